@@ -1,0 +1,42 @@
+/** What was opened, closed again in the opposite order. A closer that fails does not keep the others from running. */
+export class Lifetime {
+  readonly #closers: (() => unknown)[] = []
+
+  onClose(closer: () => unknown): void {
+    this.#closers.push(closer)
+  }
+
+  async close(): Promise<void> {
+    const failures: unknown[] = []
+    for (let closer = this.#closers.pop(); closer !== undefined; closer = this.#closers.pop()) {
+      try {
+        await closer()
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+    if (failures.length > 0) throw new AggregateError(failures, 'something did not close cleanly')
+  }
+}
+
+/** Calls `work` every `milliseconds`, never twice at once; a failure is told and the next turn comes all the same. */
+export function repeatedly(
+  milliseconds: number,
+  work: () => Promise<void>,
+  onFailure: (error: unknown) => void,
+): { stop(): Promise<void> } {
+  let running: Promise<void> | undefined
+  const timer = setInterval(() => {
+    running ??= work()
+      .catch(onFailure)
+      .finally(() => {
+        running = undefined
+      })
+  }, milliseconds)
+  return {
+    stop: async () => {
+      clearInterval(timer)
+      await running
+    },
+  }
+}
