@@ -1,0 +1,126 @@
+import Type from 'typebox'
+import { operator } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { oneOf } from '../page.ts'
+import { DecimalId, GivenTime } from '../resources/id.ts'
+import { exampleStream, Stream, StreamKey } from '../resources/stream.ts'
+import { Channel, exampleChannel, exampleUser } from '../resources/world.ts'
+
+const OfUser = Type.Object({ user_id: Type.String() })
+const path = { user_id: exampleUser.id }
+const one = { data: [exampleChannel] }
+const live = { data: [exampleStream] }
+const Editor = Type.Object({ user_id: Type.String(), editor_id: Type.String() })
+
+/** A channel is what a user broadcasts as: its words, its editors, its key and its stream. */
+export const getChannel = defineOperation({
+  id: 'GetChannel',
+  summary: 'Shows a channel.',
+  method: 'GET',
+  path: '/control/channels/{user_id}',
+  access: operator,
+  params: OfUser,
+  returns: oneOf(Channel),
+  problems: ['not_found'],
+  example: { params: path, answer: one },
+})
+
+export const patchChannel = defineOperation({
+  id: 'PatchChannel',
+  summary: 'Changes a channel; fields left out keep their value. A running stream shows the change at once.',
+  method: 'PATCH',
+  path: '/control/channels/{user_id}',
+  access: operator,
+  params: OfUser,
+  body: Type.Object({
+    title: Type.Optional(Type.String({ maxLength: 140 })),
+    game_id: Type.Optional(
+      Type.Union([DecimalId, Type.Literal(''), Type.Null()], { description: 'Empty or null: no game.' }),
+    ),
+    language: Type.Optional(Type.String({ pattern: '^[a-z]{2}$', hint: 'an ISO 639-1 code' })),
+    tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 25 }), { maxItems: 10 })),
+    is_mature: Type.Optional(Type.Boolean()),
+    vod_enabled: Type.Optional(Type.Boolean()),
+  }),
+  returns: oneOf(Channel),
+  problems: ['not_found', 'unknown_reference'],
+  example: { params: path, body: { title: exampleChannel.title }, answer: one },
+})
+
+export const putEditor = defineOperation({
+  id: 'PutEditor',
+  summary: 'Makes a user an editor of the channel.',
+  method: 'PUT',
+  path: '/control/channels/{user_id}/editors/{editor_id}',
+  access: operator,
+  params: Editor,
+  status: 204,
+  problems: ['not_found'],
+  example: { params: { ...path, editor_id: '25009227' } },
+})
+
+export const deleteEditor = defineOperation({
+  id: 'DeleteEditor',
+  summary: 'Takes the editor away from the channel.',
+  method: 'DELETE',
+  path: '/control/channels/{user_id}/editors/{editor_id}',
+  access: operator,
+  params: Editor,
+  status: 204,
+  problems: ['not_found'],
+  example: { params: { ...path, editor_id: '25009227' } },
+})
+
+export const startStream = defineOperation({
+  id: 'StartStream',
+  summary: 'Goes live. While live already, the same stream is answered.',
+  method: 'PUT',
+  path: '/control/channels/{user_id}/stream',
+  access: operator,
+  params: OfUser,
+  body: Type.Object({
+    started_at: Type.Optional(GivenTime),
+    viewer_count: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_000_000_000 })),
+  }),
+  returns: oneOf(Stream),
+  problems: ['not_found', 'refused_reference'],
+  example: { params: path, body: { viewer_count: 478 }, answer: live },
+})
+
+export const getStream = defineOperation({
+  id: 'GetStream',
+  summary: 'Shows the running stream of a channel.',
+  method: 'GET',
+  path: '/control/channels/{user_id}/stream',
+  access: operator,
+  params: OfUser,
+  returns: oneOf(Stream),
+  problems: ['not_found'],
+  example: { params: path, answer: live },
+})
+
+export const endStream = defineOperation({
+  id: 'EndStream',
+  summary: 'Ends the running stream; its video stays.',
+  method: 'DELETE',
+  path: '/control/channels/{user_id}/stream',
+  access: operator,
+  params: OfUser,
+  status: 204,
+  problems: ['not_found'],
+  example: { params: path },
+})
+
+export const rotateStreamKey = defineOperation({
+  id: 'RotateStreamKey',
+  summary:
+    'Gives the channel a new stream key; the old one stays good for the grace. A running broadcast is not cut.',
+  method: 'POST',
+  path: '/control/channels/{user_id}/stream-key/rotate',
+  access: operator,
+  params: OfUser,
+  body: Type.Object({ grace_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 604_800 })) }),
+  returns: oneOf(StreamKey),
+  problems: ['not_found'],
+  example: { params: path, body: { grace_seconds: 60 }, answer: { data: [{ stream_key: '<STREAM_KEY>' }] } },
+})

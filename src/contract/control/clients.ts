@@ -1,0 +1,102 @@
+import Type from 'typebox'
+import { operator } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { oneOf, pageOf } from '../page.ts'
+import { DecimalId, Name, Uuid } from '../resources/id.ts'
+import { CLIENT_KINDS, Client, ClientWithSecret, exampleClient } from '../resources/world.ts'
+
+const references = {
+  organization_id: Type.Optional(Type.Union([Uuid, Type.Null()])),
+  owner_user_id: Type.Optional(Type.Union([DecimalId, Type.Null()])),
+  redirect_uris: Type.Optional(
+    Type.Array(
+      Type.String({
+        maxLength: 2000,
+        pattern: '^[a-z][a-z0-9+.-]*:[^#\\s]+$',
+        hint: 'an absolute URI without a fragment',
+      }),
+      { maxItems: 20 },
+    ),
+  ),
+}
+const path = { client_id: exampleClient.id }
+const one = { data: [exampleClient] }
+const withSecret = { data: [{ ...exampleClient, secret: '<CLIENT_SECRET>' }] }
+
+/** Clients are the programs that ask for tokens. */
+export const createClient = defineOperation({
+  id: 'CreateClient',
+  summary: 'Registers a client; the secret is in this answer only.',
+  method: 'POST',
+  path: '/control/clients',
+  access: operator,
+  body: Type.Object({ name: Name, kind: Type.Optional(Type.Enum(CLIENT_KINDS)), ...references }),
+  returns: oneOf(ClientWithSecret),
+  problems: ['unknown_reference'],
+  example: {
+    body: { name: exampleClient.name, organization_id: exampleClient.organization_id },
+    answer: withSecret,
+  },
+})
+
+export const getClient = defineOperation({
+  id: 'GetClient',
+  summary: 'Shows a client, without its secret.',
+  method: 'GET',
+  path: '/control/clients/{client_id}',
+  access: operator,
+  params: Type.Object({ client_id: Type.String() }),
+  returns: oneOf(Client),
+  problems: ['not_found'],
+  example: { params: path, answer: one },
+})
+
+export const listClients = defineOperation({
+  id: 'ListClients',
+  summary: 'Lists clients by id.',
+  method: 'GET',
+  path: '/control/clients',
+  access: operator,
+  query: Type.Object({ organization_id: Type.Optional(Type.String()) }),
+  page: { standard: 20, before: false },
+  returns: pageOf(Client),
+  problems: [],
+  example: { answer: { ...one, pagination: {} } },
+})
+
+export const patchClient = defineOperation({
+  id: 'PatchClient',
+  summary: 'Changes a client; fields left out keep their value.',
+  method: 'PATCH',
+  path: '/control/clients/{client_id}',
+  access: operator,
+  params: Type.Object({ client_id: Type.String() }),
+  body: Type.Object({ name: Type.Optional(Name), ...references }),
+  returns: oneOf(Client),
+  problems: ['not_found', 'unknown_reference'],
+  example: { params: path, body: { name: exampleClient.name }, answer: one },
+})
+
+export const rotateClientSecret = defineOperation({
+  id: 'RotateClientSecret',
+  summary: 'Gives a confidential client a new secret; the old one ends at once.',
+  method: 'POST',
+  path: '/control/clients/{client_id}/rotate-secret',
+  access: operator,
+  params: Type.Object({ client_id: Type.String() }),
+  returns: oneOf(ClientWithSecret),
+  problems: ['not_found', 'in_use'],
+  example: { params: path, answer: withSecret },
+})
+
+export const deleteClient = defineOperation({
+  id: 'DeleteClient',
+  summary: 'Deletes a client; its tokens end at once.',
+  method: 'DELETE',
+  path: '/control/clients/{client_id}',
+  access: operator,
+  params: Type.Object({ client_id: Type.String() }),
+  status: 204,
+  problems: ['not_found'],
+  example: { params: path },
+})

@@ -1,0 +1,60 @@
+import Type from 'typebox'
+import { operator } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { oneOf } from '../page.ts'
+import { TimeMillis } from '../resources/id.ts'
+
+export const FAULT_OUTCOMES = ['update_failed', 'unavailable', 'rate_limited', 'slow'] as const
+
+const Fault = Type.Object({
+  operation: Type.String({ description: 'The name of an operation, such as UpdateDropsEntitlements.' }),
+  entitlement_id: Type.Optional(
+    Type.String({ description: 'With update_failed: the entitlement whose write fails.' }),
+  ),
+  outcome: Type.Enum(FAULT_OUTCOMES),
+  times: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'How often; 1 if left out.' }),
+  ),
+})
+
+/** Levers that exist in demo mode only: move the clock, break things on purpose. */
+export const advanceClock = defineOperation({
+  id: 'AdvanceClock',
+  summary: 'Moves the clock of the demo forward.',
+  method: 'POST',
+  path: '/control/clock',
+  access: operator,
+  body: Type.Object({ advance_seconds: Type.Integer({ minimum: 1, maximum: 315_360_000 }) }),
+  returns: oneOf(Type.Object({ now: TimeMillis })),
+  demoOnly: true,
+  problems: [],
+  example: { body: { advance_seconds: 60 }, answer: { data: [{ now: '2026-03-01T12:01:00.250Z' }] } },
+})
+
+export const planFault = defineOperation({
+  id: 'PlanFault',
+  summary: 'Makes the next calls of an operation fail in a chosen way.',
+  method: 'POST',
+  path: '/control/faults',
+  access: operator,
+  body: Fault,
+  returns: oneOf(Fault),
+  demoOnly: true,
+  problems: ['unknown_reference', 'refused_reference'],
+  example: {
+    body: { operation: 'GetStreams', outcome: 'unavailable', times: 1 },
+    answer: { data: [{ operation: 'GetStreams', outcome: 'unavailable', times: 1 }] },
+  },
+})
+
+export const clearFaults = defineOperation({
+  id: 'ClearFaults',
+  summary: 'Forgets every planned fault.',
+  method: 'DELETE',
+  path: '/control/faults',
+  access: operator,
+  status: 204,
+  demoOnly: true,
+  problems: [],
+  example: {},
+})

@@ -1,0 +1,58 @@
+import Type from 'typebox'
+import { operator } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { pageOf } from '../page.ts'
+import { Entitlement, exampleEntitlement, FulfillmentStatus } from '../resources/entitlement.ts'
+import { DecimalId, GivenTime, Uuid } from '../resources/id.ts'
+
+const Grant = Type.Object({
+  user_id: DecimalId,
+  benefit_id: Uuid,
+  game_id: DecimalId,
+  id: Type.Optional(Uuid),
+  timestamp: Type.Optional(GivenTime),
+})
+
+/** Entitlements arise here: a user has earned a benefit of an organization in a game. */
+export const grantEntitlements = defineOperation({
+  id: 'GrantEntitlements',
+  summary: 'Grants 1 to 1000 entitlements, all or none; they start CLAIMED and come back in the order given.',
+  description: 'A grant whose id was seen before with the same content succeeds again and changes nothing.',
+  method: 'POST',
+  path: '/control/entitlements',
+  access: operator,
+  body: Type.Object({ grants: Type.Array(Grant, { minItems: 1, maxItems: 1000 }) }),
+  returns: Type.Object({ data: Type.Array(Entitlement) }),
+  problems: ['unknown_reference', 'refused_reference', 'entitlement_conflict'],
+  example: {
+    body: {
+      grants: [
+        {
+          user_id: exampleEntitlement.user_id,
+          benefit_id: exampleEntitlement.benefit_id,
+          game_id: exampleEntitlement.game_id,
+        },
+      ],
+    },
+    answer: { data: [exampleEntitlement] },
+  },
+})
+
+export const listEntitlements = defineOperation({
+  id: 'ListEntitlements',
+  summary: 'Lists entitlements of every organization, newest first.',
+  method: 'GET',
+  path: '/control/entitlements',
+  access: operator,
+  query: Type.Object({
+    organization_id: Type.Optional(Type.String()),
+    user_id: Type.Optional(Type.String()),
+    game_id: Type.Optional(Type.String()),
+    fulfillment_status: Type.Optional(FulfillmentStatus),
+    id: Type.Optional(Type.Array(Uuid, { maxItems: 100 })),
+  }),
+  page: { standard: 20, wholeBatchOf: ['id'], before: false },
+  returns: pageOf(Entitlement),
+  problems: [],
+  example: { answer: { data: [exampleEntitlement], pagination: {} } },
+})

@@ -1,0 +1,49 @@
+import Type from 'typebox'
+import { operator } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { DecimalId } from '../resources/id.ts'
+
+const Pair = Type.Object({ user_id: Type.String(), broadcaster_id: Type.String() })
+const pair = { user_id: '25009227', broadcaster_id: '141981764' }
+
+/** Who follows whom. */
+export const putFollow = defineOperation({
+  id: 'PutFollow',
+  summary: 'Lets a user follow a channel.',
+  method: 'PUT',
+  path: '/control/users/{user_id}/follows/{broadcaster_id}',
+  access: operator,
+  params: Pair,
+  status: 204,
+  problems: ['not_found'],
+  example: { params: pair },
+})
+
+export const deleteFollow = defineOperation({
+  id: 'DeleteFollow',
+  summary: 'Ends a follow.',
+  method: 'DELETE',
+  path: '/control/users/{user_id}/follows/{broadcaster_id}',
+  access: operator,
+  params: Pair,
+  status: 204,
+  problems: ['not_found'],
+  example: { params: pair },
+})
+
+export const putFollows = defineOperation({
+  id: 'PutFollows',
+  summary: 'Adds up to 10,000 follows, all or none.',
+  method: 'POST',
+  path: '/control/follows',
+  access: operator,
+  body: Type.Object({
+    follows: Type.Array(Type.Object({ user_id: DecimalId, broadcaster_id: DecimalId }), {
+      minItems: 1,
+      maxItems: 10_000,
+    }),
+  }),
+  status: 204,
+  problems: ['unknown_reference'],
+  example: { body: { follows: [pair] } },
+})

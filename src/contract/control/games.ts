@@ -1,0 +1,75 @@
+import Type from 'typebox'
+import { operator } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { oneOf, pageOf } from '../page.ts'
+import { DecimalId, Name, Uuid } from '../resources/id.ts'
+import { exampleGame, Game } from '../resources/world.ts'
+
+const Owner = Type.Optional(Type.Union([Uuid, Type.Null()]))
+const path = { game_id: exampleGame.id }
+const one = { data: [exampleGame] }
+const input = { name: exampleGame.name, organization_id: exampleGame.organization_id }
+
+/** Games that channels play; one with an organization can have drops. */
+export const createGame = defineOperation({
+  id: 'CreateGame',
+  summary: 'Creates a game and assigns the id.',
+  method: 'POST',
+  path: '/control/games',
+  access: operator,
+  body: Type.Object({ name: Name, organization_id: Owner }),
+  returns: oneOf(Game),
+  problems: ['unknown_reference'],
+  example: { body: input, answer: one },
+})
+
+export const putGame = defineOperation({
+  id: 'PutGame',
+  summary: 'Creates the game with this id, or changes it.',
+  method: 'PUT',
+  path: '/control/games/{game_id}',
+  access: operator,
+  params: Type.Object({ game_id: DecimalId }),
+  body: Type.Object({ name: Type.Optional(Name), organization_id: Owner }),
+  returns: oneOf(Game),
+  problems: ['missing_parameter', 'unknown_reference'],
+  example: { params: path, body: input, answer: one },
+})
+
+export const getGame = defineOperation({
+  id: 'GetGame',
+  summary: 'Shows a game.',
+  method: 'GET',
+  path: '/control/games/{game_id}',
+  access: operator,
+  params: Type.Object({ game_id: Type.String() }),
+  returns: oneOf(Game),
+  problems: ['not_found'],
+  example: { params: path, answer: one },
+})
+
+export const listGames = defineOperation({
+  id: 'ListGames',
+  summary: 'Lists games by id.',
+  method: 'GET',
+  path: '/control/games',
+  access: operator,
+  query: Type.Object({ organization_id: Type.Optional(Type.String()) }),
+  page: { standard: 20, before: false },
+  returns: pageOf(Game),
+  problems: [],
+  example: { answer: { ...one, pagination: {} } },
+})
+
+export const deleteGame = defineOperation({
+  id: 'DeleteGame',
+  summary:
+    'Deletes a game that has neither benefits nor entitlements; channels that play it play nothing then.',
+  method: 'DELETE',
+  path: '/control/games/{game_id}',
+  access: operator,
+  params: Type.Object({ game_id: Type.String() }),
+  status: 204,
+  problems: ['not_found', 'in_use'],
+  example: { params: path },
+})

@@ -1,0 +1,96 @@
+import Type from 'typebox'
+import { operator } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { oneOf, pageOf } from '../page.ts'
+import { Name, Uuid } from '../resources/id.ts'
+import { exampleOrganization, exampleUser, Organization } from '../resources/world.ts'
+
+const path = { organization_id: exampleOrganization.id }
+const one = { data: [exampleOrganization] }
+const Member = Type.Object({ organization_id: Type.String(), user_id: Type.String() })
+
+/** Organizations own games, benefits and clients; entitlements are theirs. */
+export const createOrganization = defineOperation({
+  id: 'CreateOrganization',
+  summary: 'Creates an organization and assigns the id.',
+  method: 'POST',
+  path: '/control/organizations',
+  access: operator,
+  body: Type.Object({ name: Name }),
+  returns: oneOf(Organization),
+  problems: [],
+  example: { body: { name: exampleOrganization.name }, answer: one },
+})
+
+export const putOrganization = defineOperation({
+  id: 'PutOrganization',
+  summary: 'Creates the organization with this id, or changes it.',
+  method: 'PUT',
+  path: '/control/organizations/{organization_id}',
+  access: operator,
+  params: Type.Object({ organization_id: Uuid }),
+  body: Type.Object({ name: Type.Optional(Name) }),
+  returns: oneOf(Organization),
+  problems: ['missing_parameter'],
+  example: { params: path, body: { name: exampleOrganization.name }, answer: one },
+})
+
+export const getOrganization = defineOperation({
+  id: 'GetOrganization',
+  summary: 'Shows an organization.',
+  method: 'GET',
+  path: '/control/organizations/{organization_id}',
+  access: operator,
+  params: Type.Object({ organization_id: Type.String() }),
+  returns: oneOf(Organization),
+  problems: ['not_found'],
+  example: { params: path, answer: one },
+})
+
+export const listOrganizations = defineOperation({
+  id: 'ListOrganizations',
+  summary: 'Lists organizations by id.',
+  method: 'GET',
+  path: '/control/organizations',
+  access: operator,
+  page: { standard: 20, before: false },
+  returns: pageOf(Organization),
+  problems: [],
+  example: { answer: { ...one, pagination: {} } },
+})
+
+export const deleteOrganization = defineOperation({
+  id: 'DeleteOrganization',
+  summary: 'Deletes an organization that owns nothing any more.',
+  method: 'DELETE',
+  path: '/control/organizations/{organization_id}',
+  access: operator,
+  params: Type.Object({ organization_id: Type.String() }),
+  status: 204,
+  problems: ['not_found', 'in_use'],
+  example: { params: path },
+})
+
+export const putMember = defineOperation({
+  id: 'PutMember',
+  summary: 'Makes a user a member of the organization.',
+  method: 'PUT',
+  path: '/control/organizations/{organization_id}/members/{user_id}',
+  access: operator,
+  params: Member,
+  status: 204,
+  problems: ['not_found'],
+  example: { params: { ...path, user_id: exampleUser.id } },
+})
+
+export const deleteMember = defineOperation({
+  id: 'DeleteMember',
+  summary: 'Ends a membership.',
+  method: 'DELETE',
+  path: '/control/organizations/{organization_id}/members/{user_id}',
+  access: operator,
+  params: Member,
+  status: 204,
+  problems: ['not_found'],
+  example: { params: { ...path, user_id: exampleUser.id } },
+})

@@ -1,0 +1,48 @@
+import Type from 'typebox'
+import { operator } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { oneOf } from '../page.ts'
+import { TokenAnswer } from '../resources/token.ts'
+
+/** Tokens minted and ended by the operator. */
+export const issueToken = defineOperation({
+  id: 'IssueToken',
+  summary: 'Mints a token: for a user if one is named, else for the client itself.',
+  method: 'POST',
+  path: '/control/tokens',
+  access: operator,
+  body: Type.Object({
+    client_id: Type.String(),
+    user_id: Type.Optional(Type.String()),
+    scopes: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
+    expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: 315_360_000, description: 'Seconds.' })),
+  }),
+  returns: oneOf(TokenAnswer),
+  problems: ['unknown_reference', 'invalid_scope'],
+  example: {
+    body: { client_id: '<CLIENT_ID>', user_id: '141981764', scopes: ['user:read:follows'] },
+    answer: {
+      data: [
+        {
+          access_token: '<ACCESS_TOKEN>',
+          refresh_token: '<REFRESH_TOKEN>',
+          expires_in: 14_400,
+          scope: ['user:read:follows'],
+          token_type: 'bearer',
+        },
+      ],
+    },
+  },
+})
+
+export const endToken = defineOperation({
+  id: 'EndToken',
+  summary: 'Ends a token, access or refresh.',
+  method: 'DELETE',
+  path: '/control/tokens',
+  access: operator,
+  body: Type.Object({ token: Type.String({ minLength: 1 }) }),
+  status: 204,
+  problems: ['not_found'],
+  example: { body: { token: '<ACCESS_TOKEN>' } },
+})

@@ -1,0 +1,80 @@
+import Type from 'typebox'
+import { operator } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { oneOf, pageOf } from '../page.ts'
+import { DecimalId } from '../resources/id.ts'
+import { exampleUser, LOGIN_SHAPE, User } from '../resources/world.ts'
+
+const Login = Type.String({ pattern: LOGIN_SHAPE, hint: '1 to 25 letters, digits or underscores' })
+const optional = {
+  display_name: Type.Optional(Type.String({ minLength: 1, maxLength: 50 })),
+  password: Type.Optional(Type.String({ minLength: 8, maxLength: 200 })),
+}
+const path = { user_id: exampleUser.id }
+const one = { data: [exampleUser] }
+const input = { login: exampleUser.login, display_name: exampleUser.display_name }
+
+/** Users of the platform. Each has a channel and a stream key from the first moment. */
+export const createUser = defineOperation({
+  id: 'CreateUser',
+  summary: 'Creates a user and assigns the id.',
+  method: 'POST',
+  path: '/control/users',
+  access: operator,
+  body: Type.Object({ login: Login, ...optional }),
+  returns: oneOf(User),
+  problems: ['taken'],
+  example: { body: input, answer: one },
+})
+
+export const putUser = defineOperation({
+  id: 'PutUser',
+  summary: 'Creates the user with this id, or changes it.',
+  description: 'The login is required where the user is new. Fields left out keep their value.',
+  method: 'PUT',
+  path: '/control/users/{user_id}',
+  access: operator,
+  params: Type.Object({ user_id: DecimalId }),
+  body: Type.Object({ login: Type.Optional(Login), ...optional }),
+  returns: oneOf(User),
+  problems: ['taken', 'missing_parameter'],
+  example: { params: path, body: input, answer: one },
+})
+
+export const getUser = defineOperation({
+  id: 'GetUser',
+  summary: 'Shows a user.',
+  method: 'GET',
+  path: '/control/users/{user_id}',
+  access: operator,
+  params: Type.Object({ user_id: Type.String() }),
+  returns: oneOf(User),
+  problems: ['not_found'],
+  example: { params: path, answer: one },
+})
+
+export const listUsers = defineOperation({
+  id: 'ListUsers',
+  summary: 'Lists users by id, or finds one by login.',
+  method: 'GET',
+  path: '/control/users',
+  access: operator,
+  query: Type.Object({ login: Type.Optional(Type.String()) }),
+  page: { standard: 20, before: false },
+  returns: pageOf(User),
+  problems: [],
+  example: { query: { login: exampleUser.login }, answer: { ...one, pagination: {} } },
+})
+
+export const deleteUser = defineOperation({
+  id: 'DeleteUser',
+  summary:
+    "Deletes a user with the channel, its stream, videos, follows and tokens; the organizations' entitlements stay.",
+  method: 'DELETE',
+  path: '/control/users/{user_id}',
+  access: operator,
+  params: Type.Object({ user_id: Type.String() }),
+  status: 204,
+  problems: ['not_found'],
+  example: { params: path },
+})

@@ -1,0 +1,21 @@
+import Type from 'typebox'
+import { operator } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+
+/** How many watch. */
+export const reportViewers = defineOperation({
+  id: 'ReportViewers',
+  summary: 'Sets the viewer counts of up to 10,000 channels; channels that are not live are passed over.',
+  method: 'POST',
+  path: '/control/viewers',
+  access: operator,
+  body: Type.Object({
+    counts: Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: 2_000_000_000 }), {
+      maxProperties: 10_000,
+      description: 'From user id to viewers.',
+    }),
+  }),
+  status: 204,
+  problems: [],
+  example: { body: { counts: { '141981764': 478 } } },
+})

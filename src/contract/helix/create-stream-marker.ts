@@ -1,0 +1,28 @@
+import Type from 'typebox'
+import { user } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { oneOf } from '../page.ts'
+import { exampleMarker, StreamMarker } from '../resources/marker.ts'
+
+/** Spec 4.6, 2.5; decisions D-37 to D-39. */
+export const createStreamMarker = defineOperation({
+  id: 'CreateStreamMarker',
+  summary: 'Marks the current moment of a live stream.',
+  description:
+    'The broadcaster and the editors of the channel may. With an Idempotency-Key a retry answers with the first marker.',
+  method: 'POST',
+  path: '/helix/streams/markers',
+  access: user('channel:manage:broadcast'),
+  body: Type.Object({
+    user_id: Type.String({ description: 'The broadcaster; a JSON number is taken too.', numberIsText: true }),
+    description: Type.Optional(Type.String({ maxLength: 140, nullIsAbsent: true })),
+  }),
+  bodyFrom: 'anywhere',
+  idempotent: true,
+  returns: oneOf(StreamMarker),
+  problems: ['user_not_found', 'not_live', 'vods_off', 'marker_forbidden'],
+  example: {
+    body: { user_id: '141981764', description: 'the jump' },
+    answer: { data: [exampleMarker] },
+  },
+})

@@ -1,0 +1,31 @@
+import Type from 'typebox'
+import { appOrUser } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { pageOf } from '../page.ts'
+import { Entitlement, exampleEntitlement, FulfillmentStatus } from '../resources/entitlement.ts'
+import { IdFilter, Uuid } from '../resources/id.ts'
+
+/** Spec 4.1, 2.1; decisions D-22 to D-25. */
+export const getDropsEntitlements = defineOperation({
+  id: 'GetDropsEntitlements',
+  summary: "Lists the entitlements of the client's organization, newest first.",
+  description:
+    'An app token sees every entitlement of the organization, a user token those of its own user. Ids match in either case; ' +
+    'unknown ids are absent from the answer.',
+  method: 'GET',
+  path: '/helix/entitlements/drops',
+  access: appOrUser('user:read:entitlements'),
+  query: Type.Object({
+    id: Type.Optional(Type.Array(Uuid, { maxItems: 100 })),
+    user_id: Type.Optional(IdFilter),
+    game_id: Type.Optional(IdFilter),
+    fulfillment_status: Type.Optional(FulfillmentStatus),
+  }),
+  page: { standard: 20, wholeBatchOf: ['id'], before: false },
+  returns: pageOf(Entitlement),
+  problems: ['no_organization', 'other_user_filter', 'game_forbidden', 'entitlement_forbidden'],
+  example: {
+    query: { game_id: '33214', first: 1 },
+    answer: { data: [exampleEntitlement], pagination: {} },
+  },
+})

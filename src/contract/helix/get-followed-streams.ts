@@ -1,0 +1,23 @@
+import Type from 'typebox'
+import { user } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { pageOf } from '../page.ts'
+import { IdFilter } from '../resources/id.ts'
+import { exampleStream, Stream } from '../resources/stream.ts'
+
+/** Spec 4.4; decision D-35. */
+export const getFollowedStreams = defineOperation({
+  id: 'GetFollowedStreams',
+  summary: 'Lists the live streams of the channels that the user follows, most viewers first.',
+  method: 'GET',
+  path: '/helix/streams/followed',
+  access: user('user:read:follows'),
+  query: Type.Object({ user_id: IdFilter }),
+  page: { standard: 100, before: false },
+  returns: pageOf(Stream),
+  problems: ['identity_mismatch'],
+  example: {
+    query: { user_id: '25009227' },
+    answer: { data: [exampleStream], pagination: {} },
+  },
+})

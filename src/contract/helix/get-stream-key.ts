@@ -1,0 +1,22 @@
+import Type from 'typebox'
+import { user } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { oneOf } from '../page.ts'
+import { IdFilter } from '../resources/id.ts'
+import { StreamKey } from '../resources/stream.ts'
+
+/** Spec 4.5, 2.4; decision D-36. */
+export const getStreamKey = defineOperation({
+  id: 'GetStreamKey',
+  summary: "Gives the broadcaster the channel's stream key.",
+  method: 'GET',
+  path: '/helix/streams/key',
+  access: user('channel:read:stream_key'),
+  query: Type.Object({ broadcaster_id: IdFilter }),
+  returns: oneOf(StreamKey),
+  problems: ['identity_mismatch'],
+  example: {
+    query: { broadcaster_id: '141981764' },
+    answer: { data: [{ stream_key: '<STREAM_KEY>' }] },
+  },
+})

@@ -1,0 +1,36 @@
+import Type from 'typebox'
+import { user } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { pageOf } from '../page.ts'
+import { IdFilter } from '../resources/id.ts'
+import { exampleMarker, MarkerListing } from '../resources/marker.ts'
+
+const url = 'http://localhost:8080/videos/1234567890?t=0h4m4s'
+
+/** Spec 4.7, 2.6; decisions D-40 to D-42. */
+export const getStreamMarkers = defineOperation({
+  id: 'GetStreamMarkers',
+  summary: "Lists the markers of a user's latest video, or of one video.",
+  method: 'GET',
+  path: '/helix/streams/markers',
+  access: user('user:read:broadcast', 'channel:manage:broadcast'),
+  query: Type.Object({ user_id: Type.Optional(IdFilter), video_id: Type.Optional(IdFilter) }),
+  exactlyOne: ['user_id', 'video_id'],
+  page: { standard: 20, before: true },
+  returns: pageOf(MarkerListing),
+  problems: ['no_videos', 'video_not_found', 'channel_forbidden'],
+  example: {
+    query: { user_id: '141981764' },
+    answer: {
+      data: [
+        {
+          user_id: '141981764',
+          user_login: 'lunar_otter',
+          user_name: 'Lunar_Otter',
+          videos: [{ video_id: '1234567890', markers: [{ ...exampleMarker, url, URL: url }] }],
+        },
+      ],
+      pagination: {},
+    },
+  },
+})

@@ -1,0 +1,34 @@
+import Type from 'typebox'
+import { anyone } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { pageOf } from '../page.ts'
+import { IdFilter } from '../resources/id.ts'
+import { exampleStream, Stream } from '../resources/stream.ts'
+
+const upTo100 = { maxItems: 100 }
+
+/** Spec 4.3, 2.3; decisions D-29 to D-34. */
+export const getStreams = defineOperation({
+  id: 'GetStreams',
+  summary: 'Lists live streams, most viewers first.',
+  description:
+    'Rows match (user_id or user_login) and game_id and language. A walk through the pages shows every stream that is live throughout exactly once.',
+  method: 'GET',
+  path: '/helix/streams',
+  access: anyone,
+  query: Type.Object({
+    user_id: Type.Optional(Type.Array(IdFilter, upTo100)),
+    user_login: Type.Optional(Type.Array(Type.String({ description: 'In any case.' }), upTo100)),
+    game_id: Type.Optional(Type.Array(IdFilter, upTo100)),
+    type: Type.Optional(Type.Enum(['all', 'live'])),
+    language: Type.Optional(Type.Array(Type.String({ description: 'ISO 639-1.' }), upTo100)),
+  }),
+  page: { standard: 20, wholeBatchOf: ['user_id', 'user_login'], before: true },
+  returns: pageOf(Stream),
+  cacheSeconds: 1,
+  problems: [],
+  example: {
+    query: { user_login: ['lunar_otter'] },
+    answer: { data: [exampleStream], pagination: {} },
+  },
+})

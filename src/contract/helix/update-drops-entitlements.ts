@@ -1,0 +1,33 @@
+import Type from 'typebox'
+import { appOrUser } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { EntitlementUpdate, FulfillmentStatus } from '../resources/entitlement.ts'
+
+/** Spec 4.2, 2.2, 3, 7; decisions D-26 to D-28. */
+export const updateDropsEntitlements = defineOperation({
+  id: 'UpdateDropsEntitlements',
+  summary: 'Sets the fulfillment status of up to 100 entitlements and says for each id what became of it.',
+  description:
+    'The successful ids are written together and are on disk before the answer. Each id is answered once, in the group of its status.',
+  method: 'PATCH',
+  path: '/helix/entitlements/drops',
+  access: appOrUser('user:manage:entitlements'),
+  body: Type.Object({
+    entitlement_ids: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }),
+    fulfillment_status: FulfillmentStatus,
+  }),
+  returns: Type.Object({ data: Type.Array(EntitlementUpdate) }),
+  problems: ['no_organization'],
+  example: {
+    body: {
+      entitlement_ids: ['fb78259e-fb81-4d1b-8333-34a06ffc24c0', 'not-an-id'],
+      fulfillment_status: 'FULFILLED',
+    },
+    answer: {
+      data: [
+        { status: 'SUCCESS', ids: ['fb78259e-fb81-4d1b-8333-34a06ffc24c0'] },
+        { status: 'INVALID_ID', ids: ['not-an-id'] },
+      ],
+    },
+  },
+})

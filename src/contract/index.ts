@@ -1,0 +1,53 @@
+import * as benefits from './control/benefits.ts'
+import * as channels from './control/channels.ts'
+import * as clients from './control/clients.ts'
+import { advanceClock, clearFaults, planFault } from './control/demo.ts'
+import * as entitlements from './control/entitlements.ts'
+import * as follows from './control/follows.ts'
+import * as games from './control/games.ts'
+import * as organizations from './control/organizations.ts'
+import * as tokens from './control/tokens.ts'
+import * as users from './control/users.ts'
+import * as viewers from './control/viewers.ts'
+import { createStreamMarker } from './helix/create-stream-marker.ts'
+import { getDropsEntitlements } from './helix/get-drops-entitlements.ts'
+import { getFollowedStreams } from './helix/get-followed-streams.ts'
+import { getStreamKey } from './helix/get-stream-key.ts'
+import { getStreamMarkers } from './helix/get-stream-markers.ts'
+import { getStreams } from './helix/get-streams.ts'
+import { updateDropsEntitlements } from './helix/update-drops-entitlements.ts'
+import { createToken } from './oauth/create-token.ts'
+import { mintUserToken } from './oauth/mint-user-token.ts'
+import { revokeToken } from './oauth/revoke-token.ts'
+import { validateToken } from './oauth/validate-token.ts'
+import type { Operation } from './operation.ts'
+
+/** The census: every operation there is. What is not in this list is not answered. */
+export const operations: readonly Operation[] = [
+  getDropsEntitlements,
+  updateDropsEntitlements,
+  getStreams,
+  getFollowedStreams,
+  getStreamKey,
+  createStreamMarker,
+  getStreamMarkers,
+
+  createToken,
+  validateToken,
+  revokeToken,
+  mintUserToken,
+
+  ...Object.values(users),
+  ...Object.values(organizations),
+  ...Object.values(games),
+  ...Object.values(benefits),
+  ...Object.values(clients),
+  ...Object.values(tokens),
+  ...Object.values(channels),
+  ...Object.values(follows),
+  ...Object.values(viewers),
+  ...Object.values(entitlements),
+  advanceClock,
+  planFault,
+  clearFaults,
+]

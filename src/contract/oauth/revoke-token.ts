@@ -1,0 +1,16 @@
+import Type from 'typebox'
+import { open } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+
+/** Ends a token. One that is unknown, or another client's, changes nothing and is answered alike. */
+export const revokeToken = defineOperation({
+  id: 'RevokeToken',
+  summary: 'Revokes an access or refresh token of the client.',
+  method: 'POST',
+  path: '/oauth2/revoke',
+  access: open,
+  body: Type.Object({ client_id: Type.Optional(Type.String()), token: Type.Optional(Type.String()) }),
+  bodyFrom: 'anywhere',
+  problems: ['missing_client_id', 'invalid_revoking_client', 'missing_oauth_token'],
+  example: { body: { client_id: '<CLIENT_ID>', token: '<ACCESS_TOKEN>' } },
+})

@@ -1,0 +1,24 @@
+import { open } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { Validation } from '../resources/token.ts'
+
+/** Says whose token it is and how long it lives. Outside every rate limit: one library asks before each scoped call. */
+export const validateToken = defineOperation({
+  id: 'ValidateToken',
+  summary: 'Tells what a token is good for.',
+  description: 'The token comes as `Authorization: OAuth <token>` or `Bearer <token>`.',
+  method: 'GET',
+  path: '/oauth2/validate',
+  access: open,
+  returns: Validation,
+  problems: ['missing_authorization', 'invalid_access_token'],
+  example: {
+    answer: {
+      client_id: '<CLIENT_ID>',
+      login: 'lunar_otter',
+      scopes: ['user:read:follows'],
+      user_id: '141981764',
+      expires_in: 14_124,
+    },
+  },
+})

@@ -1,0 +1,119 @@
+import Type, { type Static, type TObject, type TSchema } from 'typebox'
+import type { Access } from './access.ts'
+import { type PageRule, pageParameters } from './page.ts'
+import type { ProblemName } from './problem.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/**
+ * One operation as a value. Routes and aliases, parsing and limits, the types of input and answer, authorisation, the
+ * filter on the reply, the allowed failures, OpenAPI, the Markdown reference and the test matrix are all read off it.
+ */
+export interface Operation {
+  readonly id: string
+  readonly summary: string
+  readonly description?: string
+  readonly method: Method
+  readonly path: string
+  readonly access: Access
+  /** The `{placeholders}` of the path. */
+  readonly params?: TObject
+  readonly query?: TObject
+  readonly body?: TObject
+  /** `json`: a JSON object. `anywhere`: each field may come in the query string, a JSON body or a form (D-37, OAuth). */
+  readonly bodyFrom?: 'json' | 'anywhere'
+  readonly exactlyOne?: readonly [string, string]
+  readonly page?: PageRule
+  /** The request may carry an `Idempotency-Key` (D-39). */
+  readonly idempotent?: boolean
+  /** Absent: the answer has no body. */
+  readonly returns?: TSchema
+  /** 200 unless said otherwise. */
+  readonly status?: 200 | 204
+  /** Failures beyond those that access, query, body and page imply. */
+  readonly problems: readonly ProblemName[]
+  /** Seconds for which anybody may keep an anonymous answer (D-21); absent: none. */
+  readonly cacheSeconds?: number
+  /** Exists in demo mode only. */
+  readonly demoOnly?: boolean
+  readonly example: {
+    readonly params?: Readonly<Record<string, string>>
+    readonly query?: Readonly<Record<string, string | number | readonly string[]>>
+    readonly body?: unknown
+    readonly answer?: unknown
+  }
+}
+
+export function defineOperation<const O extends Operation>(operation: O): O {
+  return operation
+}
+
+type Simplify<T> = { [K in keyof T]: T[K] }
+type StaticOr<S, Otherwise> = S extends TSchema ? Static<S> : Otherwise
+type ExactlyOne<T, K extends keyof T> = {
+  [Given in K]-?: Simplify<
+    Omit<T, K> & { [P in Given]-?: Exclude<T[P], undefined> } & { [P in Exclude<K, Given>]?: undefined }
+  >
+}[K]
+
+export type ParamsOf<O extends Operation> = StaticOr<O['params'], Record<never, never>>
+export type BodyOf<O extends Operation> = StaticOr<O['body'], Record<never, never>>
+export type AnswerOf<O extends Operation> = StaticOr<O['returns'], undefined>
+
+type PlainQueryOf<O extends Operation> = StaticOr<O['query'], Record<never, never>>
+export type QueryOf<O extends Operation> = O extends {
+  readonly exactlyOne: readonly [infer A extends string, infer B extends string]
+}
+  ? ExactlyOne<PlainQueryOf<O>, (A | B) & keyof PlainQueryOf<O>>
+  : PlainQueryOf<O>
+
+/** The families answer differently: error body, buckets and cross-origin rules are the family's. */
+export type Family = 'helix' | 'oauth' | 'control'
+
+export function familyOf(operation: Pick<Operation, 'path'>): Family {
+  if (operation.path.startsWith('/helix/')) return 'helix'
+  return operation.path.startsWith('/oauth2/') ? 'oauth' : 'control'
+}
+
+/** Every query parameter, those of the page rule included. */
+export function queryParametersOf(operation: Operation): TObject {
+  return Type.Object({
+    ...operation.query?.properties,
+    ...(operation.page === undefined ? {} : pageParameters(operation.page)),
+  })
+}
+
+/** Every way in which an operation may fail on purpose, apart from `internal`. */
+export function problemsOf(operation: Operation): ReadonlySet<ProblemName> {
+  const names = new Set<ProblemName>(['malformed_query'])
+  for (const name of accessProblems(operation)) names.add(name)
+  for (const name of inputProblems(operation)) names.add(name)
+  if (familyOf(operation) === 'helix') names.add('rate_limited')
+  for (const name of operation.problems) names.add(name)
+  return names.add('unavailable')
+}
+
+function accessProblems({ access }: Operation): ProblemName[] {
+  if (access.kind === 'open') return []
+  if (access.kind === 'operator') return ['operator_required']
+  if (access.kind === 'anyone') return ['token_invalid', 'client_mismatch']
+  const common: ProblemName[] = ['token_missing', 'token_invalid', 'client_mismatch', 'scope_missing']
+  return access.app ? common : [...common, 'user_token_required']
+}
+
+function inputProblems(operation: Operation): ProblemName[] {
+  const query = queryParametersOf(operation)
+  const names: ProblemName[] = []
+  const fields = { ...query.properties, ...operation.body?.properties }
+  const required = [...(query.required ?? []), ...(operation.body?.required ?? [])]
+  if (Object.keys(fields).length > 0) names.push('malformed_parameter')
+  if (required.length > 0) names.push('missing_parameter')
+  const scalars = Object.values(operation.bodyFrom === 'anywhere' ? fields : query.properties)
+  if (scalars.some(schema => !('items' in schema))) names.push('repeated_parameter')
+  if (operation.body !== undefined) names.push('malformed_json', 'body_too_large')
+  if (operation.exactlyOne !== undefined) names.push('not_exactly_one')
+  if (operation.idempotent) names.push('bad_idempotency_key', 'idempotency_key_reused')
+  if (operation.page !== undefined) names.push('invalid_cursor')
+  if (operation.page?.before) names.push('both_cursors')
+  return names
+}

@@ -1,0 +1,193 @@
+/**
+ * Every failure that Strand answers with on purpose: its name (in declarations, tests and logs), its HTTP status and the
+ * sentence that the caller reads. A message never carries a secret, and says what to do where the wire leaves it free
+ * (D-10).
+ */
+interface ProblemRule {
+  readonly status: number
+  readonly message: (...details: never[]) => string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const parameter = (name: string, why: string) => `The parameter "${name}" was malformed: ${why}`
+
+export const problems = {
+  missing_parameter: { status: 400, message: (name: string) => `Missing required parameter "${name}"` },
+  malformed_parameter: { status: 400, message: parameter },
+  repeated_parameter: {
+    status: 400,
+    message: (name: string) => parameter(name, 'the value must be given once'),
+  },
+  malformed_query: { status: 400, message: () => 'The query string must be percent-encoded UTF-8.' },
+  malformed_json: { status: 400, message: () => 'The body must be a JSON object in UTF-8.' },
+  not_exactly_one: {
+    status: 400,
+    message: (a: string, b: string) => `Exactly one of "${a}" and "${b}" is required`,
+  },
+  invalid_cursor: { status: 400, message: () => 'invalid cursor' },
+  both_cursors: { status: 400, message: () => 'Only one of "after" and "before" may be given' },
+  bad_idempotency_key: {
+    status: 400,
+    message: () => 'The header Idempotency-Key must be 1 to 255 visible ASCII characters.',
+  },
+  idempotency_key_reused: {
+    status: 400,
+    message: () => 'This Idempotency-Key was used with other input; send a new key for a new marker.',
+  },
+  no_organization: {
+    status: 400,
+    message: () => 'The client does not belong to an organization; an operator can assign one.',
+  },
+  other_user_filter: {
+    status: 400,
+    message: () =>
+      'With a user token, user_id must be left out or be the user of the token; use an app token to see other users.',
+  },
+  unknown_reference: {
+    status: 400,
+    message: (kind: string, id: string) => `There is no ${kind} with the id "${id}"; create it first.`,
+  },
+  refused_reference: { status: 400, message: (why: string) => why },
+
+  token_missing: {
+    status: 401,
+    message: () => 'OAuth token is missing',
+    headers: { 'WWW-Authenticate': 'OAuth realm="Strand"' },
+  },
+  token_invalid: {
+    status: 401,
+    message: () => 'Invalid OAuth token',
+    headers: { 'WWW-Authenticate': 'OAuth realm="Strand", error="invalid_token"' },
+  },
+  client_mismatch: { status: 401, message: () => 'Client ID and OAuth token do not match' },
+  user_token_required: {
+    status: 401,
+    message: () => 'A user access token is required; an app access token cannot be used here.',
+  },
+  scope_missing: { status: 401, message: (scope: string) => `Missing scope: ${scope}` },
+  identity_mismatch: {
+    status: 401,
+    message: (name: string) => `The ID in ${name} must match the user ID found in the request's OAuth token.`,
+  },
+  operator_required: {
+    status: 401,
+    message: () => 'The operator token is required: Authorization: Bearer <operator token>.',
+    headers: { 'WWW-Authenticate': 'Bearer realm="Strand operator"' },
+  },
+
+  game_forbidden: { status: 403, message: () => 'game not managed by this organization.' },
+  entitlement_forbidden: {
+    status: 403,
+    message: () => 'An entitlement in "id" belongs to another organization or user.',
+  },
+  marker_forbidden: {
+    status: 403,
+    message: (login: string) => `Not authorized to create a stream marker for channel ${login}.`,
+  },
+  channel_forbidden: {
+    status: 403,
+    message: () => "Only the broadcaster and the channel's editors may list its markers.",
+  },
+
+  route_unknown: { status: 404, message: () => 'There is no such operation at this path with this method.' },
+  user_not_found: { status: 404, message: (id: string) => `There is no user with the id "${id}".` },
+  not_live: { status: 404, message: (login: string) => `The channel ${login} is not live.` },
+  vods_off: {
+    status: 404,
+    message: (login: string) => `The channel ${login} keeps no videos, so a marker has no place to go.`,
+  },
+  no_videos: { status: 404, message: () => 'The user has no videos.' },
+  video_not_found: { status: 404, message: (id: string) => `There is no video with the id "${id}".` },
+  not_found: {
+    status: 404,
+    message: (kind: string, id: string) => `There is no ${kind} with the id "${id}".`,
+  },
+
+  taken: { status: 409, message: (field: string, value: string) => `The ${field} "${value}" is taken.` },
+  in_use: { status: 409, message: (why: string) => why },
+  entitlement_conflict: {
+    status: 409,
+    message: (id: string) => `The entitlement "${id}" exists with other content; nothing was granted.`,
+  },
+
+  body_too_large: {
+    status: 413,
+    message: (bytes: number) => `The body must be at most ${bytes} bytes.`,
+  },
+  rate_limited: { status: 429, message: () => 'Request limit exceeded' },
+  internal: {
+    status: 500,
+    message: () => 'Something went wrong on our side; the request id names it in the log.',
+  },
+  unavailable: {
+    status: 503,
+    message: () => 'The store cannot be reached right now; try again shortly.',
+    headers: { 'Retry-After': '1' },
+  },
+
+  missing_client_id: { status: 400, message: () => 'missing client id' },
+  invalid_client: { status: 400, message: () => 'invalid client' },
+  missing_client_secret: { status: 400, message: () => 'missing client secret' },
+  invalid_client_secret: { status: 403, message: () => 'invalid client secret' },
+  missing_grant_type: { status: 400, message: () => 'missing grant type' },
+  unsupported_grant_type: { status: 400, message: (grant: string) => `unsupported grant type: '${grant}'` },
+  public_client: { status: 400, message: () => 'a public client cannot use client_credentials' },
+  missing_refresh_token: { status: 400, message: () => 'missing refresh token' },
+  invalid_refresh_token: { status: 400, message: () => 'Invalid refresh token' },
+  invalid_scope: { status: 400, message: (scope: string) => `invalid scope requested: '${scope}'` },
+  missing_user_id: { status: 400, message: () => 'missing user id' },
+  unknown_user: { status: 400, message: (id: string) => `unknown user: '${id}'` },
+  missing_authorization: {
+    status: 401,
+    message: () => 'missing authorization token',
+    headers: { 'WWW-Authenticate': 'OAuth realm="Strand"' },
+  },
+  invalid_access_token: {
+    status: 401,
+    message: () => 'invalid access token',
+    headers: { 'WWW-Authenticate': 'OAuth realm="Strand", error="invalid_token"' },
+  },
+  invalid_revoking_client: { status: 400, message: (id: string) => `Invalid client_id: ${id}` },
+  missing_oauth_token: { status: 400, message: () => 'missing oauth token' },
+} as const satisfies Record<string, ProblemRule>
+
+export type ProblemName = keyof typeof problems
+export type ProblemDetails<N extends ProblemName> = Parameters<(typeof problems)[N]['message']>
+
+/** A failure on its way to the caller. */
+export class Problem extends Error {
+  override readonly name: ProblemName
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(name: ProblemName, message: string) {
+    super(message)
+    const rule: ProblemRule = problems[name]
+    this.name = name
+    this.status = rule.status
+    this.headers = rule.headers ?? {}
+  }
+}
+
+export function problem<N extends ProblemName>(name: N, ...details: ProblemDetails<N>): Problem {
+  const say = problems[name].message as (...details: ProblemDetails<N>) => string
+  return new Problem(name, say(...details))
+}
+
+/** Ends the operation with a declared problem: `store.videos.find(id) ?? raise('video_not_found', id)`. */
+export function raise<N extends ProblemName>(name: N, ...details: ProblemDetails<N>): never {
+  throw problem(name, ...details)
+}
+
+/** The reason phrase that goes with a status in the error body (D-4). */
+export const reasonPhrases: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  409: 'Conflict',
+  413: 'Payload Too Large',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+}

@@ -1,0 +1,46 @@
+import Type, { type Static } from 'typebox'
+import { TimeMillis } from './id.ts'
+
+export const FULFILLMENT_STATUSES = ['CLAIMED', 'FULFILLED'] as const
+export const FulfillmentStatus = Type.Enum(FULFILLMENT_STATUSES)
+export type FulfillmentStatus = Static<typeof FulfillmentStatus>
+
+/** Spec 2.1; `updated_at` beside `last_updated` is D-25. */
+export const Entitlement = Type.Object({
+  id: Type.String(),
+  benefit_id: Type.String(),
+  timestamp: TimeMillis,
+  user_id: Type.String(),
+  game_id: Type.String(),
+  fulfillment_status: FulfillmentStatus,
+  last_updated: TimeMillis,
+  updated_at: TimeMillis,
+})
+export type Entitlement = Static<typeof Entitlement>
+
+/** Spec 2.2, in the order in which groups are answered (D-27). */
+export const UPDATE_STATUSES = [
+  'SUCCESS',
+  'INVALID_ID',
+  'NOT_FOUND',
+  'UNAUTHORIZED',
+  'UPDATE_FAILED',
+] as const
+export type UpdateStatus = (typeof UPDATE_STATUSES)[number]
+
+export const EntitlementUpdate = Type.Object({
+  status: Type.Enum(UPDATE_STATUSES),
+  ids: Type.Array(Type.String(), { minItems: 1 }),
+})
+export type EntitlementUpdate = Static<typeof EntitlementUpdate>
+
+export const exampleEntitlement: Entitlement = {
+  id: 'fb78259e-fb81-4d1b-8333-34a06ffc24c0',
+  benefit_id: '74c52265-e214-48a6-91b9-23b6014e8041',
+  timestamp: '2026-03-01T12:00:00.250Z',
+  user_id: '25009227',
+  game_id: '33214',
+  fulfillment_status: 'CLAIMED',
+  last_updated: '2026-03-01T12:00:00.250Z',
+  updated_at: '2026-03-01T12:00:00.250Z',
+}

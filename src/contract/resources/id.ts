@@ -1,0 +1,43 @@
+import Type from 'typebox'
+
+/**
+ * Schemas of ids and times. `hint` ends the sentence `The parameter "x" was malformed: the value must be ...`.
+ * A filter takes any text: what has another form matches nothing (D-15). What creates a thing is strict.
+ */
+export const UUID_SHAPE = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
+
+/** A user, game, stream or video as the caller names it. */
+export const IdFilter = Type.String({ description: 'Decimal digits; another form matches nothing.' })
+
+/** A canonical decimal id of at most 19 digits. */
+export const DecimalId = Type.String({
+  pattern: '^(0|[1-9][0-9]{0,18})$',
+  hint: 'a decimal id of at most 19 digits without leading zeros',
+  examples: ['141981764'],
+})
+
+export const Uuid = Type.String({
+  pattern: UUID_SHAPE,
+  hint: 'a UUID',
+  examples: ['fb78259e-fb81-4d1b-8333-34a06ffc24c0'],
+})
+
+export const TimeMillis = Type.String({
+  description: 'RFC 3339 UTC with milliseconds.',
+  examples: ['2026-03-01T12:00:00.250Z'],
+})
+
+export const TimeSeconds = Type.String({
+  description: 'RFC 3339 UTC, whole seconds.',
+  examples: ['2026-03-01T12:00:00Z'],
+})
+
+/** A moment that the operator gives. */
+export const GivenTime = Type.String({
+  pattern:
+    '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?Z$',
+  hint: 'a time in RFC 3339 UTC such as 2026-03-01T12:00:00Z',
+  examples: ['2026-03-01T12:00:00Z'],
+})
+
+export const Name = Type.String({ minLength: 1, maxLength: 100 })

@@ -1,0 +1,41 @@
+import Type, { type Static } from 'typebox'
+import { TimeSeconds } from './id.ts'
+
+/** Spec 2.3; never null (D-32). */
+export const Stream = Type.Object({
+  id: Type.String(),
+  user_id: Type.String(),
+  user_login: Type.String(),
+  user_name: Type.String(),
+  game_id: Type.String({ description: 'Empty when no game is set.' }),
+  game_name: Type.String(),
+  type: Type.Literal('live'),
+  title: Type.String(),
+  viewer_count: Type.Integer({ minimum: 0 }),
+  started_at: TimeSeconds,
+  language: Type.String({ description: 'ISO 639-1.' }),
+  thumbnail_url: Type.String({ description: 'Contains the literal text `{width}x{height}`.' }),
+  tags: Type.Array(Type.String()),
+  is_mature: Type.Boolean(),
+})
+export type Stream = Static<typeof Stream>
+
+/** Spec 2.4. */
+export const StreamKey = Type.Object({ stream_key: Type.String() })
+
+export const exampleStream: Stream = {
+  id: '40952121085',
+  user_id: '141981764',
+  user_login: 'lunar_otter',
+  user_name: 'Lunar_Otter',
+  game_id: '33214',
+  game_name: 'Tidefall',
+  type: 'live',
+  title: 'First light over the reef',
+  viewer_count: 478,
+  started_at: '2026-03-01T12:00:00Z',
+  language: 'en',
+  thumbnail_url: 'http://localhost:8080/thumbnails/lunar_otter-{width}x{height}.jpg',
+  tags: ['Relaxed'],
+  is_mature: false,
+}

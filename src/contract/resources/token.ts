@@ -1,0 +1,18 @@
+import Type from 'typebox'
+
+/** What a token endpoint answers; an app token has neither refresh token nor scope (clients tell them apart by that). */
+export const TokenAnswer = Type.Object({
+  access_token: Type.String(),
+  expires_in: Type.Integer({ minimum: 0 }),
+  refresh_token: Type.Optional(Type.String()),
+  scope: Type.Optional(Type.Array(Type.String())),
+  token_type: Type.Literal('bearer'),
+})
+
+export const Validation = Type.Object({
+  client_id: Type.String(),
+  login: Type.Optional(Type.String({ description: 'User tokens only.' })),
+  scopes: Type.Array(Type.String()),
+  user_id: Type.Optional(Type.String({ description: 'User tokens only.' })),
+  expires_in: Type.Integer({ minimum: 0 }),
+})

@@ -1,0 +1,98 @@
+import Type, { type Static } from 'typebox'
+import { Name, TimeMillis } from './id.ts'
+
+/** The things that an operator makes: who there is, what they play, and which programs may ask. */
+
+export const LOGIN_SHAPE = '^[a-zA-Z0-9_]{1,25}$'
+
+export const User = Type.Object({
+  id: Type.String(),
+  login: Type.String({ description: 'Lower case.' }),
+  display_name: Type.String(),
+  created_at: TimeMillis,
+})
+export type User = Static<typeof User>
+
+export const Organization = Type.Object({ id: Type.String(), name: Name })
+export type Organization = Static<typeof Organization>
+
+export const Game = Type.Object({
+  id: Type.String(),
+  name: Name,
+  organization_id: Type.Union([Type.String(), Type.Null()]),
+})
+export type Game = Static<typeof Game>
+
+export const Benefit = Type.Object({
+  id: Type.String(),
+  name: Name,
+  organization_id: Type.String(),
+  game_id: Type.Union([Type.String(), Type.Null()]),
+})
+export type Benefit = Static<typeof Benefit>
+
+export const CLIENT_KINDS = ['confidential', 'public'] as const
+
+export const Client = Type.Object({
+  id: Type.String(),
+  name: Name,
+  organization_id: Type.Union([Type.String(), Type.Null()]),
+  owner_user_id: Type.Union([Type.String(), Type.Null()]),
+  kind: Type.Enum(CLIENT_KINDS),
+  redirect_uris: Type.Array(Type.String()),
+})
+export type Client = Static<typeof Client>
+
+/** A client as it is answered once, when its secret is made. A public client has none. */
+export const ClientWithSecret = Type.Object({ ...Client.properties, secret: Type.Optional(Type.String()) })
+
+export const Channel = Type.Object({
+  user_id: Type.String(),
+  title: Type.String(),
+  game_id: Type.String(),
+  language: Type.String(),
+  tags: Type.Array(Type.String()),
+  is_mature: Type.Boolean(),
+  vod_enabled: Type.Boolean(),
+})
+export type Channel = Static<typeof Channel>
+
+export const exampleUser: User = {
+  id: '141981764',
+  login: 'lunar_otter',
+  display_name: 'Lunar_Otter',
+  created_at: '2026-02-01T09:30:00.000Z',
+}
+
+export const exampleOrganization: Organization = {
+  id: '5c0f4d0e-9d4a-4f0e-8a57-2f4f6ad0c3a1',
+  name: 'Reef Interactive',
+}
+
+export const exampleGame: Game = { id: '33214', name: 'Tidefall', organization_id: exampleOrganization.id }
+
+export const exampleBenefit: Benefit = {
+  id: '74c52265-e214-48a6-91b9-23b6014e8041',
+  name: 'Coral lantern',
+  organization_id: exampleOrganization.id,
+  game_id: exampleGame.id,
+}
+
+export const exampleClient: Client = {
+  id: 'reefdrops0fulfilment0backend01',
+  name: 'Reef drops back end',
+  organization_id: exampleOrganization.id,
+  owner_user_id: null,
+  kind: 'confidential',
+  redirect_uris: ['http://localhost:3000/callback'],
+}
+
+export const exampleChannel: Channel = {
+  user_id: exampleUser.id,
+  title: 'First light over the reef',
+  game_id: exampleGame.id,
+  language: 'en',
+  tags: ['Relaxed'],
+  is_mature: false,
+  vod_enabled: true,
+}
