@@ -1,0 +1,52 @@
+import type { Access } from '../contract/access.ts'
+import { type Problem, problem, raise } from '../contract/problem.ts'
+import type { Caller, TokenCaller, UserCaller } from './caller.ts'
+
+/** Whether the caller may use an operation at all: token, kind, scope (D-6, D-9). Ownership is decided later. */
+export function refusal(access: Access, caller: Caller): Problem | undefined {
+  switch (access.kind) {
+    case 'open':
+    case 'anyone':
+      return undefined
+    case 'operator':
+      return caller.kind === 'operator' ? undefined : problem('operator_required')
+    case 'token': {
+      if (caller.kind === 'app') return access.app ? undefined : problem('user_token_required')
+      if (caller.kind !== 'user') return problem('token_missing')
+      const holds = access.scopes.some(scope => caller.scopes.includes(scope))
+      return holds ? undefined : problem('scope_missing', access.scopes[0])
+    }
+  }
+}
+
+/** The caller of an operation whose access admits user tokens only. */
+export function theUser(caller: Caller): UserCaller {
+  if (caller.kind !== 'user') throw new Error('the access of this operation admits user tokens only')
+  return caller
+}
+
+/** Followed streams and stream key are the token's own user's, nobody else's (D-6). */
+export function requireOwnId(caller: Caller, name: string, id: string): UserCaller {
+  const own = theUser(caller)
+  return own.user_id === id ? own : raise('identity_mismatch', name)
+}
+
+/** Whose entitlements a caller may touch: an organization's, and with a user token that user's among them (D-23). */
+export interface EntitlementReach {
+  readonly organization_id: string
+  readonly user_id?: string
+}
+
+export function entitlementReach(caller: Caller): EntitlementReach {
+  const { organization_id } = caller as TokenCaller
+  if (organization_id === null) raise('no_organization')
+  return caller.kind === 'user' ? { organization_id, user_id: caller.user_id } : { organization_id }
+}
+
+export function isWithinReach(
+  reach: EntitlementReach,
+  row: { readonly organization_id: string; readonly user_id: string },
+): boolean {
+  if (row.organization_id !== reach.organization_id) return false
+  return reach.user_id === undefined || row.user_id === reach.user_id
+}

@@ -1,0 +1,60 @@
+import {
+  type EntitlementUpdate,
+  UPDATE_STATUSES,
+  type UpdateStatus,
+} from '../contract/resources/entitlement.ts'
+import { UUID_SHAPE } from '../contract/resources/id.ts'
+import { type EntitlementReach, isWithinReach } from './access.ts'
+
+const uuidShape = new RegExp(UUID_SHAPE)
+
+export function isUuidShaped(text: string): boolean {
+  return uuidShape.test(text)
+}
+
+/** What the store knows of an entitlement that somebody wants to update. */
+export interface UpdateCandidate {
+  readonly id: string
+  readonly organization_id: string
+  readonly user_id: string
+  readonly last_updated: string
+}
+
+/** The ids of a batch, each once: two spellings of one UUID are one id, echoed as first sent (D-27). */
+export function distinctIds(sent: readonly string[]): Map<string, string> {
+  const echoes = new Map<string, string>()
+  for (const echo of sent) {
+    const id = isUuidShaped(echo) ? echo.toLowerCase() : echo
+    if (!echoes.has(id)) echoes.set(id, echo)
+  }
+  return echoes
+}
+
+/** The status that one id receives, apart from what the write itself may still do to it. */
+export function updateStatus(
+  id: string,
+  found: UpdateCandidate | undefined,
+  reach: EntitlementReach,
+  failing: ReadonlySet<string>,
+): UpdateStatus {
+  if (!isUuidShaped(id)) return 'INVALID_ID'
+  if (found === undefined) return 'NOT_FOUND'
+  if (!isWithinReach(reach, found)) return 'UNAUTHORIZED'
+  return failing.has(id) ? 'UPDATE_FAILED' : 'SUCCESS'
+}
+
+/** Groups in the order of the specification, empty ones left out, ids in the order sent. */
+export function groupByStatus(
+  statuses: readonly (readonly [echo: string, UpdateStatus])[],
+): EntitlementUpdate[] {
+  const groups = UPDATE_STATUSES.map(status => ({
+    status,
+    ids: statuses.filter(([, each]) => each === status).map(([echo]) => echo),
+  }))
+  return groups.filter(group => group.ids.length > 0)
+}
+
+/** `last_updated` moves forward at every success, even if the clock does not (D-28). */
+export function movedForward(previous: string, now: string): string {
+  return previous < now ? now : new Date(Date.parse(previous) + 1).toISOString()
+}
