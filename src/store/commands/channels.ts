@@ -1,0 +1,100 @@
+import type { Channel } from '../../contract/resources/world.ts'
+import type { Transaction } from '../database.ts'
+import { channelQueries } from '../queries/world.ts'
+import { lockRows, sql } from '../sql/tag.ts'
+import { type MissingReference, missingReference } from './references.ts'
+import { insertVideo, publishStreams } from './streams.ts'
+import type { StoredStreamKey } from './users.ts'
+
+export async function changeChannel(
+  tx: Transaction,
+  args: {
+    user_id: string
+    title?: string | undefined
+    /** Empty: no game. */
+    game_id?: string | undefined
+    language?: string | undefined
+    tags?: readonly string[] | undefined
+    is_mature?: boolean | undefined
+    vod_enabled?: boolean | undefined
+    /** For the video of a stream that is running while videos are switched on. */
+    video_id: string
+  },
+): Promise<{ outcome: 'done'; channel: Channel } | { outcome: 'absent' } | MissingReference> {
+  await tx.get(sql`select user_id from channels where user_id = ${args.user_id}${lockRows}`)
+  const before = await channelQueries(tx).find(args.user_id)
+  if (before === undefined) return { outcome: 'absent' }
+  const missing = await missingReference(tx, 'game', [args.game_id || null])
+  if (missing !== undefined) return missing
+  const channel: Channel = {
+    user_id: args.user_id,
+    title: args.title ?? before.title,
+    game_id: args.game_id ?? before.game_id,
+    language: args.language ?? before.language,
+    tags: [...(args.tags ?? before.tags)],
+    is_mature: args.is_mature ?? before.is_mature,
+    vod_enabled: args.vod_enabled ?? before.vod_enabled,
+  }
+  await tx.run(
+    sql`update channels set title = ${channel.title}, game_id = ${channel.game_id || null},
+          language = ${channel.language}, tags = ${JSON.stringify(channel.tags)}, is_mature = ${channel.is_mature},
+          vod_enabled = ${channel.vod_enabled}
+        where user_id = ${channel.user_id}`,
+  )
+  if (channel.vod_enabled && !before.vod_enabled) await keepVideoFromNowOn(tx, args.user_id, args.video_id)
+  await publishStreams(tx, sql`s.user_id = ${args.user_id}`)
+  return { outcome: 'done', channel }
+}
+
+async function keepVideoFromNowOn(tx: Transaction, user_id: string, video_id: string): Promise<void> {
+  const running = await tx.get<{ started_at: string }>(
+    sql`select started_at from streams where user_id = ${user_id} and video_id is null`,
+  )
+  if (running === undefined) return
+  await insertVideo(tx, video_id, user_id, running.started_at)
+  await tx.run(sql`update streams set video_id = ${video_id} where user_id = ${user_id}`)
+}
+
+export async function putEditor(
+  tx: Transaction,
+  args: { user_id: string; editor_id: string },
+): Promise<{ outcome: 'done' } | MissingReference> {
+  const missing = await missingReference(tx, 'user', [args.user_id, args.editor_id])
+  if (missing !== undefined) return missing
+  await tx.run(
+    sql`insert into editors (user_id, editor_id) values (${args.user_id}, ${args.editor_id})
+        on conflict (user_id, editor_id) do nothing`,
+  )
+  return { outcome: 'done' }
+}
+
+export async function deleteEditor(
+  tx: Transaction,
+  args: { user_id: string; editor_id: string },
+): Promise<boolean> {
+  const gone = await tx.run(
+    sql`delete from editors where user_id = ${args.user_id} and editor_id = ${args.editor_id}`,
+  )
+  return gone > 0
+}
+
+/** Puts a new stream key behind the current one, which stays good until `valid_until`. */
+export async function rotateStreamKey(
+  tx: Transaction,
+  args: { user_id: string; version: number; stream_key: StoredStreamKey; valid_until: string },
+): Promise<'done' | 'overtaken'> {
+  const current = await tx.get<{ version: number }>(
+    sql`select version from stream_keys where user_id = ${args.user_id} order by version desc limit 1${lockRows}`,
+  )
+  if (current === undefined || current.version !== args.version - 1) return 'overtaken'
+  await tx.run(
+    sql`update stream_keys set valid_until = ${args.valid_until}
+        where user_id = ${args.user_id} and version = ${current.version}`,
+  )
+  await tx.run(
+    sql`insert into stream_keys (user_id, version, key_id, sealed, lookup_hash)
+        values (${args.user_id}, ${args.version}, ${args.stream_key.key_id}, ${args.stream_key.sealed},
+          ${args.stream_key.lookup_hash})`,
+  )
+  return 'done'
+}

@@ -1,0 +1,75 @@
+import type { Client } from '../../contract/resources/world.ts'
+import type { Transaction } from '../database.ts'
+import { clientQueries } from '../queries/world.ts'
+import { sql } from '../sql/tag.ts'
+import { deleteById, type MissingReference, missingReference } from './references.ts'
+
+export async function createClient(
+  tx: Transaction,
+  args: { client: Client; secret_hash: string | null },
+): Promise<{ outcome: 'done' } | MissingReference> {
+  const { client } = args
+  const missing = await missingOwner(tx, client)
+  if (missing !== undefined) return missing
+  await tx.run(
+    sql`insert into clients (id, name, organization_id, owner_user_id, kind, redirect_uris, secret_hash)
+        values (${client.id}, ${client.name}, ${client.organization_id}, ${client.owner_user_id}, ${client.kind},
+          ${JSON.stringify(client.redirect_uris)}, ${args.secret_hash})`,
+  )
+  return { outcome: 'done' }
+}
+
+export async function changeClient(
+  tx: Transaction,
+  args: {
+    id: string
+    name?: string | undefined
+    organization_id?: string | null | undefined
+    owner_user_id?: string | null | undefined
+    redirect_uris?: readonly string[] | undefined
+  },
+): Promise<{ outcome: 'done'; client: Client } | { outcome: 'absent' } | MissingReference> {
+  const before = await clientQueries(tx).find(args.id)
+  if (before === undefined) return { outcome: 'absent' }
+  const missing = await missingOwner(tx, args)
+  if (missing !== undefined) return missing
+  const client: Client = {
+    ...before,
+    name: args.name ?? before.name,
+    organization_id: args.organization_id === undefined ? before.organization_id : args.organization_id,
+    owner_user_id: args.owner_user_id === undefined ? before.owner_user_id : args.owner_user_id,
+    redirect_uris: [...(args.redirect_uris ?? before.redirect_uris)],
+  }
+  await tx.run(
+    sql`update clients set name = ${client.name}, organization_id = ${client.organization_id},
+          owner_user_id = ${client.owner_user_id}, redirect_uris = ${JSON.stringify(client.redirect_uris)}
+        where id = ${client.id}`,
+  )
+  return { outcome: 'done', client }
+}
+
+export async function setClientSecret(
+  tx: Transaction,
+  args: { id: string; secret_hash: string },
+): Promise<Client | 'absent' | 'public'> {
+  const client = await clientQueries(tx).find(args.id)
+  if (client === undefined) return 'absent'
+  if (client.kind === 'public') return 'public'
+  await tx.run(sql`update clients set secret_hash = ${args.secret_hash} where id = ${args.id}`)
+  return client
+}
+
+/** Deletes a client and with it every token it holds. */
+export function deleteClient(tx: Transaction, args: { id: string }): Promise<boolean> {
+  return deleteById(tx, 'client', args.id)
+}
+
+async function missingOwner(
+  tx: Transaction,
+  owner: { organization_id?: string | null | undefined; owner_user_id?: string | null | undefined },
+): Promise<MissingReference | undefined> {
+  return (
+    (await missingReference(tx, 'organization', [owner.organization_id])) ??
+    (await missingReference(tx, 'user', [owner.owner_user_id]))
+  )
+}

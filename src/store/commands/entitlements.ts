@@ -1,0 +1,160 @@
+import type {
+  Entitlement,
+  EntitlementUpdate,
+  FulfillmentStatus,
+} from '../../contract/resources/entitlement.ts'
+import type { EntitlementReach } from '../../domain/access.ts'
+import {
+  distinctIds,
+  groupByStatus,
+  movedForward,
+  type UpdateCandidate,
+  updateStatus,
+} from '../../domain/entitlement.ts'
+import { isoMillis } from '../../kit/clock.ts'
+import type { Transaction } from '../database.ts'
+import { entitlementColumns } from '../queries/entitlements.ts'
+import { isOneOf, lockRows, sql, tableOf } from '../sql/tag.ts'
+import { type MissingReference, missingReference } from './references.ts'
+
+export interface Grant {
+  readonly id: string
+  readonly user_id: string
+  readonly benefit_id: string
+  readonly game_id: string
+  readonly timestamp: string
+  /** Whether the operator named the time: only then is it part of the content that must agree on a repeat. */
+  readonly timestampGiven: boolean
+}
+
+type Refused =
+  | { outcome: 'other_organization'; benefit_id: string; game_id: string }
+  | { outcome: 'conflict'; id: string }
+
+/** Grants entitlements, all or none. A repeated id with the same content is answered with what is there. */
+export async function grantEntitlements(
+  tx: Transaction,
+  args: { grants: readonly Grant[] },
+): Promise<{ outcome: 'done'; entitlements: Entitlement[] } | MissingReference | Refused> {
+  const { grants } = args
+  const missing =
+    (await missingReference(
+      tx,
+      'user',
+      grants.map(grant => grant.user_id),
+    )) ??
+    (await missingReference(
+      tx,
+      'benefit',
+      grants.map(grant => grant.benefit_id),
+    )) ??
+    (await missingReference(
+      tx,
+      'game',
+      grants.map(grant => grant.game_id),
+    ))
+  if (missing !== undefined) return missing
+
+  const owners = await organizationsOf(tx, grants)
+  const rows = new Map<string, Entitlement>()
+  for (const row of await entitlementsWithIds(
+    tx,
+    grants.map(grant => grant.id),
+  ))
+    rows.set(row.id, row)
+
+  const fresh: (Entitlement & { organization_id: string })[] = []
+  for (const grant of grants) {
+    const organization_id = owners.ofBenefit.get(grant.benefit_id) ?? ''
+    const ofGame = owners.ofGame.get(grant.game_id) ?? null
+    if (ofGame !== null && ofGame !== organization_id) {
+      return { outcome: 'other_organization', benefit_id: grant.benefit_id, game_id: grant.game_id }
+    }
+    const known = rows.get(grant.id)
+    if (known === undefined) {
+      const { timestampGiven: _, ...content } = grant
+      const row: Entitlement = {
+        ...content,
+        fulfillment_status: 'CLAIMED',
+        last_updated: grant.timestamp,
+        updated_at: grant.timestamp,
+      }
+      rows.set(grant.id, row)
+      fresh.push({ ...row, organization_id })
+    } else if (!isRepeat(known, grant)) return { outcome: 'conflict', id: grant.id }
+  }
+
+  await tx.run(
+    sql`insert into entitlements (id, organization_id, benefit_id, user_id, game_id, timestamp, fulfillment_status, last_updated)
+        select id, organization_id, benefit_id, user_id, game_id, timestamp, fulfillment_status, last_updated
+        from ${tableOf(fresh, ['id', 'organization_id', 'benefit_id', 'user_id', 'game_id', 'timestamp', 'fulfillment_status', 'last_updated'])} as granted`,
+  )
+  return { outcome: 'done', entitlements: grants.flatMap(grant => rows.get(grant.id) ?? []) }
+}
+
+function isRepeat(known: Entitlement, grant: Grant): boolean {
+  return (
+    known.user_id === grant.user_id &&
+    known.benefit_id === grant.benefit_id &&
+    known.game_id === grant.game_id &&
+    (!grant.timestampGiven || known.timestamp === grant.timestamp)
+  )
+}
+
+function entitlementsWithIds(tx: Transaction, ids: readonly string[]): Promise<Entitlement[]> {
+  return tx.all<Entitlement>(sql`${entitlementColumns} where ${isOneOf(sql`id`, ids)}`)
+}
+
+async function organizationsOf(tx: Transaction, grants: readonly Grant[]) {
+  const benefits = await tx.all<{ id: string; organization_id: string }>(
+    sql`select id, organization_id from benefits where ${isOneOf(
+      sql`id`,
+      grants.map(grant => grant.benefit_id),
+    )}`,
+  )
+  const games = await tx.all<{ id: string; organization_id: string | null }>(
+    sql`select id, organization_id from games where ${isOneOf(
+      sql`id`,
+      grants.map(grant => grant.game_id),
+    )}`,
+  )
+  return {
+    ofBenefit: new Map(benefits.map(row => [row.id, row.organization_id])),
+    ofGame: new Map(games.map(row => [row.id, row.organization_id])),
+  }
+}
+
+/** Spec 3 and 7: sets the status of what the caller may set and reports on every id. Rows are locked in id order. */
+export async function updateEntitlements(
+  tx: Transaction,
+  args: {
+    ids: readonly string[]
+    fulfillment_status: FulfillmentStatus
+    reach: EntitlementReach
+    /** Entitlements whose write is to fail: the demo's way to show UPDATE_FAILED. */
+    failing: readonly string[]
+    now: number
+  },
+): Promise<EntitlementUpdate[]> {
+  const echoes = distinctIds(args.ids)
+  const rows = await tx.all<UpdateCandidate>(
+    sql`select id, organization_id, user_id, last_updated from entitlements
+        where ${isOneOf(sql`id`, [...echoes.keys()])} order by id${lockRows}`,
+  )
+  const found = new Map(rows.map(row => [row.id, row]))
+  const failing = new Set(args.failing)
+  const decided = [...echoes].map(([id, echo]) => {
+    return { id, echo, status: updateStatus(id, found.get(id), args.reach, failing) }
+  })
+
+  const now = isoMillis(args.now)
+  const succeeded = decided.filter(each => each.status === 'SUCCESS').map(each => each.id)
+  const moved = Map.groupBy(succeeded, id => movedForward(found.get(id)?.last_updated ?? '', now))
+  for (const [last_updated, ids] of moved) {
+    await tx.run(
+      sql`update entitlements set fulfillment_status = ${args.fulfillment_status}, last_updated = ${last_updated}
+          where ${isOneOf(sql`id`, ids)}`,
+    )
+  }
+  return groupByStatus(decided.map(({ echo, status }) => [echo, status] as const))
+}

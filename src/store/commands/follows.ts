@@ -1,0 +1,39 @@
+import type { Transaction } from '../database.ts'
+import { sql, tableOf } from '../sql/tag.ts'
+import { type MissingReference, missingReference } from './references.ts'
+
+export interface Follow {
+  readonly [column: string]: string
+  readonly user_id: string
+  readonly broadcaster_id: string
+}
+
+/** Adds follows, all or none; those that exist already stay as they are. */
+export async function putFollows(
+  tx: Transaction,
+  args: { follows: readonly Follow[] },
+): Promise<{ outcome: 'done' } | MissingReference> {
+  const missing = await missingReference(
+    tx,
+    'user',
+    args.follows.flatMap(follow => [follow.user_id, follow.broadcaster_id]),
+  )
+  if (missing !== undefined) return missing
+  await tx.run(
+    sql`insert into follows (user_id, broadcaster_id)
+        select distinct pair.user_id, pair.broadcaster_id
+        from ${tableOf(args.follows, ['user_id', 'broadcaster_id'])} as pair where 1 = 1
+        on conflict (user_id, broadcaster_id) do nothing`,
+  )
+  return { outcome: 'done' }
+}
+
+export async function deleteFollow(
+  tx: Transaction,
+  args: { user_id: string; broadcaster_id: string },
+): Promise<boolean> {
+  const gone = await tx.run(
+    sql`delete from follows where user_id = ${args.user_id} and broadcaster_id = ${args.broadcaster_id}`,
+  )
+  return gone > 0
+}

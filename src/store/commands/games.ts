@@ -1,0 +1,44 @@
+import type { Game } from '../../contract/resources/world.ts'
+import type { Transaction } from '../database.ts'
+import { gameQueries } from '../queries/world.ts'
+import { sql } from '../sql/tag.ts'
+import { deleteById, type MissingReference, missingReference } from './references.ts'
+import { publishStreams } from './streams.ts'
+
+export async function putGame(
+  tx: Transaction,
+  args: { id: string; name?: string | undefined; organization_id?: string | null | undefined },
+): Promise<{ outcome: 'done'; game: Game } | { outcome: 'name_missing' } | MissingReference> {
+  const before = await gameQueries(tx).find(args.id)
+  const name = args.name ?? before?.name
+  if (name === undefined) return { outcome: 'name_missing' }
+  const missing = await missingReference(tx, 'organization', [args.organization_id])
+  if (missing !== undefined) return missing
+  const organization_id =
+    args.organization_id === undefined ? (before?.organization_id ?? null) : args.organization_id
+  await tx.run(
+    sql`insert into games (id, name, organization_id) values (${args.id}, ${name}, ${organization_id})
+        on conflict (id) do update set name = excluded.name, organization_id = excluded.organization_id`,
+  )
+  if (before !== undefined && before.name !== name) await publishStreams(tx, sql`c.game_id = ${args.id}`)
+  return { outcome: 'done', game: { id: args.id, name, organization_id } }
+}
+
+/** Deletes a game without benefits or entitlements; whoever plays it plays nothing then. */
+export async function deleteGame(
+  tx: Transaction,
+  args: { id: string },
+): Promise<'deleted' | 'absent' | 'in_use'> {
+  const used = await tx.get(
+    sql`select 1 as yes where exists (select 1 from benefits where game_id = ${args.id})
+          or exists (select 1 from entitlements where game_id = ${args.id})`,
+  )
+  if (used !== undefined) return 'in_use'
+  const players = await tx.all<{ user_id: string }>(
+    sql`select s.user_id from streams s join channels c on c.user_id = s.user_id where c.game_id = ${args.id}`,
+  )
+  await tx.run(sql`update channels set game_id = null where game_id = ${args.id}`)
+  const deleted = await deleteById(tx, 'game', args.id)
+  for (const { user_id } of players) await publishStreams(tx, sql`s.user_id = ${user_id}`)
+  return deleted ? 'deleted' : 'absent'
+}

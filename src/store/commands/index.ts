@@ -1,0 +1,73 @@
+import type { Transaction } from '../database.ts'
+import { deleteBenefit, putBenefit } from './benefits.ts'
+import { changeChannel, deleteEditor, putEditor, rotateStreamKey } from './channels.ts'
+import { changeClient, createClient, deleteClient, setClientSecret } from './clients.ts'
+import { grantEntitlements, updateEntitlements } from './entitlements.ts'
+import { deleteFollow, putFollows } from './follows.ts'
+import { deleteGame, putGame } from './games.ts'
+import { createMarker } from './markers.ts'
+import { deleteMember, deleteOrganization, putMember, putOrganization } from './organizations.ts'
+import { endStream, reportViewers, startStream } from './streams.ts'
+import { issueTokens, revokeToken, useRefreshToken } from './tokens.ts'
+import { noteFact, sweep } from './upkeep.ts'
+import { deleteUser, putUser } from './users.ts'
+
+/**
+ * Every write there is. A command runs in one transaction on either engine; on SQLite in the writer's thread, so what
+ * goes in and what comes out is plain data.
+ */
+const single = {
+  putUser,
+  deleteUser,
+  putOrganization,
+  deleteOrganization,
+  putMember,
+  deleteMember,
+  putGame,
+  deleteGame,
+  putBenefit,
+  deleteBenefit,
+  createClient,
+  changeClient,
+  setClientSecret,
+  deleteClient,
+  issueTokens,
+  useRefreshToken,
+  revokeToken,
+  changeChannel,
+  putEditor,
+  deleteEditor,
+  rotateStreamKey,
+  putFollows,
+  deleteFollow,
+  startStream,
+  endStream,
+  reportViewers,
+  grantEntitlements,
+  updateEntitlements,
+  createMarker,
+  noteFact,
+  sweep,
+}
+
+type Single = typeof single
+
+/** One command with its arguments, as a value. */
+export type Step = { [N in keyof Single]: readonly [name: N, args: Parameters<Single[N]>[1]] }[keyof Single]
+
+/** Runs many commands as one: the world of the demo is made whole or not at all. */
+async function runSteps(tx: Transaction, args: { steps: readonly Step[] }): Promise<void> {
+  for (const [name, stepArgs] of args.steps) {
+    const command = single[name] as (tx: Transaction, args: unknown) => Promise<unknown>
+    const result = await command(tx, stepArgs)
+    const outcome = (result as { outcome?: string } | undefined)?.outcome ?? 'done'
+    if (outcome !== 'done') throw new Error(`${name} ended as ${outcome}: ${JSON.stringify(result)}`)
+  }
+}
+
+export const commands = { ...single, runSteps }
+
+export type Commands = typeof commands
+export type CommandName = keyof Commands
+export type CommandArgs<N extends CommandName> = Parameters<Commands[N]>[1]
+export type CommandResult<N extends CommandName> = Awaited<ReturnType<Commands[N]>>

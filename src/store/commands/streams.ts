@@ -1,0 +1,87 @@
+import { isoSeconds } from '../../kit/clock.ts'
+import type { Transaction } from '../database.ts'
+import type { LiveStream } from '../feed.ts'
+import { liveStreams } from '../queries/streams.ts'
+import { isOneOf, lockRows, type Sql, sql, tableOf } from '../sql/tag.ts'
+
+/** Tells the feed how these live streams look now, and returns them. */
+export async function publishStreams(tx: Transaction, where: Sql): Promise<LiveStream[]> {
+  const streams = await liveStreams(tx, where)
+  for (const stream of streams) tx.publish({ kind: 'stream', stream })
+  return streams
+}
+
+/** Goes live, with a new video unless the channel keeps none. While live already, the same stream goes on. */
+export async function startStream(
+  tx: Transaction,
+  args: {
+    user_id: string
+    stream_id: string
+    video_id: string
+    started_at: string
+    viewer_count?: number | undefined
+  },
+): Promise<LiveStream | undefined> {
+  const channel = await tx.get<{ vod_enabled: number }>(
+    sql`select vod_enabled from channels where user_id = ${args.user_id}${lockRows}`,
+  )
+  if (channel === undefined) return undefined
+  const running = await tx.get(sql`select id from streams where user_id = ${args.user_id}`)
+  if (running === undefined) {
+    const video_id = channel.vod_enabled === 1 ? args.video_id : null
+    if (video_id !== null) await insertVideo(tx, video_id, args.user_id, args.started_at)
+    await tx.run(
+      sql`insert into streams (user_id, id, video_id, started_at, viewer_count)
+          values (${args.user_id}, ${args.stream_id}, ${video_id}, ${args.started_at}, ${args.viewer_count ?? 0})`,
+    )
+  } else if (args.viewer_count !== undefined) {
+    await tx.run(sql`update streams set viewer_count = ${args.viewer_count} where user_id = ${args.user_id}`)
+  }
+  const [stream] = await publishStreams(tx, sql`s.user_id = ${args.user_id}`)
+  return stream
+}
+
+/** Ends the running stream; its video stays. */
+export async function endStream(tx: Transaction, args: { user_id: string; now: number }): Promise<boolean> {
+  const running = await tx.get<{ id: string; video_id: string | null }>(
+    sql`select id, video_id from streams where user_id = ${args.user_id}${lockRows}`,
+  )
+  if (running === undefined) return false
+  await tx.run(sql`delete from streams where user_id = ${args.user_id}`)
+  if (running.video_id !== null) {
+    await tx.run(sql`update videos set ended_at = ${isoSeconds(args.now)} where id = ${running.video_id}`)
+  }
+  tx.publish({ kind: 'end', user_id: args.user_id, stream_id: running.id })
+  return true
+}
+
+/** Sets viewer counts. Channels that are not live are passed over. */
+export async function reportViewers(
+  tx: Transaction,
+  args: { counts: readonly (readonly [user_id: string, viewers: number])[] },
+): Promise<number> {
+  const given = new Map(args.counts)
+  const live = await tx.all<{ user_id: string; id: string; viewer_count: number }>(
+    sql`select user_id, id, viewer_count from streams where ${isOneOf(sql`user_id`, [...given.keys()])}
+        order by user_id${lockRows}`,
+  )
+  const changed = live.filter(row => given.get(row.user_id) !== row.viewer_count)
+  if (changed.length === 0) return 0
+  const rows = changed.map(({ user_id, id }) => ({ user_id, id, viewer_count: given.get(user_id) ?? 0 }))
+  await tx.run(
+    sql`update streams set viewer_count = cast(report.viewer_count as integer)
+        from ${tableOf(rows, ['user_id', 'viewer_count'])} as report
+        where streams.user_id = report.user_id`,
+  )
+  tx.publish({ kind: 'viewers', counts: rows.map(row => [row.id, row.viewer_count]) })
+  return rows.length
+}
+
+export async function insertVideo(
+  tx: Transaction,
+  id: string,
+  user_id: string,
+  created_at: string,
+): Promise<void> {
+  await tx.run(sql`insert into videos (id, user_id, created_at) values (${id}, ${user_id}, ${created_at})`)
+}

@@ -1,0 +1,107 @@
+import type { Transaction } from '../database.ts'
+import type { TokenKind } from '../queries/tokens.ts'
+import { sql } from '../sql/tag.ts'
+import { type MissingReference, missingReference } from './references.ts'
+
+/** A token on its way into the store: its hash and what it stands for. */
+export interface NewToken {
+  readonly hash: string
+  readonly kind: TokenKind
+  readonly client_id: string
+  readonly user_id: string | null
+  readonly scopes: readonly string[]
+  /** Tokens that came from one another share a family, and fall together. */
+  readonly family: string
+  readonly expires_at: string
+}
+
+export async function issueTokens(
+  tx: Transaction,
+  args: { tokens: readonly NewToken[] },
+): Promise<{ outcome: 'done' } | MissingReference> {
+  const missing =
+    (await missingReference(
+      tx,
+      'client',
+      args.tokens.map(token => token.client_id),
+    )) ??
+    (await missingReference(
+      tx,
+      'user',
+      args.tokens.map(token => token.user_id),
+    ))
+  if (missing !== undefined) return missing
+  for (const token of args.tokens) await insertToken(tx, token)
+  return { outcome: 'done' }
+}
+
+/** A successor as far as it is known before the refresh token has been looked at. */
+export type Successor = Pick<NewToken, 'hash' | 'expires_at'>
+
+/**
+ * Exchanges a refresh token. A confidential client keeps its refresh token; a public client gets a new one and the old
+ * one is spent: whoever presents a spent one reveals that it was copied, and the whole family ends.
+ */
+export async function useRefreshToken(
+  tx: Transaction,
+  args: {
+    hash: string
+    client_id: string
+    now: string
+    access: Successor
+    /** Given for public clients: the refresh token that takes over. */
+    refresh?: Successor | undefined
+  },
+): Promise<{ outcome: 'done'; scopes: string[] } | { outcome: 'refused' }> {
+  const held = await tx.get<{
+    user_id: string
+    scopes: string
+    family: string
+    expires_at: string
+    used_at: string | null
+  }>(
+    sql`select user_id, scopes, family, expires_at, used_at from tokens
+        where hash = ${args.hash} and kind = 'refresh' and client_id = ${args.client_id}`,
+  )
+  if (held === undefined || held.expires_at <= args.now) return { outcome: 'refused' }
+  if (held.used_at !== null) {
+    await tx.run(sql`delete from tokens where family = ${held.family}`)
+    return { outcome: 'refused' }
+  }
+  const scopes = JSON.parse(held.scopes) as string[]
+  const shared = { client_id: args.client_id, user_id: held.user_id, scopes, family: held.family }
+  if (args.refresh !== undefined) {
+    const spent = await tx.run(
+      sql`update tokens set used_at = ${args.now} where hash = ${args.hash} and used_at is null`,
+    )
+    if (spent === 0) return { outcome: 'refused' }
+    await insertToken(tx, { ...shared, ...args.refresh, kind: 'refresh' })
+  }
+  await insertToken(tx, { ...shared, ...args.access, kind: 'user' })
+  return { outcome: 'done', scopes }
+}
+
+/** Ends a token; with `client_id`, only if it is that client's. A refresh token takes its family along. */
+export async function revokeToken(
+  tx: Transaction,
+  args: { hash: string; client_id?: string | undefined },
+): Promise<boolean> {
+  const held = await tx.get<{ kind: TokenKind; client_id: string; family: string }>(
+    sql`select kind, client_id, family from tokens where hash = ${args.hash}`,
+  )
+  if (held === undefined || (args.client_id !== undefined && held.client_id !== args.client_id)) return false
+  await tx.run(
+    held.kind === 'refresh'
+      ? sql`delete from tokens where family = ${held.family}`
+      : sql`delete from tokens where hash = ${args.hash}`,
+  )
+  return true
+}
+
+async function insertToken(tx: Transaction, token: NewToken): Promise<void> {
+  await tx.run(
+    sql`insert into tokens (hash, kind, client_id, user_id, scopes, family, expires_at)
+        values (${token.hash}, ${token.kind}, ${token.client_id}, ${token.user_id}, ${JSON.stringify(token.scopes)},
+          ${token.family}, ${token.expires_at})`,
+  )
+}

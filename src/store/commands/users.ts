@@ -1,0 +1,73 @@
+import type { User } from '../../contract/resources/world.ts'
+import { isoMillis } from '../../kit/clock.ts'
+import type { Transaction } from '../database.ts'
+import { userQueries } from '../queries/world.ts'
+import { sql } from '../sql/tag.ts'
+import { deleteById } from './references.ts'
+import { endStream, publishStreams } from './streams.ts'
+
+/** A stream key ready to be kept: sealed for reading back, hashed for finding at ingest. */
+export interface StoredStreamKey {
+  readonly key_id: string
+  readonly sealed: string
+  readonly lookup_hash: string
+}
+
+/** Creates the user with channel and key, or changes the one with this id. */
+export async function putUser(
+  tx: Transaction,
+  args: {
+    id: string
+    login?: string | undefined
+    display_name?: string | undefined
+    password_hash?: string | undefined
+    /** Kept only if the user is new; its context is version 1. */
+    stream_key: StoredStreamKey
+    now: number
+  },
+): Promise<{ outcome: 'done'; user: User } | { outcome: 'taken' } | { outcome: 'login_missing' }> {
+  const users = userQueries(tx)
+  const before = await users.find(args.id)
+  const login = args.login?.toLowerCase() ?? before?.login
+  if (login === undefined) return { outcome: 'login_missing' }
+  const holder = await users.withLogin(login)
+  if (holder !== undefined && holder.id !== args.id) return { outcome: 'taken' }
+
+  if (before === undefined) {
+    const user = {
+      id: args.id,
+      login,
+      display_name: args.display_name ?? args.login ?? login,
+      created_at: isoMillis(args.now),
+    }
+    await tx.run(
+      sql`insert into users (id, login, display_name, password_hash, created_at)
+          values (${user.id}, ${user.login}, ${user.display_name}, ${args.password_hash ?? null}, ${user.created_at})`,
+    )
+    await tx.run(
+      sql`insert into channels (user_id, title, game_id, language, tags, is_mature, vod_enabled)
+          values (${user.id}, '', null, 'en', '[]', 0, 1)`,
+    )
+    await tx.run(
+      sql`insert into stream_keys (user_id, version, key_id, sealed, lookup_hash)
+          values (${user.id}, 1, ${args.stream_key.key_id}, ${args.stream_key.sealed}, ${args.stream_key.lookup_hash})`,
+    )
+    return { outcome: 'done', user }
+  }
+
+  const user = { ...before, login, display_name: args.display_name ?? before.display_name }
+  await tx.run(
+    sql`update users set login = ${login}, display_name = ${user.display_name} where id = ${user.id}`,
+  )
+  if (args.password_hash !== undefined) {
+    await tx.run(sql`update users set password_hash = ${args.password_hash} where id = ${user.id}`)
+  }
+  await publishStreams(tx, sql`s.user_id = ${user.id}`)
+  return { outcome: 'done', user }
+}
+
+/** Deletes the user and everything that is the user's alone; a running stream ends. */
+export async function deleteUser(tx: Transaction, args: { id: string; now: number }): Promise<boolean> {
+  await endStream(tx, { user_id: args.id, now: args.now })
+  return deleteById(tx, 'user', args.id)
+}

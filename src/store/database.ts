@@ -1,0 +1,16 @@
+import type { Change } from './feed.ts'
+import type { Sql } from './sql/tag.ts'
+
+/** Something that answers queries. */
+export interface Database {
+  all<Row>(query: Sql): Promise<Row[]>
+  get<Row>(query: Sql): Promise<Row | undefined>
+}
+
+/** A database inside one transaction: everything done here happens, or nothing does. */
+export interface Transaction extends Database {
+  /** Runs a statement and tells how many rows it touched. */
+  run(statement: Sql): Promise<number>
+  /** Writes a change into the feed when the command ends, in the same transaction. */
+  publish(change: Change): void
+}

@@ -1,0 +1,46 @@
+import type { Database } from '../database.ts'
+import type { LiveStream } from '../feed.ts'
+import { type Sql, sql } from '../sql/tag.ts'
+
+type LiveRow = Omit<LiveStream, 'tags' | 'is_mature'> & { tags: string; is_mature: number }
+
+/** Live streams as the directory shows them, for those rows of `streams s` that the condition admits. */
+export async function liveStreams(db: Database, where: Sql): Promise<LiveStream[]> {
+  const rows = await db.all<LiveRow>(
+    sql`select s.id, s.user_id, u.login as user_login, u.display_name as user_name,
+          coalesce(c.game_id, '') as game_id, coalesce(g.name, '') as game_name, c.title, s.viewer_count,
+          s.started_at, c.language, c.tags, c.is_mature
+        from streams s
+        join users u on u.id = s.user_id
+        join channels c on c.user_id = s.user_id
+        left join games g on g.id = c.game_id
+        where ${where}`,
+  )
+  return rows.map(row => ({ ...row, tags: JSON.parse(row.tags), is_mature: row.is_mature === 1 }))
+}
+
+export const streamQueries = (db: Database) => ({
+  live: () => liveStreams(db, sql`1 = 1`),
+  of: async (user_id: string): Promise<LiveStream | undefined> => {
+    const [stream] = await liveStreams(db, sql`s.user_id = ${user_id}`)
+    return stream
+  },
+})
+
+export const followQueries = (db: Database) => ({
+  /** The channels that a user follows. */
+  of: async (user_id: string): Promise<string[]> => {
+    const rows = await db.all<{ broadcaster_id: string }>(
+      sql`select broadcaster_id from follows where user_id = ${user_id}`,
+    )
+    return rows.map(row => row.broadcaster_id)
+  },
+})
+
+export const streamKeyQueries = (db: Database) => ({
+  /** The key that the channel has now. */
+  current: (user_id: string) =>
+    db.get<{ version: number; key_id: string; sealed: string }>(
+      sql`select version, key_id, sealed from stream_keys where user_id = ${user_id} order by version desc limit 1`,
+    ),
+})

@@ -1,0 +1,28 @@
+import type { Database } from '../database.ts'
+import { sql } from '../sql/tag.ts'
+
+export const TOKEN_KINDS = ['app', 'user', 'refresh'] as const
+export type TokenKind = (typeof TOKEN_KINDS)[number]
+
+/** A token that is known, and what it stands for. */
+export interface KnownToken {
+  readonly kind: TokenKind
+  readonly client_id: string
+  readonly organization_id: string | null
+  readonly user_id: string | null
+  readonly login: string | null
+  readonly scopes: string
+  readonly expires_at: string
+}
+
+export const tokenQueries = (db: Database) => ({
+  /** Tokens are kept as their SHA-256 only. */
+  find: (hash: string) =>
+    db.get<KnownToken>(
+      sql`select t.kind, t.client_id, c.organization_id, t.user_id, u.login, t.scopes, t.expires_at
+          from tokens t
+          join clients c on c.id = t.client_id
+          left join users u on u.id = t.user_id
+          where t.hash = ${hash}`,
+    ),
+})

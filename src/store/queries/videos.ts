@@ -1,0 +1,40 @@
+import type { Page, Window } from '../../contract/page.ts'
+import type { StreamMarker } from '../../contract/resources/marker.ts'
+import type { Database } from '../database.ts'
+import { keysetPage } from '../keyset.ts'
+import { sql } from '../sql/tag.ts'
+
+/** A video and whose it is. */
+export interface Video {
+  readonly id: string
+  readonly user_id: string
+  readonly user_login: string
+  readonly user_name: string
+}
+
+const videoColumns = sql`select v.id, v.user_id, u.login as user_login, u.display_name as user_name
+  from videos v join users u on u.id = v.user_id`
+
+export const videoQueries = (db: Database) => ({
+  find: (id: string) => db.get<Video>(sql`${videoColumns} where v.id = ${id}`),
+
+  /** The user's most recent video; that of a running stream comes before all others (D-41). */
+  latestOf: (user_id: string) =>
+    db.get<Video>(
+      sql`${videoColumns} where v.user_id = ${user_id}
+          order by case when v.ended_at is null then 0 else 1 end, v.created_at desc, length(v.id) desc, v.id desc
+          limit 1`,
+    ),
+})
+
+export const markerKey = (row: StreamMarker) => [row.position_seconds, row.id]
+
+export const markerQueries = (db: Database) => ({
+  ofVideo: (video_id: string, window: Window): Promise<Page<StreamMarker>> =>
+    keysetPage<StreamMarker>(db, {
+      select: sql`select id, created_at, description, position_seconds from markers`,
+      where: [sql`video_id = ${video_id}`],
+      order: ['position_seconds', 'id'],
+      window,
+    }),
+})

@@ -1,0 +1,110 @@
+import type { Page, Window } from '../../contract/page.ts'
+import type { Benefit, Channel, Client, Game, Organization, User } from '../../contract/resources/world.ts'
+import type { Database } from '../database.ts'
+import { keysetPage } from '../keyset.ts'
+import { type Sql, sql } from '../sql/tag.ts'
+
+/** Decimal ids are ordered as numbers: the shorter is the smaller. */
+const BY_NUMBER = ['length(id)', 'id']
+const BY_ID = ['id']
+
+export const decimalKey = (row: { readonly id: string }) => [row.id.length, row.id]
+export const idKey = (row: { readonly id: string }) => [row.id]
+
+const userColumns = sql`select id, login, display_name, created_at from users`
+
+export const userQueries = (db: Database) => ({
+  find: (id: string) => db.get<User>(sql`${userColumns} where id = ${id}`),
+  withLogin: (login: string) => db.get<User>(sql`${userColumns} where login = ${login.toLowerCase()}`),
+  page: (window: Window): Promise<Page<User>> =>
+    keysetPage<User>(db, { select: userColumns, where: [], order: BY_NUMBER, window }),
+})
+
+const organizationColumns = sql`select id, name from organizations`
+
+export const organizationQueries = (db: Database) => ({
+  find: (id: string) => db.get<Organization>(sql`${organizationColumns} where id = ${id.toLowerCase()}`),
+  page: (window: Window): Promise<Page<Organization>> =>
+    keysetPage<Organization>(db, { select: organizationColumns, where: [], order: BY_ID, window }),
+})
+
+const ofOrganization = (organization_id: string | undefined): Sql[] =>
+  organization_id === undefined ? [] : [sql`organization_id = ${organization_id.toLowerCase()}`]
+
+const gameColumns = sql`select id, name, organization_id from games`
+
+export const gameQueries = (db: Database) => ({
+  find: (id: string) => db.get<Game>(sql`${gameColumns} where id = ${id}`),
+  page: (filter: { organization_id?: string | undefined }, window: Window): Promise<Page<Game>> =>
+    keysetPage<Game>(db, {
+      select: gameColumns,
+      where: ofOrganization(filter.organization_id),
+      order: BY_NUMBER,
+      window,
+    }),
+})
+
+const benefitColumns = sql`select id, name, organization_id, game_id from benefits`
+
+export const benefitQueries = (db: Database) => ({
+  find: (id: string) => db.get<Benefit>(sql`${benefitColumns} where id = ${id.toLowerCase()}`),
+  page: (filter: { organization_id?: string | undefined }, window: Window): Promise<Page<Benefit>> =>
+    keysetPage<Benefit>(db, {
+      select: benefitColumns,
+      where: ofOrganization(filter.organization_id),
+      order: BY_ID,
+      window,
+    }),
+})
+
+type ClientRow = Omit<Client, 'redirect_uris'> & { redirect_uris: string }
+
+const clientColumns = sql`select id, name, organization_id, owner_user_id, kind, redirect_uris from clients`
+const readClient = (row: ClientRow): Client => ({ ...row, redirect_uris: JSON.parse(row.redirect_uris) })
+
+export const clientQueries = (db: Database) => ({
+  find: async (id: string): Promise<Client | undefined> => {
+    const row = await db.get<ClientRow>(sql`${clientColumns} where id = ${id}`)
+    return row && readClient(row)
+  },
+  /** What is needed to check a client's credentials. */
+  credentials: (id: string) =>
+    db.get<{ id: string; kind: Client['kind']; secret_hash: string | null }>(
+      sql`select id, kind, secret_hash from clients where id = ${id}`,
+    ),
+  page: async (filter: { organization_id?: string | undefined }, window: Window): Promise<Page<Client>> => {
+    const page = await keysetPage<ClientRow>(db, {
+      select: clientColumns,
+      where: ofOrganization(filter.organization_id),
+      order: BY_ID,
+      window,
+    })
+    return { ...page, rows: page.rows.map(readClient) }
+  },
+})
+
+type ChannelRow = Omit<Channel, 'tags' | 'is_mature' | 'vod_enabled'> & {
+  tags: string
+  is_mature: number
+  vod_enabled: number
+}
+
+export const channelQueries = (db: Database) => ({
+  find: async (user_id: string): Promise<Channel | undefined> => {
+    const row = await db.get<ChannelRow>(
+      sql`select user_id, title, coalesce(game_id, '') as game_id, language, tags, is_mature, vod_enabled
+          from channels where user_id = ${user_id}`,
+    )
+    if (row === undefined) return undefined
+    return {
+      ...row,
+      tags: JSON.parse(row.tags),
+      is_mature: row.is_mature === 1,
+      vod_enabled: row.vod_enabled === 1,
+    }
+  },
+  hasEditor: async (user_id: string, editor_id: string): Promise<boolean> =>
+    (await db.get(
+      sql`select 1 as yes from editors where user_id = ${user_id} and editor_id = ${editor_id}`,
+    )) !== undefined,
+})

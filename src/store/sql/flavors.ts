@@ -1,0 +1,32 @@
+import { type Flavor, Sql, sql, verbatim } from './tag.ts'
+
+export const sqliteFlavor: Flavor = {
+  name: 'sqlite',
+  mark: () => '?',
+  key: 'text',
+  lockRows: '',
+  isOneOf: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values)}))`,
+  table: (rows, columns) =>
+    new Sql(
+      [
+        `(select ${columns.map(name => `cast(value ->> '${name}' as text) as ${name}`).join(', ')} from json_each(`,
+        '))',
+      ],
+      [JSON.stringify(rows)],
+    ),
+}
+
+export const postgresFlavor: Flavor = {
+  name: 'postgres',
+  mark: n => `$${n}`,
+  key: 'text collate "C"',
+  lockRows: ' for update',
+  isOneOf: (column, values) => sql`${column} = any(cast(${arrayLiteral(values)} as text[]))`,
+  table: (rows, columns) =>
+    sql`(select ${verbatim(columns.map(name => `item ->> '${name}' as ${name}`).join(', '))} from json_array_elements(cast(${JSON.stringify(rows)} as json)) as item)`,
+}
+
+/** `{"a","b"}`: an array in the text form that PostgreSQL reads. */
+function arrayLiteral(values: readonly string[]): string {
+  return `{${values.map(value => `"${value.replace(/[\\"]/g, '\\$&')}"`).join(',')}}`
+}

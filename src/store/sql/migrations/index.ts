@@ -1,0 +1,5 @@
+import type { Flavor } from '../tag.ts'
+import { foundation } from './001-foundation.ts'
+
+/** Every migration, in order: number n stands at place n - 1. One that has been released is never edited. */
+export const migrations: readonly ((flavor: Flavor) => string)[] = [foundation]

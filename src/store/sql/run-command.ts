@@ -1,0 +1,49 @@
+import { isoMillis } from '../../kit/clock.ts'
+import { type CommandName, commands } from '../commands/index.ts'
+import type { Database, Transaction } from '../database.ts'
+import type { Change, FeedEntry } from '../feed.ts'
+import { type Sql, sql, tableOf } from './tag.ts'
+
+/** A database that can also write, inside a transaction that somebody else begins and ends. */
+export interface Writable extends Database {
+  run(statement: Sql): Promise<number>
+}
+
+/** Runs one command and writes its feed entries behind it, all in the transaction that `db` stands in. */
+export async function runCommand(
+  db: Writable,
+  name: CommandName,
+  args: unknown,
+): Promise<{ result: unknown; entries: readonly FeedEntry[] }> {
+  const changes: Change[] = []
+  const tx: Transaction = {
+    all: query => db.all(query),
+    get: query => db.get(query),
+    run: statement => db.run(statement),
+    publish: change => {
+      changes.push(change)
+    },
+  }
+  const command = commands[name] as (tx: Transaction, args: unknown) => Promise<unknown>
+  const result = await command(tx, args)
+  return { result, entries: changes.length === 0 ? [] : await appendToFeed(db, changes) }
+}
+
+/**
+ * The counter's row stays locked until the commit, so numbers are given in the order of commits and a rolled-back
+ * transaction leaves no hole.
+ */
+async function appendToFeed(db: Writable, changes: readonly Change[]): Promise<FeedEntry[]> {
+  const head = await db.get<{ seq: number | string }>(
+    sql`update feed_head set seq = seq + ${changes.length} where id = 1 returning seq`,
+  )
+  const first = Number(head?.seq) - changes.length + 1
+  const entries = changes.map((change, index) => ({ seq: first + index, change }))
+  const at = isoMillis(Date.now())
+  const rows = entries.map(({ seq, change }) => ({ seq, at, entry: JSON.stringify(change) }))
+  await db.run(
+    sql`insert into feed (seq, at, entry) select cast(seq as bigint), at, entry
+        from ${tableOf(rows, ['seq', 'at', 'entry'])} as news`,
+  )
+  return entries
+}

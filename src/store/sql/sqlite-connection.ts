@@ -1,0 +1,50 @@
+import { SQLiteError, Database as Sqlite } from 'bun:sqlite'
+import { Conflict, Unavailable } from '../errors.ts'
+import { sqliteFlavor } from './flavors.ts'
+import type { Writable } from './run-command.ts'
+import { render } from './tag.ts'
+
+/**
+ * Every connection: a write-ahead log that is forced to disk at each commit, references checked, and a wait of a few
+ * seconds for another process that holds the lock.
+ */
+export function openSqlite(file: string, mode: 'read' | 'write'): Sqlite {
+  const connection = new Sqlite(file, mode === 'read' ? { readonly: true } : { create: true })
+  connection.run('pragma busy_timeout = 5000')
+  if (mode === 'write') {
+    connection.run('pragma journal_mode = wal')
+    connection.run('pragma synchronous = full')
+    connection.run('pragma foreign_keys = on')
+  }
+  connection.run('pragma mmap_size = 1073741824')
+  return connection
+}
+
+/** Statements are compiled once per text and connection. */
+export function sqliteDatabase(connection: Sqlite): Writable {
+  return {
+    all: async <Row>(query: Parameters<Writable['all']>[0]) => {
+      const { text, values } = render(query, sqliteFlavor)
+      return connection.query(text).all(...values) as Row[]
+    },
+    get: async <Row>(query: Parameters<Writable['get']>[0]) => {
+      const { text, values } = render(query, sqliteFlavor)
+      return (connection.query(text).get(...values) ?? undefined) as Row | undefined
+    },
+    run: async statement => {
+      const { text, values } = render(statement, sqliteFlavor)
+      return connection.query(text).run(...values).changes
+    },
+  }
+}
+
+/** What SQLite throws, in the words of the port. */
+export function translateSqliteError(error: unknown): unknown {
+  if (!(error instanceof SQLiteError)) return error
+  const code = error.code ?? ''
+  if (code.startsWith('SQLITE_CONSTRAINT')) return new Conflict(error.message)
+  if (/^SQLITE_(BUSY|FULL|IOERR|CANTOPEN|READONLY|LOCKED|NOMEM|CORRUPT|NOTADB)/.test(code)) {
+    return new Unavailable(`${code}: ${error.message}`)
+  }
+  return error
+}

@@ -1,0 +1,157 @@
+import type { CommandName } from '../commands/index.ts'
+import type { Database } from '../database.ts'
+import { Conflict, Unavailable } from '../errors.ts'
+import type { Engine } from '../store.ts'
+import { sqliteFlavor } from './flavors.ts'
+import { migrate } from './migrate.ts'
+import { openSqlite, sqliteDatabase, translateSqliteError } from './sqlite-connection.ts'
+import type { WriterAnswer, WriterJob } from './sqlite-writer.ts'
+
+const LARGEST_BATCH = 256
+const LONGEST_QUEUE = 10_000
+
+interface Waiting {
+  readonly job: WriterJob
+  resolve(answer: Awaited<ReturnType<Engine['run']>>): void
+  reject(error: unknown): void
+}
+
+/** The embedded store: readers here, one writer in its thread. */
+export async function openSqliteEngine(file: string): Promise<Engine> {
+  await migrateSqlite(file)
+  const writer = await Writer.start(file)
+  const reading = openSqlite(file, 'read')
+  return {
+    name: 'sqlite',
+    db: withTranslatedErrors(sqliteDatabase(reading)),
+    run: (name, args) => writer.run(name, args),
+    close: async () => {
+      await writer.close()
+      reading.close()
+    },
+  }
+}
+
+/** Migrates under SQLite's own write lock: a second program that starts meanwhile waits, and finds nothing to do. */
+export async function migrateSqlite(file: string): Promise<number> {
+  const connection = openSqlite(file, 'write')
+  try {
+    connection.run('begin immediate')
+    const applied = await migrate(
+      {
+        execute: async statements => {
+          connection.run(statements)
+        },
+        version: async () => {
+          const row = connection
+            .query('select coalesce(max(version), 0) as version from schema_versions')
+            .get()
+          return (row as { version: number }).version
+        },
+      },
+      sqliteFlavor,
+    )
+    connection.run('commit')
+    return applied
+  } finally {
+    connection.close()
+  }
+}
+
+function withTranslatedErrors(db: Database): Database {
+  const translated = (error: unknown): never => {
+    throw translateSqliteError(error)
+  }
+  return {
+    all: query => db.all<never>(query).catch(translated),
+    get: query => db.get<never>(query).catch(translated),
+  }
+}
+
+/**
+ * The main thread's end of the writer. While the writer is at work, commands gather here; when it answers, all that
+ * gathered go over as the next batch. That is the whole of group commit.
+ */
+class Writer {
+  readonly #worker: Worker
+  #waiting: Waiting[] = []
+  #running: readonly Waiting[] = []
+  #broken: string | undefined
+  #onIdle: (() => void) | undefined
+
+  private constructor(worker: Worker) {
+    this.#worker = worker
+    worker.onmessage = (message: MessageEvent<string>) => this.#settle(JSON.parse(message.data))
+    worker.onerror = event => this.#break(event.message)
+  }
+
+  static async start(file: string): Promise<Writer> {
+    const worker = new Worker(new URL('./sqlite-writer.ts', import.meta.url).href)
+    await new Promise<void>((resolve, reject) => {
+      worker.onmessage = () => resolve()
+      worker.onerror = event => reject(new Unavailable(event.message))
+      worker.postMessage(file)
+    })
+    return new Writer(worker)
+  }
+
+  run(name: CommandName, args: unknown): ReturnType<Engine['run']> {
+    if (this.#broken !== undefined) return Promise.reject(new Unavailable(this.#broken))
+    if (this.#waiting.length >= LONGEST_QUEUE) return Promise.reject(new Unavailable('the writer is behind'))
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ job: { name, args }, resolve, reject })
+      // Commands of the same turn of the event loop travel together.
+      if (this.#running.length === 0 && this.#waiting.length === 1) queueMicrotask(() => this.#send())
+    })
+  }
+
+  async close(): Promise<void> {
+    if (this.#running.length > 0 || this.#waiting.length > 0) {
+      await new Promise<void>(resolve => {
+        this.#onIdle = resolve
+      })
+    }
+    if (this.#broken === undefined) {
+      await new Promise<void>(resolve => {
+        this.#worker.onmessage = () => resolve()
+        this.#worker.postMessage('close')
+      })
+    }
+    this.#broken = 'the store is closed'
+    this.#worker.terminate()
+  }
+
+  #send(): void {
+    if (this.#running.length > 0 || this.#waiting.length === 0) return
+    this.#running = this.#waiting.splice(0, LARGEST_BATCH)
+    this.#worker.postMessage(JSON.stringify(this.#running.map(each => each.job)))
+  }
+
+  #settle(answers: readonly WriterAnswer[]): void {
+    const settled = this.#running
+    this.#running = []
+    this.#send()
+    for (const [index, each] of settled.entries()) {
+      const answer = answers[index]
+      if (answer === undefined) each.reject(new Unavailable('the writer gave no answer'))
+      else if ('failure' in answer) each.reject(asError(answer))
+      else each.resolve(answer)
+    }
+    if (this.#running.length === 0) this.#onIdle?.()
+  }
+
+  #break(message: string): void {
+    this.#broken = `the writer has failed: ${message}`
+    const lost = [...this.#running, ...this.#waiting]
+    this.#running = []
+    this.#waiting = []
+    for (const each of lost) each.reject(new Unavailable(this.#broken))
+    this.#onIdle?.()
+  }
+}
+
+function asError({ failure, message }: Extract<WriterAnswer, { failure: string }>): Error {
+  if (failure === 'Unavailable') return new Unavailable(message)
+  if (failure === 'Conflict') return new Conflict(message)
+  return new Error(message)
+}

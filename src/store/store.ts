@@ -1,0 +1,73 @@
+import { type CommandArgs, type CommandName, type CommandResult, commands } from './commands/index.ts'
+import type { Database } from './database.ts'
+import type { FeedEntry } from './feed.ts'
+import { entitlementQueries } from './queries/entitlements.ts'
+import { factQueries, feedQueries } from './queries/feed.ts'
+import { followQueries, streamKeyQueries, streamQueries } from './queries/streams.ts'
+import { tokenQueries } from './queries/tokens.ts'
+import { markerQueries, videoQueries } from './queries/videos.ts'
+import {
+  benefitQueries,
+  channelQueries,
+  clientQueries,
+  gameQueries,
+  organizationQueries,
+  userQueries,
+} from './queries/world.ts'
+
+/**
+ * What an engine owes. A command that returned is durable; one that threw `Unavailable` happened whole or not at all.
+ * A query that begins after a command returned sees what it did. Commands and queries reject with `Unavailable` or
+ * `Conflict` and with nothing else, short of a mistake in the program.
+ */
+export interface Engine {
+  readonly name: 'sqlite' | 'postgres'
+  readonly db: Database
+  run(name: CommandName, args: unknown): Promise<{ result: unknown; entries: readonly FeedEntry[] }>
+  close(): Promise<void>
+}
+
+export type CommandPort = { [N in CommandName]: (args: CommandArgs<N>) => Promise<CommandResult<N>> }
+
+/** The port that the rest of the house sees: queries by subject, commands by name, and word of what changed. */
+export type Store = ReturnType<typeof createStore>
+
+export function createStore(engine: Engine) {
+  const { db } = engine
+  let followers: readonly ((entries: readonly FeedEntry[]) => Promise<void>)[] = []
+
+  const run = async (name: CommandName, args: unknown) => {
+    const { result, entries } = await engine.run(name, args)
+    if (entries.length > 0) for (const follow of followers) await follow(entries)
+    return result
+  }
+  const port = Object.fromEntries(
+    (Object.keys(commands) as CommandName[]).map(name => [name, (args: unknown) => run(name, args)]),
+  )
+
+  return {
+    engine: engine.name,
+    commands: port as CommandPort,
+    users: userQueries(db),
+    organizations: organizationQueries(db),
+    games: gameQueries(db),
+    benefits: benefitQueries(db),
+    clients: clientQueries(db),
+    channels: channelQueries(db),
+    entitlements: entitlementQueries(db),
+    streams: streamQueries(db),
+    streamKeys: streamKeyQueries(db),
+    follows: followQueries(db),
+    videos: videoQueries(db),
+    markers: markerQueries(db),
+    tokens: tokenQueries(db),
+    feed: feedQueries(db),
+    facts: factQueries(db),
+
+    /** Hands over the feed entries of each command before the command's caller hears of its end. */
+    onChange(follower: (entries: readonly FeedEntry[]) => Promise<void>): void {
+      followers = [...followers, follower]
+    },
+    close: () => engine.close(),
+  }
+}
