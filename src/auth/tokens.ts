@@ -1,0 +1,104 @@
+import { isoMillis } from '../kit/clock.ts'
+import { crc32Base62, sha256Hex } from '../kit/digest.ts'
+import { randomAlphanumerics, uuid } from '../kit/id.ts'
+import type { NewToken } from '../store/commands/tokens.ts'
+import type { TokenKind } from '../store/queries/tokens.ts'
+
+/**
+ * Secrets that Strand hands out: a prefix that says what it is, 190 random bits in base62, and a checksum, so that a
+ * mistyped or invented one is refused without a look-up and scanners can find a leaked one.
+ */
+const PREFIXES = { app: 'sapp', user: 'susr', refresh: 'sref', secret: 'ssec', operator: 'sopr' } as const
+export type SecretKind = keyof typeof PREFIXES
+
+const RANDOM_LENGTH = 32
+const SHAPE = /^s(?:app|usr|ref|sec|opr)_[A-Za-z0-9]{38}$/
+
+export function mintSecret(kind: SecretKind, random = randomAlphanumerics(RANDOM_LENGTH)): string {
+  const head = `${PREFIXES[kind]}_${random}`
+  return head + crc32Base62(head)
+}
+
+/** Whether the text can be a secret of ours at all. */
+export function isWellMade(text: string): boolean {
+  return SHAPE.test(text) && crc32Base62(text.slice(0, -6)) === text.slice(-6)
+}
+
+/** The only form in which a token is kept. */
+export const hashOf = sha256Hex
+
+export interface TokenLifetimes {
+  readonly app_seconds: number
+  readonly user_seconds: number
+  readonly refresh_seconds: number
+}
+
+/** What the receiver of a token is told. */
+export interface TokenAnswer {
+  readonly access_token: string
+  readonly refresh_token?: string
+  readonly expires_in: number
+  readonly scope?: string[]
+  readonly token_type: 'bearer'
+}
+
+/** Tokens ready to be stored, and the answer that carries them to whoever asked. */
+export interface Issue {
+  readonly rows: readonly NewToken[]
+  readonly answer: TokenAnswer
+}
+
+export function issueAppToken(
+  client_id: string,
+  now: number,
+  expires_in: number,
+  access_token = mintSecret('app'),
+): Issue {
+  const row = tokenRow(
+    'app',
+    access_token,
+    { client_id, user_id: null, scopes: [], family: uuid() },
+    now,
+    expires_in,
+  )
+  return { rows: [row], answer: { access_token, expires_in, token_type: 'bearer' } }
+}
+
+export function issueUserToken(
+  owner: { client_id: string; user_id: string; scopes: readonly string[] },
+  now: number,
+  lifetimes: { user_seconds: number; refresh_seconds: number },
+  secrets: { access: string; refresh: string } = {
+    access: mintSecret('user'),
+    refresh: mintSecret('refresh'),
+  },
+): Issue {
+  const shared = { ...owner, family: uuid() }
+  return {
+    rows: [
+      tokenRow('user', secrets.access, shared, now, lifetimes.user_seconds),
+      tokenRow('refresh', secrets.refresh, shared, now, lifetimes.refresh_seconds),
+    ],
+    answer: {
+      access_token: secrets.access,
+      refresh_token: secrets.refresh,
+      expires_in: lifetimes.user_seconds,
+      scope: [...owner.scopes],
+      token_type: 'bearer',
+    },
+  }
+}
+
+export function expiry(now: number, seconds: number): string {
+  return isoMillis(now + seconds * 1000)
+}
+
+function tokenRow(
+  kind: TokenKind,
+  token: string,
+  shared: Pick<NewToken, 'client_id' | 'user_id' | 'scopes' | 'family'>,
+  now: number,
+  seconds: number,
+): NewToken {
+  return { hash: hashOf(token), kind, ...shared, expires_at: expiry(now, seconds) }
+}

@@ -1,0 +1,31 @@
+import { advanceClock, clearFaults, planFault } from '../../contract/control/demo.ts'
+import { operations } from '../../contract/index.ts'
+import { raise } from '../../contract/problem.ts'
+import { isoMillis } from '../../kit/clock.ts'
+import { implement } from '../implement.ts'
+
+export const handleAdvanceClock = implement(advanceClock, async ({ body }, { demo }) => {
+  demo?.clock.advance(body.advance_seconds * 1000)
+  return { data: [{ now: isoMillis(demo?.clock.now() ?? 0) }] }
+})
+
+export const handlePlanFault = implement(planFault, async ({ body }, { demo }) => {
+  if (!operations.some(operation => operation.id === body.operation)) {
+    raise('unknown_reference', 'operation', body.operation)
+  }
+  if (body.outcome === 'update_failed' && body.operation !== 'UpdateDropsEntitlements') {
+    raise('refused_reference', 'The outcome update_failed belongs to UpdateDropsEntitlements.')
+  }
+  const fault = {
+    ...body,
+    ...(body.entitlement_id && { entitlement_id: body.entitlement_id.toLowerCase() }),
+    times: body.times ?? 1,
+  }
+  demo?.faults.plan(fault)
+  return { data: [fault] }
+})
+
+export const handleClearFaults = implement(clearFaults, async (_call, { demo }) => {
+  demo?.faults.clear()
+  return undefined
+})

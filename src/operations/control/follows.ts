@@ -1,0 +1,18 @@
+import { deleteFollow, putFollow, putFollows } from '../../contract/control/follows.ts'
+import { raise } from '../../contract/problem.ts'
+import { implement } from '../implement.ts'
+
+export const handlePutFollow = implement(putFollow, async ({ params }, { store }) => {
+  const result = await store.commands.putFollows({ follows: [params] })
+  return result.outcome === 'done' ? undefined : raise('not_found', result.kind, result.id)
+})
+
+export const handleDeleteFollow = implement(deleteFollow, async ({ params }, { store }) => {
+  const gone = await store.commands.deleteFollow(params)
+  return gone ? undefined : raise('not_found', 'follow', params.broadcaster_id)
+})
+
+export const handlePutFollows = implement(putFollows, async ({ body }, { store }) => {
+  const result = await store.commands.putFollows(body)
+  return result.outcome === 'done' ? undefined : raise('unknown_reference', result.kind, result.id)
+})

@@ -1,0 +1,28 @@
+import { hashOf, issueAppToken, issueUserToken } from '../../auth/tokens.ts'
+import { endToken, issueToken } from '../../contract/control/tokens.ts'
+import { raise } from '../../contract/problem.ts'
+import { isWellFormedScope } from '../../contract/scope.ts'
+import { implement } from '../implement.ts'
+
+export const handleIssueToken = implement(issueToken, async ({ body }, { store, clock, lifetimes }) => {
+  const { client_id, user_id, expires_in } = body
+  const scopes = [...new Set(body.scopes ?? [])]
+  const malformed = scopes.find(scope => !isWellFormedScope(scope))
+  if (malformed !== undefined) return raise('invalid_scope', malformed)
+  const now = clock.now()
+  const { rows, answer } =
+    user_id === undefined
+      ? issueAppToken(client_id, now, expires_in ?? lifetimes.app_seconds)
+      : issueUserToken({ client_id, user_id, scopes }, now, {
+          user_seconds: expires_in ?? lifetimes.user_seconds,
+          refresh_seconds: lifetimes.refresh_seconds,
+        })
+  const result = await store.commands.issueTokens({ tokens: rows })
+  if (result.outcome === 'unknown_reference') return raise('unknown_reference', result.kind, result.id)
+  return { data: [answer] }
+})
+
+export const handleEndToken = implement(endToken, async ({ body }, { store }) => {
+  const gone = await store.commands.revokeToken({ hash: hashOf(body.token) })
+  return gone ? undefined : raise('not_found', 'token', `${body.token.slice(0, 5)}…`)
+})

@@ -1,0 +1,54 @@
+import { createUser, deleteUser, getUser, listUsers, putUser } from '../../contract/control/users.ts'
+import { raise } from '../../contract/problem.ts'
+import { decimalId } from '../../kit/id.ts'
+import { decimalKey } from '../../store/queries/world.ts'
+import { implement, type Rooms } from '../implement.ts'
+
+export const handleCreateUser = implement(createUser, async ({ body }, rooms) =>
+  keepUser(decimalId(rooms.clock.now()), body, rooms),
+)
+
+export const handlePutUser = implement(putUser, async ({ params, body }, rooms) =>
+  keepUser(params.user_id, body, rooms),
+)
+
+async function keepUser(
+  id: string,
+  body: { login?: string; display_name?: string; password?: string },
+  { store, clock, streamKeys }: Rooms,
+) {
+  const password_hash =
+    body.password === undefined
+      ? undefined
+      : await Bun.password.hash(body.password, { algorithm: 'argon2id' })
+  const result = await store.commands.putUser({
+    id,
+    login: body.login,
+    display_name: body.display_name,
+    password_hash,
+    stream_key: streamKeys.mint(id, 1).stored,
+    now: clock.now(),
+  })
+  if (result.outcome === 'taken') return raise('taken', 'login', body.login ?? '')
+  if (result.outcome === 'login_missing') return raise('missing_parameter', 'login')
+  return { data: [result.user] }
+}
+
+export const handleGetUser = implement(getUser, async ({ params }, { store }) => {
+  const user = (await store.users.find(params.user_id)) ?? raise('not_found', 'user', params.user_id)
+  return { data: [user] }
+})
+
+export const handleListUsers = implement(listUsers, async ({ query, window, paginate }, { store }) => {
+  if (query.login !== undefined) {
+    const user = await store.users.withLogin(query.login)
+    return { data: user === undefined ? [] : [user], pagination: {} }
+  }
+  const page = await store.users.page(window)
+  return { data: [...page.rows], pagination: paginate(page, decimalKey) }
+})
+
+export const handleDeleteUser = implement(deleteUser, async ({ params }, { store, clock }) => {
+  const gone = await store.commands.deleteUser({ id: params.user_id, now: clock.now() })
+  return gone ? undefined : raise('not_found', 'user', params.user_id)
+})

@@ -1,0 +1,43 @@
+import { getStreamMarkers } from '../../contract/helix/get-stream-markers.ts'
+import { raise } from '../../contract/problem.ts'
+import type { StreamMarker } from '../../contract/resources/marker.ts'
+import { theUser } from '../../domain/access.ts'
+import type { Caller } from '../../domain/caller.ts'
+import { videoMoment } from '../../domain/timeline.ts'
+import { markerKey, type Video } from '../../store/queries/videos.ts'
+import type { Store } from '../../store/store.ts'
+import { implement } from '../implement.ts'
+
+export const handleGetStreamMarkers = implement(
+  getStreamMarkers,
+  async ({ query, caller, window, paginate }, { store, publicUrl }) => {
+    // A walk stays with the video it began on, though a newer one may have become the latest.
+    const begunOn = window.memory?.[0]
+    const video_id = begunOn === undefined ? query.video_id : String(begunOn)
+    const video =
+      video_id === undefined
+        ? ((await store.videos.latestOf(query.user_id ?? '')) ?? raise('no_videos'))
+        : ((await store.videos.find(video_id)) ?? raise('video_not_found', video_id))
+    await requireOwnerOrEditor(store, caller, video.user_id)
+
+    const page = await store.markers.ofVideo(video.id, window)
+    return {
+      data: [listing(video, page.rows, publicUrl)],
+      pagination: paginate(page, markerKey, [video.id]),
+    }
+  },
+)
+
+async function requireOwnerOrEditor(store: Store, caller: Caller, owner_id: string): Promise<void> {
+  const { user_id } = theUser(caller)
+  if (user_id !== owner_id && !(await store.channels.hasEditor(owner_id, user_id))) raise('channel_forbidden')
+}
+
+function listing(video: Video, markers: readonly StreamMarker[], publicUrl: string) {
+  const withUrl = (marker: StreamMarker) => {
+    const url = `${publicUrl}/videos/${video.id}?t=${videoMoment(marker.position_seconds)}`
+    return { ...marker, url, URL: url }
+  }
+  const { user_id, user_login, user_name } = video
+  return { user_id, user_login, user_name, videos: [{ video_id: video.id, markers: markers.map(withUrl) }] }
+}

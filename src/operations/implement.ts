@@ -1,0 +1,49 @@
+import type { StreamKeys } from '../auth/stream-keys.ts'
+import type { TokenLifetimes } from '../auth/tokens.ts'
+import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '../contract/operation.ts'
+import type { Key, Page, Window } from '../contract/page.ts'
+import type { Directory } from '../directory/directory.ts'
+import type { Caller } from '../domain/caller.ts'
+import type { Clock, MovableClock } from '../kit/clock.ts'
+import type { Log } from '../kit/log.ts'
+import type { Store } from '../store/store.ts'
+import type { Faults } from './faults.ts'
+
+/** What stands behind the operations. A handler takes from it what it needs. */
+export interface Rooms {
+  readonly store: Store
+  readonly directory: Directory
+  readonly clock: Clock
+  readonly streamKeys: StreamKeys
+  readonly lifetimes: TokenLifetimes
+  readonly publicUrl: string
+  readonly log: Log
+  /** The levers of demo mode; absent outside it. */
+  readonly demo?: { readonly clock: MovableClock; readonly faults: Faults }
+}
+
+/** One request as a handler sees it: parsed, limited, authorised. */
+export interface Call<O extends Operation> {
+  readonly params: ParamsOf<O>
+  readonly query: QueryOf<O>
+  readonly body: BodyOf<O>
+  readonly caller: Caller
+  readonly window: Window
+  readonly authorization: string | null
+  readonly idempotencyKey: string | undefined
+  /** The `pagination` of a page: a cursor if there is more, else nothing (D-13). */
+  paginate<Row>(page: Page<Row>, keyOf: (row: Row) => Key, memory?: Key): { cursor?: string }
+}
+
+/** An operation with the code that answers it. */
+export interface Implementation {
+  readonly operation: Operation
+  handle(call: Call<Operation>, rooms: Rooms): Promise<unknown>
+}
+
+export function implement<O extends Operation>(
+  operation: O,
+  handle: (call: Call<O>, rooms: Rooms) => Promise<AnswerOf<O>>,
+): Implementation {
+  return { operation, handle: handle as unknown as Implementation['handle'] }
+}

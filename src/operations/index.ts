@@ -1,0 +1,51 @@
+import * as benefits from './control/benefits.ts'
+import * as channels from './control/channels.ts'
+import * as clients from './control/clients.ts'
+import * as demo from './control/demo.ts'
+import * as entitlements from './control/entitlements.ts'
+import * as follows from './control/follows.ts'
+import * as games from './control/games.ts'
+import * as organizations from './control/organizations.ts'
+import * as tokens from './control/tokens.ts'
+import * as users from './control/users.ts'
+import * as viewers from './control/viewers.ts'
+import { handleCreateStreamMarker } from './helix/create-stream-marker.ts'
+import { handleGetDropsEntitlements } from './helix/get-drops-entitlements.ts'
+import { handleGetFollowedStreams } from './helix/get-followed-streams.ts'
+import { handleGetStreamKey } from './helix/get-stream-key.ts'
+import { handleGetStreamMarkers } from './helix/get-stream-markers.ts'
+import { handleGetStreams } from './helix/get-streams.ts'
+import { handleUpdateDropsEntitlements } from './helix/update-drops-entitlements.ts'
+import type { Implementation } from './implement.ts'
+import { handleCreateToken } from './oauth/create-token.ts'
+import { handleMintUserToken } from './oauth/mint-user-token.ts'
+import { handleRevokeToken } from './oauth/revoke-token.ts'
+import { handleValidateToken } from './oauth/validate-token.ts'
+
+/** The code behind the census: one implementation for every operation. The server does not start if one is missing. */
+export const implementations: readonly Implementation[] = [
+  handleGetDropsEntitlements,
+  handleUpdateDropsEntitlements,
+  handleGetStreams,
+  handleGetFollowedStreams,
+  handleGetStreamKey,
+  handleCreateStreamMarker,
+  handleGetStreamMarkers,
+
+  handleCreateToken,
+  handleValidateToken,
+  handleRevokeToken,
+  handleMintUserToken,
+
+  ...Object.values(users),
+  ...Object.values(organizations),
+  ...Object.values(games),
+  ...Object.values(benefits),
+  ...Object.values(clients),
+  ...Object.values(tokens),
+  ...Object.values(channels),
+  ...Object.values(follows),
+  ...Object.values(viewers),
+  ...Object.values(entitlements),
+  ...Object.values(demo),
+]
