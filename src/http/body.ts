@@ -1,0 +1,22 @@
+import { raise } from '../contract/problem.ts'
+
+/** Reads a body of at most `limit` bytes. A larger one is refused as soon as that is known, and not read to its end. */
+export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
+  if (request.body === null) return new Uint8Array()
+  const announced = Number(request.headers.get('content-length') ?? 0)
+  if (announced > limit) raise('body_too_large', limit)
+  if (announced > 0) return new Uint8Array(await request.arrayBuffer())
+  const chunks: Uint8Array[] = []
+  let size = 0
+  const reader = request.body.getReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return Buffer.concat(chunks)
+    size += value.length
+    if (size > limit) {
+      await reader.cancel()
+      raise('body_too_large', limit)
+    }
+    chunks.push(value)
+  }
+}

@@ -1,0 +1,34 @@
+import type { Family, Operation } from '../contract/operation.ts'
+import { problemsOf } from '../contract/operation.ts'
+import { Problem, problem, reasonPhrases } from '../contract/problem.ts'
+import type { Log } from '../kit/log.ts'
+import { Conflict, Unavailable } from '../store/errors.ts'
+
+/** The body of a failure: three fields, or two on the OAuth side (D-4). */
+export function failureBody(family: Family | undefined, failure: Problem): string {
+  const { status, message } = failure
+  if (family === 'oauth') return JSON.stringify({ status, message })
+  return JSON.stringify({ error: reasonPhrases[status] ?? 'Error', status, message })
+}
+
+/**
+ * What was thrown, as the caller may see it. A problem that the operation does not declare is a mistake of ours, as is
+ * anything else that is not a problem: it is logged with all we know, and answered without a word of it.
+ */
+export function asProblem(thrown: unknown, operation: Operation | undefined, log: Log): Problem {
+  if (thrown instanceof Problem) {
+    if (operation === undefined || problemsOf(operation).has(thrown.name)) return thrown
+    log.error(
+      { operation: operation.id, problem: thrown.name },
+      'an operation failed in a way that it does not declare',
+    )
+    return problem('internal')
+  }
+  if (thrown instanceof Unavailable || thrown instanceof Conflict) {
+    log.warn({ operation: operation?.id, reason: thrown.message }, 'the store is unavailable')
+    return problem('unavailable')
+  }
+  const error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
+  log.error({ operation: operation?.id, error }, 'an operation failed unexpectedly')
+  return problem('internal')
+}

@@ -1,0 +1,165 @@
+import type { TObject, TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { type Operation, queryParametersOf } from '../contract/operation.ts'
+import { raise } from '../contract/problem.ts'
+import { explain } from './explain.ts'
+
+/** Names and values of a query string or form, in order. */
+export type Pairs = readonly (readonly [name: string, value: string])[]
+export type Fields = Record<string, unknown>
+
+const INTEGER = /^(0|[1-9][0-9]{0,8})$/
+
+/** Splits `a=1&b=2`; empty pieces are passed over (D-11). */
+export function splitPairs(text: string): Pairs {
+  if (text === '') return []
+  const pairs: (readonly [string, string])[] = []
+  for (const piece of text.split('&')) {
+    if (piece === '') continue
+    const equals = piece.indexOf('=')
+    if (equals < 0) pairs.push([decode(piece), ''])
+    else pairs.push([decode(piece.slice(0, equals)), decode(piece.slice(equals + 1))])
+  }
+  return pairs
+}
+
+/** Percent-decodes; bytes that are not UTF-8 are refused. */
+export function decode(text: string): string {
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
+  if (!spaced.includes('%')) return spaced
+  try {
+    return decodeURIComponent(spaced)
+  } catch {
+    return raise('malformed_query')
+  }
+}
+
+/** The JSON object in a body; an empty body is an empty object. */
+export function parseJsonObject(bytes: Uint8Array): Fields {
+  if (bytes.length === 0) return {}
+  let value: unknown
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    return raise('malformed_json')
+  }
+  return isObject(value) ? value : raise('malformed_json')
+}
+
+/** Checks one operation's input. Built once, at start-up, from the declaration. */
+export interface InputReader {
+  query(pairs: Pairs): Fields
+  body(json: Fields, pairs: Pairs): Fields
+  params(raw: Readonly<Record<string, string>>): Fields
+}
+
+export function createInputReader(operation: Operation): InputReader {
+  const querySchema = queryParametersOf(operation)
+  const checkQuery = validator(querySchema)
+  const bodySchema = operation.body
+  const checkBody = bodySchema && validator(bodySchema)
+  const checkParams = operation.params && validator(operation.params)
+  return {
+    query: pairs => {
+      const fields = collect(querySchema, pairs)
+      checkQuery(fields)
+      const { exactlyOne } = operation
+      if (
+        exactlyOne !== undefined &&
+        (fields[exactlyOne[0]] === undefined) === (fields[exactlyOne[1]] === undefined)
+      ) {
+        raise('not_exactly_one', ...exactlyOne)
+      }
+      return fields
+    },
+    body: (json, pairs) => {
+      if (bodySchema === undefined || checkBody === undefined) return {}
+      const fields = pick(bodySchema, json) as Fields
+      if (operation.bodyFrom === 'anywhere') merge(fields, collect(bodySchema, pairs))
+      checkBody(fields)
+      return fields
+    },
+    params: raw => {
+      const fields = { ...raw }
+      checkParams?.(fields)
+      return fields
+    },
+  }
+}
+
+/** Puts the values of known names together; an empty value counts as absent, a scalar given twice is refused. */
+function collect(schema: TObject, pairs: Pairs): Fields {
+  const fields: Fields = {}
+  for (const [name, value] of pairs) {
+    if (value === '' || !Object.hasOwn(schema.properties, name)) continue
+    const property = schema.properties[name] as TSchema & { type?: string }
+    if (property.type === 'array') {
+      const list = fields[name] as string[] | undefined
+      if (list === undefined) fields[name] = [value]
+      else list.push(value)
+    } else if (fields[name] !== undefined) raise('repeated_parameter', name)
+    else fields[name] = property.type === 'integer' ? integer(name, value) : value
+  }
+  return fields
+}
+
+function integer(name: string, text: string): number {
+  return INTEGER.test(text)
+    ? Number(text)
+    : raise('malformed_parameter', name, 'the value must be an integer')
+}
+
+/** Fields of a body and of the query string together: the same one may come twice only with the same value. */
+function merge(fields: Fields, more: Fields): void {
+  for (const name of Object.keys(fields)) if (fields[name] === '') delete fields[name]
+  for (const [name, value] of Object.entries(more)) {
+    if (fields[name] !== undefined && fields[name] !== value) raise('repeated_parameter', name)
+    fields[name] = value
+  }
+}
+
+/** The known keys of an object, at every depth; what has the wrong type stays, for the validator to find. */
+function pick(schema: TSchema, value: unknown): unknown {
+  const { properties, items } = schema as { properties?: Record<string, TSchema>; items?: TSchema }
+  if (Array.isArray(value)) return items === undefined ? value : value.map(item => pick(items, item))
+  if (!isObject(value) || properties === undefined) return value
+  const picked: Fields = {}
+  for (const [name, property] of Object.entries(properties)) {
+    const given = Object.hasOwn(value, name) ? value[name] : undefined
+    if (given === undefined) continue
+    const rules = property as { nullIsAbsent?: boolean; numberIsText?: boolean }
+    if (given === null && rules.nullIsAbsent) continue
+    picked[name] = rules.numberIsText && Number.isSafeInteger(given) ? String(given) : pick(property, given)
+  }
+  return picked
+}
+
+/** First the rule for all text (D-12), then the schema. */
+function validator(schema: TObject): (fields: Fields) => void {
+  const compiled = Compile(schema)
+  return fields => {
+    for (const [name, value] of Object.entries(fields)) requireText(name, value)
+    if (compiled.Check(fields)) return
+    const [first] = compiled.Errors(fields)
+    if (first !== undefined) throw explain(schema, first)
+  }
+}
+
+/** Well-formed Unicode without U+0000, everywhere. */
+function requireText(name: string, value: unknown): void {
+  if (typeof value === 'string') {
+    if (!value.isWellFormed() || value.includes('\0')) {
+      raise('malformed_parameter', name, 'the value must be well-formed Unicode without U+0000')
+    }
+  } else if (Array.isArray(value)) for (const item of value) requireText(name, item)
+  else if (isObject(value)) {
+    for (const [key, item] of Object.entries(value)) {
+      requireText(name, key)
+      requireText(name, item)
+    }
+  }
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,155 @@
+import type { TSchema } from 'typebox'
+import { operations } from '../contract/index.ts'
+import {
+  type Family,
+  familyOf,
+  type Operation,
+  problemsOf,
+  queryParametersOf,
+} from '../contract/operation.ts'
+import { type ProblemName, problems, reasonPhrases } from '../contract/problem.ts'
+
+type Json = Record<string, unknown>
+
+/** The contract as an OpenAPI 3.1 document: a TypeBox schema is JSON Schema already, so little is left to do. */
+export function openapiDocument(options: { version: string; serverUrl: string }): Json {
+  const paths: Record<string, Json> = {}
+  for (const operation of operations) {
+    const entry = paths[operation.path] ?? {}
+    paths[operation.path] = { ...entry, [operation.method.toLowerCase()]: describe(operation) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Strand',
+      version: options.version,
+      summary: 'A streaming platform API: drops entitlements, live streams, stream keys and markers.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: options.serverUrl }],
+    tags: [
+      { name: 'helix', description: 'The public API. Also answered under /mock.' },
+      { name: 'oauth', description: 'Tokens. Also answered under /auth.' },
+      { name: 'control', description: "The operator's side." },
+    ],
+    paths,
+    components: {
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', description: 'An app or user access token.' },
+        operator: { type: 'http', scheme: 'bearer', description: 'The operator token.' },
+      },
+      schemas: {
+        Failure: {
+          type: 'object',
+          required: ['error', 'status', 'message'],
+          properties: { error: { type: 'string' }, status: { type: 'integer' }, message: { type: 'string' } },
+        },
+        OAuthFailure: {
+          type: 'object',
+          required: ['status', 'message'],
+          properties: { status: { type: 'integer' }, message: { type: 'string' } },
+        },
+      },
+    },
+  }
+}
+
+function describe(operation: Operation): Json {
+  const family = familyOf(operation)
+  const { body, example } = operation
+  const security = securityOf(operation)
+  return {
+    operationId: operation.id,
+    tags: [family],
+    summary: operation.summary,
+    ...(operation.description && { description: operation.description }),
+    ...(security && { security }),
+    parameters: parametersOf(operation),
+    ...(body && {
+      requestBody: {
+        required: (body.required ?? []).length > 0 && operation.bodyFrom !== 'anywhere',
+        content: Object.fromEntries(
+          (operation.bodyFrom === 'anywhere' && family === 'oauth'
+            ? ['application/x-www-form-urlencoded', 'application/json']
+            : ['application/json']
+          ).map(type => [
+            type,
+            { schema: body, ...(example.body !== undefined && { example: example.body }) },
+          ]),
+        ),
+      },
+    }),
+    responses: responsesOf(operation, family),
+    'x-demo-only': operation.demoOnly,
+  }
+}
+
+function securityOf({ access }: Operation): Json[] | undefined {
+  if (access.kind === 'token') return [{ token: [...access.scopes] }]
+  if (access.kind === 'anyone') return [{}, { token: [] }]
+  return access.kind === 'operator' ? [{ operator: [] }] : undefined
+}
+
+function parametersOf(operation: Operation): Json[] {
+  const inPath = Object.entries(operation.params?.properties ?? {}).map(([name, schema]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema,
+  }))
+  const query = queryParametersOf(operation)
+  const inQuery = Object.entries(query.properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: query.required?.includes(name as never) ?? false,
+    ...((schema as { description?: string }).description !== undefined && {
+      description: (schema as { description?: string }).description,
+    }),
+    schema,
+    ...('items' in (schema as TSchema) && { style: 'form', explode: true }),
+  }))
+  const inHeader = operation.idempotent
+    ? [
+        {
+          name: 'Idempotency-Key',
+          in: 'header',
+          required: false,
+          schema: { type: 'string', minLength: 1, maxLength: 255 },
+        },
+      ]
+    : []
+  return [...inPath, ...inQuery, ...inHeader]
+}
+
+function responsesOf(operation: Operation, family: Family): Json {
+  const success = {
+    description: operation.returns === undefined ? 'Done; the answer has no body.' : 'Done.',
+    ...(operation.returns && {
+      content: {
+        'application/json': {
+          schema: operation.returns,
+          ...(operation.example.answer !== undefined && { example: operation.example.answer }),
+        },
+      },
+    }),
+  }
+  const failures = [...statusesOf(operation)].map(([status, names]) => [
+    status,
+    {
+      description: `${reasonPhrases[status]}: ${names.join(', ')}.`,
+      content: {
+        'application/json': {
+          schema: { $ref: `#/components/schemas/${family === 'oauth' ? 'OAuthFailure' : 'Failure'}` },
+        },
+      },
+    },
+  ])
+  return { [operation.status ?? 200]: success, ...Object.fromEntries(failures) }
+}
+
+/** The problems of an operation by status. */
+export function statusesOf(operation: Operation): Map<number, ProblemName[]> {
+  const names = [...problemsOf(operation)]
+  const byStatus = Map.groupBy(names, name => problems[name].status as number)
+  return new Map([...byStatus].sort(([a], [b]) => a - b))
+}
