@@ -1,0 +1,71 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Command } from 'commander'
+import { SETTINGS } from '../config.ts'
+import { CannotStart } from '../data-folder.ts'
+import { markdownReference } from '../reference/markdown.ts'
+import { openapiDocument } from '../reference/openapi.ts'
+import { VERSION } from '../version.ts'
+
+export const openapiCommand = new Command('openapi')
+  .description('print the OpenAPI 3.1 document')
+  .option('--server <url>', 'the base URL to name in it', 'http://localhost:8080')
+  .addHelpText('after', '\nExample:\n  strand openapi > strand.openapi.json')
+  .action((flags: { server: string }) => {
+    process.stdout.write(`${openapiText(flags.server)}\n`)
+  })
+
+/** For the people who work on Strand: the reference under docs/ is made from the contract. */
+export const docsCommand = new Command('docs')
+  .description('write the generated reference to docs/reference')
+  .option('--check', 'only say whether it is up to date', false)
+  .option('--folder <folder>', 'where to write', 'docs/reference')
+  .action((flags: { check: boolean; folder: string }) => {
+    const stale: string[] = []
+    for (const [name, text] of generatedDocuments()) {
+      const file = join(flags.folder, name)
+      if (flags.check) {
+        if (read(file) !== text) stale.push(file)
+      } else {
+        mkdirSync(dirname(file), { recursive: true })
+        writeFileSync(file, text)
+      }
+    }
+    if (stale.length > 0) throw new CannotStart(`out of date: ${stale.join(', ')}; run npm run docs`)
+  })
+
+function generatedDocuments(): Map<string, string> {
+  const documents = new Map<string, string>()
+  for (const [family, text] of markdownReference()) documents.set(`${family}.md`, text)
+  documents.set('openapi.json', `${openapiText('http://localhost:8080')}\n`)
+  documents.set('settings.md', settingsPage())
+  return documents
+}
+
+function openapiText(serverUrl: string): string {
+  return JSON.stringify(openapiDocument({ version: VERSION, serverUrl }), null, 2)
+}
+
+function settingsPage(): string {
+  const rows = Object.entries(SETTINGS).map(([name, meaning]) => `| \`${name}\` | ${meaning} |`)
+  return [
+    '# Settings',
+    '',
+    '<!-- Made from the program by `npm run docs`; changes here are overwritten. -->',
+    '',
+    'Each can be set in the environment or in the file of `strand serve --config`. Wrong ones are reported all at once.',
+    '',
+    '| Name | Meaning |',
+    '|---|---|',
+    ...rows,
+    '',
+  ].join('\n')
+}
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+}

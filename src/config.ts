@@ -1,0 +1,201 @@
+import { readFileSync } from 'node:fs'
+import type { BlockList } from 'node:net'
+import { parseEnv } from 'node:util'
+import type { TokenLifetimes } from './auth/tokens.ts'
+import { readNetworks } from './http/client-address.ts'
+import type { RateLimits } from './http/rate-limit.ts'
+import type { MasterKey } from './kit/key-ring.ts'
+import { LOG_LEVELS, type LogLevel } from './kit/log.ts'
+
+/** Every setting, decided. */
+export interface Config {
+  readonly listen: Address
+  readonly operatorListen: Address | undefined
+  readonly publicUrl: string | undefined
+  readonly dataFolder: string
+  readonly databaseUrl: string | undefined
+  readonly databaseConnections: number
+  readonly operatorToken: string | undefined
+  readonly masterKeys: readonly MasterKey[] | undefined
+  readonly rateLimits: RateLimits
+  readonly lifetimes: TokenLifetimes
+  readonly trustedProxies: BlockList
+  readonly logLevel: LogLevel
+  readonly logReadable: boolean
+}
+
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+type Source = Readonly<Record<string, string | undefined>>
+
+/** Thrown with every wrong setting in it, not only the first. */
+export class WrongSettings extends Error {
+  override readonly name = 'WrongSettings'
+  readonly complaints: readonly string[]
+
+  constructor(complaints: readonly string[]) {
+    super(complaints.join('\n'))
+    this.complaints = complaints
+  }
+}
+
+/** The names and meanings of all settings: `strand serve --help` and the documents list these. */
+export const SETTINGS: Readonly<Record<string, string>> = {
+  STRAND_LISTEN: 'host:port of the public listener; localhost:8080 if left out',
+  STRAND_OPERATOR_LISTEN: "host:port of the operator's listener; the public one if that is loopback",
+  STRAND_PUBLIC_URL: 'the base URL that clients use, in links to thumbnails and videos',
+  STRAND_DATA: 'folder of the embedded store, the operator token and the master key; ./data if left out',
+  DATABASE_URL: 'postgres://...: PostgreSQL instead of the embedded store',
+  STRAND_DATABASE_CONNECTIONS: 'connections to PostgreSQL; 10 if left out',
+  STRAND_OPERATOR_TOKEN:
+    'the operator token, 20 characters or more; else it is in the file operator-token of the data folder',
+  STRAND_MASTER_KEYS:
+    'id:base64 of 32 bytes, newest first, comma separated; else the file master-keys of the data folder',
+  STRAND_RATE_APP: 'points per minute and client for app tokens; 800 if left out, 0 for no limit',
+  STRAND_RATE_USER: 'points per minute, client and user for user tokens; 800, 0 for no limit',
+  STRAND_RATE_ANONYMOUS: 'points per minute and address without a token; 800, 0 for no limit',
+  STRAND_APP_TOKEN_SECONDS: 'lifetime of app tokens; 5184000',
+  STRAND_USER_TOKEN_SECONDS: 'lifetime of user tokens; 14400',
+  STRAND_REFRESH_TOKEN_SECONDS: 'lifetime of refresh tokens; 2592000',
+  STRAND_TRUSTED_PROXIES: 'addresses or networks, comma separated, whose X-Forwarded-For is believed',
+  STRAND_LOG: `${LOG_LEVELS.join(', ')}; info if left out`,
+  STRAND_LOG_FORMAT: 'json or readable; readable on a terminal, json elsewhere',
+}
+
+/** Settings from flags, the environment and a file of NAME=value lines, in this order of weight. */
+export function readConfig(flags: Source, file: string | undefined): Config {
+  const fromFile = file === undefined ? {} : readSettingsFile(file)
+  const named = { ...fromFile, ...process.env, ...given(flags) }
+  return decide(named)
+}
+
+function readSettingsFile(file: string): Source {
+  try {
+    return parseEnv(readFileSync(file, 'utf8'))
+  } catch {
+    throw new WrongSettings([`--config ${file} cannot be read: give a file of NAME=value lines`])
+  }
+}
+
+function given(flags: Source): Source {
+  return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
+}
+
+function decide(source: Source): Config {
+  const complaints: string[] = []
+  const complain = (name: string, why: string): undefined => {
+    complaints.push(`${name} ${why}`)
+    return undefined
+  }
+  for (const name of Object.keys(source)) {
+    if (name.startsWith('STRAND_') && !Object.hasOwn(SETTINGS, name)) complain(name, 'is not a setting')
+  }
+
+  const text = (name: string) => source[name]?.trim() || undefined
+  const whole = (name: string, standard: number, low: number): number => {
+    const value = text(name)
+    if (value === undefined) return standard
+    if (/^[0-9]{1,9}$/.test(value) && Number(value) >= low) return Number(value)
+    complain(name, `must be a whole number of at least ${low}, not "${value}"`)
+    return standard
+  }
+  const address = (name: string): Address | undefined => {
+    const value = text(name)
+    if (value === undefined) return undefined
+    const [, bracketed, plain, port = ''] = /^(?:\[([^\]]+)\]|([^:]+)):([0-9]{1,5})$/.exec(value) ?? []
+    const host = bracketed ?? plain
+    if (host === undefined || Number(port) > 65535) return complain(name, `must be host:port, not "${value}"`)
+    return { host, port: Number(port) }
+  }
+  const oneOf = <T extends string>(name: string, allowed: readonly T[], standard: T): T => {
+    const value = text(name) ?? standard
+    if ((allowed as readonly string[]).includes(value)) return value as T
+    complain(name, `must be one of ${allowed.join(', ')}, not "${value}"`)
+    return standard
+  }
+  const url = (name: string, schemes: readonly string[]): string | undefined => {
+    const value = text(name)
+    if (value === undefined) return undefined
+    const scheme = URL.canParse(value) ? new URL(value).protocol.slice(0, -1) : ''
+    return schemes.includes(scheme)
+      ? value.replace(/\/+$/, '')
+      : complain(name, `must be a ${schemes.join(' or ')} URL`)
+  }
+
+  const listen = address('STRAND_LISTEN') ?? { host: 'localhost', port: 8080 }
+  const operatorListen = address('STRAND_OPERATOR_LISTEN')
+  if (operatorListen === undefined && !isLoopback(listen.host)) {
+    complain(
+      'STRAND_LISTEN',
+      `is ${listen.host}, which others can reach, and the operator's side would be there too: set STRAND_OPERATOR_LISTEN, for example to localhost:8081`,
+    )
+  }
+  const operatorToken = text('STRAND_OPERATOR_TOKEN')
+  if (operatorToken !== undefined && !/^[\x21-\x7e]{20,}$/.test(operatorToken)) {
+    complain('STRAND_OPERATOR_TOKEN', 'must be at least 20 visible characters')
+  }
+  const networks = readNetworks(
+    text('STRAND_TRUSTED_PROXIES')
+      ?.split(',')
+      .map(each => each.trim()) ?? [],
+  )
+  if (networks === undefined)
+    complain('STRAND_TRUSTED_PROXIES', 'must be addresses or networks such as 10.0.0.0/8')
+
+  const config: Config = {
+    listen,
+    operatorListen,
+    publicUrl: url('STRAND_PUBLIC_URL', ['http', 'https']),
+    dataFolder: text('STRAND_DATA') ?? './data',
+    databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']),
+    databaseConnections: whole('STRAND_DATABASE_CONNECTIONS', 10, 2),
+    operatorToken,
+    masterKeys: masterKeys(text('STRAND_MASTER_KEYS'), complain),
+    rateLimits: {
+      app: whole('STRAND_RATE_APP', 800, 0),
+      user: whole('STRAND_RATE_USER', 800, 0),
+      anonymous: whole('STRAND_RATE_ANONYMOUS', 800, 0),
+    },
+    lifetimes: {
+      app_seconds: whole('STRAND_APP_TOKEN_SECONDS', 5_184_000, 1),
+      user_seconds: whole('STRAND_USER_TOKEN_SECONDS', 14_400, 1),
+      refresh_seconds: whole('STRAND_REFRESH_TOKEN_SECONDS', 2_592_000, 1),
+    },
+    trustedProxies: networks ?? (readNetworks([]) as BlockList),
+    logLevel: oneOf('STRAND_LOG', LOG_LEVELS, 'info'),
+    logReadable:
+      oneOf('STRAND_LOG_FORMAT', ['json', 'readable'], process.stderr.isTTY ? 'readable' : 'json') ===
+      'readable',
+  }
+  if (complaints.length > 0) throw new WrongSettings(complaints)
+  return config
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.[0-9.]+$/.test(host)
+}
+
+/** `id:base64,id:base64`: the form of the setting and of the file. */
+export function parseMasterKeys(text: string): MasterKey[] | undefined {
+  const keys: MasterKey[] = []
+  for (const each of text.split(',')) {
+    const [, id, encoded = ''] = /^\s*([A-Za-z0-9-]{1,32}):([A-Za-z0-9+/_-]+={0,2})\s*$/.exec(each) ?? []
+    const bytes = new Uint8Array(Buffer.from(encoded, 'base64'))
+    if (id === undefined || bytes.length !== 32) return undefined
+    keys.push({ id, bytes })
+  }
+  return keys
+}
+
+function masterKeys(
+  text: string | undefined,
+  complain: (name: string, why: string) => undefined,
+): MasterKey[] | undefined {
+  if (text === undefined) return undefined
+  return (
+    parseMasterKeys(text) ?? complain('STRAND_MASTER_KEYS', 'must be id:base64 of 32 bytes, comma separated')
+  )
+}

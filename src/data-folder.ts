@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { mintSecret } from './auth/tokens.ts'
+import { type Config, parseMasterKeys } from './config.ts'
+import { randomAlphanumerics } from './kit/id.ts'
+import { KeyRing } from './kit/key-ring.ts'
+
+/** Something about the installation that the operator must mend; said in one sentence, without a stack. */
+export class CannotStart extends Error {
+  override readonly name = 'CannotStart'
+}
+
+/** What the data folder holds: the embedded store, and the two secrets that settings may give instead. */
+export interface DataFolder {
+  readonly storeFile: string
+  readonly operatorToken: string
+  readonly ring: KeyRing
+}
+
+export function openDataFolder(config: Config): DataFolder {
+  const folder = config.dataFolder
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const probe = join(folder, '.writable')
+    writeFileSync(probe, '', { mode: 0o600 })
+    return {
+      storeFile: join(folder, 'strand.db'),
+      operatorToken:
+        config.operatorToken ?? secretFile(join(folder, 'operator-token'), () => mintSecret('operator')),
+      ring: new KeyRing(config.masterKeys ?? masterKeysIn(join(folder, 'master-keys'))),
+    }
+  } catch (error) {
+    if (error instanceof CannotStart) throw error
+    throw new CannotStart(
+      `the data folder ${folder} cannot be written: ${(error as Error).message}; choose another with --data or mend its permissions`,
+    )
+  }
+}
+
+function masterKeysIn(file: string) {
+  const fresh = () => `${randomAlphanumerics(8)}:${randomBytes(32).toString('base64')}`
+  const keys = parseMasterKeys(secretFile(file, fresh))
+  if (keys === undefined) throw new CannotStart(`the file ${file} is damaged: restore it from a backup`)
+  return keys
+}
+
+/** The one line of a file that only the owner may read, made on the first start. */
+function secretFile(file: string, make: () => string): string {
+  if (!existsSync(file)) writeFileSync(file, `${make()}\n`, { mode: 0o600, flag: 'wx' })
+  chmodSync(file, 0o600)
+  return readFileSync(file, 'utf8').trim()
+}

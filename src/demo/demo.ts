@@ -1,0 +1,50 @@
+import { CannotStart } from '../data-folder.ts'
+import { repeatedly } from '../kit/lifetime.ts'
+import { SeededRandom } from '../kit/random.ts'
+import type { Rooms } from '../operations/implement.ts'
+import { planWorld, type WorldOptions, type WorldPlan } from './world.ts'
+
+const FACT = 'demo world'
+const TICK_MILLISECONDS = 5000
+
+/**
+ * Puts the demo world into an empty store; in one that holds a demo world already, that one goes on. A store with
+ * anything else in it is left alone.
+ */
+export async function prepareWorld(rooms: Rooms, wanted: WorldOptions): Promise<WorldPlan> {
+  const { store, clock, streamKeys } = rooms
+  const fact = await store.facts.find(FACT)
+  if (fact !== undefined) return planWorld(JSON.parse(fact) as WorldOptions, clock.now(), streamKeys)
+  const anybody = await store.users.page({ first: 1, direction: 'forward' })
+  if (anybody.rows.length > 0) {
+    throw new CannotStart(
+      'the store holds something else than a demo world: choose another with --data, or use strand serve',
+    )
+  }
+  const plan = planWorld(wanted, clock.now(), streamKeys)
+  await store.commands.runSteps({
+    steps: [...plan.steps, ['noteFact', { name: FACT, value: JSON.stringify(wanted) }]],
+  })
+  return plan
+}
+
+/** Lets the viewer counts of the demo's own channels wander, a little at every tick. */
+export function moveViewers(rooms: Rooms, plan: WorldPlan, seed: number): { stop(): Promise<void> } {
+  const random = new SeededRandom(seed + 1)
+  const tick = async () => {
+    const counts: [string, number][] = []
+    for (const user_id of plan.channels) {
+      const stream = await rooms.store.streams.of(user_id)
+      if (stream !== undefined) counts.push([user_id, wander(random, stream.viewer_count)])
+    }
+    await rooms.store.commands.reportViewers({ counts })
+  }
+  return repeatedly(TICK_MILLISECONDS, tick, error =>
+    rooms.log.warn({ error: String(error) }, 'the viewers of the demo could not be moved'),
+  )
+}
+
+function wander(random: SeededRandom, viewers: number): number {
+  const step = Math.max(1, Math.round(viewers * 0.05))
+  return Math.max(0, viewers + random.between(-step, step))
+}

@@ -1,0 +1,53 @@
+/** Words from which the demo's people, titles and games are made. All invented. */
+const words = (text: string): readonly string[] => text.split(' ')
+
+export const ADJECTIVES = words(
+  'amber brisk cobalt dusty ember frosty gentle hazel ivory jolly keen lunar mellow nimble opal plucky quiet rustic solar tidal umber velvet witty zesty',
+)
+
+export const ANIMALS = words(
+  'otter heron lynx badger falcon gecko ibis jackal koala lemur marten newt osprey puffin quokka raven stoat tapir urchin viper wombat yak zebu mantis',
+)
+
+export const GAMES: readonly string[] = [
+  'Tidefall',
+  'Emberline',
+  'Hollow Orchard',
+  'Kite Racers',
+  'Glasswright',
+  'Night Ferry',
+  'Paper Armada',
+  'Rootbound',
+  'Signal Hill',
+  'Thaw',
+  'Undercroft',
+  'Windfarm Tycoon',
+]
+
+export const TITLES: readonly string[] = [
+  'First light over the reef',
+  'Blind run, no map',
+  'Chill building and talk',
+  'Ranked until it hurts',
+  'Speedrun practice',
+  'Learning the hard way',
+  'Viewer games tonight',
+  'One more try',
+  'New patch, new me',
+  'Music while we work',
+]
+
+export const TAGS = words('Relaxed Competitive Beginner Speedrun NoSpoilers FamilyFriendly Educational')
+
+/** English three times: the demo's crowd leans that way. */
+export const LANGUAGES = words('en en en de es fr ja ko pt')
+
+export const MARKERS: readonly string[] = [
+  'the jump',
+  'boss down',
+  'funny',
+  'clip this',
+  'new area',
+  'close call',
+  '',
+]

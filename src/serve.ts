@@ -1,0 +1,188 @@
+import { chmodSync, existsSync } from 'node:fs'
+import { StreamKeys } from './auth/stream-keys.ts'
+import { type Address, type Config, isLoopback } from './config.ts'
+import { operations } from './contract/index.ts'
+import { CannotStart, openDataFolder } from './data-folder.ts'
+import { Directory } from './directory/directory.ts'
+import { DirectoryFollower } from './directory/follower.ts'
+import { Cursors } from './http/cursor.ts'
+import { RateLimiter } from './http/rate-limit.ts'
+import { Application, answerBeforeReady, type Listening, listen, type Side } from './http/server.ts'
+import { MovableClock, systemClock } from './kit/clock.ts'
+import { Lifetime, repeatedly } from './kit/lifetime.ts'
+import type { Log } from './kit/log.ts'
+import { Faults } from './operations/faults.ts'
+import type { Rooms } from './operations/implement.ts'
+import { implementations } from './operations/index.ts'
+import { openapiDocument } from './reference/openapi.ts'
+import { Unavailable } from './store/errors.ts'
+import { NewerSchema } from './store/sql/migrate.ts'
+import { openPostgresEngine } from './store/sql/postgres.ts'
+import { openSqliteEngine } from './store/sql/sqlite.ts'
+import { createStore, type Engine, type Store } from './store/store.ts'
+import { VERSION } from './version.ts'
+
+const FEED_POLL_MILLISECONDS = 250
+const SWEEP_MILLISECONDS = 60_000
+const READY_MILLISECONDS = 1000
+
+/** A running server. */
+export interface Strand {
+  readonly url: string
+  readonly controlUrl: string
+  readonly operatorToken: string
+  readonly rooms: Rooms
+  stop(): Promise<void>
+}
+
+export interface StartOptions {
+  readonly config: Config
+  readonly log: Log
+  /** Adds the levers of demo mode: clock, faults, the user_token grant. */
+  readonly demo?: boolean
+  /** Holds every answer against its declaration; tests do. */
+  readonly checkReplies?: boolean
+  /** Runs when the store is open and before anybody is served. */
+  prepare?(rooms: Rooms): Promise<void>
+}
+
+/** Opens everything in order; if a step fails, what was opened is closed again. */
+export async function startStrand(options: StartOptions): Promise<Strand> {
+  const doors = new Lifetime()
+  const house = new Lifetime()
+  const stop = async () => {
+    // First nobody comes in any more and whoever is inside is served, then the house is closed.
+    await doors.close()
+    await house.close()
+  }
+  try {
+    return await start(options, doors, house, stop)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function start(
+  options: StartOptions,
+  doors: Lifetime,
+  house: Lifetime,
+  stop: () => Promise<void>,
+): Promise<Strand> {
+  const { config, log } = options
+  const implemented = new Set(implementations.map(each => each.operation))
+  const missing = operations.filter(operation => !implemented.has(operation))
+  if (missing.length > 0) throw new Error(`no implementation of ${missing.map(each => each.id).join(', ')}`)
+
+  let application: Application | undefined
+  const open = ({ host, port }: Address, side: Side): string => {
+    const listening = listenOrSay(host, port, (request, peer) =>
+      application === undefined ? answerBeforeReady(request) : application.handle(request, peer, side),
+    )
+    doors.onClose(() => listening.stop())
+    return urlOf(host, listening.port)
+  }
+  const folder = openDataFolder(config)
+  const operatorUrl = config.operatorListen && open(config.operatorListen, ['control'])
+  const url = open(
+    config.listen,
+    operatorUrl === undefined ? ['helix', 'oauth', 'control'] : ['helix', 'oauth'],
+  )
+
+  const store = createStore(await openEngine(config, folder.storeFile))
+  house.onClose(() => store.close())
+  const publicUrl = config.publicUrl ?? url
+  const demoClock = options.demo ? new MovableClock() : undefined
+  const rooms: Rooms = {
+    store,
+    directory: new Directory({ publicUrl }),
+    clock: demoClock ?? systemClock,
+    streamKeys: new StreamKeys(folder.ring),
+    lifetimes: config.lifetimes,
+    publicUrl,
+    log,
+    ...(demoClock && { demo: { clock: demoClock, faults: new Faults() } }),
+  }
+  await options.prepare?.(rooms)
+
+  const follower = new DirectoryFollower(store, rooms.directory, log)
+  await follower.load()
+  const every = (milliseconds: number, work: () => Promise<void>, failure: string) => {
+    const turns = repeatedly(milliseconds, work, error => log.warn({ error: String(error) }, failure))
+    house.onClose(() => turns.stop())
+  }
+  every(FEED_POLL_MILLISECONDS, () => follower.catchUp(), 'the feed could not be read')
+  every(SWEEP_MILLISECONDS, () => sweepAll(rooms), 'the store could not be swept')
+
+  let draining = false
+  application = new Application({
+    rooms,
+    implementations,
+    cursors: new Cursors(folder.ring),
+    limiter: new RateLimiter(config.rateLimits),
+    operatorToken: folder.operatorToken,
+    checkReplies: options.checkReplies ?? false,
+    trustedProxies: config.trustedProxies,
+    openapi: JSON.stringify(openapiDocument({ version: VERSION, serverUrl: publicUrl })),
+    version: VERSION,
+    isReady: async () => !draining && (await answersInTime(store)),
+  })
+  return {
+    url,
+    controlUrl: `${operatorUrl ?? url}/control`,
+    operatorToken: folder.operatorToken,
+    rooms,
+    stop: () => {
+      draining = true
+      return stop()
+    },
+  }
+}
+
+async function openEngine(config: Config, file: string): Promise<Engine> {
+  try {
+    if (config.databaseUrl !== undefined) {
+      return await openPostgresEngine(config.databaseUrl, { connections: config.databaseConnections })
+    }
+    const engine = await openSqliteEngine(file)
+    for (const each of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(each)) chmodSync(each, 0o600)
+    return engine
+  } catch (error) {
+    if (error instanceof NewerSchema) throw new CannotStart(error.message)
+    if (error instanceof Unavailable || config.databaseUrl === undefined) {
+      throw new CannotStart(`the store cannot be opened: ${(error as Error).message}`)
+    }
+    throw error
+  }
+}
+
+function listenOrSay(...args: Parameters<typeof listen>): Listening {
+  const [host, port] = args
+  try {
+    return listen(...args)
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    if (code === 'EADDRINUSE') {
+      throw new CannotStart(`port ${port} is in use: stop the other program or choose another port`)
+    }
+    throw new CannotStart(`cannot listen on ${host}:${port}: ${message}`)
+  }
+}
+
+/** Sweeps until nothing that has run out is left. */
+async function sweepAll({ store, clock }: Rooms): Promise<void> {
+  while ((await store.commands.sweep({ now: clock.now() })) > 0) await Bun.sleep(10)
+}
+
+async function answersInTime(store: Store): Promise<boolean> {
+  const asked = store.feed.head().then(
+    () => true,
+    () => false,
+  )
+  return Promise.race([asked, Bun.sleep(READY_MILLISECONDS).then(() => false)])
+}
+
+function urlOf(host: string, port: number): string {
+  const shown = isLoopback(host) && host !== '::1' ? 'localhost' : host
+  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`
+}
