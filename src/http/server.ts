@@ -57,6 +57,7 @@ export class Application {
     const headers = commonHeaders(isHere ? family : undefined, requestId)
     let endpoint: Endpoint | undefined
     let response: Response
+    let failure: Problem | undefined
     try {
       if (family === undefined || prefix === undefined || canonical === undefined || !isHere) {
         response = await this.#answerPlain(request, path, headers)
@@ -77,7 +78,7 @@ export class Application {
         response = await endpoint.answer({ request, search, params: found.params, address, headers })
       }
     } catch (thrown) {
-      const failure = asProblem(thrown, endpoint?.operation, this.#options.rooms.log)
+      failure = asProblem(thrown, endpoint?.operation, this.#options.rooms.log)
       response = new Response(failureBody(isHere ? family : undefined, failure), {
         status: failure.status,
         headers: { ...headers, 'Content-Type': 'application/json', ...failure.headers },
@@ -89,6 +90,7 @@ export class Application {
         operation: endpoint?.operation.id,
         method: request.method,
         status: response.status,
+        problem: failure?.name,
         ms: Math.round((performance.now() - began) * 100) / 100,
       },
       'answered',

@@ -16,14 +16,15 @@ export const sqliteFlavor: Flavor = {
     ),
 }
 
+/** Structured values travel as text and are cast there: the client must not encode them a second time. */
 export const postgresFlavor: Flavor = {
   name: 'postgres',
   mark: n => `$${n}`,
   key: 'text collate "C"',
   lockRows: ' for update',
-  isOneOf: (column, values) => sql`${column} = any(cast(${arrayLiteral(values)} as text[]))`,
+  isOneOf: (column, values) => sql`${column} = any(cast(cast(${arrayLiteral(values)} as text) as text[]))`,
   table: (rows, columns) =>
-    sql`(select ${verbatim(columns.map(name => `item ->> '${name}' as ${name}`).join(', '))} from json_array_elements(cast(${JSON.stringify(rows)} as json)) as item)`,
+    sql`(select ${verbatim(columns.map(name => `item ->> '${name}' as ${name}`).join(', '))} from json_array_elements(cast(cast(${JSON.stringify(rows)} as text) as json)) as item)`,
 }
 
 /** `{"a","b"}`: an array in the text form that PostgreSQL reads. */

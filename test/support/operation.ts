@@ -1,0 +1,261 @@
+/**
+ * The frame of an operation's test file. It runs the file's proofs on both stores, adds those that follow from the
+ * declaration alone (tokens, scopes, malformed input, faults), and fails if a declared problem is left without a proof.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { familyOf, type Operation, problemsOf, queryParametersOf } from '../../src/contract/operation.ts'
+import { type ProblemName, problems, reasonPhrases } from '../../src/contract/problem.ts'
+import {
+  type Answer,
+  type Ask,
+  engines,
+  startTestServer,
+  type TestServer,
+  type TestServerOptions,
+} from './server.ts'
+
+type Proof = (server: TestServer) => Promise<void>
+type FailingCall = (server: TestServer) => Promise<Answer>
+
+export interface Frame {
+  /** A request that succeeds, made anew each time so that proofs do not disturb one another. */
+  readonly valid: (server: TestServer) => Ask | Promise<Ask>
+  readonly server?: TestServerOptions
+}
+
+export interface Proofs {
+  /** A success; the title says what holds. */
+  ok(title: string, proof: Proof): void
+  /** A call that ends in this problem, and in no other of the same status. */
+  fails(problem: ProblemName, title: string, call: FailingCall): void
+}
+
+/** The success status and title of a test name: `200 lists newest first`, `404 when the channel is not live`. */
+export function describeOperation(operation: Operation, frame: Frame, body: (proofs: Proofs) => void): void {
+  const oks: [string, Proof][] = []
+  const fails: [ProblemName, string, FailingCall][] = []
+  body({
+    ok: (title, proof) => oks.push([title, proof]),
+    fails: (problem, title, call) => fails.push([problem, title, call]),
+  })
+  for (const [name, title, call] of impliedFailures(operation, frame)) fails.push([name, title, call])
+
+  for (const engine of engines) {
+    describe(`${operation.id} on ${engine}`, () => {
+      let server: TestServer
+      beforeAll(async () => {
+        server = await startTestServer(engine, frame.server)
+      })
+      afterAll(() => server.stop())
+
+      test(`${operation.status ?? 200} the example request of this file succeeds`, async () => {
+        const answer = await send(server, operation, await frame.valid(server))
+        expect(answer.text.slice(0, 300)).not.toContain('"error"')
+        expect(answer.status).toBe(operation.status ?? 200)
+      })
+      for (const [title, proof] of oks) test(`${operation.status ?? 200} ${title}`, () => proof(server))
+      for (const [name, title, call] of fails) {
+        test(`${problems[name].status} ${name} ${title}`, async () =>
+          expectProblem(operation, await call(server), name))
+      }
+    })
+  }
+
+  test(`${operation.id}: every declared problem is proved`, () => {
+    const proved = new Set(fails.map(([name]) => name))
+    expect([...problemsOf(operation)].filter(name => !proved.has(name))).toEqual([])
+    expect([...proved].filter(name => !problemsOf(operation).has(name))).toEqual([])
+    expect(oks.length).toBeGreaterThan(0)
+  })
+}
+
+/** Calls the operation, with the placeholders of its path taken from `ask.path` if that is given. */
+export function send(server: TestServer, operation: Operation, ask: Ask): Promise<Answer> {
+  return server.call({ method: operation.method, path: operation.path, ...ask })
+}
+
+/** The whole shape of a failure, not only its status. */
+export function expectProblem(operation: Operation, answer: Answer, name: ProblemName): void {
+  const { status } = problems[name]
+  expect({ status: answer.status, problem: answer.problem }).toEqual({ status, problem: name })
+  expect(answer.headers.get('content-type')).toBe('application/json')
+  expect(answer.headers.get('cache-control')).toBe('no-store')
+  const keys = familyOf(operation) === 'oauth' ? ['message', 'status'] : ['error', 'message', 'status']
+  expect(Object.keys(answer.body).sort()).toEqual(keys)
+  expect(answer.body.status).toBe(status)
+  if (familyOf(operation) !== 'oauth') expect(answer.body.error).toBe(reasonPhrases[status])
+  expect(answer.body.message.length).toBeGreaterThan(5)
+  if (familyOf(operation) === 'helix') {
+    for (const header of ['limit', 'remaining', 'reset']) {
+      expect(answer.headers.get(`ratelimit-${header}`)).toMatch(/^[0-9]+$/)
+    }
+  }
+}
+
+type Implied = [ProblemName, string, FailingCall]
+
+/** What the declaration alone lets us break. */
+function impliedFailures(operation: Operation, { valid }: Frame): Implied[] {
+  const names = problemsOf(operation)
+  const implied: Implied[] = []
+  const add = (
+    name: ProblemName,
+    title: string,
+    change: (ask: Ask, server: TestServer) => Ask | Promise<Ask>,
+  ) => {
+    if (!names.has(name)) return
+    implied.push([
+      name,
+      title,
+      async server => send(server, operation, await change(await valid(server), server)),
+    ])
+  }
+
+  add('operator_required', 'without the operator token', ({ token: _, ...ask }) => ask)
+  add('operator_required', 'with another token', (ask, { world }) => ({
+    ...ask,
+    token: world.client.app_token,
+  }))
+  add('token_missing', 'without a token', ({ token: _, ...ask }) => ask)
+  add('token_missing', 'with a Client-Id and no token', ({ token: _, ...ask }, { world }) => ({
+    ...ask,
+    headers: { 'Client-Id': world.client.id },
+  }))
+  add('token_invalid', 'with a malformed token', ask => ({ ...ask, token: 'not-a-token' }))
+  add('token_invalid', 'with another scheme', ({ token, ...ask }, { world }) => ({
+    ...ask,
+    headers: { Authorization: `OAuth ${token ?? world.client.app_token}` },
+  }))
+  add('token_invalid', 'with a token nobody was given', (ask, { world }) => ({
+    ...ask,
+    token: world.client.secret,
+  }))
+  add('token_invalid', 'with a revoked token', async (ask, server) => {
+    const [{ access_token }] = await server.control('POST', '/tokens', tokenFor(server))
+    await server.control('DELETE', '/tokens', { token: access_token })
+    return { ...ask, token: access_token }
+  })
+  add('token_invalid', 'with an expired token', async (ask, server) => {
+    const [{ access_token }] = await server.control('POST', '/tokens', { ...tokenFor(server), expires_in: 1 })
+    await server.control('POST', '/clock', { advance_seconds: 2 })
+    return { ...ask, token: access_token }
+  })
+  add('token_invalid', 'with a refresh token', async (ask, server) => {
+    const [{ refresh_token }] = await server.control('POST', '/tokens', tokenFor(server))
+    return { ...ask, token: refresh_token }
+  })
+  add('client_mismatch', 'with the Client-Id of another client', (ask, { world }) => ({
+    ...ask,
+    token: ask.token ?? world.client.app_token,
+    headers: { ...ask.headers, 'Client-Id': world.other_client.id },
+  }))
+  add('user_token_required', 'with an app token', (ask, { world }) => ({
+    ...ask,
+    token: world.client.app_token,
+  }))
+  add('scope_missing', 'with a user token without the scope', async (ask, server) => {
+    const [{ access_token }] = await server.control('POST', '/tokens', {
+      ...tokenFor(server),
+      scopes: ['chat:read'],
+    })
+    return { ...ask, token: access_token }
+  })
+  add('rate_limited', 'when the bucket is said to be empty', async (ask, server) => {
+    await server.control('POST', '/faults', { operation: operation.id, outcome: 'rate_limited' })
+    return ask
+  })
+  add('unavailable', 'when the store cannot be reached', async (ask, server) => {
+    await server.control('POST', '/faults', { operation: operation.id, outcome: 'unavailable' })
+    return ask
+  })
+  add('malformed_query', 'when the query is not UTF-8', ask => ({ ...ask, search: 'x=%FF' }))
+  add('malformed_json', 'when the body is not JSON', ({ body: _, ...ask }) => ({ ...ask, rawBody: '{"a":' }))
+  add('malformed_json', 'when the body is an array', ({ body: _, ...ask }) => ({ ...ask, rawBody: '[]' }))
+  add('malformed_json', 'when the body is not UTF-8', ({ body: _, ...ask }) => ({
+    ...ask,
+    rawBody: Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d),
+  }))
+  add('body_too_large', 'when the body is larger than allowed', ({ body: _, ...ask }) => ({
+    ...ask,
+    rawBody: `{"a":"${'x'.repeat(familyOf(operation) === 'control' ? 4 * 1024 * 1024 : 64 * 1024)}"}`,
+  }))
+  add('invalid_cursor', 'with an invented cursor', ask => ({
+    ...ask,
+    query: { ...ask.query, after: 'AAAA' },
+  }))
+  add('both_cursors', 'with after and before', ask => ({
+    ...ask,
+    query: { ...ask.query, after: 'a', before: 'b' },
+  }))
+  add('bad_idempotency_key', 'with an empty key', ask => ({
+    ...ask,
+    headers: { ...ask.headers, 'Idempotency-Key': '' },
+  }))
+  add('bad_idempotency_key', 'with a key of 256 characters', ask => ({
+    ...ask,
+    headers: { ...ask.headers, 'Idempotency-Key': 'k'.repeat(256) },
+  }))
+
+  const query = queryParametersOf(operation)
+  const scalar = Object.entries(query.properties).find(([, schema]) => !('items' in schema))?.[0]
+  if (scalar !== undefined) {
+    add('repeated_parameter', `when ${scalar} is given twice`, ask => ({
+      ...ask,
+      query: { ...ask.query, [scalar]: ['1', '2'] },
+    }))
+  }
+  const queryText = Object.entries(query.properties).find(([, schema]) => textual(schema))?.[0]
+  if (queryText !== undefined) {
+    add('malformed_parameter', `when ${queryText} contains U+0000`, ask => ({
+      ...ask,
+      query: { ...ask.query, [queryText]: 'a\0b' },
+    }))
+  }
+  for (const name of query.required ?? []) {
+    add('missing_parameter', `without ${name}`, ask => ({
+      ...ask,
+      query: { ...ask.query, [name]: undefined },
+    }))
+    add('missing_parameter', `with an empty ${name}`, ask => ({
+      ...ask,
+      query: { ...ask.query, [name]: '' },
+    }))
+  }
+  for (const name of operation.body?.required ?? []) {
+    add('missing_parameter', `without ${name}`, ask => ({
+      ...ask,
+      body: { ...(ask.body as object), [name]: undefined },
+    }))
+  }
+  for (const [name, schema] of Object.entries(operation.body?.properties ?? {})) {
+    add('malformed_parameter', `when ${name} is of another type`, ask => ({
+      ...ask,
+      body: { ...(ask.body as object), [name]: wrongTypeFor(schema) },
+    }))
+  }
+  for (const [name, schema] of Object.entries(operation.body?.properties ?? {})) {
+    if (!textual(schema)) continue
+    for (const [kind, bad] of [
+      ['U+0000', 'a\0b'],
+      ['a lone surrogate', 'a\ud800b'],
+    ] as const) {
+      add('malformed_parameter', `when ${name} contains ${kind}`, ask => ({
+        ...ask,
+        body: { ...(ask.body as object), [name]: bad },
+      }))
+    }
+  }
+  return implied
+}
+
+function tokenFor({ world }: TestServer) {
+  return { client_id: world.client.id, user_id: world.broadcaster.id, scopes: world.users[0]?.scopes }
+}
+
+function textual(schema: object): boolean {
+  return (schema as { type?: string }).type === 'string'
+}
+
+function wrongTypeFor(schema: object): unknown {
+  return (schema as { type?: string }).type === 'boolean' ? 'yes' : true
+}

@@ -1,0 +1,194 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { BlockList } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SQL } from 'bun'
+import { describeWorld } from '../../src/cli/demo.ts'
+import type { Config } from '../../src/config.ts'
+import type { Method } from '../../src/contract/operation.ts'
+import { prepareWorld } from '../../src/demo/demo.ts'
+import type { World, WorldPlan } from '../../src/demo/world.ts'
+import { createLog } from '../../src/kit/log.ts'
+import { type Strand, startStrand } from '../../src/serve.ts'
+
+export type EngineName = 'sqlite' | 'postgres'
+
+const databaseUrl = process.env['TEST_DATABASE_URL'] || undefined
+
+/** The stores that tests run on: both, unless PostgreSQL could not be started (said loudly by the runner). */
+export const engines: readonly EngineName[] = databaseUrl === undefined ? ['sqlite'] : ['sqlite', 'postgres']
+
+/** A place for one store: a folder, and on PostgreSQL a database of its own. */
+export interface StorePlace {
+  readonly folder: string
+  readonly databaseUrl: string | undefined
+  remove(): Promise<void>
+}
+
+let databases = 0
+
+export async function createStorePlace(engine: EngineName): Promise<StorePlace> {
+  const folder = mkdtempSync(join(tmpdir(), 'strand-test-'))
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true })
+  if (engine === 'sqlite') return { folder, databaseUrl: undefined, remove: async () => removeFolder() }
+  if (databaseUrl === undefined) throw new Error('there is no PostgreSQL')
+  const name = `strand_${process.pid}_${++databases}`
+  await administer(databaseUrl, `create database ${name}`)
+  return {
+    folder,
+    databaseUrl: databaseUrl.replace(/\/postgres$/, `/${name}`),
+    remove: async () => {
+      removeFolder()
+      await administer(databaseUrl, `drop database ${name} with (force)`)
+    },
+  }
+}
+
+async function administer(url: string, statement: string): Promise<void> {
+  const client = new SQL(url, { max: 1 })
+  await client.unsafe(statement)
+  await client.close()
+}
+
+export function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
+  return {
+    listen: { host: '127.0.0.1', port: 0 },
+    operatorListen: undefined,
+    publicUrl: undefined,
+    dataFolder: place.folder,
+    databaseUrl: place.databaseUrl,
+    databaseConnections: 5,
+    operatorToken: undefined,
+    masterKeys: undefined,
+    rateLimits: { app: 0, user: 0, anonymous: 0 },
+    lifetimes: { app_seconds: 5_184_000, user_seconds: 14_400, refresh_seconds: 2_592_000 },
+    trustedProxies: new BlockList(),
+    logLevel: 'debug',
+    logReadable: false,
+    ...changes,
+  }
+}
+
+/** One request; what is left out is left out on the wire too. */
+export interface Ask {
+  readonly method?: Method | 'OPTIONS' | 'HEAD'
+  readonly path?: string
+  readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>
+  /** A query string to send as it is, behind `query`. */
+  readonly search?: string
+  readonly body?: unknown
+  readonly rawBody?: string | Uint8Array<ArrayBuffer>
+  readonly token?: string | undefined
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: a body is whatever the server sent; tests look into it freely
+  readonly body: any
+  /** The name of the problem, as the server's log has it. */
+  readonly problem: string | undefined
+}
+
+export interface TestServer {
+  readonly engine: EngineName
+  readonly url: string
+  readonly world: World
+  readonly strand: Strand
+  /** Every line that the server logged, from `trace` up. */
+  readonly logLines: readonly string[]
+  call(ask: Ask): Promise<Answer>
+  /** A control call that must succeed; gives `data`. */
+  // biome-ignore lint/suspicious/noExplicitAny: see Answer.body
+  control(method: Method, path: string, body?: unknown): Promise<any>
+  stop(): Promise<void>
+}
+
+export interface TestServerOptions {
+  readonly config?: Partial<Config>
+  readonly streams?: number
+  readonly seed?: number
+  readonly demo?: boolean
+}
+
+/** A server in this process on a fresh store with a small demo world in it; viewers do not move by themselves. */
+export async function startTestServer(
+  engine: EngineName,
+  options: TestServerOptions = {},
+): Promise<TestServer> {
+  const place = await createStorePlace(engine)
+  const logLines: string[] = []
+  let plan: WorldPlan | undefined
+  const strand = await startStrand({
+    config: testConfig(place, options.config),
+    log: createLog({
+      level: options.config?.logLevel ?? 'debug',
+      readable: false,
+      write: line => logLines.push(line),
+    }),
+    demo: options.demo ?? true,
+    checkReplies: true,
+    prepare: async rooms => {
+      plan = await prepareWorld(rooms, { seed: options.seed ?? 7, streams: options.streams ?? 12 })
+    },
+  })
+  if (plan === undefined) throw new Error('the world was not prepared')
+  const world = describeWorld(strand, plan)
+  const call = (ask: Ask) => callServer(strand.url, ask, logLines)
+  return {
+    engine,
+    url: strand.url,
+    world,
+    strand,
+    logLines,
+    call,
+    control: async (method, path, body) => {
+      const answer = await call({ method, path: `/control${path}`, body, token: world.operator_token })
+      if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`)
+      return answer.body?.data
+    },
+    stop: async () => {
+      await strand.stop()
+      await place.remove()
+    },
+  }
+}
+
+let requests = 0
+
+export async function callServer(
+  baseUrl: string,
+  ask: Ask,
+  logLines: readonly string[] = [],
+): Promise<Answer> {
+  const requestId = `test-${process.pid}-${++requests}`
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(ask.query ?? {})) {
+    if (value === undefined) continue
+    for (const each of Array.isArray(value) ? value : [value]) query.append(name, String(each))
+  }
+  const search = [query.toString(), ask.search].filter(Boolean).join('&')
+  const body = ask.rawBody ?? (ask.body === undefined ? undefined : JSON.stringify(ask.body))
+  const response = await fetch(`${baseUrl}${ask.path}${search && `?${search}`}`, {
+    method: ask.method ?? 'GET',
+    headers: {
+      'X-Request-Id': requestId,
+      ...(ask.token !== undefined && { Authorization: `Bearer ${ask.token}` }),
+      ...(ask.body !== undefined && { 'Content-Type': 'application/json' }),
+      ...ask.headers,
+    },
+    redirect: 'manual',
+    ...(body !== undefined && { body }),
+  })
+  const text = await response.text()
+  const line = logLines.findLast(each => each.includes(`"${requestId}"`))
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: text === '' ? undefined : JSON.parse(text),
+    problem: line && (JSON.parse(line) as { problem?: string }).problem,
+  }
+}
