@@ -34,7 +34,7 @@ export interface TokenLifetimes {
 }
 
 /** What the receiver of a token is told. */
-export interface TokenAnswer {
+interface TokenAnswer {
   readonly access_token: string
   readonly refresh_token?: string
   readonly expires_in: number

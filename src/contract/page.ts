@@ -12,7 +12,7 @@ export interface PageRule {
 
 export const LARGEST_PAGE = 100
 
-export const Pagination = Type.Object(
+const Pagination = Type.Object(
   {
     cursor: Type.Optional(
       Type.String({ description: 'Pass it as `after` for the next page; absent at the end.' }),

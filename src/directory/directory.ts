@@ -20,7 +20,9 @@ import type { Change, LiveStream } from '../store/feed.ts'
 const KEPT_MILLISECONDS = 5 * 60 * 1000
 /** The oldest that the ranking of a new walk may be (D-34). */
 const STALE_MILLISECONDS = 1000
-/** A ranking is made anew at most for this share of the time. */
+/** Up to this size a ranking costs so little that every walk begins on one of its own moment. */
+const SMALL = 2000
+/** Beyond it, rankings are made for at most this share of the time. */
 const BUSY_SHARE = 1 / 20
 /** Above this many kept places new rankings are made once a second only, so that memory stays bounded. */
 const MANY_PLACES = 4_000_000
@@ -184,9 +186,10 @@ export class Directory {
     this.#newest = ranking
     this.#changed = false
     this.#forget(now)
-    const crowded = this.#kept.size * ranking.slots.length > MANY_PLACES
+    const size = ranking.slots.length
     const cost = this.#monotonic() - now
-    this.#patience = crowded ? STALE_MILLISECONDS : Math.min(cost / BUSY_SHARE, STALE_MILLISECONDS)
+    if (this.#kept.size * size > MANY_PLACES) this.#patience = STALE_MILLISECONDS
+    else this.#patience = size <= SMALL ? 0 : Math.min(cost / BUSY_SHARE, STALE_MILLISECONDS)
     return ranking
   }
 

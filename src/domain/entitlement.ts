@@ -8,7 +8,7 @@ import { type EntitlementReach, isWithinReach } from './access.ts'
 
 const uuidShape = new RegExp(UUID_SHAPE)
 
-export function isUuidShaped(text: string): boolean {
+function isUuidShaped(text: string): boolean {
   return uuidShape.test(text)
 }
 

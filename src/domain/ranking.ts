@@ -1,4 +1,4 @@
-import { compareDecimal } from '../kit/id.ts'
+import { compareDecimal } from '../kit/decimal.ts'
 
 /** The place of a stream in the directory. */
 export interface Rank {

@@ -40,9 +40,3 @@ export function alphanumericsFrom(bytes: Uint8Array, length: number): string {
   if (text.length === length) return text
   return text + randomAlphanumerics(length - text.length)
 }
-
-/** Orders canonical decimal ids as the numbers that they are. */
-export function compareDecimal(a: string, b: string): number {
-  if (a.length !== b.length) return a.length - b.length
-  return a < b ? -1 : a > b ? 1 : 0
-}

@@ -23,9 +23,6 @@ export function createLog(options: {
   )
 }
 
-/** A log for those who want none. */
-export const silentLog: Log = createLog({ level: 'silent', readable: false })
-
 function readable(line: string): string {
   const { time, level, msg, ...rest } = JSON.parse(line) as Record<string, unknown>
   const details = Object.entries(rest)

@@ -27,7 +27,7 @@ export interface Engine {
   close(): Promise<void>
 }
 
-export type CommandPort = { [N in CommandName]: (args: CommandArgs<N>) => Promise<CommandResult<N>> }
+type CommandPort = { [N in CommandName]: (args: CommandArgs<N>) => Promise<CommandResult<N>> }
 
 /** The port that the rest of the house sees: queries by subject, commands by name, and word of what changed. */
 export type Store = ReturnType<typeof createStore>

@@ -13,7 +13,7 @@ import { type Strand, startStrand } from '../../src/serve.ts'
 
 export type EngineName = 'sqlite' | 'postgres'
 
-const databaseUrl = process.env['TEST_DATABASE_URL'] || undefined
+const databaseUrl = process.env.TEST_DATABASE_URL || undefined
 
 /** The stores that tests run on: both, unless PostgreSQL could not be started (said loudly by the runner). */
 export const engines: readonly EngineName[] = databaseUrl === undefined ? ['sqlite'] : ['sqlite', 'postgres']

@@ -1,8 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { TimeMillis } from './id.ts'
 
-export const FULFILLMENT_STATUSES = ['CLAIMED', 'FULFILLED'] as const
-export const FulfillmentStatus = Type.Enum(FULFILLMENT_STATUSES)
+export const FulfillmentStatus = Type.Enum(['CLAIMED', 'FULFILLED'])
 export type FulfillmentStatus = Static<typeof FulfillmentStatus>
 
 /** Spec 2.1; `updated_at` beside `last_updated` is D-25. */

@@ -67,7 +67,7 @@ async function runSteps(tx: Transaction, args: { steps: readonly Step[] }): Prom
 
 export const commands = { ...single, runSteps }
 
-export type Commands = typeof commands
+type Commands = typeof commands
 export type CommandName = keyof Commands
 export type CommandArgs<N extends CommandName> = Parameters<Commands[N]>[1]
 export type CommandResult<N extends CommandName> = Awaited<ReturnType<Commands[N]>>

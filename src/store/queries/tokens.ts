@@ -1,8 +1,7 @@
 import type { Database } from '../database.ts'
 import { sql } from '../sql/tag.ts'
 
-export const TOKEN_KINDS = ['app', 'user', 'refresh'] as const
-export type TokenKind = (typeof TOKEN_KINDS)[number]
+export type TokenKind = 'app' | 'user' | 'refresh'
 
 /** A token that is known, and what it stands for. */
 export interface KnownToken {

@@ -19,7 +19,7 @@ export interface MigrationConnection {
   version(): Promise<number>
 }
 
-export const versionTable = ({ key }: Flavor): string =>
+const versionTable = ({ key }: Flavor): string =>
   `create table if not exists schema_versions (version integer primary key, applied_at ${key} not null)`
 
 /** Brings the schema to the newest version. Running it again changes nothing. */

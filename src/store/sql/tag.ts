@@ -48,8 +48,6 @@ export function verbatim(text: string): Sql {
   return new Sql([text], [])
 }
 
-export const nothing = verbatim('')
-
 export function isOneOf(column: Sql, values: readonly string[]): Dialect {
   return new Dialect(flavor => flavor.isOneOf(column, values))
 }

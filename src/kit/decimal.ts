@@ -1,0 +1,5 @@
+/** Orders canonical decimal ids as the numbers that they are. */
+export function compareDecimal(a: string, b: string): number {
+  if (a.length !== b.length) return a.length - b.length
+  return a < b ? -1 : a > b ? 1 : 0
+}

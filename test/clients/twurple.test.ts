@@ -1,0 +1,373 @@
+/**
+ * A client library as it comes from npm, pointed at the server by its own setting for a local one, through all seven
+ * operations. What it needs and does not say (rate headers, absent cursors, 404 for a channel that is off) shows here.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { ApiClient, type HelixDropsEntitlementFilter, StreamNotLiveError } from '@twurple/api'
+import {
+  AppTokenAuthProvider,
+  getAppToken,
+  getTokenInfo,
+  InvalidTokenError,
+  RefreshingAuthProvider,
+  refreshUserToken,
+  revokeToken,
+  StaticAuthProvider,
+} from '@twurple/auth'
+import { engines, startTestServer, type TestServer } from '../support/server.ts'
+
+const STREAMS = 230
+const NO_FILTER = {} as HelixDropsEntitlementFilter
+
+for (const engine of engines) {
+  describe(`twurple on ${engine}`, () => {
+    let server: TestServer
+    let app: ApiClient
+    let before: string | undefined
+
+    beforeAll(async () => {
+      server = await startTestServer(engine, {
+        streams: STREAMS,
+        config: {
+          listen: { host: 'localhost', port: 0 },
+          rateLimits: { app: 800, user: 800, anonymous: 800 },
+        },
+      })
+      before = process.env.TWURPLE_MOCK_API_PORT
+      process.env.TWURPLE_MOCK_API_PORT = new URL(server.url).port
+      const { id, secret } = server.world.client
+      app = new ApiClient({
+        authProvider: new AppTokenAuthProvider(id, secret),
+        logger: { minLevel: 'ERROR' },
+      })
+    })
+    afterAll(async () => {
+      if (before === undefined) delete process.env.TWURPLE_MOCK_API_PORT
+      else process.env.TWURPLE_MOCK_API_PORT = before
+      await server.stop()
+    })
+
+    const as = (person: { token: string }) =>
+      new ApiClient({
+        authProvider: new StaticAuthProvider(server.world.client.id, person.token),
+        logger: { minLevel: 'ERROR' },
+      })
+    const validations = () => server.logLines.filter(line => line.includes('"ValidateToken"')).length
+
+    describe('tokens', () => {
+      test('an app token is granted for id and secret, and is told from a user token', async () => {
+        const { id, secret } = server.world.client
+        const token = await getAppToken(id, secret)
+        expect(token.accessToken).toMatch(/^sapp_/)
+        expect(token.expiresIn).toBe(5_184_000)
+        expect(token.refreshToken).toBeNull()
+        const info = await getTokenInfo(token.accessToken, id)
+        expect([info.clientId, info.userId, info.userName]).toEqual([id, null, null])
+        expect(info.scopes).toEqual([])
+      })
+
+      test('a wrong secret is refused', async () => {
+        const { id } = server.world.client
+        await expect(getAppToken(id, 'wrong')).rejects.toThrow('invalid client secret')
+      })
+
+      test('a user token is described with its user and scopes', async () => {
+        const { client, broadcaster, users } = server.world
+        const info = await getTokenInfo(broadcaster.token, client.id)
+        expect([info.userId, info.userName]).toEqual([broadcaster.id, broadcaster.login])
+        expect(info.scopes.toSorted()).toEqual([...(users[0]?.scopes ?? [])].sort())
+        expect(info.expiryDate?.getTime()).toBeGreaterThan(Date.now())
+      })
+
+      test('a user token is refreshed, and after its revocation it is invalid', async () => {
+        const { client, viewer } = server.world
+        const [issued] = await server.control('POST', '/tokens', {
+          client_id: client.id,
+          user_id: viewer.id,
+          scopes: ['user:read:follows'],
+        })
+        const fresh = await refreshUserToken(client.id, client.secret, issued.refresh_token)
+        expect(fresh.scope).toEqual(['user:read:follows'])
+        await revokeToken(client.id, fresh.accessToken)
+        await expect(getTokenInfo(fresh.accessToken, client.id)).rejects.toBeInstanceOf(InvalidTokenError)
+      })
+
+      test('a provider that refreshes gets over an access token that ended', async () => {
+        const { client, viewer } = server.world
+        const [issued] = await server.control('POST', '/tokens', {
+          client_id: client.id,
+          user_id: viewer.id,
+          scopes: ['user:read:follows'],
+        })
+        const authProvider = new RefreshingAuthProvider({ clientId: client.id, clientSecret: client.secret })
+        authProvider.addUser(viewer.id, {
+          accessToken: issued.access_token,
+          refreshToken: issued.refresh_token,
+          scope: issued.scope,
+          expiresIn: issued.expires_in,
+          obtainmentTimestamp: Date.now(),
+        })
+        await server.control('DELETE', '/tokens', { token: issued.access_token })
+        const followed = await new ApiClient({ authProvider }).streams.getFollowedStreams(viewer.id)
+        expect(followed.data.length).toBeGreaterThan(0)
+      })
+
+      test('a scope that the token lacks is found by validation, before the call', async () => {
+        const { client, broadcaster } = server.world
+        const [issued] = await server.control('POST', '/tokens', {
+          client_id: client.id,
+          user_id: broadcaster.id,
+          scopes: ['user:read:follows'],
+        })
+        const limited = as({ token: issued.access_token })
+        await expect(limited.streams.getStreamKey(broadcaster.id)).rejects.toThrow('channel:read:stream_key')
+      })
+    })
+
+    describe('GetStreams', () => {
+      test('the async iterator walks every page and ends', async () => {
+        const seen: string[] = []
+        let viewers = Number.POSITIVE_INFINITY
+        for await (const stream of app.streams.getStreamsPaginated()) {
+          seen.push(stream.id)
+          expect(stream.viewers).toBeLessThanOrEqual(viewers)
+          viewers = stream.viewers
+          expect(stream.type).toBe('live')
+          expect(stream.startDate.getTime()).toBeLessThanOrEqual(Date.now())
+          expect(stream.getThumbnailUrl(320, 180)).toContain('320x180')
+          expect(stream.tags).toBeArray()
+          expect(stream.isMature).toBeBoolean()
+        }
+        expect(seen).toHaveLength(STREAMS)
+        expect(new Set(seen).size).toBe(STREAMS)
+      })
+
+      test('getAll gives the same; one page can be asked for with its cursor', async () => {
+        expect(await app.streams.getStreamsPaginated().getAll()).toHaveLength(STREAMS)
+        const first = await app.streams.getStreams({ limit: 2 })
+        const second = await app.streams.getStreams({ limit: 2, after: first.cursor as string })
+        const four = await app.streams.getStreams({ limit: 4 })
+        expect([...first.data, ...second.data].map(each => each.id)).toEqual(four.data.map(each => each.id))
+      })
+
+      test('filters by game, language and type', async () => {
+        const { game } = server.world
+        const played = await app.streams.getStreamsPaginated({ game: game.id, type: 'live' }).getAll()
+        expect(played.length).toBeGreaterThan(0)
+        expect(played.every(stream => stream.gameId === game.id)).toBe(true)
+        const german = await app.streams.getStreamsPaginated({ language: 'de' }).getAll()
+        expect(german.length).toBeGreaterThan(0)
+        expect(german.every(stream => stream.language === 'de')).toBe(true)
+      })
+
+      test('one user by id or login, and nobody who is offline', async () => {
+        const { broadcaster, offline } = server.world
+        expect((await app.streams.getStreamByUserId(broadcaster.id))?.userName).toBe(broadcaster.login)
+        expect((await app.streams.getStreamByUserName(broadcaster.login))?.userId).toBe(broadcaster.id)
+        expect(await app.streams.getStreamByUserId(offline.id)).toBeNull()
+      })
+
+      test('a batch of 100 ids or logins comes whole', async () => {
+        const all = await app.streams.getStreamsPaginated().getAll()
+        const ids = all.slice(0, 100).map(stream => stream.userId)
+        expect(await app.streams.getStreamsByUserIds(ids)).toHaveLength(100)
+        const names = all.slice(100, 200).map(stream => stream.userName)
+        expect(await app.streams.getStreamsByUserNames(names)).toHaveLength(100)
+      })
+
+      test('150 batched look-ups are answered, each with its own stream', async () => {
+        const all = await app.streams.getStreamsPaginated().getAll()
+        const wanted = all.slice(0, 149).map(stream => stream.userId)
+        const { streams } = app
+        const found = await Promise.all(
+          [...wanted, server.world.offline.id].map(id => streams.getStreamByUserIdBatched(id)),
+        )
+        expect(found.map(stream => stream?.userId ?? null)).toEqual([...wanted, null])
+        const names = all.slice(0, 30).map(stream => stream.userName)
+        const named = await Promise.all(names.map(name => streams.getStreamByUserNameBatched(name)))
+        expect(named.map(stream => stream?.userName ?? null)).toEqual(names)
+      })
+
+      test('an empty bucket is waited for and a short outage is ridden out', async () => {
+        for (const outcome of ['rate_limited', 'unavailable']) {
+          await server.control('POST', '/faults', { operation: 'GetStreams', outcome })
+          expect((await app.streams.getStreams({ limit: 1 })).data).toHaveLength(1)
+        }
+      })
+    })
+
+    test('GetFollowedStreams: every followed live channel, page by page', async () => {
+      const { viewer } = server.world
+      const live = await app.streams.getStreamsPaginated().getAll()
+      await server.control('POST', '/follows', {
+        follows: live.map(stream => ({ user_id: viewer.id, broadcaster_id: stream.userId })),
+      })
+      const validated = validations()
+      const seen: string[] = []
+      for await (const stream of as(viewer).streams.getFollowedStreamsPaginated(viewer.id))
+        seen.push(stream.id)
+      expect(seen.toSorted()).toEqual(live.map(stream => stream.id).toSorted())
+      // One validation before each of the three pages.
+      expect(validations() - validated).toBe(3)
+      const page = await as(viewer).streams.getFollowedStreams(viewer.id, { limit: 5 })
+      expect(page.data.map(stream => stream.id)).toEqual(seen.slice(0, 5))
+      expect(page.cursor).toBeString()
+    })
+
+    test('GetStreamKey: the key of the own channel, validated first', async () => {
+      const { broadcaster } = server.world
+      const validated = validations()
+      const key = await as(broadcaster).streams.getStreamKey(broadcaster.id)
+      expect(key).toMatch(new RegExp(`^live_${broadcaster.id}_[A-Za-z0-9]{30}$`))
+      expect(validations() - validated).toBe(1)
+    })
+
+    describe('markers', () => {
+      test('CreateStreamMarker: with and without a description, and by an editor', async () => {
+        const { broadcaster, editor } = server.world
+        const marker = await as(broadcaster).streams.createStreamMarker(broadcaster.id, 'the jump ✨')
+        expect(marker.id).toMatch(/^[0-9a-f]{32}$/)
+        expect(marker.description).toBe('the jump ✨')
+        expect(marker.positionInSeconds).toBeGreaterThan(0)
+        expect(Math.abs(marker.creationDate.getTime() - Date.now())).toBeLessThan(10_000)
+        expect((await as(broadcaster).streams.createStreamMarker(broadcaster.id)).description).toBe('')
+        const byEditor = await as(editor).streams.createStreamMarker(broadcaster.id, 'edited')
+        expect(byEditor.description).toBe('edited')
+      })
+
+      test('CreateStreamMarker: StreamNotLiveError for a channel that is off, another error for no right', async () => {
+        const { broadcaster, offline, viewer } = server.world
+        await expect(as(offline).streams.createStreamMarker(offline.id)).rejects.toBeInstanceOf(
+          StreamNotLiveError,
+        )
+        const stranger = as(viewer).streams.createStreamMarker(broadcaster.id)
+        await expect(stranger).rejects.toMatchObject({ statusCode: 403 })
+      })
+
+      test('GetStreamMarkers: 100 made at once are all listed, by user and by video', async () => {
+        const { broadcaster } = server.world
+        const { streams } = as(broadcaster)
+        const made = await Promise.all(
+          Array.from({ length: 100 }, (_, n) => streams.createStreamMarker(broadcaster.id, `marker ${n}`)),
+        )
+        expect(new Set(made.map(marker => marker.id)).size).toBe(100)
+
+        const listed: string[] = []
+        let video = ''
+        for await (const marker of streams.getStreamMarkersForUserPaginated(broadcaster.id)) {
+          listed.push(marker.id)
+          video = marker.videoId
+          expect(marker.url).toContain(`/videos/${marker.videoId}?t=`)
+        }
+        expect(listed.length).toBeGreaterThanOrEqual(125)
+        for (const marker of made) expect(listed).toContain(marker.id)
+
+        const ofVideo = await streams.getStreamMarkersForVideoPaginated(broadcaster.id, video).getAll()
+        expect(ofVideo.map(marker => marker.id)).toEqual(listed)
+        const page = await streams.getStreamMarkersForUser(broadcaster.id, { limit: 7 })
+        expect(page.data.map(marker => marker.id)).toEqual(listed.slice(0, 7))
+        const next = await streams.getStreamMarkersForVideo(broadcaster.id, video, { limit: 7 })
+        expect(next.data.map(marker => marker.id)).toEqual(listed.slice(0, 7))
+        const back = await streams.getStreamMarkersForUser(broadcaster.id, {
+          limit: 3,
+          before: (
+            await streams.getStreamMarkersForUser(broadcaster.id, { limit: 7, after: page.cursor as string })
+          ).cursor as string,
+        })
+        expect(back.data.map(marker => marker.id)).toEqual(listed.slice(4, 7))
+      })
+    })
+
+    describe('entitlements', () => {
+      test('GetDropsEntitlements: every one of the organization, page by page, dates valid', async () => {
+        const all = await app.entitlements.getDropsEntitlementsPaginated(NO_FILTER).getAll()
+        expect(all).toHaveLength(120)
+        expect(new Set(all.map(each => each.id)).size).toBe(120)
+        for (const each of all) {
+          expect(each.grantDate.getTime()).toBeGreaterThan(0)
+          expect(each.updateDate.getTime()).toBeGreaterThanOrEqual(each.grantDate.getTime())
+        }
+      })
+
+      test('GetDropsEntitlements: filters, with an app token and with a user token', async () => {
+        const { viewer, game } = server.world
+        const done = await app.entitlements
+          .getDropsEntitlementsPaginated({
+            user: viewer.id,
+            gameId: game.id,
+            fulfillmentStatus: 'FULFILLED',
+          })
+          .getAll()
+        expect(done.every(each => each.gameId === game.id && each.fulfillmentStatus === 'FULFILLED')).toBe(
+          true,
+        )
+        const own = await as(viewer)
+          .entitlements.getDropsEntitlementsPaginated({ user: viewer.id } as HelixDropsEntitlementFilter)
+          .getAll()
+        expect(own).toHaveLength(15)
+        expect(own.every(each => each.userId === viewer.id)).toBe(true)
+        const byApp = await app.entitlements
+          .getDropsEntitlementsPaginated({ user: viewer.id } as HelixDropsEntitlementFilter, true)
+          .getAll()
+        expect(byApp.map(each => each.id)).toEqual(own.map(each => each.id))
+      })
+
+      test('GetDropsEntitlements: 100 ids come whole; single look-ups are batched', async () => {
+        const all = await app.entitlements.getDropsEntitlementsPaginated(NO_FILTER).getAll()
+        const ids = all.map(each => each.id)
+        expect(await app.entitlements.getDropsEntitlementsByIds(ids.slice(0, 100))).toHaveLength(100)
+        expect((await app.entitlements.getDropsEntitlementById(ids[3] as string))?.id).toBe(ids[3] as string)
+        const nobody = crypto.randomUUID()
+        const { entitlements } = app
+        const batched = await Promise.all(
+          [...ids, nobody].map(id => entitlements.getDropsEntitlementByIdBatched(id)),
+        )
+        expect(batched.map(each => each?.id ?? null)).toEqual([...ids, null])
+      })
+
+      test('UpdateDropsEntitlements: each id has its status', async () => {
+        const { other_client } = server.world
+        const all = await app.entitlements.getDropsEntitlementsPaginated(NO_FILTER).getAll()
+        const foreign = await server.call({
+          path: '/helix/entitlements/drops',
+          token: other_client.app_token,
+          query: { first: 1 },
+        })
+        const [good, failing] = all.map(each => each.id) as [string, string]
+        await server.control('POST', '/faults', {
+          operation: 'UpdateDropsEntitlements',
+          outcome: 'update_failed',
+          entitlement_id: failing,
+        })
+        const unknown = crypto.randomUUID()
+        const result = await app.entitlements.updateDropsEntitlements(
+          [good, 'no-id', unknown, foreign.body.data[0].id, failing],
+          'FULFILLED',
+        )
+        expect([...result]).toEqual([
+          [good, 'SUCCESS'],
+          ['no-id', 'INVALID_ID'],
+          [unknown, 'NOT_FOUND'],
+          [foreign.body.data[0].id, 'UNAUTHORIZED'],
+          [failing, 'UPDATE_FAILED'],
+        ])
+        const after = await app.entitlements.getDropsEntitlementById(good)
+        expect(after?.fulfillmentStatus).toBe('FULFILLED')
+      })
+    })
+
+    test('300 calls at once do not hang', async () => {
+      const { broadcaster, viewer } = server.world
+      const [mine, theirs] = [as(broadcaster), as(viewer)]
+      const calls = Array.from({ length: 300 }, (_, n) => {
+        if (n % 4 === 0) return app.streams.getStreams({ limit: 1 })
+        if (n % 4 === 1) return mine.streams.getStreamKey(broadcaster.id)
+        if (n % 4 === 2) return theirs.streams.getFollowedStreams(viewer.id, { limit: 1 })
+        // An error among them must not hold up the others.
+        return mine.streams.getStreamMarkersForVideo(broadcaster.id, '1').catch(error => error.statusCode)
+      })
+      const results = await Promise.all(calls)
+      expect(results.filter(result => result === 404)).toHaveLength(75)
+    }, 30_000)
+  })
+}

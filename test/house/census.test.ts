@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { Glob } from 'bun'
+import { Compile } from 'typebox/compile'
+import { operations } from '../../src/contract/index.ts'
+import { familyOf, problemsOf, queryParametersOf } from '../../src/contract/operation.ts'
+import { implementations } from '../../src/operations/index.ts'
+import { openapiDocument } from '../../src/reference/openapi.ts'
+
+const named = (filter: (operation: (typeof operations)[number]) => boolean) =>
+  operations.filter(filter).map(operation => operation.id)
+
+describe('the census', () => {
+  test('what anybody can reach without a token, in words', () => {
+    expect(named(({ access }) => access.kind === 'open')).toEqual([
+      'CreateToken',
+      'ValidateToken',
+      'RevokeToken',
+      'MintUserToken',
+    ])
+    expect(named(({ access }) => access.kind === 'anyone')).toEqual(['GetStreams'])
+  })
+
+  test('every control operation needs the operator, and nothing else does', () => {
+    for (const operation of operations) {
+      expect([operation.id, operation.access.kind === 'operator']).toEqual([
+        operation.id,
+        familyOf(operation) === 'control',
+      ])
+    }
+  })
+
+  test('what a token opens, as in section 3 of the wire', () => {
+    const table = operations.flatMap(({ id, access }) =>
+      access.kind === 'token' ? [[id, access.app, access.scopes.join(' ')]] : [],
+    )
+    expect(table).toEqual([
+      ['GetDropsEntitlements', true, 'user:read:entitlements'],
+      ['UpdateDropsEntitlements', true, 'user:manage:entitlements'],
+      ['GetFollowedStreams', false, 'user:read:follows'],
+      ['GetStreamKey', false, 'channel:read:stream_key'],
+      ['CreateStreamMarker', false, 'channel:manage:broadcast'],
+      ['GetStreamMarkers', false, 'user:read:broadcast channel:manage:broadcast'],
+    ])
+  })
+
+  test('names and routes are unique', () => {
+    expect(new Set(operations.map(each => each.id)).size).toBe(operations.length)
+    expect(new Set(operations.map(each => `${each.method} ${each.path}`)).size).toBe(operations.length)
+  })
+
+  test('every operation is implemented, once', () => {
+    expect(implementations.map(each => each.operation.id).sort()).toEqual(
+      operations.map(each => each.id).sort(),
+    )
+  })
+
+  test('every operation has a test file that proves it', () => {
+    const tests = [...new Glob('test/operations/**/*.test.ts').scanSync('.')]
+      .map(file => readFileSync(file, 'utf8'))
+      .join('\n')
+    const missing = operations.filter(({ id }) => {
+      const value = id.charAt(0).toLowerCase() + id.slice(1)
+      return (
+        !tests.includes(`describeOperation(${value},`) &&
+        !new RegExp(`describeOperation\\(\\s*${value},`).test(tests)
+      )
+    })
+    expect(missing.map(each => each.id)).toEqual([])
+  })
+
+  test('placeholders of a path are declared', () => {
+    for (const { id, path, params } of operations) {
+      const placeholders = [...path.matchAll(/\{([^}]+)\}/g)].map(match => match[1] ?? '')
+      expect([id, Object.keys(params?.properties ?? {})]).toEqual([id, placeholders])
+    }
+  })
+
+  test('examples are of the declared shape', () => {
+    for (const operation of operations) {
+      const { example, returns, body } = operation
+      if (body !== undefined)
+        expect([operation.id, Compile(body).Check(example.body)]).toEqual([operation.id, true])
+      if (returns !== undefined) {
+        expect([operation.id, Compile(returns).Check(example.answer)]).toEqual([operation.id, true])
+      }
+      for (const name of Object.keys(example.query ?? {})) {
+        expect(queryParametersOf(operation).properties).toHaveProperty(name)
+      }
+    }
+  })
+})
+
+describe('the OpenAPI document', () => {
+  const document = openapiDocument({ version: '0', serverUrl: 'http://localhost' }) as {
+    openapi: string
+    paths: Record<string, Record<string, { operationId: string; responses: Record<string, unknown> }>>
+  }
+
+  test('has every operation with every status it can answer', () => {
+    expect(document.openapi).toStartWith('3.1')
+    for (const operation of operations) {
+      const described = document.paths[operation.path]?.[operation.method.toLowerCase()]
+      expect(described?.operationId).toBe(operation.id)
+      expect(Object.keys(described?.responses ?? {})).toContain(String(operation.status ?? 200))
+      expect(problemsOf(operation).size).toBeGreaterThan(1)
+    }
+  })
+})

@@ -1,0 +1,66 @@
+import { expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Glob } from 'bun'
+import { operations } from '../../src/contract/index.ts'
+import { problems } from '../../src/contract/problem.ts'
+
+const documents = [...new Glob('{*.md,docs/**/*.md,bench/*.md}').scanSync('.')].filter(
+  file => !file.includes('node_modules'),
+)
+
+test('no link between documents is dead', () => {
+  const dead: string[] = []
+  for (const file of documents) {
+    const text = readFileSync(file, 'utf8')
+    for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      const [path = '', anchor] = target.split('#')
+      if (/^[a-z]+:/.test(target)) continue
+      const other = path === '' ? file : join(dirname(file), path)
+      if (!existsSync(other)) dead.push(`${file} -> ${target}`)
+      else if (anchor !== undefined && !anchorsOf(other).has(anchor)) dead.push(`${file} -> ${target}`)
+    }
+  }
+  expect(dead).toEqual([])
+})
+
+function anchorsOf(file: string): Set<string> {
+  const headings = readFileSync(file, 'utf8').match(/^#+ .*$/gm) ?? []
+  return new Set(
+    headings.map(heading =>
+      heading
+        .replace(/^#+ /, '')
+        .toLowerCase()
+        .replace(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+}
+
+test('docs/decisions.md has D-1 to D-42', () => {
+  const text = readFileSync('docs/decisions.md', 'utf8')
+  for (let number = 1; number <= 42; number++) expect(text).toMatch(new RegExp(`\\bD-${number}\\b`))
+})
+
+test('every problem is declared by an operation or belongs to all of them', () => {
+  const source = readFileSync('src/contract/operation.ts', 'utf8')
+  const declared = new Set(operations.flatMap(operation => operation.problems as readonly string[]))
+  const idle = Object.keys(problems).filter(
+    name =>
+      !declared.has(name) && !source.includes(`'${name}'`) && !['internal', 'route_unknown'].includes(name),
+  )
+  expect(idle).toEqual([])
+})
+
+test('documents and code name no path of one machine and no registry', () => {
+  const files = [
+    ...new Glob('{src,test,bench,docs,bin,.ci}/**/*').scanSync({ cwd: '.', dot: true }),
+    ...documents,
+    'package-lock.json',
+  ]
+  const offenders = files.filter(file => {
+    const text = readFileSync(file, 'utf8')
+    return /"resolved": "http|registry\.npmjs|deb\.debian/.test(text)
+  })
+  expect(offenders.filter(file => !file.endsWith('documents.test.ts'))).toEqual([])
+})

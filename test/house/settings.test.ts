@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readConfig, WrongSettings } from '../../src/config.ts'
+
+function complaintsOf(flags: Record<string, string>): readonly string[] {
+  try {
+    readConfig(flags, undefined)
+    return []
+  } catch (error) {
+    if (error instanceof WrongSettings) return error.complaints
+    throw error
+  }
+}
+
+describe('settings', () => {
+  test('without any, the server is on localhost:8080 with the embedded store', () => {
+    const config = readConfig({}, undefined)
+    expect(config.listen).toEqual({ host: 'localhost', port: 8080 })
+    expect(config.dataFolder).toBe('./data')
+    expect(config.databaseUrl).toBeUndefined()
+    expect(config.rateLimits).toEqual({ app: 800, user: 800, anonymous: 800 })
+  })
+
+  test('all wrong ones are told at once', () => {
+    const complaints = complaintsOf({
+      STRAND_LISTEN: 'nowhere',
+      STRAND_LOG: 'loud',
+      STRAND_RATE_APP: '-1',
+      STRAND_MASTER_KEYS: 'short:AAAA',
+      STRAND_OPERATOR_TOKEN: 'tiny',
+      STRAND_TRUSTED_PROXIES: 'everybody',
+      STRAND_PUBLIC_URL: 'ftp://x',
+      DATABASE_URL: 'mysql://x',
+      STRAND_LISTN: 'a typing mistake',
+    })
+    for (const name of [
+      'LISTEN',
+      'LOG',
+      'RATE_APP',
+      'MASTER_KEYS',
+      'OPERATOR_TOKEN',
+      'TRUSTED_PROXIES',
+      'PUBLIC_URL',
+      'LISTN',
+    ]) {
+      expect(complaints.filter(each => each.startsWith(`STRAND_${name} `))).toHaveLength(1)
+    }
+    expect(complaints.filter(each => each.startsWith('DATABASE_URL '))).toHaveLength(1)
+  })
+
+  test('a complaint does not repeat a secret', () => {
+    const secret = 'hunter2-canary'
+    const complaints = complaintsOf({
+      STRAND_OPERATOR_TOKEN: secret,
+      STRAND_MASTER_KEYS: secret,
+      DATABASE_URL: `x://u:${secret}@h`,
+    })
+    expect(complaints).toHaveLength(3)
+    expect(complaints.join('\n')).not.toContain(secret)
+  })
+
+  test('a listener that others can reach needs a listener of its own for the operator', () => {
+    expect(complaintsOf({ STRAND_LISTEN: '0.0.0.0:8080' })[0]).toContain('STRAND_OPERATOR_LISTEN')
+    expect(complaintsOf({ STRAND_LISTEN: '0.0.0.0:8080', STRAND_OPERATOR_LISTEN: 'localhost:8081' })).toEqual(
+      [],
+    )
+    expect(complaintsOf({ STRAND_LISTEN: '[::1]:8080' })).toEqual([])
+  })
+
+  test('flags win over the file', () => {
+    const file = join(tmpdir(), `strand-settings-${process.pid}.env`)
+    writeFileSync(file, 'STRAND_DATA=from-file\nSTRAND_LOG=warn\n')
+    const config = readConfig({ STRAND_DATA: 'from-flag' }, file)
+    expect([config.dataFolder, config.logLevel]).toEqual(['from-flag', 'warn'])
+    expect(() => readConfig({}, '/nowhere/settings.env')).toThrow(WrongSettings)
+  })
+})

@@ -1,0 +1,78 @@
+import { afterEach, describe, expect, setSystemTime, test } from 'bun:test'
+import { clientAddress, readNetworks } from '../../src/http/client-address.ts'
+import { RateLimiter } from '../../src/http/rate-limit.ts'
+
+const anonymous = { kind: 'anonymous' } as const
+const app = { kind: 'app', client_id: 'c', organization_id: null } as const
+const user = (id: string) =>
+  ({ kind: 'user', client_id: 'c', organization_id: null, user_id: id, login: id, scopes: [] }) as const
+
+describe('token buckets', () => {
+  afterEach(() => {
+    setSystemTime()
+  })
+
+  test('admit the limit, refuse the next, and fill again within a minute', () => {
+    setSystemTime(new Date('2026-03-01T12:00:00.000Z'))
+    const limiter = new RateLimiter({ app: 60, user: 60, anonymous: 60 })
+    for (let n = 59; n >= 0; n--)
+      expect(limiter.take(app, '')).toMatchObject({ allowed: true, remaining: n, limit: 60 })
+    const refused = limiter.take(app, '')
+    expect(refused).toMatchObject({ allowed: false, remaining: 0 })
+    expect(refused.reset).toBe(Date.parse('2026-03-01T12:01:00.000Z') / 1000)
+    setSystemTime(new Date('2026-03-01T12:00:02.000Z'))
+    expect([
+      limiter.take(app, '').allowed,
+      limiter.take(app, '').allowed,
+      limiter.take(app, '').allowed,
+    ]).toEqual([true, true, false])
+    setSystemTime(new Date('2026-03-01T12:30:00.000Z'))
+    expect(limiter.take(app, '').remaining).toBe(59)
+  })
+
+  test('a clock that goes back gives nothing away and takes nothing', () => {
+    setSystemTime(new Date('2026-03-01T12:00:00.000Z'))
+    const limiter = new RateLimiter({ app: 10, user: 10, anonymous: 10 })
+    limiter.take(app, '')
+    setSystemTime(new Date('2026-03-01T11:00:00.000Z'))
+    expect(limiter.take(app, '').remaining).toBe(8)
+  })
+
+  test('one bucket per client, per client and user, per address; an IPv6 network is one address', () => {
+    const limiter = new RateLimiter({ app: 5, user: 5, anonymous: 5 })
+    expect(limiter.take(app, '1.1.1.1').remaining).toBe(4)
+    expect(limiter.take(app, '2.2.2.2').remaining).toBe(3)
+    expect(limiter.take(user('1'), '').remaining).toBe(4)
+    expect(limiter.take(user('2'), '').remaining).toBe(4)
+    expect(limiter.take(anonymous, '1.1.1.1').remaining).toBe(4)
+    expect(limiter.take(anonymous, '2.2.2.2').remaining).toBe(4)
+    expect(limiter.take(anonymous, '2001:db8:0:1::5').remaining).toBe(4)
+    expect(limiter.take(anonymous, '2001:db8:0:1:ffff::9').remaining).toBe(3)
+    expect(limiter.take(anonymous, '2001:db8:0:2::5').remaining).toBe(4)
+  })
+
+  test('0 switches a bucket off and shows a full one', () => {
+    const limiter = new RateLimiter({ app: 0, user: 0, anonymous: 0 })
+    for (let n = 0; n < 1000; n++)
+      expect(limiter.take(app, '')).toMatchObject({ allowed: true, limit: 800, remaining: 800 })
+  })
+})
+
+describe('the address of a caller', () => {
+  const trusted = readNetworks(['10.0.0.0/8', '::1'])
+
+  test('is the peer unless a trusted proxy says otherwise', () => {
+    if (trusted === undefined) throw new Error('the networks are well formed')
+    expect(clientAddress('9.9.9.9', '1.2.3.4', trusted)).toBe('9.9.9.9')
+    expect(clientAddress('10.1.1.1', '1.2.3.4', trusted)).toBe('1.2.3.4')
+    expect(clientAddress('::1', '1.2.3.4, 10.2.2.2', trusted)).toBe('1.2.3.4')
+    expect(clientAddress('10.1.1.1', 'forged, 1.2.3.4', trusted)).toBe('1.2.3.4')
+    expect(clientAddress('10.1.1.1', 'nonsense', trusted)).toBe('10.1.1.1')
+    expect(clientAddress('10.1.1.1', null, trusted)).toBe('10.1.1.1')
+  })
+
+  test('networks that are none are refused', () => {
+    for (const bad of ['10.0.0.0/33', 'localhost', '1.2.3', '::1/129', ''])
+      expect(readNetworks([bad])).toBeUndefined()
+  })
+})

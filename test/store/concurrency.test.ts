@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Store } from '../../src/store/store.ts'
+import { engines } from '../support/server.ts'
+import { anyStreamKey, openTestStore } from '../support/stores.ts'
+
+const NOW = Date.parse('2026-03-01T12:00:00.000Z')
+const organization_id = '00000000-0000-4000-8000-0000000000a0'
+const benefit_id = '00000000-0000-4000-8000-0000000000b0'
+const idOf = (n: number) => `00000000-0000-4000-8000-${n.toString(16).padStart(12, '0')}`
+
+for (const engine of engines) {
+  describe(`writers that meet, on ${engine}`, () => {
+    let opened: Awaited<ReturnType<typeof openTestStore>>
+    let store: Store
+    beforeAll(async () => {
+      opened = await openTestStore(engine)
+      store = opened.store
+      const { commands } = store
+      await commands.putOrganization({ id: organization_id, name: 'One' })
+      await commands.putGame({ id: '1', name: 'Game', organization_id })
+      await commands.putBenefit({ id: benefit_id, name: 'Benefit', organization_id })
+      for (const id of ['1', '2', '3']) {
+        await commands.putUser({ id, login: `user${id}`, stream_key: anyStreamKey(id), now: NOW })
+      }
+      const grants = Array.from({ length: 100 }, (_, n) => ({
+        id: idOf(n),
+        user_id: '1',
+        benefit_id,
+        game_id: '1',
+        timestamp: new Date(NOW).toISOString(),
+        timestampGiven: true,
+      }))
+      await commands.grantEntitlements({ grants })
+    })
+    afterAll(() => opened.close())
+
+    test('the same ids in opposite order neither block nor mix', async () => {
+      const ids = Array.from({ length: 100 }, (_, n) => idOf(n))
+      const update = (order: readonly string[], round: number) =>
+        store.commands.updateEntitlements({
+          ids: order,
+          fulfillment_status: round % 2 === 0 ? 'FULFILLED' : 'CLAIMED',
+          reach: { organization_id },
+          failing: [],
+          now: NOW + round,
+        })
+      const rounds = Array.from({ length: 200 }, (_, round) =>
+        update(round % 3 === 0 ? ids.toReversed() : ids, round),
+      )
+      for (const groups of await Promise.all(rounds))
+        expect(groups.map(group => group.status)).toEqual(['SUCCESS'])
+      const page = await store.entitlements.page({ organization_id }, { first: 100, direction: 'forward' })
+      expect(new Set(page.rows.map(row => row.fulfillment_status)).size).toBe(1)
+      expect(new Set(page.rows.map(row => row.last_updated)).size).toBe(1)
+    })
+
+    test('one idempotency key sent by many at once makes one marker', async () => {
+      await store.commands.startStream({
+        user_id: '1',
+        stream_id: '10',
+        video_id: '20',
+        started_at: '2026-03-01T12:00:00Z',
+      })
+      const create = (n: number) =>
+        store.commands.createMarker({
+          marker_id: n.toString(16).padStart(32, '0'),
+          broadcaster_id: '1',
+          description: 'once',
+          caller: { client_id: 'client', user_id: '1' },
+          idempotency: { key: 'the-key', fingerprint: 'same' },
+          now: NOW + 5000,
+        })
+      const results = await Promise.all(Array.from({ length: 20 }, (_, n) => create(n)))
+      expect(new Set(results.map(result => JSON.stringify(result))).size).toBe(1)
+      const markers = await store.markers.ofVideo('20', { first: 100, direction: 'forward' })
+      expect(markers.rows).toHaveLength(1)
+    })
+
+    test('one login taken by many at once goes to one', async () => {
+      const results = await Promise.all(
+        Array.from({ length: 10 }, (_, n) =>
+          store.commands.putUser({
+            id: String(100 + n),
+            login: 'contested',
+            stream_key: anyStreamKey(`c${n}`),
+            now: NOW,
+          }),
+        ),
+      )
+      expect(results.filter(result => result.outcome === 'done')).toHaveLength(1)
+      expect(results.filter(result => result.outcome === 'taken')).toHaveLength(9)
+    })
+
+    test('the feed has no gap and keeps the order of commits', async () => {
+      const before = await store.feed.head()
+      await Promise.all(
+        Array.from({ length: 60 }, async (_, n) => {
+          const user_id = String((n % 2) + 2)
+          const started_at = '2026-03-01T12:00:00Z'
+          await store.commands.startStream({
+            user_id,
+            stream_id: String(1000 + n),
+            video_id: String(2000 + n),
+            started_at,
+          })
+          await store.commands.endStream({ user_id, now: NOW })
+        }),
+      )
+      const entries = await store.feed.after(before, 1000)
+      expect(entries.map(entry => entry.seq)).toEqual(entries.map((_, n) => before + 1 + n))
+      const running = new Map<string, string>()
+      for (const { change } of entries) {
+        if (change.kind === 'stream') {
+          expect(running.get(change.stream.user_id) ?? change.stream.id).toBe(change.stream.id)
+          running.set(change.stream.user_id, change.stream.id)
+        } else if (change.kind === 'end') {
+          expect(running.get(change.user_id)).toBe(change.stream_id)
+          running.delete(change.user_id)
+        }
+      }
+      for (const id of ['2', '3']) expect((await store.streams.of(id))?.id).toBe(running.get(id) as string)
+    })
+
+    test('keys are ordered byte by byte', async () => {
+      for (const name of ['b', 'B', 'a', 'A', '_', '0']) {
+        await store.commands.createClient({
+          client: {
+            id: name,
+            name,
+            organization_id: null,
+            owner_user_id: null,
+            kind: 'public',
+            redirect_uris: [],
+          },
+          secret_hash: null,
+        })
+      }
+      const page = await store.clients.page({}, { first: 100, direction: 'forward' })
+      expect(page.rows.map(row => row.id)).toEqual(['0', 'A', 'B', '_', 'a', 'b'])
+    })
+
+    test('a command that fails inside a group leaves the others alone', async () => {
+      const [good, bad, alsoGood] = await Promise.allSettled([
+        store.commands.noteFact({ name: 'first', value: '1' }),
+        store.commands.runSteps({
+          steps: [
+            ['noteFact', { name: 'half', value: '1' }],
+            ['putGame', { id: '77' }],
+          ],
+        }),
+        store.commands.noteFact({ name: 'second', value: '1' }),
+      ])
+      expect([good?.status, bad?.status, alsoGood?.status]).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+      expect(await store.facts.find('half')).toBeUndefined()
+      expect(await store.facts.find('second')).toBe('1')
+    })
+
+    test('sweeping removes what has run out and nothing else', async () => {
+      const token = (hash: string, expires: number) => ({
+        hash,
+        kind: 'app' as const,
+        client_id: 'a',
+        user_id: null,
+        scopes: [],
+        family: hash,
+        expires_at: new Date(expires).toISOString(),
+      })
+      await store.commands.issueTokens({ tokens: [token('old', NOW - 1), token('new', NOW + 60_000)] })
+      while ((await store.commands.sweep({ now: NOW })) > 0);
+      expect(await store.tokens.find('old')).toBeUndefined()
+      expect(await store.tokens.find('new')).toBeDefined()
+    })
+  })
+}

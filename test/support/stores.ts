@@ -1,0 +1,28 @@
+import { openPostgresEngine } from '../../src/store/sql/postgres.ts'
+import { openSqliteEngine } from '../../src/store/sql/sqlite.ts'
+import { createStore, type Store } from '../../src/store/store.ts'
+import { createStorePlace, type EngineName } from './server.ts'
+
+/** A store of its own, without a server around it. */
+export async function openTestStore(engine: EngineName): Promise<{ store: Store; close(): Promise<void> }> {
+  const place = await createStorePlace(engine)
+  const store = createStore(
+    place.databaseUrl === undefined
+      ? await openSqliteEngine(`${place.folder}/strand.db`)
+      : await openPostgresEngine(place.databaseUrl, { connections: 5 }),
+  )
+  return {
+    store,
+    close: async () => {
+      await store.close()
+      await place.remove()
+    },
+  }
+}
+
+/** A stream key for tests that look at other things. */
+export const anyStreamKey = (name: string) => ({
+  key_id: 'test',
+  sealed: 'sealed',
+  lookup_hash: `hash of ${name}`,
+})
