@@ -67,25 +67,46 @@ export function all(conditions: readonly Sql[]): Sql {
   return new Sql(['', ...conditions.slice(1).map(() => ' and '), ''], conditions)
 }
 
-export interface Rendered {
+interface Rendered {
   readonly text: string
   readonly values: readonly Scalar[]
 }
 
+/** Texts of queries without pieces in them: they are the same each time, but for the values. */
+const plainTexts = new WeakMap<readonly string[], Map<Flavor, string>>()
+
 export function render(query: Sql, flavor: Flavor): Rendered {
+  const known = plainTexts.get(query.strings)?.get(flavor)
+  if (known !== undefined && !query.parts.some(isPiece))
+    return { text: known, values: query.parts.map(asScalar) }
   const values: Scalar[] = []
+  let isPlain = true
   const write = (piece: Sql): string => {
     let text = piece.strings[0] ?? ''
     piece.parts.forEach((part, index) => {
-      if (part instanceof Sql) text += write(part)
-      else if (part instanceof Dialect) text += write(part.write(flavor))
-      else {
-        values.push(typeof part === 'boolean' ? Number(part) : part)
+      if (isPiece(part)) {
+        isPlain = false
+        text += write(part instanceof Sql ? part : part.write(flavor))
+      } else {
+        values.push(asScalar(part))
         text += flavor.mark(values.length)
       }
       text += piece.strings[index + 1] ?? ''
     })
     return text
   }
-  return { text: write(query), values }
+  const text = write(query)
+  if (isPlain) {
+    const texts = plainTexts.get(query.strings) ?? new Map<Flavor, string>()
+    plainTexts.set(query.strings, texts.set(flavor, text))
+  }
+  return { text, values }
+}
+
+function isPiece(part: Part): part is Sql | Dialect {
+  return typeof part === 'object' && part !== null
+}
+
+function asScalar(part: Part): Scalar {
+  return typeof part === 'boolean' ? Number(part) : (part as Scalar)
 }
