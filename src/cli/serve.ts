@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { readConfig, SETTINGS } from '../config.ts'
+import { refuseDemoWorld } from '../demo/demo.ts'
 import { createLog } from '../kit/log.ts'
 import { startStrand } from '../serve.ts'
 import { untilStopped } from './signals.ts'
@@ -51,7 +52,7 @@ async function runServe(flags: ServeFlags): Promise<void> {
     flags.config,
   )
   const log = createLog({ level: config.logLevel, readable: config.logReadable })
-  const strand = await startStrand({ config, log })
+  const strand = await startStrand({ config, log, prepare: refuseDemoWorld })
   const store = strand.rooms.store.engine
   log.info(
     { url: strand.url, control_url: strand.controlUrl, store, live: strand.rooms.directory.size },

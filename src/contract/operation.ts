@@ -20,7 +20,7 @@ export interface Operation {
   readonly params?: TObject
   readonly query?: TObject
   readonly body?: TObject
-  /** `json`: a JSON object. `anywhere`: each field may come in the query string, a JSON body or a form (D-37, OAuth). */
+  /** `json`: a JSON object. `anywhere`: each field may come in the query string too, on the OAuth side also in a form. */
   readonly bodyFrom?: 'json' | 'anywhere'
   readonly exactlyOne?: readonly [string, string]
   readonly page?: PageRule

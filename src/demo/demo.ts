@@ -28,6 +28,14 @@ export async function prepareWorld(rooms: Rooms, wanted: WorldOptions): Promise<
   return plan
 }
 
+/** The secrets of a demo world are public: whoever serves for real must not serve one. */
+export async function refuseDemoWorld({ store }: Rooms): Promise<void> {
+  if ((await store.facts.find(FACT)) === undefined) return
+  throw new CannotStart(
+    'the store holds a demo world, whose tokens are public: use strand demo, or another store',
+  )
+}
+
 /** Lets the viewer counts of the demo's own channels wander, a little at every tick. */
 export function moveViewers(rooms: Rooms, plan: WorldPlan, seed: number): { stop(): Promise<void> } {
   const random = new SeededRandom(seed + 1)

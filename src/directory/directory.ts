@@ -78,15 +78,12 @@ export class Directory {
     return this.#byStream.size
   }
 
-  /** Forgets everything and starts from these streams. Walks that are under way go on by sort key. */
+  /** Holds exactly these streams from now on. Those that it knew keep their place in the rankings under way. */
   reload(streams: readonly LiveStream[]): void {
-    for (const slot of this.#byStream.values()) slot.live = false
-    this.#byStream.clear()
-    this.#byUser.clear()
-    this.#byLogin.clear()
-    this.#kept.clear()
-    this.#newest = undefined
+    const loaded = new Set(streams.map(stream => stream.id))
+    for (const id of [...this.#byStream.keys()]) if (!loaded.has(id)) this.#end(id)
     for (const stream of streams) this.#put(stream)
+    this.#changed = true
   }
 
   apply(change: Change): void {

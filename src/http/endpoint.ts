@@ -17,6 +17,7 @@ import {
   type Fields,
   type InputReader,
   type Pairs,
+  parseForm,
   parseJsonObject,
   splitPairs,
 } from './parse.ts'
@@ -73,8 +74,9 @@ export class Endpoint {
   }
 
   /** Token, rate limit, client, kind, scope. */
-  async #admit({ request, address, headers }: Arrival): Promise<Caller> {
-    const resolution = await this.#resolve(request)
+  async #admit(arrival: Arrival): Promise<Caller> {
+    const { request, address, headers } = arrival
+    const resolution = await this.#resolve(arrival)
     const caller: Caller = resolution === 'invalid' ? { kind: 'anonymous' } : resolution
     if (this.family === 'helix') takePoint(this.#counter.limiter, caller, address, headers)
     if (resolution === 'invalid') raise(this.family === 'control' ? 'operator_required' : 'token_invalid')
@@ -84,12 +86,18 @@ export class Endpoint {
     return caller
   }
 
-  async #resolve(request: Request): Promise<Resolution> {
+  async #resolve({ request, address, headers }: Arrival): Promise<Resolution> {
     const authorization = request.headers.get('authorization')
     if (this.operation.access.kind === 'open') return { kind: 'anonymous' }
     if (this.family === 'control') return resolveOperator(this.#counter.operatorToken, authorization)
     const { store, clock } = this.#counter.rooms
-    return resolveCaller(store, authorization, clock.now())
+    try {
+      return await resolveCaller(store, authorization, clock.now())
+    } catch (error) {
+      // Who it is cannot be told while the store is away; the answer carries its headers all the same.
+      addRateHeaders(headers, this.#counter.limiter.take({ kind: 'anonymous' }, address))
+      throw error
+    }
   }
 
   /** In demo mode the operator may have planned a failure for this call. */
@@ -141,8 +149,8 @@ export class Endpoint {
       .get('content-type')
       ?.toLowerCase()
       .startsWith('application/x-www-form-urlencoded')
-    if (isForm && this.operation.bodyFrom === 'anywhere') {
-      return this.#reader.body({}, [...pairs, ...splitPairs(new TextDecoder().decode(bytes))])
+    if (isForm && this.family === 'oauth') {
+      return this.#reader.body({}, [...pairs, ...parseForm(bytes)])
     }
     return this.#reader.body(parseJsonObject(bytes), pairs)
   }
@@ -181,7 +189,7 @@ export class Endpoint {
 }
 
 /** Every answer of the family costs a point, whatever it says; an empty bucket is answered 429 (D-9, D-17). */
-export function takePoint(limiter: RateLimiter, caller: Caller, address: string, headers: HeaderBag): void {
+function takePoint(limiter: RateLimiter, caller: Caller, address: string, headers: HeaderBag): void {
   const allowance = limiter.take(caller, address)
   addRateHeaders(headers, allowance)
   if (!allowance.allowed) raise('rate_limited')

@@ -34,6 +34,15 @@ export function decode(text: string): string {
   }
 }
 
+/** The names and values in a form body. */
+export function parseForm(bytes: Uint8Array): Pairs {
+  try {
+    return splitPairs(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    return raise('malformed_query')
+  }
+}
+
 /** The JSON object in a body; an empty body is an empty object. */
 export function parseJsonObject(bytes: Uint8Array): Fields {
   if (bytes.length === 0) return {}
@@ -145,17 +154,21 @@ function validator(schema: TObject): (fields: Fields) => void {
   }
 }
 
+/** No declared input is nested deeper; what is, has the wrong type somewhere above and is refused for that. */
+const DEEPEST = 8
+
 /** Well-formed Unicode without U+0000, everywhere. */
-function requireText(name: string, value: unknown): void {
+function requireText(name: string, value: unknown, depth = 0): void {
+  if (depth > DEEPEST) return
   if (typeof value === 'string') {
     if (!value.isWellFormed() || value.includes('\0')) {
       raise('malformed_parameter', name, 'the value must be well-formed Unicode without U+0000')
     }
-  } else if (Array.isArray(value)) for (const item of value) requireText(name, item)
+  } else if (Array.isArray(value)) for (const item of value) requireText(name, item, depth + 1)
   else if (isObject(value)) {
     for (const [key, item] of Object.entries(value)) {
-      requireText(name, key)
-      requireText(name, item)
+      requireText(name, key, depth + 1)
+      requireText(name, item, depth + 1)
     }
   }
 }

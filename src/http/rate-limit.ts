@@ -37,9 +37,7 @@ export class RateLimiter {
   take(caller: Caller, address: string): Allowance {
     const limit = this.#limitOf(caller)
     const now = Date.now()
-    if (limit === 0) {
-      return { allowed: true, limit: SHOWN_WHEN_OFF, remaining: SHOWN_WHEN_OFF, reset: Math.ceil(now / 1000) }
-    }
+    if (limit === 0) return fullBucket(now)
     const bucket = this.#bucket(bucketName(caller, address), limit, now)
     const allowed = bucket.points >= 1
     if (allowed) bucket.points -= 1
@@ -75,6 +73,11 @@ export class RateLimiter {
   #forgetFull(now: number): void {
     for (const [name, bucket] of this.#buckets) if (now - bucket.at > 60_000) this.#buckets.delete(name)
   }
+}
+
+/** What is shown where nothing is counted. */
+export function fullBucket(now: number): Allowance {
+  return { allowed: true, limit: SHOWN_WHEN_OFF, remaining: SHOWN_WHEN_OFF, reset: Math.ceil(now / 1000) }
 }
 
 function bucketName(caller: Caller, address: string): string {

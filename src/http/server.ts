@@ -1,13 +1,15 @@
+import http from 'node:http'
 import type { BlockList } from 'node:net'
 import { resolveCaller } from '../auth/caller.ts'
 import type { Family } from '../contract/operation.ts'
-import { Problem, problem } from '../contract/problem.ts'
+import { type Problem, problem } from '../contract/problem.ts'
 import { uuid } from '../kit/id.ts'
 import type { Implementation } from '../operations/implement.ts'
 import { clientAddress } from './client-address.ts'
-import { type Counter, Endpoint, takePoint } from './endpoint.ts'
+import { type Counter, Endpoint } from './endpoint.ts'
 import { asProblem, failureBody } from './failure.ts'
-import { commonHeaders, type HeaderBag, PREFLIGHT } from './headers.ts'
+import { addRateHeaders, commonHeaders, type HeaderBag, PREFLIGHT } from './headers.ts'
+import { fullBucket } from './rate-limit.ts'
 import { Router } from './router.ts'
 
 /** The same handlers answer under the names that client libraries use for a local server (D-1). */
@@ -18,6 +20,9 @@ const ALIASES: readonly (readonly [prefix: string, canonical: string, Family])[]
   ['/auth/', '/oauth2/', 'oauth'],
   ['/control/', '/control/', 'control'],
 ]
+
+/** Three lists of 100 values make a request line of about 10 KB; the runtime's own limit leaves little beside it. */
+Object.assign(http, { maxHeaderSize: 32 * 1024 })
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
@@ -126,16 +131,14 @@ export class Application {
   /** An unknown path costs its point like every answer, and is told as unknown even from an empty bucket. */
   async #chargeForNothing(request: Request, address: string, headers: HeaderBag): Promise<void> {
     const { rooms, limiter } = this.#options
-    const resolution = await resolveCaller(
-      rooms.store,
-      request.headers.get('authorization'),
-      rooms.clock.now(),
+    const authorization = request.headers.get('authorization')
+    const resolution = await resolveCaller(rooms.store, authorization, rooms.clock.now()).catch(
+      () => 'invalid' as const,
     )
-    try {
-      takePoint(limiter, resolution === 'invalid' ? { kind: 'anonymous' } : resolution, address, headers)
-    } catch (thrown) {
-      if (!(thrown instanceof Problem)) throw thrown
-    }
+    addRateHeaders(
+      headers,
+      limiter.take(resolution === 'invalid' ? { kind: 'anonymous' } : resolution, address),
+    )
   }
 }
 
@@ -155,10 +158,13 @@ function splitUrl(url: string): { path: string; search: string } {
 
 /** The answer while the store is still being opened: alive, not ready. */
 export function answerBeforeReady(request: Request): Response {
-  const headers = commonHeaders(undefined, requestIdOf(request))
-  if (splitUrl(request.url).path === '/healthz') return Response.json({ status: 'ok' }, { headers })
+  const { path } = splitUrl(request.url)
+  const [, , family] = ALIASES.find(([each]) => path.startsWith(each)) ?? []
+  const headers = commonHeaders(family, requestIdOf(request))
+  if (path === '/healthz') return Response.json({ status: 'ok' }, { headers })
+  if (family === 'helix') addRateHeaders(headers, fullBucket(Date.now()))
   const failure = problem('unavailable')
-  return new Response(failureBody(undefined, failure), {
+  return new Response(failureBody(family, failure), {
     status: failure.status,
     headers: { ...headers, ...failure.headers },
   })

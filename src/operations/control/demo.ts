@@ -1,5 +1,6 @@
 import { advanceClock, clearFaults, planFault } from '../../contract/control/demo.ts'
 import { operations } from '../../contract/index.ts'
+import { problemsOf } from '../../contract/operation.ts'
 import { raise } from '../../contract/problem.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { implement } from '../implement.ts'
@@ -10,8 +11,11 @@ export const handleAdvanceClock = implement(advanceClock, async ({ body }, { dem
 })
 
 export const handlePlanFault = implement(planFault, async ({ body }, { demo }) => {
-  if (!operations.some(operation => operation.id === body.operation)) {
+  const broken =
+    operations.find(operation => operation.id === body.operation) ??
     raise('unknown_reference', 'operation', body.operation)
+  if (body.outcome === 'rate_limited' && !problemsOf(broken).has('rate_limited')) {
+    raise('refused_reference', `The operation ${broken.id} is not rate limited.`)
   }
   if (body.outcome === 'update_failed' && body.operation !== 'UpdateDropsEntitlements') {
     raise('refused_reference', 'The outcome update_failed belongs to UpdateDropsEntitlements.')

@@ -26,8 +26,9 @@ export async function openSqliteEngine(file: string): Promise<Engine> {
     db: withTranslatedErrors(sqliteDatabase(reading)),
     run: (name, args) => writer.run(name, args),
     close: async () => {
-      await writer.close()
+      // The writer closes last: then nobody else reads, and its log is folded into the file.
       reading.close()
+      await writer.close()
     },
   }
 }
