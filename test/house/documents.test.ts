@@ -5,9 +5,9 @@ import { Glob } from 'bun'
 import { operations } from '../../src/contract/index.ts'
 import { problems } from '../../src/contract/problem.ts'
 
-const documents = [...new Glob('{*.md,docs/**/*.md,bench/*.md}').scanSync('.')].filter(
-  file => !file.includes('node_modules'),
-)
+const documents = ['*.md', 'docs/**/*.md', 'bench/*.md'].flatMap(pattern => [
+  ...new Glob(pattern).scanSync('.'),
+])
 
 test('no link between documents is dead', () => {
   const dead: string[] = []
@@ -53,12 +53,11 @@ test('every problem is declared by an operation or belongs to all of them', () =
 })
 
 test('documents and code name no path of one machine and no registry', () => {
-  const files = [
-    ...new Glob('{src,test,bench,docs,bin,.ci}/**/*').scanSync({ cwd: '.', dot: true }),
-    ...documents,
-    'package-lock.json',
-  ]
-  const offenders = files.filter(file => {
+  const files = ['src', 'test', 'bench', 'docs', 'bin', '.ci'].flatMap(folder =>
+    [...new Glob('**/*').scanSync({ cwd: folder })].map(file => join(folder, file)),
+  )
+  expect(documents.length).toBeGreaterThan(10)
+  const offenders = [...files, ...documents, 'package-lock.json'].filter(file => {
     const text = readFileSync(file, 'utf8')
     return /"resolved": "http|registry\.npmjs|deb\.debian/.test(text)
   })
