@@ -59,7 +59,7 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   STRAND_RATE_ANONYMOUS: 'points per minute and address without a token; 800, 0 for no limit',
   STRAND_APP_TOKEN_SECONDS: 'lifetime of app tokens; 5184000',
   STRAND_USER_TOKEN_SECONDS: 'lifetime of user tokens; 14400',
-  STRAND_REFRESH_TOKEN_SECONDS: 'lifetime of refresh tokens; 2592000',
+  STRAND_REFRESH_TOKEN_SECONDS: 'lifetime of the refresh tokens of public clients; 2592000',
   STRAND_TRUSTED_PROXIES: 'addresses or networks, comma separated, whose X-Forwarded-For is believed',
   STRAND_LOG: `${LOG_LEVELS.join(', ')}; info if left out`,
   STRAND_LOG_FORMAT: 'json or readable; readable on a terminal, json elsewhere',

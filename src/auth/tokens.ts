@@ -1,3 +1,4 @@
+import type { Client } from '../contract/resources/world.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { crc32Base62, sha256Hex } from '../kit/digest.ts'
 import { randomAlphanumerics, uuid } from '../kit/id.ts'
@@ -67,7 +68,7 @@ export function issueAppToken(
 export function issueUserToken(
   owner: { client_id: string; user_id: string; scopes: readonly string[] },
   now: number,
-  lifetimes: { user_seconds: number; refresh_seconds: number },
+  lifetimes: { user_seconds: number; refresh_seconds: number | undefined },
   secrets: { access: string; refresh: string } = {
     access: mintSecret('user'),
     refresh: mintSecret('refresh'),
@@ -89,6 +90,14 @@ export function issueUserToken(
   }
 }
 
+/** Later than every other time that the store holds. */
+const NEVER = '9999-12-31T23:59:59.999Z'
+
+/** A public client's refresh token ends by itself; a confidential client's ends when somebody ends it. */
+export function userLifetimes(kind: Client['kind'], lifetimes: TokenLifetimes) {
+  return { ...lifetimes, refresh_seconds: kind === 'public' ? lifetimes.refresh_seconds : undefined }
+}
+
 export function expiry(now: number, seconds: number): string {
   return isoMillis(now + seconds * 1000)
 }
@@ -98,7 +107,12 @@ function tokenRow(
   token: string,
   shared: Pick<NewToken, 'client_id' | 'user_id' | 'scopes' | 'family'>,
   now: number,
-  seconds: number,
+  seconds: number | undefined,
 ): NewToken {
-  return { hash: hashOf(token), kind, ...shared, expires_at: expiry(now, seconds) }
+  return {
+    hash: hashOf(token),
+    kind,
+    ...shared,
+    expires_at: seconds === undefined ? NEVER : expiry(now, seconds),
+  }
 }

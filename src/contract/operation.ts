@@ -106,7 +106,8 @@ function inputProblems(operation: Operation): ProblemName[] {
   const names: ProblemName[] = []
   const fields = { ...query.properties, ...operation.body?.properties }
   const required = [...(query.required ?? []), ...(operation.body?.required ?? [])]
-  if (Object.keys(fields).length > 0) names.push('malformed_parameter')
+  if (Object.keys({ ...fields, ...operation.params?.properties }).length > 0)
+    names.push('malformed_parameter')
   if (required.length > 0) names.push('missing_parameter')
   const scalars = Object.values(operation.bodyFrom === 'anywhere' ? fields : query.properties)
   if (scalars.some(schema => !('items' in schema))) names.push('repeated_parameter')

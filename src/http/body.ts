@@ -1,7 +1,16 @@
 import { raise } from '../contract/problem.ts'
 
-/** Reads a body of at most `limit` bytes. A larger one is refused as soon as that is known, and not read to its end. */
+/** Reads a body. A client that hangs up in the middle has sent a malformed one; nobody is there to hear so. */
 export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
+  try {
+    return await readAtMost(request, limit)
+  } catch (error) {
+    return request.signal.aborted ? raise('malformed_json') : Promise.reject(error)
+  }
+}
+
+/** Reads at most `limit` bytes. A larger one is refused as soon as that is known, and not read to its end. */
+async function readAtMost(request: Request, limit: number): Promise<Uint8Array> {
   if (request.body === null) return new Uint8Array()
   const announced = Number(request.headers.get('content-length') ?? 0)
   if (announced > limit) raise('body_too_large', limit)

@@ -57,7 +57,7 @@ export class Application {
     const began = performance.now()
     const requestId = requestIdOf(request)
     const { path, search } = splitUrl(request.url)
-    const [prefix, canonical, family] = ALIASES.find(([each]) => path.startsWith(each)) ?? []
+    const [prefix, canonical, family] = aliasOf(path) ?? []
     const isHere = family === undefined || side.includes(family)
     const headers = commonHeaders(isHere ? family : undefined, requestId)
     let endpoint: Endpoint | undefined
@@ -142,13 +142,18 @@ export class Application {
   }
 }
 
+/** The family that a path belongs to; `/helix` itself is one of its paths, though nothing is there. */
+function aliasOf(path: string): (typeof ALIASES)[number] | undefined {
+  return ALIASES.find(([prefix]) => path.startsWith(prefix) || path === prefix.slice(0, -1))
+}
+
 /** The request's own id if it is well formed, else a new one (D-20). */
 function requestIdOf(request: Request): string {
   const given = request.headers.get('x-request-id')
   return given !== null && REQUEST_ID.test(given) ? given : uuid()
 }
 
-/** Path and query string as they were sent. An HTTP/1.0 request without a host has no scheme in its URL. */
+/** Path, its dots already resolved by the runtime, and query string. Without a host the URL has no scheme either. */
 function splitUrl(url: string): { path: string; search: string } {
   const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
   const question = url.indexOf('?', start)
@@ -159,7 +164,7 @@ function splitUrl(url: string): { path: string; search: string } {
 /** The answer while the store is still being opened: alive, not ready. */
 export function answerBeforeReady(request: Request): Response {
   const { path } = splitUrl(request.url)
-  const [, , family] = ALIASES.find(([each]) => path.startsWith(each)) ?? []
+  const family = aliasOf(path)?.[2]
   const headers = commonHeaders(family, requestIdOf(request))
   if (path === '/healthz') return Response.json({ status: 'ok' }, { headers })
   if (family === 'helix') addRateHeaders(headers, fullBucket(Date.now()))
@@ -191,6 +196,8 @@ export function listen(
           hostname,
           port: servers[0]?.port ?? port,
           development: false,
+          // Else a second server would share the port in silence.
+          reusePort: false,
           idleTimeout: 30,
           maxRequestBodySize: Number.MAX_SAFE_INTEGER,
           fetch: (request, server) => handle(request, server.requestIP(request)?.address ?? ''),

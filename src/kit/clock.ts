@@ -23,6 +23,13 @@ export function isoMillis(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }
 
+/** The milliseconds of an RFC 3339 text in UTC; undefined for a day that the calendar does not have. */
+export function parseMoment(text: string): number | undefined {
+  const milliseconds = Date.parse(text)
+  if (Number.isNaN(milliseconds)) return undefined
+  return isoMillis(milliseconds).slice(0, 10) === text.slice(0, 10) ? milliseconds : undefined
+}
+
 /** `2026-03-01T12:00:00Z`: whole seconds, rounded down. */
 export function isoSeconds(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`

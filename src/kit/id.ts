@@ -1,18 +1,20 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 
 const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
-/** 2024-01-01: decimal ids count milliseconds from here, which keeps them within 62 bits until 2093. */
+/** 2024-01-01: decimal ids count milliseconds from here. With the random part they stay below 2^53 until 2093. */
 const DECIMAL_EPOCH = 1_704_067_200_000
-const DECIMAL_RANDOM_BITS = 20n
+const DECIMAL_RANDOM = 4096
 
-let lastDecimal = 0n
+let lastDecimal = 0
 
-/** A decimal id for users, games, streams and videos: time-ordered, strictly rising within a process. */
+/**
+ * A decimal id for users, games, streams and videos: time-ordered, strictly rising within a process, and a number that
+ * JavaScript holds exactly, because some callers send ids as numbers.
+ */
 export function decimalId(now: number): string {
-  const random = BigInt(randomInt(1 << Number(DECIMAL_RANDOM_BITS)))
-  const fresh = (BigInt(Math.max(now - DECIMAL_EPOCH, 0)) << DECIMAL_RANDOM_BITS) | random
-  lastDecimal = fresh > lastDecimal ? fresh : lastDecimal + 1n
-  return lastDecimal.toString()
+  const fresh = Math.max(now - DECIMAL_EPOCH, 0) * DECIMAL_RANDOM + randomInt(DECIMAL_RANDOM)
+  lastDecimal = Math.max(fresh, lastDecimal + 1)
+  return String(lastDecimal)
 }
 
 /** Entitlements, benefits, organizations: 122 random bits, so that nobody finds one by guessing. */

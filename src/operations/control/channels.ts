@@ -9,7 +9,7 @@ import {
   startStream,
 } from '../../contract/control/channels.ts'
 import { raise } from '../../contract/problem.ts'
-import { isoMillis, isoSeconds } from '../../kit/clock.ts'
+import { isoMillis, isoSeconds, parseMoment } from '../../kit/clock.ts'
 import { decimalId } from '../../kit/id.ts'
 import { implement } from '../implement.ts'
 
@@ -44,8 +44,8 @@ export const handleStartStream = implement(
   startStream,
   async ({ params, body }, { store, directory, clock }) => {
     const now = clock.now()
-    const started = body.started_at === undefined ? now : Date.parse(body.started_at)
-    if (Number.isNaN(started) || started > now) {
+    const started = body.started_at === undefined ? now : parseMoment(body.started_at)
+    if (started === undefined || started > now) {
       return raise('refused_reference', 'The parameter "started_at" must be a moment in the past.')
     }
     const stream = await store.commands.startStream({

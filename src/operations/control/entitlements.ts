@@ -1,6 +1,6 @@
 import { grantEntitlements, listEntitlements } from '../../contract/control/entitlements.ts'
 import { raise } from '../../contract/problem.ts'
-import { isoMillis } from '../../kit/clock.ts'
+import { isoMillis, parseMoment } from '../../kit/clock.ts'
 import { uuid } from '../../kit/id.ts'
 import { entitlementKey } from '../../store/queries/entitlements.ts'
 import { implement } from '../implement.ts'
@@ -34,8 +34,7 @@ export const handleGrantEntitlements = implement(grantEntitlements, async ({ bod
 
 /** The pattern admits a 31st of April; the calendar does not. */
 function momentOf(text: string): number {
-  const moment = Date.parse(text)
-  return Number.isNaN(moment) ? raise('refused_reference', `There is no such moment as "${text}".`) : moment
+  return parseMoment(text) ?? raise('refused_reference', `There is no such moment as "${text}".`)
 }
 
 export const handleListEntitlements = implement(

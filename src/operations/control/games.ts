@@ -6,16 +6,20 @@ import type { Store } from '../../store/store.ts'
 import { implement } from '../implement.ts'
 
 export const handleCreateGame = implement(createGame, async ({ body }, { store, clock }) =>
-  keepGame(store, decimalId(clock.now()), body),
+  keepGame(store, { id: decimalId(clock.now()), isNew: true }, body),
 )
 
 export const handlePutGame = implement(putGame, async ({ params, body }, { store }) =>
-  keepGame(store, params.game_id, body),
+  keepGame(store, { id: params.game_id }, body),
 )
 
-async function keepGame(store: Store, id: string, body: { name?: string; organization_id?: string | null }) {
+async function keepGame(
+  store: Store,
+  which: { id: string; isNew?: boolean },
+  body: { name?: string; organization_id?: string | null },
+) {
   const result = await store.commands.putGame({
-    id,
+    ...which,
     name: body.name,
     organization_id: body.organization_id?.toLowerCase() ?? body.organization_id,
   })

@@ -1,4 +1,4 @@
-import { hashOf, issueAppToken, issueUserToken } from '../../auth/tokens.ts'
+import { hashOf, issueAppToken, issueUserToken, userLifetimes } from '../../auth/tokens.ts'
 import { endToken, issueToken } from '../../contract/control/tokens.ts'
 import { raise } from '../../contract/problem.ts'
 import { isWellFormedScope } from '../../contract/scope.ts'
@@ -9,13 +9,14 @@ export const handleIssueToken = implement(issueToken, async ({ body }, { store, 
   const scopes = [...new Set(body.scopes ?? [])]
   const malformed = scopes.find(scope => !isWellFormedScope(scope))
   if (malformed !== undefined) return raise('invalid_scope', malformed)
+  const client = (await store.clients.find(client_id)) ?? raise('unknown_reference', 'client', client_id)
   const now = clock.now()
   const { rows, answer } =
     user_id === undefined
       ? issueAppToken(client_id, now, expires_in ?? lifetimes.app_seconds)
       : issueUserToken({ client_id, user_id, scopes }, now, {
+          ...userLifetimes(client.kind, lifetimes),
           user_seconds: expires_in ?? lifetimes.user_seconds,
-          refresh_seconds: lifetimes.refresh_seconds,
         })
   const result = await store.commands.issueTokens({ tokens: rows })
   if (result.outcome === 'unknown_reference') return raise('unknown_reference', result.kind, result.id)

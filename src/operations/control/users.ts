@@ -5,15 +5,15 @@ import { decimalKey } from '../../store/queries/world.ts'
 import { implement, type Rooms } from '../implement.ts'
 
 export const handleCreateUser = implement(createUser, async ({ body }, rooms) =>
-  keepUser(decimalId(rooms.clock.now()), body, rooms),
+  keepUser({ id: decimalId(rooms.clock.now()), isNew: true }, body, rooms),
 )
 
 export const handlePutUser = implement(putUser, async ({ params, body }, rooms) =>
-  keepUser(params.user_id, body, rooms),
+  keepUser({ id: params.user_id }, body, rooms),
 )
 
 async function keepUser(
-  id: string,
+  which: { id: string; isNew?: boolean },
   body: { login?: string; display_name?: string; password?: string },
   { store, clock, streamKeys }: Rooms,
 ) {
@@ -22,11 +22,11 @@ async function keepUser(
       ? undefined
       : await Bun.password.hash(body.password, { algorithm: 'argon2id' })
   const result = await store.commands.putUser({
-    id,
+    ...which,
     login: body.login,
     display_name: body.display_name,
     password_hash,
-    stream_key: streamKeys.mint(id, 1).stored,
+    stream_key: streamKeys.mint(which.id, 1).stored,
     now: clock.now(),
   })
   if (result.outcome === 'taken') return raise('taken', 'login', body.login ?? '')

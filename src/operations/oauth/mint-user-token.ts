@@ -1,5 +1,5 @@
 import { authenticateClient } from '../../auth/clients.ts'
-import { issueUserToken } from '../../auth/tokens.ts'
+import { issueUserToken, userLifetimes } from '../../auth/tokens.ts'
 import { mintUserToken } from '../../contract/oauth/mint-user-token.ts'
 import { raise } from '../../contract/problem.ts'
 import { isWellFormedScope } from '../../contract/scope.ts'
@@ -13,7 +13,11 @@ export const handleMintUserToken = implement(mintUserToken, async ({ body }, { s
   const scopes = [...new Set((body.scope ?? '').split(' ').filter(scope => scope !== ''))]
   const malformed = scopes.find(scope => !isWellFormedScope(scope))
   if (malformed !== undefined) return raise('invalid_scope', malformed)
-  const { rows, answer } = issueUserToken({ client_id: client.id, user_id, scopes }, clock.now(), lifetimes)
+  const { rows, answer } = issueUserToken(
+    { client_id: client.id, user_id, scopes },
+    clock.now(),
+    userLifetimes(client.kind, lifetimes),
+  )
   const result = await store.commands.issueTokens({ tokens: rows })
   return result.outcome === 'done' ? answer : raise('unknown_user', user_id)
 })

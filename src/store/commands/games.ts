@@ -7,9 +7,15 @@ import { publishStreams } from './streams.ts'
 
 export async function putGame(
   tx: Transaction,
-  args: { id: string; name?: string | undefined; organization_id?: string | null | undefined },
+  args: {
+    id: string
+    /** As in `putUser`. */
+    isNew?: boolean | undefined
+    name?: string | undefined
+    organization_id?: string | null | undefined
+  },
 ): Promise<{ outcome: 'done'; game: Game } | { outcome: 'name_missing' } | MissingReference> {
-  const before = await gameQueries(tx).find(args.id)
+  const before = args.isNew ? undefined : await gameQueries(tx).find(args.id)
   const name = args.name ?? before?.name
   if (name === undefined) return { outcome: 'name_missing' }
   const missing = await missingReference(tx, 'organization', [args.organization_id])
@@ -17,8 +23,9 @@ export async function putGame(
   const organization_id =
     args.organization_id === undefined ? (before?.organization_id ?? null) : args.organization_id
   await tx.run(
-    sql`insert into games (id, name, organization_id) values (${args.id}, ${name}, ${organization_id})
-        on conflict (id) do update set name = excluded.name, organization_id = excluded.organization_id`,
+    before === undefined
+      ? sql`insert into games (id, name, organization_id) values (${args.id}, ${name}, ${organization_id})`
+      : sql`update games set name = ${name}, organization_id = ${organization_id} where id = ${args.id}`,
   )
   if (before !== undefined && before.name !== name) await publishStreams(tx, sql`c.game_id = ${args.id}`)
   return { outcome: 'done', game: { id: args.id, name, organization_id } }

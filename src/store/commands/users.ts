@@ -18,6 +18,8 @@ export async function putUser(
   tx: Transaction,
   args: {
     id: string
+    /** The id was just assigned: should somebody have it already, that is a conflict and not a change. */
+    isNew?: boolean | undefined
     login?: string | undefined
     display_name?: string | undefined
     password_hash?: string | undefined
@@ -27,7 +29,7 @@ export async function putUser(
   },
 ): Promise<{ outcome: 'done'; user: User } | { outcome: 'taken' } | { outcome: 'login_missing' }> {
   const users = userQueries(tx)
-  const before = await users.find(args.id)
+  const before = args.isNew ? undefined : await users.find(args.id)
   const login = args.login?.toLowerCase() ?? before?.login
   if (login === undefined) return { outcome: 'login_missing' }
   const holder = await users.withLogin(login)
@@ -60,6 +62,10 @@ export async function putUser(
     sql`update users set login = ${login}, display_name = ${user.display_name} where id = ${user.id}`,
   )
   if (args.password_hash !== undefined) {
+    // Whoever changes a password means to lock out whoever came in with the old one.
+    await tx.run(
+      sql`delete from tokens where user_id in (select id from users where id = ${user.id} and password_hash is not null)`,
+    )
     await tx.run(sql`update users set password_hash = ${args.password_hash} where id = ${user.id}`)
   }
   await publishStreams(tx, sql`s.user_id = ${user.id}`)
