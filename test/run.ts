@@ -8,7 +8,7 @@ const postgres = await startPostgres().catch((error: unknown) => {
 })
 
 const run = Bun.spawn(
-  [process.execPath, 'test', '--timeout', '60000', ...(files.length > 0 ? files : ['./test'])],
+  [process.execPath, 'test', '--parallel', '--timeout', '60000', ...(files.length > 0 ? files : ['./test'])],
   {
     env: { ...process.env, TEST_DATABASE_URL: postgres?.url ?? '', NO_COLOR: '1' },
     stdout: 'inherit',

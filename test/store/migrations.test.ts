@@ -59,7 +59,7 @@ async function migrateInAnotherProcess(file: string): Promise<number> {
 for (const engine of engines) {
   describe(`migrations on ${engine}`, () => {
     const onBench = async (work: (bench: Awaited<ReturnType<typeof workbench>>) => Promise<void>) => {
-      const place = await createStorePlace(engine)
+      const place = await createStorePlace(engine, { empty: true })
       const bench = await workbench(place)
       try {
         await work(bench)

@@ -196,6 +196,12 @@ function impliedFailures(operation: Operation, { valid }: Frame): Implied[] {
     headers: { ...ask.headers, 'Idempotency-Key': 'k'.repeat(256) },
   }))
 
+  for (const name of Object.keys(operation.params?.properties ?? {})) {
+    add('malformed_parameter', `when ${name} in the path contains U+0000`, ask => ({
+      ...ask,
+      path: withSegment(operation.path, ask.path ?? '', name, 'a%00b'),
+    }))
+  }
   const query = queryParametersOf(operation)
   const scalar = Object.entries(query.properties).find(([, schema]) => !('items' in schema))?.[0]
   if (scalar !== undefined) {
@@ -250,6 +256,15 @@ function impliedFailures(operation: Operation, { valid }: Frame): Implied[] {
 
 function tokenFor({ world }: TestServer) {
   return { client_id: world.client.id, user_id: world.broadcaster.id, scopes: world.users[0]?.scopes }
+}
+
+/** The path with the segment of one placeholder replaced. */
+function withSegment(pattern: string, path: string, name: string, value: string): string {
+  const at = pattern.split('/').indexOf(`{${name}}`)
+  return path
+    .split('/')
+    .map((segment, index) => (index === at ? value : segment))
+    .join('/')
 }
 
 function textual(schema: object): boolean {

@@ -9,6 +9,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { SQL } from 'bun'
+import { openPostgresEngine } from '../../src/store/sql/postgres.ts'
 
 export interface PostgresServer {
   /** Of the superuser, on the database `postgres`. */
@@ -67,6 +68,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   )
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   await untilItAnswers(url, server)
+  await createTemplate(url)
   return {
     url,
     stop: async () => {
@@ -75,6 +77,19 @@ export async function startPostgres(): Promise<PostgresServer> {
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** A database with the schema in it, from which tests copy theirs: faster than migrating each. */
+export const TEMPLATE_DATABASE = 'strand_template'
+
+async function createTemplate(url: string): Promise<void> {
+  const client = new SQL(url, { max: 1 })
+  await client.unsafe(`create database ${TEMPLATE_DATABASE}`)
+  await client.close()
+  const engine = await openPostgresEngine(url.replace(/\/postgres$/, `/${TEMPLATE_DATABASE}`), {
+    connections: 1,
+  })
+  await engine.close()
 }
 
 function platform(): string {

@@ -8,8 +8,10 @@ import type { Config } from '../../src/config.ts'
 import type { Method } from '../../src/contract/operation.ts'
 import { prepareWorld } from '../../src/demo/demo.ts'
 import type { World, WorldPlan } from '../../src/demo/world.ts'
+import { randomAlphanumerics } from '../../src/kit/id.ts'
 import { createLog } from '../../src/kit/log.ts'
 import { type Strand, startStrand } from '../../src/serve.ts'
+import { TEMPLATE_DATABASE } from './postgres.ts'
 
 export type EngineName = 'sqlite' | 'postgres'
 
@@ -25,15 +27,13 @@ export interface StorePlace {
   remove(): Promise<void>
 }
 
-let databases = 0
-
-export async function createStorePlace(engine: EngineName): Promise<StorePlace> {
+export async function createStorePlace(engine: EngineName, { empty = false } = {}): Promise<StorePlace> {
   const folder = mkdtempSync(join(tmpdir(), 'strand-test-'))
   const removeFolder = () => rmSync(folder, { recursive: true, force: true })
   if (engine === 'sqlite') return { folder, databaseUrl: undefined, remove: async () => removeFolder() }
   if (databaseUrl === undefined) throw new Error('there is no PostgreSQL')
-  const name = `strand_${process.pid}_${++databases}`
-  await administer(databaseUrl, `create database ${name}`)
+  const name = `strand_${randomAlphanumerics(12).toLowerCase()}`
+  await administer(databaseUrl, `create database ${name}${empty ? '' : ` template ${TEMPLATE_DATABASE}`}`)
   return {
     folder,
     databaseUrl: databaseUrl.replace(/\/postgres$/, `/${name}`),
@@ -50,7 +50,7 @@ async function administer(url: string, statement: string): Promise<void> {
   await client.close()
 }
 
-export function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
+function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
   return {
     listen: { host: '127.0.0.1', port: 0 },
     operatorListen: undefined,
@@ -158,11 +158,7 @@ export async function startTestServer(
 
 let requests = 0
 
-export async function callServer(
-  baseUrl: string,
-  ask: Ask,
-  logLines: readonly string[] = [],
-): Promise<Answer> {
+async function callServer(baseUrl: string, ask: Ask, logLines: readonly string[] = []): Promise<Answer> {
   const requestId = `test-${process.pid}-${++requests}`
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(ask.query ?? {})) {

@@ -38,7 +38,7 @@ interface Holder {
 
 async function userOf(server: TestServer, credentials: Fields): Promise<Holder> {
   const [tokens] = await server.control('POST', '/tokens', {
-    client_id: credentials['client_id'],
+    client_id: credentials.client_id,
     user_id: server.world.viewer.id,
     scopes: ['user:read:follows', 'chat:read'],
   })

@@ -1,0 +1,187 @@
+import { expect, test } from 'bun:test'
+import { advanceClock, clearFaults, planFault } from '../../../src/contract/control/demo.ts'
+import { operations } from '../../../src/contract/index.ts'
+import { describeOperation, send } from '../../support/operation.ts'
+import { engines, startTestServer, type TestServer } from '../../support/server.ts'
+import { asOperator, expectEmpty, isGoodToken, naming, newUser } from './operator.ts'
+
+const advance = (server: TestServer, advance_seconds: unknown) =>
+  send(server, advanceClock, asOperator(server, { body: { advance_seconds } }))
+const plan = (server: TestServer, body: object) => send(server, planFault, asOperator(server, { body }))
+const clear = (server: TestServer) => send(server, clearFaults, asOperator(server))
+const streams = (server: TestServer) => server.call({ path: '/helix/streams' })
+
+describeOperation(
+  advanceClock,
+  { valid: server => asOperator(server, { body: { advance_seconds: 60 } }) },
+  ({ ok, fails }) => {
+    ok('moves the clock forward by so much and tells the time', async server => {
+      const [before, after] = [await advance(server, 1), await advance(server, 3600)]
+      const moved = Date.parse(after.body.data[0].now) - Date.parse(before.body.data[0].now)
+      expect(moved).toBeWithin(3_600_000, 3_660_000)
+      expect(after.body.data[0].now).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    })
+
+    ok('tokens age with it', async server => {
+      const [{ access_token }] = await server.control('POST', '/tokens', {
+        client_id: server.world.client.id,
+        expires_in: 1000,
+      })
+      await advance(server, 900)
+      expect(await isGoodToken(server, access_token)).toBe(true)
+      await advance(server, 101)
+      expect(await isGoodToken(server, access_token)).toBe(false)
+    })
+
+    ok('what is made now carries the new time', async server => {
+      const { now } = (await advance(server, 86_400)).body.data[0]
+      expect((await newUser(server)).created_at >= now).toBe(true)
+    })
+
+    for (const seconds of [0, -1, 1.5, '60', 315_360_001]) {
+      fails('malformed_parameter', `when advance_seconds is ${JSON.stringify(seconds)}`, server =>
+        advance(server, seconds),
+      )
+    }
+  },
+)
+
+describeOperation(
+  planFault,
+  {
+    valid: server =>
+      asOperator(server, { body: { operation: 'GetFollowedStreams', outcome: 'unavailable' } }),
+  },
+  ({ ok, fails }) => {
+    ok('answers with the plan; once, if times is left out', async server => {
+      const fault = { operation: 'GetStreams', outcome: 'unavailable' }
+      expect((await plan(server, fault)).body).toEqual({ data: [{ ...fault, times: 1 }] })
+      expect((await streams(server)).status).toBe(503)
+      expect((await streams(server)).status).toBe(200)
+    })
+
+    ok('unavailable is 503, so many times, and for that operation alone', async server => {
+      await plan(server, { operation: 'GetStreams', outcome: 'unavailable', times: 2 })
+      expect((await server.call({ path: '/helix/streams/key' })).status).toBe(401)
+      const seen = [await streams(server), await streams(server), await streams(server)]
+      expect(seen.map(answer => answer.status)).toEqual([503, 503, 200])
+      expect(seen[0]?.headers.get('retry-after')).toBe('1')
+    })
+
+    ok('rate_limited is 429 with an empty bucket', async server => {
+      await plan(server, { operation: 'GetStreams', outcome: 'rate_limited' })
+      const answer = await streams(server)
+      expect([answer.status, answer.body.message]).toEqual([429, 'Request limit exceeded'])
+      expect(answer.headers.get('ratelimit-remaining')).toBe('0')
+      expect((await streams(server)).status).toBe(200)
+    })
+
+    ok('update_failed hits the entitlement that it names, in either case', async server => {
+      const { viewer, benefit, game, client } = server.world
+      const given = { user_id: viewer.id, benefit_id: benefit.id, game_id: game.id }
+      const [one, other] = await server.control('POST', '/entitlements', { grants: [given, given] })
+      const update = () =>
+        server.call({
+          method: 'PATCH',
+          path: '/helix/entitlements/drops',
+          body: { entitlement_ids: [one.id, other.id], fulfillment_status: 'FULFILLED' },
+          token: client.app_token,
+        })
+      const operation = 'UpdateDropsEntitlements'
+      for (const entitlement_id of [one.id, one.id.toUpperCase()]) {
+        await plan(server, { operation, outcome: 'update_failed', entitlement_id })
+        expect((await update()).body.data).toEqual([
+          { status: 'SUCCESS', ids: [other.id] },
+          { status: 'UPDATE_FAILED', ids: [one.id] },
+        ])
+      }
+      expect((await update()).body.data).toEqual([{ status: 'SUCCESS', ids: [one.id, other.id] }])
+      const rows = await server.control('GET', `/entitlements?id=${one.id}`)
+      expect(rows[0].fulfillment_status).toBe('FULFILLED')
+    })
+
+    ok('operations of every family can be made unavailable', async server => {
+      const paths = { ValidateToken: '/oauth2/validate', ListUsers: '/control/users' }
+      for (const [operation, path] of Object.entries(paths)) {
+        await plan(server, { operation, outcome: 'unavailable' })
+        expect((await server.call(asOperator(server, { path }))).problem).toBe('unavailable')
+        expect((await server.call(asOperator(server, { path }))).problem).not.toBe('unavailable')
+      }
+    })
+
+    fails('unknown_reference', 'when there is no such operation', server =>
+      naming('GetNothing', plan(server, { operation: 'GetNothing', outcome: 'unavailable' })),
+    )
+    fails('refused_reference', 'when update_failed is planned for another operation', server =>
+      plan(server, { operation: 'GetStreams', outcome: 'update_failed' }),
+    )
+    for (const operation of ['ValidateToken', 'ListUsers']) {
+      fails('refused_reference', `when ${operation}, which has no bucket, is to be rate_limited`, server =>
+        plan(server, { operation, outcome: 'rate_limited' }),
+      )
+    }
+    fails('malformed_parameter', 'when the outcome is another', server =>
+      plan(server, { operation: 'GetStreams', outcome: 'explode' }),
+    )
+    for (const times of [0, 1.5, 1_000_001]) {
+      fails('malformed_parameter', `when times is ${times}`, server =>
+        plan(server, { operation: 'GetStreams', outcome: 'unavailable', times }),
+      )
+    }
+  },
+)
+
+describeOperation(clearFaults, { valid: server => asOperator(server) }, ({ ok }) => {
+  ok('forgets every planned fault', async server => {
+    for (const outcome of ['unavailable', 'rate_limited']) {
+      await plan(server, { operation: 'GetStreams', outcome, times: 5 })
+    }
+    expect((await streams(server)).status).toBe(503)
+    expectEmpty(await clear(server))
+    expect((await streams(server)).status).toBe(200)
+  })
+
+  ok('is fine when nothing is planned', async server => {
+    expectEmpty(await clear(server))
+    expectEmpty(await clear(server))
+  })
+})
+
+test('200 PlanFault: slow takes five seconds and holds up nobody else', async () => {
+  const server = await startTestServer('sqlite')
+  try {
+    await plan(server, { operation: 'GetStreams', outcome: 'slow' })
+    const began = performance.now()
+    const order: string[] = []
+    await Promise.all([
+      streams(server).then(({ status }) => order.push(`slow ${status}`)),
+      server.control('GET', '/users').then(() => order.push('another')),
+    ])
+    expect(order).toEqual(['another', 'slow 200'])
+    expect(performance.now() - began).toBeGreaterThan(4900)
+  } finally {
+    await server.stop()
+  }
+})
+
+for (const engine of engines) {
+  test(`404 the demo's operations are absent outside demo mode on ${engine}`, async () => {
+    const server = await startTestServer(engine, { demo: false })
+    try {
+      const absent = operations.filter(operation => operation.demoOnly)
+      expect(absent.map(operation => operation.id).sort()).toEqual([
+        'AdvanceClock',
+        'ClearFaults',
+        'MintUserToken',
+        'PlanFault',
+      ])
+      for (const operation of absent) {
+        const answer = await send(server, operation, asOperator(server, { body: operation.example.body }))
+        expect([answer.status, answer.problem]).toEqual([404, 'route_unknown'])
+      }
+      expect((await server.call({ path: '/helix/streams' })).status).toBe(200)
+    } finally {
+      await server.stop()
+    }
+  })
+}

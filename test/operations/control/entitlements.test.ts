@@ -1,0 +1,296 @@
+import { expect } from 'bun:test'
+import { grantEntitlements, listEntitlements } from '../../../src/contract/control/entitlements.ts'
+import { describeOperation, send } from '../../support/operation.ts'
+import type { Ask, TestServer } from '../../support/server.ts'
+import { asOperator, idsOf, naming, newUser, nowOf, UNKNOWN_UUID, walk } from './operator.ts'
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const PATH = '/control/entitlements'
+
+const grant = (server: TestServer, grants: readonly object[]) =>
+  send(server, grantEntitlements, asOperator(server, { body: { grants } }))
+const list = (server: TestServer, query: Ask['query'] = {}) =>
+  send(server, listEntitlements, asOperator(server, { query }))
+
+const lantern = ({ world }: TestServer, user_id = world.viewer.id) => ({
+  user_id,
+  benefit_id: world.benefit.id,
+  game_id: world.game.id,
+})
+const ofUser = (server: TestServer, user_id: string) => walk(server, PATH, { user_id })
+
+async function foreignGame(server: TestServer): Promise<string> {
+  const [game] = await walk(server, '/control/games', {
+    organization_id: server.world.other_organization.id,
+  })
+  return game.id
+}
+
+async function fulfil(server: TestServer, id: string): Promise<void> {
+  const answer = await server.call({
+    method: 'PATCH',
+    path: '/helix/entitlements/drops',
+    body: { entitlement_ids: [id], fulfillment_status: 'FULFILLED' },
+    token: server.world.client.app_token,
+  })
+  expect(answer.body.data).toEqual([{ status: 'SUCCESS', ids: [id] }])
+}
+
+describeOperation(
+  grantEntitlements,
+  { valid: server => asOperator(server, { body: { grants: [lantern(server)] } }) },
+  ({ ok, fails }) => {
+    ok('an entitlement starts CLAIMED, now, with an id of its own', async server => {
+      const before = nowOf(server)
+      const { body } = await grant(server, [lantern(server)])
+      const [granted] = body.data
+      const { timestamp } = granted
+      expect(body).toEqual({
+        data: [
+          {
+            id: expect.stringMatching(UUID),
+            ...lantern(server),
+            timestamp,
+            fulfillment_status: 'CLAIMED',
+            last_updated: timestamp,
+            updated_at: timestamp,
+          },
+        ],
+      })
+      expect(timestamp).toMatch(/\.\d{3}Z$/)
+      expect(Date.parse(timestamp)).toBeWithin(before, nowOf(server) + 1)
+    })
+
+    ok("the organization's client sees it at once, another's does not", async server => {
+      const user = await newUser(server)
+      const { body } = await grant(server, [lantern(server, user.id)])
+      const { client, other_client } = server.world
+      const seen = (token: string) =>
+        server.call({ path: '/helix/entitlements/drops', query: { user_id: user.id }, token })
+      expect((await seen(client.app_token)).body.data).toEqual(body.data)
+      expect((await seen(other_client.app_token)).body.data).toEqual([])
+    })
+
+    ok('takes id and timestamp; the id is kept in lower case, the time in milliseconds', async server => {
+      const id = crypto.randomUUID()
+      for (const [given, kept] of [
+        ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05.000Z'],
+        ['2026-01-02T03:04:05.6Z', '2026-01-02T03:04:05.600Z'],
+        ['2026-01-02T03:04:05.678901234Z', '2026-01-02T03:04:05.678Z'],
+      ]) {
+        const own = { id: crypto.randomUUID(), timestamp: given }
+        const { body } = await grant(server, [{ ...lantern(server), ...own }])
+        expect(body.data[0]).toMatchObject({ id: own.id, timestamp: kept, last_updated: kept })
+      }
+      const loud = await grant(server, [{ ...lantern(server), id: id.toUpperCase() }])
+      expect(loud.body.data[0].id).toBe(id)
+    })
+
+    ok('1000 come back in the order given', async server => {
+      const { viewer, editor, offline } = server.world
+      const users = [viewer.id, editor.id, offline.id]
+      const grants = Array.from({ length: 1000 }, (_, index) => ({
+        ...lantern(server, users[index % 3]),
+        ...(index % 2 === 0 && { id: crypto.randomUUID() }),
+      }))
+      const { data } = (await grant(server, grants)).body
+      expect(data).toHaveLength(1000)
+      expect(new Set(idsOf(data)).size).toBe(1000)
+      for (const [index, given] of grants.entries()) expect(data[index]).toMatchObject(given)
+    })
+
+    ok('a repeat with the same content answers alike and changes nothing', async server => {
+      const { id: user_id } = await newUser(server)
+      const timed = { ...lantern(server, user_id), timestamp: '2026-01-02T03:04:05.678Z' }
+      const grants = [
+        { ...lantern(server, user_id), id: crypto.randomUUID() },
+        { ...timed, id: crypto.randomUUID() },
+      ]
+      const first = await grant(server, grants)
+      await server.control('POST', '/clock', { advance_seconds: 60 })
+      expect((await grant(server, grants)).body).toEqual(first.body)
+      const loud = grants.map(each => ({ ...each, id: each.id.toUpperCase() }))
+      expect((await grant(server, loud.reverse())).body.data).toEqual(first.body.data.toReversed())
+      expect(await ofUser(server, user_id)).toHaveLength(2)
+    })
+
+    ok('a repeat after fulfilment shows what became of it', async server => {
+      const given = { ...lantern(server), id: crypto.randomUUID() }
+      await grant(server, [given])
+      await fulfil(server, given.id)
+      const { body } = await grant(server, [given])
+      expect(body.data[0].fulfillment_status).toBe('FULFILLED')
+    })
+
+    ok('an id twice in one call with the same content is one entitlement', async server => {
+      const { id: user_id } = await newUser(server)
+      const given = { ...lantern(server, user_id), id: crypto.randomUUID() }
+      const { data } = (await grant(server, [given, given])).body
+      expect(idsOf(data)).toEqual([given.id, given.id])
+      expect(await ofUser(server, user_id)).toHaveLength(1)
+    })
+
+    ok('several at once with one id all succeed and grant one', async server => {
+      const { id: user_id } = await newUser(server)
+      const given = { ...lantern(server, user_id), id: crypto.randomUUID() }
+      const answers = await Promise.all([1, 2, 3, 4].map(() => grant(server, [given])))
+      expect(answers.map(answer => answer.status)).toEqual([200, 200, 200, 200])
+      expect(await ofUser(server, user_id)).toHaveLength(1)
+    })
+
+    ok('without ids the same grant twice makes two', async server => {
+      const { id: user_id } = await newUser(server)
+      await grant(server, [lantern(server, user_id), lantern(server, user_id)])
+      expect(await ofUser(server, user_id)).toHaveLength(2)
+    })
+
+    for (const [field, unknown] of [
+      ['user_id', '999'],
+      ['game_id', '998'],
+      ['benefit_id', UNKNOWN_UUID],
+    ] as const) {
+      fails('unknown_reference', `when one ${field} does not exist, and grants none`, async server => {
+        const { id: user_id } = await newUser(server)
+        const good = lantern(server, user_id)
+        const answer = naming(unknown, grant(server, [good, { ...good, [field]: unknown }]))
+        await answer
+        expect(await ofUser(server, user_id)).toEqual([])
+        return answer
+      })
+    }
+    fails('refused_reference', "when the game is another organization's than the benefit", async server => {
+      const game_id = await foreignGame(server)
+      const { id: user_id } = await newUser(server)
+      const good = lantern(server, user_id)
+      const answer = naming(game_id, grant(server, [good, { ...good, game_id }]))
+      await answer
+      expect(await ofUser(server, user_id)).toEqual([])
+      return answer
+    })
+    fails('refused_reference', 'when there is no such day', server =>
+      grant(server, [{ ...lantern(server), timestamp: '2026-04-31T12:00:00Z' }]),
+    )
+    for (const [field, change] of [
+      ['user', async (server: TestServer) => ({ user_id: (await newUser(server)).id })],
+      ['timestamp', async () => ({ timestamp: '2026-01-02T03:04:05Z' })],
+      [
+        'benefit',
+        async ({ control, world }: TestServer) => {
+          const organization_id = world.organization.id
+          const [benefit] = await control('POST', '/benefits', { name: 'Other', organization_id })
+          return { benefit_id: benefit.id }
+        },
+      ],
+    ] as const) {
+      fails(
+        'entitlement_conflict',
+        `when the id exists with another ${field}, and grants none`,
+        async server => {
+          const { id: user_id } = await newUser(server)
+          const given = { ...lantern(server, user_id), id: crypto.randomUUID() }
+          const first = await grant(server, [given])
+          const other = { ...given, ...(await change(server)) }
+          const answer = naming(given.id, grant(server, [lantern(server, user_id), other]))
+          await answer
+          expect(await ofUser(server, user_id)).toEqual(first.body.data)
+          return answer
+        },
+      )
+    }
+    fails('entitlement_conflict', 'when two of one call disagree, and grants none', async server => {
+      const { id: user_id } = await newUser(server)
+      const given = { ...lantern(server, user_id), id: crypto.randomUUID() }
+      const answer = await grant(server, [given, { ...given, user_id: server.world.viewer.id }])
+      expect(await ofUser(server, user_id)).toEqual([])
+      return answer
+    })
+    fails('malformed_parameter', 'when there is none', server => naming('grants', grant(server, [])))
+    fails('malformed_parameter', 'when there are 1001', server =>
+      naming('grants', grant(server, Array(1001).fill(lantern(server)))),
+    )
+    for (const [title, change] of [
+      ['an id is not a UUID', { id: '42' }],
+      ['a user_id is not a number', { user_id: 'abc' }],
+      ['a timestamp has an offset', { timestamp: '2026-01-02T03:04:05+01:00' }],
+    ] as const) {
+      fails('malformed_parameter', `when ${title}`, server =>
+        grant(server, [{ ...lantern(server), ...change }]),
+      )
+    }
+    for (const name of ['user_id', 'benefit_id', 'game_id']) {
+      fails('missing_parameter', `when a grant has no ${name}`, server =>
+        grant(server, [lantern(server), { ...lantern(server), [name]: undefined }]),
+      )
+    }
+  },
+)
+
+describeOperation(listEntitlements, { valid: server => asOperator(server) }, ({ ok, fails }) => {
+  const everything = (server: TestServer) => walk(server, PATH, { first: 100 })
+
+  ok('pages to the end, newest first, every one once, of every organization', async server => {
+    const all = await everything(server)
+    expect(all.length).toBeGreaterThanOrEqual(135)
+    expect(new Set(idsOf(all)).size).toBe(all.length)
+    const keys = all.map(each => `${each.timestamp} ${each.id}`)
+    expect(keys).toEqual(keys.toSorted().reverse())
+    for (const query of [{}, { first: 7 }]) expect(await walk(server, PATH, query)).toEqual(all)
+  })
+
+  ok('rows of one moment are ordered by id, and pages cut between them', async server => {
+    const { id: user_id } = await newUser(server)
+    const timestamp = '2026-01-02T03:04:05Z'
+    await grant(server, Array(7).fill({ ...lantern(server, user_id), timestamp }))
+    const ids = idsOf(await walk(server, PATH, { user_id, first: 2 }))
+    expect(ids).toHaveLength(7)
+    expect(ids).toEqual(ids.toSorted().reverse())
+  })
+
+  ok('every filter holds, alone and together', async server => {
+    const { viewer, game, organization, other_organization } = server.world
+    const all = await everything(server)
+    const held = (query: Record<string, string>) =>
+      all.filter(each => Object.entries(query).every(([name, value]) => each[name] === value))
+    for (const query of [
+      { user_id: viewer.id },
+      { game_id: game.id },
+      { fulfillment_status: 'FULFILLED' },
+      { fulfillment_status: 'CLAIMED' },
+      { user_id: viewer.id, game_id: game.id, fulfillment_status: 'CLAIMED' },
+    ]) {
+      expect(held(query).length).toBeGreaterThan(0)
+      expect(await walk(server, PATH, { ...query, first: 3 })).toEqual(held(query))
+    }
+    const own = await walk(server, PATH, { organization_id: organization.id.toUpperCase(), first: 50 })
+    const foreign = await walk(server, PATH, { organization_id: other_organization.id })
+    expect(foreign).toHaveLength(15)
+    expect([...idsOf(own), ...idsOf(foreign)].sort()).toEqual(idsOf(all).sort())
+  })
+
+  ok('a batch of 100 ids comes whole, in either case; unknown ones are absent', async server => {
+    const ids = idsOf(await everything(server)).slice(0, 99)
+    const asked = [...ids.map((id, index) => (index % 2 === 0 ? id : id.toUpperCase())), UNKNOWN_UUID]
+    const { body } = await list(server, { id: asked })
+    expect(idsOf(body.data)).toEqual(ids)
+    expect(body.pagination).toEqual({})
+  })
+
+  ok('a filter that names nothing matches nothing', async server => {
+    for (const query of [{ user_id: '999' }, { game_id: 'abc' }, { organization_id: UNKNOWN_UUID }]) {
+      expect((await list(server, query)).body).toEqual({ data: [], pagination: {} })
+    }
+  })
+
+  fails('malformed_parameter', 'when an id is not a UUID', server => list(server, { id: ['42'] }))
+  fails('malformed_parameter', 'when there are 101 ids', server =>
+    list(server, { id: Array(101).fill(UNKNOWN_UUID) }),
+  )
+  fails('malformed_parameter', 'when the status is another', server =>
+    list(server, { fulfillment_status: 'LOST' }),
+  )
+  fails('malformed_parameter', 'when first is 0', server => list(server, { first: 0 }))
+  fails('invalid_cursor', 'when the filter changes within a walk', async server => {
+    const start = await list(server, { first: 1 })
+    return list(server, { after: start.body.pagination.cursor, user_id: server.world.viewer.id })
+  })
+})

@@ -1,0 +1,154 @@
+import { expect } from 'bun:test'
+import { deleteFollow, putFollow, putFollows } from '../../../src/contract/control/follows.ts'
+import { describeOperation, send } from '../../support/operation.ts'
+import type { TestServer } from '../../support/server.ts'
+import { asOperator, expectEmpty, naming, newUser, tokenOf } from './operator.ts'
+
+interface Pair {
+  readonly user_id: string
+  readonly broadcaster_id: string
+}
+
+const at = (user_id: string, broadcaster_id: string) => `/control/users/${user_id}/follows/${broadcaster_id}`
+const follow = (server: TestServer, user_id: string, broadcaster_id: string) =>
+  send(server, putFollow, asOperator(server, { path: at(user_id, broadcaster_id) }))
+const unfollow = (server: TestServer, user_id: string, broadcaster_id: string) =>
+  send(server, deleteFollow, asOperator(server, { path: at(user_id, broadcaster_id) }))
+const followAll = (server: TestServer, follows: readonly object[]) =>
+  send(server, putFollows, asOperator(server, { body: { follows } }))
+
+/** The live channels that a user follows, as GetFollowedStreams shows them. */
+async function followed(server: TestServer, user_id: string): Promise<string[]> {
+  const token = await tokenOf(server, user_id)
+  const answer = await server.call({ path: '/helix/streams/followed', query: { user_id }, token })
+  return answer.body.data.map((stream: { user_id: string }) => stream.user_id)
+}
+
+async function newUsers(server: TestServer, count: number): Promise<string[]> {
+  const users = await Promise.all(Array.from({ length: count }, () => newUser(server)))
+  return users.map(user => user.id)
+}
+
+describeOperation(
+  putFollow,
+  {
+    valid: server => asOperator(server, { path: at(server.world.viewer.id, server.world.broadcaster.id) }),
+  },
+  ({ ok, fails }) => {
+    ok('the stream is among the followed ones at once; a repeat changes nothing', async server => {
+      const { broadcaster } = server.world
+      const user = await newUser(server)
+      expect(await followed(server, user.id)).toEqual([])
+      for (const _ of [1, 2]) expectEmpty(await follow(server, user.id, broadcaster.id))
+      expect(await followed(server, user.id)).toEqual([broadcaster.id])
+    })
+
+    ok('a channel that is offline can be followed and shows when it goes live', async server => {
+      const [fan = '', star = ''] = await newUsers(server, 2)
+      expectEmpty(await follow(server, fan, star))
+      expect(await followed(server, fan)).toEqual([])
+      await server.control('PUT', `/channels/${star}/stream`, {})
+      expect(await followed(server, fan)).toEqual([star])
+      expect(await followed(server, star)).toEqual([])
+    })
+
+    fails('not_found', 'when the user does not exist', server =>
+      naming('999', follow(server, '999', server.world.broadcaster.id)),
+    )
+    fails('not_found', 'when the channel does not exist', server =>
+      naming('998', follow(server, server.world.viewer.id, '998')),
+    )
+  },
+)
+
+describeOperation(
+  deleteFollow,
+  {
+    valid: async server => {
+      const { viewer, broadcaster } = server.world
+      await follow(server, viewer.id, broadcaster.id)
+      return asOperator(server, { path: at(viewer.id, broadcaster.id) })
+    },
+  },
+  ({ ok, fails }) => {
+    ok('the stream is gone from the followed ones at once', async server => {
+      const { broadcaster } = server.world
+      const user = await newUser(server)
+      await follow(server, user.id, broadcaster.id)
+      expectEmpty(await unfollow(server, user.id, broadcaster.id))
+      expect(await followed(server, user.id)).toEqual([])
+    })
+
+    fails('not_found', 'when there is no such follow', async server =>
+      unfollow(server, (await newUser(server)).id, server.world.broadcaster.id),
+    )
+    fails('not_found', 'when the user does not exist', server =>
+      unfollow(server, '999', server.world.broadcaster.id),
+    )
+  },
+)
+
+describeOperation(
+  putFollows,
+  {
+    valid: server => {
+      const { viewer, broadcaster } = server.world
+      return asOperator(server, {
+        body: { follows: [{ user_id: viewer.id, broadcaster_id: broadcaster.id }] },
+      })
+    },
+  },
+  ({ ok, fails }) => {
+    ok('adds all of them; those that are there already, or twice, are fine', async server => {
+      const { broadcaster, users } = server.world
+      const { id: user_id } = await newUser(server)
+      await follow(server, user_id, broadcaster.id)
+      const other = users.at(-1)?.id ?? ''
+      const pairs = [other, broadcaster.id, other].map(broadcaster_id => ({ user_id, broadcaster_id }))
+      expectEmpty(await followAll(server, pairs))
+      expect((await followed(server, user_id)).sort()).toEqual([broadcaster.id, other].sort())
+    })
+
+    ok('takes 10,000 at once', async server => {
+      const people = await newUsers(server, 100)
+      const pairs = people.flatMap(user_id =>
+        people.map((broadcaster_id): Pair => ({ user_id, broadcaster_id })),
+      )
+      expect(pairs).toHaveLength(10_000)
+      expectEmpty(await followAll(server, pairs))
+      const [fan = '', star = ''] = people
+      await server.control('PUT', `/channels/${star}/stream`, {})
+      expect(await followed(server, fan)).toEqual([star])
+      expect(await followed(server, people.at(-1) ?? '')).toEqual([star])
+    })
+
+    fails('unknown_reference', 'when one user does not exist, and adds none', async server => {
+      const { broadcaster } = server.world
+      const { id: user_id } = await newUser(server)
+      const answer = naming(
+        '999',
+        followAll(server, [
+          { user_id, broadcaster_id: broadcaster.id },
+          { user_id: '999', broadcaster_id: broadcaster.id },
+        ]),
+      )
+      await answer
+      expect(await followed(server, user_id)).toEqual([])
+      return answer
+    })
+    fails('unknown_reference', 'when one channel does not exist', server =>
+      naming('998', followAll(server, [{ user_id: server.world.viewer.id, broadcaster_id: '998' }])),
+    )
+    fails('malformed_parameter', 'when there are 10,001', server => {
+      const pair = { user_id: server.world.viewer.id, broadcaster_id: server.world.broadcaster.id }
+      return naming('follows', followAll(server, Array(10_001).fill(pair)))
+    })
+    fails('malformed_parameter', 'when there is none', server => followAll(server, []))
+    fails('malformed_parameter', 'when an id is not a number', server =>
+      followAll(server, [{ user_id: 'abc', broadcaster_id: server.world.broadcaster.id }]),
+    )
+    fails('missing_parameter', 'when a pair is half', server =>
+      followAll(server, [{ user_id: server.world.viewer.id }]),
+    )
+  },
+)

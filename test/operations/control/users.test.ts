@@ -1,0 +1,328 @@
+import { expect } from 'bun:test'
+import { createUser, deleteUser, getUser, listUsers, putUser } from '../../../src/contract/control/users.ts'
+import { describeOperation, send } from '../../support/operation.ts'
+import type { TestServer } from '../../support/server.ts'
+import {
+  asOperator,
+  byNumber,
+  expectEmpty,
+  idsOf,
+  isGoodToken,
+  naming,
+  newUser,
+  shownStream,
+  tokenOf,
+  walk,
+} from './operator.ts'
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+let logins = 0
+const login = () => `Newcomer_${++logins}`
+const at = (id: string) => `/control/users/${id}`
+
+const create = (server: TestServer, body: object) => send(server, createUser, asOperator(server, { body }))
+const put = (server: TestServer, id: string, body: object) =>
+  send(server, putUser, asOperator(server, { path: at(id), body }))
+const get = (server: TestServer, id: string) => send(server, getUser, asOperator(server, { path: at(id) }))
+const list = (server: TestServer, query: Record<string, string | number>) =>
+  send(server, listUsers, asOperator(server, { query }))
+const remove = (server: TestServer, id: string) =>
+  send(server, deleteUser, asOperator(server, { path: at(id) }))
+
+describeOperation(
+  createUser,
+  { valid: server => asOperator(server, { body: { login: login() } }) },
+  ({ ok, fails }) => {
+    ok('assigns a decimal id; the login is kept in lower case, the display name as written', async server => {
+      const { body } = await create(server, { login: 'Lunar_Otter_9' })
+      expect(body.data).toEqual([
+        {
+          id: expect.stringMatching(/^[1-9][0-9]{0,18}$/),
+          login: 'lunar_otter_9',
+          display_name: 'Lunar_Otter_9',
+          created_at: expect.stringMatching(TIME),
+        },
+      ])
+      expect((await get(server, body.data[0].id)).body).toEqual(body)
+    })
+
+    ok('ids rise', async server => {
+      const ids = []
+      for (let count = 0; count < 5; count++) ids.push((await newUser(server)).id)
+      expect(ids).toEqual(byNumber(ids))
+      expect(new Set(ids).size).toBe(5)
+    })
+
+    ok('takes a display name and a password, and never shows the password', async server => {
+      const given = { login: login(), display_name: 'Čau 🦦', password: 'correct horse' }
+      const { body, text } = await create(server, given)
+      expect(body.data[0].display_name).toBe('Čau 🦦')
+      expect(text).not.toContain('password')
+      expect(text).not.toContain('correct horse')
+      expect((await get(server, body.data[0].id)).text).not.toContain('password')
+    })
+
+    ok('the user has a channel and a stream key at once', async server => {
+      const user = await newUser(server)
+      const [channel] = await server.control('GET', `/channels/${user.id}`)
+      expect(channel.user_id).toBe(user.id)
+      const key = await server.call({
+        path: '/helix/streams/key',
+        query: { broadcaster_id: user.id },
+        token: await tokenOf(server, user.id),
+      })
+      expect(key.body.data[0].stream_key).toMatch(new RegExp(`^live_${user.id}_[A-Za-z0-9]{30}$`))
+    })
+
+    ok('of several at once with one login, one is created', async server => {
+      const name = login()
+      const answers = await Promise.all([1, 2, 3, 4].map(() => create(server, { login: name })))
+      expect(answers.map(answer => answer.status).sort()).toEqual([200, 409, 409, 409])
+    })
+
+    fails('taken', 'when somebody has the login', server =>
+      naming(server.world.broadcaster.login, create(server, { login: server.world.broadcaster.login })),
+    )
+    fails('taken', 'in other letters', server =>
+      create(server, { login: server.world.broadcaster.login.toUpperCase() }),
+    )
+    for (const [title, body] of [
+      ['the login has a space', { login: 'two words' }],
+      ['the login has 26 characters', { login: 'x'.repeat(26) }],
+      ['the display name is empty', { login: 'fine', display_name: '' }],
+      ['the display name has 51 characters', { login: 'fine', display_name: 'x'.repeat(51) }],
+      ['the password has 7 characters', { login: 'fine', password: '1234567' }],
+    ] as const) {
+      fails('malformed_parameter', `when ${title}`, server => create(server, body))
+    }
+  },
+)
+
+describeOperation(
+  putUser,
+  {
+    valid: async server => {
+      const user = await newUser(server)
+      return asOperator(server, { path: at(user.id), body: { login: user.login } })
+    },
+  },
+  ({ ok, fails }) => {
+    ok('creates the user with this id, and a repeat changes nothing', async server => {
+      const body = { login: login(), display_name: 'Chosen' }
+      const first = await put(server, '4711', body)
+      expect(first.body.data[0]).toMatchObject({ id: '4711', display_name: 'Chosen' })
+      await server.control('POST', '/clock', { advance_seconds: 60 })
+      expect((await put(server, '4711', body)).body).toEqual(first.body)
+      expect((await get(server, '4711')).body).toEqual(first.body)
+      expect((await server.control('GET', '/channels/4711'))[0].language).toBe('en')
+    })
+
+    ok('fields left out keep their value', async server => {
+      const user = await newUser(server, { display_name: 'Kept' })
+      const renamed = await put(server, user.id, { login: 'Renamed_User' })
+      expect(renamed.body.data).toEqual([{ ...user, login: 'renamed_user' }])
+      const shown = await put(server, user.id, { display_name: 'Shown' })
+      expect(shown.body.data).toEqual([{ ...user, login: 'renamed_user', display_name: 'Shown' }])
+      expect((await put(server, user.id, {})).body).toEqual(shown.body)
+      expect((await put(server, user.id, { password: 'long enough' })).body).toEqual(shown.body)
+    })
+
+    ok('a first password leaves tokens alone, another one ends them', async server => {
+      const user = await newUser(server)
+      const request = { client_id: server.world.client.id, user_id: user.id, scopes: ['user:read:follows'] }
+      const [{ access_token }] = await server.control('POST', '/tokens', request)
+      const validate = () => server.call({ path: '/oauth2/validate', token: access_token })
+      await put(server, user.id, { password: 'the first password' })
+      expect((await validate()).status).toBe(200)
+      await put(server, user.id, { password: 'another password' })
+      expect((await validate()).status).toBe(401)
+    })
+
+    ok('a running stream shows the new names at once', async server => {
+      const user = await newUser(server)
+      await server.control('PUT', `/channels/${user.id}/stream`, {})
+      await put(server, user.id, { login: 'On_Air', display_name: 'On Air!' })
+      expect(await shownStream(server, user.id)).toMatchObject({ user_login: 'on_air', user_name: 'On Air!' })
+      const byLogin = await server.call({ path: '/helix/streams', query: { user_login: 'ON_AIR' } })
+      expect(byLogin.body.data[0].user_id).toBe(user.id)
+      const byOldLogin = await server.call({ path: '/helix/streams', query: { user_login: user.login } })
+      expect(byOldLogin.body.data).toEqual([])
+    })
+
+    ok('a login that was given up can be taken', async server => {
+      const [one, other] = [await newUser(server), await newUser(server)]
+      await put(server, one.id, { login: login() })
+      expect((await put(server, other.id, { login: one.login })).body.data[0].login).toBe(one.login)
+    })
+
+    ok('two at once for a new id make one user', async server => {
+      const body = { login: login() }
+      const answers = await Promise.all([1, 2, 3].map(() => put(server, '4712', body)))
+      expect(answers.map(answer => answer.status)).toEqual([200, 200, 200])
+    })
+
+    fails('taken', 'when another user has the login', async server => {
+      const user = await newUser(server)
+      const taken = server.world.broadcaster.login
+      const answer = naming(taken, put(server, user.id, { login: taken }))
+      await answer
+      expect((await get(server, user.id)).body.data).toEqual([user])
+      return answer
+    })
+    fails('taken', 'when another user has the login of a new one', server =>
+      put(server, '4713', { login: server.world.broadcaster.login }),
+    )
+    fails('missing_parameter', 'when the user is new and has no login', server =>
+      naming('login', put(server, '4714', { display_name: 'Nobody' })),
+    )
+    for (const id of ['abc', '007', '-1', '1'.repeat(20)]) {
+      fails('malformed_parameter', `when the id is ${id}`, server =>
+        naming('user_id', put(server, id, { login: login() })),
+      )
+    }
+  },
+)
+
+describeOperation(
+  getUser,
+  { valid: server => asOperator(server, { path: at(server.world.viewer.id) }) },
+  ({ ok, fails }) => {
+    ok('shows the user', async server => {
+      const { broadcaster } = server.world
+      const { body } = await get(server, broadcaster.id)
+      expect(Object.keys(body)).toEqual(['data'])
+      expect(body.data).toHaveLength(1)
+      expect(Object.keys(body.data[0])).toEqual(['id', 'login', 'display_name', 'created_at'])
+      expect(body.data[0]).toMatchObject({ id: broadcaster.id, login: broadcaster.login })
+    })
+
+    for (const id of ['999', 'abc', "'", '%C3%A9']) {
+      fails('not_found', `when the id is ${id}`, server => get(server, id))
+    }
+    fails('not_found', 'when the user was deleted', async server => {
+      const user = await newUser(server)
+      await remove(server, user.id)
+      return naming(user.id, get(server, user.id))
+    })
+  },
+)
+
+describeOperation(listUsers, { valid: server => asOperator(server) }, ({ ok, fails }) => {
+  ok('orders ids as numbers', async server => {
+    for (const id of ['100', '9', '10']) await put(server, id, { login: login() })
+    const { body } = await list(server, { first: 3 })
+    expect(idsOf(body.data)).toEqual(['9', '10', '100'])
+  })
+
+  ok('pages to the end, every user once, 20 a page without first', async server => {
+    const all = idsOf(await walk(server, '/control/users', { first: 100 }))
+    expect(all.length).toBeGreaterThan(50)
+    expect(all).toEqual(byNumber(all))
+    expect(new Set(all).size).toBe(all.length)
+    for (const query of [{}, { first: 1 }, { first: 7 }, { first: all.length }]) {
+      if ((query.first ?? 0) <= 100) expect(idsOf(await walk(server, '/control/users', query))).toEqual(all)
+    }
+  })
+
+  ok('the page size may change within a walk', async server => {
+    const all = idsOf(await walk(server, '/control/users', { first: 100 }))
+    const start = await list(server, { first: 3 })
+    const next = await list(server, { first: 5, after: start.body.pagination.cursor })
+    expect(idsOf(next.body.data)).toEqual(all.slice(3, 8))
+  })
+
+  ok('finds one by login, in any letters', async server => {
+    const { broadcaster } = server.world
+    for (const name of [broadcaster.login, broadcaster.login.toUpperCase()]) {
+      const { body } = await list(server, { login: name })
+      expect(idsOf(body.data)).toEqual([broadcaster.id])
+      expect(body.pagination).toEqual({})
+    }
+  })
+
+  ok('an unknown login finds nobody; an empty one is no filter', async server => {
+    expect((await list(server, { login: 'nobody_at_all' })).body).toEqual({ data: [], pagination: {} })
+    expect((await list(server, { login: '' })).body.data).toHaveLength(20)
+  })
+
+  for (const first of ['0', '101', '1e1', 'x']) {
+    fails('malformed_parameter', `when first is ${first}`, server => list(server, { first }))
+  }
+  fails('invalid_cursor', 'when the cursor belongs to another list', async server => {
+    const games = await server.call(asOperator(server, { path: '/control/games', query: { first: 1 } }))
+    return list(server, { after: games.body.pagination.cursor })
+  })
+})
+
+describeOperation(
+  deleteUser,
+  { valid: async server => asOperator(server, { path: at((await newUser(server)).id) }) },
+  ({ ok, fails }) => {
+    ok('ends the stream and takes channel and tokens along', async server => {
+      const user = await newUser(server)
+      const token = await tokenOf(server, user.id)
+      await server.control('PUT', `/channels/${user.id}/stream`, {})
+      expect(await shownStream(server, user.id)).toBeDefined()
+      expectEmpty(await remove(server, user.id))
+      expect(await shownStream(server, user.id)).toBeUndefined()
+      expect(await isGoodToken(server, token)).toBe(false)
+      for (const path of [at(user.id), `/control/channels/${user.id}`]) {
+        expect((await server.call(asOperator(server, { path }))).status).toBe(404)
+      }
+    })
+
+    ok('takes videos, follows and editors along', async server => {
+      const { viewer } = server.world
+      const user = await newUser(server)
+      await server.control('PUT', `/channels/${user.id}/stream`, {})
+      await server.control('PUT', `/users/${viewer.id}/follows/${user.id}`)
+      await server.control('PUT', `/users/${user.id}/follows/${viewer.id}`)
+      await server.control('PUT', `/channels/${viewer.id}/editors/${user.id}`)
+      expectEmpty(await remove(server, user.id))
+      await put(server, user.id, { login: user.login })
+      for (const path of [
+        `/control/users/${viewer.id}/follows/${user.id}`,
+        `/control/users/${user.id}/follows/${viewer.id}`,
+        `/control/channels/${viewer.id}/editors/${user.id}`,
+      ]) {
+        expect((await server.call(asOperator(server, { method: 'DELETE', path }))).status).toBe(404)
+      }
+      const markers = await server.call({
+        path: '/helix/streams/markers',
+        query: { user_id: user.id },
+        token: await tokenOf(server, user.id),
+      })
+      expect(markers.problem).toBe('no_videos')
+    })
+
+    ok("the organizations' entitlements stay", async server => {
+      const { game, benefit } = server.world
+      const user = await newUser(server)
+      const [granted] = await server.control('POST', '/entitlements', {
+        grants: [{ user_id: user.id, benefit_id: benefit.id, game_id: game.id }],
+      })
+      expectEmpty(await remove(server, user.id))
+      expect(await walk(server, '/control/entitlements', { user_id: user.id })).toEqual([granted])
+    })
+
+    ok('clients that the user owned live on without an owner', async server => {
+      const user = await newUser(server)
+      const [client] = await server.control('POST', '/clients', { name: 'Orphan', owner_user_id: user.id })
+      expectEmpty(await remove(server, user.id))
+      expect((await server.control('GET', `/clients/${client.id}`))[0].owner_user_id).toBeNull()
+    })
+
+    ok('the login is free again', async server => {
+      const user = await newUser(server)
+      await remove(server, user.id)
+      expect((await create(server, { login: user.login })).status).toBe(200)
+    })
+
+    fails('not_found', 'when the user does not exist', server => naming('999', remove(server, '999')))
+    fails('not_found', 'the second time', async server => {
+      const user = await newUser(server)
+      await remove(server, user.id)
+      return remove(server, user.id)
+    })
+  },
+)
