@@ -8,7 +8,8 @@ import { moveViewers, prepareWorld } from '../demo/demo.ts'
 import { demoSecret, type World, type WorldPlan } from '../demo/world.ts'
 import { createLog } from '../kit/log.ts'
 import { type Strand, startStrand } from '../serve.ts'
-import { untilStopped } from './signals.ts'
+import { print } from './print.ts'
+import { listenForStop, stopInGoodOrder } from './signals.ts'
 
 interface DemoFlags {
   readonly port: string
@@ -38,6 +39,7 @@ Examples:
   .action(runDemo)
 
 async function runDemo(flags: DemoFlags): Promise<void> {
+  const stopAsked = listenForStop()
   const folder = flags.data ?? mkdtempSync(join(tmpdir(), 'strand-demo-'))
   try {
     const config = readConfig(
@@ -62,8 +64,9 @@ async function runDemo(flags: DemoFlags): Promise<void> {
     const moving = moveViewers(strand.rooms, plan, flags.seed)
     const world = describeWorld(strand, plan)
     if (flags.world !== undefined) writeFileSync(flags.world, `${JSON.stringify(world)}\n`, { mode: 0o600 })
-    process.stdout.write(flags.json ? `${JSON.stringify(world)}\n` : welcome(world, flags))
-    await untilStopped(log, async () => {
+    await print(flags.json ? `${JSON.stringify(world)}\n` : welcome(world, flags))
+    await stopAsked
+    await stopInGoodOrder(log, async () => {
       await moving.stop()
       await strand.stop()
     })

@@ -3,6 +3,7 @@ import { WrongSettings } from '../config.ts'
 import { CannotStart } from '../data-folder.ts'
 import { VERSION } from '../version.ts'
 import { demoCommand } from './demo.ts'
+import { print } from './print.ts'
 import { docsCommand, openapiCommand } from './reference.ts'
 import { serveCommand } from './serve.ts'
 
@@ -16,11 +17,7 @@ export async function runProgram(words: readonly string[]): Promise<number> {
     .addCommand(serveCommand)
     .addCommand(openapiCommand)
     .addCommand(docsCommand, { hidden: true })
-    .addCommand(
-      new Command('version').description('print the version').action(() => {
-        process.stdout.write(`${VERSION}\n`)
-      }),
-    )
+    .addCommand(new Command('version').description('print the version').action(() => print(`${VERSION}\n`)))
   for (const command of program.commands) command.exitOverride()
   try {
     await program.parseAsync(words, { from: 'user' })

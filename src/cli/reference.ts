@@ -6,14 +6,13 @@ import { CannotStart } from '../data-folder.ts'
 import { markdownReference } from '../reference/markdown.ts'
 import { openapiDocument } from '../reference/openapi.ts'
 import { VERSION } from '../version.ts'
+import { print } from './print.ts'
 
 export const openapiCommand = new Command('openapi')
   .description('print the OpenAPI 3.1 document')
   .option('--server <url>', 'the base URL to name in it', 'http://localhost:8080')
   .addHelpText('after', '\nExample:\n  strand openapi > strand.openapi.json')
-  .action((flags: { server: string }) => {
-    process.stdout.write(`${openapiText(flags.server)}\n`)
-  })
+  .action((flags: { server: string }) => print(`${openapiText(flags.server)}\n`))
 
 /** For the people who work on Strand: the reference under docs/ is made from the contract. */
 export const docsCommand = new Command('docs')

@@ -3,7 +3,7 @@ import { readConfig, SETTINGS } from '../config.ts'
 import { refuseDemoWorld } from '../demo/demo.ts'
 import { createLog } from '../kit/log.ts'
 import { startStrand } from '../serve.ts'
-import { untilStopped } from './signals.ts'
+import { listenForStop, stopInGoodOrder } from './signals.ts'
 
 interface ServeFlags {
   readonly config?: string
@@ -40,6 +40,7 @@ Examples:
   .action(runServe)
 
 async function runServe(flags: ServeFlags): Promise<void> {
+  const stopAsked = listenForStop()
   const config = readConfig(
     {
       STRAND_LISTEN: flags.listen,
@@ -58,5 +59,6 @@ async function runServe(flags: ServeFlags): Promise<void> {
     { url: strand.url, control_url: strand.controlUrl, store, live: strand.rooms.directory.size },
     'serving',
   )
-  await untilStopped(log, () => strand.stop())
+  await stopAsked
+  await stopInGoodOrder(log, () => strand.stop())
 }

@@ -1,8 +1,11 @@
 import type { Log } from '../kit/log.ts'
 
-/** Waits for SIGTERM or SIGINT and then stops in good order. A second signal does not wait. */
-export async function untilStopped(log: Log, stop: () => Promise<void>): Promise<void> {
-  await new Promise<void>(resolve => {
+/**
+ * Listens for SIGTERM and SIGINT from now on. Called before anything is started, so that a signal that comes early is
+ * kept until there is something to stop. A second signal does not wait.
+ */
+export function listenForStop(): Promise<void> {
+  return new Promise(resolve => {
     const onSignal = () => {
       process.on('SIGINT', () => process.exit(130))
       process.on('SIGTERM', () => process.exit(143))
@@ -11,6 +14,9 @@ export async function untilStopped(log: Log, stop: () => Promise<void>): Promise
     process.once('SIGINT', onSignal)
     process.once('SIGTERM', onSignal)
   })
+}
+
+export async function stopInGoodOrder(log: Log, stop: () => Promise<void>): Promise<void> {
   log.info('stopping: finishing what was begun')
   await stop()
   log.info('stopped')
