@@ -61,6 +61,11 @@ export function tableOf<Row extends Readonly<Record<string, Scalar>>>(
 
 export const lockRows = new Dialect(flavor => verbatim(flavor.lockRows))
 
+/** A column under a guise that no index answers to, where the planner must not be tempted by it. */
+export function notByIndex(column: string): Sql {
+  return verbatim(`(${column} || '')`)
+}
+
 /** `a and b and c`; `true` if there is nothing to ask. */
 export function all(conditions: readonly Sql[]): Sql {
   if (conditions.length === 0) return verbatim('1 = 1')
