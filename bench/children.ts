@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { LoopResult } from './bare-sqlite.ts'
+
+export const SERVER_CORE = 0
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const PATIENCE_MILLISECONDS = 10_000
+
+/** A server under measurement. */
+export interface Served {
+  readonly url: string
+  readonly pid: number
+  stop(): Promise<void>
+}
+
+/** Every process that the bench starts, each pinned to one core, so that all of them end with it. */
+export class Children {
+  readonly #running = new Set<Bun.Subprocess>()
+
+  /** Runs a program to its end and gives what it printed. One that complains has failed, whatever it returns. */
+  async output(core: number, words: readonly string[]): Promise<string> {
+    const child = this.#spawn(core, words, 'pipe')
+    const [text, complaint, code] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ])
+    if (code !== 0 || complaint !== '') throw new Error(`${words[0]} ended with ${code}: ${complaint}`)
+    return text
+  }
+
+  /** The bare server with this body. */
+  async startBareServer(bodyFile: string): Promise<Served> {
+    const child = this.#spawn(SERVER_CORE, bunScript('bench/bare-server.ts', bodyFile), 'inherit')
+    const { value } = await child.stdout.getReader().read()
+    const port = new TextDecoder().decode(value).trim()
+    return { url: `http://127.0.0.1:${port}`, pid: child.pid, stop: () => this.#stop(child) }
+  }
+
+  async runBareLoop(planFile: string): Promise<LoopResult> {
+    return JSON.parse(await this.output(SERVER_CORE, bunScript('bench/bare-sqlite.ts', planFile)))
+  }
+
+  /** Strand on a data folder; gives how long it took to its first good answer. */
+  async startStrand(
+    folder: string,
+    masterKeys?: string,
+  ): Promise<Served & { readonly milliseconds: number }> {
+    const listen = `127.0.0.1:${freePort()}`
+    const words = bunScript('src/main.ts', 'serve', '--data', folder, '--listen', listen)
+    const began = performance.now()
+    const child = this.#spawn(SERVER_CORE, words, 'inherit', {
+      STRAND_RATE_APP: '0',
+      STRAND_RATE_USER: '0',
+      STRAND_RATE_ANONYMOUS: '0',
+      STRAND_LOG: 'warn',
+      ...(masterKeys !== undefined && { STRAND_MASTER_KEYS: masterKeys }),
+    })
+    const url = `http://${listen}`
+    for (;;) {
+      const answer = await fetch(`${url}/helix/streams?first=1`).catch(() => undefined)
+      await answer?.arrayBuffer()
+      const milliseconds = performance.now() - began
+      if (answer?.ok) return { url, pid: child.pid, milliseconds, stop: () => this.#stop(child) }
+      if (child.exitCode !== null || milliseconds > 6 * PATIENCE_MILLISECONDS) {
+        throw new Error('Strand did not come up')
+      }
+      await Bun.sleep(2)
+    }
+  }
+
+  async stopAll(): Promise<void> {
+    await Promise.all([...this.#running].map(child => this.#stop(child)))
+  }
+
+  #spawn<Complaints extends 'pipe' | 'inherit'>(
+    core: number,
+    words: readonly string[],
+    complaints: Complaints,
+    settings: Readonly<Record<string, string>> = {},
+  ) {
+    // Settings of the shell that this was started from must not reach the server.
+    const inherited = Object.entries(process.env).filter(
+      ([name]) => !name.startsWith('STRAND_') && name !== 'DATABASE_URL',
+    )
+    const child = Bun.spawn(['taskset', '-c', String(core), ...words], {
+      cwd: ROOT,
+      env: { ...Object.fromEntries(inherited), ...settings },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: complaints,
+    })
+    this.#running.add(child)
+    void child.exited.then(() => this.#running.delete(child))
+    return child
+  }
+
+  async #stop(child: Bun.Subprocess): Promise<void> {
+    child.kill('SIGTERM')
+    const impatience = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MILLISECONDS)
+    await child.exited
+    clearTimeout(impatience)
+  }
+}
+
+function bunScript(...words: readonly string[]): string[] {
+  return [process.execPath, ...words]
+}
+
+function freePort(): number {
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
+  const { port = 0 } = server
+  server.stop(true)
+  return port
+}
+
+/** Memory of a process in MB: all of it that is resident, and the part that is its own and not pages of mapped files. */
+export function memoryOf(pid: number): { readonly resident: number; readonly own: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const megabytes = (name: string) =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024
+  return { resident: megabytes('VmRSS'), own: megabytes('RssAnon') }
+}

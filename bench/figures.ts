@@ -1,0 +1,146 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { arch, cpus, release, totalmem, type } from 'node:os'
+import type { LoadResult } from './load.ts'
+
+/** Two sides of one measurement, round by round. */
+export interface Comparison {
+  readonly name: string
+  readonly work: string
+  readonly bodyBytes: number
+  readonly baseline: string
+  readonly goal: string
+  readonly atLeast?: number
+  readonly atMost?: number
+  /** Which figure of the two sides the goal is about. */
+  readonly compared: keyof LoadResult
+  readonly strand: readonly LoadResult[]
+  readonly against: readonly LoadResult[]
+}
+
+/** A single figure: time to the first answer, memory. */
+export interface Single {
+  readonly name: string
+  readonly value: number
+  readonly unit: string
+  readonly atMost?: number
+}
+
+export interface Report {
+  readonly date: string
+  readonly command: string
+  readonly machine: string
+  readonly size: string
+  readonly pace: string
+  /** Of one minute, at the end. The bench itself makes 1 to 2; more than that are others. */
+  readonly loadAverage: number
+  readonly comparisons: readonly Comparison[]
+  readonly singles: readonly Single[]
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
+}
+
+/** The machine in a line, without its name. */
+export function describeMachine(model: string | undefined): string {
+  const memory = Math.round(totalmem() / 1024 ** 3)
+  const processor = `${cpus().length} cores ${arch() === 'arm64' ? 'aarch64' : arch()}`
+  return `${processor}${model === undefined ? '' : ` (${model})`}, ${memory} GB, ${type()} ${release()}, Bun ${Bun.version}`
+}
+
+/** The ratio of each round: the two sides of a round ran one after the other, under the same disturbances. */
+function ratios({ strand, against, compared }: Comparison): number[] {
+  return strand.map((result, round) => result[compared] / (against[round]?.[compared] ?? Number.NaN))
+}
+
+function standing(value: number, limits: { atLeast?: number; atMost?: number }): string {
+  if (limits.atLeast === undefined && limits.atMost === undefined) return ''
+  return value >= (limits.atLeast ?? -Infinity) && value <= (limits.atMost ?? Infinity)
+    ? 'reached'
+    : 'not yet'
+}
+
+const whole = (value: number) => Math.round(value).toLocaleString('en-US')
+const milliseconds = (value: number) => (Number.isNaN(value) ? '-' : value.toFixed(value < 10 ? 2 : 0))
+
+function comparisonRow(each: Comparison): string {
+  const all = ratios(each)
+  const ratio = median(all)
+  const middle = (side: readonly LoadResult[], of: keyof LoadResult) => median(side.map(result => result[of]))
+  return row([
+    each.work,
+    whole(middle(each.strand, 'perSecond')),
+    `${whole(middle(each.against, 'perSecond'))} (${each.baseline})`,
+    `**${ratio.toFixed(2)}** (${Math.min(...all).toFixed(2)} to ${Math.max(...all).toFixed(2)})`,
+    each.goal,
+    standing(ratio, each),
+    `${milliseconds(middle(each.strand, 'p99'))} / ${milliseconds(middle(each.against, 'p99'))}`,
+    whole(each.bodyBytes),
+  ])
+}
+
+function singleRow(each: Single): string {
+  const goal = each.atMost === undefined ? 'none' : `<= ${whole(each.atMost)} ${each.unit}`
+  return row([each.name, `${whole(each.value)} ${each.unit}`, goal, standing(each.value, each)])
+}
+
+const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+
+/** Which goals stand and which do not, in words. */
+function summary({ comparisons, singles }: Report): string {
+  const judged = [
+    ...comparisons.map(each => ({
+      what: `${each.work} (${each.goal})`,
+      standing: standing(median(ratios(each)), each),
+    })),
+    ...singles.map(each => ({ what: each.name, standing: standing(each.value, each) })),
+  ].filter(each => each.standing !== '')
+  const missed = judged.filter(each => each.standing !== 'reached')
+  const reached = `${judged.length - missed.length} of ${judged.length} goals are reached`
+  return missed.length === 0
+    ? `${reached}.`
+    : `${reached}. Not yet: ${missed.map(each => each.what).join('; ')}.`
+}
+
+/** The report as Markdown, ready for the README. */
+export function toMarkdown(report: Report): string {
+  const lines = [
+    `\`${report.command}\`, ${report.date}; ${report.size}; ${report.pace}.`,
+    `Machine: ${report.machine}. Load average at the end ${report.loadAverage.toFixed(1)}; the bench alone makes 1 to 2.`,
+    '',
+    summary(report),
+    '',
+  ]
+  if (report.comparisons.length > 0) {
+    lines.push(
+      '| Work | Strand, requests/s | Against, per s | Ratio (spread) | Goal | Standing | p99 ms, both | Body bytes |',
+      '|---|---|---|---|---|---|---|---|',
+      ...report.comparisons.map(comparisonRow),
+      '',
+    )
+  }
+  if (report.singles.length > 0) {
+    lines.push(
+      '| Start and memory | Measured | Goal | Standing |',
+      '|---|---|---|---|',
+      ...report.singles.map(singleRow),
+      '',
+    )
+  }
+  return lines.join('\n')
+}
+
+const BLOCK = /(<!-- figures -->\n)[\s\S]*(<!-- \/figures -->)/
+
+/** Puts the report between the marks in a document. */
+export function writeInto(document: string, markdown: string): void {
+  const text = readFileSync(document, 'utf8')
+  if (!BLOCK.test(text)) throw new Error('the document has no <!-- figures --> block')
+  writeFileSync(
+    document,
+    text.replace(BLOCK, (_, open: string, close: string) => `${open}${markdown}${close}`),
+  )
+}

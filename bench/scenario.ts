@@ -1,0 +1,48 @@
+import type { BenchWorld } from './world.ts'
+
+/** One request, as wrk sends it. */
+export interface BenchRequest {
+  readonly method?: 'GET' | 'POST' | 'PATCH'
+  readonly path: string
+  readonly token?: string
+  readonly body?: unknown
+}
+
+/**
+ * What a scenario is held against: the bare server, a bare SQLite loop on the same disk that commits one marker or one
+ * batch of entitlements at a time, or nothing else than itself.
+ */
+export type Baseline = 'bare server' | 'marker loop' | 'update loop'
+
+export interface Goal {
+  readonly against: Baseline
+  /** Requests/s of Strand divided by those of the baseline; absent where no goal is set. */
+  readonly atLeast?: number
+}
+
+/** Asks the server while a scenario is prepared, for cursors that only it can make. */
+export type AskServer = (request: BenchRequest) => Promise<AnsweredPage>
+
+interface AnsweredPage {
+  readonly data?: readonly unknown[]
+  readonly pagination?: { readonly cursor?: string }
+}
+
+/** One kind of work, prepared from the bench world and sent around in a circle. */
+export interface Scenario {
+  readonly name: string
+  readonly work: string
+  readonly goals: readonly [Goal, ...Goal[]]
+  readonly connections: number
+  /** The size of the world matters to it: it is also held against a small world. */
+  readonly grows?: boolean
+  /** It is also measured while 32 connections write. */
+  readonly besideWriters?: boolean
+  prepare(world: BenchWorld, ask: AskServer): Promise<readonly BenchRequest[]>
+  /** What an answer must look like to count as the work. */
+  isRight(answer: AnsweredPage): boolean
+}
+
+export function goalText({ against, atLeast }: Goal): string {
+  return atLeast === undefined ? 'none' : `>= ${atLeast} of ${against}`
+}
