@@ -9,6 +9,7 @@ import { Cursors } from './http/cursor.ts'
 import { RateLimiter } from './http/rate-limit.ts'
 import { Application, answerBeforeReady, type Listening, listen, type Side } from './http/server.ts'
 import { MovableClock, systemClock } from './kit/clock.ts'
+import { lazily } from './kit/lazily.ts'
 import { Lifetime, repeatedly } from './kit/lifetime.ts'
 import type { Log } from './kit/log.ts'
 import { Faults } from './operations/faults.ts'
@@ -123,7 +124,7 @@ async function start(
     operatorToken: folder.operatorToken,
     checkReplies: options.checkReplies ?? false,
     trustedProxies: config.trustedProxies,
-    openapi: JSON.stringify(openapiDocument({ version: VERSION, serverUrl: publicUrl })),
+    openapi: lazily(() => JSON.stringify(openapiDocument({ version: VERSION, serverUrl: publicUrl }))),
     version: VERSION,
     isReady: async () => !draining && (await answersInTime(store)),
   })

@@ -1,6 +1,6 @@
 /**
  * The interpreter of a declaration: takes one request through the checks in the order of D-9 and hands what is left to
- * the operation's code. Everything that can be decided from the declaration alone is decided once, at start-up.
+ * the operation's code. Everything that can be decided from the declaration alone is decided once.
  */
 import { type Resolution, resolveCaller, resolveOperator } from '../auth/caller.ts'
 import { type Family, familyOf, type Operation } from '../contract/operation.ts'
@@ -8,6 +8,7 @@ import { LARGEST_PAGE, type Window } from '../contract/page.ts'
 import { raise } from '../contract/problem.ts'
 import { refusal } from '../domain/access.ts'
 import { type Caller, isTokenCaller } from '../domain/caller.ts'
+import { lazily } from '../kit/lazily.ts'
 import type { Call, Implementation, Rooms } from '../operations/implement.ts'
 import { readBody } from './body.ts'
 import type { Cursors } from './cursor.ts'
@@ -22,7 +23,7 @@ import {
   splitPairs,
 } from './parse.ts'
 import type { RateLimiter } from './rate-limit.ts'
-import { createShaper } from './reply.ts'
+import { createReplyWriter } from './reply.ts'
 
 const PUBLIC_BODY_BYTES = 64 * 1024
 const OPERATOR_BODY_BYTES = 4 * 1024 * 1024
@@ -43,7 +44,8 @@ export interface Arrival {
   readonly request: Request
   readonly search: string
   readonly params: Readonly<Record<string, string>>
-  readonly address: string
+  /** Whose bucket is used where no token resolves; asking the runtime costs, so it is asked only then. */
+  readonly address: () => string
   /** The headers of the answer, filled as the checks go on, so that a failure carries them too. */
   readonly headers: HeaderBag
 }
@@ -52,16 +54,16 @@ export class Endpoint {
   readonly operation: Operation
   readonly family: Family
   readonly #handle: Implementation['handle']
-  readonly #reader: InputReader
-  readonly #shape: (answer: unknown) => unknown
+  readonly #reader: () => InputReader
+  readonly #write: (answer: unknown) => string
   readonly #counter: Counter
 
   constructor(implementation: Implementation, counter: Counter) {
     this.operation = implementation.operation
     this.family = familyOf(this.operation)
     this.#handle = implementation.handle
-    this.#reader = createInputReader(this.operation)
-    this.#shape = createShaper(this.operation, { checked: counter.checkReplies })
+    this.#reader = lazily(() => createInputReader(this.operation))
+    this.#write = createReplyWriter(this.operation, { checked: counter.checkReplies })
     this.#counter = counter
   }
 
@@ -116,8 +118,9 @@ export class Endpoint {
     const { operation } = this
     const pairs = splitPairs(search)
     const idempotencyKey = operation.idempotent ? idempotencyKeyOf(request) : undefined
-    const fields = this.#reader.query(pairs)
-    const path = this.#reader.params(params)
+    const reader = this.#reader()
+    const fields = reader.query(pairs)
+    const path = reader.params(params)
     const body = operation.body === undefined ? {} : await this.#readBody(request, pairs)
     const { first, after, before, ...filters } = fields
     let binding: string | undefined
@@ -150,9 +153,9 @@ export class Endpoint {
       ?.toLowerCase()
       .startsWith('application/x-www-form-urlencoded')
     if (isForm && this.family === 'oauth') {
-      return this.#reader.body({}, [...pairs, ...parseForm(bytes)])
+      return this.#reader().body({}, [...pairs, ...parseForm(bytes)])
     }
-    return this.#reader.body(parseJsonObject(bytes), pairs)
+    return this.#reader().body(parseJsonObject(bytes), pairs)
   }
 
   #window(fields: Fields, binding: () => string): Window {
@@ -184,12 +187,12 @@ export class Endpoint {
       delete headers['Content-Type']
       return new Response(null, { status, headers })
     }
-    return new Response(JSON.stringify(this.#shape(answer)), { status, headers })
+    return new Response(this.#write(answer), { status, headers })
   }
 }
 
 /** Every answer of the family costs a point, whatever it says; an empty bucket is answered 429 (D-9, D-17). */
-function takePoint(limiter: RateLimiter, caller: Caller, address: string, headers: HeaderBag): void {
+function takePoint(limiter: RateLimiter, caller: Caller, address: () => string, headers: HeaderBag): void {
   const allowance = limiter.take(caller, address)
   addRateHeaders(headers, allowance)
   if (!allowance.allowed) raise('rate_limited')

@@ -34,7 +34,7 @@ export class RateLimiter {
   }
 
   /** Takes a point from the caller's bucket, if there is one. */
-  take(caller: Caller, address: string): Allowance {
+  take(caller: Caller, address: () => string): Allowance {
     const limit = this.#limitOf(caller)
     const now = Date.now()
     if (limit === 0) return fullBucket(now)
@@ -80,10 +80,10 @@ export function fullBucket(now: number): Allowance {
   return { allowed: true, limit: SHOWN_WHEN_OFF, remaining: SHOWN_WHEN_OFF, reset: Math.ceil(now / 1000) }
 }
 
-function bucketName(caller: Caller, address: string): string {
+function bucketName(caller: Caller, address: () => string): string {
   if (caller.kind === 'app') return `app ${caller.client_id}`
   if (caller.kind === 'user') return `user ${caller.client_id} ${caller.user_id}`
-  return `address ${networkOf(address)}`
+  return `address ${networkOf(address())}`
 }
 
 /** An IPv6 customer has a whole /64; it counts as one caller. */

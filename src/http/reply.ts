@@ -1,38 +1,49 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { Operation } from '../contract/operation.ts'
+import { lazily } from '../kit/lazily.ts'
 
-type Shaper = (value: unknown) => unknown
+/** Turns the answer of a handler into the text of the reply. */
+type Writer = (answer: unknown) => string
 
-/** Cuts an answer to the declared fields: what the contract does not list never leaves the house. */
-export function createShaper(operation: Operation, options: { checked: boolean }): Shaper {
-  if (operation.returns === undefined) return () => undefined
-  const shape = shaper(operation.returns)
-  if (!options.checked) return shape
-  const compiled = Compile(operation.returns)
-  return value => {
-    const shaped = shape(value)
-    if (compiled.Check(shaped)) return shaped
+/**
+ * Cuts an answer to the declared fields: what the contract does not list never leaves the house. The cutting is compiled to
+ * one object literal per shape, which the runtime turns into text several times faster than an object built field by field.
+ */
+export function createReplyWriter(operation: Operation, options: { checked: boolean }): Writer {
+  const { returns } = operation
+  if (returns === undefined) return () => ''
+  const shape = lazily(() => compileShape(returns))
+  const write: Writer = answer => JSON.stringify(shape()(answer))
+  if (!options.checked) return write
+  const compiled = Compile(returns)
+  return answer => {
+    const text = write(answer)
+    const told: unknown = JSON.parse(text)
+    if (compiled.Check(told)) return text
     throw new Error(
-      `the answer of ${operation.id} breaks its contract: ${JSON.stringify([...compiled.Errors(shaped)])}`,
+      `the answer of ${operation.id} breaks its contract: ${JSON.stringify([...compiled.Errors(told)])}`,
     )
   }
 }
 
-function shaper(schema: TSchema): Shaper {
+function compileShape(schema: TSchema): (answer: unknown) => unknown {
+  return new Function('value', `return ${shapeCode(schema, 'value', 0)}`) as (answer: unknown) => unknown
+}
+
+/** The code of a value cut to its schema. Names come from the contract, never from input. */
+function shapeCode(schema: TSchema, value: string, depth: number): string {
   const { properties, items } = schema as { properties?: Record<string, TSchema>; items?: TSchema }
   if (items !== undefined) {
-    const shapeItem = shaper(items)
-    return value => (value as unknown[]).map(shapeItem)
+    const item = `item${depth}`
+    const code = shapeCode(items, item, depth + 1)
+    return code === item ? value : `${value}.map(${item} => (${code}))`
   }
-  if (properties === undefined) return value => value
-  const fields = Object.entries(properties).map(([name, property]) => [name, shaper(property)] as const)
-  return value => {
-    const shaped: Record<string, unknown> = {}
-    for (const [name, shapeField] of fields) {
-      const field = (value as Record<string, unknown>)[name]
-      if (field !== undefined) shaped[name] = shapeField(field)
-    }
-    return shaped
-  }
+  if (properties === undefined) return value
+  const fields = Object.entries(properties).map(([name, property]) => {
+    const field = `${value}[${JSON.stringify(name)}]`
+    const code = shapeCode(property, field, depth + 1)
+    return `${JSON.stringify(name)}: ${code === field ? field : `${field} === undefined ? undefined : ${code}`}`
+  })
+  return `({ ${fields.join(', ')} })`
 }

@@ -30,7 +30,7 @@ export interface ServerOptions extends Counter {
   readonly implementations: readonly Implementation[]
   readonly trustedProxies: BlockList
   /** The OpenAPI document, as text. */
-  readonly openapi: string
+  openapi(): string
   readonly version: string
   /** Whether requests can be answered well; asked by /readyz. */
   isReady(): Promise<boolean>
@@ -53,7 +53,7 @@ export class Application {
     }
   }
 
-  async handle(request: Request, peer: string, side: Side): Promise<Response> {
+  async handle(request: Request, peer: () => string, side: Side): Promise<Response> {
     const began = performance.now()
     const requestId = requestIdOf(request)
     const { path, search } = splitUrl(request.url)
@@ -69,11 +69,8 @@ export class Application {
       } else if (request.method === 'OPTIONS' && family !== 'control') {
         response = new Response(null, { status: 204, headers: { ...PREFLIGHT, 'X-Request-Id': requestId } })
       } else {
-        const address = clientAddress(
-          peer,
-          request.headers.get('x-forwarded-for'),
-          this.#options.trustedProxies,
-        )
+        const { trustedProxies } = this.#options
+        const address = () => clientAddress(peer(), request.headers.get('x-forwarded-for'), trustedProxies)
         const found = this.#router.find(request.method, canonical + path.slice(prefix.length))
         if (found === undefined) {
           if (family === 'helix') await this.#chargeForNothing(request, address, headers)
@@ -89,17 +86,16 @@ export class Application {
         headers: { ...headers, 'Content-Type': 'application/json', ...failure.headers },
       })
     }
-    this.#options.rooms.log.debug(
-      {
-        request_id: requestId,
-        operation: endpoint?.operation.id,
-        method: request.method,
-        status: response.status,
-        problem: failure?.name,
-        ms: Math.round((performance.now() - began) * 100) / 100,
-      },
-      'answered',
-    )
+    const { log } = this.#options.rooms
+    if (log.isLevelEnabled('debug')) {
+      const operation = endpoint?.operation.id
+      const ms = Math.round((performance.now() - began) * 100) / 100
+      const { method } = request
+      log.debug(
+        { request_id: requestId, operation, method, status: response.status, problem: failure?.name, ms },
+        'answered',
+      )
+    }
     return response
   }
 
@@ -117,7 +113,7 @@ export class Application {
         )
       }
       case '/openapi.json':
-        return new Response(openapi, { headers: { ...headers, 'Access-Control-Allow-Origin': '*' } })
+        return new Response(openapi(), { headers: { ...headers, 'Access-Control-Allow-Origin': '*' } })
       case '/':
         return Response.json(
           { name: 'Strand', version, helix: '/helix', oauth: '/oauth2', reference: '/openapi.json' },
@@ -129,7 +125,7 @@ export class Application {
   }
 
   /** An unknown path costs its point like every answer, and is told as unknown even from an empty bucket. */
-  async #chargeForNothing(request: Request, address: string, headers: HeaderBag): Promise<void> {
+  async #chargeForNothing(request: Request, address: () => string, headers: HeaderBag): Promise<void> {
     const { rooms, limiter } = this.#options
     const authorization = request.headers.get('authorization')
     const resolution = await resolveCaller(rooms.store, authorization, rooms.clock.now()).catch(
@@ -185,7 +181,7 @@ export interface Listening {
 export function listen(
   host: string,
   port: number,
-  handle: (request: Request, peer: string) => Response | Promise<Response>,
+  handle: (request: Request, peer: () => string) => Response | Promise<Response>,
 ): Listening {
   const hosts = host === 'localhost' ? ['127.0.0.1', '::1'] : [host]
   const servers: ReturnType<typeof Bun.serve>[] = []
@@ -200,7 +196,7 @@ export function listen(
           reusePort: false,
           idleTimeout: 30,
           maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-          fetch: (request, server) => handle(request, server.requestIP(request)?.address ?? ''),
+          fetch: (request, server) => handle(request, () => server.requestIP(request)?.address ?? ''),
         }),
       )
     } catch (error) {

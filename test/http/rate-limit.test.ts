@@ -16,45 +16,45 @@ describe('token buckets', () => {
     setSystemTime(new Date('2026-03-01T12:00:00.000Z'))
     const limiter = new RateLimiter({ app: 60, user: 60, anonymous: 60 })
     for (let n = 59; n >= 0; n--)
-      expect(limiter.take(app, '')).toMatchObject({ allowed: true, remaining: n, limit: 60 })
-    const refused = limiter.take(app, '')
+      expect(limiter.take(app, () => '')).toMatchObject({ allowed: true, remaining: n, limit: 60 })
+    const refused = limiter.take(app, () => '')
     expect(refused).toMatchObject({ allowed: false, remaining: 0 })
     expect(refused.reset).toBe(Date.parse('2026-03-01T12:01:00.000Z') / 1000)
     setSystemTime(new Date('2026-03-01T12:00:02.000Z'))
     expect([
-      limiter.take(app, '').allowed,
-      limiter.take(app, '').allowed,
-      limiter.take(app, '').allowed,
+      limiter.take(app, () => '').allowed,
+      limiter.take(app, () => '').allowed,
+      limiter.take(app, () => '').allowed,
     ]).toEqual([true, true, false])
     setSystemTime(new Date('2026-03-01T12:30:00.000Z'))
-    expect(limiter.take(app, '').remaining).toBe(59)
+    expect(limiter.take(app, () => '').remaining).toBe(59)
   })
 
   test('a clock that goes back gives nothing away and takes nothing', () => {
     setSystemTime(new Date('2026-03-01T12:00:00.000Z'))
     const limiter = new RateLimiter({ app: 10, user: 10, anonymous: 10 })
-    limiter.take(app, '')
+    limiter.take(app, () => '')
     setSystemTime(new Date('2026-03-01T11:00:00.000Z'))
-    expect(limiter.take(app, '').remaining).toBe(8)
+    expect(limiter.take(app, () => '').remaining).toBe(8)
   })
 
   test('one bucket per client, per client and user, per address; an IPv6 network is one address', () => {
     const limiter = new RateLimiter({ app: 5, user: 5, anonymous: 5 })
-    expect(limiter.take(app, '1.1.1.1').remaining).toBe(4)
-    expect(limiter.take(app, '2.2.2.2').remaining).toBe(3)
-    expect(limiter.take(user('1'), '').remaining).toBe(4)
-    expect(limiter.take(user('2'), '').remaining).toBe(4)
-    expect(limiter.take(anonymous, '1.1.1.1').remaining).toBe(4)
-    expect(limiter.take(anonymous, '2.2.2.2').remaining).toBe(4)
-    expect(limiter.take(anonymous, '2001:db8:0:1::5').remaining).toBe(4)
-    expect(limiter.take(anonymous, '2001:db8:0:1:ffff::9').remaining).toBe(3)
-    expect(limiter.take(anonymous, '2001:db8:0:2::5').remaining).toBe(4)
+    expect(limiter.take(app, () => '1.1.1.1').remaining).toBe(4)
+    expect(limiter.take(app, () => '2.2.2.2').remaining).toBe(3)
+    expect(limiter.take(user('1'), () => '').remaining).toBe(4)
+    expect(limiter.take(user('2'), () => '').remaining).toBe(4)
+    expect(limiter.take(anonymous, () => '1.1.1.1').remaining).toBe(4)
+    expect(limiter.take(anonymous, () => '2.2.2.2').remaining).toBe(4)
+    expect(limiter.take(anonymous, () => '2001:db8:0:1::5').remaining).toBe(4)
+    expect(limiter.take(anonymous, () => '2001:db8:0:1:ffff::9').remaining).toBe(3)
+    expect(limiter.take(anonymous, () => '2001:db8:0:2::5').remaining).toBe(4)
   })
 
   test('0 switches a bucket off and shows a full one', () => {
     const limiter = new RateLimiter({ app: 0, user: 0, anonymous: 0 })
     for (let n = 0; n < 1000; n++)
-      expect(limiter.take(app, '')).toMatchObject({ allowed: true, limit: 800, remaining: 800 })
+      expect(limiter.take(app, () => '')).toMatchObject({ allowed: true, limit: 800, remaining: 800 })
   })
 })
 
