@@ -1,10 +1,10 @@
 import { chmodSync, existsSync } from 'node:fs'
+import { Callers } from './auth/callers.ts'
 import { StreamKeys } from './auth/stream-keys.ts'
 import { type Address, type Config, isLoopback } from './config.ts'
 import { operations } from './contract/index.ts'
 import { CannotStart, openDataFolder } from './data-folder.ts'
 import { Directory } from './directory/directory.ts'
-import { DirectoryFollower } from './directory/follower.ts'
 import { Cursors } from './http/cursor.ts'
 import { RateLimiter } from './http/rate-limit.ts'
 import { Application, answerBeforeReady, type Listening, listen, type Side } from './http/server.ts'
@@ -17,6 +17,8 @@ import type { Rooms } from './operations/implement.ts'
 import { implementations } from './operations/index.ts'
 import { openapiDocument } from './reference/openapi.ts'
 import { Unavailable } from './store/errors.ts'
+import type { Change } from './store/feed.ts'
+import { FeedFollower } from './store/follower.ts'
 import { NewerSchema } from './store/sql/migrate.ts'
 import { openPostgresEngine } from './store/sql/postgres.ts'
 import { openSqliteEngine } from './store/sql/sqlite.ts'
@@ -97,6 +99,7 @@ async function start(
   const rooms: Rooms = {
     store,
     directory: new Directory({ publicUrl }),
+    callers: new Callers(store),
     clock: demoClock ?? systemClock,
     streamKeys: new StreamKeys(folder.ring),
     lifetimes: config.lifetimes,
@@ -106,7 +109,12 @@ async function start(
   }
   await options.prepare?.(rooms)
 
-  const follower = new DirectoryFollower(store, rooms.directory, log)
+  const { directory, callers } = rooms
+  const showing = {
+    reload: async () => directory.reload(await store.streams.live()),
+    apply: (change: Change) => directory.apply(change),
+  }
+  const follower = new FeedFollower(store, [showing, callers], log)
   await follower.load()
   const every = (milliseconds: number, work: () => Promise<void>, failure: string) => {
     const turns = repeatedly(milliseconds, work, error => log.warn({ error: String(error) }, failure))

@@ -90,7 +90,7 @@ export class Directory {
     this.#changed = true
     if (change.kind === 'stream') this.#put(change.stream)
     else if (change.kind === 'end') this.#end(change.stream_id)
-    else {
+    else if (change.kind === 'viewers') {
       for (const [stream_id, viewer_count] of change.counts) {
         const slot = this.#byStream.get(stream_id)
         if (slot !== undefined) slot.stream = { ...slot.stream, viewer_count }

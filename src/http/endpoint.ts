@@ -92,9 +92,9 @@ export class Endpoint {
     const authorization = request.headers.get('authorization')
     if (this.operation.access.kind === 'open') return { kind: 'anonymous' }
     if (this.family === 'control') return resolveOperator(this.#counter.operatorToken, authorization)
-    const { store, clock } = this.#counter.rooms
+    const { callers, clock } = this.#counter.rooms
     try {
-      return await resolveCaller(store, authorization, clock.now())
+      return await resolveCaller(callers, authorization, clock.now())
     } catch (error) {
       // Who it is cannot be told while the store is away; the answer carries its headers all the same.
       addRateHeaders(headers, this.#counter.limiter.take({ kind: 'anonymous' }, address))

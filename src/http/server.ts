@@ -128,7 +128,7 @@ export class Application {
   async #chargeForNothing(request: Request, address: () => string, headers: HeaderBag): Promise<void> {
     const { rooms, limiter } = this.#options
     const authorization = request.headers.get('authorization')
-    const resolution = await resolveCaller(rooms.store, authorization, rooms.clock.now()).catch(
+    const resolution = await resolveCaller(rooms.callers, authorization, rooms.clock.now()).catch(
       () => 'invalid' as const,
     )
     addRateHeaders(

@@ -1,3 +1,4 @@
+import type { Callers } from '../auth/callers.ts'
 import type { StreamKeys } from '../auth/stream-keys.ts'
 import type { TokenLifetimes } from '../auth/tokens.ts'
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '../contract/operation.ts'
@@ -13,6 +14,7 @@ import type { Faults } from './faults.ts'
 export interface Rooms {
   readonly store: Store
   readonly directory: Directory
+  readonly callers: Callers
   readonly clock: Clock
   readonly streamKeys: StreamKeys
   readonly lifetimes: TokenLifetimes

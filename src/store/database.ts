@@ -11,6 +11,11 @@ export interface Database {
 export interface Transaction extends Database {
   /** Runs a statement and tells how many rows it touched. */
   run(statement: Sql): Promise<number>
+  /**
+   * Holds the rows of `table` that the query gives until the end of the transaction, against others who would change them.
+   * Where there is only one writer, nothing has to be held.
+   */
+  lock(query: Sql, table: string): Promise<void>
   /** Writes a change into the feed when the command ends, in the same transaction. */
   publish(change: Change): void
 }

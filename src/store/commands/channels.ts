@@ -21,7 +21,7 @@ export async function changeChannel(
     video_id: string
   },
 ): Promise<{ outcome: 'done'; channel: Channel } | { outcome: 'absent' } | MissingReference> {
-  await tx.get(sql`select user_id from channels where user_id = ${args.user_id}${lockRows}`)
+  await tx.lock(sql`select user_id from channels where user_id = ${args.user_id}`, 'channels')
   const before = await channelQueries(tx).find(args.user_id)
   if (before === undefined) return { outcome: 'absent' }
   const missing = await missingReference(tx, 'game', [args.game_id || null])

@@ -45,6 +45,7 @@ export async function changeClient(
           owner_user_id = ${client.owner_user_id}, redirect_uris = ${JSON.stringify(client.redirect_uris)}
         where id = ${client.id}`,
   )
+  tx.publish({ kind: 'access', access: { client_id: client.id } })
   return { outcome: 'done', client }
 }
 
@@ -61,6 +62,7 @@ export async function setClientSecret(
 
 /** Deletes a client and with it every token it holds. */
 export function deleteClient(tx: Transaction, args: { id: string }): Promise<boolean> {
+  tx.publish({ kind: 'access', access: { client_id: args.id } })
   return deleteById(tx, 'client', args.id)
 }
 

@@ -4,8 +4,15 @@ import type { LiveStream } from '../feed.ts'
 import { liveStreams } from '../queries/streams.ts'
 import { isOneOf, lockRows, type Sql, sql, tableOf } from '../sql/tag.ts'
 
-/** Tells the feed how these live streams look now, and returns them. */
+/**
+ * Tells the feed how these live streams look now, and returns them. They are held first: else one could end, or be given
+ * other viewers, between the look and the commit, and the feed would say the opposite of what is true.
+ */
 export async function publishStreams(tx: Transaction, where: Sql): Promise<LiveStream[]> {
+  await tx.lock(
+    sql`select s.user_id from streams s join channels c on c.user_id = s.user_id where ${where} order by s.user_id`,
+    's',
+  )
   const streams = await liveStreams(tx, where)
   for (const stream of streams) tx.publish({ kind: 'stream', stream })
   return streams

@@ -1,6 +1,6 @@
 import type { Transaction } from '../database.ts'
 import type { TokenKind } from '../queries/tokens.ts'
-import { sql } from '../sql/tag.ts'
+import { type Sql, sql } from '../sql/tag.ts'
 import { type MissingReference, missingReference } from './references.ts'
 
 /** A token on its way into the store: its hash and what it stands for. */
@@ -65,7 +65,7 @@ export async function useRefreshToken(
   )
   if (held === undefined || held.expires_at <= args.now) return { outcome: 'refused' }
   if (held.used_at !== null) {
-    await tx.run(sql`delete from tokens where family = ${held.family}`)
+    await endTokens(tx, sql`family = ${held.family}`)
     return { outcome: 'refused' }
   }
   const scopes = JSON.parse(held.scopes) as string[]
@@ -90,12 +90,14 @@ export async function revokeToken(
     sql`select kind, client_id, family from tokens where hash = ${args.hash}`,
   )
   if (held === undefined || (args.client_id !== undefined && held.client_id !== args.client_id)) return false
-  await tx.run(
-    held.kind === 'refresh'
-      ? sql`delete from tokens where family = ${held.family}`
-      : sql`delete from tokens where hash = ${args.hash}`,
-  )
+  await endTokens(tx, held.kind === 'refresh' ? sql`family = ${held.family}` : sql`hash = ${args.hash}`)
   return true
+}
+
+/** Ends tokens, and lets everybody who knows them forget them. */
+export async function endTokens(tx: Transaction, where: Sql): Promise<void> {
+  const ended = await tx.all<{ hash: string }>(sql`delete from tokens where ${where} returning hash`)
+  if (ended.length > 0) tx.publish({ kind: 'access', access: { tokens: ended.map(row => row.hash) } })
 }
 
 async function insertToken(tx: Transaction, token: NewToken): Promise<void> {

@@ -5,6 +5,7 @@ import { userQueries } from '../queries/world.ts'
 import { sql } from '../sql/tag.ts'
 import { deleteById } from './references.ts'
 import { endStream, publishStreams } from './streams.ts'
+import { endTokens } from './tokens.ts'
 
 /** A stream key ready to be kept: sealed for reading back, hashed for finding at ingest. */
 export interface StoredStreamKey {
@@ -63,11 +64,13 @@ export async function putUser(
   )
   if (args.password_hash !== undefined) {
     // Whoever changes a password means to lock out whoever came in with the old one.
-    await tx.run(
-      sql`delete from tokens where user_id in (select id from users where id = ${user.id} and password_hash is not null)`,
+    await endTokens(
+      tx,
+      sql`user_id in (select id from users where id = ${user.id} and password_hash is not null)`,
     )
     await tx.run(sql`update users set password_hash = ${args.password_hash} where id = ${user.id}`)
   }
+  if (login !== before.login) tx.publish({ kind: 'access', access: { user_id: user.id } })
   await publishStreams(tx, sql`s.user_id = ${user.id}`)
   return { outcome: 'done', user }
 }
@@ -75,5 +78,6 @@ export async function putUser(
 /** Deletes the user and everything that is the user's alone; a running stream ends. */
 export async function deleteUser(tx: Transaction, args: { id: string; now: number }): Promise<boolean> {
   await endStream(tx, { user_id: args.id, now: args.now })
+  tx.publish({ kind: 'access', access: { user_id: args.id } })
   return deleteById(tx, 'user', args.id)
 }

@@ -6,7 +6,7 @@ import type { Engine } from '../store.ts'
 import { postgresFlavor } from './flavors.ts'
 import { migrate } from './migrate.ts'
 import { runCommand, type Writable } from './run-command.ts'
-import { render, type Sql } from './tag.ts'
+import { render, type Sql, sql, verbatim } from './tag.ts'
 
 /** Any number that no other program on the same database uses for its advisory locks. */
 const MIGRATION_LOCK = 7_382_945
@@ -79,6 +79,9 @@ function database(connection: Queryable): Writable {
     all: async <Row>(query: Sql) => [...(await ask(query))] as Row[],
     get: async <Row>(query: Sql) => (await ask(query))[0] as Row | undefined,
     run: async statement => (await ask(statement)).count ?? 0,
+    lock: async (query, table) => {
+      await ask(sql`${query} for update of ${verbatim(table)}`)
+    },
   }
 }
 

@@ -7,6 +7,7 @@ import { type Sql, sql, tableOf } from './tag.ts'
 /** A database that can also write, inside a transaction that somebody else begins and ends. */
 export interface Writable extends Database {
   run(statement: Sql): Promise<number>
+  lock(query: Sql, table: string): Promise<void>
 }
 
 /** Runs one command and writes its feed entries behind it, all in the transaction that `db` stands in. */
@@ -20,6 +21,7 @@ export async function runCommand(
     all: query => db.all(query),
     get: query => db.get(query),
     run: statement => db.run(statement),
+    lock: (query, table) => db.lock(query, table),
     publish: change => {
       changes.push(change)
     },

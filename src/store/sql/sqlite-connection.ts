@@ -35,6 +35,7 @@ export function sqliteDatabase(connection: Sqlite): Writable {
       const { text, values } = render(statement, sqliteFlavor)
       return connection.query(text).run(...values).changes
     },
+    lock: async () => undefined,
   }
 }
 

@@ -1,36 +1,37 @@
 import type { Log } from '../kit/log.ts'
-import type { FeedEntry } from '../store/feed.ts'
-import type { Store } from '../store/store.ts'
-import type { Directory } from './directory.ts'
+import type { Change, FeedEntry } from './feed.ts'
+import type { Store } from './store.ts'
 
 const AT_ONCE = 1000
 
+/** Somebody who keeps in memory what the store holds. */
+export interface Audience {
+  /** Starts afresh from the store. */
+  reload(): Promise<void>
+  apply(change: Change): void
+}
+
 /**
- * Keeps the directory in step with the store. Entries arrive by hand-over from commands of this process, and by reading
- * the feed for what other processes wrote. They are applied in the order of their numbers; a number that is missing is
- * read from the store, and if it is no longer there everything is loaded anew.
+ * Keeps an audience in step with the store. Entries arrive by hand-over from commands of this process, and by reading the
+ * feed for what other processes wrote. They are applied in the order of their numbers; a number that is missing is read
+ * from the store, and if it is no longer there everything is loaded anew.
  */
-export class DirectoryFollower {
+export class FeedFollower {
   readonly #store: Store
-  readonly #directory: Directory
+  readonly #audiences: readonly Audience[]
   readonly #log: Log
   #applied = 0
   #catchingUp: Promise<void> | undefined
 
-  constructor(store: Store, directory: Directory, log: Log) {
+  constructor(store: Store, audiences: readonly Audience[], log: Log) {
     this.#store = store
-    this.#directory = directory
+    this.#audiences = audiences
     this.#log = log
     store.onChange(entries => this.handOver(entries))
   }
 
-  /**
-   * The number is read before the streams: entries that commit in between are applied again, which does no harm.
-   */
   async load(): Promise<void> {
-    const head = await this.#store.feed.head()
-    this.#directory.reload(await this.#store.streams.live())
-    this.#applied = head
+    await this.#reload()
     await this.catchUp()
   }
 
@@ -63,9 +64,9 @@ export class DirectoryFollower {
       if (first.seq !== this.#applied + 1) {
         this.#log.warn(
           { expected: this.#applied + 1, found: first.seq },
-          'the feed has a gap; loading the directory anew',
+          'the feed has a gap; loading everything anew',
         )
-        return this.#loadAnew()
+        return this.#reload()
       }
       this.#apply(entries)
     }
@@ -77,20 +78,21 @@ export class DirectoryFollower {
     if (head === this.#applied) return
     // Entries that committed after the empty reading come with the next one; only a step back, or a trimmed feed, is news.
     if (head > this.#applied && (await this.#store.feed.after(this.#applied, 1)).length > 0) return
-    this.#log.warn({ applied: this.#applied, head }, 'the feed went another way; loading the directory anew')
-    await this.#loadAnew()
+    this.#log.warn({ applied: this.#applied, head }, 'the feed went another way; loading everything anew')
+    await this.#reload()
   }
 
-  async #loadAnew(): Promise<void> {
+  /** The number is read before the rest: entries that commit in between are applied again, which does no harm. */
+  async #reload(): Promise<void> {
     const head = await this.#store.feed.head()
-    this.#directory.reload(await this.#store.streams.live())
+    for (const audience of this.#audiences) await audience.reload()
     this.#applied = head
   }
 
   #apply(entries: readonly FeedEntry[]): void {
     for (const { seq, change } of entries) {
       if (seq <= this.#applied) continue
-      this.#directory.apply(change)
+      for (const audience of this.#audiences) audience.apply(change)
       this.#applied = seq
     }
   }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { Directory } from '../../src/directory/directory.ts'
-import { DirectoryFollower } from '../../src/directory/follower.ts'
 import { createLog } from '../../src/kit/log.ts'
+import type { Change } from '../../src/store/feed.ts'
+import { FeedFollower } from '../../src/store/follower.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
 import { anyStreamKey, openTestStore } from '../support/stores.ts'
@@ -11,9 +12,13 @@ const NOW = Date.parse('2026-03-01T12:00:00.000Z')
 async function follow(store: Store) {
   const directory = new Directory({ publicUrl: '' })
   const lines: string[] = []
-  const follower = new DirectoryFollower(
+  const showing = {
+    reload: async () => directory.reload(await store.streams.live()),
+    apply: (change: Change) => directory.apply(change),
+  }
+  const follower = new FeedFollower(
     store,
-    directory,
+    [showing],
     createLog({ level: 'warn', readable: false, write: line => lines.push(line) }),
   )
   await follower.load()
@@ -101,7 +106,7 @@ for (const engine of engines) {
           ['2', 2],
           ['1', 1],
         ])
-        expect(lines.join()).toContain('loading the directory anew')
+        expect(lines.join()).toContain('loading everything anew')
       }))
   })
 }
