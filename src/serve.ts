@@ -5,6 +5,7 @@ import { type Address, type Config, isLoopback } from './config.ts'
 import { operations } from './contract/index.ts'
 import { CannotStart, openDataFolder } from './data-folder.ts'
 import { Directory } from './directory/directory.ts'
+import { Followings } from './directory/followings.ts'
 import { Cursors } from './http/cursor.ts'
 import { RateLimiter } from './http/rate-limit.ts'
 import { Application, answerBeforeReady, type Listening, listen, type Side } from './http/server.ts'
@@ -99,6 +100,7 @@ async function start(
   const rooms: Rooms = {
     store,
     directory: new Directory({ publicUrl }),
+    followings: new Followings(store),
     callers: new Callers(store),
     clock: demoClock ?? systemClock,
     streamKeys: new StreamKeys(folder.ring),
@@ -109,12 +111,12 @@ async function start(
   }
   await options.prepare?.(rooms)
 
-  const { directory, callers } = rooms
+  const { directory, followings, callers } = rooms
   const showing = {
     reload: async () => directory.reload(await store.streams.live()),
     apply: (change: Change) => directory.apply(change),
   }
-  const follower = new FeedFollower(store, [showing, callers], log)
+  const follower = new FeedFollower(store, [showing, followings, callers], log)
   await follower.load()
   const every = (milliseconds: number, work: () => Promise<void>, failure: string) => {
     const turns = repeatedly(milliseconds, work, error => log.warn({ error: String(error) }, failure))

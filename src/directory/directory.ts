@@ -8,14 +8,16 @@
  * since the last one, and is kept for five minutes after it was last used; a cursor whose ranking is gone goes on by sort
  * key in the newest one.
  *
- * Look-ups by user, and followed channels, do not scan: the rows are found by user and sorted. Only if they do not fit
- * on one page is a ranking needed for them too.
+ * Nothing is scanned that need not be. Look-ups by user, and followed channels, find their rows by user; filters by game
+ * and language walk along slices of the ranking. Rows are kept as JSON with a gap for the viewer count.
  */
 import type { Key, Page, Window } from '../contract/page.ts'
 import type { Stream } from '../contract/resources/stream.ts'
 import { compareRank, type Rank } from '../domain/ranking.ts'
+import { compareDecimal } from '../kit/decimal.ts'
 import { randomAlphanumerics } from '../kit/id.ts'
 import type { Change, LiveStream } from '../store/feed.ts'
+import { makeRanking, type Ranking, type Slot, sliceOf, walkAlong } from './ranking.ts'
 
 const KEPT_MILLISECONDS = 5 * 60 * 1000
 /** The oldest that the ranking of a new walk may be (D-34). */
@@ -27,24 +29,6 @@ const BUSY_SHARE = 1 / 20
 /** Above this many kept places new rankings are made once a second only, so that memory stays bounded. */
 const MANY_PLACES = 4_000_000
 
-/** A stream's place in memory: it outlives changes of the stream, and rankings point to it. */
-interface Slot {
-  stream: Stream
-  live: boolean
-}
-
-interface Ranking {
-  readonly name: string
-  readonly slots: readonly Slot[]
-  readonly counts: Int32Array
-  readonly madeAt: number
-  usedAt: number
-  /** Whether a cursor names it. */
-  promised: boolean
-  /** Where each slot stands; filled when first needed. */
-  places?: Map<Slot, number>
-}
-
 export interface StreamFilter {
   readonly user_ids?: readonly string[] | undefined
   readonly user_logins?: readonly string[] | undefined
@@ -52,9 +36,14 @@ export interface StreamFilter {
   readonly languages?: readonly string[] | undefined
 }
 
-export type StreamPage = Page<Stream> & { readonly memory: Key }
+/** A row of a page: where it stands, and its text. */
+export interface ShownStream extends Rank {
+  readonly json: string
+}
 
-export const streamKey = (stream: Stream): Key => [stream.viewer_count, stream.id]
+export type StreamPage = Page<ShownStream> & { readonly memory: Key }
+
+export const streamKey = (row: Rank): Key => [row.viewer_count, row.id]
 
 export class Directory {
   readonly #byStream = new Map<string, Slot>()
@@ -64,9 +53,12 @@ export class Directory {
   readonly #publicUrl: string
   readonly #monotonic: () => number
   readonly #runName = randomAlphanumerics(8)
+  /** Slots by id, ascending, but for those that came late (`#unsorted`) and those that have ended since. */
+  #byId: Slot[] = []
+  #unsorted = false
+  #version = 0
   #made = 0
-  #newest: Ranking | undefined
-  #changed = true
+  #newest: { ranking: Ranking; version: number; madeAt: number } | undefined
   #patience = 0
 
   constructor(options: { publicUrl: string; monotonic?: () => number }) {
@@ -78,22 +70,27 @@ export class Directory {
     return this.#byStream.size
   }
 
+  /** Moves with every change: while it stands still, the same question has the same answer. */
+  get version(): number {
+    return this.#version
+  }
+
   /** Holds exactly these streams from now on. Those that it knew keep their place in the rankings under way. */
   reload(streams: readonly LiveStream[]): void {
     const loaded = new Set(streams.map(stream => stream.id))
     for (const id of [...this.#byStream.keys()]) if (!loaded.has(id)) this.#end(id)
     for (const stream of streams) this.#put(stream)
-    this.#changed = true
+    this.#version += 1
   }
 
   apply(change: Change): void {
-    this.#changed = true
+    this.#version += 1
     if (change.kind === 'stream') this.#put(change.stream)
     else if (change.kind === 'end') this.#end(change.stream_id)
     else if (change.kind === 'viewers') {
-      for (const [stream_id, viewer_count] of change.counts) {
+      for (const [stream_id, viewers] of change.counts) {
         const slot = this.#byStream.get(stream_id)
-        if (slot !== undefined) slot.stream = { ...slot.stream, viewer_count }
+        if (slot !== undefined) slot.viewers = viewers
       }
     }
   }
@@ -109,14 +106,14 @@ export class Directory {
 
   page(filter: StreamFilter, window: Window): StreamPage {
     const matches = matcher(filter)
-    if (filter.user_ids === undefined && filter.user_logins === undefined) {
-      const ranking = this.#rankingFor(window, false)
-      return this.#cut(ranking, window, matches, undefined)
+    if (filter.user_ids !== undefined || filter.user_logins !== undefined) {
+      const named = new Set<Slot>()
+      for (const id of filter.user_ids ?? []) add(named, this.#byUser.get(id))
+      for (const login of filter.user_logins ?? []) add(named, this.#byLogin.get(login.toLowerCase()))
+      return this.#pageOf(named, window, matches)
     }
-    const named = new Set<Slot>()
-    for (const id of filter.user_ids ?? []) add(named, this.#byUser.get(id))
-    for (const login of filter.user_logins ?? []) add(named, this.#byLogin.get(login.toLowerCase()))
-    return this.#pageOf(named, window, matches)
+    const ranking = this.#rankingFor(window, false)
+    return this.#cut(ranking, sliceOf(ranking, filter), window, matches)
   }
 
   /** The streams of these channels, such as those that somebody follows. */
@@ -126,43 +123,51 @@ export class Directory {
     return this.#pageOf(named, window, () => true)
   }
 
-  #pageOf(named: ReadonlySet<Slot>, window: Window, matches: (stream: Stream) => boolean): StreamPage {
+  /** Rows found by user are sorted here; only if they do not fit on one page is a ranking needed. */
+  #pageOf(named: ReadonlySet<Slot>, window: Window, matches: (slot: Slot) => boolean): StreamPage {
     if (window.from === undefined && named.size <= window.first) {
-      const rows = [...named].map(slot => slot.stream).filter(matches)
+      const rows = [...named].filter(matches).map(slot => this.#show(slot, slot.viewers))
       return { rows: rows.sort(compareRank), more: false, memory: [] }
     }
-    return this.#cut(this.#rankingFor(window, true), window, matches, named)
+    const ranking = this.#rankingFor(window, true)
+    ranking.places ??= new Map(ranking.slots.map((slot, place) => [slot, place]))
+    const places: number[] = []
+    for (const slot of named) {
+      const place = ranking.places.get(slot)
+      if (place !== undefined) places.push(place)
+    }
+    return this.#cut(ranking, [places.sort((a, b) => a - b)], window, matches)
   }
 
   /** Walks along the ranking from the place asked for until the page is full and one more row is known. */
   #cut(
     ranking: Ranking,
+    slices: readonly (readonly number[])[] | undefined,
     window: Window,
-    matches: (stream: Stream) => boolean,
-    named: ReadonlySet<Slot> | undefined,
+    matches: (slot: Slot) => boolean,
   ): StreamPage {
     const forward = window.direction === 'forward'
-    const places = named && placesOf(ranking, named)
-    const length = places?.length ?? ranking.slots.length
-    const at = (index: number) => places?.[index] ?? index
-    const step = forward ? 1 : -1
-    let index = window.from === undefined ? 0 : startOf(ranking, at, length, toRank(window.from), forward)
-    const rows: Stream[] = []
-    for (; index >= 0 && index < length && rows.length <= window.first; index += step) {
-      const place = at(index)
+    const next = walkAlong(ranking, slices, window.from && toRank(window.from), forward)
+    const rows: ShownStream[] = []
+    for (let place = next(); place >= 0; place = next()) {
       const slot = ranking.slots[place]
-      if (slot?.live && matches(slot.stream)) {
-        rows.push({ ...slot.stream, viewer_count: ranking.counts[place] ?? 0 })
-      }
+      if (!slot?.live || !matches(slot)) continue
+      rows.push(this.#show(slot, ranking.counts[place] ?? 0))
+      if (rows.length > window.first) break
     }
     const more = rows.length > window.first
     if (more) {
       rows.pop()
-      ranking.promised = true
       this.#kept.set(ranking.name, ranking)
     }
     if (!forward) rows.reverse()
     return { rows, more, memory: [ranking.name] }
+  }
+
+  #show(slot: Slot, viewer_count: number): ShownStream {
+    slot.text ??= split(this.dress(slot.stream))
+    const { head, tail } = slot.text
+    return { id: slot.stream.id, viewer_count, json: `${head}${viewer_count}${tail}` }
   }
 
   #rankingFor(window: Window, fresh: boolean): Ranking {
@@ -176,12 +181,12 @@ export class Directory {
   #current(now: number, fresh: boolean): Ranking {
     const newest = this.#newest
     if (newest !== undefined) {
-      if (!this.#changed) return newest
-      if (!fresh && now - newest.madeAt < this.#patience) return newest
+      if (newest.version === this.#version) return newest.ranking
+      if (!fresh && now - newest.madeAt < this.#patience) return newest.ranking
     }
-    const ranking = this.#rank(now)
-    this.#newest = ranking
-    this.#changed = false
+    this.#made += 1
+    const ranking = makeRanking(`${this.#runName}${this.#made}`, this.#inIdOrder(), now)
+    this.#newest = { ranking, version: this.#version, madeAt: now }
     this.#forget(now)
     const size = ranking.slots.length
     const cost = this.#monotonic() - now
@@ -190,17 +195,11 @@ export class Directory {
     return ranking
   }
 
-  #rank(now: number): Ranking {
-    const slots = [...this.#byStream.values()].sort((a, b) => compareRank(a.stream, b.stream))
-    this.#made += 1
-    return {
-      name: `${this.#runName}${this.#made}`,
-      slots,
-      counts: Int32Array.from(slots, slot => slot.stream.viewer_count),
-      madeAt: now,
-      usedAt: now,
-      promised: false,
-    }
+  #inIdOrder(): readonly Slot[] {
+    this.#byId = this.#byId.filter(slot => slot.live)
+    if (this.#unsorted) this.#byId.sort((a, b) => compareDecimal(a.stream.id, b.stream.id))
+    this.#unsorted = false
+    return this.#byId
   }
 
   #forget(now: number): void {
@@ -209,17 +208,24 @@ export class Directory {
     }
   }
 
-  #put(live: LiveStream): void {
-    const stream = this.dress(live)
-    const former = this.#byUser.get(live.user_id)
-    if (former !== undefined && former.stream.id !== live.id) this.#end(former.stream.id)
-    const slot = this.#byStream.get(live.id) ?? { stream, live: true }
-    this.#byLogin.delete(slot.stream.user_login)
-    slot.stream = stream
-    this.#byStream.set(stream.id, slot)
-    this.#byUser.set(stream.user_id, slot)
+  #put(stream: LiveStream): void {
+    const former = this.#byUser.get(stream.user_id)
+    if (former !== undefined && former.stream.id !== stream.id) this.#end(former.stream.id)
+    let slot = this.#byStream.get(stream.id)
+    if (slot === undefined) {
+      slot = { stream, viewers: stream.viewer_count, live: true, text: undefined }
+      const last = this.#byId.at(-1)
+      if (last !== undefined && compareDecimal(last.stream.id, stream.id) > 0) this.#unsorted = true
+      this.#byId.push(slot)
+      this.#byStream.set(stream.id, slot)
+      this.#byUser.set(stream.user_id, slot)
+    } else {
+      this.#byLogin.delete(slot.stream.user_login)
+      slot.stream = stream
+      slot.viewers = stream.viewer_count
+      slot.text = undefined
+    }
     this.#byLogin.set(stream.user_login, slot)
-    this.#changed = true
   }
 
   #end(stream_id: string): void {
@@ -236,44 +242,23 @@ function add(slots: Set<Slot>, slot: Slot | undefined): void {
   if (slot !== undefined) slots.add(slot)
 }
 
-function matcher(filter: StreamFilter): (stream: Stream) => boolean {
+/** Rows are looked at as they are now: a slice knows what they were when the ranking was made. */
+function matcher(filter: StreamFilter): (slot: Slot) => boolean {
+  if (filter.game_ids === undefined && filter.languages === undefined) return () => true
   const games = filter.game_ids && new Set(filter.game_ids)
   const languages = filter.languages && new Set(filter.languages)
-  return stream =>
+  return ({ stream }) =>
     (games === undefined || games.has(stream.game_id)) &&
     (languages === undefined || languages.has(stream.language))
 }
 
-/** Where the named slots stand in the ranking, in its order; those that it does not know are left out. */
-function placesOf(ranking: Ranking, named: ReadonlySet<Slot>): number[] {
-  ranking.places ??= new Map(ranking.slots.map((slot, place) => [slot, place]))
-  const places: number[] = []
-  for (const slot of named) {
-    const place = ranking.places.get(slot)
-    if (place !== undefined) places.push(place)
-  }
-  return places.sort((a, b) => a - b)
-}
-
-/** The first place behind `from` (forward), or the last one in front of it, by binary search. */
-function startOf(
-  ranking: Ranking,
-  at: (index: number) => number,
-  length: number,
-  from: Rank,
-  forward: boolean,
-): number {
-  let low = 0
-  let high = length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    const place = at(middle)
-    const rank = { viewer_count: ranking.counts[place] ?? 0, id: ranking.slots[place]?.stream.id ?? '' }
-    const order = compareRank(rank, from)
-    if (order < 0 || (forward && order === 0)) low = middle + 1
-    else high = middle
-  }
-  return forward ? low : low - 1
+/** The row as text, cut where the viewer count goes; the order of fields is that of the contract. */
+function split(stream: Stream): { head: string; tail: string } {
+  const { id, user_id, user_login, user_name, game_id, game_name, type, title } = stream
+  const { started_at, language, thumbnail_url, tags, is_mature } = stream
+  const before = JSON.stringify({ id, user_id, user_login, user_name, game_id, game_name, type, title })
+  const behind = JSON.stringify({ started_at, language, thumbnail_url, tags, is_mature })
+  return { head: `${before.slice(0, -1)},"viewer_count":`, tail: `,${behind.slice(1)}` }
 }
 
 function toRank([viewer_count, id]: Key): Rank {

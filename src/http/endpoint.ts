@@ -13,6 +13,7 @@ import type { Call, Implementation, Rooms } from '../operations/implement.ts'
 import { readBody } from './body.ts'
 import type { Cursors } from './cursor.ts'
 import { addRateHeaders, type HeaderBag } from './headers.ts'
+import { HotAnswers } from './hot-answers.ts'
 import {
   createInputReader,
   type Fields,
@@ -54,6 +55,8 @@ export class Endpoint {
   readonly operation: Operation
   readonly family: Family
   readonly #handle: Implementation['handle']
+  readonly #versionOf: Implementation['versionOf']
+  readonly #hot = new HotAnswers()
   readonly #reader: () => InputReader
   readonly #write: (answer: unknown) => string
   readonly #counter: Counter
@@ -62,6 +65,7 @@ export class Endpoint {
     this.operation = implementation.operation
     this.family = familyOf(this.operation)
     this.#handle = implementation.handle
+    this.#versionOf = implementation.versionOf
     this.#reader = lazily(() => createInputReader(this.operation))
     this.#write = createReplyWriter(this.operation, { checked: counter.checkReplies })
     this.#counter = counter
@@ -70,9 +74,19 @@ export class Endpoint {
   async answer(arrival: Arrival): Promise<Response> {
     const caller = await this.#admit(arrival)
     await this.#sufferFault(arrival)
+    const version = this.#versionOf?.(this.#counter.rooms)
+    if (version === undefined) return this.#reply(arrival, caller, await this.#ask(arrival, caller))
+    const question = `${ownerOf(caller)}?${arrival.search}`
+    const kept = this.#hot.find(version, question)
+    if (kept !== undefined) return this.#reply(arrival, caller, kept)
+    const text = await this.#ask(arrival, caller)
+    this.#hot.keep(version, question, text)
+    return this.#reply(arrival, caller, text)
+  }
+
+  async #ask(arrival: Arrival, caller: Caller): Promise<string> {
     const call = await this.#read(arrival, caller)
-    const answer = await this.#handle(call, this.#counter.rooms)
-    return this.#reply(arrival, caller, answer)
+    return this.#write(await this.#handle(call, this.#counter.rooms))
   }
 
   /** Token, rate limit, client, kind, scope. */
@@ -177,7 +191,7 @@ export class Endpoint {
     }
   }
 
-  #reply({ headers }: Arrival, caller: Caller, answer: unknown): Response {
+  #reply({ headers }: Arrival, caller: Caller, body: string | Uint8Array<ArrayBuffer>): Response {
     const { cacheSeconds, returns, status = 200 } = this.operation
     if (cacheSeconds !== undefined) {
       headers.Vary = 'Authorization'
@@ -187,7 +201,7 @@ export class Endpoint {
       delete headers['Content-Type']
       return new Response(null, { status, headers })
     }
-    return new Response(this.#write(answer), { status, headers })
+    return new Response(body, { status, headers })
   }
 }
 
@@ -215,8 +229,11 @@ function bindingOf(operation: Operation, filters: Fields, caller: Caller): strin
   const canonical = Object.entries(filters)
     .map(([name, value]) => [name, Array.isArray(value) ? [...new Set(value)].sort() : value])
     .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))
-  const owner = isTokenCaller(caller)
-    ? [caller.client_id, caller.kind === 'user' ? caller.user_id : null]
-    : [caller.kind]
-  return JSON.stringify([operation.id, canonical, owner])
+  return JSON.stringify([operation.id, canonical, ownerOf(caller)])
+}
+
+/** Who a cursor, or a kept answer, belongs to. */
+function ownerOf(caller: Caller): string {
+  if (caller.kind === 'user') return `user ${caller.client_id} ${caller.user_id}`
+  return caller.kind === 'app' ? `app ${caller.client_id}` : caller.kind
 }

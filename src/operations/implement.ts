@@ -4,6 +4,7 @@ import type { TokenLifetimes } from '../auth/tokens.ts'
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '../contract/operation.ts'
 import type { Key, Page, Window } from '../contract/page.ts'
 import type { Directory } from '../directory/directory.ts'
+import type { Followings } from '../directory/followings.ts'
 import type { Caller } from '../domain/caller.ts'
 import type { Clock, MovableClock } from '../kit/clock.ts'
 import type { Log } from '../kit/log.ts'
@@ -14,6 +15,7 @@ import type { Faults } from './faults.ts'
 export interface Rooms {
   readonly store: Store
   readonly directory: Directory
+  readonly followings: Followings
   readonly callers: Callers
   readonly clock: Clock
   readonly streamKeys: StreamKeys
@@ -37,15 +39,37 @@ export interface Call<O extends Operation> {
   paginate<Row>(page: Page<Row>, keyOf: (row: Row) => Key, memory?: Key): { cursor?: string }
 }
 
+/** An answer that is text already: rows that are kept as JSON need not be taken apart and put together again. */
+export class PreparedJson {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** A page of prepared rows. */
+export function preparedPage(
+  rows: readonly { readonly json: string }[],
+  pagination: { cursor?: string },
+): PreparedJson {
+  return new PreparedJson(
+    `{"data":[${rows.map(row => row.json).join(',')}],"pagination":${JSON.stringify(pagination)}}`,
+  )
+}
+
 /** An operation with the code that answers it. */
 export interface Implementation {
   readonly operation: Operation
   handle(call: Call<Operation>, rooms: Rooms): Promise<unknown>
+  /** While this stands still, the same question of the same caller has the same answer. Absent: it may always differ. */
+  versionOf?(rooms: Rooms): number
 }
 
 export function implement<O extends Operation>(
   operation: O,
-  handle: (call: Call<O>, rooms: Rooms) => Promise<AnswerOf<O>>,
+  handle: (call: Call<O>, rooms: Rooms) => Promise<AnswerOf<O> | PreparedJson>,
+  options: Pick<Implementation, 'versionOf'> = {},
 ): Implementation {
-  return { operation, handle: handle as unknown as Implementation['handle'] }
+  return { operation, handle: handle as unknown as Implementation['handle'], ...options }
 }

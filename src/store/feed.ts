@@ -17,6 +17,7 @@ export type Change =
   | { readonly kind: 'stream'; readonly stream: LiveStream }
   | { readonly kind: 'end'; readonly user_id: string; readonly stream_id: string }
   | { readonly kind: 'access'; readonly access: Access }
+  | { readonly kind: 'follows'; readonly user_ids: readonly string[] }
   | { readonly kind: 'viewers'; readonly counts: readonly (readonly [stream_id: string, viewers: number])[] }
 
 /** A change with its place in the order of commits: no number is missing, and a smaller one was committed earlier. */

@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Window } from '../../src/contract/page.ts'
-import type { Stream } from '../../src/contract/resources/stream.ts'
-import { Directory, type StreamFilter, type StreamPage, streamKey } from '../../src/directory/directory.ts'
+import {
+  Directory,
+  type ShownStream,
+  type StreamFilter,
+  type StreamPage,
+  streamKey,
+} from '../../src/directory/directory.ts'
 import type { LiveStream } from '../../src/store/feed.ts'
 
 function live(n: number, changes: Partial<LiveStream> = {}): LiveStream {
@@ -49,7 +54,7 @@ class Walker {
   }
 }
 
-function expectOrder(rows: readonly Stream[]): void {
+function expectOrder(rows: readonly ShownStream[]): void {
   for (const [index, row] of rows.entries()) {
     const next = rows[index + 1]
     if (next === undefined) continue
@@ -189,6 +194,56 @@ describe('the directory', () => {
     }
   })
 
+  test('any filter gives what a plain search gives, forward and back, whatever the page size', () => {
+    const some = (names: readonly string[]) =>
+      fc.option(fc.array(fc.constantFrom(...names), { maxLength: 3 }), { nil: undefined })
+    const row = fc.record({ viewers: fc.nat(4), game: fc.nat(2), language: fc.constantFrom('en', 'de') })
+    fc.assert(
+      fc.property(
+        fc.array(row, { maxLength: 40 }),
+        some(['0', '1', '2', '9']),
+        some(['en', 'de', 'fr']),
+        fc.integer({ min: 1, max: 7 }),
+        (rows, game_ids, languages, first) => {
+          const directory = new Directory({ publicUrl: '' })
+          const streams = rows.map((each, n) =>
+            live(n, { viewer_count: each.viewers, game_id: String(each.game), language: each.language }),
+          )
+          for (const stream of streams) directory.apply({ kind: 'stream', stream })
+          const expected = streams
+            .filter(({ game_id }) => game_ids?.includes(game_id) ?? true)
+            .filter(({ language }) => languages?.includes(language) ?? true)
+            .sort((a, b) => b.viewer_count - a.viewer_count || Number(b.id) - Number(a.id))
+            .map(stream => stream.id)
+          const filter = { game_ids, languages }
+          const forward: string[] = []
+          let last: StreamPage | undefined
+          let window: Window = { first, direction: 'forward' }
+          do {
+            last = directory.page(filter, window)
+            forward.push(...last.rows.map(each => each.id))
+            const bottom = last.rows.at(-1)
+            if (bottom !== undefined)
+              window = { first, direction: 'forward', from: streamKey(bottom), memory: last.memory }
+          } while (last.more)
+          expect(forward).toEqual(expected)
+          const backward = last.rows.map(each => each.id)
+          for (let top = last.rows[0]; top !== undefined; ) {
+            const page: StreamPage = directory.page(filter, {
+              first,
+              direction: 'backward',
+              from: streamKey(top),
+            })
+            backward.unshift(...page.rows.map(each => each.id))
+            top = page.more ? page.rows[0] : undefined
+          }
+          expect(backward).toEqual(expected)
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
   test('a cursor whose ranking is gone goes on by sort key', () => {
     let now = 0
     const directory = new Directory({ publicUrl: '', monotonic: () => now })
@@ -197,12 +252,12 @@ describe('the directory', () => {
     now += 6 * 60 * 1000
     directory.apply({ kind: 'viewers', counts: [['1000', 50]] })
     directory.page({}, { first: 1, direction: 'forward' })
-    const last = page.rows.at(-1) as Stream
+    const last = page.rows.at(-1) as ShownStream
     const next = directory.page(
       {},
       { first: 100, direction: 'forward', from: streamKey(last), memory: page.memory },
     )
-    expect(next.rows.map(row => row.user_id)).toEqual(['5', '4', '3', '2', '1'])
+    expect(next.rows.map(row => JSON.parse(row.json).user_id)).toEqual(['5', '4', '3', '2', '1'])
   })
 
   test('ids order rows as numbers', () => {

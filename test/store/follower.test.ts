@@ -23,7 +23,9 @@ async function follow(store: Store) {
   )
   await follower.load()
   const shown = () =>
-    directory.page({}, { first: 100, direction: 'forward' }).rows.map(row => [row.user_id, row.viewer_count])
+    directory
+      .page({}, { first: 100, direction: 'forward' })
+      .rows.map(row => [JSON.parse(row.json).user_id, row.viewer_count])
   return { follower, shown, lines }
 }
 

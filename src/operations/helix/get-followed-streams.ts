@@ -1,13 +1,13 @@
 import { getFollowedStreams } from '../../contract/helix/get-followed-streams.ts'
 import { streamKey } from '../../directory/directory.ts'
 import { requireOwnId } from '../../domain/access.ts'
-import { implement } from '../implement.ts'
+import { implement, preparedPage } from '../implement.ts'
 
 export const handleGetFollowedStreams = implement(
   getFollowedStreams,
-  async ({ query, caller, window, paginate }, { store, directory }) => {
+  async ({ query, caller, window, paginate }, { followings, directory }) => {
     const { user_id } = requireOwnId(caller, 'user_id', query.user_id)
-    const page = directory.pageOfUsers(await store.follows.of(user_id), window)
-    return { data: [...page.rows], pagination: paginate(page, streamKey, page.memory) }
+    const page = directory.pageOfUsers(await followings.of(user_id), window)
+    return preparedPage(page.rows, paginate(page, streamKey, page.memory))
   },
 )

@@ -25,6 +25,7 @@ export async function putFollows(
         from ${tableOf(args.follows, ['user_id', 'broadcaster_id'])} as pair where 1 = 1
         on conflict (user_id, broadcaster_id) do nothing`,
   )
+  tx.publish({ kind: 'follows', user_ids: [...new Set(args.follows.map(follow => follow.user_id))] })
   return { outcome: 'done' }
 }
 
@@ -35,5 +36,6 @@ export async function deleteFollow(
   const gone = await tx.run(
     sql`delete from follows where user_id = ${args.user_id} and broadcaster_id = ${args.broadcaster_id}`,
   )
+  if (gone > 0) tx.publish({ kind: 'follows', user_ids: [args.user_id] })
   return gone > 0
 }

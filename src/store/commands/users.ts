@@ -79,5 +79,6 @@ export async function putUser(
 export async function deleteUser(tx: Transaction, args: { id: string; now: number }): Promise<boolean> {
   await endStream(tx, { user_id: args.id, now: args.now })
   tx.publish({ kind: 'access', access: { user_id: args.id } })
+  tx.publish({ kind: 'follows', user_ids: [args.id] })
   return deleteById(tx, 'user', args.id)
 }

@@ -1,0 +1,23 @@
+/**
+ * Answers kept as bytes while nothing has changed that they depend on. A version tells: when it moves, all of them are
+ * forgotten. Few are kept; whatever is asked so often that it matters is among them soon enough.
+ */
+export class HotAnswers {
+  readonly #kept = new Map<string, Uint8Array<ArrayBuffer>>()
+  #version = -1
+
+  find(version: number, question: string): Uint8Array<ArrayBuffer> | undefined {
+    if (version === this.#version) return this.#kept.get(question)
+    this.#version = version
+    this.#kept.clear()
+    return undefined
+  }
+
+  /** Keeps an answer that was made while this version held, unless it has moved on. */
+  keep(version: number, question: string, text: string): void {
+    if (version === this.#version && this.#kept.size < MANY) this.#kept.set(question, ENCODER.encode(text))
+  }
+}
+
+const MANY = 500
+const ENCODER = new TextEncoder()
