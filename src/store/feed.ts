@@ -4,7 +4,7 @@ import type { Stream } from '../contract/resources/stream.ts'
 export type LiveStream = Omit<Stream, 'type' | 'thumbnail_url'>
 
 /** Tokens whose cached meaning is no longer true: these, or all of one client or user. */
-export type Access =
+export type EndedAccess =
   | { readonly tokens: readonly string[] }
   | { readonly client_id: string }
   | { readonly user_id: string }
@@ -16,7 +16,7 @@ export type Access =
 export type Change =
   | { readonly kind: 'stream'; readonly stream: LiveStream }
   | { readonly kind: 'end'; readonly user_id: string; readonly stream_id: string }
-  | { readonly kind: 'access'; readonly access: Access }
+  | { readonly kind: 'access'; readonly access: EndedAccess }
   | { readonly kind: 'follows'; readonly user_ids: readonly string[] }
   | { readonly kind: 'viewers'; readonly counts: readonly (readonly [stream_id: string, viewers: number])[] }
 

@@ -222,7 +222,7 @@ function inModel(model: Model, names: Cast, act: Action, now: number, step: numb
     case 'start':
       return model.start(at(act.user), `1${fresh}`, `2${fresh}`, Math.floor(now / 1000) * 1000, act.viewers)
     case 'end':
-      return model.end(at(act.user))
+      return model.end(at(act.user), now)
     case 'keep':
       return model.keepVideos(at(act.user), act.on, `2${fresh}`)
     case 'editor': {

@@ -121,6 +121,133 @@ for (const engine of engines) {
       for (const id of ['2', '3']) expect((await store.streams.of(id))?.id).toBe(running.get(id) as string)
     })
 
+    const beside: Record<string, (user_id: string, n: number) => Promise<unknown>> = {
+      'a channel change': (user_id, n) =>
+        store.commands.changeChannel({ user_id, title: `title ${n}`, video_id: String(5000 + n) }),
+      'a rename': (user_id, n) =>
+        store.commands.putUser({
+          id: user_id,
+          display_name: `Name ${n}`,
+          stream_key: anyStreamKey('kept'),
+          now: NOW,
+        }),
+      'a viewer report': (user_id, n) => store.commands.reportViewers({ counts: [[user_id, n]] }),
+      'a second start': (user_id, n) => startOf(user_id, 6000 + n, n),
+    }
+    const startOf = (user_id: string, n: number, viewer_count = 0) =>
+      store.commands.startStream({
+        user_id,
+        stream_id: String(n),
+        video_id: String(n),
+        started_at: '2026-03-01T12:00:00Z',
+        viewer_count,
+      })
+    for (const [title, change] of Object.entries(beside)) {
+      test(`a stream that ends beside ${title} leaves no ghost in the feed`, async () => {
+        const before = await store.feed.head()
+        for (let n = 0; n < 25; n++) {
+          await startOf('3', 100_000 * Object.keys(beside).indexOf(title) + 10_000 + n)
+          await Promise.all([
+            change('3', n),
+            store.commands.endStream({ user_id: '3', now: NOW }),
+            change('3', n + 1000),
+          ])
+          await store.commands.endStream({ user_id: '3', now: NOW })
+        }
+        const live = new Set<string>()
+        for (let seq = before; ; ) {
+          const entries = await store.feed.after(seq, 500)
+          if (entries.length === 0) break
+          for (const { change: each } of entries) {
+            if (each.kind === 'stream') live.add(each.stream.id)
+            if (each.kind === 'end') live.delete(each.stream_id)
+          }
+          seq = entries.at(-1)?.seq ?? seq
+        }
+        expect([...live]).toEqual([])
+      })
+    }
+
+    test('a user deleted while going live leaves no ghost', async () => {
+      const before = await store.feed.head()
+      for (let n = 0; n < 20; n++) {
+        const id = String(70_000 + n)
+        await store.commands.putUser({ id, login: `leaving${n}`, stream_key: anyStreamKey(id), now: NOW })
+        await Promise.all([startOf(id, 700_000 + n), store.commands.deleteUser({ id, now: NOW })])
+        await store.commands.deleteUser({ id, now: NOW })
+      }
+      const live = new Set<string>()
+      for (const { change } of await store.feed.after(before, 1000)) {
+        if (change.kind === 'stream') live.add(change.stream.id)
+        if (change.kind === 'end') live.delete(change.stream_id)
+      }
+      expect([...live]).toEqual([])
+    })
+
+    test('two changes of one client keep both', async () => {
+      const client = {
+        id: 'both',
+        name: 'N',
+        organization_id: null,
+        owner_user_id: null,
+        kind: 'public' as const,
+        redirect_uris: [],
+      }
+      await store.commands.createClient({ client, secret_hash: null })
+      for (let n = 0; n < 20; n++) {
+        const [name, redirect_uris] = [`name ${n}`, [`http://localhost/${n}`]]
+        await Promise.all([
+          store.commands.changeClient({ id: 'both', name }),
+          store.commands.changeClient({ id: 'both', redirect_uris }),
+        ])
+        expect(await store.clients.find('both')).toMatchObject({ name, redirect_uris })
+      }
+      await store.commands.deleteClient({ id: 'both' })
+    })
+
+    test('a refresh token used twice at once ends its family; a revocation beside a use wins', async () => {
+      const client = {
+        id: 'app',
+        name: 'N',
+        organization_id: null,
+        owner_user_id: null,
+        kind: 'public' as const,
+        redirect_uris: [],
+      }
+      await store.commands.createClient({ client, secret_hash: null })
+      const later = new Date(NOW + 60_000).toISOString()
+      const token = (hash: string) => ({
+        hash,
+        kind: 'refresh' as const,
+        client_id: 'app',
+        user_id: '1',
+        scopes: [],
+        family: hash,
+        expires_at: later,
+      })
+      const use = (hash: string, n: string) =>
+        store.commands.useRefreshToken({
+          hash,
+          client_id: 'app',
+          now: new Date(NOW).toISOString(),
+          access: { hash: `${hash} access ${n}`, expires_at: later },
+          refresh: { hash: `${hash} refresh ${n}`, expires_at: later },
+        })
+      const survivors = async (hash: string) => {
+        const names = [`${hash} access 1`, `${hash} refresh 1`, `${hash} access 2`, `${hash} refresh 2`]
+        const rows = await Promise.all(names.map(name => store.tokens.find(name)))
+        return rows.filter(row => row !== undefined).length
+      }
+      for (let n = 0; n < 15; n++) {
+        await store.commands.issueTokens({ tokens: [token(`twice ${n}`), token(`ended ${n}`)] })
+        await Promise.all([use(`twice ${n}`, '1'), use(`twice ${n}`, '2')])
+        expect(await survivors(`twice ${n}`)).toBe(0)
+        await Promise.all([use(`ended ${n}`, '1'), store.commands.revokeToken({ hash: `ended ${n}` })])
+        expect(await survivors(`ended ${n}`)).toBe(0)
+      }
+      await store.commands.deleteClient({ id: 'app' })
+    })
+
     test('keys are ordered byte by byte', async () => {
       for (const name of ['b', 'B', 'a', 'A', '_', '0']) {
         await store.commands.createClient({

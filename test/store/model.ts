@@ -32,7 +32,13 @@ const DAY = 24 * 3600 * 1000
 export class Model {
   readonly entitlements = new Map<string, Row>()
   readonly live = new Map<string, LiveRow>()
-  readonly videos: { id: string; user: string; began: number; ended: boolean; markers: MarkerRow[] }[] = []
+  readonly videos: {
+    id: string
+    user: string
+    began: number
+    ended: string | undefined
+    markers: MarkerRow[]
+  }[] = []
   readonly keeps = new Map<string, boolean>()
   readonly editors = new Set<string>()
   readonly keys = new Map<string, { input: string; marker: MarkerRow; at: number }>()
@@ -51,13 +57,13 @@ export class Model {
       return
     }
     const kept = this.keeps.get(user) ?? true
-    if (kept) this.videos.push({ id: video, user, began: at, ended: false, markers: [] })
+    if (kept) this.videos.push({ id: video, user, began: at, ended: undefined, markers: [] })
     this.live.set(user, { id: stream, video: kept ? video : undefined, started: at, viewers: viewers ?? 0 })
   }
 
-  end(user: string): boolean {
+  end(user: string, at: number): boolean {
     const running = this.live.get(user)
-    for (const video of this.videos) if (video.id === running?.video) video.ended = true
+    for (const video of this.videos) if (video.id === running?.video) video.ended = seconds(at)
     return this.live.delete(user)
   }
 
@@ -65,7 +71,7 @@ export class Model {
     const running = this.live.get(user)
     if (kept && this.keeps.get(user) === false && running !== undefined && running.video === undefined) {
       running.video = video
-      this.videos.push({ id: video, user, began: running.started, ended: false, markers: [] })
+      this.videos.push({ id: video, user, began: running.started, ended: undefined, markers: [] })
     }
     this.keeps.set(user, kept)
   }
@@ -106,8 +112,9 @@ export class Model {
 
   latestVideo(user: string) {
     const own = this.videos.filter(video => video.user === user)
-    return own.sort(
-      (a, b) => Number(a.ended) - Number(b.ended) || b.began - a.began || Number(b.id) - Number(a.id),
+    const rank = (ended: string | undefined) => (ended === undefined ? 'z' : ended)
+    return own.sort((a, b) =>
+      rank(a.ended) === rank(b.ended) ? Number(b.id) - Number(a.id) : rank(a.ended) < rank(b.ended) ? 1 : -1,
     )[0]
   }
 

@@ -19,6 +19,7 @@ export async function putBenefit(
   | { outcome: 'other_organization' }
   | MissingReference
 > {
+  await tx.lock(sql`select id from benefits where id = ${args.id}`, 'benefits')
   const before = await benefitQueries(tx).find(args.id)
   const name = args.name ?? before?.name
   const organization_id = args.organization_id ?? before?.organization_id

@@ -24,11 +24,13 @@ export async function changeClient(
   args: {
     id: string
     name?: string | undefined
+    kind?: Client['kind'] | undefined
     organization_id?: string | null | undefined
     owner_user_id?: string | null | undefined
     redirect_uris?: readonly string[] | undefined
   },
 ): Promise<{ outcome: 'done'; client: Client } | { outcome: 'absent' } | MissingReference> {
+  await tx.lock(sql`select id from clients where id = ${args.id}`, 'clients')
   const before = await clientQueries(tx).find(args.id)
   if (before === undefined) return { outcome: 'absent' }
   const missing = await missingOwner(tx, args)
@@ -36,15 +38,18 @@ export async function changeClient(
   const client: Client = {
     ...before,
     name: args.name ?? before.name,
+    kind: args.kind ?? before.kind,
     organization_id: args.organization_id === undefined ? before.organization_id : args.organization_id,
     owner_user_id: args.owner_user_id === undefined ? before.owner_user_id : args.owner_user_id,
     redirect_uris: [...(args.redirect_uris ?? before.redirect_uris)],
   }
   await tx.run(
-    sql`update clients set name = ${client.name}, organization_id = ${client.organization_id},
+    sql`update clients set name = ${client.name}, kind = ${client.kind}, organization_id = ${client.organization_id},
           owner_user_id = ${client.owner_user_id}, redirect_uris = ${JSON.stringify(client.redirect_uris)}
         where id = ${client.id}`,
   )
+  if (client.kind === 'public')
+    await tx.run(sql`update clients set secret_hash = null where id = ${client.id}`)
   tx.publish({ kind: 'access', access: { client_id: client.id } })
   return { outcome: 'done', client }
 }

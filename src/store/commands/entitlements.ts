@@ -14,7 +14,7 @@ import {
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { entitlementColumns } from '../queries/entitlements.ts'
-import { isOneOf, lockRows, sql, tableOf } from '../sql/tag.ts'
+import { isOneOf, lockRows, notByIndex, sql, tableOf } from '../sql/tag.ts'
 import { type MissingReference, missingReference } from './references.ts'
 
 export interface Grant {
@@ -153,7 +153,7 @@ export async function updateEntitlements(
   for (const [last_updated, ids] of moved) {
     await tx.run(
       sql`update entitlements set fulfillment_status = ${args.fulfillment_status}, last_updated = ${last_updated}
-          where ${isOneOf(sql`id`, ids)}`,
+          where ${isOneOf(sql`id`, ids)} and ${notByIndex('organization_id')} = ${args.reach.organization_id}`,
     )
   }
   return groupByStatus(decided.map(({ echo, status }) => [echo, status] as const))

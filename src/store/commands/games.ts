@@ -15,6 +15,7 @@ export async function putGame(
     organization_id?: string | null | undefined
   },
 ): Promise<{ outcome: 'done'; game: Game } | { outcome: 'name_missing' } | MissingReference> {
+  await tx.lock(sql`select id from games where id = ${args.id}`, 'games')
   const before = args.isNew ? undefined : await gameQueries(tx).find(args.id)
   const name = args.name ?? before?.name
   if (name === undefined) return { outcome: 'name_missing' }

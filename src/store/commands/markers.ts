@@ -2,6 +2,7 @@ import type { StreamMarker } from '../../contract/resources/marker.ts'
 import { markerPosition } from '../../domain/timeline.ts'
 import { isoMillis, isoSeconds } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
+import { channelQueries } from '../queries/world.ts'
 import { lockRows, sql } from '../sql/tag.ts'
 
 export type MarkerOutcome =
@@ -84,9 +85,5 @@ export async function createMarker(
 export const IDEMPOTENCY_MILLISECONDS = 24 * 3600 * 1000
 
 async function mayMark(tx: Transaction, broadcaster_id: string, user_id: string): Promise<boolean> {
-  if (broadcaster_id === user_id) return true
-  const editor = await tx.get(
-    sql`select 1 as yes from editors where user_id = ${broadcaster_id} and editor_id = ${user_id}`,
-  )
-  return editor !== undefined
+  return broadcaster_id === user_id || channelQueries(tx).hasEditor(broadcaster_id, user_id)
 }

@@ -8,6 +8,7 @@ export async function putOrganization(
   tx: Transaction,
   args: { id: string; name?: string | undefined },
 ): Promise<{ outcome: 'done'; organization: Organization } | { outcome: 'name_missing' }> {
+  await tx.lock(sql`select id from organizations where id = ${args.id}`, 'organizations')
   const before = await organizationQueries(tx).find(args.id)
   const name = args.name ?? before?.name
   if (name === undefined) return { outcome: 'name_missing' }

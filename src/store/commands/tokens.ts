@@ -53,6 +53,7 @@ export async function useRefreshToken(
     refresh?: Successor | undefined
   },
 ): Promise<{ outcome: 'done'; scopes: string[] } | { outcome: 'refused' }> {
+  await tx.lock(sql`select hash from tokens where hash = ${args.hash}`, 'tokens')
   const held = await tx.get<{
     user_id: string
     scopes: string
@@ -71,10 +72,7 @@ export async function useRefreshToken(
   const scopes = JSON.parse(held.scopes) as string[]
   const shared = { client_id: args.client_id, user_id: held.user_id, scopes, family: held.family }
   if (args.refresh !== undefined) {
-    const spent = await tx.run(
-      sql`update tokens set used_at = ${args.now} where hash = ${args.hash} and used_at is null`,
-    )
-    if (spent === 0) return { outcome: 'refused' }
+    await tx.run(sql`update tokens set used_at = ${args.now} where hash = ${args.hash}`)
     await insertToken(tx, { ...shared, ...args.refresh, kind: 'refresh' })
   }
   await insertToken(tx, { ...shared, ...args.access, kind: 'user' })
@@ -86,6 +84,7 @@ export async function revokeToken(
   tx: Transaction,
   args: { hash: string; client_id?: string | undefined },
 ): Promise<boolean> {
+  await tx.lock(sql`select hash from tokens where hash = ${args.hash}`, 'tokens')
   const held = await tx.get<{ kind: TokenKind; client_id: string; family: string }>(
     sql`select kind, client_id, family from tokens where hash = ${args.hash}`,
   )

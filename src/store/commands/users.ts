@@ -24,11 +24,13 @@ export async function putUser(
     login?: string | undefined
     display_name?: string | undefined
     password_hash?: string | undefined
+    created_at?: string | undefined
     /** Kept only if the user is new; its context is version 1. */
     stream_key: StoredStreamKey
     now: number
   },
 ): Promise<{ outcome: 'done'; user: User } | { outcome: 'taken' } | { outcome: 'login_missing' }> {
+  await tx.lock(sql`select id from users where id = ${args.id}`, 'users')
   const users = userQueries(tx)
   const before = args.isNew ? undefined : await users.find(args.id)
   const login = args.login?.toLowerCase() ?? before?.login
@@ -41,7 +43,7 @@ export async function putUser(
       id: args.id,
       login,
       display_name: args.display_name ?? args.login ?? login,
-      created_at: isoMillis(args.now),
+      created_at: args.created_at ?? isoMillis(args.now),
     }
     await tx.run(
       sql`insert into users (id, login, display_name, password_hash, created_at)
@@ -58,12 +60,19 @@ export async function putUser(
     return { outcome: 'done', user }
   }
 
-  const user = { ...before, login, display_name: args.display_name ?? before.display_name }
+  const user = {
+    ...before,
+    login,
+    display_name: args.display_name ?? before.display_name,
+    created_at: args.created_at ?? before.created_at,
+  }
   await tx.run(
-    sql`update users set login = ${login}, display_name = ${user.display_name} where id = ${user.id}`,
+    sql`update users set login = ${login}, display_name = ${user.display_name}, created_at = ${user.created_at}
+        where id = ${user.id}`,
   )
   if (args.password_hash !== undefined) {
     // Whoever changes a password means to lock out whoever came in with the old one.
+    await tx.lock(sql`select hash from tokens where user_id = ${user.id} order by hash`, 'tokens')
     await endTokens(
       tx,
       sql`user_id in (select id from users where id = ${user.id} and password_hash is not null)`,
@@ -75,8 +84,9 @@ export async function putUser(
   return { outcome: 'done', user }
 }
 
-/** Deletes the user and everything that is the user's alone; a running stream ends. */
+/** Deletes the user and everything that is the user's alone; a running stream ends, and none starts meanwhile. */
 export async function deleteUser(tx: Transaction, args: { id: string; now: number }): Promise<boolean> {
+  await tx.lock(sql`select user_id from channels where user_id = ${args.id}`, 'channels')
   await endStream(tx, { user_id: args.id, now: args.now })
   tx.publish({ kind: 'access', access: { user_id: args.id } })
   tx.publish({ kind: 'follows', user_ids: [args.id] })

@@ -9,6 +9,7 @@ export interface EntitlementFilter {
   readonly ids?: readonly string[] | undefined
   readonly user_id?: string | undefined
   readonly game_id?: string | undefined
+  readonly benefit_id?: string | undefined
   readonly fulfillment_status?: FulfillmentStatus | undefined
 }
 
@@ -49,6 +50,7 @@ function conditions(filter: EntitlementFilter): Sql[] {
   if (filter.organization_id !== undefined) where.push(sql`organization_id = ${filter.organization_id}`)
   if (filter.user_id !== undefined) where.push(sql`user_id = ${filter.user_id}`)
   if (filter.game_id !== undefined) where.push(sql`${column('game_id')} = ${filter.game_id}`)
+  if (filter.benefit_id !== undefined) where.push(sql`${column('benefit_id')} = ${filter.benefit_id}`)
   if (filter.fulfillment_status !== undefined) {
     where.push(sql`${column('fulfillment_status')} = ${filter.fulfillment_status}`)
   }
@@ -63,7 +65,7 @@ async function pageOfNamed(
   window: Window,
 ): Promise<Page<Entitlement>> {
   const where = [sql`${isOneOf(sql`id`, ids)}`]
-  for (const name of ['organization_id', 'user_id', 'game_id', 'fulfillment_status'] as const) {
+  for (const name of ['organization_id', 'user_id', 'game_id', 'benefit_id', 'fulfillment_status'] as const) {
     const value = filter[name]
     if (value !== undefined) where.push(sql`${notByIndex(name)} = ${value}`)
   }

@@ -18,11 +18,11 @@ const videoColumns = sql`select v.id, v.user_id, u.login as user_login, u.displa
 export const videoQueries = (db: Database) => ({
   find: (id: string) => db.get<Video>(sql`${videoColumns} where v.id = ${id}`),
 
-  /** The user's most recent video; that of a running stream comes before all others (D-41). */
+  /** The user's most recent video: that of a running stream, else the one that ended last (D-41). */
   latestOf: (user_id: string) =>
     db.get<Video>(
       sql`${videoColumns} where v.user_id = ${user_id}
-          order by case when v.ended_at is null then 0 else 1 end, v.created_at desc, length(v.id) desc, v.id desc
+          order by case when v.ended_at is null then 0 else 1 end, v.ended_at desc, length(v.id) desc, v.id desc
           limit 1`,
     ),
 })

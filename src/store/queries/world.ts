@@ -28,17 +28,28 @@ export const organizationQueries = (db: Database) => ({
     keysetPage<Organization>(db, { select: organizationColumns, where: [], order: BY_ID, window }),
 })
 
-const ofOrganization = (organization_id: string | undefined): Sql[] =>
-  organization_id === undefined ? [] : [sql`organization_id = ${organization_id.toLowerCase()}`]
+interface Owners {
+  readonly organization_id?: string | undefined
+  readonly game_id?: string | undefined
+  readonly owner_user_id?: string | undefined
+}
+
+function belongingTo({ organization_id, game_id, owner_user_id }: Owners): Sql[] {
+  const where: Sql[] = []
+  if (organization_id !== undefined) where.push(sql`organization_id = ${organization_id.toLowerCase()}`)
+  if (game_id !== undefined) where.push(sql`game_id = ${game_id}`)
+  if (owner_user_id !== undefined) where.push(sql`owner_user_id = ${owner_user_id}`)
+  return where
+}
 
 const gameColumns = sql`select id, name, organization_id from games`
 
 export const gameQueries = (db: Database) => ({
   find: (id: string) => db.get<Game>(sql`${gameColumns} where id = ${id}`),
-  page: (filter: { organization_id?: string | undefined }, window: Window): Promise<Page<Game>> =>
+  page: (filter: Pick<Owners, 'organization_id'>, window: Window): Promise<Page<Game>> =>
     keysetPage<Game>(db, {
       select: gameColumns,
-      where: ofOrganization(filter.organization_id),
+      where: belongingTo(filter),
       order: BY_NUMBER,
       window,
     }),
@@ -48,10 +59,10 @@ const benefitColumns = sql`select id, name, organization_id, game_id from benefi
 
 export const benefitQueries = (db: Database) => ({
   find: (id: string) => db.get<Benefit>(sql`${benefitColumns} where id = ${id.toLowerCase()}`),
-  page: (filter: { organization_id?: string | undefined }, window: Window): Promise<Page<Benefit>> =>
+  page: (filter: Pick<Owners, 'organization_id' | 'game_id'>, window: Window): Promise<Page<Benefit>> =>
     keysetPage<Benefit>(db, {
       select: benefitColumns,
-      where: ofOrganization(filter.organization_id),
+      where: belongingTo(filter),
       order: BY_ID,
       window,
     }),
@@ -72,10 +83,13 @@ export const clientQueries = (db: Database) => ({
     db.get<{ id: string; kind: Client['kind']; secret_hash: string | null }>(
       sql`select id, kind, secret_hash from clients where id = ${id}`,
     ),
-  page: async (filter: { organization_id?: string | undefined }, window: Window): Promise<Page<Client>> => {
+  page: async (
+    filter: Pick<Owners, 'organization_id' | 'owner_user_id'>,
+    window: Window,
+  ): Promise<Page<Client>> => {
     const page = await keysetPage<ClientRow>(db, {
       select: clientColumns,
-      where: ofOrganization(filter.organization_id),
+      where: belongingTo(filter),
       order: BY_ID,
       window,
     })

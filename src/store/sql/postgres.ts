@@ -12,6 +12,8 @@ import { render, type Sql, sql, verbatim } from './tag.ts'
 const MIGRATION_LOCK = 7_382_945
 const TRIES = 5
 const READ_MILLISECONDS = 5000
+/** A write is never cancelled, but its caller is not kept waiting: what became of it is unknown then. */
+const WRITE_MILLISECONDS = 10_000
 
 type Queryable = Pick<SQL, 'unsafe'>
 
@@ -28,10 +30,10 @@ export async function openPostgresEngine(url: string, options: { connections: nu
   return {
     name: 'postgres',
     db: {
-      all: query => withinDeadline(reading.all(query)),
-      get: query => withinDeadline(reading.get(query)),
+      all: query => within(READ_MILLISECONDS, reading.all(query)),
+      get: query => within(READ_MILLISECONDS, reading.get(query)),
     },
-    run: (name, args) => runWithRetries(pool, name, args),
+    run: (name, args) => within(WRITE_MILLISECONDS, runWithRetries(pool, name, args)),
     close: () => pool.close(),
   }
 }
@@ -85,10 +87,10 @@ function database(connection: Queryable): Writable {
   }
 }
 
-async function withinDeadline<T>(work: Promise<T>): Promise<T> {
+async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
   let timer: Timer | undefined
   const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Unavailable('PostgreSQL took too long')), READ_MILLISECONDS)
+    timer = setTimeout(() => reject(new Unavailable('PostgreSQL took too long')), milliseconds)
   })
   try {
     return await Promise.race([work, deadline])
@@ -104,7 +106,7 @@ function translate(error: unknown): unknown {
   if (!(error instanceof SQL.PostgresError)) return error
   const state = String(error.errno ?? '')
   if (/^(23505|23503|40001|40P01)$/.test(state)) return new Conflict(error.message)
-  const serverRefuses = /^(08|53|57|58|25006)/.test(state)
+  const serverRefuses = /^(08|53|57|58|25006|55P03)/.test(state)
   if (serverRefuses || error.code !== 'ERR_POSTGRES_SERVER_ERROR') return new Unavailable(error.message)
   return error
 }

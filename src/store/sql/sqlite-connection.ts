@@ -1,4 +1,4 @@
-import { SQLiteError, Database as Sqlite } from 'bun:sqlite'
+import { SQLiteError, Database as Sqlite, type Statement } from 'bun:sqlite'
 import { Conflict, Unavailable } from '../errors.ts'
 import { sqliteFlavor } from './flavors.ts'
 import type { Writable } from './run-command.ts'
@@ -20,20 +20,28 @@ export function openSqlite(file: string, mode: 'read' | 'write'): Sqlite {
   return connection
 }
 
-/** Statements are compiled once per text and connection. */
+/** Statements are compiled once per text and connection. There are about a hundred texts; their number does not grow. */
 export function sqliteDatabase(connection: Sqlite): Writable {
+  const statements = new Map<string, Statement>()
+  const prepared = (text: string): Statement => {
+    const known = statements.get(text)
+    if (known !== undefined) return known
+    const statement = connection.prepare(text)
+    statements.set(text, statement)
+    return statement
+  }
   return {
     all: async <Row>(query: Parameters<Writable['all']>[0]) => {
       const { text, values } = render(query, sqliteFlavor)
-      return connection.query(text).all(...values) as Row[]
+      return prepared(text).all(...values) as Row[]
     },
     get: async <Row>(query: Parameters<Writable['get']>[0]) => {
       const { text, values } = render(query, sqliteFlavor)
-      return (connection.query(text).get(...values) ?? undefined) as Row | undefined
+      return (prepared(text).get(...values) ?? undefined) as Row | undefined
     },
     run: async statement => {
       const { text, values } = render(statement, sqliteFlavor)
-      return connection.query(text).run(...values).changes
+      return prepared(text).run(...values).changes
     },
     lock: async () => undefined,
   }
@@ -43,7 +51,7 @@ export function sqliteDatabase(connection: Sqlite): Writable {
 export function translateSqliteError(error: unknown): unknown {
   if (!(error instanceof SQLiteError)) return error
   const code = error.code ?? ''
-  if (code.startsWith('SQLITE_CONSTRAINT')) return new Conflict(error.message)
+  if (/^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY|FOREIGNKEY)$/.test(code)) return new Conflict(error.message)
   if (/^SQLITE_(BUSY|FULL|IOERR|CANTOPEN|READONLY|LOCKED|NOMEM|CORRUPT|NOTADB)/.test(code)) {
     return new Unavailable(`${code}: ${error.message}`)
   }

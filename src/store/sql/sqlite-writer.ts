@@ -31,6 +31,8 @@ self.onmessage = (opening: MessageEvent<string>) => {
       connection.run('release command')
       return answer
     } catch (error) {
+      // A full disk undoes the whole transaction by itself: then nothing of the group happened.
+      if (!connection.inTransaction) throw error
       connection.run('rollback to command')
       connection.run('release command')
       return failed(error)

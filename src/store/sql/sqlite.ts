@@ -9,6 +9,7 @@ import type { WriterAnswer, WriterJob } from './sqlite-writer.ts'
 
 const LARGEST_BATCH = 256
 const LONGEST_QUEUE = 10_000
+const REOPEN_MILLISECONDS = 1000
 
 interface Waiting {
   readonly job: WriterJob
@@ -74,30 +75,25 @@ function withTranslatedErrors(db: Database): Database {
  * gathered go over as the next batch. That is the whole of group commit.
  */
 class Writer {
-  readonly #worker: Worker
+  readonly #file: string
+  #worker: Worker | undefined
   #waiting: Waiting[] = []
   #running: readonly Waiting[] = []
-  #broken: string | undefined
+  #closing = false
   #onIdle: (() => void) | undefined
 
-  private constructor(worker: Worker) {
-    this.#worker = worker
-    worker.onmessage = (message: MessageEvent<string>) => this.#settle(JSON.parse(message.data))
-    worker.onerror = event => this.#break(event.message)
+  private constructor(file: string) {
+    this.#file = file
   }
 
   static async start(file: string): Promise<Writer> {
-    const worker = new Worker(new URL('./sqlite-writer.ts', import.meta.url).href)
-    await new Promise<void>((resolve, reject) => {
-      worker.onmessage = () => resolve()
-      worker.onerror = event => reject(new Unavailable(event.message))
-      worker.postMessage(file)
-    })
-    return new Writer(worker)
+    const writer = new Writer(file)
+    await writer.#open()
+    return writer
   }
 
   run(name: CommandName, args: unknown): ReturnType<Engine['run']> {
-    if (this.#broken !== undefined) return Promise.reject(new Unavailable(this.#broken))
+    if (this.#worker === undefined) return Promise.reject(new Unavailable('the writer is not running'))
     if (this.#waiting.length >= LONGEST_QUEUE) return Promise.reject(new Unavailable('the writer is behind'))
     return new Promise((resolve, reject) => {
       this.#waiting.push({ job: { name, args }, resolve, reject })
@@ -107,23 +103,38 @@ class Writer {
   }
 
   async close(): Promise<void> {
+    this.#closing = true
     if (this.#running.length > 0 || this.#waiting.length > 0) {
       await new Promise<void>(resolve => {
         this.#onIdle = resolve
       })
     }
-    if (this.#broken === undefined) {
-      await new Promise<void>(resolve => {
-        this.#worker.onmessage = () => resolve()
-        this.#worker.postMessage('close')
-      })
-    }
-    this.#broken = 'the store is closed'
-    this.#worker.terminate()
+    const worker = this.#worker
+    this.#worker = undefined
+    if (worker === undefined) return
+    await new Promise<void>(resolve => {
+      worker.onmessage = () => resolve()
+      worker.addEventListener('close', () => resolve())
+      worker.postMessage('close')
+    })
+    worker.terminate()
+  }
+
+  async #open(): Promise<void> {
+    const worker = new Worker(new URL('./sqlite-writer.ts', import.meta.url).href)
+    await new Promise<void>((resolve, reject) => {
+      worker.onmessage = () => resolve()
+      worker.onerror = event => reject(new Unavailable(event.message))
+      worker.postMessage(this.#file)
+    })
+    worker.onmessage = (message: MessageEvent<string>) => this.#settle(JSON.parse(message.data))
+    worker.onerror = event => this.#lose(worker, event.message)
+    worker.addEventListener('close', () => this.#lose(worker, 'its thread ended'))
+    this.#worker = worker
   }
 
   #send(): void {
-    if (this.#running.length > 0 || this.#waiting.length === 0) return
+    if (this.#running.length > 0 || this.#waiting.length === 0 || this.#worker === undefined) return
     this.#running = this.#waiting.splice(0, LARGEST_BATCH)
     this.#worker.postMessage(JSON.stringify(this.#running.map(each => each.job)))
   }
@@ -141,13 +152,21 @@ class Writer {
     if (this.#running.length === 0) this.#onIdle?.()
   }
 
-  #break(message: string): void {
-    this.#broken = `the writer has failed: ${message}`
+  /** The thread is gone. Whether its last commands happened is unknown to those who wait; a new thread takes over. */
+  #lose(worker: Worker, why: string): void {
+    if (worker !== this.#worker) return
+    this.#worker = undefined
+    worker.terminate()
     const lost = [...this.#running, ...this.#waiting]
     this.#running = []
     this.#waiting = []
-    for (const each of lost) each.reject(new Unavailable(this.#broken))
+    for (const each of lost) each.reject(new Unavailable(`the writer has failed: ${why}`))
     this.#onIdle?.()
+    if (!this.#closing) this.#openAgain()
+  }
+
+  #openAgain(): void {
+    this.#open().catch(() => setTimeout(() => this.#openAgain(), REOPEN_MILLISECONDS))
   }
 }
 

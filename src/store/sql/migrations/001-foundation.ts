@@ -112,7 +112,7 @@ create table if not exists videos (
   created_at ${key} not null,
   ended_at ${key}
 );
-create index if not exists videos_by_user on videos (user_id, created_at);
+create index if not exists videos_by_user on videos (user_id, ended_at);
 
 create table if not exists streams (
   user_id ${key} primary key references users (id) on delete cascade,
