@@ -26,8 +26,9 @@ const STALE_MILLISECONDS = 1000
 const SMALL = 2000
 /** Beyond it, rankings are made for at most this share of the time. */
 const BUSY_SHARE = 1 / 20
-/** Above this many kept places new rankings are made once a second only, so that memory stays bounded. */
+/** Above this many kept places new rankings are made once a second only; above the most, the oldest are dropped early. */
 const MANY_PLACES = 4_000_000
+const MOST_PLACES = 30_000_000
 
 export interface StreamFilter {
   readonly user_ids?: readonly string[] | undefined
@@ -60,6 +61,7 @@ export class Directory {
   #made = 0
   #newest: { ranking: Ranking; version: number; madeAt: number } | undefined
   #patience = 0
+  #keptPlaces = 0
 
   constructor(options: { publicUrl: string; monotonic?: () => number }) {
     this.#publicUrl = options.publicUrl
@@ -112,7 +114,7 @@ export class Directory {
       for (const login of filter.user_logins ?? []) add(named, this.#byLogin.get(login.toLowerCase()))
       return this.#pageOf(named, window, matches)
     }
-    const ranking = this.#rankingFor(window, false)
+    const ranking = this.#begunOn(window) ?? this.#current()
     return this.#cut(ranking, sliceOf(ranking, filter), window, matches)
   }
 
@@ -123,20 +125,18 @@ export class Directory {
     return this.#pageOf(named, window, () => true)
   }
 
-  /** Rows found by user are sorted here; only if they do not fit on one page is a ranking needed. */
+  /**
+   * Rows found by user are few. If they do not fit on one page, the walk gets a ranking of its own, of these rows alone;
+   * those that are no longer named, such as a channel that was unfollowed meanwhile, are left out.
+   */
   #pageOf(named: ReadonlySet<Slot>, window: Window, matches: (slot: Slot) => boolean): StreamPage {
     if (window.from === undefined && named.size <= window.first) {
       const rows = [...named].filter(matches).map(slot => this.#show(slot, slot.viewers))
       return { rows: rows.sort(compareRank), more: false, memory: [] }
     }
-    const ranking = this.#rankingFor(window, true)
-    ranking.places ??= new Map(ranking.slots.map((slot, place) => [slot, place]))
-    const places: number[] = []
-    for (const slot of named) {
-      const place = ranking.places.get(slot)
-      if (place !== undefined) places.push(place)
-    }
-    return this.#cut(ranking, [places.sort((a, b) => a - b)], window, matches)
+    const inIdOrder = () => [...named].sort((a, b) => compareDecimal(a.stream.id, b.stream.id))
+    const ranking = this.#begunOn(window) ?? makeRanking(this.#nextName(), inIdOrder(), this.#monotonic())
+    return this.#cut(ranking, undefined, window, slot => named.has(slot) && matches(slot))
   }
 
   /** Walks along the ranking from the place asked for until the page is full and one more row is known. */
@@ -158,7 +158,7 @@ export class Directory {
     const more = rows.length > window.first
     if (more) {
       rows.pop()
-      this.#kept.set(ranking.name, ranking)
+      this.#keep(ranking)
     }
     if (!forward) rows.reverse()
     return { rows, more, memory: [ranking.name] }
@@ -170,29 +170,43 @@ export class Directory {
     return { id: slot.stream.id, viewer_count, json: `${head}${viewer_count}${tail}` }
   }
 
-  #rankingFor(window: Window, fresh: boolean): Ranking {
+  /** The ranking that a walk began on, if it is still kept. */
+  #begunOn(window: Window): Ranking | undefined {
+    return window.memory && this.#kept.get(String(window.memory[0]))
+  }
+
+  /** The ranking for a new walk: of this moment, or in a large directory of a moment ago. */
+  #current(): Ranking {
     const now = this.#monotonic()
-    const begun = window.memory && this.#kept.get(String(window.memory[0]))
-    const ranking = begun ?? this.#current(now, fresh)
-    ranking.usedAt = now
+    const newest = this.#newest
+    if (newest !== undefined) {
+      if (newest.version === this.#version || now - newest.madeAt < this.#patience) return newest.ranking
+    }
+    const ranking = makeRanking(this.#nextName(), this.#inIdOrder(), now)
+    this.#newest = { ranking, version: this.#version, madeAt: now }
+    const size = ranking.slots.length
+    const cost = this.#monotonic() - now
+    if (this.#keptPlaces > MANY_PLACES) this.#patience = STALE_MILLISECONDS
+    else this.#patience = size <= SMALL ? 0 : Math.min(cost / BUSY_SHARE, STALE_MILLISECONDS)
     return ranking
   }
 
-  #current(now: number, fresh: boolean): Ranking {
-    const newest = this.#newest
-    if (newest !== undefined) {
-      if (newest.version === this.#version) return newest.ranking
-      if (!fresh && now - newest.madeAt < this.#patience) return newest.ranking
-    }
+  #nextName(): string {
     this.#made += 1
-    const ranking = makeRanking(`${this.#runName}${this.#made}`, this.#inIdOrder(), now)
-    this.#newest = { ranking, version: this.#version, madeAt: now }
-    this.#forget(now)
-    const size = ranking.slots.length
-    const cost = this.#monotonic() - now
-    if (this.#kept.size * size > MANY_PLACES) this.#patience = STALE_MILLISECONDS
-    else this.#patience = size <= SMALL ? 0 : Math.min(cost / BUSY_SHARE, STALE_MILLISECONDS)
-    return ranking
+    return `${this.#runName}${this.#made}`
+  }
+
+  /** A cursor names this ranking now. It goes to the end of the line; from its front, what is old or too much is dropped. */
+  #keep(ranking: Ranking): void {
+    const now = this.#monotonic()
+    ranking.usedAt = now
+    if (!this.#kept.delete(ranking.name)) this.#keptPlaces += ranking.slots.length
+    this.#kept.set(ranking.name, ranking)
+    for (const [name, oldest] of this.#kept) {
+      if (now - oldest.usedAt <= KEPT_MILLISECONDS && this.#keptPlaces <= MOST_PLACES) break
+      this.#kept.delete(name)
+      this.#keptPlaces -= oldest.slots.length
+    }
   }
 
   #inIdOrder(): readonly Slot[] {
@@ -200,12 +214,6 @@ export class Directory {
     if (this.#unsorted) this.#byId.sort((a, b) => compareDecimal(a.stream.id, b.stream.id))
     this.#unsorted = false
     return this.#byId
-  }
-
-  #forget(now: number): void {
-    for (const [name, ranking] of this.#kept) {
-      if (now - ranking.usedAt > KEPT_MILLISECONDS) this.#kept.delete(name)
-    }
   }
 
   #put(stream: LiveStream): void {
@@ -220,7 +228,7 @@ export class Directory {
       this.#byStream.set(stream.id, slot)
       this.#byUser.set(stream.user_id, slot)
     } else {
-      this.#byLogin.delete(slot.stream.user_login)
+      if (this.#byLogin.get(slot.stream.user_login) === slot) this.#byLogin.delete(slot.stream.user_login)
       slot.stream = stream
       slot.viewers = stream.viewer_count
       slot.text = undefined

@@ -22,8 +22,6 @@ export interface Ranking {
   readonly slots: readonly Slot[]
   readonly counts: Int32Array
   usedAt: number
-  /** Where each slot stands. */
-  places?: ReadonlyMap<Slot, number>
   byGame?: Slices
   byLanguage?: Slices
   byGameAndLanguage?: Slices
