@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { arch, cpus, release, totalmem, type } from 'node:os'
+import { arch, cpus, totalmem, type } from 'node:os'
 import type { LoadResult } from './load.ts'
 
 /** Two sides of one measurement, round by round. */
@@ -48,7 +48,7 @@ export function median(values: readonly number[]): number {
 export function describeMachine(model: string | undefined): string {
   const memory = Math.round(totalmem() / 1024 ** 3)
   const processor = `${cpus().length} cores ${arch() === 'arm64' ? 'aarch64' : arch()}`
-  return `${processor}${model === undefined ? '' : ` (${model})`}, ${memory} GB, ${type()} ${release()}, Bun ${Bun.version}`
+  return `${processor}${model === undefined ? '' : ` (${model})`}, ${memory} GB, ${type()}, Bun ${Bun.version}`
 }
 
 /** The ratio of each round: the two sides of a round ran one after the other, under the same disturbances. */

@@ -9,5 +9,7 @@ const manifest = createRequire(import.meta.url).resolve('bun/package.json')
 const bun = join(dirname(manifest), 'bin', 'bun.exe')
 const main = join(dirname(fileURLToPath(import.meta.url)), '..', 'src', 'main.ts')
 const child = spawn(bun, [main, ...process.argv.slice(2)], { stdio: 'inherit' })
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+// A terminal sends Ctrl-C to both; sent on, it would count as a second one.
+process.on('SIGINT', () => undefined)
+for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 128)))

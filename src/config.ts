@@ -184,7 +184,7 @@ export function parseMasterKeys(text: string): MasterKey[] | undefined {
   for (const each of text.split(',')) {
     const [, id, encoded = ''] = /^\s*([A-Za-z0-9-]{1,32}):([A-Za-z0-9+/_-]+={0,2})\s*$/.exec(each) ?? []
     const bytes = new Uint8Array(Buffer.from(encoded, 'base64'))
-    if (id === undefined || bytes.length !== 32) return undefined
+    if (id === undefined || bytes.length !== 32 || keys.some(key => key.id === id)) return undefined
     keys.push({ id, bytes })
   }
   return keys
@@ -196,6 +196,7 @@ function masterKeys(
 ): MasterKey[] | undefined {
   if (text === undefined) return undefined
   return (
-    parseMasterKeys(text) ?? complain('STRAND_MASTER_KEYS', 'must be id:base64 of 32 bytes, comma separated')
+    parseMasterKeys(text) ??
+    complain('STRAND_MASTER_KEYS', 'must be id:base64 of 32 bytes, comma separated, each id once')
   )
 }

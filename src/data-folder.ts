@@ -1,15 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { mintSecret } from './auth/tokens.ts'
 import { type Config, parseMasterKeys } from './config.ts'
+import { CannotStart } from './kit/cannot-start.ts'
 import { randomAlphanumerics } from './kit/id.ts'
 import { KeyRing } from './kit/key-ring.ts'
-
-/** Something about the installation that the operator must mend; said in one sentence, without a stack. */
-export class CannotStart extends Error {
-  override readonly name = 'CannotStart'
-}
 
 /** What the data folder holds: the embedded store, and the two secrets that settings may give instead. */
 export interface DataFolder {
@@ -45,9 +41,18 @@ function masterKeysIn(file: string) {
   return keys
 }
 
-/** The one line of a file that only the owner may read, made on the first start. */
+/**
+ * The one line of a file that only the owner may read, made on the first start. It is on disk before anything is that
+ * depends on it.
+ */
 function secretFile(file: string, make: () => string): string {
-  if (!existsSync(file)) writeFileSync(file, `${make()}\n`, { mode: 0o600, flag: 'wx' })
+  if (!existsSync(file)) {
+    const unfinished = `${file}.${process.pid}`
+    writeFileSync(unfinished, `${make()}\n`, { mode: 0o600, flush: true })
+    renameSync(unfinished, file)
+  }
   chmodSync(file, 0o600)
-  return readFileSync(file, 'utf8').trim()
+  const line = readFileSync(file, 'utf8').trim()
+  if (line.length < 20) throw new CannotStart(`the file ${file} is damaged: restore it from a backup`)
+  return line
 }

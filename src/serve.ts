@@ -1,14 +1,15 @@
 import { chmodSync, existsSync } from 'node:fs'
 import { Callers } from './auth/callers.ts'
 import { StreamKeys } from './auth/stream-keys.ts'
-import { type Address, type Config, isLoopback } from './config.ts'
+import type { Address, Config } from './config.ts'
 import { operations } from './contract/index.ts'
-import { CannotStart, openDataFolder } from './data-folder.ts'
+import { openDataFolder } from './data-folder.ts'
 import { Directory } from './directory/directory.ts'
 import { Followings } from './directory/followings.ts'
 import { Cursors } from './http/cursor.ts'
 import { RateLimiter } from './http/rate-limit.ts'
 import { Application, answerBeforeReady, type Listening, listen, type Side } from './http/server.ts'
+import { CannotStart } from './kit/cannot-start.ts'
 import { MovableClock, systemClock } from './kit/clock.ts'
 import { lazily } from './kit/lazily.ts'
 import { Lifetime, repeatedly } from './kit/lifetime.ts'
@@ -79,6 +80,7 @@ async function start(
   if (missing.length > 0) throw new Error(`no implementation of ${missing.map(each => each.id).join(', ')}`)
 
   let application: Application | undefined
+  let draining = false
   const open = ({ host, port }: Address, side: Side): string => {
     const listening = listenOrSay(host, port, (request, peer) =>
       application === undefined ? answerBeforeReady(request) : application.handle(request, peer, side),
@@ -123,9 +125,8 @@ async function start(
     house.onClose(() => turns.stop())
   }
   every(FEED_POLL_MILLISECONDS, () => follower.catchUp(), 'the feed could not be read')
-  every(SWEEP_MILLISECONDS, () => sweepAll(rooms), 'the store could not be swept')
+  every(SWEEP_MILLISECONDS, () => sweepAll(rooms, () => draining), 'the store could not be swept')
 
-  let draining = false
   application = new Application({
     rooms,
     implementations,
@@ -180,9 +181,9 @@ function listenOrSay(...args: Parameters<typeof listen>): Listening {
   }
 }
 
-/** Sweeps until nothing that has run out is left. */
-async function sweepAll({ store, clock }: Rooms): Promise<void> {
-  while ((await store.commands.sweep({ now: clock.now() })) > 0) await Bun.sleep(10)
+/** Sweeps until nothing that has run out is left, or somebody wants to stop. */
+async function sweepAll({ store, clock }: Rooms, wantsToStop: () => boolean): Promise<void> {
+  while (!wantsToStop() && (await store.commands.sweep({ now: clock.now() })) > 0) await Bun.sleep(10)
 }
 
 async function answersInTime(store: Store): Promise<boolean> {
@@ -194,6 +195,6 @@ async function answersInTime(store: Store): Promise<boolean> {
 }
 
 function urlOf(host: string, port: number): string {
-  const shown = isLoopback(host) && host !== '::1' ? 'localhost' : host
+  const shown = host === '127.0.0.1' ? 'localhost' : host
   return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`
 }

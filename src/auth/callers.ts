@@ -1,5 +1,6 @@
 import type { Caller } from '../domain/caller.ts'
-import type { Access, Change } from '../store/feed.ts'
+import { sameSecret } from '../kit/digest.ts'
+import type { Change, EndedAccess } from '../store/feed.ts'
 import type { Audience } from '../store/follower.ts'
 import type { KnownToken } from '../store/queries/tokens.ts'
 import type { Store } from '../store/store.ts'
@@ -14,9 +15,12 @@ export interface AccessToken {
   /** Milliseconds since 1970. */
   readonly ends: number
   readonly caller: Caller
+  /** When the store was asked, on the monotonic clock. */
+  readonly askedAt: number
 }
 
 const MANY = 100_000
+const TRUSTED_MILLISECONDS = 60_000
 
 /**
  * Who is behind a token, from memory. An entry is right until the feed says otherwise: whatever ends or changes tokens
@@ -35,8 +39,22 @@ export class Callers implements Audience {
 
   async find(token: string, now: number): Promise<AccessToken | undefined> {
     const hash = hashOf(token)
-    const found = this.#known.get(hash) ?? (await this.#lookUp(hash))
+    const known = this.#known.get(hash)
+    const isFresh = known !== undefined && performance.now() - known.askedAt < TRUSTED_MILLISECONDS
+    const found = isFresh ? known : await this.#askAgain(hash, known)
     return found !== undefined && found.ends > now ? found : undefined
+  }
+
+  /** Should the feed ever fail to tell, the store is asked from time to time; while it is away, what is known counts. */
+  async #askAgain(hash: string, known: AccessToken | undefined): Promise<AccessToken | undefined> {
+    try {
+      const found = await this.#lookUp(hash)
+      if (found === undefined) this.#known.delete(hash)
+      return found
+    } catch (error) {
+      if (known === undefined) throw error
+      return known
+    }
   }
 
   async reload(): Promise<void> {
@@ -65,24 +83,31 @@ export class Callers implements Audience {
   }
 }
 
-function concerns(access: Exclude<Access, { tokens: unknown }>, token: AccessToken): boolean {
+function concerns(access: Exclude<EndedAccess, { tokens: unknown }>, token: AccessToken): boolean {
   return 'client_id' in access ? access.client_id === token.client_id : access.user_id === token.user_id
 }
 
-function readToken({
-  client_id,
-  organization_id,
-  user_id,
-  login,
-  scopes,
-  expires_at,
-}: KnownToken): AccessToken {
-  const held: readonly string[] = JSON.parse(scopes)
-  const caller: Caller =
-    user_id === null || login === null
-      ? { kind: 'app', client_id, organization_id }
-      : { kind: 'user', client_id, organization_id, user_id, login, scopes: held }
-  return { client_id, user_id, login, scopes: held, ends: Date.parse(expires_at), caller }
+function readToken(row: KnownToken): AccessToken {
+  const { client_id, user_id, login } = row
+  const scopes: readonly string[] = JSON.parse(row.scopes)
+  return {
+    client_id,
+    user_id,
+    login,
+    scopes,
+    ends: Date.parse(row.expires_at),
+    caller: callerOf(row, scopes),
+    askedAt: performance.now(),
+  }
+}
+
+function callerOf(
+  { kind, client_id, organization_id, user_id, login }: KnownToken,
+  scopes: readonly string[],
+): Caller {
+  if (kind === 'app') return { kind, client_id, organization_id }
+  if (user_id === null || login === null) throw new Error('a user token has a user')
+  return { kind: 'user', client_id, organization_id, user_id, login, scopes }
 }
 
 /** The token of an `Authorization` header: undefined if there is none, `invalid` if it cannot be one. */
@@ -91,4 +116,26 @@ export function tokenIn(header: string | null, schemes: readonly string[]): stri
   const [, scheme, token] = /^([A-Za-z]+) +([^\s]+)$/.exec(header) ?? []
   if (scheme === undefined || token === undefined) return 'invalid'
   return schemes.includes(scheme.toLowerCase()) && isWellMade(token) ? token : 'invalid'
+}
+
+/** Who a request's credentials stand for; `invalid` if they stand for nobody. */
+export type Resolution = Caller | 'invalid'
+
+/** The caller behind `Authorization: Bearer <token>` (D-2). */
+export async function resolveCaller(
+  callers: Callers,
+  header: string | null,
+  now: number,
+): Promise<Resolution> {
+  const token = tokenIn(header, ['bearer'])
+  if (token === undefined) return { kind: 'anonymous' }
+  if (token === 'invalid') return 'invalid'
+  return (await callers.find(token, now))?.caller ?? 'invalid'
+}
+
+/** The operator, if the header carries the operator's token. */
+export function resolveOperator(operatorToken: string, header: string | null): Resolution {
+  const [, token] = /^bearer +([^\s]+)$/i.exec(header ?? '') ?? []
+  if (token === undefined) return { kind: 'anonymous' }
+  return sameSecret(token, operatorToken) ? { kind: 'operator' } : 'invalid'
 }

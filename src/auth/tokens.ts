@@ -1,3 +1,4 @@
+import type { TokenAnswer } from '../contract/resources/token.ts'
 import type { Client } from '../contract/resources/world.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { crc32Base62, sha256Hex } from '../kit/digest.ts'
@@ -32,15 +33,6 @@ export interface TokenLifetimes {
   readonly app_seconds: number
   readonly user_seconds: number
   readonly refresh_seconds: number
-}
-
-/** What the receiver of a token is told. */
-interface TokenAnswer {
-  readonly access_token: string
-  readonly refresh_token?: string
-  readonly expires_in: number
-  readonly scope?: string[]
-  readonly token_type: 'bearer'
 }
 
 /** Tokens ready to be stored, and the answer that carries them to whoever asked. */

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { isLoopback, readConfig } from '../config.ts'
-import { CannotStart } from '../data-folder.ts'
 import { moveViewers, prepareWorld } from '../demo/demo.ts'
 import { demoSecret, type World, type WorldPlan } from '../demo/world.ts'
+import { CannotStart } from '../kit/cannot-start.ts'
 import { createLog } from '../kit/log.ts'
 import { type Strand, startStrand } from '../serve.ts'
 import { print } from './print.ts'
@@ -61,10 +61,10 @@ async function runDemo(flags: DemoFlags): Promise<void> {
       },
     })
     if (plan === undefined) throw new Error('the world was prepared before the start')
-    const moving = moveViewers(strand.rooms, plan, flags.seed)
+    const moving = moveViewers(strand.rooms, plan)
     const world = describeWorld(strand, plan)
     if (flags.world !== undefined) writeFileSync(flags.world, `${JSON.stringify(world)}\n`, { mode: 0o600 })
-    await print(flags.json ? `${JSON.stringify(world)}\n` : welcome(world, flags))
+    await print(flags.json ? `${JSON.stringify(world)}\n` : welcome(world, plan.options.seed, flags.data))
     await stopAsked
     await stopInGoodOrder(log, async () => {
       await moving.stop()
@@ -86,11 +86,11 @@ export function describeWorld(strand: Strand, plan: WorldPlan): World {
   }
 }
 
-function welcome(world: World, flags: DemoFlags): string {
+function welcome(world: World, seed: number, folder: string | undefined): string {
   const { broadcaster, client, base_url } = world
-  const kept = flags.data === undefined ? 'gone when you stop it' : `kept in ${flags.data}`
+  const kept = folder === undefined ? 'gone when you stop it' : `kept in ${folder}`
   return `
-Strand is serving a demo world (seed ${flags.seed}, ${kept}). Stop it with Ctrl-C.
+Strand is serving a demo world (seed ${seed}, ${kept}). Stop it with Ctrl-C.
 
   Base URL        ${base_url}
   Client          ${client.id}

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { WrongSettings } from '../config.ts'
-import { CannotStart } from '../data-folder.ts'
+import { CannotStart } from '../kit/cannot-start.ts'
 import { VERSION } from '../version.ts'
 import { demoCommand } from './demo.ts'
 import { print } from './print.ts'

@@ -1,4 +1,4 @@
-import { CannotStart } from '../data-folder.ts'
+import { CannotStart } from '../kit/cannot-start.ts'
 import { repeatedly } from '../kit/lifetime.ts'
 import { SeededRandom } from '../kit/random.ts'
 import type { Rooms } from '../operations/implement.ts'
@@ -37,14 +37,14 @@ export async function refuseDemoWorld({ store }: Rooms): Promise<void> {
 }
 
 /** Lets the viewer counts of the demo's own channels wander, a little at every tick. */
-export function moveViewers(rooms: Rooms, plan: WorldPlan, seed: number): { stop(): Promise<void> } {
-  const random = new SeededRandom(seed + 1)
+export function moveViewers(rooms: Rooms, plan: WorldPlan): { stop(): Promise<void> } {
+  const random = new SeededRandom(plan.options.seed + 1)
+  const own = new Set(plan.channels)
   const tick = async () => {
-    const counts: [string, number][] = []
-    for (const user_id of plan.channels) {
-      const stream = await rooms.store.streams.of(user_id)
-      if (stream !== undefined) counts.push([user_id, wander(random, stream.viewer_count)])
-    }
+    const live = await rooms.store.streams.live()
+    const counts = live
+      .filter(stream => own.has(stream.user_id))
+      .map(stream => [stream.user_id, wander(random, stream.viewer_count)] as const)
     await rooms.store.commands.reportViewers({ counts })
   }
   return repeatedly(TICK_MILLISECONDS, tick, error =>

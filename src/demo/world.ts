@@ -50,6 +50,7 @@ interface Person {
 
 /** The world as commands that make it, and as what is told of it. The same options give the same ids and tokens. */
 export interface WorldPlan {
+  readonly options: WorldOptions
   readonly steps: readonly Step[]
   readonly world: Omit<World, 'base_url' | 'helix_url' | 'oauth_url' | 'control_url' | 'operator_token'>
   /** The channels whose viewer counts move. */
@@ -154,6 +155,7 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
 
   const known = ({ id, login }: Person) => ({ id, login, token: tokens.get(id) ?? '' })
   return {
+    options,
     steps,
     channels: live.map(person => person.id),
     world: {
@@ -231,7 +233,7 @@ function planPastVideo(
   now: number,
 ): void {
   const began = now - 1500 * MINUTE
-  steps.push(['startStream', streamOf(random, person, began)])
+  steps.push(['startStream', streamOf(random, person, began, false)])
   planMarkers(steps, random, person, client_id, began, 8)
   steps.push(['endStream', { user_id: person.id, now: began + 120 * MINUTE }])
 }
@@ -265,11 +267,12 @@ function planStream(
   if (index === 0) planMarkers(steps, random, person, client_id, began, 25)
 }
 
-function streamOf(random: SeededRandom, person: Person, began: number) {
+/** Ids follow from the person, so that no two are the same however many are live. */
+function streamOf(random: SeededRandom, person: Person, began: number, again = true) {
   return {
     user_id: person.id,
-    stream_id: String(random.between(40_000_000_000, 49_999_999_999)),
-    video_id: String(random.between(1_000_000_000, 2_000_000_000)),
+    stream_id: String(40_000_000_000 + Number(person.id) * 10 + random.between(0, 4) + (again ? 5 : 0)),
+    video_id: String(1_000_000_000 + Number(person.id) * 10 + random.between(0, 4) + (again ? 5 : 0)),
     started_at: isoSeconds(began),
   }
 }

@@ -1,6 +1,6 @@
 import type { Access } from '../contract/access.ts'
 import { type Problem, problem, raise } from '../contract/problem.ts'
-import type { Caller, TokenCaller, UserCaller } from './caller.ts'
+import { type Caller, isTokenCaller, type UserCaller } from './caller.ts'
 
 /** Whether the caller may use an operation at all: token, kind, scope (D-6, D-9). Ownership is decided later. */
 export function refusal(access: Access, caller: Caller): Problem | undefined {
@@ -38,7 +38,8 @@ export interface EntitlementReach {
 }
 
 export function entitlementReach(caller: Caller): EntitlementReach {
-  const { organization_id } = caller as TokenCaller
+  if (!isTokenCaller(caller)) throw new Error('the access of this operation admits tokens only')
+  const { organization_id } = caller
   if (organization_id === null) raise('no_organization')
   return caller.kind === 'user' ? { organization_id, user_id: caller.user_id } : { organization_id }
 }

@@ -1,5 +1,8 @@
 import { isoSeconds } from '../kit/clock.ts'
 
+/** 68 years: the largest whole number that both stores and every client hold. */
+const LARGEST_POSITION = 2 ** 31 - 1
+
 /**
  * Where a marker stands: whole seconds since the stream started, never negative, and never before a marker that the
  * stream already has, whatever the clock does (D-38). Both ends are cut to the second first, so that a client that
@@ -7,7 +10,7 @@ import { isoSeconds } from '../kit/clock.ts'
  */
 export function markerPosition(started_at: string, now: number, latest: number | undefined): number {
   const elapsed = (Date.parse(isoSeconds(now)) - Date.parse(started_at)) / 1000
-  return Math.max(elapsed, latest ?? 0, 0)
+  return Math.min(Math.max(elapsed, latest ?? 0, 0), LARGEST_POSITION)
 }
 
 /** `1h2m3s`, the way a video's page takes a moment. */

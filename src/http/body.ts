@@ -1,11 +1,20 @@
-import { raise } from '../contract/problem.ts'
+import { problem, raise } from '../contract/problem.ts'
 
-/** Reads a body. A client that hangs up in the middle has sent a malformed one; nobody is there to hear so. */
+/** A body must be there within this time, however it drips. */
+const BODY_MILLISECONDS = 10_000
+
+/** Reads a body. A client that hangs up in the middle, or takes for ever, has sent a malformed one. */
 export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
+  let timer: Timer | undefined
+  const tooSlow = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(problem('malformed_json')), BODY_MILLISECONDS)
+  })
   try {
-    return await readAtMost(request, limit)
+    return await Promise.race([readAtMost(request, limit), tooSlow])
   } catch (error) {
     return request.signal.aborted ? raise('malformed_json') : Promise.reject(error)
+  } finally {
+    clearTimeout(timer)
   }
 }
 

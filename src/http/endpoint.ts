@@ -2,7 +2,7 @@
  * The interpreter of a declaration: takes one request through the checks in the order of D-9 and hands what is left to
  * the operation's code. Everything that can be decided from the declaration alone is decided once.
  */
-import { type Resolution, resolveCaller, resolveOperator } from '../auth/caller.ts'
+import { type Resolution, resolveCaller, resolveOperator } from '../auth/callers.ts'
 import { type Family, familyOf, type Operation } from '../contract/operation.ts'
 import { LARGEST_PAGE, type Window } from '../contract/page.ts'
 import { raise } from '../contract/problem.ts'
@@ -214,7 +214,7 @@ function takePoint(limiter: RateLimiter, caller: Caller, address: () => string, 
 
 /** A `Client-Id` that is sent along with a token must be the token's (D-3). */
 function requireSameClient(caller: Caller, client_id: string | null): void {
-  if (client_id === null || !isTokenCaller(caller)) return
+  if (client_id === null || client_id === '' || !isTokenCaller(caller)) return
   if (client_id !== caller.client_id) raise('client_mismatch')
 }
 

@@ -55,7 +55,7 @@ export function parseJsonObject(bytes: Uint8Array): Fields {
   return isObject(value) ? value : raise('malformed_json')
 }
 
-/** Checks one operation's input. Built once, at start-up, from the declaration. */
+/** Checks one operation's input. Built once from the declaration. */
 export interface InputReader {
   query(pairs: Pairs): Fields
   body(json: Fields, pairs: Pairs): Fields

@@ -22,7 +22,7 @@ interface Bucket {
 }
 
 const SHOWN_WHEN_OFF = 800
-const MANY_BUCKETS = 50_000
+const MANY_BUCKETS = 200_000
 
 /** Token buckets in memory. Real time only: the demo's clock neither fills nor empties them. */
 export class RateLimiter {
@@ -55,23 +55,21 @@ export class RateLimiter {
     return caller.kind === 'user' ? this.#limits.user : this.#limits.anonymous
   }
 
+  /** Buckets stand in the order of their last use. Where they are too many the oldest go: most of those are full again. */
   #bucket(name: string, limit: number, now: number): Bucket {
-    let bucket = this.#buckets.get(name)
-    if (bucket === undefined) {
-      if (this.#buckets.size >= MANY_BUCKETS) this.#forgetFull(now)
-      bucket = { points: limit, at: now }
-      this.#buckets.set(name, bucket)
-      return bucket
+    const known = this.#buckets.get(name)
+    const bucket = known ?? { points: limit, at: now }
+    if (known !== undefined) {
+      bucket.points = Math.min(limit, bucket.points + (Math.max(0, now - bucket.at) * limit) / 60_000)
+      bucket.at = now
+      this.#buckets.delete(name)
     }
-    const elapsed = Math.max(0, now - bucket.at)
-    bucket.points = Math.min(limit, bucket.points + (elapsed * limit) / 60_000)
-    bucket.at = now
+    this.#buckets.set(name, bucket)
+    if (this.#buckets.size > MANY_BUCKETS) {
+      const [oldest] = this.#buckets.keys()
+      if (oldest !== undefined) this.#buckets.delete(oldest)
+    }
     return bucket
-  }
-
-  /** A bucket untouched for a minute is full: forgetting it changes nothing. */
-  #forgetFull(now: number): void {
-    for (const [name, bucket] of this.#buckets) if (now - bucket.at > 60_000) this.#buckets.delete(name)
   }
 }
 

@@ -1,6 +1,6 @@
 import http from 'node:http'
 import type { BlockList } from 'node:net'
-import { resolveCaller } from '../auth/caller.ts'
+import { resolveCaller } from '../auth/callers.ts'
 import type { Family } from '../contract/operation.ts'
 import { type Problem, problem } from '../contract/problem.ts'
 import { uuid } from '../kit/id.ts'
@@ -23,6 +23,9 @@ const ALIASES: readonly (readonly [prefix: string, canonical: string, Family])[]
 
 /** Three lists of 100 values make a request line of about 10 KB; the runtime's own limit leaves little beside it. */
 Object.assign(http, { maxHeaderSize: 32 * 1024 })
+
+/** How long a stop waits for the answers under way. */
+const LAST_ANSWERS_MILLISECONDS = 15_000
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
@@ -194,7 +197,7 @@ export function listen(
           development: false,
           // Else a second server would share the port in silence.
           reusePort: false,
-          idleTimeout: 30,
+          idleTimeout: 12,
           maxRequestBodySize: Number.MAX_SAFE_INTEGER,
           fetch: (request, server) => handle(request, () => server.requestIP(request)?.address ?? ''),
         }),
@@ -211,8 +214,10 @@ export function listen(
     port: servers[0]?.port ?? port,
     stop: async () => {
       for (const server of servers) server.stop()
-      // What was begun is finished; connections that only wait for another request are closed then.
-      while (servers.some(server => server.pendingRequests > 0)) await Bun.sleep(5)
+      // What was begun is finished, unless it never ends; connections that only wait for another request are closed then.
+      const deadline = performance.now() + LAST_ANSWERS_MILLISECONDS
+      while (servers.some(server => server.pendingRequests > 0) && performance.now() < deadline)
+        await Bun.sleep(5)
       for (const server of servers) await server.stop(true)
     },
   }

@@ -59,7 +59,10 @@ export const listBenefits = defineOperation({
   method: 'GET',
   path: '/control/benefits',
   access: operator,
-  query: Type.Object({ organization_id: Type.Optional(Type.String()) }),
+  query: Type.Object({
+    organization_id: Type.Optional(Type.String()),
+    game_id: Type.Optional(Type.String()),
+  }),
   page: { standard: 20, before: false },
   returns: pageOf(Benefit),
   problems: [],

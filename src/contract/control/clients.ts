@@ -57,7 +57,10 @@ export const listClients = defineOperation({
   method: 'GET',
   path: '/control/clients',
   access: operator,
-  query: Type.Object({ organization_id: Type.Optional(Type.String()) }),
+  query: Type.Object({
+    organization_id: Type.Optional(Type.String()),
+    owner_user_id: Type.Optional(Type.String()),
+  }),
   page: { standard: 20, before: false },
   returns: pageOf(Client),
   problems: [],
@@ -67,11 +70,17 @@ export const listClients = defineOperation({
 export const patchClient = defineOperation({
   id: 'PatchClient',
   summary: 'Changes a client; fields left out keep their value.',
+  description:
+    'A client that becomes public loses its secret; one that becomes confidential gets one by RotateClientSecret.',
   method: 'PATCH',
   path: '/control/clients/{client_id}',
   access: operator,
   params: Type.Object({ client_id: Type.String() }),
-  body: Type.Object({ name: Type.Optional(Name), ...references }),
+  body: Type.Object({
+    name: Type.Optional(Name),
+    kind: Type.Optional(Type.Enum(CLIENT_KINDS)),
+    ...references,
+  }),
   returns: oneOf(Client),
   problems: ['not_found', 'unknown_reference'],
   example: { params: path, body: { name: exampleClient.name }, answer: one },

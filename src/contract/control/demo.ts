@@ -40,7 +40,7 @@ export const planFault = defineOperation({
   body: Fault,
   returns: oneOf(Fault),
   demoOnly: true,
-  problems: ['unknown_reference', 'refused_reference'],
+  problems: ['refused_reference'],
   example: {
     body: { operation: 'GetStreams', outcome: 'unavailable', times: 1 },
     answer: { data: [{ operation: 'GetStreams', outcome: 'unavailable', times: 1 }] },

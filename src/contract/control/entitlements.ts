@@ -48,6 +48,7 @@ export const listEntitlements = defineOperation({
     organization_id: Type.Optional(Type.String()),
     user_id: Type.Optional(Type.String()),
     game_id: Type.Optional(Type.String()),
+    benefit_id: Type.Optional(Type.String()),
     fulfillment_status: Type.Optional(FulfillmentStatus),
     id: Type.Optional(Type.Array(Uuid, { maxItems: 100 })),
   }),

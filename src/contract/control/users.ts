@@ -2,13 +2,14 @@ import Type from 'typebox'
 import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
-import { DecimalId } from '../resources/id.ts'
+import { DecimalId, GivenTime } from '../resources/id.ts'
 import { exampleUser, LOGIN_SHAPE, User } from '../resources/world.ts'
 
 const Login = Type.String({ pattern: LOGIN_SHAPE, hint: '1 to 25 letters, digits or underscores' })
 const optional = {
   display_name: Type.Optional(Type.String({ minLength: 1, maxLength: 50 })),
   password: Type.Optional(Type.String({ minLength: 8, maxLength: 200 })),
+  created_at: Type.Optional(GivenTime),
 }
 const path = { user_id: exampleUser.id }
 const one = { data: [exampleUser] }
@@ -23,7 +24,7 @@ export const createUser = defineOperation({
   access: operator,
   body: Type.Object({ login: Login, ...optional }),
   returns: oneOf(User),
-  problems: ['taken'],
+  problems: ['taken', 'refused_reference'],
   example: { body: input, answer: one },
 })
 
@@ -37,7 +38,7 @@ export const putUser = defineOperation({
   params: Type.Object({ user_id: DecimalId }),
   body: Type.Object({ login: Type.Optional(Login), ...optional }),
   returns: oneOf(User),
-  problems: ['taken', 'missing_parameter'],
+  problems: ['taken', 'missing_parameter', 'refused_reference'],
   example: { params: path, body: input, answer: one },
 })
 

@@ -19,7 +19,9 @@ export const createToken = defineOperation({
     client_id: Text,
     client_secret: Text,
     refresh_token: Text,
-    scope: Type.Optional(Type.String({ description: 'Tolerated; an app token has no scopes.' })),
+    scope: Type.Optional(
+      Type.String({ description: 'Tolerated; an app token has no scopes, a refreshed one keeps its own.' }),
+    ),
   }),
   bodyFrom: 'anywhere',
   returns: TokenAnswer,
@@ -33,6 +35,7 @@ export const createToken = defineOperation({
     'public_client',
     'missing_refresh_token',
     'invalid_refresh_token',
+    'invalid_scope',
   ],
   example: {
     body: { grant_type: 'client_credentials', client_id: '<CLIENT_ID>', client_secret: '<CLIENT_SECRET>' },

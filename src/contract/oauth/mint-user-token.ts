@@ -16,7 +16,7 @@ export const mintUserToken = defineOperation({
     grant_type: Type.Optional(Type.String({ description: '`user_token`.' })),
     client_id: Text,
     client_secret: Text,
-    user_id: Text,
+    user_id: Type.Optional(Type.String({ numberIsText: true })),
     scope: Type.Optional(Type.String({ description: 'Space separated.' })),
   }),
   bodyFrom: 'anywhere',

@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 
 /** What a token endpoint answers; an app token has neither refresh token nor scope (clients tell them apart by that). */
 export const TokenAnswer = Type.Object({
@@ -8,6 +8,8 @@ export const TokenAnswer = Type.Object({
   scope: Type.Optional(Type.Array(Type.String())),
   token_type: Type.Literal('bearer'),
 })
+
+export type TokenAnswer = Static<typeof TokenAnswer>
 
 export const Validation = Type.Object({
   client_id: Type.String(),

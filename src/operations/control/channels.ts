@@ -9,9 +9,10 @@ import {
   startStream,
 } from '../../contract/control/channels.ts'
 import { raise } from '../../contract/problem.ts'
-import { isoMillis, isoSeconds, parseMoment } from '../../kit/clock.ts'
+import { isoMillis, isoSeconds } from '../../kit/clock.ts'
 import { decimalId } from '../../kit/id.ts'
 import { implement } from '../implement.ts'
+import { momentOf } from '../moment.ts'
 
 export const handleGetChannel = implement(getChannel, async ({ params }, { store }) => {
   const channel = (await store.channels.find(params.user_id)) ?? raise('not_found', 'channel', params.user_id)
@@ -44,9 +45,9 @@ export const handleStartStream = implement(
   startStream,
   async ({ params, body }, { store, directory, clock }) => {
     const now = clock.now()
-    const started = body.started_at === undefined ? now : parseMoment(body.started_at)
-    if (started === undefined || started > now) {
-      return raise('refused_reference', 'The parameter "started_at" must be a moment in the past.')
+    const started = body.started_at === undefined ? now : momentOf(body.started_at)
+    if (started > now) {
+      return raise('refused_reference', 'The parameter "started_at" must be a moment that has been.')
     }
     const stream = await store.commands.startStream({
       user_id: params.user_id,

@@ -43,6 +43,7 @@ export const handlePatchClient = implement(patchClient, async ({ params, body },
   const result = await store.commands.changeClient({
     id: params.client_id,
     name: body.name,
+    kind: body.kind,
     organization_id: body.organization_id?.toLowerCase() ?? body.organization_id,
     owner_user_id: body.owner_user_id,
     redirect_uris: body.redirect_uris,

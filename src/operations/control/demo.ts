@@ -13,7 +13,10 @@ export const handleAdvanceClock = implement(advanceClock, async ({ body }, { dem
 export const handlePlanFault = implement(planFault, async ({ body }, { demo }) => {
   const broken =
     operations.find(operation => operation.id === body.operation) ??
-    raise('unknown_reference', 'operation', body.operation)
+    raise(
+      'refused_reference',
+      `There is no operation called "${body.operation}"; the reference lists them all.`,
+    )
   if (body.outcome === 'rate_limited' && !problemsOf(broken).has('rate_limited')) {
     raise('refused_reference', `The operation ${broken.id} is not rate limited.`)
   }

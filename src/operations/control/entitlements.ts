@@ -1,9 +1,10 @@
 import { grantEntitlements, listEntitlements } from '../../contract/control/entitlements.ts'
 import { raise } from '../../contract/problem.ts'
-import { isoMillis, parseMoment } from '../../kit/clock.ts'
+import { isoMillis } from '../../kit/clock.ts'
 import { uuid } from '../../kit/id.ts'
 import { entitlementKey } from '../../store/queries/entitlements.ts'
 import { implement } from '../implement.ts'
+import { momentOf } from '../moment.ts'
 
 export const handleGrantEntitlements = implement(grantEntitlements, async ({ body }, { store, clock }) => {
   const now = clock.now()
@@ -32,11 +33,6 @@ export const handleGrantEntitlements = implement(grantEntitlements, async ({ bod
   }
 })
 
-/** The pattern admits a 31st of April; the calendar does not. */
-function momentOf(text: string): number {
-  return parseMoment(text) ?? raise('refused_reference', `There is no such moment as "${text}".`)
-}
-
 export const handleListEntitlements = implement(
   listEntitlements,
   async ({ query, window, paginate }, { store }) => {
@@ -45,6 +41,7 @@ export const handleListEntitlements = implement(
         organization_id: query.organization_id?.toLowerCase(),
         user_id: query.user_id,
         game_id: query.game_id,
+        benefit_id: query.benefit_id?.toLowerCase(),
         fulfillment_status: query.fulfillment_status,
         ids: query.id?.map(id => id.toLowerCase()),
       },

@@ -9,7 +9,7 @@ export const handlePutFollow = implement(putFollow, async ({ params }, { store }
 
 export const handleDeleteFollow = implement(deleteFollow, async ({ params }, { store }) => {
   const gone = await store.commands.deleteFollow(params)
-  return gone ? undefined : raise('not_found', 'follow', params.broadcaster_id)
+  return gone ? undefined : raise('not_found', 'followed channel', params.broadcaster_id)
 })
 
 export const handlePutFollows = implement(putFollows, async ({ body }, { store }) => {

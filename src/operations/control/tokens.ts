@@ -1,14 +1,12 @@
 import { hashOf, issueAppToken, issueUserToken, userLifetimes } from '../../auth/tokens.ts'
 import { endToken, issueToken } from '../../contract/control/tokens.ts'
 import { raise } from '../../contract/problem.ts'
-import { isWellFormedScope } from '../../contract/scope.ts'
 import { implement } from '../implement.ts'
+import { readScopes } from '../read-scopes.ts'
 
 export const handleIssueToken = implement(issueToken, async ({ body }, { store, clock, lifetimes }) => {
   const { client_id, user_id, expires_in } = body
-  const scopes = [...new Set(body.scopes ?? [])]
-  const malformed = scopes.find(scope => !isWellFormedScope(scope))
-  if (malformed !== undefined) return raise('invalid_scope', malformed)
+  const scopes = readScopes(body.scopes)
   const client = (await store.clients.find(client_id)) ?? raise('unknown_reference', 'client', client_id)
   const now = clock.now()
   const { rows, answer } =
@@ -20,7 +18,7 @@ export const handleIssueToken = implement(issueToken, async ({ body }, { store, 
         })
   const result = await store.commands.issueTokens({ tokens: rows })
   if (result.outcome === 'unknown_reference') return raise('unknown_reference', result.kind, result.id)
-  return { data: [answer] }
+  return { data: [{ ...answer, scope: answer.scope ?? [] }] }
 })
 
 export const handleEndToken = implement(endToken, async ({ body }, { store }) => {

@@ -1,8 +1,10 @@
 import { createUser, deleteUser, getUser, listUsers, putUser } from '../../contract/control/users.ts'
 import { raise } from '../../contract/problem.ts'
+import { isoMillis } from '../../kit/clock.ts'
 import { decimalId } from '../../kit/id.ts'
 import { decimalKey } from '../../store/queries/world.ts'
 import { implement, type Rooms } from '../implement.ts'
+import { momentOf } from '../moment.ts'
 
 export const handleCreateUser = implement(createUser, async ({ body }, rooms) =>
   keepUser({ id: decimalId(rooms.clock.now()), isNew: true }, body, rooms),
@@ -14,7 +16,7 @@ export const handlePutUser = implement(putUser, async ({ params, body }, rooms) 
 
 async function keepUser(
   which: { id: string; isNew?: boolean },
-  body: { login?: string; display_name?: string; password?: string },
+  body: { login?: string; display_name?: string; password?: string; created_at?: string },
   { store, clock, streamKeys }: Rooms,
 ) {
   const password_hash =
@@ -27,6 +29,7 @@ async function keepUser(
     display_name: body.display_name,
     password_hash,
     stream_key: streamKeys.mint(which.id, 1).stored,
+    created_at: body.created_at === undefined ? undefined : isoMillis(momentOf(body.created_at)),
     now: clock.now(),
   })
   if (result.outcome === 'taken') return raise('taken', 'login', body.login ?? '')

@@ -11,7 +11,7 @@ export const handleGetStreams = implement(
         user_ids: query.user_id,
         user_logins: query.user_login,
         game_ids: query.game_id,
-        languages: query.language,
+        languages: query.language?.map(language => language.toLowerCase()),
       },
       window,
     )

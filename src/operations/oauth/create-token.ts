@@ -5,6 +5,7 @@ import type { BodyOf } from '../../contract/operation.ts'
 import { raise } from '../../contract/problem.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { implement, type Rooms } from '../implement.ts'
+import { readScopes } from '../read-scopes.ts'
 
 type Input = BodyOf<typeof createToken>
 
@@ -25,8 +26,8 @@ async function clientCredentials(body: Input, { store, clock, lifetimes }: Rooms
   const client = await authenticateClient(store, body)
   if (client.kind === 'public') raise('public_client')
   const { rows, answer } = issueAppToken(client.id, clock.now(), lifetimes.app_seconds)
-  await store.commands.issueTokens({ tokens: rows })
-  return answer
+  const result = await store.commands.issueTokens({ tokens: rows })
+  return result.outcome === 'done' ? answer : raise('invalid_client')
 }
 
 /** A public client's refresh token is used once and replaced; a confidential client keeps its own. */
@@ -34,6 +35,7 @@ async function refresh(body: Input, { store, clock, lifetimes }: Rooms) {
   const client = await authenticateClient(store, body)
   const presented = body.refresh_token ?? raise('missing_refresh_token')
   if (!isWellMade(presented)) raise('invalid_refresh_token')
+  readScopes(body.scope)
   const now = clock.now()
   const access_token = mintSecret('user')
   const successor = client.kind === 'public' ? mintSecret('refresh') : undefined

@@ -2,17 +2,15 @@ import { authenticateClient } from '../../auth/clients.ts'
 import { issueUserToken, userLifetimes } from '../../auth/tokens.ts'
 import { mintUserToken } from '../../contract/oauth/mint-user-token.ts'
 import { raise } from '../../contract/problem.ts'
-import { isWellFormedScope } from '../../contract/scope.ts'
 import { implement } from '../implement.ts'
+import { readScopes } from '../read-scopes.ts'
 
 export const handleMintUserToken = implement(mintUserToken, async ({ body }, { store, clock, lifetimes }) => {
   if (body.grant_type === undefined) return raise('missing_grant_type')
   if (body.grant_type !== 'user_token') return raise('unsupported_grant_type', body.grant_type)
   const client = await authenticateClient(store, body)
   const user_id = body.user_id ?? raise('missing_user_id')
-  const scopes = [...new Set((body.scope ?? '').split(' ').filter(scope => scope !== ''))]
-  const malformed = scopes.find(scope => !isWellFormedScope(scope))
-  if (malformed !== undefined) return raise('invalid_scope', malformed)
+  const scopes = readScopes(body.scope)
   const { rows, answer } = issueUserToken(
     { client_id: client.id, user_id, scopes },
     clock.now(),

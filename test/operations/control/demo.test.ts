@@ -109,7 +109,7 @@ describeOperation(
       }
     })
 
-    fails('unknown_reference', 'when there is no such operation', server =>
+    fails('refused_reference', 'when there is no such operation', server =>
       naming('GetNothing', plan(server, { operation: 'GetNothing', outcome: 'unavailable' })),
     )
     fails('refused_reference', 'when update_failed is planned for another operation', server =>

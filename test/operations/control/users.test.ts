@@ -33,6 +33,14 @@ describeOperation(
   createUser,
   { valid: server => asOperator(server, { body: { login: login() } }) },
   ({ ok, fails }) => {
+    ok('takes the time of creation', async server => {
+      const answer = await create(server, { login: login(), created_at: '2020-02-29T10:00:00Z' })
+      expect(answer.body.data[0].created_at).toBe('2020-02-29T10:00:00.000Z')
+    })
+    fails('refused_reference', 'when there is no such day', server =>
+      create(server, { login: login(), created_at: '2021-02-29T10:00:00Z' }),
+    )
+
     ok('assigns a decimal id; the login is kept in lower case, the display name as written', async server => {
       const { body } = await create(server, { login: 'Lunar_Otter_9' })
       expect(body.data).toEqual([
@@ -107,6 +115,10 @@ describeOperation(
     },
   },
   ({ ok, fails }) => {
+    fails('refused_reference', 'when there is no such day', async server =>
+      put(server, (await newUser(server)).id, { created_at: '2021-04-31T10:00:00Z' }),
+    )
+
     ok('creates the user with this id, and a repeat changes nothing', async server => {
       const body = { login: login(), display_name: 'Chosen' }
       const first = await put(server, '4711', body)

@@ -287,6 +287,21 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
   fails('repeated_parameter', 'when query and form disagree', server =>
     ask(server, { ...form(appGrant(server)), query: { client_id: 'another' } }),
   )
+  fails('invalid_scope', 'when a refresh asks for a malformed scope', async server => {
+    const { client, viewer } = server.world
+    const [{ refresh_token }] = await server.control('POST', '/tokens', {
+      client_id: client.id,
+      user_id: viewer.id,
+    })
+    const body = {
+      grant_type: 'refresh_token',
+      client_id: client.id,
+      client_secret: client.secret,
+      refresh_token,
+      scope: 'No!',
+    }
+    return send(server, createToken, { body })
+  })
   fails('malformed_query', 'when a form is not UTF-8', server =>
     ask(server, { ...form(appGrant(server)), rawBody: 'grant_type=%FF' }),
   )
