@@ -1,11 +1,11 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, timingSafeEqual } from 'node:crypto'
 
 export function sha256Hex(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return Bun.CryptoHasher.hash('sha256', text, 'hex')
 }
 
 export function hmacSha256(key: Uint8Array, text: string): Buffer {
-  return createHmac('sha256', key).update(text).digest()
+  return Buffer.from(new Bun.CryptoHasher('sha256', key).update(text).digest())
 }
 
 /** Compares two secrets by their digests: the time taken tells nothing about either. */

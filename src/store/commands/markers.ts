@@ -2,8 +2,7 @@ import type { StreamMarker } from '../../contract/resources/marker.ts'
 import { markerPosition } from '../../domain/timeline.ts'
 import { isoMillis, isoSeconds } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
-import { channelQueries } from '../queries/world.ts'
-import { lockRows, sql } from '../sql/tag.ts'
+import { sql } from '../sql/tag.ts'
 
 export type MarkerOutcome =
   | { outcome: 'done'; marker: StreamMarker }
@@ -39,32 +38,30 @@ export async function createMarker(
     }
   }
 
-  const user = await tx.get<{ login: string; vod_enabled: number }>(
-    sql`select u.login, c.vod_enabled from users u join channels c on c.user_id = u.id
+  await tx.lock(sql`select user_id from streams where user_id = ${args.broadcaster_id}`, 'streams')
+  const found = await tx.get<Situation>(
+    sql`select u.login, c.vod_enabled, s.video_id, s.started_at,
+          (select max(m.position_seconds) from markers m where m.video_id = s.video_id) as latest,
+          (select 1 from editors e where e.user_id = u.id and e.editor_id = ${caller.user_id}) as is_editor
+        from users u join channels c on c.user_id = u.id left join streams s on s.user_id = u.id
         where u.id = ${args.broadcaster_id}`,
   )
-  if (user === undefined) return { outcome: 'user_not_found' }
-  const stream = await tx.get<{ video_id: string | null; started_at: string }>(
-    sql`select video_id, started_at from streams where user_id = ${args.broadcaster_id}${lockRows}`,
-  )
-  const { login } = user
-  if (stream === undefined) return { outcome: 'not_live', login }
-  if (stream.video_id === null || user.vod_enabled === 0) return { outcome: 'vods_off', login }
-  if (!(await mayMark(tx, args.broadcaster_id, caller.user_id))) return { outcome: 'forbidden', login }
+  if (found === undefined) return { outcome: 'user_not_found' }
+  const { login, video_id, started_at } = found
+  if (started_at === null) return { outcome: 'not_live', login }
+  if (video_id === null || found.vod_enabled === 0) return { outcome: 'vods_off', login }
+  if (args.broadcaster_id !== caller.user_id && found.is_editor === null)
+    return { outcome: 'forbidden', login }
 
-  const latest = await tx.get<{ position_seconds: number }>(
-    sql`select position_seconds from markers where video_id = ${stream.video_id}
-        order by position_seconds desc, id desc limit 1`,
-  )
   const marker: StreamMarker = {
     id: args.marker_id,
     created_at: isoSeconds(args.now),
     description: args.description,
-    position_seconds: markerPosition(stream.started_at, args.now, latest?.position_seconds),
+    position_seconds: markerPosition(started_at, args.now, found.latest ?? undefined),
   }
   await tx.run(
     sql`insert into markers (id, video_id, position_seconds, description, created_at)
-        values (${marker.id}, ${stream.video_id}, ${marker.position_seconds}, ${marker.description}, ${marker.created_at})`,
+        values (${marker.id}, ${video_id}, ${marker.position_seconds}, ${marker.description}, ${marker.created_at})`,
   )
   if (idempotency !== undefined) {
     // One of two that arrive together inserts; on PostgreSQL the other waits here, conflicts, and is run again.
@@ -84,6 +81,12 @@ export async function createMarker(
 /** A key is remembered for 24 hours. */
 export const IDEMPOTENCY_MILLISECONDS = 24 * 3600 * 1000
 
-async function mayMark(tx: Transaction, broadcaster_id: string, user_id: string): Promise<boolean> {
-  return broadcaster_id === user_id || channelQueries(tx).hasEditor(broadcaster_id, user_id)
+/** All that decides about a marker, in one look. */
+interface Situation {
+  readonly login: string
+  readonly vod_enabled: number
+  readonly video_id: string | null
+  readonly started_at: string | null
+  readonly latest: number | null
+  readonly is_editor: number | null
 }

@@ -2,7 +2,7 @@ import { SQLiteError, Database as Sqlite, type Statement } from 'bun:sqlite'
 import { Conflict, Unavailable } from '../errors.ts'
 import { sqliteFlavor } from './flavors.ts'
 import type { Writable } from './run-command.ts'
-import { render } from './tag.ts'
+import { render, type Scalar, type Sql } from './tag.ts'
 
 /**
  * Every connection: a write-ahead log that is forced to disk at each commit, references checked, and a wait of a few
@@ -30,20 +30,23 @@ export function sqliteDatabase(connection: Sqlite): Writable {
     statements.set(text, statement)
     return statement
   }
+  const perform = <T>(
+    query: Sql,
+    use: (statement: Statement, values: readonly Scalar[]) => T,
+  ): Promise<T> => {
+    const { text, values } = render(query, sqliteFlavor)
+    try {
+      return Promise.resolve(use(prepared(text), values))
+    } catch (error) {
+      return Promise.reject(translateSqliteError(error))
+    }
+  }
   return {
-    all: async <Row>(query: Parameters<Writable['all']>[0]) => {
-      const { text, values } = render(query, sqliteFlavor)
-      return prepared(text).all(...values) as Row[]
-    },
-    get: async <Row>(query: Parameters<Writable['get']>[0]) => {
-      const { text, values } = render(query, sqliteFlavor)
-      return (prepared(text).get(...values) ?? undefined) as Row | undefined
-    },
-    run: async statement => {
-      const { text, values } = render(statement, sqliteFlavor)
-      return prepared(text).run(...values).changes
-    },
-    lock: async () => undefined,
+    all: <Row>(query: Sql) => perform(query, (statement, values) => statement.all(...values) as Row[]),
+    get: <Row>(query: Sql) =>
+      perform(query, (statement, values) => (statement.get(...values) ?? undefined) as Row | undefined),
+    run: query => perform(query, (statement, values) => statement.run(...values).changes),
+    lock: () => Promise.resolve(),
   }
 }
 

@@ -24,27 +24,34 @@ self.onmessage = (opening: MessageEvent<string>) => {
   const connection = openSqlite(opening.data, 'write')
   const db = sqliteDatabase(connection)
 
+  const say = (words: string) => {
+    const statement = connection.prepare(words)
+    return () => statement.run()
+  }
+  const [begin, commit, save] = [say('begin immediate'), say('commit'), say('savepoint command')]
+  const [release, undo] = [say('release command'), say('rollback to command')]
+
   async function runOne({ name, args }: WriterJob): Promise<WriterAnswer> {
-    connection.run('savepoint command')
+    save()
     try {
       const answer = await runCommand(db, name, args)
-      connection.run('release command')
+      release()
       return answer
     } catch (error) {
       // A full disk undoes the whole transaction by itself: then nothing of the group happened.
       if (!connection.inTransaction) throw error
-      connection.run('rollback to command')
-      connection.run('release command')
+      undo()
+      release()
       return failed(error)
     }
   }
 
   async function runBatch(jobs: readonly WriterJob[]): Promise<WriterAnswer[]> {
     try {
-      connection.run('begin immediate')
+      begin()
       const answers: WriterAnswer[] = []
       for (const job of jobs) answers.push(await runOne(job))
-      connection.run('commit')
+      commit()
       return answers
     } catch (error) {
       if (connection.inTransaction) connection.run('rollback')

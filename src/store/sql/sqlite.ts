@@ -1,10 +1,9 @@
 import type { CommandName } from '../commands/index.ts'
-import type { Database } from '../database.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import type { Engine } from '../store.ts'
 import { sqliteFlavor } from './flavors.ts'
 import { migrate } from './migrate.ts'
-import { openSqlite, sqliteDatabase, translateSqliteError } from './sqlite-connection.ts'
+import { openSqlite, sqliteDatabase } from './sqlite-connection.ts'
 import type { WriterAnswer, WriterJob } from './sqlite-writer.ts'
 
 const LARGEST_BATCH = 256
@@ -24,7 +23,7 @@ export async function openSqliteEngine(file: string): Promise<Engine> {
   const reading = openSqlite(file, 'read')
   return {
     name: 'sqlite',
-    db: withTranslatedErrors(sqliteDatabase(reading)),
+    db: sqliteDatabase(reading),
     run: (name, args) => writer.run(name, args),
     close: async () => {
       // The writer closes last: then nobody else reads, and its log is folded into the file.
@@ -57,16 +56,6 @@ export async function migrateSqlite(file: string): Promise<number> {
     return applied
   } finally {
     connection.close()
-  }
-}
-
-function withTranslatedErrors(db: Database): Database {
-  const translated = (error: unknown): never => {
-    throw translateSqliteError(error)
-  }
-  return {
-    all: query => db.all<never>(query).catch(translated),
-    get: query => db.get<never>(query).catch(translated),
   }
 }
 
