@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
 import { Unavailable } from '../../src/store/errors.ts'
 import { openSqliteEngine } from '../../src/store/sql/sqlite.ts'
 import type { Engine } from '../../src/store/store.ts'
@@ -67,11 +68,12 @@ describe('the writer of SQLite', () => {
     reader.close()
   })
 
-  test('what waits when the store is closed is still written', async () => {
+  test('what waits when the store is closed is still written, and the log is folded into the file', async () => {
     const { engine, file } = await open()
     const waiting = Array.from({ length: 600 }, (_, n) => engine.run(...note(`fact ${n}`)))
     await engine.close()
     await Promise.all(waiting)
+    expect(existsSync(`${file}-wal`)).toBe(false)
     const reader = new Database(file)
     expect(reader.query('select count(*) as n from facts').get()).toEqual({ n: 600 })
     reader.close()

@@ -20,8 +20,15 @@ export function openSqlite(file: string, mode: 'read' | 'write'): Sqlite {
   return connection
 }
 
+export interface SqliteDatabase extends Writable {
+  /** Runs a statement without values at once: begin, commit and their kin. */
+  say(words: string): void
+  /** Lets go of the file; a statement that was not finalized would hold on to it. */
+  close(): void
+}
+
 /** Statements are compiled once per text and connection. There are about a hundred texts; their number does not grow. */
-export function sqliteDatabase(connection: Sqlite): Writable {
+export function sqliteDatabase(connection: Sqlite): SqliteDatabase {
   const statements = new Map<string, Statement>()
   const prepared = (text: string): Statement => {
     const known = statements.get(text)
@@ -47,6 +54,13 @@ export function sqliteDatabase(connection: Sqlite): Writable {
       perform(query, (statement, values) => (statement.get(...values) ?? undefined) as Row | undefined),
     run: query => perform(query, (statement, values) => statement.run(...values).changes),
     lock: () => Promise.resolve(),
+    say: words => {
+      prepared(words).run()
+    },
+    close: () => {
+      for (const statement of statements.values()) statement.finalize()
+      connection.close()
+    },
   }
 }
 

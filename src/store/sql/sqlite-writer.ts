@@ -24,37 +24,30 @@ self.onmessage = (opening: MessageEvent<string>) => {
   const connection = openSqlite(opening.data, 'write')
   const db = sqliteDatabase(connection)
 
-  const say = (words: string) => {
-    const statement = connection.prepare(words)
-    return () => statement.run()
-  }
-  const [begin, commit, save] = [say('begin immediate'), say('commit'), say('savepoint command')]
-  const [release, undo] = [say('release command'), say('rollback to command')]
-
   async function runOne({ name, args }: WriterJob): Promise<WriterAnswer> {
-    save()
+    db.say('savepoint command')
     try {
       const answer = await runCommand(db, name, args)
-      release()
+      db.say('release command')
       return answer
     } catch (error) {
       // A full disk undoes the whole transaction by itself: then nothing of the group happened.
       if (!connection.inTransaction) throw error
-      undo()
-      release()
+      db.say('rollback to command')
+      db.say('release command')
       return failed(error)
     }
   }
 
   async function runBatch(jobs: readonly WriterJob[]): Promise<WriterAnswer[]> {
     try {
-      begin()
+      db.say('begin immediate')
       const answers: WriterAnswer[] = []
       for (const job of jobs) answers.push(await runOne(job))
-      commit()
+      db.say('commit')
       return answers
     } catch (error) {
-      if (connection.inTransaction) connection.run('rollback')
+      if (connection.inTransaction) db.say('rollback')
       const answer = failed(error)
       return jobs.map(() => answer)
     }
@@ -62,7 +55,7 @@ self.onmessage = (opening: MessageEvent<string>) => {
 
   self.onmessage = async (message: MessageEvent<string>) => {
     if (message.data === 'close') {
-      connection.close()
+      db.close()
       self.postMessage('closed')
       return
     }

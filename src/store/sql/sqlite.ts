@@ -20,10 +20,10 @@ interface Waiting {
 export async function openSqliteEngine(file: string): Promise<Engine> {
   await migrateSqlite(file)
   const writer = await Writer.start(file)
-  const reading = openSqlite(file, 'read')
+  const reading = sqliteDatabase(openSqlite(file, 'read'))
   return {
     name: 'sqlite',
-    db: sqliteDatabase(reading),
+    db: reading,
     run: (name, args) => writer.run(name, args),
     close: async () => {
       // The writer closes last: then nobody else reads, and its log is folded into the file.
