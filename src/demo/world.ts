@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto'
 import type { StreamKeys } from '../auth/stream-keys.ts'
 import { hashOf, issueAppToken, issueUserToken, mintSecret, type SecretKind } from '../auth/tokens.ts'
 import { SCOPES } from '../contract/scope.ts'
-import { isoMillis, isoSeconds } from '../kit/clock.ts'
 import { alphanumericsFrom } from '../kit/id.ts'
 import { SeededRandom } from '../kit/random.ts'
 import type { Step } from '../store/commands/index.ts'
-import { ADJECTIVES, ANIMALS, GAMES, LANGUAGES, MARKERS, TAGS, TITLES } from './names.ts'
+import { GAMES } from './names.ts'
+import { displayName, inventPeople, type Person } from './people.ts'
+import { planEntitlements } from './plan-drops.ts'
+import { planPastVideo, planStream } from './plan-streams.ts'
 
 const TOKEN_SECONDS = 60 * 24 * 3600
 const MINUTE = 60_000
@@ -41,11 +43,6 @@ export interface WorldOptions {
   readonly seed: number
   /** How many channels are live. */
   readonly streams: number
-}
-
-interface Person {
-  readonly id: string
-  readonly login: string
 }
 
 /** The world as commands that make it, and as what is told of it. The same options give the same ids and tokens. */
@@ -206,99 +203,6 @@ function planClient(
   return { id, secret, app_token }
 }
 
-function inventPeople(random: SeededRandom, count: number): Person[] {
-  const people: Person[] = []
-  const taken = new Set<string>()
-  let id = random.between(100_000_000, 200_000_000)
-  while (people.length < count) {
-    const name = `${random.pick(ADJECTIVES)}_${random.pick(ANIMALS)}`
-    const login = taken.has(name) ? `${name}_${people.length}` : name
-    taken.add(login)
-    id += random.between(1, 90_000)
-    people.push({ id: String(id), login })
-  }
-  return people
-}
-
-function displayName(login: string): string {
-  return login.replace(/(^|_)([a-z])/g, (_, gap: string, letter: string) => gap + letter.toUpperCase())
-}
-
-/** A stream that ran yesterday and left a video with markers. */
-function planPastVideo(
-  steps: Step[],
-  random: SeededRandom,
-  person: Person,
-  client_id: string,
-  now: number,
-): void {
-  const began = now - 1500 * MINUTE
-  steps.push(['startStream', streamOf(random, person, began, false)])
-  planMarkers(steps, random, person, client_id, began, 8)
-  steps.push(['endStream', { user_id: person.id, now: began + 120 * MINUTE }])
-}
-
-function planStream(
-  steps: Step[],
-  random: SeededRandom,
-  person: Person,
-  index: number,
-  games: readonly { id: string }[],
-  client_id: string,
-  now: number,
-): void {
-  const began = now - random.between(5, 600) * MINUTE
-  steps.push([
-    'changeChannel',
-    {
-      user_id: person.id,
-      title: random.pick(TITLES),
-      // The broadcaster of the world plays the world's game; now and then somebody plays none.
-      game_id: index === 0 ? (games[0]?.id ?? '') : random.next() < 0.05 ? '' : random.pick(games).id,
-      language: random.pick(LANGUAGES),
-      tags: [...new Set([random.pick(TAGS), random.pick(TAGS)])],
-      is_mature: random.next() < 0.1,
-      vod_enabled: index !== 1,
-      video_id: '',
-    },
-  ])
-  const viewer_count = Math.floor(20_000 / (index + 1)) + random.between(0, 40)
-  steps.push(['startStream', { ...streamOf(random, person, began), viewer_count }])
-  if (index === 0) planMarkers(steps, random, person, client_id, began, 25)
-}
-
-/** Ids follow from the person, so that no two are the same however many are live. */
-function streamOf(random: SeededRandom, person: Person, began: number, again = true) {
-  return {
-    user_id: person.id,
-    stream_id: String(40_000_000_000 + Number(person.id) * 10 + random.between(0, 4) + (again ? 5 : 0)),
-    video_id: String(1_000_000_000 + Number(person.id) * 10 + random.between(0, 4) + (again ? 5 : 0)),
-    started_at: isoSeconds(began),
-  }
-}
-
-function planMarkers(
-  steps: Step[],
-  random: SeededRandom,
-  person: Person,
-  client_id: string,
-  began: number,
-  count: number,
-): void {
-  for (let index = 1; index <= count; index++) {
-    steps.push([
-      'createMarker',
-      {
-        marker_id: random.hex(32),
-        broadcaster_id: person.id,
-        description: random.pick(MARKERS),
-        caller: { client_id, user_id: person.id },
-        now: began + index * 10_000,
-      },
-    ])
-  }
-}
-
 function planFollows(
   steps: Step[],
   random: SeededRandom,
@@ -316,30 +220,4 @@ function planFollows(
     for (let n = 0; n < 5; n++) follows.push({ user_id: person.id, broadcaster_id: random.pick(live).id })
   }
   steps.push(['putFollows', { follows }])
-}
-
-function planEntitlements(
-  steps: Step[],
-  random: SeededRandom,
-  of: {
-    people: readonly Person[]
-    benefits: readonly { id: string }[]
-    games: readonly { id: string }[]
-    organization_id: string
-    count: number
-  },
-  now: number,
-): void {
-  const grants = Array.from({ length: of.count }, (_, index) => ({
-    id: random.uuid(),
-    user_id: (of.people[index % 8] as Person).id,
-    benefit_id: random.pick(of.benefits).id,
-    game_id: random.pick(of.games).id,
-    timestamp: isoMillis(now - random.between(1, 10_000) * MINUTE),
-    timestampGiven: true,
-  }))
-  steps.push(['grantEntitlements', { grants }])
-  const ids = grants.filter((_, index) => index % 3 === 0).map(grant => grant.id)
-  const reach = { organization_id: of.organization_id }
-  steps.push(['updateEntitlements', { ids, fulfillment_status: 'FULFILLED', reach, failing: [], now }])
 }
