@@ -1,6 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import { mintSecret } from './auth/tokens.ts'
 import { type Config, parseMasterKeys } from './config.ts'
 import { CannotStart } from './kit/cannot-start.ts'
@@ -41,18 +52,30 @@ function masterKeysIn(file: string) {
   return keys
 }
 
-/**
- * The one line of a file that only the owner may read, made on the first start. It is on disk before anything is that
- * depends on it.
- */
+/** The one line of a file that only the owner may read, made on the first start. */
 function secretFile(file: string, make: () => string): string {
-  if (!existsSync(file)) {
-    const unfinished = `${file}.${process.pid}`
-    writeFileSync(unfinished, `${make()}\n`, { mode: 0o600, flush: true })
-    renameSync(unfinished, file)
-  }
+  if (!existsSync(file)) makeOnce(file, `${make()}\n`)
   chmodSync(file, 0o600)
   const line = readFileSync(file, 'utf8').trim()
   if (line.length < 20) throw new CannotStart(`the file ${file} is damaged: restore it from a backup`)
   return line
+}
+
+/**
+ * Puts a file there whole and on disk, before anything is that depends on it. Of two programs that start together one
+ * makes it and both read it: a link, unlike a rename, does not replace what is there.
+ */
+function makeOnce(file: string, text: string): void {
+  const unfinished = `${file}.${process.pid}`
+  writeFileSync(unfinished, text, { mode: 0o600, flush: true })
+  try {
+    linkSync(unfinished, file)
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EEXIST') throw error
+  } finally {
+    unlinkSync(unfinished)
+  }
+  const folder = openSync(dirname(file), 'r')
+  fsyncSync(folder)
+  closeSync(folder)
 }

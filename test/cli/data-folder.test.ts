@@ -1,0 +1,50 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readConfig } from '../../src/config.ts'
+import { openDataFolder } from '../../src/data-folder.ts'
+import { CannotStart } from '../../src/kit/cannot-start.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'strand-data-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const open = () => openDataFolder(readConfig({ STRAND_DATA: folder }, undefined))
+
+test('the first start makes the secrets, for the owner alone; the next one reads them', () => {
+  const first = open()
+  expect(open()).toMatchObject({ operatorToken: first.operatorToken })
+  expect(open().ring.newest).toBe(first.ring.newest)
+  for (const name of ['operator-token', 'master-keys']) {
+    expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600)
+  }
+})
+
+test('programs that start together agree on the secrets', async () => {
+  const script = `
+    import { readConfig } from './src/config.ts'
+    import { openDataFolder } from './src/data-folder.ts'
+    const { operatorToken, ring } = openDataFolder(readConfig({ STRAND_DATA: process.argv[1] }, undefined))
+    process.stdout.write(operatorToken + ' ' + ring.newest)`
+  for (let round = 0; round < 4; round++) {
+    const shared = join(folder, String(round))
+    const children = Array.from({ length: 8 }, () =>
+      Bun.spawn([process.execPath, '-e', script, shared], { stdout: 'pipe', stderr: 'inherit' }),
+    )
+    const answers = await Promise.all(children.map(child => new Response(child.stdout).text()))
+    expect(new Set(answers).size).toBe(1)
+    expect(answers[0]).toMatch(/^sopr_\w{38} \w{8}$/)
+    expect(readdirSync(shared).sort()).toEqual(['.writable', 'master-keys', 'operator-token'])
+  }
+})
+
+test('a secret that was lost is not made anew in silence', () => {
+  for (const name of ['operator-token', 'master-keys']) {
+    writeFileSync(join(folder, name), '\n')
+    expect(open).toThrow(CannotStart)
+    rmSync(join(folder, name))
+  }
+})
