@@ -37,6 +37,18 @@ function anchorsOf(file: string): Set<string> {
   )
 }
 
+test('files that ARCHITECTURE and the decisions point to are there', () => {
+  const gone: string[] = []
+  for (const document of ['ARCHITECTURE.md', 'STYLE.md', 'docs/decisions.md']) {
+    for (const [, file = ''] of readFileSync(document, 'utf8').matchAll(
+      /`([\w./-]+\/[\w.-]+\.(?:ts|js))`/g,
+    )) {
+      if (!existsSync(file) && !existsSync(join('src', file))) gone.push(`${document}: ${file}`)
+    }
+  }
+  expect(gone).toEqual([])
+})
+
 test('docs/decisions.md has D-1 to D-42', () => {
   const text = readFileSync('docs/decisions.md', 'utf8')
   for (let number = 1; number <= 42; number++) expect(text).toMatch(new RegExp(`\\bD-${number}\\b`))
