@@ -6,6 +6,8 @@ import { operations } from './contract/index.ts'
 import { openDataFolder } from './data-folder.ts'
 import { Directory } from './directory/directory.ts'
 import { Followings } from './directory/followings.ts'
+import { History } from './directory/history.ts'
+import { Showing } from './directory/showing.ts'
 import { Cursors } from './http/cursor.ts'
 import { RateLimiter } from './http/rate-limit.ts'
 import { Application, answerBeforeReady, type Listening, listen, type Side } from './http/server.ts'
@@ -19,7 +21,6 @@ import type { Rooms } from './operations/implement.ts'
 import { implementations } from './operations/index.ts'
 import { openapiDocument } from './reference/openapi.ts'
 import { Unavailable } from './store/errors.ts'
-import type { Change } from './store/feed.ts'
 import { FeedFollower } from './store/follower.ts'
 import { NewerSchema } from './store/sql/migrate.ts'
 import { openPostgresEngine } from './store/sql/postgres.ts'
@@ -99,11 +100,16 @@ async function start(
   house.onClose(() => store.close())
   const publicUrl = config.publicUrl ?? url
   const demoClock = options.demo ? new MovableClock() : undefined
+  const directory = new Directory({ publicUrl })
+  const followings = new Followings(store, directory)
+  const callers = new Callers(store)
+  const follower = new FeedFollower(store, [new Showing(store, directory), followings, callers], log)
   const rooms: Rooms = {
     store,
-    directory: new Directory({ publicUrl }),
-    followings: new Followings(store),
-    callers: new Callers(store),
+    directory,
+    followings,
+    callers,
+    history: new History(store, directory, follower),
     clock: demoClock ?? systemClock,
     streamKeys: new StreamKeys(folder.ring),
     lifetimes: config.lifetimes,
@@ -113,13 +119,7 @@ async function start(
   }
   await options.prepare?.(rooms)
 
-  const { directory, followings, callers } = rooms
-  const showing = {
-    reload: async () => directory.reload(await store.streams.live()),
-    apply: (change: Change) => directory.apply(change),
-  }
-  const follower = new FeedFollower(store, [showing, followings, callers], log)
-  await follower.load()
+  await follower.catchUp()
   const every = (milliseconds: number, work: () => Promise<void>, failure: string) => {
     const turns = repeatedly(milliseconds, work, error => log.warn({ error: String(error) }, failure))
     house.onClose(() => turns.stop())

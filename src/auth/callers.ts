@@ -1,6 +1,6 @@
 import type { Caller } from '../domain/caller.ts'
 import { sameSecret } from '../kit/digest.ts'
-import type { Change, EndedAccess } from '../store/feed.ts'
+import type { EndedAccess, FeedEntry } from '../store/feed.ts'
 import type { Audience } from '../store/follower.ts'
 import type { KnownToken } from '../store/queries/tokens.ts'
 import type { Store } from '../store/store.ts'
@@ -57,12 +57,14 @@ export class Callers implements Audience {
     }
   }
 
-  async reload(): Promise<void> {
-    this.#known.clear()
-    this.#forgettings += 1
+  async load(): Promise<() => void> {
+    return () => {
+      this.#known.clear()
+      this.#forgettings += 1
+    }
   }
 
-  apply(change: Change): void {
+  apply({ change }: FeedEntry): void {
     if (change.kind !== 'access') return
     this.#forgettings += 1
     const { access } = change

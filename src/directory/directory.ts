@@ -1,12 +1,12 @@
 /**
  * The live directory: every live stream in memory, in the order in which GetStreams shows them.
  *
- * Viewer counts move all the time, so a walk through the pages needs a fixed order to walk along. That is a ranking:
- * all streams with the counts they had at one moment. A walk stays with the ranking it began on (its cursor carries the
- * name), and looks at each row as it is now: what has ended, or no longer matches, is left out. So whatever is live
- * during the whole walk appears exactly once (D-33). A ranking is made when a walk begins and something has changed
- * since the last one, and is kept for five minutes after it was last used; a cursor whose ranking is gone goes on by sort
- * key in the newest one.
+ * Viewer counts move all the time, so a walk through the pages needs a fixed order to walk along: a ranking by the counts
+ * of one point of the feed. A walk stays with the point it began at (its cursor carries it), and looks at each row as it is
+ * now: what has ended, or no longer matches, is left out. So whatever is live during the whole walk appears exactly once
+ * (D-33). A point means the same in every process that follows the feed, so each page may come from another one. Rankings
+ * of late are kept, and others are made anew from the journal; a cursor whose point is older than that goes on by sort key
+ * in the newest ranking.
  *
  * Nothing is scanned that need not be. Look-ups by user, and followed channels, find their rows by user; filters by game
  * and language walk along slices of the ranking. Rows are kept as JSON with a gap for the viewer count.
@@ -15,20 +15,20 @@ import type { Key, Page, Window } from '../contract/page.ts'
 import type { Stream } from '../contract/resources/stream.ts'
 import { compareRank, type Rank } from '../domain/ranking.ts'
 import { compareDecimal } from '../kit/decimal.ts'
-import { randomAlphanumerics } from '../kit/id.ts'
-import type { Change, LiveStream } from '../store/feed.ts'
-import { makeRanking, type Ranking, type Slot, sliceOf, walkAlong } from './ranking.ts'
+import { type Change, type FeedEntry, type FeedPoint, type LiveStream, samePoint } from '../store/feed.ts'
+import { Journal, KEPT_MILLISECONDS, NO_STEP, type Step } from './journal.ts'
+import { makeRanking, type Ranking, type Slot, sliceAnew, sliceOf, walkAlong } from './ranking.ts'
 
-const KEPT_MILLISECONDS = 5 * 60 * 1000
 /** The oldest that the ranking of a new walk may be (D-34). */
 const STALE_MILLISECONDS = 1000
 /** Up to this size a ranking costs so little that every walk begins on one of its own moment. */
 const SMALL = 2000
 /** Beyond it, rankings are made for at most this share of the time. */
 const BUSY_SHARE = 1 / 20
-/** Above this many kept places new rankings are made once a second only; above the most, the oldest are dropped early. */
-const MANY_PLACES = 4_000_000
-const MOST_PLACES = 30_000_000
+/** Kept standings are a convenience: what is dropped can be made again from the journal, at some cost. */
+const MOST_STANDINGS = 100
+/** The most streams in all kept standings together; each takes twelve bytes. */
+const MOST_KEPT_STREAMS = 4_000_000
 
 export interface StreamFilter {
   readonly user_ids?: readonly string[] | undefined
@@ -46,22 +46,46 @@ export type StreamPage = Page<ShownStream> & { readonly memory: Key }
 
 export const streamKey = (row: Rank): Key => [row.viewer_count, row.id]
 
+/** The point that a walk began at, as its cursor remembers it. */
+export function pointIn({ memory }: Window): FeedPoint | undefined {
+  return memory && { seq: Number(memory[0]), nonce: String(memory[1]) }
+}
+
+/** A channel's seat: empty, or taken by its running stream. Whoever looks at the same channels often keeps their seats. */
+export interface Seat {
+  readonly user_id: string
+  slot: Slot | undefined
+  /** Somebody keeps this seat, so it stays when the stream ends. */
+  kept: boolean
+}
+
+/** All viewer counts at one point of the feed, and the ranking by them once it was asked for. */
+interface Standing {
+  readonly point: FeedPoint
+  readonly counts: Int32Array
+  ranking: Ranking | undefined
+  usedAt: number
+}
+
 export class Directory {
   readonly #byStream = new Map<string, Slot>()
-  readonly #byUser = new Map<string, Slot>()
+  readonly #seats = new Map<string, Seat>()
   readonly #byLogin = new Map<string, Slot>()
-  readonly #kept = new Map<string, Ranking>()
+  readonly #kept = new Map<string, Standing>()
   readonly #publicUrl: string
   readonly #monotonic: () => number
-  readonly #runName = randomAlphanumerics(8)
+  /** Viewer counts by the index of the slot; an index is free again when its stream has ended. */
+  #counts = new Int32Array(1024)
+  #used = 0
+  #free: number[] = []
   /** Slots by id, ascending, but for those that came late (`#unsorted`) and those that have ended since. */
   #byId: Slot[] = []
   #unsorted = false
+  #journal = new Journal({ seq: 0, nonce: '' })
   #version = 0
-  #made = 0
-  #newest: { ranking: Ranking; version: number; madeAt: number } | undefined
+  #newest: { standing: Standing & { ranking: Ranking }; madeAt: number } | undefined
   #patience = 0
-  #keptPlaces = 0
+  #keptStreams = 0
 
   constructor(options: { publicUrl: string; monotonic?: () => number }) {
     this.#publicUrl = options.publicUrl
@@ -77,24 +101,40 @@ export class Directory {
     return this.#version
   }
 
-  /** Holds exactly these streams from now on. Those that it knew keep their place in the rankings under way. */
-  reload(streams: readonly LiveStream[]): void {
+  /** The point from which on walks can be carried on. */
+  get oldest(): FeedPoint {
+    return this.#journal.oldest
+  }
+
+  /** Holds exactly these streams from now on: those of this point of the feed. */
+  reload(streams: readonly LiveStream[], point: FeedPoint): void {
     const loaded = new Set(streams.map(stream => stream.id))
     for (const id of [...this.#byStream.keys()]) if (!loaded.has(id)) this.#end(id)
-    for (const stream of streams) this.#put(stream)
+    for (const stream of streams) this.#put(stream, 0)
+    this.#journal = new Journal(point)
+    this.#kept.clear()
+    this.#keptStreams = 0
+    this.#newest = undefined
     this.#version += 1
   }
 
-  apply(change: Change): void {
+  apply({ seq, nonce, change }: FeedEntry): void {
     this.#version += 1
-    if (change.kind === 'stream') this.#put(change.stream)
-    else if (change.kind === 'end') this.#end(change.stream_id)
-    else if (change.kind === 'viewers') {
-      for (const [stream_id, viewers] of change.counts) {
-        const slot = this.#byStream.get(stream_id)
-        if (slot !== undefined) slot.viewers = viewers
-      }
-    }
+    this.#journal.note({ seq, nonce }, this.#change(change, seq), this.#monotonic())
+  }
+
+  /** Whether a walk that began at this point can be carried on. */
+  knows(point: FeedPoint): boolean {
+    return this.#journal.knows(point) || this.#kept.has(nameOf(point))
+  }
+
+  /**
+   * Learns what was before the oldest point: of entries that lead from the point wanted to the oldest, both included. False
+   * if they do not.
+   */
+  recall(entries: readonly FeedEntry[]): boolean {
+    const steps = entries.slice(1).map(entry => this.#stepOf(entry))
+    return this.#journal.recall(entries, steps, this.#monotonic())
   }
 
   /** A stream from the store as it is shown. */
@@ -110,103 +150,138 @@ export class Directory {
     const matches = matcher(filter)
     if (filter.user_ids !== undefined || filter.user_logins !== undefined) {
       const named = new Set<Slot>()
-      for (const id of filter.user_ids ?? []) add(named, this.#byUser.get(id))
+      for (const id of filter.user_ids ?? []) add(named, this.#seats.get(id)?.slot)
       for (const login of filter.user_logins ?? []) add(named, this.#byLogin.get(login.toLowerCase()))
-      return this.#pageOf(named, window, matches)
+      return this.#pageOf([...named].filter(matches), window)
     }
-    const ranking = this.#begunOn(window) ?? this.#current()
-    return this.#cut(ranking, sliceOf(ranking, filter), window, matches)
-  }
-
-  /** The streams of these channels, such as those that somebody follows. */
-  pageOfUsers(user_ids: readonly string[], window: Window): StreamPage {
-    const named = new Set<Slot>()
-    for (const id of user_ids) add(named, this.#byUser.get(id))
-    return this.#pageOf(named, window, () => true)
-  }
-
-  /**
-   * Rows found by user are few. If they do not fit on one page, the walk gets a ranking of its own, of these rows alone;
-   * those that are no longer named, such as a channel that was unfollowed meanwhile, are left out.
-   */
-  #pageOf(named: ReadonlySet<Slot>, window: Window, matches: (slot: Slot) => boolean): StreamPage {
-    if (window.from === undefined && named.size <= window.first) {
-      const rows = [...named].filter(matches).map(slot => this.#show(slot, slot.viewers))
-      return { rows: rows.sort(compareRank), more: false, memory: [] }
-    }
-    const inIdOrder = () => [...named].sort((a, b) => compareDecimal(a.stream.id, b.stream.id))
-    const ranking = this.#begunOn(window) ?? makeRanking(this.#nextName(), inIdOrder(), this.#monotonic())
-    return this.#cut(ranking, undefined, window, slot => named.has(slot) && matches(slot))
-  }
-
-  /** Walks along the ranking from the place asked for until the page is full and one more row is known. */
-  #cut(
-    ranking: Ranking,
-    slices: readonly (readonly number[])[] | undefined,
-    window: Window,
-    matches: (slot: Slot) => boolean,
-  ): StreamPage {
+    const { point, ranking } = this.#rankingFor(window)
     const forward = window.direction === 'forward'
-    const next = walkAlong(ranking, slices, window.from && toRank(window.from), forward)
+    const next = walkAlong(ranking, sliceOf(ranking, filter), window.from && toRank(window.from), forward)
     const rows: ShownStream[] = []
     for (let place = next(); place >= 0; place = next()) {
       const slot = ranking.slots[place]
       if (!slot?.live || !matches(slot)) continue
-      rows.push(this.#show(slot, ranking.counts[place] ?? 0))
+      rows.push(this.#show(slot, ranking.counts[slot.index] ?? 0))
       if (rows.length > window.first) break
     }
-    const more = rows.length > window.first
-    if (more) {
-      rows.pop()
-      this.#keep(ranking)
+    return cutPage(rows, window, point)
+  }
+
+  /** The seats of these channels: what is found with them is found faster than by name. */
+  keepSeats(user_ids: readonly string[]): Seat[] {
+    return user_ids.map(user_id => {
+      const seat = this.#seat(user_id)
+      seat.kept = true
+      return seat
+    })
+  }
+
+  /** Nobody keeps a seat any longer. */
+  releaseSeats(): void {
+    for (const seat of this.#seats.values()) {
+      seat.kept = false
+      if (seat.slot === undefined) this.#seats.delete(seat.user_id)
     }
-    if (!forward) rows.reverse()
-    return { rows, more, memory: [ranking.name] }
+  }
+
+  /** The streams in these seats, such as those of channels that somebody follows. */
+  pageOfSeats(seats: readonly Seat[], window: Window): StreamPage {
+    const taken: Slot[] = []
+    for (const { slot } of seats) if (slot !== undefined) taken.push(slot)
+    return this.#pageOf(taken, window)
+  }
+
+  /** Streams found by user are few: they are put in order each time, by the counts of the point where the walk began. */
+  #pageOf(slots: readonly Slot[], window: Window): StreamPage {
+    const begun = this.#begunAt(window)
+    const { point, counts } = begun ?? { point: this.#journal.latest, counts: this.#counts }
+    const from = window.from && toRank(window.from)
+    const forward = window.direction === 'forward'
+    const places: Place[] = []
+    for (const slot of slots) {
+      if (slot.since > point.seq) continue
+      const place = { slot, viewer_count: counts[slot.index] ?? 0, id: slot.stream.id }
+      if (from !== undefined && (forward ? compareRank(place, from) <= 0 : compareRank(place, from) >= 0))
+        continue
+      places.push(place)
+    }
+    places.sort(forward ? compareRank : (a, b) => compareRank(b, a))
+    const rows = places
+      .slice(0, window.first + 1)
+      .map(({ slot, viewer_count }) => this.#show(slot, viewer_count))
+    return cutPage(rows, window, point)
   }
 
   #show(slot: Slot, viewer_count: number): ShownStream {
-    slot.text ??= split(this.dress(slot.stream))
-    const { head, tail } = slot.text
-    return { id: slot.stream.id, viewer_count, json: `${head}${viewer_count}${tail}` }
+    slot.text ??= { ...split(this.dress(slot.stream)), count: -1, whole: '' }
+    const { text } = slot
+    if (text.count !== viewer_count) {
+      text.count = viewer_count
+      text.whole = `${text.head}${viewer_count}${text.tail}`
+    }
+    return { id: slot.stream.id, viewer_count, json: text.whole }
   }
 
-  /** The ranking that a walk began on, if it is still kept. */
-  #begunOn(window: Window): Ranking | undefined {
-    return window.memory && this.#kept.get(String(window.memory[0]))
+  /** The ranking to walk along: the one that the walk began with, else that of now. */
+  #rankingFor(window: Window): Standing & { ranking: Ranking } {
+    const begun = this.#begunAt(window)
+    if (begun === undefined) return this.#current()
+    return this.#ranked(begun)
+  }
+
+  #ranked(standing: Standing): Standing & { ranking: Ranking } {
+    if (standing.ranking === undefined) {
+      const { seq } = standing.point
+      const then = this.#inIdOrder().filter(slot => slot.since <= seq)
+      standing.ranking = makeRanking(then, standing.counts)
+    }
+    return standing as Standing & { ranking: Ranking }
+  }
+
+  /** How things stood when the walk began; undefined if it begins now, or began longer ago than is remembered. */
+  #begunAt(window: Window): Standing | undefined {
+    const point = pointIn(window)
+    if (point === undefined) return undefined
+    const kept = this.#kept.get(nameOf(point))
+    if (kept !== undefined) return this.#keep(kept)
+    if (!this.#journal.knows(point)) return undefined
+    const counts = this.#counts.slice(0, this.#used)
+    this.#journal.undo(counts, point.seq)
+    return this.#keep({ point, counts, ranking: undefined, usedAt: 0 })
   }
 
   /** The ranking for a new walk: of this moment, or in a large directory of a moment ago. */
-  #current(): Ranking {
+  #current(): Standing & { ranking: Ranking } {
     const now = this.#monotonic()
+    const point = this.#journal.latest
     const newest = this.#newest
     if (newest !== undefined) {
-      if (newest.version === this.#version || now - newest.madeAt < this.#patience) return newest.ranking
+      const isOfNow = samePoint(newest.standing.point, point)
+      if (isOfNow || now - newest.madeAt < this.#patience) return newest.standing
     }
-    const ranking = makeRanking(this.#nextName(), this.#inIdOrder(), now)
-    this.#newest = { ranking, version: this.#version, madeAt: now }
-    const size = ranking.slots.length
+    const counts = this.#counts.slice(0, this.#used)
+    const standing = this.#ranked({ point, counts, ranking: undefined, usedAt: now })
+    this.#newest = { standing, madeAt: now }
+    this.#keep(standing)
     const cost = this.#monotonic() - now
-    if (this.#keptPlaces > MANY_PLACES) this.#patience = STALE_MILLISECONDS
-    else this.#patience = size <= SMALL ? 0 : Math.min(cost / BUSY_SHARE, STALE_MILLISECONDS)
-    return ranking
+    this.#patience = this.size <= SMALL ? 0 : Math.min(cost / BUSY_SHARE, STALE_MILLISECONDS)
+    return standing
   }
 
-  #nextName(): string {
-    this.#made += 1
-    return `${this.#runName}${this.#made}`
-  }
-
-  /** A cursor names this ranking now. It goes to the end of the line; from its front, what is old or too much is dropped. */
-  #keep(ranking: Ranking): void {
+  /** Puts a standing at the end of the line; from its front, what is old or too much is dropped. */
+  #keep(standing: Standing): Standing {
     const now = this.#monotonic()
-    ranking.usedAt = now
-    if (!this.#kept.delete(ranking.name)) this.#keptPlaces += ranking.slots.length
-    this.#kept.set(ranking.name, ranking)
-    for (const [name, oldest] of this.#kept) {
-      if (now - oldest.usedAt <= KEPT_MILLISECONDS && this.#keptPlaces <= MOST_PLACES) break
-      this.#kept.delete(name)
-      this.#keptPlaces -= oldest.slots.length
+    const name = nameOf(standing.point)
+    standing.usedAt = now
+    if (!this.#kept.delete(name)) this.#keptStreams += standing.counts.length
+    this.#kept.set(name, standing)
+    for (const [oldestName, oldest] of this.#kept) {
+      const fits = this.#kept.size <= MOST_STANDINGS && this.#keptStreams <= MOST_KEPT_STREAMS
+      if (oldest === standing || (fits && now - oldest.usedAt <= KEPT_MILLISECONDS)) break
+      this.#kept.delete(oldestName)
+      this.#keptStreams -= oldest.counts.length
     }
+    return standing
   }
 
   #inIdOrder(): readonly Slot[] {
@@ -216,34 +291,128 @@ export class Directory {
     return this.#byId
   }
 
-  #put(stream: LiveStream): void {
-    const former = this.#byUser.get(stream.user_id)
-    if (former !== undefined && former.stream.id !== stream.id) this.#end(former.stream.id)
-    let slot = this.#byStream.get(stream.id)
-    if (slot === undefined) {
-      slot = { stream, viewers: stream.viewer_count, live: true, text: undefined }
-      const last = this.#byId.at(-1)
-      if (last !== undefined && compareDecimal(last.stream.id, stream.id) > 0) this.#unsorted = true
-      this.#byId.push(slot)
-      this.#byStream.set(stream.id, slot)
-      this.#byUser.set(stream.user_id, slot)
-    } else {
-      if (this.#byLogin.get(slot.stream.user_login) === slot) this.#byLogin.delete(slot.stream.user_login)
-      slot.stream = stream
-      slot.viewers = stream.viewer_count
-      slot.text = undefined
+  #change(change: Change, seq: number): Step {
+    if (change.kind === 'stream') {
+      const slot = this.#put(change.stream, change.was === null ? seq : undefined)
+      return change.was === null ? NO_STEP : stepBack(slot, change.stream.viewer_count, change.was)
     }
+    if (change.kind === 'end') this.#end(change.stream_id)
+    if (change.kind !== 'viewers') return NO_STEP
+    return this.#stepOfCounts(change.counts, (slot, viewers) => {
+      this.#counts[slot.index] = viewers
+    })
+  }
+
+  /** What an entry of the past did to the counts of streams that are live now. */
+  #stepOf({ seq, change }: FeedEntry): Step {
+    if (change.kind === 'viewers') return this.#stepOfCounts(change.counts, () => undefined)
+    if (change.kind !== 'stream') return NO_STEP
+    const slot = this.#byStream.get(change.stream.id)
+    if (slot === undefined) return NO_STEP
+    if (change.was !== null) return stepBack(slot, change.stream.viewer_count, change.was)
+    slot.since = seq
+    return NO_STEP
+  }
+
+  #stepOfCounts(
+    counts: Extract<Change, { kind: 'viewers' }>['counts'],
+    use: (slot: Slot, viewers: number) => void,
+  ): Step {
+    const slots = new Int32Array(counts.length)
+    const was = new Int32Array(counts.length)
+    let known = 0
+    for (const [stream_id, viewers, before] of counts) {
+      const slot = this.#byStream.get(stream_id)
+      if (slot === undefined) continue
+      use(slot, viewers)
+      slots[known] = slot.index
+      was[known] = before
+      known += 1
+    }
+    return known === counts.length
+      ? { slots, was }
+      : { slots: slots.slice(0, known), was: was.slice(0, known) }
+  }
+
+  /** Takes a stream in, or its news. `since` is given if it started with this. */
+  #put(stream: LiveStream, since: number | undefined): Slot {
+    const former = this.#seats.get(stream.user_id)?.slot
+    if (former !== undefined && former.stream.id !== stream.id) this.#end(former.stream.id)
+    const slot = this.#byStream.get(stream.id) ?? this.#newSlot(stream)
+    if (since !== undefined) slot.since = since
+    if (slot.stream !== stream) {
+      const before = slot.stream
+      if (this.#byLogin.get(before.user_login) === slot) this.#byLogin.delete(before.user_login)
+      slot.stream = stream
+      slot.text = undefined
+      if (before.game_id !== stream.game_id || before.language !== stream.language) {
+        for (const { ranking } of this.#kept.values()) if (ranking !== undefined) sliceAnew(ranking, slot)
+      }
+    }
+    this.#counts[slot.index] = stream.viewer_count
     this.#byLogin.set(stream.user_login, slot)
+    return slot
+  }
+
+  #newSlot(stream: LiveStream): Slot {
+    const slot: Slot = {
+      index: this.#free.pop() ?? this.#used++,
+      since: 0,
+      stream,
+      live: true,
+      text: undefined,
+    }
+    if (slot.index >= this.#counts.length) {
+      const larger = new Int32Array(this.#counts.length * 2)
+      larger.set(this.#counts)
+      this.#counts = larger
+    }
+    const last = this.#byId.at(-1)
+    if (last !== undefined && compareDecimal(last.stream.id, stream.id) > 0) this.#unsorted = true
+    this.#byId.push(slot)
+    this.#byStream.set(stream.id, slot)
+    this.#seat(stream.user_id).slot = slot
+    return slot
   }
 
   #end(stream_id: string): void {
     const slot = this.#byStream.get(stream_id)
     if (slot === undefined) return
     slot.live = false
+    this.#free.push(slot.index)
     this.#byStream.delete(stream_id)
-    this.#byUser.delete(slot.stream.user_id)
+    const seat = this.#seat(slot.stream.user_id)
+    seat.slot = undefined
+    if (!seat.kept) this.#seats.delete(seat.user_id)
     if (this.#byLogin.get(slot.stream.user_login) === slot) this.#byLogin.delete(slot.stream.user_login)
   }
+
+  #seat(user_id: string): Seat {
+    let seat = this.#seats.get(user_id)
+    if (seat === undefined) {
+      seat = { user_id, slot: undefined, kept: false }
+      this.#seats.set(user_id, seat)
+    }
+    return seat
+  }
+}
+
+interface Place extends Rank {
+  readonly slot: Slot
+}
+
+const nameOf = ({ seq, nonce }: FeedPoint) => `${seq} ${nonce}`
+
+function stepBack(slot: Slot, viewers: number, was: number): Step {
+  return viewers === was ? NO_STEP : { slots: Int32Array.of(slot.index), was: Int32Array.of(was) }
+}
+
+/** Rows in the order of the walk, one more than asked for if there are more: cut, and put in list order. */
+function cutPage(rows: ShownStream[], { first, direction }: Window, point: FeedPoint): StreamPage {
+  const more = rows.length > first
+  if (more) rows.pop()
+  if (direction === 'backward') rows.reverse()
+  return { rows, more, memory: [point.seq, point.nonce] }
 }
 
 function add(slots: Set<Slot>, slot: Slot | undefined): void {

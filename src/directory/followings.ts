@@ -1,6 +1,7 @@
-import type { Change } from '../store/feed.ts'
+import type { FeedEntry } from '../store/feed.ts'
 import type { Audience } from '../store/follower.ts'
 import type { Store } from '../store/store.ts'
+import type { Directory, Seat } from './directory.ts'
 
 /** Follows kept in memory at most, over all users. */
 const MANY = 2_000_000
@@ -8,29 +9,27 @@ const MANY = 2_000_000
 /** Whom a user follows, from memory: asked of the store once, and again after the feed told of a change. */
 export class Followings implements Audience {
   readonly #store: Store
-  readonly #known = new Map<string, readonly string[]>()
+  readonly #directory: Directory
+  readonly #known = new Map<string, readonly Seat[]>()
   #size = 0
   /** Counts what was forgotten: a look-up during which something was is not remembered. */
   #forgettings = 0
 
-  constructor(store: Store) {
+  constructor(store: Store, directory: Directory) {
     this.#store = store
+    this.#directory = directory
   }
 
-  async of(user_id: string): Promise<readonly string[]> {
-    const known = this.#known.get(user_id)
-    if (known !== undefined) return known
-    const before = this.#forgettings
-    const follows = await this.#store.follows.of(user_id)
-    if (before === this.#forgettings) this.#remember(user_id, follows)
-    return follows
+  /** The seats of the channels that a user follows. */
+  of(user_id: string): readonly Seat[] | Promise<readonly Seat[]> {
+    return this.#known.get(user_id) ?? this.#lookUp(user_id)
   }
 
-  async reload(): Promise<void> {
-    this.#forgetAll()
+  async load(): Promise<() => void> {
+    return () => this.#forgetAll()
   }
 
-  apply(change: Change): void {
+  apply({ change }: FeedEntry): void {
     if (change.kind !== 'follows') return
     this.#forgettings += 1
     for (const user_id of change.user_ids) {
@@ -39,15 +38,22 @@ export class Followings implements Audience {
     }
   }
 
-  #remember(user_id: string, follows: readonly string[]): void {
+  async #lookUp(user_id: string): Promise<readonly Seat[]> {
+    const before = this.#forgettings
+    const follows = await this.#store.follows.of(user_id)
     if (this.#size + follows.length > MANY) this.#forgetAll()
-    this.#size += follows.length - (this.#known.get(user_id)?.length ?? 0)
-    this.#known.set(user_id, follows)
+    const seats = this.#directory.keepSeats(follows)
+    if (before === this.#forgettings) {
+      this.#size += seats.length - (this.#known.get(user_id)?.length ?? 0)
+      this.#known.set(user_id, seats)
+    }
+    return seats
   }
 
   #forgetAll(): void {
     this.#forgettings += 1
     this.#known.clear()
     this.#size = 0
+    this.#directory.releaseSeats()
   }
 }

@@ -5,6 +5,7 @@ import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '../contract
 import type { Key, Page, Window } from '../contract/page.ts'
 import type { Directory } from '../directory/directory.ts'
 import type { Followings } from '../directory/followings.ts'
+import type { History } from '../directory/history.ts'
 import type { Caller } from '../domain/caller.ts'
 import type { Clock, MovableClock } from '../kit/clock.ts'
 import type { Log } from '../kit/log.ts'
@@ -16,6 +17,7 @@ export interface Rooms {
   readonly store: Store
   readonly directory: Directory
   readonly followings: Followings
+  readonly history: History
   readonly callers: Callers
   readonly clock: Clock
   readonly streamKeys: StreamKeys

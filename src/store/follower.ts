@@ -1,26 +1,27 @@
 import type { Log } from '../kit/log.ts'
-import type { Change, FeedEntry } from './feed.ts'
+import { type FeedEntry, type FeedPoint, isNext, samePoint } from './feed.ts'
 import type { Store } from './store.ts'
 
-const AT_ONCE = 1000
+/** Entries read at once: one may hold 10,000 counts. */
+const AT_ONCE = 100
 
 /** Somebody who keeps in memory what the store holds. */
 export interface Audience {
-  /** Starts afresh from the store. */
-  reload(): Promise<void>
-  apply(change: Change): void
+  /** Reads the store, and gives what puts this in place of all that was known, as the state of a point of the feed. */
+  load(): Promise<(point: FeedPoint) => void>
+  apply(entry: FeedEntry): void
 }
 
 /**
  * Keeps an audience in step with the store. Entries arrive by hand-over from commands of this process, and by reading the
  * feed for what other processes wrote. They are applied in the order of their numbers; a number that is missing is read
- * from the store, and if it is no longer there everything is loaded anew.
+ * from the store, and if it is no longer there, or the feed has gone another way, everything is loaded anew.
  */
 export class FeedFollower {
   readonly #store: Store
   readonly #audiences: readonly Audience[]
   readonly #log: Log
-  #applied = 0
+  #applied: FeedPoint | undefined
   #catchingUp: Promise<void> | undefined
 
   constructor(store: Store, audiences: readonly Audience[], log: Log) {
@@ -30,21 +31,15 @@ export class FeedFollower {
     store.onChange(entries => this.handOver(entries))
   }
 
-  async load(): Promise<void> {
-    await this.#reload()
-    await this.catchUp()
-  }
-
   async handOver(entries: readonly FeedEntry[]): Promise<void> {
-    const first = entries[0]
-    if (first === undefined) return
-    if (first.seq === this.#applied + 1 && this.#catchingUp === undefined) this.#apply(entries)
-    else if ((entries.at(-1)?.seq ?? 0) > this.#applied) {
-      // The command has happened, whatever becomes of this reading: the next one makes up for it.
-      await this.catchUp().catch(error =>
-        this.#log.warn({ error: String(error) }, 'the feed could not be read'),
-      )
-    }
+    const [first] = entries
+    if (first === undefined || this.#applied === undefined) return
+    if (this.#catchingUp === undefined && isNext(first, this.#applied)) return this.#apply(entries)
+    if ((entries.at(-1)?.seq ?? 0) <= this.#applied.seq) return
+    // The command has happened, whatever becomes of this reading: the next one makes up for it.
+    await this.catchUp().catch(error =>
+      this.#log.warn({ error: String(error) }, 'the feed could not be read'),
+    )
   }
 
   /** Reads the feed to its end. Those who ask while it is being read wait for one more reading. */
@@ -58,42 +53,55 @@ export class FeedFollower {
 
   async #readFeed(): Promise<void> {
     for (;;) {
-      const entries = await this.#store.feed.after(this.#applied, AT_ONCE)
+      const applied = this.#applied
+      if (applied === undefined) return this.#loadAll()
+      const head = await this.#store.feed.head()
+      if (samePoint(head, applied)) return
+      const entries = head.seq > applied.seq ? await this.#store.feed.after(applied.seq, AT_ONCE) : []
       const [first] = entries
-      if (first === undefined) return this.#noticeFork()
-      if (first.seq !== this.#applied + 1) {
-        this.#log.warn(
-          { expected: this.#applied + 1, found: first.seq },
-          'the feed has a gap; loading everything anew',
-        )
-        return this.#reload()
+      if (first === undefined || !isNext(first, applied)) {
+        const why = first === undefined || first.seq === applied.seq + 1 ? 'went another way' : 'has a gap'
+        this.#log.warn({ applied, head, found: first?.seq }, `the feed ${why}; loading everything anew`)
+        return this.#loadAll()
       }
       this.#apply(entries)
     }
   }
 
-  /** The store may have been restored to an earlier state: its newest entry is then older than ours. */
-  async #noticeFork(): Promise<void> {
-    const head = await this.#store.feed.head()
-    if (head === this.#applied) return
-    // Entries that committed after the empty reading come with the next one; only a step back, or a trimmed feed, is news.
-    if (head > this.#applied && (await this.#store.feed.after(this.#applied, 1)).length > 0) return
-    this.#log.warn({ applied: this.#applied, head }, 'the feed went another way; loading everything anew')
-    await this.#reload()
+  /**
+   * Everything is read first, and then put in place in one go, so that nobody ever sees half of it. What was read may be
+   * younger than the point named: the entries up to the youngest of it are applied along with it, which does no harm.
+   */
+  async #loadAll(): Promise<void> {
+    for (;;) {
+      const start = await this.#store.feed.head()
+      const placings = await Promise.all(this.#audiences.map(audience => audience.load()))
+      const entries = await this.#chainFrom(start)
+      if (entries === undefined) continue
+      for (const place of placings) place(start)
+      this.#applied = start
+      this.#apply(entries)
+      return
+    }
   }
 
-  /** The number is read before the rest: entries that commit in between are applied again, which does no harm. */
-  async #reload(): Promise<void> {
-    const head = await this.#store.feed.head()
-    for (const audience of this.#audiences) await audience.reload()
-    this.#applied = head
+  /** All entries behind a point; undefined if the feed was cut, or went another way, while it was read. */
+  async #chainFrom(start: FeedPoint): Promise<FeedEntry[] | undefined> {
+    const chain: FeedEntry[] = []
+    for (;;) {
+      const entries = await this.#store.feed.after(chain.at(-1)?.seq ?? start.seq, AT_ONCE)
+      for (const entry of entries) {
+        if (!isNext(entry, chain.at(-1) ?? start)) return undefined
+        chain.push(entry)
+      }
+      if (entries.length < AT_ONCE) return chain
+    }
   }
 
   #apply(entries: readonly FeedEntry[]): void {
-    for (const { seq, change } of entries) {
-      if (seq <= this.#applied) continue
-      for (const audience of this.#audiences) audience.apply(change)
-      this.#applied = seq
+    for (const entry of entries) {
+      for (const audience of this.#audiences) audience.apply(entry)
+      this.#applied = { seq: entry.seq, nonce: entry.nonce }
     }
   }
 }

@@ -13,7 +13,7 @@ const lifetimes = { user_seconds: 60, refresh_seconds: 600 }
 async function follow(store: Store) {
   const callers = new Callers(store)
   const follower = new FeedFollower(store, [callers], createLog({ level: 'silent', readable: false }))
-  await follower.load()
+  await follower.catchUp()
   return { callers, follower }
 }
 

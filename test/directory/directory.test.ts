@@ -3,12 +3,13 @@ import fc from 'fast-check'
 import type { Window } from '../../src/contract/page.ts'
 import {
   Directory,
+  pointIn,
   type ShownStream,
   type StreamFilter,
   type StreamPage,
   streamKey,
 } from '../../src/directory/directory.ts'
-import type { LiveStream } from '../../src/store/feed.ts'
+import type { Change, FeedEntry, FeedPoint, LiveStream } from '../../src/store/feed.ts'
 
 function live(n: number, changes: Partial<LiveStream> = {}): LiveStream {
   return {
@@ -28,29 +29,123 @@ function live(n: number, changes: Partial<LiveStream> = {}): LiveStream {
   }
 }
 
+type MakeDirectory = (monotonic: () => number) => Directory
+
+const ordinary: MakeDirectory = monotonic => new Directory({ publicUrl: '', monotonic })
+
+/** What the store is to processes that follow it: the truth, and the feed that leads to it. */
+class World {
+  readonly streams = new Map<string, LiveStream>()
+  readonly feed: FeedEntry[] = []
+  #starts = 0
+
+  get head(): FeedPoint {
+    return this.feed.at(-1) ?? { seq: 0, nonce: '' }
+  }
+
+  /** Goes live under a new id, or, if live already, is told of again. */
+  put(n: number, changes: Partial<LiveStream>): void {
+    const running = this.of(n)
+    this.#starts += 1
+    const id = running?.id ?? String(1000 * this.#starts + n)
+    const stream = live(n, { ...running, id, ...changes })
+    this.streams.set(stream.id, stream)
+    this.#publish({ kind: 'stream', stream, was: running?.viewer_count ?? null })
+  }
+
+  end(n: number): void {
+    const running = this.of(n)
+    if (running === undefined) return
+    this.streams.delete(running.id)
+    this.#publish({ kind: 'end', user_id: running.user_id, stream_id: running.id })
+  }
+
+  watch(counts: readonly (readonly [n: number, viewers: number])[]): void {
+    const changed: [string, number, number][] = []
+    for (const [n, viewers] of new Map(counts)) {
+      const running = this.of(n)
+      if (running === undefined) continue
+      changed.push([running.id, viewers, running.viewer_count])
+      this.streams.set(running.id, { ...running, viewer_count: viewers })
+    }
+    this.#publish({ kind: 'viewers', counts: changed })
+  }
+
+  of(n: number): LiveStream | undefined {
+    return [...this.streams.values()].find(stream => stream.user_id === String(n))
+  }
+
+  #publish(change: Change): void {
+    const { seq, nonce } = this.head
+    this.feed.push({ seq: seq + 1, nonce: `nonce${seq + 1}`, previous: nonce, change })
+  }
+}
+
+/** A process that follows the world, at its own pace. */
+class Node {
+  readonly #world: World
+  readonly #make: MakeDirectory
+  readonly #monotonic: () => number
+  directory: Directory
+  #applied = 0
+
+  constructor(world: World, make: MakeDirectory, monotonic: () => number = () => 0) {
+    this.#world = world
+    this.#make = make
+    this.#monotonic = monotonic
+    this.directory = this.restart()
+  }
+
+  restart(): Directory {
+    this.directory = this.#make(this.#monotonic)
+    this.directory.reload([...this.#world.streams.values()], this.#world.head)
+    this.#applied = this.#world.feed.length
+    return this.directory
+  }
+
+  follow(entries = Number.POSITIVE_INFINITY): void {
+    for (const entry of this.#world.feed.slice(this.#applied, this.#applied + entries)) {
+      this.directory.apply(entry)
+      this.#applied += 1
+    }
+  }
+
+  /** What `History` does with a store. */
+  reach(point: FeedPoint | undefined): void {
+    if (point === undefined || this.directory.knows(point)) return
+    this.follow()
+    if (this.directory.knows(point)) return
+    const { oldest } = this.directory
+    const entries = this.#world.feed.filter(({ seq }) => seq >= point.seq && seq <= oldest.seq)
+    expect(this.directory.recall(entries)).toBe(true)
+  }
+}
+
 /** A walk that is under way: asks for one page after another as a client does, through the keys of the last page. */
 class Walker {
   readonly seen: string[] = []
-  readonly #directory: Directory
   readonly #filter: StreamFilter
+  readonly #direction: Window['direction']
   #window: Window
   done = false
 
-  constructor(directory: Directory, filter: StreamFilter, first: number) {
-    this.#directory = directory
+  constructor(filter: StreamFilter, window: Window = { first: 3, direction: 'forward' }) {
     this.#filter = filter
-    this.#window = { first, direction: 'forward' }
+    this.#direction = window.direction
+    this.#window = window
   }
 
-  step(first: number): void {
-    if (this.done) return
-    const page: StreamPage = this.#directory.page(this.#filter, { ...this.#window, first })
+  step(node: Node, first: number): StreamPage | undefined {
+    if (this.done) return undefined
+    node.reach(pointIn(this.#window))
+    const page = node.directory.page(this.#filter, { ...this.#window, first })
     expect(page.rows.length).toBeLessThanOrEqual(first)
     expectOrder(page.rows)
     this.seen.push(...page.rows.map(row => row.id))
-    const last = page.rows.at(-1)
-    if (!page.more || last === undefined) this.done = true
-    else this.#window = { first, direction: 'forward', from: streamKey(last), memory: page.memory }
+    const next = this.#direction === 'forward' ? page.rows.at(-1) : page.rows[0]
+    if (!page.more || next === undefined) this.done = true
+    else this.#window = { first, direction: this.#direction, from: streamKey(next), memory: page.memory }
+    return page
   }
 }
 
@@ -69,13 +164,17 @@ type Event =
   | { kind: 'put'; n: number; viewers: number; game: number }
   | { kind: 'end'; n: number }
   | { kind: 'viewers'; counts: [number, number][] }
-  | { kind: 'step'; first: number }
+  | { kind: 'step'; first: number; node: number }
+  | { kind: 'follow'; node: number; entries: number }
+  | { kind: 'restart'; node: number }
   | { kind: 'wait'; milliseconds: number }
 
+const NODES = 3
 const who = fc.nat(29)
 const viewers = fc.nat(6)
+const node = fc.nat(NODES - 1)
 const event: fc.Arbitrary<Event> = fc.oneof(
-  fc.record({ kind: fc.constant('put' as const), n: who, viewers, game: fc.nat(1) }),
+  fc.record({ kind: fc.constant('put' as const), n: who, viewers, game: fc.nat(2) }),
   fc.record({ kind: fc.constant('end' as const), n: who }),
   fc.record({
     kind: fc.constant('viewers' as const),
@@ -83,73 +182,95 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   }),
   {
     weight: 4,
-    arbitrary: fc.record({ kind: fc.constant('step' as const), first: fc.integer({ min: 1, max: 6 }) }),
+    arbitrary: fc.record({
+      kind: fc.constant('step' as const),
+      first: fc.integer({ min: 1, max: 6 }),
+      node,
+    }),
   },
-  fc.record({ kind: fc.constant('wait' as const), milliseconds: fc.integer({ min: 0, max: 20_000 }) }),
+  fc.record({ kind: fc.constant('follow' as const), node, entries: fc.integer({ min: 1, max: 5 }) }),
+  fc.record({ kind: fc.constant('restart' as const), node }),
+  fc.record({ kind: fc.constant('wait' as const), milliseconds: fc.integer({ min: 0, max: 5000 }) }),
 )
 
+interface Course {
+  readonly events: readonly Event[]
+  readonly games: readonly string[]
+  /** Backwards: from the second page of five rows to the top. */
+  readonly backward: boolean
+}
+
 /** Plays events and says which streams were live and matching throughout, and what the walker saw. */
-function play(
-  events: readonly Event[],
-  filterGame: boolean,
-  makeDirectory: (clock: () => number) => Directory,
-) {
+function play({ events, games, backward }: Course, make: MakeDirectory) {
   let now = 0
-  const directory = makeDirectory(() => now)
-  const state = new Map<number, { game: string }>()
-  for (let n = 0; n < 15; n++) {
-    directory.apply({ kind: 'stream', stream: live(n, { viewer_count: n % 4, game_id: String(n % 2) }) })
-    state.set(n, { game: String(n % 2) })
+  const world = new World()
+  const nodes = Array.from({ length: NODES }, () => new Node(world, make, () => now))
+  const nodeAt = (index: number) => nodes[index] as Node
+  for (let n = 0; n < 20; n++) world.put(n, { viewer_count: n % 4, game_id: String(n % 3) })
+  nodeAt(0).follow()
+
+  const filter = games.length > 0 ? { game_ids: games } : {}
+  const matches = (id: string) => {
+    const stream = world.streams.get(id)
+    return stream !== undefined && (games.length === 0 || games.includes(stream.game_id))
   }
-  const matches = (n: number) => state.has(n) && (!filterGame || state.get(n)?.game === '0')
-  const walker = new Walker(directory, filterGame ? { game_ids: ['0'] } : {}, 3)
-  const throughout = new Set([...state.keys()].filter(matches))
-  const everLive = new Set(state.keys())
-  const settle = () => {
-    for (const n of throughout) if (!matches(n)) throughout.delete(n)
-  }
-  walker.step(2)
+  let walker = new Walker(filter)
+  let throughout = new Set([...world.streams.keys()].filter(matches))
+  if (backward) {
+    const top = walker.step(nodeAt(0), 5)
+    const second = walker.step(nodeAt(0), 2)
+    const [row] = second?.rows ?? []
+    if (top === undefined || row === undefined || second === undefined) throw new Error('there are two pages')
+    throughout = new Set(top.rows.map(each => each.id))
+    walker = new Walker(filter, {
+      first: 3,
+      direction: 'backward',
+      from: streamKey(row),
+      memory: second.memory,
+    })
+  } else walker.step(nodeAt(0), 2)
+
+  const everLive = new Set(world.streams.keys())
   for (const each of events) {
-    if (each.kind === 'put') {
-      directory.apply({
-        kind: 'stream',
-        stream: live(each.n, { viewer_count: each.viewers, game_id: String(each.game) }),
-      })
-      state.set(each.n, { game: String(each.game) })
-      everLive.add(each.n)
-    } else if (each.kind === 'end') {
-      directory.apply({ kind: 'end', user_id: String(each.n), stream_id: String(1000 + each.n) })
-      state.delete(each.n)
-    } else if (each.kind === 'viewers') {
-      directory.apply({ kind: 'viewers', counts: each.counts.map(([n, count]) => [String(1000 + n), count]) })
-    } else if (each.kind === 'wait') now += each.milliseconds
-    else walker.step(each.first)
-    settle()
+    if (each.kind === 'put') world.put(each.n, { viewer_count: each.viewers, game_id: String(each.game) })
+    else if (each.kind === 'end') world.end(each.n)
+    else if (each.kind === 'viewers') world.watch(each.counts)
+    else if (each.kind === 'wait') now += each.milliseconds
+    else if (each.kind === 'follow') nodeAt(each.node).follow(each.entries)
+    else if (each.kind === 'restart') nodeAt(each.node).restart()
+    else walker.step(nodeAt(each.node), each.first)
+    for (const id of world.streams.keys()) everLive.add(id)
+    for (const id of throughout) if (!matches(id)) throughout.delete(id)
   }
-  while (!walker.done) walker.step(5)
+  for (let steps = 0; !walker.done; steps++) walker.step(nodeAt(steps % NODES), 5)
   return { seen: walker.seen, throughout, everLive }
 }
 
 function promiseHolds({ seen, throughout, everLive }: ReturnType<typeof play>): boolean {
   const ids = new Set(seen)
   return (
-    ids.size === seen.length &&
-    [...throughout].every(n => ids.has(String(1000 + n))) &&
-    seen.every(id => everLive.has(Number(id) - 1000))
+    ids.size === seen.length && [...throughout].every(id => ids.has(id)) && seen.every(id => everLive.has(id))
   )
 }
 
-const events = fc.array(event, { maxLength: 60 })
+const course: fc.Arbitrary<Course> = fc.record({
+  events: fc.array(event, { maxLength: 60 }),
+  games: fc.constantFrom([], ['0'], ['0', '2']),
+  backward: fc.boolean(),
+})
+
+/** A directory with these streams, all of which have just started. */
+function directoryOf(streams: readonly LiveStream[]): Directory {
+  const directory = new Directory({ publicUrl: '' })
+  directory.reload(streams, { seq: 0, nonce: '' })
+  return directory
+}
 
 describe('the directory', () => {
-  test('a walk shows what is live throughout exactly once, whatever changes meanwhile', () => {
+  test('a walk shows what is live throughout exactly once, whatever changes and whichever process answers', () => {
     fc.assert(
-      fc.property(events, fc.boolean(), (each, filterGame) => {
-        expect(
-          promiseHolds(play(each, filterGame, monotonic => new Directory({ publicUrl: '', monotonic }))),
-        ).toBe(true)
-      }),
-      { numRuns: 1000 },
+      fc.property(course, each => promiseHolds(play(each, ordinary))),
+      { numRuns: 2000 },
     )
   })
 
@@ -159,18 +280,40 @@ describe('the directory', () => {
         return super.page(filter, window)
       }
     }
+    const forgetful: MakeDirectory = monotonic => new Forgetful({ publicUrl: '', monotonic })
     const check = fc.check(
-      fc.property(events, fc.boolean(), (each, filterGame) =>
-        promiseHolds(play(each, filterGame, monotonic => new Forgetful({ publicUrl: '', monotonic }))),
-      ),
+      fc.property(course, each => promiseHolds(play(each, forgetful))),
+      { numRuns: 1000 },
+    )
+    expect(check.failed).toBe(true)
+  })
+
+  test('the test above catches processes that each take the moment of arrival for the point of the walk', () => {
+    class Hasty extends Directory {
+      readonly #points = new Map<string, FeedPoint>()
+
+      override page(filter: StreamFilter, window: Window): StreamPage {
+        const point = pointIn(window)
+        if (point === undefined) return super.page(filter, window)
+        const [seq, nonce] = super.page(filter, { first: 1, direction: 'forward' }).memory
+        const own = this.#points.get(point.nonce) ?? { seq: Number(seq), nonce: String(nonce) }
+        this.#points.set(point.nonce, own)
+        return {
+          ...super.page(filter, { ...window, memory: [own.seq, own.nonce] }),
+          memory: window.memory ?? [],
+        }
+      }
+    }
+    const hasty: MakeDirectory = monotonic => new Hasty({ publicUrl: '', monotonic })
+    const check = fc.check(
+      fc.property(course, each => promiseHolds(play(each, hasty))),
       { numRuns: 1000 },
     )
     expect(check.failed).toBe(true)
   })
 
   test('forward to the end and back to the start give the same rows', () => {
-    const directory = new Directory({ publicUrl: '' })
-    for (let n = 0; n < 57; n++) directory.apply({ kind: 'stream', stream: live(n, { viewer_count: n % 5 }) })
+    const directory = directoryOf(Array.from({ length: 57 }, (_, n) => live(n, { viewer_count: n % 5 })))
     for (const first of [1, 7, 100]) {
       const pages: StreamPage[] = []
       let window: Window = { first, direction: 'forward' }
@@ -205,11 +348,10 @@ describe('the directory', () => {
         some(['en', 'de', 'fr']),
         fc.integer({ min: 1, max: 7 }),
         (rows, game_ids, languages, first) => {
-          const directory = new Directory({ publicUrl: '' })
           const streams = rows.map((each, n) =>
             live(n, { viewer_count: each.viewers, game_id: String(each.game), language: each.language }),
           )
-          for (const stream of streams) directory.apply({ kind: 'stream', stream })
+          const directory = directoryOf(streams)
           const expected = streams
             .filter(({ game_id }) => game_ids?.includes(game_id) ?? true)
             .filter(({ language }) => languages?.includes(language) ?? true)
@@ -244,16 +386,73 @@ describe('the directory', () => {
     )
   })
 
-  test('a cursor whose ranking is gone goes on by sort key', () => {
+  test('followed channels: a walk over 5,000 of them, most of them not live, while everything moves', () => {
+    const world = new World()
+    for (let n = 0; n < 400; n++) world.put(n, { viewer_count: n % 7 })
+    const [near, far] = [new Node(world, ordinary), new Node(world, ordinary)]
+    const followed = Array.from({ length: 5000 }, (_, n) => String(n))
+    const seatsIn = (each: Node) => each.directory.keepSeats(followed)
+    const seats = new Map([near, far].map(each => [each, seatsIn(each)]))
+    const throughout = new Set(world.streams.keys())
+    const seen: string[] = []
+    let window: Window = { first: 20, direction: 'forward' }
+    for (let pages = 0; ; pages++) {
+      const each = pages % 2 === 0 ? near : far
+      each.follow()
+      const page: StreamPage = each.directory.pageOfSeats(seats.get(each) ?? [], window)
+      seen.push(...page.rows.map(row => row.id))
+      const last = page.rows.at(-1)
+      if (!page.more || last === undefined) break
+      window = { first: 20, direction: 'forward', from: streamKey(last), memory: page.memory }
+      world.end(pages)
+      world.put(1000 + pages, { viewer_count: 3 })
+      world.watch(Array.from({ length: 400 }, (_, n) => [n, (n * 31 + pages) % 11]))
+      for (const id of throughout) if (!world.streams.has(id)) throughout.delete(id)
+    }
+    expect(new Set(seen).size).toBe(seen.length)
+    expect([...throughout].filter(id => !seen.includes(id))).toEqual([])
+    expect(throughout.size).toBeGreaterThan(350)
+  })
+
+  test('a channel that changes its game is found under the new one, also along a ranking that was sliced before', () => {
+    const world = new World()
+    for (let n = 0; n < 9; n++) world.put(n, { viewer_count: n, game_id: n < 8 ? '1' : '2' })
+    const each = new Node(world, ordinary)
+    const first = each.directory.page({ game_ids: ['1'] }, { first: 2, direction: 'forward' })
+    expect(first.rows.map(row => row.viewer_count)).toEqual([7, 6])
+    world.put(8, { viewer_count: 8, game_id: '1' })
+    world.put(0, { viewer_count: 0, game_id: '2' })
+    each.follow()
+    const rest = each.directory.page(
+      { game_ids: ['2', '1'] },
+      { first: 20, direction: 'forward', from: [9, '1'], memory: first.memory },
+    )
+    expect(rest.rows.map(row => row.viewer_count)).toEqual([8, 7, 6, 5, 4, 3, 2, 1, 0])
+  })
+
+  test('a cursor whose point is forgotten goes on by sort key', () => {
     let now = 0
-    const directory = new Directory({ publicUrl: '', monotonic: () => now })
-    for (let n = 0; n < 10; n++) directory.apply({ kind: 'stream', stream: live(n, { viewer_count: n }) })
-    const page = directory.page({}, { first: 4, direction: 'forward' })
-    now += 6 * 60 * 1000
-    directory.apply({ kind: 'viewers', counts: [['1000', 50]] })
-    directory.page({}, { first: 1, direction: 'forward' })
+    const world = new World()
+    for (let n = 0; n < 10; n++) world.put(n, { viewer_count: n })
+    const each = new Node(world, ordinary, () => now)
+    const page = each.directory.page({}, { first: 4, direction: 'forward' })
+    const follow = () => {
+      now += 4 * 60 * 1000
+      world.watch([[0, 50]])
+      each.follow()
+    }
+    follow()
+    expect(
+      each.directory.knows(pointIn({ first: 1, direction: 'forward', memory: page.memory }) as FeedPoint),
+    ).toBe(true)
+    follow()
+    follow()
+    each.directory.page({}, { first: 1, direction: 'forward' })
+    expect(
+      each.directory.knows(pointIn({ first: 1, direction: 'forward', memory: page.memory }) as FeedPoint),
+    ).toBe(false)
     const last = page.rows.at(-1) as ShownStream
-    const next = directory.page(
+    const next = each.directory.page(
       {},
       { first: 100, direction: 'forward', from: streamKey(last), memory: page.memory },
     )
@@ -261,10 +460,7 @@ describe('the directory', () => {
   })
 
   test('ids order rows as numbers', () => {
-    const directory = new Directory({ publicUrl: '' })
-    for (const id of ['9', '10', '100']) {
-      directory.apply({ kind: 'stream', stream: live(Number(id), { id, user_id: id }) })
-    }
+    const directory = directoryOf(['9', '10', '100'].map(id => live(Number(id), { id, user_id: id })))
     expect(directory.page({}, { first: 3, direction: 'forward' }).rows.map(row => row.id)).toEqual([
       '100',
       '10',
@@ -273,11 +469,13 @@ describe('the directory', () => {
   })
 
   test('a renamed channel is found by its new login only', () => {
-    const directory = new Directory({ publicUrl: '' })
-    directory.apply({ kind: 'stream', stream: live(1) })
-    directory.apply({ kind: 'stream', stream: live(1, { user_login: 'renamed' }) })
+    const world = new World()
+    world.put(1, {})
+    const each = new Node(world, ordinary)
+    world.put(1, { user_login: 'renamed' })
+    each.follow()
     const find = (login: string) =>
-      directory.page({ user_logins: [login] }, { first: 5, direction: 'forward' }).rows.length
+      each.directory.page({ user_logins: [login] }, { first: 5, direction: 'forward' }).rows.length
     expect([find('user1'), find('renamed')]).toEqual([0, 1])
   })
 })

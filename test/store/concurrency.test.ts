@@ -92,7 +92,7 @@ for (const engine of engines) {
     })
 
     test('the feed has no gap and keeps the order of commits', async () => {
-      const before = await store.feed.head()
+      const before = (await store.feed.head()).seq
       await Promise.all(
         Array.from({ length: 60 }, async (_, n) => {
           const user_id = String((n % 2) + 2)
@@ -108,6 +108,9 @@ for (const engine of engines) {
       )
       const entries = await store.feed.after(before, 1000)
       expect(entries.map(entry => entry.seq)).toEqual(entries.map((_, n) => before + 1 + n))
+      expect(entries.slice(1).map(entry => entry.previous)).toEqual(
+        entries.slice(0, -1).map(entry => entry.nonce),
+      )
       const running = new Map<string, string>()
       for (const { change } of entries) {
         if (change.kind === 'stream') {
@@ -144,7 +147,7 @@ for (const engine of engines) {
       })
     for (const [title, change] of Object.entries(beside)) {
       test(`a stream that ends beside ${title} leaves no ghost in the feed`, async () => {
-        const before = await store.feed.head()
+        const before = (await store.feed.head()).seq
         for (let n = 0; n < 25; n++) {
           await startOf('3', 100_000 * Object.keys(beside).indexOf(title) + 10_000 + n)
           await Promise.all([
@@ -154,13 +157,21 @@ for (const engine of engines) {
           ])
           await store.commands.endStream({ user_id: '3', now: NOW })
         }
-        const live = new Set<string>()
+        const live = new Map<string, number>()
         for (let seq = before; ; ) {
           const entries = await store.feed.after(seq, 500)
           if (entries.length === 0) break
           for (const { change: each } of entries) {
-            if (each.kind === 'stream') live.add(each.stream.id)
-            if (each.kind === 'end') live.delete(each.stream_id)
+            if (each.kind === 'stream') {
+              expect(each.was).toBe(live.get(each.stream.id) ?? null)
+              live.set(each.stream.id, each.stream.viewer_count)
+            } else if (each.kind === 'end') live.delete(each.stream_id)
+            else if (each.kind === 'viewers') {
+              for (const [id, viewers, was] of each.counts) {
+                expect(was).toBe(live.get(id) as number)
+                live.set(id, viewers)
+              }
+            }
           }
           seq = entries.at(-1)?.seq ?? seq
         }
@@ -169,7 +180,7 @@ for (const engine of engines) {
     }
 
     test('a user deleted while going live leaves no ghost', async () => {
-      const before = await store.feed.head()
+      const before = (await store.feed.head()).seq
       for (let n = 0; n < 20; n++) {
         const id = String(70_000 + n)
         await store.commands.putUser({ id, login: `leaving${n}`, stream_key: anyStreamKey(id), now: NOW })

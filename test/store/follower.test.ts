@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { Directory } from '../../src/directory/directory.ts'
+import type { Window } from '../../src/contract/page.ts'
+import { Directory, pointIn, type StreamPage, streamKey } from '../../src/directory/directory.ts'
+import { History } from '../../src/directory/history.ts'
+import { Showing } from '../../src/directory/showing.ts'
 import { createLog } from '../../src/kit/log.ts'
-import type { Change } from '../../src/store/feed.ts'
 import { FeedFollower } from '../../src/store/follower.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
@@ -9,24 +11,30 @@ import { anyStreamKey, openTestStore } from '../support/stores.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z')
 
+/** A store as another process has it: it hears of nothing by itself and reads the feed. */
+const fromAfar = (store: Store): Store => ({ ...store, onChange: () => undefined })
+
 async function follow(store: Store) {
   const directory = new Directory({ publicUrl: '' })
   const lines: string[] = []
-  const showing = {
-    reload: async () => directory.reload(await store.streams.live()),
-    apply: (change: Change) => directory.apply(change),
-  }
   const follower = new FeedFollower(
     store,
-    [showing],
+    [new Showing(store, directory)],
     createLog({ level: 'warn', readable: false, write: line => lines.push(line) }),
   )
-  await follower.load()
+  await follower.catchUp()
+  const history = new History(store, directory, follower)
+  /** A page as an operation cuts it. */
+  const page = async (window: Window): Promise<StreamPage> => {
+    const point = pointIn(window)
+    if (point !== undefined && !directory.knows(point)) await history.reach(point)
+    return directory.page({}, window)
+  }
   const shown = () =>
     directory
       .page({}, { first: 100, direction: 'forward' })
       .rows.map(row => [JSON.parse(row.json).user_id, row.viewer_count])
-  return { follower, shown, lines }
+  return { follower, shown, lines, page, directory }
 }
 
 for (const engine of engines) {
@@ -95,7 +103,7 @@ for (const engine of engines) {
 
     test('a gap in the feed is noticed and everything loaded anew', () =>
       withStore(async (store, start) => {
-        const { follower, shown, lines } = await follow({ ...store, onChange: () => undefined })
+        const { follower, shown, lines } = await follow(fromAfar(store))
         await start('1', 1)
         await start('2', 2)
         await store.commands.sweep({ now: Date.now() + 3600_000 })
@@ -109,6 +117,95 @@ for (const engine of engines) {
           ['1', 1],
         ])
         expect(lines.join()).toContain('loading everything anew')
+      }))
+
+    test('a feed that went another way is noticed, also by hand-over, and everything loaded anew', () =>
+      withStore(async (store, start) => {
+        await start('1', 1)
+        const near = await follow(store)
+        const far = await follow(fromAfar(store))
+        const head = await store.feed.head()
+        // Both hear of an entry that the store then loses, as a primary that fails may take the last ones with it.
+        const lost = { seq: head.seq + 1, nonce: 'lost', previous: head.nonce }
+        const change = { kind: 'end', user_id: '1', stream_id: '1' } as const
+        await near.follower.handOver([{ ...lost, change }])
+        await far.follower.handOver([{ ...lost, change }])
+        expect([near.shown(), far.shown()]).toEqual([[], []])
+        await start('2', 2)
+        await start('3', 3)
+        const all = [
+          ['3', 3],
+          ['2', 2],
+          ['1', 1],
+        ]
+        expect(near.shown()).toEqual(all)
+        await far.follower.catchUp()
+        expect(far.shown()).toEqual(all)
+        for (const { lines } of [near, far]) expect(lines.join()).toContain('went another way')
+      }))
+
+    test('a feed that steps back is noticed', () =>
+      withStore(async (store, start) => {
+        await start('1', 1)
+        const { follower, shown, lines } = await follow(fromAfar(store))
+        const head = await store.feed.head()
+        const change = { kind: 'end', user_id: '1', stream_id: '1' } as const
+        await follower.handOver([{ seq: head.seq + 1, nonce: 'lost', previous: head.nonce, change }])
+        expect(shown()).toEqual([])
+        await follower.catchUp()
+        expect(shown()).toEqual([['1', 1]])
+        expect(lines.join()).toContain('went another way')
+      }))
+
+    test('pages of one walk come from processes that are behind, ahead, or were started meanwhile', () =>
+      withStore(async (store, start) => {
+        const viewers = [3, 2, 1]
+        for (const [n, count] of viewers.entries()) await start(String(n + 1), count)
+        const near = await follow(store)
+        const behind = await follow(fromAfar(store))
+        await store.commands.reportViewers({ counts: [['1', 4]] })
+        const first = await near.page({ first: 1, direction: 'forward' })
+        await store.commands.reportViewers({
+          counts: [
+            ['1', 0],
+            ['2', 1],
+            ['3', 9],
+          ],
+        })
+        const young = await follow(fromAfar(store))
+        const seen: string[] = []
+        let page = first
+        for (const each of [behind, young]) {
+          seen.push(...page.rows.map(row => `${JSON.parse(row.json).user_id}: ${row.viewer_count}`))
+          const [last] = page.rows
+          if (last === undefined) throw new Error('each page has a row')
+          page = await each.page({
+            first: 1,
+            direction: 'forward',
+            from: streamKey(last),
+            memory: page.memory,
+          })
+          expect(page.memory).toEqual(first.memory)
+        }
+        seen.push(...page.rows.map(row => `${JSON.parse(row.json).user_id}: ${row.viewer_count}`))
+        expect(seen).toEqual(['1: 4', '2: 2', '3: 1'])
+        expect(page.more).toBe(false)
+      }))
+
+    test('a point of another history, or one that is forgotten, lets the walk go on by sort key', () =>
+      withStore(async (store, start) => {
+        for (const [n, count] of [3, 2, 1].entries()) await start(String(n + 1), count)
+        const { page } = await follow(store)
+        const { seq } = await store.feed.head()
+        for (const memory of [
+          [seq, 'other'],
+          [seq - 1, 'other'],
+          [seq + 5, 'other'],
+          [-7, ''],
+        ]) {
+          const { rows } = await page({ first: 5, direction: 'forward', from: [2, '2'], memory })
+          expect(rows.map(row => row.viewer_count)).toEqual([1])
+        }
       }))
   })
 }

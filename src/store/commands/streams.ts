@@ -14,7 +14,7 @@ export async function publishStreams(tx: Transaction, where: Sql): Promise<LiveS
     's',
   )
   const streams = await liveStreams(tx, where)
-  for (const stream of streams) tx.publish({ kind: 'stream', stream })
+  for (const stream of streams) tx.publish({ kind: 'stream', stream, was: stream.viewer_count })
   return streams
 }
 
@@ -33,7 +33,9 @@ export async function startStream(
     sql`select vod_enabled from channels where user_id = ${args.user_id}${lockRows}`,
   )
   if (channel === undefined) return undefined
-  const running = await tx.get(sql`select id from streams where user_id = ${args.user_id}`)
+  const running = await tx.get<{ viewer_count: number }>(
+    sql`select viewer_count from streams where user_id = ${args.user_id}${lockRows}`,
+  )
   if (running === undefined) {
     const video_id = channel.vod_enabled === 1 ? args.video_id : null
     if (video_id !== null) await insertVideo(tx, video_id, args.user_id, args.started_at)
@@ -44,7 +46,8 @@ export async function startStream(
   } else if (args.viewer_count !== undefined) {
     await tx.run(sql`update streams set viewer_count = ${args.viewer_count} where user_id = ${args.user_id}`)
   }
-  const [stream] = await publishStreams(tx, sql`s.user_id = ${args.user_id}`)
+  const [stream] = await liveStreams(tx, sql`s.user_id = ${args.user_id}`)
+  if (stream !== undefined) tx.publish({ kind: 'stream', stream, was: running?.viewer_count ?? null })
   return stream
 }
 
@@ -74,14 +77,17 @@ export async function reportViewers(
   )
   const changed = live.filter(row => given.get(row.user_id) !== row.viewer_count)
   if (changed.length === 0) return 0
-  const rows = changed.map(({ user_id, id }) => ({ user_id, id, viewer_count: given.get(user_id) ?? 0 }))
+  const rows = changed.map(({ user_id }) => ({ user_id, viewer_count: given.get(user_id) ?? 0 }))
   await tx.run(
     sql`update streams set viewer_count = cast(report.viewer_count as integer)
         from ${tableOf(rows, ['user_id', 'viewer_count'])} as report
         where streams.user_id = report.user_id`,
   )
-  tx.publish({ kind: 'viewers', counts: rows.map(row => [row.id, row.viewer_count]) })
-  return rows.length
+  tx.publish({
+    kind: 'viewers',
+    counts: changed.map(row => [row.id, given.get(row.user_id) ?? 0, row.viewer_count]),
+  })
+  return changed.length
 }
 
 export async function insertVideo(

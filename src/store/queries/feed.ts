@@ -1,20 +1,34 @@
 import type { Database } from '../database.ts'
-import type { Change, FeedEntry } from '../feed.ts'
+import type { Change, FeedEntry, FeedPoint } from '../feed.ts'
 import { sql } from '../sql/tag.ts'
 
+interface FeedRow {
+  readonly seq: number | string
+  readonly nonce: string
+  readonly previous: string
+  readonly entry: string
+}
+
 export const feedQueries = (db: Database) => ({
-  /** The number of the newest entry. */
-  head: async (): Promise<number> => {
-    const row = await db.get<{ seq: number | string }>(sql`select seq from feed_head where id = 1`)
-    return Number(row?.seq ?? 0)
+  /** Where the feed ends. */
+  head: async (): Promise<FeedPoint> => {
+    const row = await db.get<{ seq: number | string; nonce: string }>(
+      sql`select seq, nonce from feed_head where id = 1`,
+    )
+    return { seq: Number(row?.seq ?? 0), nonce: row?.nonce ?? '' }
   },
 
   /** The entries behind `seq`, oldest first. */
   after: async (seq: number, limit: number): Promise<FeedEntry[]> => {
-    const rows = await db.all<{ seq: number | string; entry: string }>(
-      sql`select seq, entry from feed where seq > ${seq} order by seq limit ${limit}`,
+    const rows = await db.all<FeedRow>(
+      sql`select seq, nonce, previous, entry from feed where seq > ${seq} order by seq limit ${limit}`,
     )
-    return rows.map(row => ({ seq: Number(row.seq), change: JSON.parse(row.entry) as Change }))
+    return rows.map(({ seq, nonce, previous, entry }) => ({
+      seq: Number(seq),
+      nonce,
+      previous,
+      change: JSON.parse(entry) as Change,
+    }))
   },
 })
 

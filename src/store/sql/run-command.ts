@@ -1,4 +1,5 @@
 import { isoMillis } from '../../kit/clock.ts'
+import { randomAlphanumerics } from '../../kit/id.ts'
 import { type CommandName, commands } from '../commands/index.ts'
 import type { Database, Transaction } from '../database.ts'
 import type { Change, FeedEntry } from '../feed.ts'
@@ -33,19 +34,24 @@ export async function runCommand(
 
 /**
  * The counter's row stays locked until the commit, so numbers are given in the order of commits and a rolled-back
- * transaction leaves no hole.
+ * transaction leaves no hole. It also holds the newest nonce, which the next entry refers to.
  */
 async function appendToFeed(db: Writable, changes: readonly Change[]): Promise<FeedEntry[]> {
-  const head = await db.get<{ seq: number | string }>(
-    sql`update feed_head set seq = seq + ${changes.length} where id = 1 returning seq`,
+  const nonce = randomAlphanumerics(10)
+  const head = await db.get<{ seq: number | string; previous: string }>(
+    sql`update feed_head set seq = seq + ${changes.length}, previous = nonce, nonce = ${nonce} where id = 1
+        returning seq, previous`,
   )
-  const first = Number(head?.seq) - changes.length + 1
-  const entries = changes.map((change, index) => ({ seq: first + index, change }))
+  if (head === undefined) throw new Error('the feed has no head')
+  const first = Number(head.seq) - changes.length + 1
+  const entries = changes.map((change, index) => {
+    return { seq: first + index, nonce, previous: index === 0 ? head.previous : nonce, change }
+  })
   const at = isoMillis(Date.now())
-  const rows = entries.map(({ seq, change }) => ({ seq, at, entry: JSON.stringify(change) }))
+  const rows = entries.map(({ change, ...place }) => ({ ...place, at, entry: JSON.stringify(change) }))
   await db.run(
-    sql`insert into feed (seq, at, entry) select cast(seq as bigint), at, entry
-        from ${tableOf(rows, ['seq', 'at', 'entry'])} as news`,
+    sql`insert into feed (seq, at, nonce, previous, entry) select cast(seq as bigint), at, nonce, previous, entry
+        from ${tableOf(rows, ['seq', 'at', 'nonce', 'previous', 'entry'])} as news`,
   )
   return entries
 }

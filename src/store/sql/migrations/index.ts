@@ -1,5 +1,6 @@
 import type { Flavor } from '../tag.ts'
 import { foundation } from './001-foundation.ts'
+import { feedChain } from './002-feed-chain.ts'
 
 /** Every migration, in order: number n stands at place n - 1. One that has been released is never edited. */
-export const migrations: readonly ((flavor: Flavor) => string)[] = [foundation]
+export const migrations: readonly ((flavor: Flavor) => string)[] = [foundation, feedChain]

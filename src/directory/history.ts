@@ -1,0 +1,50 @@
+import { type FeedEntry, type FeedPoint, samePoint } from '../store/feed.ts'
+import type { FeedFollower } from '../store/follower.ts'
+import type { Store } from '../store/store.ts'
+import type { Directory } from './directory.ts'
+
+/** Entries read at once: one may hold 10,000 counts. */
+const AT_ONCE = 100
+/** The furthest that is looked back; the feed itself forgets after some minutes. */
+const MOST_ENTRIES = 100_000
+
+/**
+ * Brings the directory to know the point where a walk began, if it does not: a page of the walk may have come from another
+ * process that is ahead of this one, or from before this one was started.
+ */
+export class History {
+  readonly #store: Store
+  readonly #directory: Directory
+  readonly #follower: FeedFollower
+  readonly #underWay = new Map<string, Promise<void>>()
+
+  constructor(store: Store, directory: Directory, follower: FeedFollower) {
+    this.#store = store
+    this.#directory = directory
+    this.#follower = follower
+  }
+
+  /** Tries; a point that cannot be reached is not an error, the walk goes on by sort key then (D-33). */
+  async reach(point: FeedPoint): Promise<void> {
+    const name = `${point.seq} ${point.nonce}`
+    const attempt = this.#underWay.get(name) ?? this.#try(point).finally(() => this.#underWay.delete(name))
+    this.#underWay.set(name, attempt)
+    await attempt.catch(() => undefined)
+  }
+
+  async #try(point: FeedPoint): Promise<void> {
+    await this.#follower.catchUp()
+    if (this.#directory.knows(point)) return
+    const { oldest } = this.#directory
+    if (point.seq >= oldest.seq || oldest.seq - point.seq > MOST_ENTRIES) return
+    const entries: FeedEntry[] = []
+    while ((entries.at(-1)?.seq ?? 0) < oldest.seq) {
+      const more = await this.#store.feed.after(entries.at(-1)?.seq ?? point.seq - 1, AT_ONCE)
+      const [first] = more
+      if (first === undefined) return
+      if (entries.length === 0 && !samePoint(first, point)) return
+      entries.push(...more)
+    }
+    this.#directory.recall(entries.filter(entry => entry.seq <= oldest.seq))
+  }
+}

@@ -1,0 +1,24 @@
+import type { FeedEntry, FeedPoint } from '../store/feed.ts'
+import type { Audience } from '../store/follower.ts'
+import type { Store } from '../store/store.ts'
+import type { Directory } from './directory.ts'
+
+/** Keeps the directory in step with the store. */
+export class Showing implements Audience {
+  readonly #store: Store
+  readonly #directory: Directory
+
+  constructor(store: Store, directory: Directory) {
+    this.#store = store
+    this.#directory = directory
+  }
+
+  async load(): Promise<(point: FeedPoint) => void> {
+    const streams = await this.#store.streams.live()
+    return point => this.#directory.reload(streams, point)
+  }
+
+  apply(entry: FeedEntry): void {
+    this.#directory.apply(entry)
+  }
+}
