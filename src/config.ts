@@ -10,6 +10,7 @@ import { LOG_LEVELS, type LogLevel } from './kit/log.ts'
 /** Every setting, decided. */
 export interface Config {
   readonly listen: Address
+  readonly workers: number
   readonly operatorListen: Address | undefined
   readonly publicUrl: string | undefined
   readonly dataFolder: string
@@ -45,6 +46,7 @@ export class WrongSettings extends Error {
 /** The names and meanings of all settings: `strand serve --help` and the documents list these. */
 export const SETTINGS: Readonly<Record<string, string>> = {
   STRAND_LISTEN: 'host:port of the public listener; localhost:8080 if left out',
+  STRAND_WORKERS: 'processes that serve together on the same port and store (Linux); 1 if left out',
   STRAND_OPERATOR_LISTEN: "host:port of the operator's listener; the public one if that is loopback",
   STRAND_PUBLIC_URL: 'the base URL that clients use, in links to thumbnails and videos',
   STRAND_DATA: 'folder of the embedded store, the operator token and the master key; ./data if left out',
@@ -147,6 +149,7 @@ function decide(source: Source): Config {
 
   const config: Config = {
     listen,
+    workers: whole('STRAND_WORKERS', 1, 1),
     operatorListen,
     publicUrl: url('STRAND_PUBLIC_URL', ['http', 'https']),
     dataFolder: text('STRAND_DATA') ?? './data',

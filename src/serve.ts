@@ -46,6 +46,8 @@ export interface StartOptions {
   readonly log: Log
   /** Adds the levers of demo mode: clock, faults, the user_token grant. */
   readonly demo?: boolean
+  /** Other processes listen on the same port, on the same store. */
+  readonly sharesPort?: boolean
   /** Holds every answer against its declaration; tests do. */
   readonly checkReplies?: boolean
   /** Runs when the store is open and before anybody is served. */
@@ -82,23 +84,30 @@ async function start(
 
   let application: Application | undefined
   let draining = false
+  const sharesPort = options.sharesPort ?? false
   const open = ({ host, port }: Address, side: Side): string => {
-    const listening = listenOrSay(host, port, (request, peer) =>
-      application === undefined ? answerBeforeReady(request) : application.handle(request, peer, side),
+    const listening = listenOrSay(
+      host,
+      port,
+      (request, peer) =>
+        application === undefined ? answerBeforeReady(request) : application.handle(request, peer, side),
+      { sharesPort },
     )
     doors.onClose(() => listening.stop())
     return urlOf(host, listening.port)
   }
+  const openAll = (): { url: string; operatorUrl: string | undefined } => {
+    const operatorUrl = config.operatorListen && open(config.operatorListen, ['control'])
+    const publicSide: Side = operatorUrl === undefined ? ['helix', 'oauth', 'control'] : ['helix', 'oauth']
+    return { url: open(config.listen, publicSide), operatorUrl }
+  }
   const folder = openDataFolder(config)
-  const operatorUrl = config.operatorListen && open(config.operatorListen, ['control'])
-  const url = open(
-    config.listen,
-    operatorUrl === undefined ? ['helix', 'oauth', 'control'] : ['helix', 'oauth'],
-  )
+  // The port is claimed first, and whoever calls early is told to wait. One that is shared is opened last: others answer.
+  const early = sharesPort ? undefined : openAll()
 
   const store = createStore(await openEngine(config, folder.storeFile))
   house.onClose(() => store.close())
-  const publicUrl = config.publicUrl ?? url
+  const publicUrl = config.publicUrl ?? early?.url ?? urlOf(config.listen.host, config.listen.port)
   const demoClock = options.demo ? new MovableClock() : undefined
   const directory = new Directory({ publicUrl })
   const followings = new Followings(store, directory)
@@ -139,6 +148,7 @@ async function start(
     version: VERSION,
     isReady: async () => !draining && (await answersInTime(store)),
   })
+  const { url, operatorUrl } = early ?? openAll()
   return {
     url,
     controlUrl: `${operatorUrl ?? url}/control`,

@@ -1,29 +1,35 @@
-import { Command } from 'commander'
-import { readConfig, SETTINGS } from '../config.ts'
+import { Command, Option } from 'commander'
+import { type Address, type Config, readConfig, SETTINGS } from '../config.ts'
 import { refuseDemoWorld } from '../demo/demo.ts'
-import { createLog } from '../kit/log.ts'
+import { createLog, type Log } from '../kit/log.ts'
 import { startStrand } from '../serve.ts'
 import { listenForStop, stopInGoodOrder } from './signals.ts'
+import { claimAddress, listenToSupervisor, superviseWorkers, tellReady } from './workers.ts'
 
 interface ServeFlags {
   readonly config?: string
   readonly listen?: string
+  readonly workers?: string
   readonly operatorListen?: string
   readonly publicUrl?: string
   readonly data?: string
   readonly databaseUrl?: string
   readonly log?: string
+  /** The name of a worker, given by the process that supervises it. */
+  readonly worker?: string
 }
 
 export const serveCommand = new Command('serve')
   .description('serve the API; the embedded store is in ./data unless DATABASE_URL names a PostgreSQL')
   .option('--config <file>', 'settings as NAME=value lines')
   .option('--listen <host:port>', 'STRAND_LISTEN')
+  .option('--workers <count>', 'STRAND_WORKERS')
   .option('--operator-listen <host:port>', 'STRAND_OPERATOR_LISTEN')
   .option('--public-url <url>', 'STRAND_PUBLIC_URL')
   .option('--data <folder>', 'STRAND_DATA')
   .option('--database-url <url>', 'DATABASE_URL')
   .option('--log <level>', 'STRAND_LOG')
+  .addOption(new Option('--worker <name>').hideHelp())
   .addHelpText(
     'after',
     `
@@ -35,15 +41,18 @@ ${Object.entries(SETTINGS)
 Examples:
   strand serve
   strand serve --listen 0.0.0.0:8080 --operator-listen localhost:8081 --data /var/lib/strand
+  strand serve --workers 4
   DATABASE_URL=postgres://strand@db/strand strand serve`,
   )
   .action(runServe)
 
 async function runServe(flags: ServeFlags): Promise<void> {
-  const stopAsked = listenForStop()
+  const { worker } = flags
+  const stopAsked = worker === undefined ? listenForStop() : listenToSupervisor()
   const config = readConfig(
     {
       STRAND_LISTEN: flags.listen,
+      STRAND_WORKERS: flags.workers,
       STRAND_OPERATOR_LISTEN: flags.operatorListen,
       STRAND_PUBLIC_URL: flags.publicUrl,
       STRAND_DATA: flags.data,
@@ -52,13 +61,49 @@ async function runServe(flags: ServeFlags): Promise<void> {
     },
     flags.config,
   )
-  const log = createLog({ level: config.logLevel, readable: config.logReadable })
-  const strand = await startStrand({ config, log, prepare: refuseDemoWorld })
-  const store = strand.rooms.store.engine
-  log.info(
-    { url: strand.url, control_url: strand.controlUrl, store, live: strand.rooms.directory.size },
-    'serving',
-  )
-  await stopAsked
-  await stopInGoodOrder(log, () => strand.stop())
+  const log = createLog({
+    level: config.logLevel,
+    readable: config.logReadable,
+    ...(worker !== undefined && { base: { worker } }),
+  })
+  if (config.workers > 1 && worker === undefined) return serveWithWorkers(config, log, stopAsked)
+
+  const strand = await startStrand({
+    config,
+    log,
+    prepare: refuseDemoWorld,
+    sharesPort: worker !== undefined,
+  })
+  const { store, directory } = strand.rooms
+  const serving = {
+    url: strand.url,
+    control_url: strand.controlUrl,
+    store: store.engine,
+    live: directory.size,
+  }
+  if (worker === undefined) {
+    log.info(serving, 'serving')
+    await stopAsked
+    await stopInGoodOrder(log, () => strand.stop())
+  } else {
+    log.debug(serving, 'a worker is serving')
+    tellReady()
+    await stopAsked
+    await strand.stop()
+  }
 }
+
+/** The workers are started with the words that this process was started with, and the addresses that were found free. */
+async function serveWithWorkers(config: Config, log: Log, stopAsked: Promise<void>): Promise<void> {
+  const listen = await claimAddress(config.listen)
+  const operatorListen = config.operatorListen && (await claimAddress(config.operatorListen))
+  const words = [process.execPath, ...process.argv.slice(1), '--listen', shown(listen)]
+  if (operatorListen !== undefined) words.push('--operator-listen', shown(operatorListen))
+  const count = config.workers
+  await superviseWorkers({ count, words, log, stopAsked }, () =>
+    log.info({ url: `http://${shown(listen)}`, workers: count }, 'serving'),
+  )
+  log.info('stopped')
+}
+
+const shown = ({ host, port }: Address) => `${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -185,6 +185,7 @@ export function listen(
   host: string,
   port: number,
   handle: (request: Request, peer: () => string) => Response | Promise<Response>,
+  options: { sharesPort: boolean },
 ): Listening {
   const hosts = host === 'localhost' ? ['127.0.0.1', '::1'] : [host]
   const servers: ReturnType<typeof Bun.serve>[] = []
@@ -195,8 +196,8 @@ export function listen(
           hostname,
           port: servers[0]?.port ?? port,
           development: false,
-          // Else a second server would share the port in silence.
-          reusePort: false,
+          // Left to the runtime, any second server would share the port in silence.
+          reusePort: options.sharesPort,
           idleTimeout: 12,
           maxRequestBodySize: Number.MAX_SAFE_INTEGER,
           fetch: (request, server) => handle(request, () => server.requestIP(request)?.address ?? ''),

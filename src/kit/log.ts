@@ -9,13 +9,15 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 export function createLog(options: {
   level: LogLevel
   readable: boolean
+  /** What every line is to carry, such as which of several processes it comes from. */
+  base?: Readonly<Record<string, string>>
   write?: (line: string) => void
 }): Log {
   const write = options.write ?? (line => process.stderr.write(line))
   return pino(
     {
       level: options.level,
-      base: null,
+      base: options.base ?? null,
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: label => ({ level: label }) },
     },

@@ -7,102 +7,30 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../support/postgres.ts'
 import { createStorePlace, engines } from '../support/server.ts'
+import { type Environment, endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
 
-const ROOT = join(import.meta.dir, '..', '..')
-const MAIN = join(ROOT, 'src', 'main.ts')
 const OPERATOR_TOKEN = 'an-operator-token-for-these-tests'
 
 // biome-ignore lint/suspicious/noExplicitAny: the printed world, as JSON gave it
 type World = any
-type Environment = Readonly<Record<string, string>>
-
-/** The surroundings of a child: ours, without any setting of Strand. */
-const surroundings = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !name.startsWith('STRAND_') && name !== 'DATABASE_URL'),
-)
 
 let folder = ''
 let folders = 0
-const running = new Set<Strand>()
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'strand-cli-'))
 })
-afterEach(async () => {
-  await Promise.all([...running].map(strand => strand.end('SIGKILL')))
-})
+afterEach(endAllProcesses)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const freshPath = (name: string) => join(folder, `${++folders}-${name}`)
 
-/** A child that runs `strand` with these words. */
-class Strand {
-  readonly #process: Bun.Subprocess<'ignore', 'pipe', 'pipe'>
-  readonly #done: Promise<unknown>
-  #stdout = ''
-  #stderr = ''
-
-  constructor(words: readonly string[], environment: Environment = {}, command = [process.execPath, MAIN]) {
-    this.#process = Bun.spawn([...command, ...words], {
-      cwd: folder,
-      env: { ...surroundings, NO_COLOR: '1', ...environment },
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'pipe',
-    })
-    running.add(this)
-    this.#done = Promise.all([
-      this.#gather(this.#process.stdout, text => {
-        this.#stdout += text
-      }),
-      this.#gather(this.#process.stderr, text => {
-        this.#stderr += text
-      }),
-    ])
-  }
-
-  get stdout(): string {
-    return this.#stdout
-  }
-
-  get stderr(): string {
-    return this.#stderr
-  }
-
-  /** Waits for something that shows in the output. */
-  async until<T>(look: (strand: Strand) => T | undefined | false): Promise<T> {
-    for (;;) {
-      const found = look(this)
-      if (found !== undefined && found !== false) return found
-      if (this.#process.exitCode !== null) {
-        await this.#done
-        throw new Error(`strand ended with ${this.#process.exitCode}: ${this.#stderr}`)
-      }
-      await Bun.sleep(5)
-    }
-  }
-
-  async exit(): Promise<number> {
-    const code = await this.#process.exited
-    await this.#done
-    running.delete(this)
-    return code
-  }
-
-  end(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): Promise<number> {
-    this.#process.kill(signal)
-    return this.exit()
-  }
-
-  async #gather(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {
-    const decoder = new TextDecoder()
-    for await (const chunk of stream) take(decoder.decode(chunk, { stream: true }))
-  }
-}
+const startStrand = (words: readonly string[], environment: Environment = {}, command?: readonly string[]) =>
+  new StrandProcess(words, { environment, cwd: folder, ...(command && { command }) })
 
 /** Runs to the end, which must come soon. */
 async function run(words: readonly string[], environment: Environment = {}) {
-  const strand = new Strand(words, environment)
+  const strand = startStrand(words, environment)
   const deadline = setTimeout(() => strand.end('SIGKILL'), 10_000)
   const code = await strand.exit()
   clearTimeout(deadline)
@@ -111,7 +39,7 @@ async function run(words: readonly string[], environment: Environment = {}) {
 
 /** A demo that has printed its world. */
 async function startDemo(words: readonly string[] = [], environment: Environment = {}) {
-  const strand = new Strand(
+  const strand = startStrand(
     ['demo', '--port', String(await freePort()), '--json', '--streams', '20', ...words],
     environment,
   )
@@ -125,14 +53,14 @@ async function startDemo(words: readonly string[] = [], environment: Environment
 async function startServe(words: readonly string[] = [], environment: Environment = {}) {
   const port = await freePort()
   const url = `http://localhost:${port}`
-  const strand = new Strand(
+  const strand = startStrand(
     ['serve', '--listen', `localhost:${port}`, '--data', freshPath('data'), ...words],
     {
       STRAND_OPERATOR_TOKEN: OPERATOR_TOKEN,
       ...environment,
     },
   )
-  await strand.until(({ stderr }) => stderr.includes('"msg":"serving"'))
+  await strand.serving()
   return { strand, url }
 }
 
@@ -281,7 +209,7 @@ describe('strand demo', () => {
       return
     }
     const port = await freePort()
-    const strand = new Strand(['demo', '--port', String(port), '--streams', '20'])
+    const strand = startStrand(['demo', '--port', String(port), '--streams', '20'])
     await strand.until(({ stdout }) => stdout.includes('/openapi.json'))
     const { stdout } = strand
     expect(stdout).toContain(`http://localhost:${port}`)
@@ -541,7 +469,7 @@ describe('strand serve', () => {
 
   test('a listener that others can reach serves once the operator has one of their own', async () => {
     const port = await freePort()
-    const strand = new Strand([
+    const strand = startStrand([
       ...['serve', '--listen', `0.0.0.0:${port}`, '--operator-listen', `localhost:${await freePort()}`],
       ...['--data', freshPath('data')],
     ])
@@ -552,7 +480,7 @@ describe('strand serve', () => {
 
   test('the files of the data folder are only for the owner', async () => {
     const data = freshPath('private')
-    const strand = new Strand(['serve', '--listen', `localhost:${await freePort()}`, '--data', data])
+    const strand = startStrand(['serve', '--listen', `localhost:${await freePort()}`, '--data', data])
     await strand.until(({ stderr }) => stderr.includes('"msg":"serving"'))
     const modes = () =>
       Object.fromEntries(readdirSync(data).map(name => [name, statSync(join(data, name)).mode & 0o777]))
@@ -571,7 +499,7 @@ describe('strand serve', () => {
     let first: string | undefined
     for (let start = 0; start < 2; start++) {
       const port = await freePort()
-      const strand = new Strand(['serve', '--listen', `localhost:${port}`, '--data', data])
+      const strand = startStrand(['serve', '--listen', `localhost:${port}`, '--data', data])
       await strand.until(({ stderr }) => stderr.includes('"msg":"serving"'))
       const token = readFileSync(join(data, 'operator-token'), 'utf8').trim()
       expect((await call(`http://localhost:${port}/control/users`, token)).status).toBe(200)
@@ -702,13 +630,13 @@ test('bin/strand.js under node: the same command, signals and exit codes', async
     return
   }
   const command = [node, join(ROOT, 'bin', 'strand.js')]
-  const version = new Strand(['version'], {}, command)
+  const version = startStrand(['version'], {}, command)
   expect(await version.exit()).toBe(0)
   expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
-  const wrong = new Strand(['demo', '--frobnicate'], {}, command)
+  const wrong = startStrand(['demo', '--frobnicate'], {}, command)
   expect(await wrong.exit()).toBe(2)
 
-  const demo = new Strand(
+  const demo = startStrand(
     ['demo', '--port', String(await freePort()), '--json', '--streams', '5'],
     {},
     command,

@@ -53,6 +53,7 @@ async function administer(url: string, statement: string): Promise<void> {
 function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
   return {
     listen: { host: '127.0.0.1', port: 0 },
+    workers: 1,
     operatorListen: undefined,
     publicUrl: undefined,
     dataFolder: place.folder,
