@@ -298,14 +298,14 @@ export class Directory {
     }
     if (change.kind === 'end') this.#end(change.stream_id)
     if (change.kind !== 'viewers') return NO_STEP
-    return this.#stepOfCounts(change.counts, (slot, viewers) => {
+    return this.#stepOfCounts(change, (slot, viewers) => {
       this.#counts[slot.index] = viewers
     })
   }
 
   /** What an entry of the past did to the counts of streams that are live now. */
   #stepOf({ seq, change }: FeedEntry): Step {
-    if (change.kind === 'viewers') return this.#stepOfCounts(change.counts, () => undefined)
+    if (change.kind === 'viewers') return this.#stepOfCounts(change, () => undefined)
     if (change.kind !== 'stream') return NO_STEP
     const slot = this.#byStream.get(change.stream.id)
     if (slot === undefined) return NO_STEP
@@ -315,23 +315,22 @@ export class Directory {
   }
 
   #stepOfCounts(
-    counts: Extract<Change, { kind: 'viewers' }>['counts'],
+    { stream_ids, viewers, was }: Extract<Change, { kind: 'viewers' }>,
     use: (slot: Slot, viewers: number) => void,
   ): Step {
-    const slots = new Int32Array(counts.length)
-    const was = new Int32Array(counts.length)
+    const slots = new Int32Array(stream_ids.length)
+    const before = new Int32Array(stream_ids.length)
     let known = 0
-    for (const [stream_id, viewers, before] of counts) {
-      const slot = this.#byStream.get(stream_id)
+    for (let place = 0; place < stream_ids.length; place++) {
+      const slot = this.#byStream.get(stream_ids[place] ?? '')
       if (slot === undefined) continue
-      use(slot, viewers)
+      use(slot, viewers[place] ?? 0)
       slots[known] = slot.index
-      was[known] = before
+      before[known] = was[place] ?? 0
       known += 1
     }
-    return known === counts.length
-      ? { slots, was }
-      : { slots: slots.slice(0, known), was: was.slice(0, known) }
+    if (known === stream_ids.length) return { slots, was: before }
+    return { slots: slots.slice(0, known), was: before.slice(0, known) }
   }
 
   /** Takes a stream in, or its news. `since` is given if it started with this. */

@@ -61,14 +61,18 @@ class World {
   }
 
   watch(counts: readonly (readonly [n: number, viewers: number])[]): void {
-    const changed: [string, number, number][] = []
+    const stream_ids: string[] = []
+    const now: number[] = []
+    const was: number[] = []
     for (const [n, viewers] of new Map(counts)) {
       const running = this.of(n)
       if (running === undefined) continue
-      changed.push([running.id, viewers, running.viewer_count])
+      stream_ids.push(running.id)
+      now.push(viewers)
+      was.push(running.viewer_count)
       this.streams.set(running.id, { ...running, viewer_count: viewers })
     }
-    this.#publish({ kind: 'viewers', counts: changed })
+    this.#publish({ kind: 'viewers', stream_ids, viewers: now, was })
   }
 
   of(n: number): LiveStream | undefined {

@@ -167,9 +167,9 @@ for (const engine of engines) {
               live.set(each.stream.id, each.stream.viewer_count)
             } else if (each.kind === 'end') live.delete(each.stream_id)
             else if (each.kind === 'viewers') {
-              for (const [id, viewers, was] of each.counts) {
-                expect(was).toBe(live.get(id) as number)
-                live.set(id, viewers)
+              for (const [place, id] of each.stream_ids.entries()) {
+                expect(each.was[place]).toBe(live.get(id) as number)
+                live.set(id, each.viewers[place] as number)
               }
             }
           }

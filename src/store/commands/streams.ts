@@ -85,7 +85,9 @@ export async function reportViewers(
   )
   tx.publish({
     kind: 'viewers',
-    counts: changed.map(row => [row.id, given.get(row.user_id) ?? 0, row.viewer_count]),
+    stream_ids: changed.map(row => row.id),
+    viewers: rows.map(row => row.viewer_count),
+    was: changed.map(row => row.viewer_count),
   })
   return changed.length
 }

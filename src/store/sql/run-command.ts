@@ -49,9 +49,15 @@ async function appendToFeed(db: Writable, changes: readonly Change[]): Promise<F
   })
   const at = isoMillis(Date.now())
   const rows = entries.map(({ change, ...place }) => ({ ...place, at, entry: JSON.stringify(change) }))
+  const [row, ...more] = rows
+  if (row === undefined) return []
+  // Nearly always there is one, and it may be large.
   await db.run(
-    sql`insert into feed (seq, at, nonce, previous, entry) select cast(seq as bigint), at, nonce, previous, entry
-        from ${tableOf(rows, ['seq', 'at', 'nonce', 'previous', 'entry'])} as news`,
+    more.length === 0
+      ? sql`insert into feed (seq, at, nonce, previous, entry)
+          values (${row.seq}, ${row.at}, ${row.nonce}, ${row.previous}, ${row.entry})`
+      : sql`insert into feed (seq, at, nonce, previous, entry) select cast(seq as bigint), at, nonce, previous, entry
+          from ${tableOf(rows, ['seq', 'at', 'nonce', 'previous', 'entry'])} as news`,
   )
   return entries
 }
