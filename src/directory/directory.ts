@@ -19,12 +19,13 @@ import { type Change, type FeedEntry, type FeedPoint, type LiveStream, samePoint
 import { Journal, KEPT_MILLISECONDS, NO_STEP, type Step } from './journal.ts'
 import { makeRanking, type Ranking, type Slot, sliceAnew, sliceOf, walkAlong } from './ranking.ts'
 
-/** The oldest that the ranking of a new walk may be (D-34). */
-const STALE_MILLISECONDS = 1000
 /** Up to this size a ranking costs so little that every walk begins on one of its own moment. */
 const SMALL = 2000
-/** Beyond it, rankings are made for at most this share of the time. */
+/** Beyond it, rankings are made twice a second, or less often if that took more than a twentieth of the time. */
+const PATIENCE_MILLISECONDS = 500
 const BUSY_SHARE = 1 / 20
+/** The oldest that the ranking of a new walk may be (D-34). */
+const STALE_MILLISECONDS = 1000
 /** Kept standings are a convenience: what is dropped can be made again from the journal, at some cost. */
 const MOST_STANDINGS = 100
 /** The most streams in all kept standings together; each takes twelve bytes. */
@@ -85,6 +86,7 @@ export class Directory {
   #version = 0
   #newest: { standing: Standing & { ranking: Ranking }; madeAt: number } | undefined
   #patience = 0
+  #made = 0
   #keptStreams = 0
 
   constructor(options: { publicUrl: string; monotonic?: () => number }) {
@@ -99,6 +101,12 @@ export class Directory {
   /** Moves with every change: while it stands still, the same question has the same answer. */
   get version(): number {
     return this.#version
+  }
+
+  /** Moves when a walk that begins now would go along another ranking than before: a page of such a walk holds so long. */
+  get rankingVersion(): number {
+    this.#current()
+    return this.#made
   }
 
   /** The point from which on walks can be carried on. */
@@ -262,9 +270,11 @@ export class Directory {
     const counts = this.#counts.slice(0, this.#used)
     const standing = this.#ranked({ point, counts, ranking: undefined, usedAt: now })
     this.#newest = { standing, madeAt: now }
+    this.#made += 1
     this.#keep(standing)
     const cost = this.#monotonic() - now
-    this.#patience = this.size <= SMALL ? 0 : Math.min(cost / BUSY_SHARE, STALE_MILLISECONDS)
+    const patience = Math.min(Math.max(cost / BUSY_SHARE, PATIENCE_MILLISECONDS), STALE_MILLISECONDS)
+    this.#patience = this.size <= SMALL ? 0 : patience
     return standing
   }
 
