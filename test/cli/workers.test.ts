@@ -52,7 +52,9 @@ const ask = (url: string, init: RequestInit = {}) =>
 
 const onLinux = process.platform === 'linux'
 if (!onLinux)
-  console.error('!!! SKIPPED: the tests of --workers. Only Linux spreads connections over processes.')
+  process.stderr.write(
+    '!!! SKIPPED: the tests of --workers. Only Linux spreads connections over processes.\n',
+  )
 
 describe.skipIf(!onLinux)('workers', () => {
   test('all of them answer, and each knows at once or within a second what another has written', async () => {
