@@ -17,7 +17,15 @@ import { compareRank, type Rank } from '../domain/ranking.ts'
 import { compareDecimal } from '../kit/decimal.ts'
 import { type Change, type FeedEntry, type FeedPoint, type LiveStream, samePoint } from '../store/feed.ts'
 import { Journal, KEPT_MILLISECONDS, NO_STEP, type Step } from './journal.ts'
-import { makeRanking, type Ranking, type Slot, sliceAnew, sliceOf, walkAlong } from './ranking.ts'
+import {
+  makeRanking,
+  noteStray,
+  type Ranking,
+  type SliceFilter,
+  type Slot,
+  sliceOf,
+  walkAlong,
+} from './ranking.ts'
 
 /** Up to this size a ranking costs so little that every walk begins on one of its own moment. */
 const SMALL = 2000
@@ -73,6 +81,8 @@ export class Directory {
   readonly #seats = new Map<string, Seat>()
   readonly #byLogin = new Map<string, Slot>()
   readonly #kept = new Map<string, Standing>()
+  readonly #games = new Numbers()
+  readonly #languages = new Numbers()
   readonly #publicUrl: string
   readonly #monotonic: () => number
   /** Viewer counts by the index of the slot; an index is free again when its stream has ended. */
@@ -155,7 +165,11 @@ export class Directory {
   }
 
   page(filter: StreamFilter, window: Window): StreamPage {
-    const matches = matcher(filter)
+    const wanted = {
+      games: filter.game_ids && this.#games.find(filter.game_ids),
+      languages: filter.languages && this.#languages.find(filter.languages),
+    }
+    const matches = matcher(wanted)
     if (filter.user_ids !== undefined || filter.user_logins !== undefined) {
       const named = new Set<Slot>()
       for (const id of filter.user_ids ?? []) add(named, this.#seats.get(id)?.slot)
@@ -164,7 +178,7 @@ export class Directory {
     }
     const { point, ranking } = this.#rankingFor(window)
     const forward = window.direction === 'forward'
-    const next = walkAlong(ranking, sliceOf(ranking, filter), window.from && toRank(window.from), forward)
+    const next = walkAlong(ranking, sliceOf(ranking, wanted), window.from && toRank(window.from), forward)
     const rows: ShownStream[] = []
     for (let place = next(); place >= 0; place = next()) {
       const slot = ranking.slots[place]
@@ -355,7 +369,9 @@ export class Directory {
       slot.stream = stream
       slot.text = undefined
       if (before.game_id !== stream.game_id || before.language !== stream.language) {
-        for (const { ranking } of this.#kept.values()) if (ranking !== undefined) sliceAnew(ranking, slot)
+        slot.game = this.#games.of(stream.game_id)
+        slot.language = this.#languages.of(stream.language)
+        for (const { ranking } of this.#kept.values()) if (ranking !== undefined) noteStray(ranking, slot)
       }
     }
     this.#counts[slot.index] = stream.viewer_count
@@ -368,6 +384,8 @@ export class Directory {
       index: this.#free.pop() ?? this.#used++,
       since: 0,
       stream,
+      game: this.#games.of(stream.game_id),
+      language: this.#languages.of(stream.language),
       live: true,
       text: undefined,
     }
@@ -428,14 +446,34 @@ function add(slots: Set<Slot>, slot: Slot | undefined): void {
   if (slot !== undefined) slots.add(slot)
 }
 
-/** Rows are looked at as they are now: a slice knows what they were when the ranking was made. */
-function matcher(filter: StreamFilter): (slot: Slot) => boolean {
-  if (filter.game_ids === undefined && filter.languages === undefined) return () => true
-  const games = filter.game_ids && new Set(filter.game_ids)
-  const languages = filter.languages && new Set(filter.languages)
-  return ({ stream }) =>
-    (games === undefined || games.has(stream.game_id)) &&
-    (languages === undefined || languages.has(stream.language))
+/** Numbers that stand for names: small ones, given in the order in which names first come up. */
+class Numbers {
+  readonly #known = new Map<string, number>()
+
+  of(name: string): number {
+    const known = this.#known.get(name)
+    if (known !== undefined) return known
+    const number = this.#known.size
+    this.#known.set(name, number)
+    return number
+  }
+
+  /** The numbers of those names that have one, each once. */
+  find(names: readonly string[]): number[] {
+    const numbers: number[] = []
+    for (const name of names) {
+      const number = this.#known.get(name)
+      if (number !== undefined && !numbers.includes(number)) numbers.push(number)
+    }
+    return numbers
+  }
+}
+
+/** Rows are looked at as they are now: a slice knows what they were when it was made. */
+function matcher({ games, languages }: SliceFilter): (slot: Slot) => boolean {
+  return slot =>
+    (games === undefined || games.includes(slot.game)) &&
+    (languages === undefined || languages.includes(slot.language))
 }
 
 /** The row as text, cut where the viewer count goes; the order of fields is that of the contract. */

@@ -1,7 +1,7 @@
 /**
  * A ranking: all streams in the order of one point of the feed, most viewers first, and the ways to walk along it. Places
  * are counted from the top. A slice is the list of places of one game, one language, or both; slices are made when first
- * asked for, in one pass for all games at once.
+ * asked for, for all games or all languages at once.
  */
 import { compareRank, type Rank } from '../domain/ranking.ts'
 import type { LiveStream } from '../store/feed.ts'
@@ -13,25 +13,33 @@ export interface Slot {
   /** The feed's number of the entry that told of its start; 0 if it was live before what is remembered. */
   since: number
   stream: LiveStream
+  /** The numbers that stand for its game and its language. */
+  game: number
+  language: number
   live: boolean
   /** The row as JSON around its viewer count, and whole for one count; made when first shown. */
   text: { readonly head: string; readonly tail: string; count: number; whole: string } | undefined
 }
 
-type Slices = Map<string, number[]>
-type NameOf = (stream: Pick<LiveStream, 'game_id' | 'language'>) => string
-
-const WAYS_TO_SLICE = {
-  byGame: stream => stream.game_id,
-  byLanguage: stream => stream.language,
-  byBoth: stream => `${stream.game_id} ${stream.language}`,
-} satisfies Record<string, NameOf>
+/** Places in the order of the ranking. */
+type Slice = Int32Array | readonly number[]
 
 export interface Ranking {
   readonly slots: readonly Slot[]
   /** Viewer counts at the ranking's point, by the index of the slot. */
   readonly counts: Int32Array
-  readonly slices: { [Way in keyof typeof WAYS_TO_SLICE]?: Slices }
+  byGame: Slices | undefined
+  byLanguage: Slices | undefined
+  /** The slices of one game by language, for games that were asked for so. */
+  readonly byBoth: Map<number, ReadonlyMap<number, readonly number[]>>
+  /** Places of streams that play something else, or speak otherwise, than when slices were made. */
+  readonly strays: number[]
+}
+
+/** All places, those with the same number together: the slice of a number is a part of one array. */
+interface Slices {
+  readonly places: Int32Array
+  readonly starts: Int32Array
 }
 
 /** More slots than one ranking can have. A viewer count below 2^31 times this is still a whole number to a double. */
@@ -51,73 +59,87 @@ export function makeRanking(inIdOrder: readonly Slot[], counts: Int32Array): Ran
   for (let place = 0; place < size; place++) {
     slots[place] = inIdOrder[(keys[size - 1 - place] ?? 0) % SPAN] as Slot
   }
-  return { slots, counts, slices: {} }
+  return { slots, counts, byGame: undefined, byLanguage: undefined, byBoth: new Map(), strays: [] }
 }
 
-/** The slices that a filter asks for; undefined if it asks for everything. */
-export function sliceOf(
-  ranking: Ranking,
-  filter: {
-    readonly game_ids?: readonly string[] | undefined
-    readonly languages?: readonly string[] | undefined
-  },
-): readonly (readonly number[])[] | undefined {
-  const games = filter.game_ids && [...new Set(filter.game_ids)]
-  const languages = filter.languages && [...new Set(filter.languages)]
-  if (games !== undefined && languages !== undefined) {
-    const slices = slicesOf(ranking, 'byBoth')
-    return games.flatMap(game_id =>
-      languages.flatMap(language => found(slices, WAYS_TO_SLICE.byBoth({ game_id, language }))),
-    )
+/** A filter in numbers; a game or language that nobody plays or speaks has none and is left out. */
+export interface SliceFilter {
+  readonly games: readonly number[] | undefined
+  readonly languages: readonly number[] | undefined
+}
+
+/** The slices that together hold all that the filter asks for; undefined if it asks for everything. */
+export function sliceOf(ranking: Ranking, { games, languages }: SliceFilter): readonly Slice[] | undefined {
+  if (games === undefined && languages === undefined) return undefined
+  const slices: Slice[] = []
+  if (games === undefined) {
+    ranking.byLanguage ??= sliceBy(ranking, slot => slot.language)
+    for (const language of languages ?? []) slices.push(sliceAt(ranking.byLanguage, language))
+  } else {
+    ranking.byGame ??= sliceBy(ranking, slot => slot.game)
+    for (const game of games) {
+      const slice = sliceAt(ranking.byGame, game)
+      if (languages === undefined) slices.push(slice)
+      else {
+        const spoken = byLanguageOf(ranking, game, slice)
+        for (const language of languages) slices.push(spoken.get(language) ?? [])
+      }
+    }
   }
-  if (games !== undefined) return games.flatMap(game_id => found(slicesOf(ranking, 'byGame'), game_id))
-  if (languages === undefined) return undefined
-  return languages.flatMap(language => found(slicesOf(ranking, 'byLanguage'), language))
+  if (ranking.strays.length > 0) slices.push(ranking.strays)
+  return slices.filter(slice => slice.length > 0)
 }
 
-function found(slices: Slices, name: string): (readonly number[])[] {
-  const slice = slices.get(name)
-  return slice === undefined ? [] : [slice]
+/** Made when first asked for, in two passes: how many of each, then each to its place. */
+function sliceBy({ slots }: Ranking, numberOf: (slot: Slot) => number): Slices {
+  const numbers = new Int32Array(slots.length)
+  let largest = -1
+  for (let place = 0; place < slots.length; place++) {
+    const number = numberOf(slots[place] as Slot)
+    numbers[place] = number
+    if (number > largest) largest = number
+  }
+  const starts = new Int32Array(largest + 2)
+  for (const number of numbers) starts[number + 1] = (starts[number + 1] ?? 0) + 1
+  for (let number = 0; number <= largest; number++) {
+    starts[number + 1] = (starts[number + 1] ?? 0) + (starts[number] ?? 0)
+  }
+  const next = starts.slice()
+  const places = new Int32Array(slots.length)
+  for (let place = 0; place < slots.length; place++) {
+    const number = numbers[place] ?? 0
+    const at = next[number] ?? 0
+    places[at] = place
+    next[number] = at + 1
+  }
+  return { places, starts }
 }
 
-/** Made when first asked for, so it tells what streams play at that moment: that is what walks ask for. */
-function slicesOf(ranking: Ranking, way: keyof typeof WAYS_TO_SLICE): Slices {
-  const known = ranking.slices[way]
+function sliceAt({ places, starts }: Slices, number: number): Int32Array {
+  return places.subarray(starts[number] ?? places.length, starts[number + 1] ?? places.length)
+}
+
+function byLanguageOf({ slots, byBoth }: Ranking, game: number, slice: Int32Array) {
+  const known = byBoth.get(game)
   if (known !== undefined) return known
-  const nameOf: NameOf = WAYS_TO_SLICE[way]
-  const slices: Slices = new Map()
-  for (let place = 0; place < ranking.slots.length; place++) {
-    const name = nameOf((ranking.slots[place] as Slot).stream)
-    const slice = slices.get(name)
-    if (slice === undefined) slices.set(name, [place])
-    else slice.push(place)
-  }
-  ranking.slices[way] = slices
-  return slices
+  const spoken = Map.groupBy(slice, place => (slots[place] as Slot).language)
+  byBoth.set(game, spoken)
+  return spoken
 }
 
 /** A stream plays something else now: whoever asks for that finds it, also along rankings that were sliced before. */
-export function sliceAnew(ranking: Ranking, slot: Slot): void {
-  const ways = Object.keys(ranking.slices) as (keyof typeof WAYS_TO_SLICE)[]
-  if (ways.length === 0) return
+export function noteStray(ranking: Ranking, slot: Slot): void {
+  if (ranking.byGame === undefined && ranking.byLanguage === undefined) return
   const place = startIn(ranking, ranking.slots.length, index => index, rankOf(ranking, slot), true) - 1
-  if (ranking.slots[place] !== slot) return
-  for (const way of ways) {
-    const slices = slicesOf(ranking, way)
-    const name = WAYS_TO_SLICE[way](slot.stream)
-    const slice = slices.get(name)
-    if (slice === undefined) slices.set(name, [place])
-    else if (!slice.includes(place)) {
-      const behind = slice.findIndex(each => each > place)
-      slice.splice(behind < 0 ? slice.length : behind, 0, place)
-    }
-  }
+  if (ranking.slots[place] !== slot || ranking.strays.includes(place)) return
+  const behind = ranking.strays.findIndex(each => each > place)
+  ranking.strays.splice(behind < 0 ? ranking.strays.length : behind, 0, place)
 }
 
 /** Gives one place after another, away from `from`, and -1 at the end. Several slices are merged as they are walked. */
 export function walkAlong(
   ranking: Ranking,
-  slices: readonly (readonly number[])[] | undefined,
+  slices: readonly Slice[] | undefined,
   from: Rank | undefined,
   forward: boolean,
 ): () => number {
@@ -131,7 +153,7 @@ export function walkAlong(
       if (place === undefined) continue
       if (nearest < 0 || (forward ? place < nearest : place > nearest)) nearest = place
     }
-    // A stream that changed its game stands in the slices of both: it is given once.
+    // A stray stands in two slices: it is given once.
     for (let each = 0; each < slices.length; each++) {
       if (slices[each]?.[heads[each] ?? 0] === nearest) heads[each] = (heads[each] ?? 0) + step
     }
