@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { LoopResult } from './bare-sqlite.ts'
+import type { PacedReport } from './paced-load.ts'
+import type { Secrets } from './world.ts'
 
 export const SERVER_CORE = 0
+export const LOAD_CORE = 1
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const PATIENCE_MILLISECONDS = 10_000
 
@@ -41,11 +43,22 @@ export class Children {
     return JSON.parse(await this.output(SERVER_CORE, bunScript('bench/bare-sqlite.ts', planFile)))
   }
 
+  /** The generator with a fixed rate; gives each of its reports when it is printed. */
+  async *runPacedLoad(planFile: string): AsyncGenerator<PacedReport> {
+    const child = this.#spawn(LOAD_CORE, bunScript('bench/paced-load.ts', planFile), 'inherit')
+    const decoder = new TextDecoder()
+    let begun = ''
+    for await (const chunk of child.stdout) {
+      const lines = (begun + decoder.decode(chunk, { stream: true })).split('\n')
+      begun = lines.pop() ?? ''
+      for (const line of lines) yield JSON.parse(line)
+    }
+    const code = await child.exited
+    if (code !== 0) throw new Error(`bench/paced-load.ts ended with ${code}`)
+  }
+
   /** Strand on a data folder; gives how long it took to its first good answer. */
-  async startStrand(
-    folder: string,
-    masterKeys?: string,
-  ): Promise<Served & { readonly milliseconds: number }> {
+  async startStrand(folder: string, secrets?: Secrets): Promise<Served & { readonly milliseconds: number }> {
     const listen = `127.0.0.1:${freePort()}`
     const words = bunScript('src/main.ts', 'serve', '--data', folder, '--listen', listen)
     const began = performance.now()
@@ -54,7 +67,10 @@ export class Children {
       STRAND_RATE_USER: '0',
       STRAND_RATE_ANONYMOUS: '0',
       STRAND_LOG: 'warn',
-      ...(masterKeys !== undefined && { STRAND_MASTER_KEYS: masterKeys }),
+      ...(secrets !== undefined && {
+        STRAND_MASTER_KEYS: secrets.masterKeys,
+        STRAND_OPERATOR_TOKEN: secrets.operatorToken,
+      }),
     })
     const url = `http://${listen}`
     for (;;) {
@@ -112,12 +128,4 @@ function freePort(): number {
   const { port = 0 } = server
   server.stop(true)
   return port
-}
-
-/** Memory of a process in MB: all of it that is resident, and the part that is its own and not pages of mapped files. */
-export function memoryOf(pid: number): { readonly resident: number; readonly own: number } {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const megabytes = (name: string) =>
-    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024
-  return { resident: megabytes('VmRSS'), own: megabytes('RssAnon') }
 }

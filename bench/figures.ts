@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { arch, cpus, totalmem, type } from 'node:os'
+import { type Circumstances, inWords } from './circumstances.ts'
+import type { GrowthLine } from './growth.ts'
 import type { LoadResult } from './load.ts'
+import { median } from './statistics.ts'
 
 /** Two sides of one measurement, round by round. */
 export interface Comparison {
@@ -17,7 +18,7 @@ export interface Comparison {
   readonly against: readonly LoadResult[]
 }
 
-/** A single figure: time to the first answer, memory. */
+/** A single figure: time to the first answer, memory, a share of a core. */
 export interface Single {
   readonly name: string
   readonly value: number
@@ -25,30 +26,12 @@ export interface Single {
   readonly atMost?: number
 }
 
-export interface Report {
-  readonly date: string
-  readonly command: string
-  readonly machine: string
+export interface Report extends Circumstances {
   readonly size: string
   readonly pace: string
-  /** Of one minute, at the end. The bench itself makes 1 to 2; more than that are others. */
-  readonly loadAverage: number
   readonly comparisons: readonly Comparison[]
   readonly singles: readonly Single[]
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = sorted.length >> 1
-  const upper = sorted[middle] ?? Number.NaN
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
-}
-
-/** The machine in a line, without its name. */
-export function describeMachine(model: string | undefined): string {
-  const memory = Math.round(totalmem() / 1024 ** 3)
-  const processor = `${cpus().length} cores ${arch() === 'arm64' ? 'aarch64' : arch()}`
-  return `${processor}${model === undefined ? '' : ` (${model})`}, ${memory} GB, ${type()}, Bun ${Bun.version}`
+  readonly growth: readonly GrowthLine[]
 }
 
 /** The ratio of each round: the two sides of a round ran one after the other, under the same disturbances. */
@@ -107,13 +90,7 @@ function summary({ comparisons, singles }: Report): string {
 
 /** The report as Markdown, ready for the README. */
 export function toMarkdown(report: Report): string {
-  const lines = [
-    `\`${report.command}\`, ${report.date}; ${report.size}; ${report.pace}.`,
-    `Machine: ${report.machine}. Load average at the end ${report.loadAverage.toFixed(1)}; the bench alone makes 1 to 2.`,
-    '',
-    summary(report),
-    '',
-  ]
+  const lines = [inWords(report, `${report.size}; ${report.pace}`), '', summary(report), '']
   if (report.comparisons.length > 0) {
     lines.push(
       '| Work | Strand, requests/s | Against, per s | Ratio (spread) | Goal | Standing | p99 ms, both | Body bytes |',
@@ -124,23 +101,11 @@ export function toMarkdown(report: Report): string {
   }
   if (report.singles.length > 0) {
     lines.push(
-      '| Start and memory | Measured | Goal | Standing |',
+      '| Start, memory, viewers | Measured | Goal | Standing |',
       '|---|---|---|---|',
       ...report.singles.map(singleRow),
       '',
     )
   }
   return lines.join('\n')
-}
-
-const BLOCK = /(<!-- figures -->\n)[\s\S]*(<!-- \/figures -->)/
-
-/** Puts the report between the marks in a document. */
-export function writeInto(document: string, markdown: string): void {
-  const text = readFileSync(document, 'utf8')
-  if (!BLOCK.test(text)) throw new Error('the document has no <!-- figures --> block')
-  writeFileSync(
-    document,
-    text.replace(BLOCK, (_, open: string, close: string) => `${open}${markdown}${close}`),
-  )
 }

@@ -1,10 +1,8 @@
 /** The load generator: wrk on the core that the servers do not have. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Children } from './children.ts'
-import type { BenchRequest } from './scenario.ts'
-
-const LOAD_CORE = 1
+import { type Children, LOAD_CORE } from './children.ts'
+import { type BenchRequest, headersOf } from './scenario.ts'
 
 /** What one run of wrk saw. */
 export interface LoadResult {
@@ -60,13 +58,6 @@ function requestArguments(folder: string, url: string, requests: readonly BenchR
   const script = join(folder, 'requests.lua')
   writeFileSync(script, luaScript(requests))
   return ['-s', script, url]
-}
-
-export function headersOf({ token, body }: BenchRequest): Record<string, string> {
-  return {
-    ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-    ...(body !== undefined && { 'Content-Type': 'application/json' }),
-  }
 }
 
 function luaScript(requests: readonly BenchRequest[]): string {

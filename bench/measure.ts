@@ -1,19 +1,13 @@
-/** Measurements, each in interleaved rounds: what disturbs one side of a comparison disturbs the other as well. */
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LoopPlan } from './bare-sqlite.ts'
 import type { Children, Served } from './children.ts'
 import type { Comparison } from './figures.ts'
-import { headersOf, type LoadResult, runLoad } from './load.ts'
-import { type AskServer, type Baseline, type BenchRequest, goalText, type Scenario } from './scenario.ts'
+import { runLoad } from './load.ts'
+import { type Prepared, prepare } from './prepare.ts'
+import { inTurns, ofSide, type Pace, type Side } from './rounds.ts'
+import { type Baseline, goalText, type Scenario } from './scenario.ts'
 import { type BenchWorld, updateBatches } from './world.ts'
-
-/** How long everything is measured. */
-export interface Pace {
-  readonly rounds: number
-  readonly seconds: number
-  readonly warmUpSeconds: number
-}
 
 /** Where a measurement happens. */
 export interface Ground {
@@ -27,18 +21,10 @@ export interface Ground {
   readonly pace: Pace
 }
 
-const SAMPLED_ANSWERS = 50
 const READING_CONNECTIONS = 8
 const SETTLE_MILLISECONDS = 50
-
-/** A scenario that is ready to run. */
-interface Prepared {
-  readonly requests: readonly BenchRequest[]
-  /** A typical answer. */
-  readonly body: string
-}
-
-type Side = (seconds: number) => Promise<LoadResult>
+/** The disturbance begins so long before the reads, and goes on as long after them. */
+const MARGIN_SECONDS = 0.5
 
 /** Strand against each baseline of the scenario. */
 export async function measureScenario(ground: Ground, scenario: Scenario): Promise<Comparison[]> {
@@ -49,7 +35,7 @@ export async function measureScenario(ground: Ground, scenario: Scenario): Promi
   const sides = scenario.goals.map(({ against }) =>
     against === 'bare server' ? loadOn(ground, bare, scenario, prepared) : loop(ground, against),
   )
-  const rounds = await inTurns(ground, [...sides, loadOn(ground, ground.strand, scenario, prepared)])
+  const rounds = await inTurns(ground.pace, [...sides, loadOn(ground, ground.strand, scenario, prepared)])
   await bare.stop()
   return scenario.goals.map((goal, index) => ({
     name: scenario.name,
@@ -59,98 +45,69 @@ export async function measureScenario(ground: Ground, scenario: Scenario): Promi
     goal: goalText(goal),
     ...(goal.atLeast !== undefined && { atLeast: goal.atLeast }),
     compared: 'perSecond',
-    strand: rounds.map(round => round[scenario.goals.length] ?? NOTHING),
-    against: rounds.map(round => round[index] ?? NOTHING),
+    strand: ofSide(rounds, scenario.goals.length),
+    against: ofSide(rounds, index),
   }))
 }
 
-/** Strand in the large world against Strand in a small one. */
-export async function measureGrowth(
-  ground: Ground,
-  small: { readonly world: BenchWorld; readonly strand: Served },
-  scenario: Scenario,
-): Promise<Comparison> {
-  const here = await prepare(ground.world, ground.strand, scenario)
-  const there = await prepare(small.world, small.strand, scenario)
-  const rounds = await inTurns(ground, [
-    loadOn(ground, small.strand, scenario, there),
-    loadOn(ground, ground.strand, scenario, here),
-  ])
-  return {
-    name: `${scenario.name}, growth`,
-    work: scenario.work,
-    bodyBytes: here.body.length,
-    baseline: 'small world',
-    goal: '>= 0.9 of small world',
-    atLeast: 0.9,
-    compared: 'perSecond',
-    strand: rounds.map(round => round[1] ?? NOTHING),
-    against: rounds.map(round => round[0] ?? NOTHING),
-  }
+/** Something else that the server is given to do while it is read from. */
+export interface Disturbance {
+  readonly name: string
+  run(seconds: number): Promise<unknown>
 }
 
-/** Reads alone against reads while 32 connections create markers. wrk runs twice then, on its one core. */
-export async function measureBesideWriters(
+/** The p99 of few reading connections alone against the same beside a disturbance, which shares the generator's core. */
+export async function measureBeside(
   ground: Ground,
   scenario: Scenario,
-  writing: Scenario,
+  disturbance: Disturbance,
 ): Promise<Comparison> {
   const prepared = await prepare(ground.world, ground.strand, scenario)
-  const writes = await prepare(ground.world, ground.strand, writing)
-  const few = { ...scenario, connections: READING_CONNECTIONS }
-  const alone = loadOn(ground, ground.strand, few, prepared)
-  const writersFolder = { ...ground, folder: join(ground.folder, 'writers') }
-  const write = loadOn(writersFolder, ground.strand, writing, writes)
+  const alone = loadOn(ground, ground.strand, { connections: READING_CONNECTIONS }, prepared)
   const beside: Side = async seconds => {
-    const [, reads] = await Promise.all([write(seconds + 1), Bun.sleep(500).then(() => alone(seconds))])
+    const [, reads] = await Promise.all([
+      disturbance.run(seconds + 2 * MARGIN_SECONDS),
+      Bun.sleep(MARGIN_SECONDS * 1000).then(() => alone(seconds)),
+    ])
     return reads
   }
-  const rounds = await inTurns(ground, [alone, beside])
+  const rounds = await inTurns(ground.pace, [alone, beside])
+  const baseline = `without ${disturbance.name}`
   return {
-    name: `${scenario.name}, beside writers`,
+    name: `${scenario.name}, beside ${disturbance.name}`,
     work: scenario.work,
     bodyBytes: prepared.body.length,
-    baseline: 'without writers',
-    goal: 'p99 <= 2 of without writers',
+    baseline,
+    goal: `p99 <= 2 of ${baseline}`,
     atMost: 2,
     compared: 'p99',
-    strand: rounds.map(round => round[1] ?? NOTHING),
-    against: rounds.map(round => round[0] ?? NOTHING),
+    strand: ofSide(rounds, 1),
+    against: ofSide(rounds, 0),
   }
 }
 
-const NOTHING: LoadResult = { perSecond: Number.NaN, p99: Number.NaN }
-
-/** Warms every side up, then measures them in turn, round after round. */
-async function inTurns({ pace, strand }: Ground, sides: readonly Side[]): Promise<LoadResult[][]> {
-  // wrk leaves when its time is over, and what it had asked for is still worked on: the next side waits for that.
-  const settled = async () => {
-    await (await fetch(`${strand.url}/healthz`)).arrayBuffer()
-    await Bun.sleep(SETTLE_MILLISECONDS)
-  }
-  for (const side of sides) {
-    await side(pace.warmUpSeconds)
-    await settled()
-  }
-  const rounds: LoadResult[][] = []
-  for (let round = 0; round < pace.rounds; round++) {
-    const results: LoadResult[] = []
-    for (const side of sides) {
-      results.push(await side(pace.seconds))
-      await settled()
-    }
-    rounds.push(results)
-  }
-  return rounds
+/** A writing scenario at full speed. */
+export async function writers(ground: Ground, writing: Scenario): Promise<Disturbance> {
+  const folder = join(ground.folder, 'writers')
+  mkdirSync(folder, { recursive: true })
+  const writes = await prepare(ground.world, ground.strand, writing)
+  return { name: 'writers', run: loadOn({ ...ground, folder }, ground.strand, writing, writes) }
 }
 
-function loadOn(
-  { children, folder }: Ground,
+/** One server under wrk. wrk leaves when its time is over, and what it had asked for is still worked on: that ends first. */
+export function loadOn(
+  { children, folder }: Pick<Ground, 'children' | 'folder'>,
   { url }: Served,
-  { connections }: Scenario,
+  { connections }: Pick<Scenario, 'connections'>,
   { requests, body }: Prepared,
 ): Side {
-  return seconds => runLoad(children, folder, { url, requests, connections, seconds, bodyBytes: body.length })
+  return async seconds => {
+    const load = { url, requests, connections, seconds, bodyBytes: body.length }
+    const result = await runLoad(children, folder, load)
+    await (await fetch(`${url}/healthz`)).arrayBuffer()
+    await Bun.sleep(SETTLE_MILLISECONDS)
+    return result
+  }
 }
 
 function loop({ children, folder, loopFile, world }: Ground, kind: Exclude<Baseline, 'bare server'>): Side {
@@ -164,32 +121,4 @@ function loop({ children, folder, loopFile, world }: Ground, kind: Exclude<Basel
     const result = await children.runBareLoop(planFile)
     return { perSecond: result.commits / result.seconds, p99: Number.NaN }
   }
-}
-
-/** The requests of a scenario, a sample of them tried, and an answer of middling length for the bare server to give. */
-async function prepare(world: BenchWorld, strand: Served, scenario: Scenario): Promise<Prepared> {
-  const askText = async (request: BenchRequest) => {
-    const { method = 'GET', path, body } = request
-    const answer = await fetch(strand.url + path, {
-      method,
-      headers: headersOf(request),
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    const text = await answer.text()
-    if (answer.status !== 200) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`)
-    return text
-  }
-  const ask: AskServer = async request => JSON.parse(await askText(request))
-  const requests = await scenario.prepare(world, ask)
-  const answers: string[] = []
-  const every = Math.ceil(requests.length / SAMPLED_ANSWERS)
-  for (const request of requests.filter((_, index) => index % every === 0)) {
-    const text = await askText(request)
-    if (!scenario.isRight(JSON.parse(text)))
-      throw new Error(`${request.path} answered something else: ${text}`)
-    answers.push(text)
-  }
-  const mean = answers.reduce((sum, text) => sum + text.length, 0) / answers.length
-  const [body = ''] = answers.sort((a, b) => Math.abs(a.length - mean) - Math.abs(b.length - mean))
-  return { requests, body }
 }

@@ -1,11 +1,18 @@
 import type { BenchWorld } from './world.ts'
 
-/** One request, as wrk sends it. */
+/** One request, as the load generators send it. */
 export interface BenchRequest {
-  readonly method?: 'GET' | 'POST' | 'PATCH'
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly token?: string
   readonly body?: unknown
+}
+
+export function headersOf({ token, body }: BenchRequest): Record<string, string> {
+  return {
+    ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+    ...(body !== undefined && { 'Content-Type': 'application/json' }),
+  }
 }
 
 /**
@@ -34,7 +41,7 @@ export interface Scenario {
   readonly work: string
   readonly goals: readonly [Goal, ...Goal[]]
   readonly connections: number
-  /** The size of the world matters to it: it is also held against a small world. */
+  /** The size of the world matters to it: it is also measured in smaller ones. */
   readonly grows?: boolean
   /** It is also measured while 32 connections write. */
   readonly besideWriters?: boolean

@@ -21,11 +21,12 @@ const DAY = 24 * 3600 * 1000
 const TOKEN_SECONDS = 24 * 3600
 const GAMES = 500
 const OWN_GAMES = 5
-const CALLERS = 256
-const MARKED = 64
 const MARKING = 64
-const FOLLOWERS = 32
-const OFFLINE = 2000
+/** In a world of fewer live streams all others are callers. */
+const MOST_CALLERS = 2000
+const MARKED = 64
+const FOLLOWERS = 2000
+const OFFLINE = 3000
 const SAMPLES = 2000
 const MOST_BATCHES = 100
 /** Batches do not overlap, though only nine of ten rows are ours. */
@@ -44,20 +45,33 @@ export interface WorldSize {
   readonly entitlements: number
 }
 
+/** About how long a world takes to make, where the figures are from. */
+export function secondsToMake({ streams, entitlements }: WorldSize): number {
+  return 5 + streams / 12_000 + entitlements / 70_000
+}
+
 interface TokenHolder {
   readonly id: string
   readonly token: string
+}
+
+/** What a server of this world must be given. */
+export interface Secrets {
+  /** In the form of STRAND_MASTER_KEYS. */
+  readonly masterKeys: string
+  readonly operatorToken: string
 }
 
 /** What scenarios need to know of the world. */
 export interface BenchWorld {
   readonly folder: string
   readonly storeFile: string
-  /** The master key, in the form of STRAND_MASTER_KEYS. */
-  readonly masterKeys: string
+  readonly secrets: Secrets
   readonly size: WorldSize
   readonly gameIds: readonly string[]
   readonly languages: readonly string[]
+  /** Everybody who is live. Those with a role come first. */
+  readonly liveIds: readonly string[]
   /** Live broadcasters; the videos of the first ones have 200 markers each. */
   readonly callers: readonly TokenHolder[]
   readonly marked: readonly TokenHolder[]
@@ -112,8 +126,8 @@ export async function makeWorld(
   inOneCommit(db, () => fillStreams(filling, live))
   const tokens = new Map<string, string>()
   const withToken = (each: Person): TokenHolder => ({ id: each.id, token: tokens.get(each.id) ?? '' })
-  const callers = live.slice(0, CALLERS)
-  const marking = live.slice(CALLERS, CALLERS + MARKING)
+  const marking = live.slice(0, MARKING)
+  const callers = live.slice(MARKING, MARKING + MOST_CALLERS)
   const followers = offline.slice(0, FOLLOWERS)
   inOneCommit(db, () => {
     for (const { id } of [...callers, ...marking, ...followers]) {
@@ -133,10 +147,14 @@ export async function makeWorld(
   return {
     folder,
     storeFile,
-    masterKeys: `${master.id}:${Buffer.from(master.bytes).toString('base64')}`,
+    secrets: {
+      masterKeys: `${master.id}:${Buffer.from(master.bytes).toString('base64')}`,
+      operatorToken: randomBytes(20).toString('hex'),
+    },
     size,
     gameIds: platform.gameIds,
     languages: [...new Set(LANGUAGES)],
+    liveIds: live.map(each => each.id),
     callers: callers.map(withToken),
     marked: callers.slice(0, MARKED).map(withToken),
     marking: marking.map(each => ({ ...withToken(each), videoId: videoOf(each) })),
@@ -234,7 +252,7 @@ function inventPeople(count: number): Person[] {
 }
 
 /** The first games are played by most, as everywhere: the n-th by about 1/n of the first's. */
-function drawGame(random: SeededRandom, gameIds: readonly string[]): string {
+export function drawGame(random: SeededRandom, gameIds: readonly string[]): string {
   return gameIds[Math.floor(gameIds.length ** random.next()) - 1] ?? '30000'
 }
 

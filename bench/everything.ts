@@ -1,0 +1,187 @@
+/** The run that makes the figures: steps in order, each adding to the report. */
+import type { Children } from './children.ts'
+import { circumstances, inWords } from './circumstances.ts'
+import { REPORT_EVERY_SECONDS } from './control-flows.ts'
+import { type Comparison, type Report, type Single, toMarkdown } from './figures.ts'
+import {
+  type GrowthLine,
+  growthPicture,
+  growthSizes,
+  growthTable,
+  measureGrowth,
+  toComparison,
+} from './growth.ts'
+import { keepResults, showInReadme, showPicture } from './keep.ts'
+import { measureBeside, measureScenario, writers } from './measure.ts'
+import type { MeasurePlan } from './options.ts'
+import { memoryOf } from './process-usage.ts'
+import { runSteps, type Step } from './progress.ts'
+import { secondsOfTurns } from './rounds.ts'
+import { createStreamMarker } from './scenarios/create-stream-marker.ts'
+import { getStreamsTop } from './scenarios/get-streams-top.ts'
+import { scenarios } from './scenarios/index.ts'
+import { Stage } from './stage.ts'
+import { measureStarts, SECONDS_OF_STARTS } from './starts.ts'
+import { measureReporting, REPORTING_SECONDS, viewerReporting } from './viewers.ts'
+import { secondsToMake } from './world.ts'
+
+/** What the steps fill. */
+interface Found {
+  readonly comparisons: Comparison[]
+  readonly singles: Single[]
+  readonly growth: GrowthLine[]
+}
+
+export async function runEverything(plan: MeasurePlan, children: Children, folder: string): Promise<void> {
+  const stage = new Stage(children, folder, plan.size, plan.pace)
+  const found: Found = { comparisons: [], singles: [], growth: [] }
+  await runSteps(stepsOf(plan, stage, found))
+  await publish(plan, {
+    ...(await circumstances(children)),
+    size: `${inThousands(plan.size.streams)} live streams, ${inThousands(plan.size.entitlements)} entitlements`,
+    pace: `medians of ${plan.pace.rounds} rounds of ${plan.pace.seconds} s`,
+    ...found,
+  })
+}
+
+function stepsOf(plan: MeasurePlan, stage: Stage, found: Found): Step[] {
+  const { parts } = plan
+  const making: Step = {
+    name: 'making the world',
+    seconds: secondsToMake(plan.size),
+    run: async () => void (await stage.world()),
+  }
+  return [
+    making,
+    ...(parts.includes('starts') ? startSteps(plan, stage, found) : []),
+    ...plan.chosen.map(
+      (scenario): Step => ({
+        name: scenario.name,
+        seconds: secondsOfTurns(plan.pace, scenario.goals.length + 1),
+        run: async () => {
+          found.comparisons.push(...(await measureScenario(await stage.ground(), scenario)))
+        },
+      }),
+    ),
+    ...(parts.includes('writers') ? writerSteps(plan, stage, found) : []),
+    ...(parts.includes('viewers') ? viewerSteps(plan, stage, found) : []),
+    ...(plan.whole ? [memoryStep(stage, found)] : []),
+    ...(parts.includes('growth') ? growthSteps(plan, stage, found) : []),
+  ]
+}
+
+function startSteps({ size }: MeasurePlan, stage: Stage, { singles }: Found): Step[] {
+  const empty = { name: 'empty store', atMost: { milliseconds: 300, resident: 120 } }
+  const full = { name: `${inThousands(size.streams)} live`, atMost: { milliseconds: 2000, resident: 400 } }
+  return [
+    {
+      name: `starts, ${empty.name}`,
+      seconds: SECONDS_OF_STARTS,
+      run: async () => {
+        const folderOf = (start: number) => stage.folder(`empty-${start}`)
+        singles.push(...(await measureStarts(stage.children, folderOf, undefined, empty)))
+      },
+    },
+    {
+      name: `starts, ${full.name}`,
+      seconds: SECONDS_OF_STARTS,
+      run: async () => {
+        const { folder, secrets } = await stage.world()
+        singles.push(...(await measureStarts(stage.children, () => folder, secrets, full)))
+      },
+    },
+  ]
+}
+
+function writerSteps({ pace }: MeasurePlan, stage: Stage, { comparisons }: Found): Step[] {
+  const read = scenarios.filter(each => each.besideWriters)
+  return read.map(scenario => ({
+    name: `${scenario.name}, beside writers`,
+    seconds: secondsOfTurns(pace, 2),
+    run: async () => {
+      const ground = await stage.ground()
+      const writing = await writers(ground, createStreamMarker)
+      comparisons.push(await measureBeside(ground, scenario, writing))
+    },
+  }))
+}
+
+function viewerSteps({ pace: given }: MeasurePlan, stage: Stage, { comparisons, singles }: Found): Step[] {
+  // A shorter round might not meet all of the reports.
+  const pace = { ...given, seconds: Math.max(given.seconds, REPORT_EVERY_SECONDS) }
+  return [
+    {
+      name: 'viewers of all channels every five seconds',
+      seconds: REPORTING_SECONDS,
+      run: async () => {
+        const ground = await stage.ground()
+        singles.push(await measureReporting(ground, viewerReporting(ground)))
+      },
+    },
+    {
+      name: `${getStreamsTop.name}, beside viewer reports`,
+      seconds: secondsOfTurns(pace, 2),
+      run: async () => {
+        const ground = await stage.ground()
+        comparisons.push(await measureBeside({ ...ground, pace }, getStreamsTop, viewerReporting(ground)))
+      },
+    },
+  ]
+}
+
+function memoryStep(stage: Stage, { singles }: Found): Step {
+  return {
+    name: 'memory after all of this',
+    seconds: 0,
+    run: async () => {
+      const { resident } = memoryOf((await stage.ground()).strand.pid)
+      singles.push({ name: 'Resident memory after all of this', value: resident, unit: 'MB' })
+    },
+  }
+}
+
+function growthSteps({ pace, size }: MeasurePlan, stage: Stage, { growth }: Found): Step[] {
+  const sizes = growthSizes(size)
+  const smaller = sizes.slice(0, -1)
+  const growing = scenarios.filter(each => each.grows)
+  return [
+    {
+      name: 'making the smaller worlds',
+      seconds: smaller.reduce((sum, each) => sum + secondsToMake(each), 0),
+      run: async () => void (await stage.sizes()),
+    },
+    ...growing.map(scenario => ({
+      name: `${scenario.name}, growth`,
+      seconds: secondsOfTurns(pace, sizes.length),
+      run: async () => {
+        const where = { children: stage.children, folder: stage.folder('scratch'), pace }
+        growth.push(await measureGrowth(where, await stage.sizes(), scenario))
+        if (scenario === growing.at(-1)) await stage.closeSizes()
+      },
+    })),
+  ]
+}
+
+/** Prints and keeps the report, and shows it if that was asked for. */
+async function publish({ whole, write }: MeasurePlan, found: Report): Promise<void> {
+  const { growth } = found
+  const report = { ...found, comparisons: [...found.comparisons, ...growth.map(toComparison)] }
+  const markdown = toMarkdown(report)
+  console.log(markdown)
+  const json = `${JSON.stringify(report, null, 2)}\n`
+  if (growth.length === 0) keepResults({ '.json': json })
+  else {
+    const [table, picture] = [growthTable(growth), growthPicture(growth)]
+    console.log(table)
+    keepResults({ '.json': json, '-growth.svg': picture })
+    if (write) {
+      showPicture('growth.svg', picture)
+      showInReadme('growth', `${inWords(report, report.pace)}\n\n${table}`)
+    }
+  }
+  if (write && whole) showInReadme('figures', markdown)
+}
+
+function inThousands(value: number): string {
+  return value.toLocaleString('en-US')
+}

@@ -1,0 +1,124 @@
+import { parseArgs } from 'node:util'
+import type { Pace } from './rounds.ts'
+import type { Scenario } from './scenario.ts'
+import { scenarios } from './scenarios/index.ts'
+import { SMALLEST, type WorldSize } from './world.ts'
+
+/** What is measured beside the scenarios. */
+const PARTS = ['starts', 'writers', 'viewers', 'growth'] as const
+type Part = (typeof PARTS)[number]
+
+/** The soak's own channels, which come and go, must be others than those with a role. */
+const SMALLEST_SOAK = 10_000
+
+const NAMES = [...scenarios.map(each => each.name), ...PARTS]
+
+export const USAGE = `npm run bench -- [flags]
+  --quick              2,000 streams, 20,000 entitlements, two rounds of 1 s: a look, not a figure
+  --only <name>        one thing; may be given again. Scenarios:
+                       ${scenarios.map(each => each.name).join('\n                       ')}
+                       and beside them: ${PARTS.join(', ')}
+  --streams <n>        live streams; 100000, soak 20000
+  --entitlements <n>   ten for each stream
+  --rounds <n>         3
+  --seconds <n>        length of a round; 5
+  --soak               a steady mixed load for half an hour instead
+  --minutes <n>        how long it soaks; 30
+  --write              put the figures and pictures into bench/README.md: of everything, of --only growth, or of --soak`
+
+export interface MeasurePlan {
+  readonly kind: 'measure'
+  readonly size: WorldSize
+  readonly pace: Pace
+  readonly chosen: readonly Scenario[]
+  readonly parts: readonly Part[]
+  /** Everything is measured, not only what was named. */
+  readonly whole: boolean
+  readonly write: boolean
+}
+
+export interface SoakPlan {
+  readonly kind: 'soak'
+  readonly size: WorldSize
+  readonly minutes: number
+  readonly write: boolean
+}
+
+type Flags = ReturnType<typeof readFlags>
+
+function readFlags(words: readonly string[]) {
+  return parseArgs({
+    args: [...words],
+    options: {
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string', multiple: true, default: [] },
+      streams: { type: 'string' },
+      entitlements: { type: 'string' },
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
+      soak: { type: 'boolean', default: false },
+      minutes: { type: 'string' },
+      write: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  }).values
+}
+
+/** What is asked for. Throws with a sentence if that cannot be. */
+export function readPlan(words: readonly string[]): MeasurePlan | SoakPlan | 'help' {
+  const flags = readFlags(words)
+  if (flags.help) return 'help'
+  return flags.soak ? soakPlan(flags) : measurePlan(flags)
+}
+
+function soakPlan(flags: Flags): SoakPlan {
+  const others = (['quick', 'rounds', 'seconds'] as const).filter(name => Boolean(flags[name]))
+  if (others.length > 0 || flags.only.length > 0) {
+    throw new Error('--soak goes with --minutes, --streams, --entitlements and --write alone')
+  }
+  return {
+    kind: 'soak',
+    size: sizeOf(flags, 20_000, SMALLEST_SOAK),
+    minutes: number(flags, 'minutes', 30, 1),
+    write: flags.write,
+  }
+}
+
+function measurePlan(flags: Flags): MeasurePlan {
+  const { quick, only, write } = flags
+  if (flags.minutes !== undefined) throw new Error('--minutes goes with --soak')
+  const unknown = only.filter(name => !(NAMES as readonly string[]).includes(name))
+  if (unknown.length > 0) throw new Error(`nothing is called ${unknown.join(', ')}`)
+  const whole = only.length === 0
+  if (write && !whole && !only.includes('growth')) {
+    throw new Error('--write wants everything measured, or growth: the figures stand together')
+  }
+  const usual: readonly Part[] = quick ? ['starts'] : PARTS
+  return {
+    kind: 'measure',
+    size: sizeOf(flags, quick ? 2000 : 100_000, SMALLEST.streams),
+    pace: {
+      rounds: number(flags, 'rounds', quick ? 2 : 3, 1),
+      seconds: number(flags, 'seconds', quick ? 1 : 5, 1),
+      warmUpSeconds: quick ? 1 : 2,
+    },
+    chosen: whole ? scenarios : scenarios.filter(each => only.includes(each.name)),
+    parts: whole ? usual : PARTS.filter(part => only.includes(part)),
+    whole,
+    write,
+  }
+}
+
+function sizeOf(flags: Flags, standard: number, least: number): WorldSize {
+  const streams = number(flags, 'streams', standard, least)
+  return { streams, entitlements: number(flags, 'entitlements', 10 * streams, SMALLEST.entitlements) }
+}
+
+type NumberFlag = 'streams' | 'entitlements' | 'rounds' | 'seconds' | 'minutes'
+
+function number(flags: Flags, name: NumberFlag, standard: number, least: number): number {
+  const value = Number(flags[name] ?? standard)
+  if (!Number.isInteger(value) || value < least)
+    throw new Error(`--${name} must be a whole number of at least ${least.toLocaleString('en-US')}`)
+  return value
+}

@@ -1,0 +1,36 @@
+import type { Children } from './children.ts'
+import type { Single } from './figures.ts'
+import { memoryOf } from './process-usage.ts'
+import { median } from './statistics.ts'
+import type { Secrets } from './world.ts'
+
+const STARTS = 3
+const SETTLE_MILLISECONDS = 1500
+export const SECONDS_OF_STARTS = STARTS * 4
+
+/** A number of starts: the time to the first answer, and the memory a moment later. */
+export async function measureStarts(
+  children: Children,
+  folderOf: (start: number) => string,
+  secrets: Secrets | undefined,
+  words: { name: string; atMost: { milliseconds: number; resident: number } },
+): Promise<Single[]> {
+  const times: number[] = []
+  const resident: number[] = []
+  const own: number[] = []
+  for (let start = 0; start < STARTS; start++) {
+    const strand = await children.startStrand(folderOf(start), secrets)
+    times.push(strand.milliseconds)
+    await Bun.sleep(SETTLE_MILLISECONDS)
+    const memory = memoryOf(strand.pid)
+    resident.push(memory.resident)
+    own.push(memory.own)
+    await strand.stop()
+  }
+  const { name, atMost } = words
+  return [
+    { name: `Start to first answer, ${name}`, value: median(times), unit: 'ms', atMost: atMost.milliseconds },
+    { name: `Resident memory, idle, ${name}`, value: median(resident), unit: 'MB', atMost: atMost.resident },
+    { name: `of that its own, without mapped files, ${name}`, value: median(own), unit: 'MB' },
+  ]
+}
