@@ -1,5 +1,7 @@
 import type { Caller } from '../domain/caller.ts'
+import type { Clock } from '../kit/clock.ts'
 import { sameSecret } from '../kit/digest.ts'
+import { andThen, type Eventual } from '../kit/eventual.ts'
 import type { EndedAccess, FeedEntry } from '../store/feed.ts'
 import type { Audience } from '../store/follower.ts'
 import type { KnownToken } from '../store/queries/tokens.ts'
@@ -37,12 +39,15 @@ export class Callers implements Audience {
     this.#store = store
   }
 
-  async find(token: string, now: number): Promise<AccessToken | undefined> {
+  /** The token, unless it is unknown, has ended or was never one of ours. */
+  find(token: string, now: number): Eventual<AccessToken | undefined> {
     const hash = hashOf(token)
     const known = this.#known.get(hash)
+    if (known === undefined && !isWellMade(token)) return undefined
     const isFresh = known !== undefined && performance.now() - known.askedAt < TRUSTED_MILLISECONDS
-    const found = isFresh ? known : await this.#askAgain(hash, known)
-    return found !== undefined && found.ends > now ? found : undefined
+    return andThen(isFresh ? known : this.#askAgain(hash, known), found =>
+      found !== undefined && found.ends > now ? found : undefined,
+    )
   }
 
   /** Should the feed ever fail to tell, the store is asked from time to time; while it is away, what is known counts. */
@@ -112,32 +117,33 @@ function callerOf(
   return { kind: 'user', client_id, organization_id, user_id, login, scopes }
 }
 
+const CREDENTIALS = /^([A-Za-z]+) +([^\s]+)$/
+
 /** The token of an `Authorization` header: undefined if there is none, `invalid` if it cannot be one. */
 export function tokenIn(header: string | null, schemes: readonly string[]): string | 'invalid' | undefined {
   if (header === null || header === '') return undefined
-  const [, scheme, token] = /^([A-Za-z]+) +([^\s]+)$/.exec(header) ?? []
+  const [, scheme, token] = CREDENTIALS.exec(header) ?? []
   if (scheme === undefined || token === undefined) return 'invalid'
-  return schemes.includes(scheme.toLowerCase()) && isWellMade(token) ? token : 'invalid'
+  return schemes.includes(scheme.toLowerCase()) ? token : 'invalid'
 }
 
 /** Who a request's credentials stand for; `invalid` if they stand for nobody. */
 export type Resolution = Caller | 'invalid'
 
+export const ANONYMOUS: Caller = { kind: 'anonymous' }
+const SCHEMES = ['bearer']
+
 /** The caller behind `Authorization: Bearer <token>` (D-2). */
-export async function resolveCaller(
-  callers: Callers,
-  header: string | null,
-  now: number,
-): Promise<Resolution> {
-  const token = tokenIn(header, ['bearer'])
-  if (token === undefined) return { kind: 'anonymous' }
+export function resolveCaller(callers: Callers, header: string | null, clock: Clock): Eventual<Resolution> {
+  const token = tokenIn(header, SCHEMES)
+  if (token === undefined) return ANONYMOUS
   if (token === 'invalid') return 'invalid'
-  return (await callers.find(token, now))?.caller ?? 'invalid'
+  return andThen(callers.find(token, clock.now()), found => found?.caller ?? 'invalid')
 }
 
 /** The operator, if the header carries the operator's token. */
 export function resolveOperator(operatorToken: string, header: string | null): Resolution {
   const [, token] = /^bearer +([^\s]+)$/i.exec(header ?? '') ?? []
-  if (token === undefined) return { kind: 'anonymous' }
+  if (token === undefined) return ANONYMOUS
   return sameSecret(token, operatorToken) ? { kind: 'operator' } : 'invalid'
 }

@@ -20,8 +20,11 @@ export interface Operation {
   readonly params?: TObject
   readonly query?: TObject
   readonly body?: TObject
-  /** `json`: a JSON object. `anywhere`: each field may come in the query string too, on the OAuth side also in a form. */
-  readonly bodyFrom?: 'json' | 'anywhere'
+  /**
+   * `json`: a JSON object. `anywhere`: each field may come in the query string too, on the OAuth side also in a form.
+   * `text`: a JSON object that may be so large that the handler is given its text, and has it read elsewhere.
+   */
+  readonly bodyFrom?: 'json' | 'anywhere' | 'text'
   readonly exactlyOne?: readonly [string, string]
   readonly page?: PageRule
   /** The request may carry an `Idempotency-Key` (D-39). */

@@ -1,6 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Key } from '../contract/page.ts'
-import { hmacSha256 } from '../kit/digest.ts'
 import type { KeyRing } from '../kit/key-ring.ts'
 
 /** Where a page began and ended, and what its walk remembers. */
@@ -12,6 +11,7 @@ export interface Bookmark {
 
 const VERSION = 1
 const MAC_BYTES = 16
+const HEAD_BYTES = 1 + MAC_BYTES
 const PURPOSE = 'cursor'
 
 /**
@@ -19,34 +19,41 @@ const PURPOSE = 'cursor'
  * which is not carried: a cursor that was altered, or belongs elsewhere, does not verify (D-14).
  */
 export class Cursors {
-  readonly #ring: KeyRing
+  /** Keyed and unused, newest key first: a copy of one costs less than a new one. */
+  readonly #hashers: readonly [Bun.CryptoHasher, ...Bun.CryptoHasher[]]
 
   constructor(ring: KeyRing) {
-    this.#ring = ring
+    const hasher = (id: string) => new Bun.CryptoHasher('sha256', ring.derive(PURPOSE, id))
+    const older = ring.ids.filter(id => id !== ring.newest)
+    this.#hashers = [hasher(ring.newest), ...older.map(hasher)]
   }
 
   seal(binding: string, { first, last, memory }: Bookmark): string {
     const payload = JSON.stringify(memory === undefined ? [first, last] : [first, last, memory])
-    const mac = this.#mac(this.#ring.newest, binding, payload)
-    return Buffer.concat([Uint8Array.of(VERSION), mac, Buffer.from(payload)]).toString('base64url')
+    const bytes = Buffer.allocUnsafe(HEAD_BYTES + Buffer.byteLength(payload))
+    bytes[0] = VERSION
+    macOf(this.#hashers[0], binding, payload).copy(bytes, 1, 0, MAC_BYTES)
+    bytes.write(payload, HEAD_BYTES)
+    return bytes.toString('base64url')
   }
 
   /** The bookmark, or undefined if this is not a cursor that was given out for exactly this. */
   open(binding: string, text: string): Bookmark | undefined {
     const bytes = Buffer.from(text, 'base64url')
-    if (bytes.length <= 1 + MAC_BYTES || bytes[0] !== VERSION) return undefined
+    if (bytes.length <= HEAD_BYTES || bytes[0] !== VERSION) return undefined
     // One text for each cursor: stray bits and characters that decoding passes over are refused.
     if (bytes.toString('base64url') !== text) return undefined
-    const payload = bytes.subarray(1 + MAC_BYTES).toString()
-    const mac = bytes.subarray(1, 1 + MAC_BYTES)
-    if (!this.#ring.ids.some(id => timingSafeEqual(mac, this.#mac(id, binding, payload)))) return undefined
+    const payload = bytes.toString('utf8', HEAD_BYTES)
+    const mac = bytes.subarray(1, HEAD_BYTES)
+    const isOurs = this.#hashers.some(hasher =>
+      timingSafeEqual(mac, macOf(hasher, binding, payload).subarray(0, MAC_BYTES)),
+    )
+    if (!isOurs) return undefined
     const [first, last, memory] = JSON.parse(payload) as [Key, Key, Key?]
     return { first, last, memory }
   }
+}
 
-  #mac(key: string, binding: string, payload: string): Buffer {
-    const bytes = this.#ring.derive(PURPOSE, key)
-    if (bytes === undefined) throw new Error('the ring lists this key')
-    return hmacSha256(bytes, `${VERSION}\n${binding}\n${payload}`).subarray(0, MAC_BYTES)
-  }
+function macOf(hasher: Bun.CryptoHasher, binding: string, payload: string): Buffer {
+  return hasher.copy().update(`${VERSION}\n${binding}\n${payload}`).digest()
 }

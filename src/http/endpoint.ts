@@ -2,20 +2,22 @@
  * The interpreter of a declaration: takes one request through the checks in the order of D-9 and hands what is left to
  * the operation's code. Everything that can be decided from the declaration alone is decided once.
  */
-import { type Resolution, resolveCaller, resolveOperator } from '../auth/callers.ts'
+import { ANONYMOUS, type Resolution, resolveCaller, resolveOperator } from '../auth/callers.ts'
 import { type Family, familyOf, type Operation } from '../contract/operation.ts'
 import { LARGEST_PAGE, type Window } from '../contract/page.ts'
 import { raise } from '../contract/problem.ts'
 import { refusal } from '../domain/access.ts'
 import { type Caller, isTokenCaller } from '../domain/caller.ts'
+import { andThen, type Eventual } from '../kit/eventual.ts'
 import { lazily } from '../kit/lazily.ts'
 import type { Call, Implementation, Rooms } from '../operations/implement.ts'
 import { readBody } from './body.ts'
 import type { Cursors } from './cursor.ts'
-import { addRateHeaders, type HeaderBag } from './headers.ts'
+import { commonHeaders, Letterhead } from './headers.ts'
 import { HotAnswers } from './hot-answers.ts'
 import {
   createInputReader,
+  decodeText,
   type Fields,
   type InputReader,
   type Pairs,
@@ -25,6 +27,7 @@ import {
 } from './parse.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import { createReplyWriter } from './reply.ts'
+import type { Visit } from './visit.ts'
 
 const PUBLIC_BODY_BYTES = 64 * 1024
 const OPERATOR_BODY_BYTES = 4 * 1024 * 1024
@@ -40,16 +43,7 @@ export interface Counter {
   readonly checkReplies: boolean
 }
 
-/** One request on its way in. */
-export interface Arrival {
-  readonly request: Request
-  readonly search: string
-  readonly params: Readonly<Record<string, string>>
-  /** Whose bucket is used where no token resolves; asking the runtime costs, so it is asked only then. */
-  readonly address: () => string
-  /** The headers of the answer, filled as the checks go on, so that a failure carries them too. */
-  readonly headers: HeaderBag
-}
+type Params = Readonly<Record<string, string>>
 
 export class Endpoint {
   readonly operation: Operation
@@ -59,6 +53,8 @@ export class Endpoint {
   readonly #hot = new HotAnswers()
   readonly #reader: () => InputReader
   readonly #write: (answer: unknown) => string
+  readonly #forAnonymous: Letterhead
+  readonly #forCallers: Letterhead
   readonly #counter: Counter
 
   constructor(implementation: Implementation, counter: Counter) {
@@ -68,98 +64,116 @@ export class Endpoint {
     this.#versionOf = implementation.versionOf
     this.#reader = lazily(() => createInputReader(this.operation))
     this.#write = createReplyWriter(this.operation, { checked: counter.checkReplies })
+    this.#forAnonymous = new Letterhead(headersOf(this.operation, ANONYMOUS))
+    this.#forCallers = new Letterhead(headersOf(this.operation))
     this.#counter = counter
   }
 
-  async answer(arrival: Arrival): Promise<Response> {
-    const caller = await this.#admit(arrival)
-    await this.#sufferFault(arrival)
-    const version = this.#versionOf?.(this.#counter.rooms)
-    if (version === undefined) return this.#reply(arrival, caller, await this.#ask(arrival, caller))
-    const question = `${ownerOf(caller)}?${arrival.search}`
-    const kept = this.#hot.find(version, question)
-    if (kept !== undefined) return this.#reply(arrival, caller, kept)
-    const text = await this.#ask(arrival, caller)
-    this.#hot.keep(version, question, text)
-    return this.#reply(arrival, caller, text)
+  /** Token, rate limit, client, kind, scope; then the planned fault, the input, and the operation's own checks. */
+  answer(visit: Visit, params: Params): Eventual<Response> {
+    return andThen(this.#resolve(visit), resolution => {
+      this.#takePoint(visit, resolution)
+      const caller = this.#admit(visit, resolution)
+      return andThen(this.#sufferFault(visit), () =>
+        andThen(this.#bodyFor(visit, params, caller), body => this.#respond(visit, caller, body)),
+      )
+    })
   }
 
-  async #ask(arrival: Arrival, caller: Caller): Promise<string> {
-    const call = await this.#read(arrival, caller)
-    return this.#write(await this.#handle(call, this.#counter.rooms))
+  #resolve(visit: Visit): Eventual<Resolution> {
+    if (this.operation.access.kind === 'open') return ANONYMOUS
+    const authorization = visit.headers.get('authorization')
+    if (this.family === 'control') return resolveOperator(this.#counter.operatorToken, authorization)
+    const { callers, clock } = this.#counter.rooms
+    const resolved = resolveCaller(callers, authorization, clock)
+    if (!(resolved instanceof Promise)) return resolved
+    return resolved.catch(thrown => {
+      // Who it is cannot be told while the store is away; the answer carries its headers all the same.
+      visit.allowance = this.#counter.limiter.take(ANONYMOUS, visit.address)
+      throw thrown
+    })
   }
 
-  /** Token, rate limit, client, kind, scope. */
-  async #admit(arrival: Arrival): Promise<Caller> {
-    const { request, address, headers } = arrival
-    const resolution = await this.#resolve(arrival)
-    const caller: Caller = resolution === 'invalid' ? { kind: 'anonymous' } : resolution
-    if (this.family === 'helix') takePoint(this.#counter.limiter, caller, address, headers)
-    if (resolution === 'invalid') raise(this.family === 'control' ? 'operator_required' : 'token_invalid')
-    requireSameClient(caller, request.headers.get('client-id'))
+  /** Every answer of the family costs a point, whatever it says; an empty bucket is answered 429 (D-9, D-17). */
+  #takePoint(visit: Visit, resolution: Resolution): void {
+    if (this.family !== 'helix') return
+    const payer = resolution === 'invalid' ? ANONYMOUS : resolution
+    visit.allowance = this.#counter.limiter.take(payer, visit.address)
+    if (!visit.allowance.allowed) raise('rate_limited')
+  }
+
+  /** Token, client, kind, scope. */
+  #admit(visit: Visit, caller: Resolution): Caller {
+    if (caller === 'invalid') return raise(this.family === 'control' ? 'operator_required' : 'token_invalid')
+    if (isTokenCaller(caller)) requireSameClient(caller.client_id, visit.headers.get('client-id'))
     const refused = refusal(this.operation.access, caller)
     if (refused !== undefined) throw refused
     return caller
   }
 
-  async #resolve({ request, address, headers }: Arrival): Promise<Resolution> {
-    const authorization = request.headers.get('authorization')
-    if (this.operation.access.kind === 'open') return { kind: 'anonymous' }
-    if (this.family === 'control') return resolveOperator(this.#counter.operatorToken, authorization)
-    const { callers, clock } = this.#counter.rooms
-    try {
-      return await resolveCaller(callers, authorization, clock.now())
-    } catch (error) {
-      // Who it is cannot be told while the store is away; the answer carries its headers all the same.
-      addRateHeaders(headers, this.#counter.limiter.take({ kind: 'anonymous' }, address))
-      throw error
-    }
-  }
-
   /** In demo mode the operator may have planned a failure for this call. */
-  async #sufferFault({ headers }: Arrival): Promise<void> {
+  #sufferFault(visit: Visit): Eventual<void> {
     const outcome = this.#counter.rooms.demo?.faults.take(this.operation.id)
     if (outcome === 'unavailable') raise('unavailable')
-    if (outcome === 'slow') await Bun.sleep(SLOW_MILLISECONDS)
+    if (outcome === 'slow') return Bun.sleep(SLOW_MILLISECONDS)
     if (outcome === 'rate_limited') {
-      if (this.family === 'helix') headers['Ratelimit-Remaining'] = '0'
+      if (visit.allowance !== undefined) visit.allowance = { ...visit.allowance, remaining: 0 }
       raise('rate_limited')
     }
   }
 
-  /** Parameters and body, checked and typed; the cursor opened. */
-  async #read({ request, search, params }: Arrival, caller: Caller): Promise<Call<Operation>> {
-    const { operation } = this
-    const pairs = splitPairs(search)
-    const idempotencyKey = operation.idempotent ? idempotencyKeyOf(request) : undefined
-    const reader = this.#reader()
-    const fields = reader.query(pairs)
-    const path = reader.params(params)
-    const body = operation.body === undefined ? {} : await this.#readBody(request, pairs)
-    const { first, after, before, ...filters } = fields
-    let binding: string | undefined
-    const bindingOnce = () => {
-      binding ??= bindingOf(operation, { ...path, ...filters }, caller)
-      return binding
-    }
-    return {
-      params: path as never,
-      query: filters as never,
-      body: body as never,
-      caller,
-      window: this.#window(fields, bindingOnce),
-      authorization: request.headers.get('authorization'),
-      idempotencyKey,
-      paginate: (page, keyOf, memory) => {
-        const [top, bottom] = [page.rows[0], page.rows.at(-1)]
-        if (!page.more || top === undefined || bottom === undefined) return {}
-        const bookmark = { first: keyOf(top), last: keyOf(bottom), memory }
-        return { cursor: this.#counter.cursors.seal(bindingOnce(), bookmark) }
-      },
-    }
+  /** The text of the answer, or the bytes of one that is still good. */
+  #bodyFor(visit: Visit, params: Params, caller: Caller): Eventual<string | Blob> {
+    const version = this.#versionOf?.(this.#counter.rooms, visit.search)
+    if (version === undefined) return this.#ask(visit, params, caller)
+    const answers = this.#hot.at(version, visit.began)
+    const kept = answers.find(caller, visit.search)
+    if (kept !== undefined) return kept
+    return andThen(this.#ask(visit, params, caller), text => {
+      answers.keep(caller, visit.search, text)
+      return text
+    })
   }
 
-  async #readBody(request: Request, pairs: Pairs): Promise<Fields> {
+  #ask(visit: Visit, params: Params, caller: Caller): Eventual<string> {
+    return andThen(this.#read(visit, params, caller), call =>
+      andThen(this.#handle(call, this.#counter.rooms), this.#write),
+    )
+  }
+
+  /** Parameters and body, checked and typed; the cursor opened. */
+  #read({ request, headers, search }: Visit, params: Params, caller: Caller): Eventual<Call<Operation>> {
+    const { operation } = this
+    const pairs = splitPairs(search)
+    const idempotencyKey = operation.idempotent ? readIdempotencyKey(headers) : undefined
+    const reader = this.#reader()
+    const query = reader.query(pairs)
+    const path = reader.params(params)
+    return andThen(
+      operation.body === undefined ? NO_BODY : this.#readBody(request, pairs),
+      ({ body, bodyText }) => {
+        const binding = lazily(() => bindingOf(operation, { ...path, ...query }, caller))
+        return {
+          params: path as never,
+          query: query as never,
+          body: body as never,
+          bodyText,
+          caller,
+          window: this.#window(query, binding),
+          authorization: headers.get('authorization'),
+          idempotencyKey,
+          paginate: (page, keyOf, memory) => {
+            const [top, bottom] = [page.rows[0], page.rows.at(-1)]
+            if (!page.more || top === undefined || bottom === undefined) return {}
+            const bookmark = { first: keyOf(top), last: keyOf(bottom), memory }
+            return { cursor: this.#counter.cursors.seal(binding(), bookmark) }
+          },
+        }
+      },
+    )
+  }
+
+  async #readBody(request: Request, pairs: Pairs): Promise<Body> {
     const limit = this.family === 'control' ? OPERATOR_BODY_BYTES : PUBLIC_BODY_BYTES
     const bytes = await readBody(request, limit)
     const isForm = request.headers
@@ -167,9 +181,10 @@ export class Endpoint {
       ?.toLowerCase()
       .startsWith('application/x-www-form-urlencoded')
     if (isForm && this.family === 'oauth') {
-      return this.#reader().body({}, [...pairs, ...parseForm(bytes)])
+      return { body: this.#reader().body({}, [...pairs, ...parseForm(bytes)]), bodyText: '' }
     }
-    return this.#reader().body(parseJsonObject(bytes), pairs)
+    if (this.operation.bodyFrom === 'text') return { body: NO_FIELDS, bodyText: decodeText(bytes) }
+    return { body: this.#reader().body(parseJsonObject(bytes), pairs), bodyText: '' }
   }
 
   #window(fields: Fields, binding: () => string): Window {
@@ -191,48 +206,57 @@ export class Endpoint {
     }
   }
 
-  #reply({ headers }: Arrival, caller: Caller, body: string | Uint8Array<ArrayBuffer>): Response {
-    const { cacheSeconds, returns, status = 200 } = this.operation
-    if (cacheSeconds !== undefined) {
-      headers.Vary = 'Authorization'
-      if (caller.kind === 'anonymous') headers['Cache-Control'] = `public, max-age=${cacheSeconds}`
-    }
-    if (returns === undefined) {
-      delete headers['Content-Type']
-      return new Response(null, { status, headers })
-    }
-    return new Response(body, { status, headers })
+  #respond(visit: Visit, caller: Caller, body: string | Blob): Response {
+    const { returns, status = 200 } = this.operation
+    const letterhead = caller.kind === 'anonymous' ? this.#forAnonymous : this.#forCallers
+    return letterhead.respond(status, returns === undefined ? null : body, visit)
   }
 }
 
-/** Every answer of the family costs a point, whatever it says; an empty bucket is answered 429 (D-9, D-17). */
-function takePoint(limiter: RateLimiter, caller: Caller, address: () => string, headers: HeaderBag): void {
-  const allowance = limiter.take(caller, address)
-  addRateHeaders(headers, allowance)
-  if (!allowance.allowed) raise('rate_limited')
+interface Body {
+  readonly body: Fields
+  readonly bodyText: string
+}
+
+const NO_FIELDS: Fields = {}
+const NO_BODY: Body = { body: NO_FIELDS, bodyText: '' }
+/** The parameters that choose a part of a list and not the list. */
+const PAGE_FIELDS: ReadonlySet<string> = new Set(['first', 'after', 'before'])
+
+/** The headers of a success (D-21). */
+function headersOf(operation: Operation, caller?: Caller): Record<string, string> {
+  const { 'Content-Type': type = '', ...common } = commonHeaders(familyOf(operation))
+  const { cacheSeconds, returns } = operation
+  const isPublic = cacheSeconds !== undefined && caller?.kind === 'anonymous'
+  return {
+    ...common,
+    ...(returns !== undefined && { 'Content-Type': type }),
+    ...(cacheSeconds !== undefined && { Vary: 'Authorization' }),
+    ...(isPublic && { 'Cache-Control': `public, max-age=${cacheSeconds}` }),
+  }
 }
 
 /** A `Client-Id` that is sent along with a token must be the token's (D-3). */
-function requireSameClient(caller: Caller, client_id: string | null): void {
-  if (client_id === null || client_id === '' || !isTokenCaller(caller)) return
-  if (client_id !== caller.client_id) raise('client_mismatch')
+function requireSameClient(client_id: string, given: string | null): void {
+  if (given !== null && given !== '' && given !== client_id) raise('client_mismatch')
 }
 
-function idempotencyKeyOf(request: Request): string | undefined {
-  const key = request.headers.get('idempotency-key')
+function readIdempotencyKey(headers: Headers): string | undefined {
+  const key = headers.get('idempotency-key')
   if (key === null) return undefined
   return IDEMPOTENCY_KEY.test(key) ? key : raise('bad_idempotency_key')
 }
 
 /** What a cursor belongs to: the operation, its filters in any order, and the caller. */
-function bindingOf(operation: Operation, filters: Fields, caller: Caller): string {
-  const canonical = Object.entries(filters)
+function bindingOf(operation: Operation, fields: Fields, caller: Caller): string {
+  const filters = Object.entries(fields)
+    .filter(([name]) => !PAGE_FIELDS.has(name))
     .map(([name, value]) => [name, Array.isArray(value) ? [...new Set(value)].sort() : value])
     .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))
-  return JSON.stringify([operation.id, canonical, ownerOf(caller)])
+  return JSON.stringify([operation.id, filters, ownerOf(caller)])
 }
 
-/** Who a cursor, or a kept answer, belongs to. */
+/** Who a cursor belongs to. */
 function ownerOf(caller: Caller): string {
   if (caller.kind === 'user') return `user ${caller.client_id} ${caller.user_id}`
   return caller.kind === 'app' ? `app ${caller.client_id}` : caller.kind

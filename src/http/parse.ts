@@ -8,6 +8,7 @@ import { explain } from './explain.ts'
 export type Pairs = readonly (readonly [name: string, value: string])[]
 export type Fields = Record<string, unknown>
 
+const NO_FIELDS: Fields = {}
 const INTEGER = /^(0|[1-9][0-9]{0,8})$/
 
 /** Splits `a=1&b=2`; empty pieces are passed over (D-11). */
@@ -43,12 +44,22 @@ export function parseForm(bytes: Uint8Array): Pairs {
   }
 }
 
+/** The text of a body that is to be JSON. */
+export function decodeText(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return raise('malformed_json')
+  }
+}
+
 /** The JSON object in a body; an empty body is an empty object. */
 export function parseJsonObject(bytes: Uint8Array): Fields {
   if (bytes.length === 0) return {}
+  const text = decodeText(bytes)
   let value: unknown
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    value = JSON.parse(text)
   } catch {
     return raise('malformed_json')
   }
@@ -89,8 +100,10 @@ export function createInputReader(operation: Operation): InputReader {
       return fields
     },
     params: raw => {
-      const fields = { ...raw }
-      checkParams?.(fields)
+      if (checkParams === undefined) return NO_FIELDS
+      const fields: Fields = {}
+      for (const [name, text] of Object.entries(raw)) fields[name] = decode(text.replaceAll('+', '%2B'))
+      checkParams(fields)
       return fields
     },
   }

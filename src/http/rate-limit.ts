@@ -73,9 +73,13 @@ export class RateLimiter {
   }
 }
 
-/** What is shown where nothing is counted. */
+let full: Allowance = { allowed: true, limit: SHOWN_WHEN_OFF, remaining: SHOWN_WHEN_OFF, reset: 0 }
+
+/** What is shown where nothing is counted; the same one for a second. */
 export function fullBucket(now: number): Allowance {
-  return { allowed: true, limit: SHOWN_WHEN_OFF, remaining: SHOWN_WHEN_OFF, reset: Math.ceil(now / 1000) }
+  const reset = Math.ceil(now / 1000)
+  if (full.reset !== reset) full = { ...full, reset }
+  return full
 }
 
 function bucketName(caller: Caller, address: () => string): string {

@@ -1,24 +1,25 @@
 import http from 'node:http'
 import type { BlockList } from 'node:net'
-import { resolveCaller } from '../auth/callers.ts'
-import type { Family } from '../contract/operation.ts'
-import { type Problem, problem } from '../contract/problem.ts'
-import { uuid } from '../kit/id.ts'
+import { ANONYMOUS, type Resolution, resolveCaller } from '../auth/callers.ts'
+import { type Family, familyOf } from '../contract/operation.ts'
+import { type Problem, problem, raise } from '../contract/problem.ts'
+import { andThen, type Eventual } from '../kit/eventual.ts'
 import type { Implementation } from '../operations/implement.ts'
 import { clientAddress } from './client-address.ts'
 import { type Counter, Endpoint } from './endpoint.ts'
 import { asProblem, failureBody } from './failure.ts'
-import { addRateHeaders, commonHeaders, type HeaderBag, PREFLIGHT } from './headers.ts'
+import { letterheadOf, preflightLetterhead } from './headers.ts'
 import { fullBucket } from './rate-limit.ts'
 import { Router } from './router.ts'
+import { Visit } from './visit.ts'
 
 /** The same handlers answer under the names that client libraries use for a local server (D-1). */
-const ALIASES: readonly (readonly [prefix: string, canonical: string, Family])[] = [
-  ['/helix/', '/helix/', 'helix'],
-  ['/mock/', '/helix/', 'helix'],
-  ['/oauth2/', '/oauth2/', 'oauth'],
-  ['/auth/', '/oauth2/', 'oauth'],
-  ['/control/', '/control/', 'control'],
+const PREFIXES: readonly (readonly [prefix: string, Family])[] = [
+  ['/helix/', 'helix'],
+  ['/mock/', 'helix'],
+  ['/oauth2/', 'oauth'],
+  ['/auth/', 'oauth'],
+  ['/control/', 'control'],
 ]
 
 /** Three lists of 100 values make a request line of about 10 KB; the runtime's own limit leaves little beside it. */
@@ -26,8 +27,6 @@ Object.assign(http, { maxHeaderSize: 32 * 1024 })
 
 /** How long a stop waits for the answers under way. */
 const LAST_ANSWERS_MILLISECONDS = 15_000
-
-const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 export interface ServerOptions extends Counter {
   readonly implementations: readonly Implementation[]
@@ -46,132 +45,142 @@ export type Side = readonly Family[]
 export class Application {
   readonly #options: ServerOptions
   readonly #router = new Router<Endpoint>()
+  readonly #isLogged: boolean
 
   constructor(options: ServerOptions) {
     this.#options = options
+    this.#isLogged = options.rooms.log.isLevelEnabled('debug')
     for (const implementation of options.implementations) {
       const { operation } = implementation
       if (operation.demoOnly && options.rooms.demo === undefined) continue
-      this.#router.add(operation.method, operation.path, new Endpoint(implementation, options))
+      const endpoint = new Endpoint(implementation, options)
+      for (const path of pathsOf(operation)) this.#router.add(operation.method, path, endpoint)
     }
   }
 
-  async handle(request: Request, peer: () => string, side: Side): Promise<Response> {
-    const began = performance.now()
-    const requestId = requestIdOf(request)
-    const { path, search } = splitUrl(request.url)
-    const [prefix, canonical, family] = aliasOf(path) ?? []
-    const isHere = family === undefined || side.includes(family)
-    const headers = commonHeaders(isHere ? family : undefined, requestId)
-    let endpoint: Endpoint | undefined
-    let response: Response
-    let failure: Problem | undefined
+  handle(request: Request, peer: () => string, side: Side): Eventual<Response> {
+    const { trustedProxies } = this.#options
+    const visit = new Visit(request, () =>
+      clientAddress(peer(), request.headers.get('x-forwarded-for'), trustedProxies),
+    )
+    const answered = this.#answerOrRefuse(visit, side)
+    return this.#isLogged ? andThen(answered, response => this.#log(visit, response)) : answered
+  }
+
+  #answerOrRefuse(visit: Visit, side: Side): Eventual<Response> {
     try {
-      if (family === undefined || prefix === undefined || canonical === undefined || !isHere) {
-        response = await this.#answerPlain(request, path, headers)
-      } else if (request.method === 'OPTIONS' && family !== 'control') {
-        response = new Response(null, { status: 204, headers: { ...PREFLIGHT, 'X-Request-Id': requestId } })
-      } else {
-        const { trustedProxies } = this.#options
-        const address = () => clientAddress(peer(), request.headers.get('x-forwarded-for'), trustedProxies)
-        const found = this.#router.find(request.method, canonical + path.slice(prefix.length))
-        if (found === undefined) {
-          if (family === 'helix') await this.#chargeForNothing(request, address, headers)
-          throw problem('route_unknown')
-        }
-        endpoint = found.target
-        response = await endpoint.answer({ request, search, params: found.params, address, headers })
-      }
+      const answer = this.#answer(visit, side)
+      return answer instanceof Promise ? answer.catch(thrown => this.#refuse(visit, thrown)) : answer
     } catch (thrown) {
-      failure = asProblem(thrown, endpoint?.operation, this.#options.rooms.log)
-      response = new Response(failureBody(isHere ? family : undefined, failure), {
-        status: failure.status,
-        headers: { ...headers, 'Content-Type': 'application/json', ...failure.headers },
-      })
+      return this.#refuse(visit, thrown)
     }
-    const { log } = this.#options.rooms
-    if (log.isLevelEnabled('debug')) {
-      const operation = endpoint?.operation.id
-      const ms = Math.round((performance.now() - began) * 100) / 100
-      const { method } = request
-      log.debug(
-        { request_id: requestId, operation, method, status: response.status, problem: failure?.name, ms },
-        'answered',
-      )
-    }
+  }
+
+  #answer(visit: Visit, side: Side): Eventual<Response> {
+    const found = this.#router.find(visit.method, visit.path)
+    const family = found === undefined ? familyAt(visit.path) : found.target.family
+    if (family === undefined || !side.includes(family)) return this.#answerOutside(visit)
+    visit.family = family
+    if (found === undefined) return this.#answerUnknown(visit, family)
+    visit.endpoint = found.target
+    return found.target.answer(visit, found.params)
+  }
+
+  #refuse(visit: Visit, thrown: unknown): Response {
+    const failure = asProblem(thrown, visit.endpoint?.operation, this.#options.rooms.log)
+    visit.failure = failure
+    return refusal(visit, failure)
+  }
+
+  #log({ requestId, method, endpoint, failure, began }: Visit, response: Response): Response {
+    const ms = Math.round((performance.now() - began) * 100) / 100
+    this.#options.rooms.log.debug(
+      {
+        request_id: requestId,
+        operation: endpoint?.operation.id,
+        method,
+        status: response.status,
+        problem: failure?.name,
+        ms,
+      },
+      'answered',
+    )
     return response
   }
 
-  async #answerPlain(request: Request, path: string, headers: HeaderBag): Promise<Response> {
+  /** What is there beside the families. */
+  #answerOutside(visit: Visit): Eventual<Response> {
     const { openapi, version, isReady } = this.#options
-    if (request.method !== 'GET') throw problem('route_unknown')
-    switch (path) {
+    const reply = (status: number, answer: object) =>
+      letterheadOf(undefined).respond(status, JSON.stringify(answer), visit)
+    switch (visit.method === 'GET' && visit.path) {
       case '/healthz':
-        return Response.json({ status: 'ok' }, { headers })
-      case '/readyz': {
-        const ready = await isReady()
-        return Response.json(
-          { status: ready ? 'ready' : 'not ready' },
-          { status: ready ? 200 : 503, headers },
+        return reply(200, { status: 'ok' })
+      case '/readyz':
+        return isReady().then(ready =>
+          ready ? reply(200, { status: 'ready' }) : reply(503, { status: 'not ready' }),
         )
+      case '/openapi.json': {
+        const response = letterheadOf(undefined).respond(200, openapi(), visit)
+        response.headers.set('Access-Control-Allow-Origin', '*')
+        return response
       }
-      case '/openapi.json':
-        return new Response(openapi(), { headers: { ...headers, 'Access-Control-Allow-Origin': '*' } })
       case '/':
-        return Response.json(
-          { name: 'Strand', version, helix: '/helix', oauth: '/oauth2', reference: '/openapi.json' },
-          { headers },
-        )
+        return reply(200, {
+          name: 'Strand',
+          version,
+          helix: '/helix',
+          oauth: '/oauth2',
+          reference: '/openapi.json',
+        })
       default:
-        throw problem('route_unknown')
+        return raise('route_unknown')
     }
   }
 
   /** An unknown path costs its point like every answer, and is told as unknown even from an empty bucket. */
-  async #chargeForNothing(request: Request, address: () => string, headers: HeaderBag): Promise<void> {
+  #answerUnknown(visit: Visit, family: Family): Eventual<Response> {
+    if (visit.method === 'OPTIONS' && family !== 'control')
+      return preflightLetterhead.respond(204, null, visit)
+    if (family !== 'helix') return raise('route_unknown')
     const { rooms, limiter } = this.#options
-    const authorization = request.headers.get('authorization')
-    const resolution = await resolveCaller(rooms.callers, authorization, rooms.clock.now()).catch(
-      () => 'invalid' as const,
-    )
-    addRateHeaders(
-      headers,
-      limiter.take(resolution === 'invalid' ? { kind: 'anonymous' } : resolution, address),
-    )
+    const takePoint = (resolution: Resolution) => {
+      visit.allowance = limiter.take(resolution === 'invalid' ? ANONYMOUS : resolution, visit.address)
+      return raise('route_unknown')
+    }
+    const resolved = resolveCaller(rooms.callers, visit.headers.get('authorization'), rooms.clock)
+    return resolved instanceof Promise
+      ? resolved.then(takePoint, () => takePoint('invalid'))
+      : takePoint(resolved)
   }
 }
 
+/** Everywhere that an operation answers. */
+function pathsOf({ path }: { readonly path: string }): string[] {
+  const family = familyOf({ path })
+  const [, , rest = ''] = /^(\/[^/]+\/)(.*)$/.exec(path) ?? []
+  return PREFIXES.filter(([, of]) => of === family).map(([prefix]) => prefix + rest)
+}
+
 /** The family that a path belongs to; `/helix` itself is one of its paths, though nothing is there. */
-function aliasOf(path: string): (typeof ALIASES)[number] | undefined {
-  return ALIASES.find(([prefix]) => path.startsWith(prefix) || path === prefix.slice(0, -1))
+function familyAt(path: string): Family | undefined {
+  return PREFIXES.find(([prefix]) => path.startsWith(prefix) || path === prefix.slice(0, -1))?.[1]
 }
 
-/** The request's own id if it is well formed, else a new one (D-20). */
-function requestIdOf(request: Request): string {
-  const given = request.headers.get('x-request-id')
-  return given !== null && REQUEST_ID.test(given) ? given : uuid()
-}
-
-/** Path, its dots already resolved by the runtime, and query string. Without a host the URL has no scheme either. */
-function splitUrl(url: string): { path: string; search: string } {
-  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
-  const question = url.indexOf('?', start)
-  if (question < 0) return { path: url.slice(start), search: '' }
-  return { path: url.slice(start, question), search: url.slice(question + 1) }
+function refusal(visit: Visit, failure: Problem): Response {
+  const { family } = visit
+  const response = letterheadOf(family).respond(failure.status, failureBody(family, failure), visit)
+  for (const [name, value] of Object.entries(failure.headers)) response.headers.set(name, value)
+  return response
 }
 
 /** The answer while the store is still being opened: alive, not ready. */
 export function answerBeforeReady(request: Request): Response {
-  const { path } = splitUrl(request.url)
-  const family = aliasOf(path)?.[2]
-  const headers = commonHeaders(family, requestIdOf(request))
-  if (path === '/healthz') return Response.json({ status: 'ok' }, { headers })
-  if (family === 'helix') addRateHeaders(headers, fullBucket(Date.now()))
-  const failure = problem('unavailable')
-  return new Response(failureBody(family, failure), {
-    status: failure.status,
-    headers: { ...headers, ...failure.headers },
-  })
+  const visit = new Visit(request, () => '')
+  if (visit.path === '/healthz') return letterheadOf(undefined).respond(200, '{"status":"ok"}', visit)
+  visit.family = familyAt(visit.path)
+  if (visit.family === 'helix') visit.allowance = fullBucket(Date.now())
+  return refusal(visit, problem('unavailable'))
 }
 
 /** Where the server listens. `localhost` stands for both loopback addresses. */

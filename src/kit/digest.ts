@@ -1,16 +1,16 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 
 export function sha256Hex(text: string): string {
-  return Bun.CryptoHasher.hash('sha256', text, 'hex')
+  return Bun.SHA256.hash(text, 'hex')
 }
 
 export function hmacSha256(key: Uint8Array, text: string): Buffer {
-  return Buffer.from(new Bun.CryptoHasher('sha256', key).update(text).digest())
+  return new Bun.CryptoHasher('sha256', key).update(text).digest()
 }
 
 /** Compares two secrets by their digests: the time taken tells nothing about either. */
 export function sameSecret(a: string, b: string): boolean {
-  return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest())
+  return timingSafeEqual(Bun.SHA256.hash(a), Bun.SHA256.hash(b))
 }
 
 /** CRC-32 of the text as six base62 digits, to tell a mistyped token from an unknown one without a look-up. */

@@ -8,6 +8,7 @@ import type { Followings } from '../directory/followings.ts'
 import type { History } from '../directory/history.ts'
 import type { Caller } from '../domain/caller.ts'
 import type { Clock, MovableClock } from '../kit/clock.ts'
+import type { Eventual } from '../kit/eventual.ts'
 import type { Log } from '../kit/log.ts'
 import type { Store } from '../store/store.ts'
 import type { Faults } from './faults.ts'
@@ -33,6 +34,8 @@ export interface Call<O extends Operation> {
   readonly params: ParamsOf<O>
   readonly query: QueryOf<O>
   readonly body: BodyOf<O>
+  /** The body as it came, where the operation reads it so. */
+  readonly bodyText: string
   readonly caller: Caller
   readonly window: Window
   readonly authorization: string | null
@@ -63,14 +66,17 @@ export function preparedPage(
 /** An operation with the code that answers it. */
 export interface Implementation {
   readonly operation: Operation
-  handle(call: Call<Operation>, rooms: Rooms): Promise<unknown>
-  /** While this stands still, the same question of the same caller has the same answer. Absent: it may always differ. */
-  versionOf?(rooms: Rooms): number
+  handle(call: Call<Operation>, rooms: Rooms): Eventual<unknown>
+  /**
+   * While this stands still, the same question, as a query string, of the same caller has the same answer. Absent or
+   * undefined: it may always differ.
+   */
+  versionOf?(rooms: Rooms, search: string): number | undefined
 }
 
 export function implement<O extends Operation>(
   operation: O,
-  handle: (call: Call<O>, rooms: Rooms) => Promise<AnswerOf<O> | PreparedJson>,
+  handle: (call: Call<O>, rooms: Rooms) => Eventual<AnswerOf<O> | PreparedJson>,
   options: Pick<Implementation, 'versionOf'> = {},
 ): Implementation {
   return { operation, handle: handle as unknown as Implementation['handle'], ...options }

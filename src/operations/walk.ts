@@ -1,5 +1,6 @@
 import type { Window } from '../contract/page.ts'
 import { pointIn, type StreamPage } from '../directory/directory.ts'
+import type { Eventual } from '../kit/eventual.ts'
 import type { Rooms } from './implement.ts'
 
 /** Cuts a page of the directory; first makes sure that the directory knows the point where the walk began. */
@@ -7,7 +8,7 @@ export function cutAlongWalk(
   { directory, history }: Rooms,
   window: Window,
   cut: () => StreamPage,
-): StreamPage | Promise<StreamPage> {
+): Eventual<StreamPage> {
   const point = pointIn(window)
   return point === undefined || directory.knows(point) ? cut() : history.reach(point).then(cut)
 }

@@ -15,6 +15,7 @@ export const reportViewers = defineOperation({
       description: 'From user id to viewers.',
     }),
   }),
+  bodyFrom: 'text',
   status: 204,
   problems: [],
   example: { body: { counts: { '141981764': 478 } } },

@@ -1,7 +1,9 @@
 import { reportViewers } from '../../contract/control/viewers.ts'
+import { raise } from '../../contract/problem.ts'
 import { implement } from '../implement.ts'
 
-export const handleReportViewers = implement(reportViewers, async ({ body }, { store }) => {
-  await store.commands.reportViewers({ counts: Object.entries(body.counts) })
+export const handleReportViewers = implement(reportViewers, async ({ bodyText }, { store }) => {
+  const refused = await store.commands.takeViewerReport({ text: bodyText })
+  if (refused !== undefined) raise(refused.complaint.name, ...refused.complaint.details)
   return undefined
 })

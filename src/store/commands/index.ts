@@ -7,7 +7,7 @@ import { deleteFollow, putFollows } from './follows.ts'
 import { deleteGame, putGame } from './games.ts'
 import { createMarker } from './markers.ts'
 import { deleteMember, deleteOrganization, putMember, putOrganization } from './organizations.ts'
-import { endStream, reportViewers, startStream } from './streams.ts'
+import { endStream, reportViewers, startStream, takeViewerReport } from './streams.ts'
 import { issueTokens, revokeToken, useRefreshToken } from './tokens.ts'
 import { noteFact, sweep } from './upkeep.ts'
 import { deleteUser, putUser } from './users.ts'
@@ -43,6 +43,7 @@ const single = {
   startStream,
   endStream,
   reportViewers,
+  takeViewerReport,
   grantEntitlements,
   updateEntitlements,
   createMarker,

@@ -1,3 +1,4 @@
+import { type Complaint, readViewerReport } from '../../domain/viewer-report.ts'
 import { isoSeconds } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
@@ -90,6 +91,17 @@ export async function reportViewers(
     was: changed.map(row => row.viewer_count),
   })
   return changed.length
+}
+
+/** The same, from the text of a report: reading it is work for this thread, not for the one that answers everybody. */
+export async function takeViewerReport(
+  tx: Transaction,
+  args: { text: string },
+): Promise<{ complaint: Complaint } | undefined> {
+  const report = readViewerReport(args.text)
+  if ('complaint' in report) return report
+  await reportViewers(tx, report)
+  return undefined
 }
 
 export async function insertVideo(
