@@ -21,6 +21,7 @@ import {
   makeRanking,
   noteStray,
   type Ranking,
+  type ShownStream,
   type SliceFilter,
   type Slot,
   sliceOf,
@@ -44,11 +45,6 @@ export interface StreamFilter {
   readonly user_logins?: readonly string[] | undefined
   readonly game_ids?: readonly string[] | undefined
   readonly languages?: readonly string[] | undefined
-}
-
-/** A row of a page: where it stands, and its text. */
-export interface ShownStream extends Rank {
-  readonly json: string
 }
 
 export type StreamPage = Page<ShownStream> & { readonly memory: Key }
@@ -235,13 +231,11 @@ export class Directory {
   }
 
   #show(slot: Slot, viewer_count: number): ShownStream {
-    slot.text ??= { ...split(this.dress(slot.stream)), count: -1, whole: '' }
-    const { text } = slot
-    if (text.count !== viewer_count) {
-      text.count = viewer_count
-      text.whole = `${text.head}${viewer_count}${text.tail}`
-    }
-    return { id: slot.stream.id, viewer_count, json: text.whole }
+    if (slot.shown?.viewer_count === viewer_count) return slot.shown
+    slot.text ??= split(this.dress(slot.stream))
+    const { head, tail } = slot.text
+    slot.shown = { id: slot.stream.id, viewer_count, json: `${head}${viewer_count}${tail}` }
+    return slot.shown
   }
 
   /** The ranking to walk along: the one that the walk began with, else that of now. */
@@ -368,6 +362,7 @@ export class Directory {
       if (this.#byLogin.get(before.user_login) === slot) this.#byLogin.delete(before.user_login)
       slot.stream = stream
       slot.text = undefined
+      slot.shown = undefined
       if (before.game_id !== stream.game_id || before.language !== stream.language) {
         slot.game = this.#games.of(stream.game_id)
         slot.language = this.#languages.of(stream.language)
@@ -388,6 +383,7 @@ export class Directory {
       language: this.#languages.of(stream.language),
       live: true,
       text: undefined,
+      shown: undefined,
     }
     if (slot.index >= this.#counts.length) {
       const larger = new Int32Array(this.#counts.length * 2)

@@ -3,7 +3,8 @@
  * are counted from the top. A slice is the list of places of one game, one language, or both; slices are made when first
  * asked for, for all games or all languages at once.
  */
-import { compareRank, type Rank } from '../domain/ranking.ts'
+import type { Rank } from '../domain/ranking.ts'
+import { compareDecimal } from '../kit/decimal.ts'
 import type { LiveStream } from '../store/feed.ts'
 
 /** A stream's place in memory: it outlives changes of the stream, and rankings point to it. */
@@ -17,8 +18,15 @@ export interface Slot {
   game: number
   language: number
   live: boolean
-  /** The row as JSON around its viewer count, and whole for one count; made when first shown. */
-  text: { readonly head: string; readonly tail: string; count: number; whole: string } | undefined
+  /** The row as JSON around its viewer count; made when first shown. */
+  text: { readonly head: string; readonly tail: string } | undefined
+  /** The row as it was shown last. */
+  shown: ShownStream | undefined
+}
+
+/** A row of a page: where it stands, and its text. */
+export interface ShownStream extends Rank {
+  readonly json: string
 }
 
 /** Places in the order of the ranking. */
@@ -176,7 +184,7 @@ function rankOf({ counts }: Ranking, { index, stream }: Slot): Rank {
   return { viewer_count: counts[index] ?? 0, id: stream.id }
 }
 
-/** The first index behind `from` (forward), or the last one in front of it, by binary search. */
+/** The first index behind `from` (forward), or the last one in front of it, by binary search in the order of ranks. */
 function startIn(
   ranking: Ranking,
   length: number,
@@ -189,7 +197,8 @@ function startIn(
   let high = length
   while (low < high) {
     const middle = (low + high) >>> 1
-    const order = compareRank(rankOf(ranking, ranking.slots[placeAt(middle)] as Slot), from)
+    const { index, stream } = ranking.slots[placeAt(middle)] as Slot
+    const order = from.viewer_count - (ranking.counts[index] ?? 0) || compareDecimal(from.id, stream.id)
     if (order < 0 || (forward && order === 0)) low = middle + 1
     else high = middle
   }

@@ -53,14 +53,15 @@ export class PreparedJson {
   }
 }
 
-/** A page of prepared rows. */
+/** A page of prepared rows. A cursor has no character that JSON would escape (D-14). */
 export function preparedPage(
   rows: readonly { readonly json: string }[],
   pagination: { cursor?: string },
 ): PreparedJson {
-  return new PreparedJson(
-    `{"data":[${rows.map(row => row.json).join(',')}],"pagination":${JSON.stringify(pagination)}}`,
-  )
+  const texts: string[] = []
+  for (const row of rows) texts.push(row.json)
+  const cursor = pagination.cursor === undefined ? '{}' : `{"cursor":"${pagination.cursor}"}`
+  return new PreparedJson(`{"data":[${texts.join(',')}],"pagination":${cursor}}`)
 }
 
 /** An operation with the code that answers it. */

@@ -4,11 +4,11 @@ import type { Window } from '../../src/contract/page.ts'
 import {
   Directory,
   pointIn,
-  type ShownStream,
   type StreamFilter,
   type StreamPage,
   streamKey,
 } from '../../src/directory/directory.ts'
+import type { ShownStream } from '../../src/directory/ranking.ts'
 import type { Change, FeedEntry, FeedPoint, LiveStream } from '../../src/store/feed.ts'
 
 function live(n: number, changes: Partial<LiveStream> = {}): LiveStream {
