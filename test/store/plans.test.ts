@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import type { Database } from '../../src/store/database.ts'
 import { type EntitlementFilter, entitlementQueries } from '../../src/store/queries/entitlements.ts'
+import { markerQueries, videoQueries } from '../../src/store/queries/videos.ts'
 import { postgresFlavor, sqliteFlavor } from '../../src/store/sql/flavors.ts'
 import { migrateSqlite } from '../../src/store/sql/sqlite.ts'
 import { render, type Sql } from '../../src/store/sql/tag.ts'
@@ -29,20 +30,29 @@ const FILTERS: readonly (readonly [filter: EntitlementFilter, index: RegExp])[] 
   [{}, /entitlements_of_all/],
 ]
 
-/** The query that a filter leads to, on its first page and on a later one. */
-async function queriesOf(filter: EntitlementFilter): Promise<Sql[]> {
+/** Every query that `ask` makes, without an answer to any of them. */
+async function queriesAsked(ask: (db: Database) => Promise<unknown>): Promise<Sql[]> {
   const asked: Sql[] = []
-  const listening: Database = {
+  await ask({
     all: async query => {
       asked.push(query)
       return []
     },
-    get: async () => undefined,
-  }
-  const { page } = entitlementQueries(listening)
-  await page(filter, { first: 20, direction: 'forward' })
-  await page(filter, { first: 20, direction: 'forward', from: ['2026-03-01T12:00:00.000Z', 'x'] })
+    get: async query => {
+      asked.push(query)
+      return undefined
+    },
+  })
   return asked
+}
+
+/** The query that a filter leads to, on its first page and on a later one. */
+function queriesOf(filter: EntitlementFilter): Promise<Sql[]> {
+  return queriesAsked(async db => {
+    const { page } = entitlementQueries(db)
+    await page(filter, { first: 20, direction: 'forward' })
+    await page(filter, { first: 20, direction: 'forward', from: ['2026-03-01T12:00:00.000Z', 'x'] })
+  })
 }
 
 let places: StorePlace[] = []
@@ -53,19 +63,46 @@ afterAll(async () => {
   for (const place of places) await place.remove()
 })
 
+function planOf(connection: Sqlite, query: Sql): string {
+  const { text, values } = render(query, sqliteFlavor)
+  const steps = connection.query(`explain query plan ${text}`).all(...values) as { detail: string }[]
+  return steps.map(step => step.detail).join('\n')
+}
+
 test('SQLite answers every filter of entitlements by its index, in order, without a scan', async () => {
   const file = `${places[0]?.folder}/strand.db`
   await migrateSqlite(file)
   const connection = new Sqlite(file)
   for (const [filter, index] of FILTERS) {
     for (const query of await queriesOf(filter)) {
-      const { text, values } = render(query, sqliteFlavor)
-      const steps = connection.query(`explain query plan ${text}`).all(...values) as { detail: string }[]
-      const plan = steps.map(step => step.detail).join('\n')
+      const plan = planOf(connection, query)
       expect(plan).toMatch(index)
       expect(plan).not.toContain('TEMP B-TREE')
       if (Object.keys(filter).length > 0) expect(plan).not.toMatch(/SCAN entitlements/)
     }
+  }
+  connection.close()
+})
+
+test('SQLite finds a video and its markers by index, and sorts no more than ties', async () => {
+  const file = `${places[0]?.folder}/strand.db`
+  await migrateSqlite(file)
+  const connection = new Sqlite(file)
+  const [latest] = await queriesAsked(db => videoQueries(db).latestOf('u'))
+  const plan = latest && planOf(connection, latest)
+  expect(plan).toMatch(/videos USING INDEX videos_by_user/)
+  expect(plan).not.toMatch(/SCAN|TEMP B-TREE FOR ORDER BY/)
+  const pages = await queriesAsked(async db => {
+    const { ofVideo } = markerQueries(db)
+    await ofVideo('v', { first: 20, direction: 'forward' })
+    await ofVideo('v', { first: 20, direction: 'backward', from: [15, 'x'] })
+  })
+  expect(pages.length).toBe(2)
+  for (const page of pages) {
+    expect(planOf(connection, page)).toMatch(/markers_by_video/)
+    expect(planOf(connection, page)).not.toContain('TEMP B-TREE')
+    // A bare mark behind `limit` would have SQLite compile the statement anew for each page.
+    expect(render(page, sqliteFlavor).text).not.toMatch(/limit \?/)
   }
   connection.close()
 })

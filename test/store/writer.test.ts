@@ -32,6 +32,63 @@ describe('the writer of SQLite', () => {
     expect(await engine.run(...note('afterwards'))).toMatchObject({ entries: [] })
   }, 30_000)
 
+  test('two processes that write without a pause both get their turns', async () => {
+    const { engine, file } = await open()
+    const script = `
+      import { openSqliteEngine } from './src/store/sql/sqlite.ts'
+      const engine = await openSqliteEngine(process.argv[1])
+      let longest = 0
+      await Promise.all(Array.from({ length: 8 }, async (_, n) => {
+        for (let round = 0; round < 100; round++) {
+          const began = performance.now()
+          await engine.run('noteFact', { name: 'there ' + n, value: String(round) })
+          longest = Math.max(longest, performance.now() - began)
+        }
+      }))
+      process.stdout.write(String(longest))
+      await engine.close()
+      process.exit(0)`
+    const child = Bun.spawn([process.execPath, '-e', script, file], { stdout: 'pipe' })
+    let running = true
+    void child.exited.then(() => {
+      running = false
+    })
+    let longest = 0
+    let rounds = 0
+    await Promise.all(
+      Array.from({ length: 8 }, async (_, n) => {
+        while (running) {
+          const began = performance.now()
+          await engine.run(...note(`here ${n}`, String(rounds)))
+          longest = Math.max(longest, performance.now() - began)
+          rounds += 1
+        }
+      }),
+    )
+    const longestThere = Number(await new Response(child.stdout).text())
+    expect(rounds).toBeGreaterThan(0)
+    expect(Math.max(longest, longestThere)).toBeLessThan(2000)
+  }, 30_000)
+
+  test('commands that fail in a group fail alone, and the others happen once', async () => {
+    const { engine, file } = await open()
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 40 }, (_, n) =>
+        n % 10 === 3
+          ? engine.run('runSteps', { steps: [note(`half ${n}`), ['putGame', { id: '77' }]] })
+          : engine.run(...note(`whole ${n}`)),
+      ),
+    )
+    expect(outcomes.map(each => each.status === 'fulfilled')).toEqual(
+      Array.from({ length: 40 }, (_, n) => n % 10 !== 3),
+    )
+    const reader = new Database(file)
+    const names = reader.query('select name from facts order by name').values().flat()
+    reader.close()
+    expect(names.length).toBe(36)
+    expect(names.every(name => String(name).startsWith('whole'))).toBe(true)
+  })
+
   test('a file that cannot grow makes writes unavailable and loses nothing that was there', async () => {
     const { engine, file } = await open()
     await engine.run(...note('before'))

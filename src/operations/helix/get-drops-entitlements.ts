@@ -1,7 +1,7 @@
 import { getDropsEntitlements } from '../../contract/helix/get-drops-entitlements.ts'
 import { raise } from '../../contract/problem.ts'
 import { type EntitlementReach, entitlementReach, isWithinReach } from '../../domain/access.ts'
-import { entitlementKey } from '../../store/queries/entitlements.ts'
+import { entitlementKey, type OwnedEntitlement, pageOfNamed } from '../../store/queries/entitlements.ts'
 import type { Store } from '../../store/store.ts'
 import { implement } from '../implement.ts'
 
@@ -11,20 +11,19 @@ export const handleGetDropsEntitlements = implement(
     const reach = entitlementReach(caller)
     if (reach.user_id !== undefined && (query.user_id ?? reach.user_id) !== reach.user_id)
       raise('other_user_filter')
-    const ids = query.id?.map(id => id.toLowerCase())
     await requireOwnGame(store, reach, query.game_id)
-    await requireOwnEntitlements(store, reach, ids)
 
-    const page = await store.entitlements.page(
-      {
-        organization_id: reach.organization_id,
-        user_id: reach.user_id ?? query.user_id,
-        game_id: query.game_id,
-        fulfillment_status: query.fulfillment_status,
-        ids,
-      },
-      window,
-    )
+    const filter = {
+      organization_id: reach.organization_id,
+      user_id: reach.user_id ?? query.user_id,
+      game_id: query.game_id,
+      fulfillment_status: query.fulfillment_status,
+    }
+    const ids = query.id?.map(id => id.toLowerCase())
+    const page =
+      ids === undefined
+        ? await store.entitlements.page(filter, window)
+        : pageOfNamed(requireOwn(reach, await store.entitlements.named(ids)), filter, window)
     return { data: [...page.rows], pagination: paginate(page, entitlementKey) }
   },
 )
@@ -39,12 +38,6 @@ async function requireOwnGame(
   if (game?.organization_id !== reach.organization_id) raise('game_forbidden')
 }
 
-async function requireOwnEntitlements(
-  store: Store,
-  reach: EntitlementReach,
-  ids: readonly string[] | undefined,
-): Promise<void> {
-  if (ids === undefined) return
-  const owners = await store.entitlements.owners(ids)
-  if (!owners.every(row => isWithinReach(reach, row))) raise('entitlement_forbidden')
+function requireOwn(reach: EntitlementReach, rows: readonly OwnedEntitlement[]): readonly OwnedEntitlement[] {
+  return rows.every(row => isWithinReach(reach, row)) ? rows : raise('entitlement_forbidden')
 }

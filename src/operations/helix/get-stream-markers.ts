@@ -36,7 +36,8 @@ async function requireOwnerOrEditor(store: Store, caller: Caller, owner_id: stri
 function listing(video: Video, markers: readonly StreamMarker[], publicUrl: string) {
   const withUrl = (marker: StreamMarker) => {
     const url = `${publicUrl}/videos/${video.id}?t=${videoMoment(marker.position_seconds)}`
-    return { ...marker, url, URL: url }
+    const { id, created_at, description, position_seconds } = marker
+    return { id, created_at, description, position_seconds, url, URL: url }
   }
   const { user_id, user_login, user_name } = video
   return { user_id, user_login, user_name, videos: [{ video_id: video.id, markers: markers.map(withUrl) }] }

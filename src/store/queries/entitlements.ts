@@ -1,8 +1,8 @@
 import type { Key, Page, Window } from '../../contract/page.ts'
 import type { Entitlement, FulfillmentStatus } from '../../contract/resources/entitlement.ts'
 import type { Database } from '../database.ts'
-import { keysetPage } from '../keyset.ts'
-import { all, isOneOf, notByIndex, type Sql, sql, verbatim } from '../sql/tag.ts'
+import { inOrderOf, keysetPage } from '../keyset.ts'
+import { isOneOf, notByIndex, type Sql, sql, verbatim } from '../sql/tag.ts'
 
 export interface EntitlementFilter {
   readonly organization_id?: string | undefined
@@ -17,27 +17,35 @@ export interface EntitlementFilter {
 export const entitlementColumns = sql`select id, benefit_id, timestamp, user_id, game_id, fulfillment_status, last_updated,
   last_updated as updated_at from entitlements`
 
+/** An entitlement and whose it is. */
+export type OwnedEntitlement = Entitlement & { readonly organization_id: string }
+
 /** Newest first; both columns never change, so a walk sees every row that it began with exactly once (D-24). */
 export const entitlementKey = (row: Entitlement) => [row.timestamp, row.id]
+const byTime = inOrderOf('timestamp', 'id')
 
-export const entitlementQueries = (db: Database) => ({
-  page: (filter: EntitlementFilter, window: Window): Promise<Page<Entitlement>> =>
-    filter.ids === undefined
-      ? keysetPage<Entitlement>(db, {
-          select: entitlementColumns,
-          where: conditions(filter),
-          order: ['timestamp', 'id'],
-          descending: true,
-          window,
-        })
-      : pageOfNamed(db, filter, filter.ids, window),
-
-  /** Whose these entitlements are; ids that do not exist are absent. */
-  owners: (ids: readonly string[]) =>
-    db.all<{ id: string; organization_id: string; user_id: string }>(
-      sql`select id, organization_id, user_id from entitlements where ${isOneOf(sql`id`, ids)}`,
-    ),
-})
+export const entitlementQueries = (db: Database) => {
+  /** Those of these ids that exist. */
+  const named = (ids: readonly string[]) =>
+    db.all<OwnedEntitlement>(
+      sql`select id, benefit_id, timestamp, user_id, game_id, fulfillment_status, last_updated,
+            last_updated as updated_at, organization_id
+          from entitlements where ${isOneOf(sql`id`, ids)}`,
+    )
+  return {
+    named,
+    page: async (filter: EntitlementFilter, window: Window): Promise<Page<Entitlement>> =>
+      filter.ids === undefined
+        ? keysetPage<Entitlement>(db, {
+            select: entitlementColumns,
+            where: conditions(filter),
+            order: byTime,
+            descending: true,
+            window,
+          })
+        : pageOfNamed(await named(filter.ids), filter, window),
+  }
+}
 
 /**
  * Which index serves a filter is decided here and not left to statistics that a young store does not have: by user if one is
@@ -57,24 +65,22 @@ function conditions(filter: EntitlementFilter): Sql[] {
   return where
 }
 
-/** Entitlements named by id are at most a hundred: found by their key alone, and put in order here. */
-async function pageOfNamed(
-  db: Database,
+/** Entitlements named by id are at most a hundred: found by their key alone, chosen and put in order here. */
+export function pageOfNamed(
+  named: readonly OwnedEntitlement[],
   filter: EntitlementFilter,
-  ids: readonly string[],
-  window: Window,
-): Promise<Page<Entitlement>> {
-  const where = [sql`${isOneOf(sql`id`, ids)}`]
-  for (const name of ['organization_id', 'user_id', 'game_id', 'benefit_id', 'fulfillment_status'] as const) {
-    const value = filter[name]
-    if (value !== undefined) where.push(sql`${notByIndex(name)} = ${value}`)
-  }
-  const rows = await db.all<Entitlement>(sql`${entitlementColumns} where ${all(where)}`)
-  const { from } = window
-  const behind = from === undefined ? rows : rows.filter(row => compareKeys(entitlementKey(row), from) > 0)
-  behind.sort((a, b) => compareKeys(entitlementKey(a), entitlementKey(b)))
-  return { rows: behind.slice(0, window.first), more: behind.length > window.first }
+  { first, from }: Window,
+): Page<Entitlement> {
+  const rows = named.filter(
+    row =>
+      FILTERED.every(name => filter[name] === undefined || filter[name] === row[name]) &&
+      (from === undefined || compareKeys(entitlementKey(row), from) > 0),
+  )
+  rows.sort((a, b) => compareKeys(entitlementKey(a), entitlementKey(b)))
+  return { rows: rows.slice(0, first), more: rows.length > first }
 }
+
+const FILTERED = ['organization_id', 'user_id', 'game_id', 'benefit_id', 'fulfillment_status'] as const
 
 /** Newest first: negative if `a` stands before `b`. */
 function compareKeys(a: Key, b: Key): number {

@@ -1,7 +1,7 @@
 import type { Page, Window } from '../../contract/page.ts'
 import type { StreamMarker } from '../../contract/resources/marker.ts'
 import type { Database } from '../database.ts'
-import { keysetPage } from '../keyset.ts'
+import { inOrderOf, keysetPage } from '../keyset.ts'
 import { sql } from '../sql/tag.ts'
 
 /** A video and whose it is. */
@@ -18,23 +18,26 @@ const videoColumns = sql`select v.id, v.user_id, u.login as user_login, u.displa
 export const videoQueries = (db: Database) => ({
   find: (id: string) => db.get<Video>(sql`${videoColumns} where v.id = ${id}`),
 
-  /** The user's most recent video: that of a running stream, else the one that ended last (D-41). */
+  /** The user's most recent video: that of the running stream, else the one that ended last (D-41). */
   latestOf: (user_id: string) =>
     db.get<Video>(
-      sql`${videoColumns} where v.user_id = ${user_id}
-          order by case when v.ended_at is null then 0 else 1 end, v.ended_at desc, length(v.id) desc, v.id desc
-          limit 1`,
+      sql`${videoColumns} where v.id = coalesce(
+            (select video_id from streams where user_id = ${user_id}),
+            (select id from videos where user_id = ${user_id} and ended_at is not null
+              order by ended_at desc, length(id) desc, id desc limit 1))`,
     ),
 })
 
+const markerColumns = sql`select id, created_at, description, position_seconds from markers`
+const byPosition = inOrderOf('position_seconds', 'id')
 export const markerKey = (row: StreamMarker) => [row.position_seconds, row.id]
 
 export const markerQueries = (db: Database) => ({
   ofVideo: (video_id: string, window: Window): Promise<Page<StreamMarker>> =>
     keysetPage<StreamMarker>(db, {
-      select: sql`select id, created_at, description, position_seconds from markers`,
+      select: markerColumns,
       where: [sql`video_id = ${video_id}`],
-      order: ['position_seconds', 'id'],
+      order: byPosition,
       window,
     }),
 })

@@ -1,12 +1,12 @@
 import type { Page, Window } from '../../contract/page.ts'
 import type { Benefit, Channel, Client, Game, Organization, User } from '../../contract/resources/world.ts'
 import type { Database } from '../database.ts'
-import { keysetPage } from '../keyset.ts'
+import { inOrderOf, keysetPage } from '../keyset.ts'
 import { type Sql, sql } from '../sql/tag.ts'
 
 /** Decimal ids are ordered as numbers: the shorter is the smaller. */
-const BY_NUMBER = ['length(id)', 'id']
-const BY_ID = ['id']
+const BY_NUMBER = inOrderOf('length(id)', 'id')
+const BY_ID = inOrderOf('id')
 
 export const decimalKey = (row: { readonly id: string }) => [row.id.length, row.id]
 export const idKey = (row: { readonly id: string }) => [row.id]

@@ -1,4 +1,4 @@
-import { type Flavor, Sql, sql, verbatim } from './tag.ts'
+import { type Flavor, sql, verbatim } from './tag.ts'
 
 export const sqliteFlavor: Flavor = {
   name: 'sqlite',
@@ -7,13 +7,7 @@ export const sqliteFlavor: Flavor = {
   lockRows: '',
   isOneOf: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values)}))`,
   table: (rows, columns) =>
-    new Sql(
-      [
-        `(select ${columns.map(name => `cast(value ->> '${name}' as text) as ${name}`).join(', ')} from json_each(`,
-        '))',
-      ],
-      [JSON.stringify(rows)],
-    ),
+    sql`(select ${verbatim(columns.map(name => `cast(value ->> '${name}' as text) as ${name}`).join(', '))} from json_each(${JSON.stringify(rows)}))`,
 }
 
 /** Structured values travel as text and are cast there: the client must not encode them a second time. */

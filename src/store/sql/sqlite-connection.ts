@@ -27,8 +27,11 @@ export interface SqliteDatabase extends Writable {
   close(): void
 }
 
-/** Statements are compiled once per text and connection. There are about a hundred texts; their number does not grow. */
-export function sqliteDatabase(connection: Sqlite): SqliteDatabase {
+/**
+ * Statements are compiled once per text and connection. There are about a hundred texts; their number does not grow.
+ * `beforeEach` is called before a query or statement, not before the words of `say`.
+ */
+export function sqliteDatabase(connection: Sqlite, beforeEach: () => void = () => undefined): SqliteDatabase {
   const statements = new Map<string, Statement>()
   const prepared = (text: string): Statement => {
     const known = statements.get(text)
@@ -37,22 +40,19 @@ export function sqliteDatabase(connection: Sqlite): SqliteDatabase {
     statements.set(text, statement)
     return statement
   }
-  const perform = <T>(
-    query: Sql,
-    use: (statement: Statement, values: readonly Scalar[]) => T,
-  ): Promise<T> => {
-    const { text, values } = render(query, sqliteFlavor)
+  const perform = <T>(query: Sql, use: (statement: Statement, values: Scalar[]) => T): Promise<T> => {
     try {
+      beforeEach()
+      const { text, values } = render(query, sqliteFlavor)
       return Promise.resolve(use(prepared(text), values))
     } catch (error) {
       return Promise.reject(translateSqliteError(error))
     }
   }
   return {
-    all: <Row>(query: Sql) => perform(query, (statement, values) => statement.all(...values) as Row[]),
-    get: <Row>(query: Sql) =>
-      perform(query, (statement, values) => (statement.get(...values) ?? undefined) as Row | undefined),
-    run: query => perform(query, (statement, values) => statement.run(...values).changes),
+    all: <Row>(query: Sql) => perform(query, allRows<Row>),
+    get: <Row>(query: Sql) => perform(query, firstRow<Row>),
+    run: query => perform(query, changedRows),
     lock: () => Promise.resolve(),
     say: words => {
       prepared(words).run()
@@ -63,6 +63,11 @@ export function sqliteDatabase(connection: Sqlite): SqliteDatabase {
     },
   }
 }
+
+const allRows = <Row>(statement: Statement, values: Scalar[]) => statement.all(...values) as Row[]
+const firstRow = <Row>(statement: Statement, values: Scalar[]) =>
+  (statement.get(...values) ?? undefined) as Row | undefined
+const changedRows = (statement: Statement, values: Scalar[]) => statement.run(...values).changes
 
 /** What SQLite throws, in the words of the port. */
 export function translateSqliteError(error: unknown): unknown {

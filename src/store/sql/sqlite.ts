@@ -3,7 +3,8 @@ import { Conflict, Unavailable } from '../errors.ts'
 import type { Engine } from '../store.ts'
 import { sqliteFlavor } from './flavors.ts'
 import { migrate } from './migrate.ts'
-import { openSqlite, sqliteDatabase } from './sqlite-connection.ts'
+import { openSqlite } from './sqlite-connection.ts'
+import { SqliteReader } from './sqlite-reader.ts'
 import type { WriterAnswer, WriterJob } from './sqlite-writer.ts'
 
 const LARGEST_BATCH = 256
@@ -19,15 +20,15 @@ interface Waiting {
 /** The embedded store: readers here, one writer in its thread. */
 export async function openSqliteEngine(file: string): Promise<Engine> {
   await migrateSqlite(file)
-  const writer = await Writer.start(file)
-  const reading = sqliteDatabase(openSqlite(file, 'read'))
+  const reader = new SqliteReader(openSqlite(file, 'read'))
+  const writer = await Writer.start(file, () => reader.renew())
   return {
     name: 'sqlite',
-    db: reading,
+    db: reader.db,
     run: (name, args) => writer.run(name, args),
     close: async () => {
       // The writer closes last: then nobody else reads, and its log is folded into the file.
-      reading.close()
+      reader.close()
       await writer.close()
     },
   }
@@ -65,18 +66,21 @@ export async function migrateSqlite(file: string): Promise<number> {
  */
 class Writer {
   readonly #file: string
+  /** Called when commands have ended, before those who wait for them hear of it. */
+  readonly #onEnd: () => void
   #worker: Worker | undefined
   #waiting: Waiting[] = []
   #running: readonly Waiting[] = []
   #closing = false
   #onIdle: (() => void) | undefined
 
-  private constructor(file: string) {
+  private constructor(file: string, onEnd: () => void) {
     this.#file = file
+    this.#onEnd = onEnd
   }
 
-  static async start(file: string): Promise<Writer> {
-    const writer = new Writer(file)
+  static async start(file: string, onEnd: () => void): Promise<Writer> {
+    const writer = new Writer(file, onEnd)
     await writer.#open()
     return writer
   }
@@ -87,7 +91,7 @@ class Writer {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ job: { name, args }, resolve, reject })
       // Commands of the same turn of the event loop travel together.
-      if (this.#running.length === 0 && this.#waiting.length === 1) queueMicrotask(() => this.#send())
+      if (this.#running.length === 0 && this.#waiting.length === 1) setImmediate(() => this.#send())
     })
   }
 
@@ -131,6 +135,7 @@ class Writer {
   #settle(answers: readonly WriterAnswer[]): void {
     const settled = this.#running
     this.#running = []
+    this.#onEnd()
     this.#send()
     for (const [index, each] of settled.entries()) {
       const answer = answers[index]
@@ -146,6 +151,7 @@ class Writer {
     if (worker !== this.#worker) return
     this.#worker = undefined
     worker.terminate()
+    this.#onEnd()
     const lost = [...this.#running, ...this.#waiting]
     this.#running = []
     this.#waiting = []

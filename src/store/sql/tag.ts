@@ -43,12 +43,35 @@ export function sql(strings: TemplateStringsArray, ...parts: Part[]): Sql {
   return new Sql(strings, parts)
 }
 
-/** Text that is part of the program, never of its input. */
+/** Text that is part of the program, never of its input: a piece is kept for each. */
 export function verbatim(text: string): Sql {
-  return new Sql([text], [])
+  const known = verbatims.get(text)
+  if (known !== undefined) return known
+  const piece = new Sql([text], [])
+  verbatims.set(text, piece)
+  return piece
 }
 
-export function isOneOf(column: Sql, values: readonly string[]): Dialect {
+const verbatims = new Map<string, Sql>()
+
+/** Pieces or values with the same few words between them. */
+export function joined(parts: readonly Part[], separator: ', ' | ' and '): Sql {
+  return new Sql(seams(separator, parts.length), parts)
+}
+
+/** Kept for each length, for a template is known by its strings. */
+function seams(separator: string, count: number): readonly string[] {
+  const known = seamsKept.get(separator) ?? []
+  seamsKept.set(separator, known)
+  known[count] ??= ['', ...new Array<string>(count - 1).fill(separator), '']
+  return known[count]
+}
+
+const seamsKept = new Map<string, (readonly string[])[]>()
+
+export function isOneOf(column: Sql, values: readonly string[]): Sql | Dialect {
+  const [only] = values
+  if (only !== undefined && values.length === 1) return sql`${column} = ${only}`
   return new Dialect(flavor => flavor.isOneOf(column, values))
 }
 
@@ -68,50 +91,86 @@ export function notByIndex(column: string): Sql {
 
 /** `a and b and c`; `true` if there is nothing to ask. */
 export function all(conditions: readonly Sql[]): Sql {
-  if (conditions.length === 0) return verbatim('1 = 1')
-  return new Sql(['', ...conditions.slice(1).map(() => ' and '), ''], conditions)
+  return conditions.length === 0 ? verbatim('1 = 1') : joined(conditions, ' and ')
+}
+
+/**
+ * The first so many rows. SQLite looks through a bare mark to the number behind it and compiles the statement anew each time
+ * one is bound, which costs more than most queries; a cast it leaves alone.
+ */
+export function limitedTo(rows: number): Sql {
+  return sql` limit cast(${rows} as integer)`
 }
 
 interface Rendered {
   readonly text: string
-  readonly values: readonly Scalar[]
+  readonly values: Scalar[]
 }
 
-/** Texts of queries without pieces in them: they are the same each time, but for the values. */
-const plainTexts = new WeakMap<readonly string[], Map<Flavor, string>>()
+/**
+ * The shapes of queries, as a tree. A query is a template whose gaps hold values or further templates: walking it in the
+ * order of writing gives a path, and two queries with the same path have the same text. So a text is put together once, and
+ * later a query costs the walk that collects its values. The strings of a template are one object for each place in
+ * the program, so there are as many paths as there are kinds of queries.
+ */
+class Shape {
+  text: string | undefined
+  #behindValue: Shape | undefined
+  readonly #behindTemplate = new Map<readonly string[], Shape>()
+
+  value(): Shape {
+    this.#behindValue ??= new Shape()
+    return this.#behindValue
+  }
+
+  template(strings: readonly string[]): Shape {
+    const known = this.#behindTemplate.get(strings)
+    if (known !== undefined) return known
+    const shape = new Shape()
+    this.#behindTemplate.set(strings, shape)
+    return shape
+  }
+}
+
+const shapes = { sqlite: new Shape(), postgres: new Shape() }
 
 export function render(query: Sql, flavor: Flavor): Rendered {
-  const known = plainTexts.get(query.strings)?.get(flavor)
-  if (known !== undefined && !query.parts.some(isPiece))
-    return { text: known, values: query.parts.map(asScalar) }
   const values: Scalar[] = []
-  let isPlain = true
-  const write = (piece: Sql): string => {
-    let text = piece.strings[0] ?? ''
-    piece.parts.forEach((part, index) => {
-      if (isPiece(part)) {
-        isPlain = false
-        text += write(part instanceof Sql ? part : part.write(flavor))
-      } else {
-        values.push(asScalar(part))
-        text += flavor.mark(values.length)
-      }
-      text += piece.strings[index + 1] ?? ''
-    })
-    return text
+  const shape = walk(query, flavor, shapes[flavor.name], values)
+  shape.text ??= write(query, flavor, { marks: 0 })
+  return { text: shape.text, values }
+}
+
+/** Follows the query from one shape to the next, and takes its values along. */
+function walk({ strings, parts }: Sql, flavor: Flavor, from: Shape, values: Scalar[]): Shape {
+  let shape = from.template(strings)
+  for (const part of parts) {
+    if (isPiece(part)) shape = walk(asSql(part, flavor), flavor, shape, values)
+    else {
+      shape = shape.value()
+      values.push(typeof part === 'boolean' ? Number(part) : part)
+    }
   }
-  const text = write(query)
-  if (isPlain) {
-    const texts = plainTexts.get(query.strings) ?? new Map<Flavor, string>()
-    plainTexts.set(query.strings, texts.set(flavor, text))
+  return shape
+}
+
+function write({ strings, parts }: Sql, flavor: Flavor, count: { marks: number }): string {
+  let text = strings[0] ?? ''
+  for (const [index, part] of parts.entries()) {
+    if (isPiece(part)) text += write(asSql(part, flavor), flavor, count)
+    else {
+      count.marks += 1
+      text += flavor.mark(count.marks)
+    }
+    text += strings[index + 1] ?? ''
   }
-  return { text, values }
+  return text
 }
 
 function isPiece(part: Part): part is Sql | Dialect {
   return typeof part === 'object' && part !== null
 }
 
-function asScalar(part: Part): Scalar {
-  return typeof part === 'boolean' ? Number(part) : (part as Scalar)
+function asSql(piece: Sql | Dialect, flavor: Flavor): Sql {
+  return piece instanceof Sql ? piece : piece.write(flavor)
 }

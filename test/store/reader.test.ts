@@ -1,0 +1,107 @@
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { openSqliteEngine } from '../../src/store/sql/sqlite.ts'
+import { createStore, type Store } from '../../src/store/store.ts'
+import { createStorePlace, type StorePlace } from '../support/server.ts'
+
+/** The end of this turn of the event loop. */
+const nextTurn = () => new Promise<void>(resolve => setImmediate(resolve))
+
+describe('the reader of SQLite', () => {
+  let place: StorePlace
+  let store: Store
+  let other: Database
+  beforeEach(async () => {
+    place = await createStorePlace('sqlite')
+    store = createStore(await openSqliteEngine(`${place.folder}/strand.db`))
+    other = new Database(`${place.folder}/strand.db`)
+    other.run('pragma busy_timeout = 5000')
+  })
+  afterEach(async () => {
+    other.close()
+    await store.close()
+    await place.remove()
+  })
+  const setFromOutside = (value: number) =>
+    other.run('insert into facts values (?, ?) on conflict (name) do update set value = excluded.value', [
+      'outside',
+      String(value),
+    ])
+
+  test('what a command did is seen by every query after it, however many others are reading', async () => {
+    let reading = true
+    // Readers without end: some of them always have a view open when a command returns.
+    const readers = Array.from({ length: 4 }, async (_, n) => {
+      while (reading) {
+        await store.facts.find(`fact ${n}`)
+        if (Math.random() < 0.2) await nextTurn()
+      }
+    })
+    await Promise.all(
+      Array.from({ length: 8 }, async (_, n) => {
+        for (let round = 0; round < 200; round++) {
+          const value = String(round)
+          await store.commands.noteFact({ name: `fact ${n}`, value })
+          expect(await store.facts.find(`fact ${n}`)).toBe(value)
+        }
+      }),
+    )
+    reading = false
+    await Promise.all(readers)
+  })
+
+  test('what another connection wrote is seen in the next turn, and not in the middle of this one', async () => {
+    for (let round = 1; round <= 200; round++) {
+      const before = await store.facts.find('outside')
+      setFromOutside(round)
+      expect(await store.facts.find('outside')).toBe(before)
+      await nextTurn()
+      expect(await store.facts.find('outside')).toBe(String(round))
+    }
+  })
+
+  test('what another process wrote is seen by whoever heard of it', async () => {
+    const script = `
+      import { openSqliteEngine } from './src/store/sql/sqlite.ts'
+      const engine = await openSqliteEngine(process.argv[1])
+      for (let n = 0; n < 300; n++) {
+        await engine.run('noteFact', { name: 'elsewhere', value: String(n) })
+        process.stdout.write(n + '\\n')
+      }
+      await engine.close()
+      process.exit(0)`
+    const child = Bun.spawn([process.execPath, '-e', script, `${place.folder}/strand.db`], { stdout: 'pipe' })
+    let told = -1
+    let done = false
+    const readers = Array.from({ length: 4 }, async () => {
+      while (!done) {
+        await store.facts.find('elsewhere')
+        if (Math.random() < 0.2) await nextTurn()
+      }
+    })
+    const decoder = new TextDecoder()
+    for await (const chunk of child.stdout) {
+      told = Number(decoder.decode(chunk).trim().split('\n').at(-1))
+      expect(Number(await store.facts.find('elsewhere'))).toBeGreaterThanOrEqual(told)
+    }
+    done = true
+    await Promise.all(readers)
+    expect(told).toBe(299)
+  })
+
+  test('a view ends with its turn, so the log can be folded into the file', async () => {
+    await store.commands.noteFact({ name: 'one', value: '1' })
+    await store.facts.find('one')
+    await nextTurn()
+    const folded = other.query('pragma wal_checkpoint(truncate)').get() as { busy: number }
+    expect(folded.busy).toBe(0)
+  })
+
+  test('a query that fails leaves the next one unharmed', async () => {
+    const failing = store.facts.find({} as never).catch((error: unknown) => error)
+    expect(await failing).toBeInstanceOf(Error)
+    setFromOutside(1)
+    await nextTurn()
+    expect(await store.facts.find('outside')).toBe('1')
+  })
+})

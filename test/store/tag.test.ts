@@ -1,0 +1,73 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { postgresFlavor, sqliteFlavor } from '../../src/store/sql/flavors.ts'
+import { all, isOneOf, joined, render, type Sql, sql, tableOf, verbatim } from '../../src/store/sql/tag.ts'
+
+type Piece = { text: string; values: (string | number | null)[]; query: Sql }
+
+const scalar = fc.oneof(fc.string({ maxLength: 3 }), fc.integer(), fc.constant(null))
+
+/** Queries of many shapes from a few templates, each with the text and the values that it must come to (marks as `?`). */
+const { piece } = fc.letrec<{ piece: Piece }>(tie => ({
+  piece: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.constantFrom('a', 'b').map(text => ({ text, values: [], query: verbatim(text) })),
+    scalar.map(value => ({ text: 'x = ?', values: [value], query: sql`x = ${value}` })),
+    fc.tuple(scalar, tie('piece')).map(([value, { text, values, query }]) => ({
+      text: `f(?, ${text})`,
+      values: [value, ...values],
+      query: sql`f(${value}, ${query})`,
+    })),
+    fc.tuple(tie('piece'), scalar, fc.boolean()).map(([{ text, values, query }, value, isFirst]) => ({
+      text: isFirst ? `g(${text}, ?)` : `g(?, ${text})`,
+      values: isFirst ? [...values, value] : [value, ...values],
+      query: pair(isFirst ? query : value, isFirst ? value : query),
+    })),
+    fc.array(tie('piece'), { maxLength: 3 }).map(parts => ({
+      text: parts.length === 0 ? '1 = 1' : parts.map(part => part.text).join(' and '),
+      values: parts.flatMap(part => part.values),
+      query: all(parts.map(part => part.query)),
+    })),
+    fc.array(scalar, { minLength: 1, maxLength: 3 }).map(values => ({
+      text: values.map(() => '?').join(', '),
+      values,
+      query: joined(values, ', '),
+    })),
+  ),
+}))
+
+/** One template whose gaps hold now a value, now a piece. */
+function pair(first: Sql | string | number | null, second: Sql | string | number | null): Sql {
+  return sql`g(${first}, ${second})`
+}
+
+test('a query has the text and the values of its parts, whatever was rendered before it', () => {
+  fc.assert(
+    fc.property(piece, ({ text, values, query }) => {
+      expect(render(query, sqliteFlavor)).toEqual({ text, values })
+      let marks = 0
+      const numbered = text.replaceAll('?', () => `$${++marks}`)
+      expect(render(query, postgresFlavor)).toEqual({ text: numbered, values })
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('queries of one shape share one text', () => {
+  const find = (id: string, flag: boolean) => sql`select 1 from t where id = ${id} and flag = ${flag}`
+  expect(render(find('a', true), sqliteFlavor).values).toEqual(['a', 1])
+  expect(render(find('b', false), sqliteFlavor)).toEqual({
+    text: 'select 1 from t where id = ? and flag = ?',
+    values: ['b', 0],
+  })
+})
+
+test('lists and tables of values are one value each; a list of one is a comparison', () => {
+  const rows = [{ id: 'a', n: 1 }]
+  expect(render(sql`${isOneOf(sql`id`, ['a', 'b'])}`, sqliteFlavor).values).toEqual(['["a","b"]'])
+  expect(render(sql`${isOneOf(sql`id`, [])}`, sqliteFlavor).values).toEqual(['[]'])
+  for (const flavor of [sqliteFlavor, postgresFlavor]) {
+    expect(render(sql`${isOneOf(sql`id`, ['a'])}`, flavor).text).toBe(`id = ${flavor.mark(1)}`)
+    expect(render(sql`${tableOf(rows, ['id', 'n'])}`, flavor).values).toEqual([JSON.stringify(rows)])
+  }
+})
