@@ -117,25 +117,24 @@ function callerOf(
   return { kind: 'user', client_id, organization_id, user_id, login, scopes }
 }
 
-const CREDENTIALS = /^([A-Za-z]+) +([^\s]+)$/
+/** The forms of an `Authorization` header with a token; the scheme in any case (D-2). */
+const BEARER = /^bearer +(\S+)$/i
+export const OAUTH_OR_BEARER = /^(?:oauth|bearer) +(\S+)$/i
 
 /** The token of an `Authorization` header: undefined if there is none, `invalid` if it cannot be one. */
-export function tokenIn(header: string | null, schemes: readonly string[]): string | 'invalid' | undefined {
+export function tokenIn(header: string | null, form: RegExp): string | 'invalid' | undefined {
   if (header === null || header === '') return undefined
-  const [, scheme, token] = CREDENTIALS.exec(header) ?? []
-  if (scheme === undefined || token === undefined) return 'invalid'
-  return schemes.includes(scheme.toLowerCase()) ? token : 'invalid'
+  return form.exec(header)?.[1] ?? 'invalid'
 }
 
 /** Who a request's credentials stand for; `invalid` if they stand for nobody. */
 export type Resolution = Caller | 'invalid'
 
 export const ANONYMOUS: Caller = { kind: 'anonymous' }
-const SCHEMES = ['bearer']
 
 /** The caller behind `Authorization: Bearer <token>` (D-2). */
 export function resolveCaller(callers: Callers, header: string | null, clock: Clock): Eventual<Resolution> {
-  const token = tokenIn(header, SCHEMES)
+  const token = tokenIn(header, BEARER)
   if (token === undefined) return ANONYMOUS
   if (token === 'invalid') return 'invalid'
   return andThen(callers.find(token, clock.now()), found => found?.caller ?? 'invalid')
@@ -143,7 +142,7 @@ export function resolveCaller(callers: Callers, header: string | null, clock: Cl
 
 /** The operator, if the header carries the operator's token. */
 export function resolveOperator(operatorToken: string, header: string | null): Resolution {
-  const [, token] = /^bearer +([^\s]+)$/i.exec(header ?? '') ?? []
+  const token = tokenIn(header, BEARER)
   if (token === undefined) return ANONYMOUS
   return sameSecret(token, operatorToken) ? { kind: 'operator' } : 'invalid'
 }

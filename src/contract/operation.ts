@@ -1,7 +1,8 @@
-import Type, { type Static, type TObject, type TSchema } from 'typebox'
+import type { Static, TObject, TSchema } from 'typebox'
 import type { Access } from './access.ts'
 import { type PageRule, pageParameters } from './page.ts'
 import type { ProblemName } from './problem.ts'
+import { Type } from './schema.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 

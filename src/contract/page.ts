@@ -1,4 +1,5 @@
-import Type, { type TSchema } from 'typebox'
+import type { TSchema } from 'typebox'
+import { Type } from './schema.ts'
 
 /** How an operation's list is cut (D-13, D-14). Declared once; parameters, cursor and answer shape follow from it. */
 export interface PageRule {

@@ -5,8 +5,8 @@
  */
 import type { ProblemDetails, ProblemName } from '../contract/problem.ts'
 
-export const MOST_CHANNELS = 10_000
-export const MOST_VIEWERS = 2_000_000_000
+const MOST_CHANNELS = 10_000
+const MOST_VIEWERS = 2_000_000_000
 
 const USER_ID = /^[0-9]{1,19}$/
 

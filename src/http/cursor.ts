@@ -30,30 +30,30 @@ export class Cursors {
 
   seal(binding: string, { first, last, memory }: Bookmark): string {
     const payload = JSON.stringify(memory === undefined ? [first, last] : [first, last, memory])
-    const bytes = Buffer.allocUnsafe(HEAD_BYTES + Buffer.byteLength(payload))
-    bytes[0] = VERSION
-    macOf(this.#hashers[0], binding, payload).copy(bytes, 1, 0, MAC_BYTES)
-    bytes.write(payload, HEAD_BYTES)
-    return bytes.toString('base64url')
+    return bytesOf(this.#hashers[0], binding, payload).toString('base64url')
   }
 
   /** The bookmark, or undefined if this is not a cursor that was given out for exactly this. */
   open(binding: string, text: string): Bookmark | undefined {
     const bytes = Buffer.from(text, 'base64url')
-    if (bytes.length <= HEAD_BYTES || bytes[0] !== VERSION) return undefined
     // One text for each cursor: stray bits and characters that decoding passes over are refused.
-    if (bytes.toString('base64url') !== text) return undefined
+    if (bytes.length <= HEAD_BYTES || bytes.toString('base64url') !== text) return undefined
     const payload = bytes.toString('utf8', HEAD_BYTES)
-    const mac = bytes.subarray(1, HEAD_BYTES)
-    const isOurs = this.#hashers.some(hasher =>
-      timingSafeEqual(mac, macOf(hasher, binding, payload).subarray(0, MAC_BYTES)),
-    )
+    const isOurs = this.#hashers.some(hasher => {
+      const ours = bytesOf(hasher, binding, payload)
+      return ours.length === bytes.length && timingSafeEqual(ours, bytes)
+    })
     if (!isOurs) return undefined
     const [first, last, memory] = JSON.parse(payload) as [Key, Key, Key?]
     return { first, last, memory }
   }
 }
 
-function macOf(hasher: Bun.CryptoHasher, binding: string, payload: string): Buffer {
-  return hasher.copy().update(`${VERSION}\n${binding}\n${payload}`).digest()
+function bytesOf(hasher: Bun.CryptoHasher, binding: string, payload: string): Buffer {
+  const mac = hasher.copy().update(`${VERSION}\n${binding}\n${payload}`).digest()
+  const bytes = Buffer.allocUnsafe(HEAD_BYTES + Buffer.byteLength(payload))
+  bytes[0] = VERSION
+  mac.copy(bytes, 1, 0, MAC_BYTES)
+  bytes.write(payload, HEAD_BYTES)
+  return bytes
 }

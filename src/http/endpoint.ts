@@ -52,6 +52,7 @@ export class Endpoint {
   readonly #versionOf: Implementation['versionOf']
   readonly #hot = new HotAnswers()
   readonly #reader: () => InputReader
+  readonly #filterNames: readonly string[]
   readonly #write: (answer: unknown) => string
   readonly #forAnonymous: Letterhead
   readonly #forCallers: Letterhead
@@ -63,6 +64,7 @@ export class Endpoint {
     this.#handle = implementation.handle
     this.#versionOf = implementation.versionOf
     this.#reader = lazily(() => createInputReader(this.operation))
+    this.#filterNames = filterNamesOf(this.operation)
     this.#write = createReplyWriter(this.operation, { checked: counter.checkReplies })
     this.#forAnonymous = new Letterhead(headersOf(this.operation, ANONYMOUS))
     this.#forCallers = new Letterhead(headersOf(this.operation))
@@ -82,7 +84,7 @@ export class Endpoint {
 
   #resolve(visit: Visit): Eventual<Resolution> {
     if (this.operation.access.kind === 'open') return ANONYMOUS
-    const authorization = visit.headers.get('authorization')
+    const { authorization } = visit
     if (this.family === 'control') return resolveOperator(this.#counter.operatorToken, authorization)
     const { callers, clock } = this.#counter.rooms
     const resolved = resolveCaller(callers, authorization, clock)
@@ -142,8 +144,9 @@ export class Endpoint {
   }
 
   /** Parameters and body, checked and typed; the cursor opened. */
-  #read({ request, headers, search }: Visit, params: Params, caller: Caller): Eventual<Call<Operation>> {
+  #read(visit: Visit, params: Params, caller: Caller): Eventual<Call<Operation>> {
     const { operation } = this
+    const { request, headers, search, authorization } = visit
     const pairs = splitPairs(search)
     const idempotencyKey = operation.idempotent ? readIdempotencyKey(headers) : undefined
     const reader = this.#reader()
@@ -152,7 +155,7 @@ export class Endpoint {
     return andThen(
       operation.body === undefined ? NO_BODY : this.#readBody(request, pairs),
       ({ body, bodyText }) => {
-        const binding = lazily(() => bindingOf(operation, { ...path, ...query }, caller))
+        const binding = lazily(() => this.#bindingOf({ ...path, ...query }, caller))
         return {
           params: path as never,
           query: query as never,
@@ -160,7 +163,7 @@ export class Endpoint {
           bodyText,
           caller,
           window: this.#window(query, binding),
-          authorization: headers.get('authorization'),
+          authorization,
           idempotencyKey,
           paginate: (page, keyOf, memory) => {
             const [top, bottom] = [page.rows[0], page.rows.at(-1)]
@@ -206,6 +209,17 @@ export class Endpoint {
     }
   }
 
+  /** What a cursor belongs to: the operation, its filters in any order, and the caller. */
+  #bindingOf(fields: Fields, caller: Caller): string {
+    const filters: (readonly [string, unknown])[] = []
+    for (const name of this.#filterNames) {
+      const value = fields[name]
+      if (Array.isArray(value)) filters.push([name, [...new Set(value)].sort()])
+      else if (value !== undefined) filters.push([name, value])
+    }
+    return JSON.stringify([this.operation.id, filters, ownerOf(caller)])
+  }
+
   #respond(visit: Visit, caller: Caller, body: string | Blob): Response {
     const { returns, status = 200 } = this.operation
     const letterhead = caller.kind === 'anonymous' ? this.#forAnonymous : this.#forCallers
@@ -220,8 +234,6 @@ interface Body {
 
 const NO_FIELDS: Fields = {}
 const NO_BODY: Body = { body: NO_FIELDS, bodyText: '' }
-/** The parameters that choose a part of a list and not the list. */
-const PAGE_FIELDS: ReadonlySet<string> = new Set(['first', 'after', 'before'])
 
 /** The headers of a success (D-21). */
 function headersOf(operation: Operation, caller?: Caller): Record<string, string> {
@@ -247,13 +259,9 @@ function readIdempotencyKey(headers: Headers): string | undefined {
   return IDEMPOTENCY_KEY.test(key) ? key : raise('bad_idempotency_key')
 }
 
-/** What a cursor belongs to: the operation, its filters in any order, and the caller. */
-function bindingOf(operation: Operation, fields: Fields, caller: Caller): string {
-  const filters = Object.entries(fields)
-    .filter(([name]) => !PAGE_FIELDS.has(name))
-    .map(([name, value]) => [name, Array.isArray(value) ? [...new Set(value)].sort() : value])
-    .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))
-  return JSON.stringify([operation.id, filters, ownerOf(caller)])
+/** The names that choose which list it is, and not which part of it. */
+function filterNamesOf(operation: Operation): string[] {
+  return Object.keys({ ...operation.params?.properties, ...operation.query?.properties }).sort()
 }
 
 /** Who a cursor belongs to. */

@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import { type Operation, queryParametersOf } from '../contract/operation.ts'
 import { raise } from '../contract/problem.ts'
 import { explain } from './explain.ts'
@@ -13,26 +13,34 @@ const INTEGER = /^(0|[1-9][0-9]{0,8})$/
 
 /** Splits `a=1&b=2`; empty pieces are passed over (D-11). */
 export function splitPairs(text: string): Pairs {
-  if (text === '') return []
   const pairs: (readonly [string, string])[] = []
-  for (const piece of text.split('&')) {
-    if (piece === '') continue
-    const equals = piece.indexOf('=')
-    if (equals < 0) pairs.push([decode(piece), ''])
-    else pairs.push([decode(piece.slice(0, equals)), decode(piece.slice(equals + 1))])
+  const read = isEncoded(text) ? decode : asItIs
+  for (let start = 0, end: number; start < text.length; start = end + 1) {
+    const ampersand = text.indexOf('&', start)
+    end = ampersand < 0 ? text.length : ampersand
+    if (end === start) continue
+    const equals = text.indexOf('=', start)
+    if (equals < 0 || equals > end) pairs.push([read(text.slice(start, end)), ''])
+    else pairs.push([read(text.slice(start, equals)), read(text.slice(equals + 1, end))])
   }
   return pairs
 }
 
 /** Percent-decodes; bytes that are not UTF-8 are refused. */
 export function decode(text: string): string {
-  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
-  if (!spaced.includes('%')) return spaced
   try {
-    return decodeURIComponent(spaced)
+    return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
     return raise('malformed_query')
   }
+}
+
+function isEncoded(text: string): boolean {
+  return text.includes('%') || text.includes('+')
+}
+
+function asItIs(text: string): string {
+  return text
 }
 
 /** The names and values in a form body. */
@@ -75,13 +83,15 @@ export interface InputReader {
 
 export function createInputReader(operation: Operation): InputReader {
   const querySchema = queryParametersOf(operation)
+  const collectQuery = collector(querySchema)
   const checkQuery = validator(querySchema)
   const bodySchema = operation.body
+  const collectBody = bodySchema && collector(bodySchema)
   const checkBody = bodySchema && validator(bodySchema)
   const checkParams = operation.params && validator(operation.params)
   return {
     query: pairs => {
-      const fields = collect(querySchema, pairs)
+      const fields = collectQuery(pairs)
       checkQuery(fields)
       const { exactlyOne } = operation
       if (
@@ -93,9 +103,9 @@ export function createInputReader(operation: Operation): InputReader {
       return fields
     },
     body: (json, pairs) => {
-      if (bodySchema === undefined || checkBody === undefined) return {}
+      if (bodySchema === undefined || checkBody === undefined || collectBody === undefined) return {}
       const fields = pick(bodySchema, json) as Fields
-      if (operation.bodyFrom === 'anywhere') merge(fields, collect(bodySchema, pairs))
+      if (operation.bodyFrom === 'anywhere') merge(fields, collectBody(pairs))
       checkBody(fields)
       return fields
     },
@@ -110,19 +120,25 @@ export function createInputReader(operation: Operation): InputReader {
 }
 
 /** Puts the values of known names together; an empty value counts as absent, a scalar given twice is refused. */
-function collect(schema: TObject, pairs: Pairs): Fields {
-  const fields: Fields = {}
-  for (const [name, value] of pairs) {
-    if (value === '' || !Object.hasOwn(schema.properties, name)) continue
-    const property = schema.properties[name] as TSchema & { type?: string }
-    if (property.type === 'array') {
-      const list = fields[name] as string[] | undefined
-      if (list === undefined) fields[name] = [value]
-      else list.push(value)
-    } else if (fields[name] !== undefined) raise('repeated_parameter', name)
-    else fields[name] = property.type === 'integer' ? integer(name, value) : value
+function collector(schema: TObject): (pairs: Pairs) => Fields {
+  const types = new Map<string, unknown>()
+  for (const [name, property] of Object.entries(schema.properties)) {
+    types.set(name, (property as { type?: unknown }).type ?? 'any')
   }
-  return fields
+  return pairs => {
+    const fields: Fields = {}
+    for (const [name, value] of pairs) {
+      const type = types.get(name)
+      if (value === '' || type === undefined) continue
+      const given = fields[name]
+      if (type === 'array') {
+        if (given === undefined) fields[name] = [value]
+        else (given as string[]).push(value)
+      } else if (given !== undefined) raise('repeated_parameter', name)
+      else fields[name] = type === 'integer' ? integer(name, value) : value
+    }
+    return fields
+  }
 }
 
 function integer(name: string, text: string): number {
@@ -160,9 +176,9 @@ function pick(schema: TSchema, value: unknown): unknown {
 function validator(schema: TObject): (fields: Fields) => void {
   const compiled = Compile(schema)
   return fields => {
-    for (const [name, value] of Object.entries(fields)) requireText(name, value)
+    for (const name in fields) requireText(name, fields[name])
     if (compiled.Check(fields)) return
-    const [first] = compiled.Errors(fields)
+    const [, [first]] = compiled.Errors(fields)
     if (first !== undefined) throw explain(schema, first)
   }
 }

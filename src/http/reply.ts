@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import type { Operation } from '../contract/operation.ts'
 import { lazily } from '../kit/lazily.ts'
 import { PreparedJson } from '../operations/implement.ts'
@@ -25,7 +25,7 @@ export function createReplyWriter(operation: Operation, options: { checked: bool
     const told: unknown = JSON.parse(text)
     if (compiled.Check(told)) return text
     throw new Error(
-      `the answer of ${operation.id} breaks its contract: ${JSON.stringify([...compiled.Errors(told)])}`,
+      `the answer of ${operation.id} breaks its contract: ${JSON.stringify(compiled.Errors(told)[1])}`,
     )
   }
 }

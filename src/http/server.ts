@@ -148,7 +148,7 @@ export class Application {
       visit.allowance = limiter.take(resolution === 'invalid' ? ANONYMOUS : resolution, visit.address)
       return raise('route_unknown')
     }
-    const resolved = resolveCaller(rooms.callers, visit.headers.get('authorization'), rooms.clock)
+    const resolved = resolveCaller(rooms.callers, visit.authorization, rooms.clock)
     return resolved instanceof Promise
       ? resolved.then(takePoint, () => takePoint('invalid'))
       : takePoint(resolved)

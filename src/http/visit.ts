@@ -10,6 +10,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 export class Visit {
   readonly request: Request
   readonly headers: Headers
+  readonly authorization: string | null
   readonly method: string
   /** With dots resolved by the runtime. */
   readonly path: string
@@ -34,6 +35,7 @@ export class Visit {
     const question = url.indexOf('?', start)
     this.request = request
     this.headers = headers
+    this.authorization = headers.get('authorization')
     this.method = request.method
     this.path = question < 0 ? url.slice(start) : url.slice(start, question)
     this.search = question < 0 ? '' : url.slice(question + 1)

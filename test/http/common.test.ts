@@ -352,6 +352,13 @@ for (const engine of engines) {
       expectFailure(answer, 400, 'Bad Request')
     })
 
+    test('400 a placeholder whose bytes are not UTF-8, after the token was looked at', async () => {
+      const path = '/control/users/%FF'
+      expect((await server.call({ path })).problem).toBe('operator_required')
+      const answer = await server.call({ path, token: server.world.operator_token })
+      expect([answer.status, answer.problem]).toEqual([400, 'malformed_query'])
+    })
+
     test('raw bytes in a query are taken if they are UTF-8; the runtime replaces what is not', async () => {
       const request = (text: string, encoding: 'utf8' | 'latin1') => {
         const target = `/helix/streams?user_login=${text}`

@@ -1,9 +1,9 @@
-import Type from 'typebox'
 import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { DecimalId, Name, Uuid } from '../resources/id.ts'
 import { Benefit, exampleBenefit } from '../resources/world.ts'
+import { Type } from '../schema.ts'
 
 const Played = Type.Optional(Type.Union([DecimalId, Type.Null()]))
 const path = { benefit_id: exampleBenefit.id }

@@ -1,10 +1,10 @@
-import Type from 'typebox'
 import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { oneOf } from '../page.ts'
 import { DecimalId, GivenTime } from '../resources/id.ts'
 import { exampleStream, Stream, StreamKey } from '../resources/stream.ts'
 import { Channel, exampleChannel, exampleUser } from '../resources/world.ts'
+import { Type } from '../schema.ts'
 
 const OfUser = Type.Object({ user_id: Type.String() })
 const path = { user_id: exampleUser.id }

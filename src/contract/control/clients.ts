@@ -1,9 +1,9 @@
-import Type from 'typebox'
 import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { DecimalId, Name, Uuid } from '../resources/id.ts'
 import { CLIENT_KINDS, Client, ClientWithSecret, exampleClient } from '../resources/world.ts'
+import { Type } from '../schema.ts'
 
 const references = {
   organization_id: Type.Optional(Type.Union([Uuid, Type.Null()])),

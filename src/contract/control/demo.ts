@@ -1,8 +1,8 @@
-import Type from 'typebox'
 import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { oneOf } from '../page.ts'
 import { TimeMillis } from '../resources/id.ts'
+import { Type } from '../schema.ts'
 
 export const FAULT_OUTCOMES = ['update_failed', 'unavailable', 'rate_limited', 'slow'] as const
 

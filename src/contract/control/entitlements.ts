@@ -1,9 +1,9 @@
-import Type from 'typebox'
 import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { pageOf } from '../page.ts'
 import { Entitlement, exampleEntitlement, FulfillmentStatus } from '../resources/entitlement.ts'
 import { DecimalId, GivenTime, Uuid } from '../resources/id.ts'
+import { Type } from '../schema.ts'
 
 const Grant = Type.Object({
   user_id: DecimalId,

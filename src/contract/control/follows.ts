@@ -1,7 +1,7 @@
-import Type from 'typebox'
 import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { DecimalId } from '../resources/id.ts'
+import { Type } from '../schema.ts'
 
 const Pair = Type.Object({ user_id: Type.String(), broadcaster_id: Type.String() })
 const pair = { user_id: '25009227', broadcaster_id: '141981764' }

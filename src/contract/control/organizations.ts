@@ -1,9 +1,9 @@
-import Type from 'typebox'
 import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { Name, Uuid } from '../resources/id.ts'
 import { exampleOrganization, exampleUser, Organization } from '../resources/world.ts'
+import { Type } from '../schema.ts'
 
 const path = { organization_id: exampleOrganization.id }
 const one = { data: [exampleOrganization] }

@@ -1,8 +1,8 @@
-import Type from 'typebox'
 import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { oneOf } from '../page.ts'
 import { TokenAnswer } from '../resources/token.ts'
+import { Type } from '../schema.ts'
 
 /** Tokens minted and ended by the operator. */
 export const issueToken = defineOperation({

@@ -1,9 +1,9 @@
-import Type from 'typebox'
 import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { DecimalId, GivenTime } from '../resources/id.ts'
 import { exampleUser, LOGIN_SHAPE, User } from '../resources/world.ts'
+import { Type } from '../schema.ts'
 
 const Login = Type.String({ pattern: LOGIN_SHAPE, hint: '1 to 25 letters, digits or underscores' })
 const optional = {

@@ -1,6 +1,6 @@
-import Type from 'typebox'
 import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
+import { Type } from '../schema.ts'
 
 /** How many watch. */
 export const reportViewers = defineOperation({

@@ -1,8 +1,8 @@
-import Type from 'typebox'
 import { user } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { oneOf } from '../page.ts'
 import { exampleMarker, StreamMarker } from '../resources/marker.ts'
+import { Type } from '../schema.ts'
 
 /** Spec 4.6, 2.5; decisions D-37 to D-39. */
 export const createStreamMarker = defineOperation({

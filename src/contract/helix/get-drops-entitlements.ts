@@ -1,9 +1,9 @@
-import Type from 'typebox'
 import { appOrUser } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { pageOf } from '../page.ts'
 import { Entitlement, exampleEntitlement, FulfillmentStatus } from '../resources/entitlement.ts'
 import { IdFilter, Uuid } from '../resources/id.ts'
+import { Type } from '../schema.ts'
 
 /** Spec 4.1, 2.1; decisions D-22 to D-25. */
 export const getDropsEntitlements = defineOperation({

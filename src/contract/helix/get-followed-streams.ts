@@ -1,9 +1,9 @@
-import Type from 'typebox'
 import { user } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { pageOf } from '../page.ts'
 import { IdFilter } from '../resources/id.ts'
 import { exampleStream, Stream } from '../resources/stream.ts'
+import { Type } from '../schema.ts'
 
 /** Spec 4.4; decision D-35. */
 export const getFollowedStreams = defineOperation({

@@ -1,9 +1,9 @@
-import Type from 'typebox'
 import { user } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { oneOf } from '../page.ts'
 import { IdFilter } from '../resources/id.ts'
 import { StreamKey } from '../resources/stream.ts'
+import { Type } from '../schema.ts'
 
 /** Spec 4.5, 2.4; decision D-36. */
 export const getStreamKey = defineOperation({

@@ -1,9 +1,9 @@
-import Type from 'typebox'
 import { user } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { pageOf } from '../page.ts'
 import { IdFilter } from '../resources/id.ts'
 import { exampleMarker, MarkerListing } from '../resources/marker.ts'
+import { Type } from '../schema.ts'
 
 const url = 'http://localhost:8080/videos/1234567890?t=0h4m4s'
 

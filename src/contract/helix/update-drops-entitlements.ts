@@ -1,7 +1,7 @@
-import Type from 'typebox'
 import { appOrUser } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { EntitlementUpdate, FulfillmentStatus } from '../resources/entitlement.ts'
+import { Type } from '../schema.ts'
 
 /** Spec 4.2, 2.2, 3, 7; decisions D-26 to D-28. */
 export const updateDropsEntitlements = defineOperation({

@@ -1,7 +1,7 @@
-import Type from 'typebox'
 import { open } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { TokenAnswer } from '../resources/token.ts'
+import { Type } from '../schema.ts'
 
 const Text = Type.Optional(Type.String())
 

@@ -1,6 +1,6 @@
-import Type from 'typebox'
 import { open } from '../access.ts'
 import { defineOperation } from '../operation.ts'
+import { Type } from '../schema.ts'
 
 /** Ends a token. One that is unknown, or another client's, changes nothing and is answered alike. */
 export const revokeToken = defineOperation({

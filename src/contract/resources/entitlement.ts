@@ -1,4 +1,5 @@
-import Type, { type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../schema.ts'
 import { TimeMillis } from './id.ts'
 
 export const FulfillmentStatus = Type.Enum(['CLAIMED', 'FULFILLED'])

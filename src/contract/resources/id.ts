@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import { Type } from '../schema.ts'
 
 /**
  * Schemas of ids and times. `hint` ends the sentence `The parameter "x" was malformed: the value must be ...`.

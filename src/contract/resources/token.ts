@@ -1,4 +1,5 @@
-import Type, { type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../schema.ts'
 
 /** What a token endpoint answers; an app token has neither refresh token nor scope (clients tell them apart by that). */
 export const TokenAnswer = Type.Object({

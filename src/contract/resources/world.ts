@@ -1,4 +1,5 @@
-import Type, { type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../schema.ts'
 import { Name, TimeMillis } from './id.ts'
 
 /** The things that an operator makes: who there is, what they play, and which programs may ask. */

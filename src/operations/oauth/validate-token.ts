@@ -1,18 +1,23 @@
-import { tokenIn } from '../../auth/callers.ts'
+import { type AccessToken, OAUTH_OR_BEARER, tokenIn } from '../../auth/callers.ts'
 import { validateToken } from '../../contract/oauth/validate-token.ts'
 import { raise } from '../../contract/problem.ts'
+import { andThen } from '../../kit/eventual.ts'
 import { implement } from '../implement.ts'
 
-export const handleValidateToken = implement(validateToken, async ({ authorization }, { callers, clock }) => {
-  const token = tokenIn(authorization, ['oauth', 'bearer'])
+export const handleValidateToken = implement(validateToken, ({ authorization }, { callers, clock }) => {
+  const token = tokenIn(authorization, OAUTH_OR_BEARER)
   if (token === undefined) return raise('missing_authorization')
   const now = clock.now()
-  const known = token === 'invalid' ? undefined : await callers.find(token, now)
-  if (known === undefined) return raise('invalid_access_token')
-  return {
-    client_id: known.client_id,
-    ...(known.login !== null && known.user_id !== null && { login: known.login, user_id: known.user_id }),
-    scopes: [...known.scopes],
-    expires_in: Math.floor((known.ends - now) / 1000),
-  }
+  return andThen(token === 'invalid' ? undefined : callers.find(token, now), known =>
+    known === undefined ? raise('invalid_access_token') : describe(known, now),
+  )
 })
+
+function describe({ client_id, login, user_id, scopes, ends }: AccessToken, now: number) {
+  return {
+    client_id,
+    ...(login !== null && user_id !== null && { login, user_id }),
+    scopes: [...scopes],
+    expires_in: Math.floor((ends - now) / 1000),
+  }
+}
