@@ -30,11 +30,8 @@ import {
 
 /** Up to this size a ranking costs so little that every walk begins on one of its own moment. */
 const SMALL = 2000
-/** Beyond it, rankings are made twice a second, or less often if that took more than a twentieth of the time. */
-const PATIENCE_MILLISECONDS = 500
-const BUSY_SHARE = 1 / 20
-/** The oldest that the ranking of a new walk may be (D-34). */
-const STALE_MILLISECONDS = 1000
+/** Beyond it, whoever begins a walk gets a ranking that was made a moment ago, but never one older than a second (D-34). */
+const PATIENCE_MILLISECONDS = 900
 /** Kept standings are a convenience: what is dropped can be made again from the journal, at some cost. */
 const MOST_STANDINGS = 100
 /** The most streams in all kept standings together; each takes twelve bytes. */
@@ -280,9 +277,7 @@ export class Directory {
     this.#newest = { standing, madeAt: now }
     this.#made += 1
     this.#keep(standing)
-    const cost = this.#monotonic() - now
-    const patience = Math.min(Math.max(cost / BUSY_SHARE, PATIENCE_MILLISECONDS), STALE_MILLISECONDS)
-    this.#patience = this.size <= SMALL ? 0 : patience
+    this.#patience = this.size <= SMALL ? 0 : PATIENCE_MILLISECONDS
     return standing
   }
 
