@@ -9,7 +9,7 @@
  * in the newest ranking.
  *
  * Nothing is scanned that need not be. Look-ups by user, and followed channels, find their rows by user; filters by game
- * and language walk along slices of the ranking. Rows are kept as JSON with a gap for the viewer count.
+ * and language walk along slices of the ranking. Streams are kept as JSON with a gap for the viewer count.
  */
 import type { Key, Page, Window } from '../contract/page.ts'
 import type { Stream } from '../contract/resources/stream.ts'
@@ -215,7 +215,7 @@ export class Directory {
     const places: Place[] = []
     for (const slot of slots) {
       if (slot.since > point.seq) continue
-      const place = { slot, viewer_count: counts[slot.index] ?? 0, id: slot.stream.id }
+      const place = { slot, viewer_count: counts[slot.index] ?? 0, id: slot.id }
       if (from !== undefined && (forward ? compareRank(place, from) <= 0 : compareRank(place, from) >= 0))
         continue
       places.push(place)
@@ -228,11 +228,11 @@ export class Directory {
   }
 
   #show(slot: Slot, viewer_count: number): ShownStream {
-    if (slot.shown?.viewer_count === viewer_count) return slot.shown
-    slot.text ??= split(this.dress(slot.stream))
-    const { head, tail } = slot.text
-    slot.shown = { id: slot.stream.id, viewer_count, json: `${head}${viewer_count}${tail}` }
-    return slot.shown
+    if (slot.shownCount !== viewer_count) {
+      slot.shown = `${slot.text.slice(0, slot.gap)}${viewer_count}${slot.text.slice(slot.gap + 1)}`
+      slot.shownCount = viewer_count
+    }
+    return { id: slot.id, viewer_count, json: slot.shown }
   }
 
   /** The ranking to walk along: the one that the walk began with, else that of now. */
@@ -299,7 +299,7 @@ export class Directory {
 
   #inIdOrder(): readonly Slot[] {
     this.#byId = this.#byId.filter(slot => slot.live)
-    if (this.#unsorted) this.#byId.sort((a, b) => compareDecimal(a.stream.id, b.stream.id))
+    if (this.#unsorted) this.#byId.sort((a, b) => compareDecimal(a.id, b.id))
     this.#unsorted = false
     return this.#byId
   }
@@ -349,36 +349,46 @@ export class Directory {
   /** Takes a stream in, or its news. `since` is given if it started with this. */
   #put(stream: LiveStream, since: number | undefined): Slot {
     const former = this.#seats.get(stream.user_id)?.slot
-    if (former !== undefined && former.stream.id !== stream.id) this.#end(former.stream.id)
+    if (former !== undefined && former.id !== stream.id) this.#end(former.id)
     const slot = this.#byStream.get(stream.id) ?? this.#newSlot(stream)
     if (since !== undefined) slot.since = since
-    if (slot.stream !== stream) {
-      const before = slot.stream
-      if (this.#byLogin.get(before.user_login) === slot) this.#byLogin.delete(before.user_login)
-      slot.stream = stream
-      slot.text = undefined
-      slot.shown = undefined
-      if (before.game_id !== stream.game_id || before.language !== stream.language) {
-        slot.game = this.#games.of(stream.game_id)
-        slot.language = this.#languages.of(stream.language)
-        for (const { ranking } of this.#kept.values()) if (ranking !== undefined) noteStray(ranking, slot)
-      }
-    }
+    this.#describe(slot, stream)
     this.#counts[slot.index] = stream.viewer_count
-    this.#byLogin.set(stream.user_login, slot)
     return slot
+  }
+
+  #describe(slot: Slot, stream: LiveStream): void {
+    const { text, gap } = withGap(this.dress(stream))
+    const game = this.#games.of(stream.game_id)
+    const language = this.#languages.of(stream.language)
+    const plays = slot.game === game && slot.language === language
+    if (this.#byLogin.get(slot.login) === slot) this.#byLogin.delete(slot.login)
+    this.#byLogin.set(stream.user_login, slot)
+    slot.login = stream.user_login
+    slot.game = game
+    slot.language = language
+    slot.text = text
+    slot.gap = gap
+    slot.shown = ''
+    slot.shownCount = -1
+    if (plays) return
+    for (const { ranking } of this.#kept.values()) if (ranking !== undefined) noteStray(ranking, slot)
   }
 
   #newSlot(stream: LiveStream): Slot {
     const slot: Slot = {
+      id: stream.id,
+      user_id: stream.user_id,
       index: this.#free.pop() ?? this.#used++,
       since: 0,
-      stream,
+      login: stream.user_login,
       game: this.#games.of(stream.game_id),
       language: this.#languages.of(stream.language),
       live: true,
-      text: undefined,
-      shown: undefined,
+      text: '',
+      gap: 0,
+      shown: '',
+      shownCount: -1,
     }
     if (slot.index >= this.#counts.length) {
       const larger = new Int32Array(this.#counts.length * 2)
@@ -386,7 +396,7 @@ export class Directory {
       this.#counts = larger
     }
     const last = this.#byId.at(-1)
-    if (last !== undefined && compareDecimal(last.stream.id, stream.id) > 0) this.#unsorted = true
+    if (last !== undefined && compareDecimal(last.id, stream.id) > 0) this.#unsorted = true
     this.#byId.push(slot)
     this.#byStream.set(stream.id, slot)
     this.#seat(stream.user_id).slot = slot
@@ -399,10 +409,10 @@ export class Directory {
     slot.live = false
     this.#free.push(slot.index)
     this.#byStream.delete(stream_id)
-    const seat = this.#seat(slot.stream.user_id)
+    const seat = this.#seat(slot.user_id)
     seat.slot = undefined
     if (!seat.kept) this.#seats.delete(seat.user_id)
-    if (this.#byLogin.get(slot.stream.user_login) === slot) this.#byLogin.delete(slot.stream.user_login)
+    if (this.#byLogin.get(slot.login) === slot) this.#byLogin.delete(slot.login)
   }
 
   #seat(user_id: string): Seat {
@@ -467,13 +477,28 @@ function matcher({ games, languages }: SliceFilter): (slot: Slot) => boolean {
     (languages === undefined || languages.includes(slot.language))
 }
 
-/** The row as text, cut where the viewer count goes; the order of fields is that of the contract. */
-function split(stream: Stream): { head: string; tail: string } {
-  const { id, user_id, user_login, user_name, game_id, game_name, type, title } = stream
-  const { started_at, language, thumbnail_url, tags, is_mature } = stream
-  const before = JSON.stringify({ id, user_id, user_login, user_name, game_id, game_name, type, title })
-  const behind = JSON.stringify({ started_at, language, thumbnail_url, tags, is_mature })
-  return { head: `${before.slice(0, -1)},"viewer_count":`, tail: `,${behind.slice(1)}` }
+const COUNT = '"viewer_count":'
+
+/** The row as text with no viewers, and where their number stands; the order of fields is that of the contract. */
+function withGap(stream: Stream): { text: string; gap: number } {
+  const text = JSON.stringify({
+    id: stream.id,
+    user_id: stream.user_id,
+    user_login: stream.user_login,
+    user_name: stream.user_name,
+    game_id: stream.game_id,
+    game_name: stream.game_name,
+    type: stream.type,
+    title: stream.title,
+    viewer_count: 0,
+    started_at: stream.started_at,
+    language: stream.language,
+    thumbnail_url: stream.thumbnail_url,
+    tags: stream.tags,
+    is_mature: stream.is_mature,
+  })
+  // Within a value the quotes would be escaped.
+  return { text, gap: text.indexOf(`,${COUNT}0,`) + 1 + COUNT.length }
 }
 
 function toRank([viewer_count, id]: Key): Rank {

@@ -5,23 +5,29 @@
  */
 import type { Rank } from '../domain/ranking.ts'
 import { compareDecimal } from '../kit/decimal.ts'
-import type { LiveStream } from '../store/feed.ts'
 
-/** A stream's place in memory: it outlives changes of the stream, and rankings point to it. */
+/**
+ * A stream's place in memory: it outlives changes of the stream, and rankings point to it. Of the stream itself only what
+ * is looked at stands here, and the rest as text: a hundred thousand objects of fourteen fields keep the garbage collector busy.
+ */
 export interface Slot {
+  readonly id: string
+  readonly user_id: string
   /** Where the stream's viewer count stands among all counts. */
   readonly index: number
   /** The feed's number of the entry that told of its start; 0 if it was live before what is remembered. */
   since: number
-  stream: LiveStream
+  login: string
   /** The numbers that stand for its game and its language. */
   game: number
   language: number
   live: boolean
-  /** The row as JSON around its viewer count; made when first shown. */
-  text: { readonly head: string; readonly tail: string } | undefined
-  /** The row as it was shown last. */
-  shown: ShownStream | undefined
+  /** The row as JSON with a nought for its viewer count, and where that stands. */
+  text: string
+  gap: number
+  /** The whole row as it was shown last, and with which count. */
+  shown: string
+  shownCount: number
 }
 
 /** A row of a page: where it stands, and its text. */
@@ -180,8 +186,8 @@ function walkAll(ranking: Ranking, from: Rank | undefined, forward: boolean): ()
   }
 }
 
-function rankOf({ counts }: Ranking, { index, stream }: Slot): Rank {
-  return { viewer_count: counts[index] ?? 0, id: stream.id }
+function rankOf({ counts }: Ranking, { index, id }: Slot): Rank {
+  return { viewer_count: counts[index] ?? 0, id }
 }
 
 /** The first index behind `from` (forward), or the last one in front of it, by binary search in the order of ranks. */
@@ -197,8 +203,8 @@ function startIn(
   let high = length
   while (low < high) {
     const middle = (low + high) >>> 1
-    const { index, stream } = ranking.slots[placeAt(middle)] as Slot
-    const order = from.viewer_count - (ranking.counts[index] ?? 0) || compareDecimal(from.id, stream.id)
+    const { index, id } = ranking.slots[placeAt(middle)] as Slot
+    const order = from.viewer_count - (ranking.counts[index] ?? 0) || compareDecimal(from.id, id)
     if (order < 0 || (forward && order === 0)) low = middle + 1
     else high = middle
   }

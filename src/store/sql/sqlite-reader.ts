@@ -5,9 +5,10 @@
  *
  * A query that begins after a command returned must see what it did:
  * - Commands of this process: the writer has the view closed before anybody hears of a command's end (`renew`).
- * - Commands of another process on the same file: whoever heard of one and asks here is read from its connection in a
- *   later turn than the one whose view is older than the answer. (A request that was begun before, or pipelined behind
- *   one that was, could be read in that turn. It is answered as if it had come a turn earlier.)
+ * - Commands of another process on the same file: immediates run right before the event loop looks at its connections
+ *   again, so a view is closed before requests are read that were not there when it was opened. (One that was there in
+ *   part, or is pipelined behind one that was, may be answered as if it had come a moment earlier.) Only a view that is
+ *   opened inside an immediate would outlive that look: nobody reads there.
  *
  * A view lives no longer than its turn, so it does not keep the writer's log from being folded into the file.
  */
