@@ -31,9 +31,9 @@ export class Children {
     return text
   }
 
-  /** The bare server with this body. */
-  async startBareServer(bodyFile: string): Promise<Served> {
-    const child = this.#spawn(SERVER_CORE, bunScript('bench/bare-server.ts', bodyFile), 'inherit')
+  /** The bare server with this body, or the dressed one. */
+  async startBareServer(bodyFile: string, ...dress: readonly 'dressed'[]): Promise<Served> {
+    const child = this.#spawn(SERVER_CORE, bunScript('bench/bare-server.ts', bodyFile, ...dress), 'inherit')
     const { value } = await child.stdout.getReader().read()
     const port = new TextDecoder().decode(value).trim()
     return { url: `http://127.0.0.1:${port}`, pid: child.pid, stop: () => this.#stop(child) }

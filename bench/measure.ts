@@ -6,7 +6,7 @@ import type { Comparison } from './figures.ts'
 import { runLoad } from './load.ts'
 import { type Prepared, prepare } from './prepare.ts'
 import { inTurns, ofSide, type Pace, type Side } from './rounds.ts'
-import { type Baseline, goalText, type Scenario } from './scenario.ts'
+import { goalText, type Scenario } from './scenario.ts'
 import { type BenchWorld, updateBatches } from './world.ts'
 
 /** Where a measurement happens. */
@@ -31,12 +31,19 @@ export async function measureScenario(ground: Ground, scenario: Scenario): Promi
   const prepared = await prepare(ground.world, ground.strand, scenario)
   const bodyFile = join(ground.folder, 'body')
   writeFileSync(bodyFile, prepared.body)
-  const bare = await ground.children.startBareServer(bodyFile)
-  const sides = scenario.goals.map(({ against }) =>
-    against === 'bare server' ? loadOn(ground, bare, scenario, prepared) : loop(ground, against),
-  )
+  const servers: Served[] = []
+  const sides: Side[] = []
+  for (const { against } of scenario.goals) {
+    if (against === 'marker loop' || against === 'update loop') sides.push(loop(ground, against))
+    else {
+      const dress = against === 'dressed server' ? (['dressed'] as const) : []
+      const server = await ground.children.startBareServer(bodyFile, ...dress)
+      servers.push(server)
+      sides.push(loadOn(ground, server, scenario, prepared))
+    }
+  }
   const rounds = await inTurns(ground.pace, [...sides, loadOn(ground, ground.strand, scenario, prepared)])
-  await bare.stop()
+  for (const server of servers) await server.stop()
   return scenario.goals.map((goal, index) => ({
     name: scenario.name,
     work: scenario.work,
@@ -110,7 +117,7 @@ export function loadOn(
   }
 }
 
-function loop({ children, folder, loopFile, world }: Ground, kind: Exclude<Baseline, 'bare server'>): Side {
+function loop({ children, folder, loopFile, world }: Ground, kind: LoopPlan['work']['kind']): Side {
   const work: LoopPlan['work'] =
     kind === 'marker loop'
       ? { kind, videoIds: world.marking.map(each => each.videoId) }

@@ -19,7 +19,7 @@ export function headersOf({ token, body }: BenchRequest): Record<string, string>
  * What a scenario is held against: the bare server, a bare SQLite loop on the same disk that commits one marker or one
  * batch of entitlements at a time, or nothing else than itself.
  */
-export type Baseline = 'bare server' | 'marker loop' | 'update loop'
+type Baseline = 'bare server' | 'dressed server' | 'marker loop' | 'update loop'
 
 export interface Goal {
   readonly against: Baseline

@@ -8,7 +8,7 @@ const QUESTIONS = 8000
 export const getStreamsOfUser: Scenario = {
   name: 'get-streams-of-user',
   work: 'GetStreams by one user, token sent',
-  goals: [{ against: 'bare server', atLeast: 0.7 }],
+  goals: [{ against: 'bare server', atLeast: 0.7 }, { against: 'dressed server' }],
   connections: 32,
   grows: true,
   prepare: async ({ callers, liveIds }) => {

@@ -86,7 +86,6 @@ export class Directory {
   #byId: Slot[] = []
   #unsorted = false
   #journal = new Journal({ seq: 0, nonce: '' })
-  #version = 0
   #newest: { standing: Standing & { ranking: Ranking }; madeAt: number } | undefined
   #patience = 0
   #made = 0
@@ -99,11 +98,6 @@ export class Directory {
 
   get size(): number {
     return this.#byStream.size
-  }
-
-  /** Moves with every change: while it stands still, the same question has the same answer. */
-  get version(): number {
-    return this.#version
   }
 
   /** Moves when a walk that begins now would go along another ranking than before: a page of such a walk holds so long. */
@@ -126,11 +120,9 @@ export class Directory {
     this.#kept.clear()
     this.#keptStreams = 0
     this.#newest = undefined
-    this.#version += 1
   }
 
   apply({ seq, nonce, change }: FeedEntry): void {
-    this.#version += 1
     this.#journal.note({ seq, nonce }, this.#change(change, seq), this.#monotonic())
   }
 

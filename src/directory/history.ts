@@ -1,10 +1,10 @@
-import { type FeedEntry, type FeedPoint, samePoint } from '../store/feed.ts'
+import type { FeedEntry, FeedPoint } from '../store/feed.ts'
 import type { FeedFollower } from '../store/follower.ts'
 import type { Store } from '../store/store.ts'
 import type { Directory } from './directory.ts'
 
-/** Entries read at once: one may hold 10,000 counts. */
-const AT_ONCE = 100
+/** Entries read at once: one may hold 10,000 counts, and nobody else is answered meanwhile. */
+const AT_ONCE = 10
 /** The furthest that is looked back; the feed itself forgets after some minutes. */
 const MOST_ENTRIES = 100_000
 
@@ -37,13 +37,14 @@ export class History {
     if (this.#directory.knows(point)) return
     const { oldest } = this.#directory
     if (point.seq >= oldest.seq || oldest.seq - point.seq > MOST_ENTRIES) return
+    if (!(await this.#store.feed.has(point))) return
     const entries: FeedEntry[] = []
     while ((entries.at(-1)?.seq ?? 0) < oldest.seq) {
       const more = await this.#store.feed.after(entries.at(-1)?.seq ?? point.seq - 1, AT_ONCE)
-      const [first] = more
-      if (first === undefined) return
-      if (entries.length === 0 && !samePoint(first, point)) return
+      if (more.length === 0) return
       entries.push(...more)
+      // Others are answered in between.
+      await Bun.sleep(0)
     }
     this.#directory.recall(entries.filter(entry => entry.seq <= oldest.seq))
   }

@@ -3,7 +3,7 @@ import { type FeedEntry, type FeedPoint, isNext, samePoint } from './feed.ts'
 import type { Store } from './store.ts'
 
 /** Entries read at once: one may hold 10,000 counts. */
-const AT_ONCE = 100
+const AT_ONCE = 20
 
 /** Somebody who keeps in memory what the store holds. */
 export interface Audience {

@@ -18,6 +18,12 @@ export const feedQueries = (db: Database) => ({
     return { seq: Number(row?.seq ?? 0), nonce: row?.nonce ?? '' }
   },
 
+  /** Whether the feed still has this point. */
+  has: async ({ seq, nonce }: FeedPoint): Promise<boolean> => {
+    const row = await db.get<{ nonce: string }>(sql`select nonce from feed where seq = ${seq}`)
+    return row?.nonce === nonce
+  },
+
   /** The entries behind `seq`, oldest first. */
   after: async (seq: number, limit: number): Promise<FeedEntry[]> => {
     const rows = await db.all<FeedRow>(
