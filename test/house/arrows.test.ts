@@ -89,6 +89,9 @@ describe('what belongs in one place only', () => {
     )
     expect(outside).toEqual(['src/serve.ts'])
   })
+  test('immediates are in store/sql', () => {
+    for (const file of mentions(/setImmediate\(/)) expect(file).toStartWith('src/store/sql/')
+  })
   test('process.env is in config.ts', () => {
     expect(mentions(/process\.env|Bun\.env/)).toEqual(['src/config.ts'])
   })

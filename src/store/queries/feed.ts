@@ -1,6 +1,6 @@
 import type { Database } from '../database.ts'
 import type { Change, FeedEntry, FeedPoint } from '../feed.ts'
-import { sql } from '../sql/tag.ts'
+import { limitedTo, sql } from '../sql/tag.ts'
 
 interface FeedRow {
   readonly seq: number | string
@@ -27,7 +27,7 @@ export const feedQueries = (db: Database) => ({
   /** The entries behind `seq`, oldest first. */
   after: async (seq: number, limit: number): Promise<FeedEntry[]> => {
     const rows = await db.all<FeedRow>(
-      sql`select seq, nonce, previous, entry from feed where seq > ${seq} order by seq limit ${limit}`,
+      sql`select seq, nonce, previous, entry from feed where seq > ${seq} order by seq${limitedTo(limit)}`,
     )
     return rows.map(({ seq, nonce, previous, entry }) => ({
       seq: Number(seq),
