@@ -195,16 +195,21 @@ for (const engine of engines) {
       expect([...live]).toEqual([])
     })
 
+    const createPublicClient = (id: string) =>
+      store.commands.createClient({
+        client: {
+          id,
+          name: 'N',
+          organization_id: null,
+          owner_user_id: null,
+          kind: 'public',
+          redirect_uris: [],
+        },
+        secret_hash: null,
+      })
+
     test('two changes of one client keep both', async () => {
-      const client = {
-        id: 'both',
-        name: 'N',
-        organization_id: null,
-        owner_user_id: null,
-        kind: 'public' as const,
-        redirect_uris: [],
-      }
-      await store.commands.createClient({ client, secret_hash: null })
+      await createPublicClient('both')
       for (let n = 0; n < 20; n++) {
         const [name, redirect_uris] = [`name ${n}`, [`http://localhost/${n}`]]
         await Promise.all([
@@ -217,15 +222,7 @@ for (const engine of engines) {
     })
 
     test('a refresh token used twice at once ends its family; a revocation beside a use wins', async () => {
-      const client = {
-        id: 'app',
-        name: 'N',
-        organization_id: null,
-        owner_user_id: null,
-        kind: 'public' as const,
-        redirect_uris: [],
-      }
-      await store.commands.createClient({ client, secret_hash: null })
+      await createPublicClient('app')
       const later = new Date(NOW + 60_000).toISOString()
       const token = (hash: string) => ({
         hash,
