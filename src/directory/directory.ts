@@ -16,27 +16,24 @@ import type { Stream } from '../contract/resources/stream.ts'
 import { compareRank, type Rank } from '../domain/ranking.ts'
 import { compareDecimal } from '../kit/decimal.ts'
 import { type Change, type FeedEntry, type FeedPoint, type LiveStream, samePoint } from '../store/feed.ts'
-import { Journal, KEPT_MILLISECONDS, NO_STEP, type Step } from './journal.ts'
+import { Journal, NO_STEP, type Step } from './journal.ts'
+import { Numbers } from './numbers.ts'
 import {
   makeRanking,
   noteStray,
-  type Ranking,
   type ShownStream,
   type SliceFilter,
   type Slot,
   sliceOf,
   walkAlong,
 } from './ranking.ts'
+import { withGap } from './row.ts'
+import { type Ranked, type Standing, Standings } from './standings.ts'
 
 /** Up to this size a ranking costs so little that every walk begins on one of its own moment. */
 const SMALL = 2000
 /** Beyond it, whoever begins a walk gets a ranking that was made a moment ago, but never one older than a second (D-34). */
 const PATIENCE_MILLISECONDS = 900
-/** Kept standings are a convenience: what is dropped can be made again from the journal, at some cost. */
-const MOST_STANDINGS = 100
-/** The most streams in all kept standings together; each takes twelve bytes. */
-const MOST_KEPT_STREAMS = 4_000_000
-
 export interface StreamFilter {
   readonly user_ids?: readonly string[] | undefined
   readonly user_logins?: readonly string[] | undefined
@@ -61,19 +58,11 @@ export interface Seat {
   kept: boolean
 }
 
-/** All viewer counts at one point of the feed, and the ranking by them once it was asked for. */
-interface Standing {
-  readonly point: FeedPoint
-  readonly counts: Int32Array
-  ranking: Ranking | undefined
-  usedAt: number
-}
-
 export class Directory {
   readonly #byStream = new Map<string, Slot>()
   readonly #seats = new Map<string, Seat>()
   readonly #byLogin = new Map<string, Slot>()
-  readonly #kept = new Map<string, Standing>()
+  readonly #kept = new Standings()
   readonly #games = new Numbers()
   readonly #languages = new Numbers()
   readonly #publicUrl: string
@@ -86,10 +75,9 @@ export class Directory {
   #byId: Slot[] = []
   #unsorted = false
   #journal = new Journal({ seq: 0, nonce: '' })
-  #newest: { standing: Standing & { ranking: Ranking }; madeAt: number } | undefined
+  #newest: { standing: Ranked; madeAt: number } | undefined
   #patience = 0
   #made = 0
-  #keptStreams = 0
 
   constructor(options: { publicUrl: string; monotonic?: () => number }) {
     this.#publicUrl = options.publicUrl
@@ -118,7 +106,6 @@ export class Directory {
     for (const stream of streams) this.#put(stream, 0)
     this.#journal = new Journal(point)
     this.#kept.clear()
-    this.#keptStreams = 0
     this.#newest = undefined
   }
 
@@ -128,7 +115,7 @@ export class Directory {
 
   /** Whether a walk that began at this point can be carried on. */
   knows(point: FeedPoint): boolean {
-    return this.#journal.knows(point) || this.#kept.has(nameOf(point))
+    return this.#journal.knows(point) || this.#kept.has(point)
   }
 
   /**
@@ -228,35 +215,35 @@ export class Directory {
   }
 
   /** The ranking to walk along: the one that the walk began with, else that of now. */
-  #rankingFor(window: Window): Standing & { ranking: Ranking } {
+  #rankingFor(window: Window): Ranked {
     const begun = this.#begunAt(window)
     if (begun === undefined) return this.#current()
     return this.#ranked(begun)
   }
 
-  #ranked(standing: Standing): Standing & { ranking: Ranking } {
+  #ranked(standing: Standing): Ranked {
     if (standing.ranking === undefined) {
       const { seq } = standing.point
       const then = this.#inIdOrder().filter(slot => slot.since <= seq)
       standing.ranking = makeRanking(then, standing.counts)
     }
-    return standing as Standing & { ranking: Ranking }
+    return standing as Ranked
   }
 
   /** How things stood when the walk began; undefined if it begins now, or began longer ago than is remembered. */
   #begunAt(window: Window): Standing | undefined {
     const point = pointIn(window)
     if (point === undefined) return undefined
-    const kept = this.#kept.get(nameOf(point))
-    if (kept !== undefined) return this.#keep(kept)
+    const kept = this.#kept.find(point)
+    if (kept !== undefined) return this.#kept.keep(kept, this.#monotonic())
     if (!this.#journal.knows(point)) return undefined
     const counts = this.#counts.slice(0, this.#used)
     this.#journal.undo(counts, point.seq)
-    return this.#keep({ point, counts, ranking: undefined, usedAt: 0 })
+    return this.#kept.keep({ point, counts, ranking: undefined, usedAt: 0 }, this.#monotonic())
   }
 
   /** The ranking for a new walk: of this moment, or in a large directory of a moment ago. */
-  #current(): Standing & { ranking: Ranking } {
+  #current(): Ranked {
     const now = this.#monotonic()
     const point = this.#journal.latest
     const newest = this.#newest
@@ -268,24 +255,8 @@ export class Directory {
     const standing = this.#ranked({ point, counts, ranking: undefined, usedAt: now })
     this.#newest = { standing, madeAt: now }
     this.#made += 1
-    this.#keep(standing)
+    this.#kept.keep(standing, now)
     this.#patience = this.size <= SMALL ? 0 : PATIENCE_MILLISECONDS
-    return standing
-  }
-
-  /** Puts a standing at the end of the line; from its front, what is old or too much is dropped. */
-  #keep(standing: Standing): Standing {
-    const now = this.#monotonic()
-    const name = nameOf(standing.point)
-    standing.usedAt = now
-    if (!this.#kept.delete(name)) this.#keptStreams += standing.counts.length
-    this.#kept.set(name, standing)
-    for (const [oldestName, oldest] of this.#kept) {
-      const fits = this.#kept.size <= MOST_STANDINGS && this.#keptStreams <= MOST_KEPT_STREAMS
-      if (oldest === standing || (fits && now - oldest.usedAt <= KEPT_MILLISECONDS)) break
-      this.#kept.delete(oldestName)
-      this.#keptStreams -= oldest.counts.length
-    }
     return standing
   }
 
@@ -364,7 +335,7 @@ export class Directory {
     slot.shown = ''
     slot.shownCount = -1
     if (plays) return
-    for (const { ranking } of this.#kept.values()) if (ranking !== undefined) noteStray(ranking, slot)
+    for (const ranking of this.#kept.rankings()) noteStray(ranking, slot)
   }
 
   #newSlot(stream: LiveStream): Slot {
@@ -421,8 +392,6 @@ interface Place extends Rank {
   readonly slot: Slot
 }
 
-const nameOf = ({ seq, nonce }: FeedPoint) => `${seq} ${nonce}`
-
 function stepBack(slot: Slot, viewers: number, was: number): Step {
   return viewers === was ? NO_STEP : { slots: Int32Array.of(slot.index), was: Int32Array.of(was) }
 }
@@ -439,58 +408,11 @@ function add(slots: Set<Slot>, slot: Slot | undefined): void {
   if (slot !== undefined) slots.add(slot)
 }
 
-/** Numbers that stand for names: small ones, given in the order in which names first come up. */
-class Numbers {
-  readonly #known = new Map<string, number>()
-
-  of(name: string): number {
-    const known = this.#known.get(name)
-    if (known !== undefined) return known
-    const number = this.#known.size
-    this.#known.set(name, number)
-    return number
-  }
-
-  /** The numbers of those names that have one, each once. */
-  find(names: readonly string[]): number[] {
-    const numbers: number[] = []
-    for (const name of names) {
-      const number = this.#known.get(name)
-      if (number !== undefined && !numbers.includes(number)) numbers.push(number)
-    }
-    return numbers
-  }
-}
-
 /** Rows are looked at as they are now: a slice knows what they were when it was made. */
 function matcher({ games, languages }: SliceFilter): (slot: Slot) => boolean {
   return slot =>
     (games === undefined || games.includes(slot.game)) &&
     (languages === undefined || languages.includes(slot.language))
-}
-
-const COUNT = '"viewer_count":'
-
-/** The row as text with no viewers, and where their number stands; the order of fields is that of the contract. */
-function withGap(stream: Stream): { text: string; gap: number } {
-  const text = JSON.stringify({
-    id: stream.id,
-    user_id: stream.user_id,
-    user_login: stream.user_login,
-    user_name: stream.user_name,
-    game_id: stream.game_id,
-    game_name: stream.game_name,
-    type: stream.type,
-    title: stream.title,
-    viewer_count: 0,
-    started_at: stream.started_at,
-    language: stream.language,
-    thumbnail_url: stream.thumbnail_url,
-    tags: stream.tags,
-    is_mature: stream.is_mature,
-  })
-  // Within a value the quotes would be escaped.
-  return { text, gap: text.indexOf(`,${COUNT}0,`) + 1 + COUNT.length }
 }
 
 function toRank([viewer_count, id]: Key): Rank {

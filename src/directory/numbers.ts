@@ -1,0 +1,22 @@
+/** Numbers that stand for names: small ones, given in the order in which names first come up. */
+export class Numbers {
+  readonly #known = new Map<string, number>()
+
+  of(name: string): number {
+    const known = this.#known.get(name)
+    if (known !== undefined) return known
+    const number = this.#known.size
+    this.#known.set(name, number)
+    return number
+  }
+
+  /** The numbers of those names that have one, each once. */
+  find(names: readonly string[]): number[] {
+    const numbers: number[] = []
+    for (const name of names) {
+      const number = this.#known.get(name)
+      if (number !== undefined && !numbers.includes(number)) numbers.push(number)
+    }
+    return numbers
+  }
+}
