@@ -32,8 +32,17 @@ export class Children {
   }
 
   /** The bare server with this body, or the dressed one. */
-  async startBareServer(bodyFile: string, ...dress: readonly 'dressed'[]): Promise<Served> {
-    const child = this.#spawn(SERVER_CORE, bunScript('bench/bare-server.ts', bodyFile, ...dress), 'inherit')
+  startBareServer(bodyFile: string, ...dress: readonly 'dressed'[]): Promise<Served> {
+    return this.#startServer('bench/bare-server.ts', bodyFile, ...dress)
+  }
+
+  startLeastServer(planFile: string): Promise<Served> {
+    return this.#startServer('bench/least-server.ts', planFile)
+  }
+
+  /** A server that prints its port when it is ready. */
+  async #startServer(...words: readonly string[]): Promise<Served> {
+    const child = this.#spawn(SERVER_CORE, bunScript(...words), 'inherit')
     const { value } = await child.stdout.getReader().read()
     const port = new TextDecoder().decode(value).trim()
     return { url: `http://127.0.0.1:${port}`, pid: child.pid, stop: () => this.#stop(child) }

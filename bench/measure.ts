@@ -1,10 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { constants, copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LoopPlan } from './bare-sqlite.ts'
 import type { Children, Served } from './children.ts'
 import type { Comparison } from './figures.ts'
+import type { LeastPlan } from './least-server.ts'
 import { runLoad } from './load.ts'
-import { type Prepared, prepare } from './prepare.ts'
+import { type Prepared, prepare, requireSameAnswers } from './prepare.ts'
 import { inTurns, ofSide, type Pace, type Side } from './rounds.ts'
 import { goalText, type Scenario } from './scenario.ts'
 import { type BenchWorld, updateBatches } from './world.ts'
@@ -36,8 +37,13 @@ export async function measureScenario(ground: Ground, scenario: Scenario): Promi
   for (const { against } of scenario.goals) {
     if (against === 'marker loop' || against === 'update loop') sides.push(loop(ground, against))
     else {
-      const dress = against === 'dressed server' ? (['dressed'] as const) : []
-      const server = await ground.children.startBareServer(bodyFile, ...dress)
+      const server =
+        against === 'least server'
+          ? await startLeastServer(ground, scenario, prepared)
+          : await ground.children.startBareServer(
+              bodyFile,
+              ...(against === 'dressed server' ? (['dressed'] as const) : []),
+            )
       servers.push(server)
       sides.push(loadOn(ground, server, scenario, prepared))
     }
@@ -55,6 +61,31 @@ export async function measureScenario(ground: Ground, scenario: Scenario): Promi
     strand: ofSide(rounds, scenario.goals.length),
     against: ofSide(rounds, index),
   }))
+}
+
+/** Reads from the store that Strand has; what it is to write, it writes to a copy. */
+async function startLeastServer(
+  { children, folder, world, strand, loopFile }: Ground,
+  scenario: Scenario,
+  prepared: Prepared,
+): Promise<Served> {
+  const { method = 'GET', path = '' } = prepared.requests[0] ?? {}
+  let { storeFile } = world
+  if (method !== 'GET') {
+    storeFile = join(folder, 'least.db')
+    copyFileSync(loopFile, storeFile, constants.COPYFILE_FICLONE)
+  }
+  const plan: LeastPlan = {
+    operation: `${method} ${path.replace(/\?.*/, '')}`,
+    storeFile,
+    masterKeys: world.secrets.masterKeys,
+    publicUrl: strand.url,
+  }
+  const planFile = join(folder, 'least.json')
+  writeFileSync(planFile, JSON.stringify(plan))
+  const server = await children.startLeastServer(planFile)
+  await requireSameAnswers(server, scenario, prepared)
+  return server
 }
 
 /** Something else that the server is given to do while it is read from. */

@@ -6,6 +6,7 @@ export const createStreamMarker: Scenario = {
   goals: [
     { against: 'bare server', atLeast: 0.3 },
     { against: 'marker loop', atLeast: 2 },
+    { against: 'least server' },
   ],
   connections: 32,
   prepare: async ({ marking }) =>

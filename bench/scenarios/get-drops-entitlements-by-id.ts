@@ -3,7 +3,7 @@ import type { Scenario } from '../scenario.ts'
 export const getDropsEntitlementsById: Scenario = {
   name: 'get-drops-entitlements-by-id',
   work: 'GetDropsEntitlements by id',
-  goals: [{ against: 'bare server', atLeast: 0.4 }],
+  goals: [{ against: 'bare server', atLeast: 0.4 }, { against: 'least server' }],
   connections: 32,
   grows: true,
   besideWriters: true,

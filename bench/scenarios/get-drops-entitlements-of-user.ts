@@ -3,7 +3,7 @@ import type { Scenario } from '../scenario.ts'
 export const getDropsEntitlementsOfUser: Scenario = {
   name: 'get-drops-entitlements-of-user',
   work: 'GetDropsEntitlements by user and game',
-  goals: [{ against: 'bare server', atLeast: 0.3 }],
+  goals: [{ against: 'bare server', atLeast: 0.3 }, { against: 'least server' }],
   connections: 32,
   grows: true,
   prepare: async ({ entitlements, appToken: token }) =>

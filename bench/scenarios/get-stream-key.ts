@@ -3,7 +3,7 @@ import type { Scenario } from '../scenario.ts'
 export const getStreamKey: Scenario = {
   name: 'get-stream-key',
   work: 'GetStreamKey',
-  goals: [{ against: 'bare server', atLeast: 0.6 }],
+  goals: [{ against: 'bare server', atLeast: 0.6 }, { against: 'least server' }],
   connections: 32,
   besideWriters: true,
   prepare: async ({ callers }) =>

@@ -8,7 +8,11 @@ const QUESTIONS = 8000
 export const getStreamsOfUser: Scenario = {
   name: 'get-streams-of-user',
   work: 'GetStreams by one user, token sent',
-  goals: [{ against: 'bare server', atLeast: 0.7 }, { against: 'dressed server' }],
+  goals: [
+    { against: 'bare server', atLeast: 0.7 },
+    { against: 'dressed server' },
+    { against: 'least server' },
+  ],
   connections: 32,
   grows: true,
   prepare: async ({ callers, liveIds }) => {

@@ -1,0 +1,31 @@
+import type { Seat } from '../../src/directory/directory.ts'
+import { loadDirectory, pageText } from './live-streams.ts'
+import { type LeastOperation, parameter } from './operation.ts'
+
+const FIRST_PAGE = { first: 100, direction: 'forward' } as const
+
+/** Whom somebody follows is read when first asked for, and kept. */
+export const getFollowedStreams: LeastOperation = async rooms => {
+  const directory = await loadDirectory(rooms)
+  const known = new Map<string, readonly Seat[]>()
+  const followsOf = rooms.reader.all<{ broadcaster_id: string }>(
+    'select broadcaster_id from follows where user_id = ?',
+  )
+  const lookUp = (user_id: string) => {
+    const seats = directory.keepSeats(followsOf(user_id).map(row => row.broadcaster_id))
+    known.set(user_id, seats)
+    return seats
+  }
+  return (search, caller) => {
+    const user_id = parameter(search, 'user_id')
+    if (user_id === undefined || user_id !== caller?.user_id) throw new Error('not their own')
+    const page = directory.pageOfSeats(known.get(user_id) ?? lookUp(user_id), FIRST_PAGE)
+    return pageText(rooms, page, () =>
+      JSON.stringify([
+        'GetFollowedStreams',
+        [['user_id', user_id]],
+        `user ${caller.client_id} ${caller.user_id}`,
+      ]),
+    )
+  }
+}
