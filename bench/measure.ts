@@ -79,7 +79,8 @@ async function startLeastServer(
     operation: `${method} ${path.replace(/\?.*/, '')}`,
     storeFile,
     masterKeys: world.secrets.masterKeys,
-    publicUrl: strand.url,
+    // As Strand names itself when it listens on a loopback address.
+    publicUrl: strand.url.replace('127.0.0.1', 'localhost'),
   }
   const planFile = join(folder, 'least.json')
   writeFileSync(planFile, JSON.stringify(plan))

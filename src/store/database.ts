@@ -1,16 +1,17 @@
+import type { Eventual } from '../kit/eventual.ts'
 import type { Change } from './feed.ts'
 import type { Sql } from './sql/tag.ts'
 
-/** Something that answers queries. */
+/** Something that answers queries: at once if it can. */
 export interface Database {
-  all<Row>(query: Sql): Promise<Row[]>
-  get<Row>(query: Sql): Promise<Row | undefined>
+  all<Row>(query: Sql): Eventual<Row[]>
+  get<Row>(query: Sql): Eventual<Row | undefined>
 }
 
 /** A database inside one transaction: everything done here happens, or nothing does. */
 export interface Transaction extends Database {
   /** Runs a statement and tells how many rows it touched. */
-  run(statement: Sql): Promise<number>
+  run(statement: Sql): Eventual<number>
   /**
    * Holds the rows of `table` that the query gives until the end of the transaction, against others who would change them.
    * Where there is only one writer, nothing has to be held.

@@ -1,4 +1,5 @@
 import type { Key, Page, Window } from '../contract/page.ts'
+import { andThen, type Eventual } from '../kit/eventual.ts'
 import type { Database } from './database.ts'
 import { all, joined, limitedTo, type Sql, sql, verbatim } from './sql/tag.ts'
 
@@ -19,7 +20,7 @@ export function inOrderOf(...columns: readonly string[]): Order {
  * Pages by sort key, the one place where lists are cut. An index on the columns of `order` serves both the order and the
  * place to go on from. One row more than asked for is fetched: it tells whether there is another page.
  */
-export async function keysetPage<Row>(
+export function keysetPage<Row>(
   db: Database,
   list: {
     readonly select: Sql
@@ -28,18 +29,18 @@ export async function keysetPage<Row>(
     readonly descending?: boolean
     readonly window: Window
   },
-): Promise<Page<Row>> {
+): Eventual<Page<Row>> {
   const { order, window } = list
   const backward = window.direction === 'backward'
   const down = (list.descending ?? false) !== backward
   const where = window.from === undefined ? list.where : [...list.where, isBeyond(order, window.from, down)]
-  const rows = await db.all<Row>(
-    sql`${list.select} where ${all(where)}${down ? order.down : order.up}${limitedTo(window.first + 1)}`,
-  )
-  const more = rows.length > window.first
-  if (more) rows.pop()
-  if (backward) rows.reverse()
-  return { rows, more }
+  const query = sql`${list.select} where ${all(where)}${down ? order.down : order.up}${limitedTo(window.first + 1)}`
+  return andThen(db.all<Row>(query), rows => {
+    const more = rows.length > window.first
+    if (more) rows.pop()
+    if (backward) rows.reverse()
+    return { rows, more }
+  })
 }
 
 function isBeyond({ columns }: Order, from: Key, down: boolean): Sql {

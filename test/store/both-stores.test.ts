@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Window } from '../../src/contract/page.ts'
 import type { Entitlement } from '../../src/contract/resources/entitlement.ts'
+import type { Eventual } from '../../src/kit/eventual.ts'
 import { entitlementKey } from '../../src/store/queries/entitlements.ts'
 import { markerKey } from '../../src/store/queries/videos.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -124,7 +125,7 @@ async function prepare(store: Store, { users, games, organizations, benefits }: 
 }
 
 async function walk<Row>(
-  page: (window: Window) => Promise<{ rows: readonly Row[]; more: boolean }>,
+  page: (window: Window) => Eventual<{ rows: readonly Row[]; more: boolean }>,
   key: (row: Row) => readonly (string | number)[],
   first: number,
 ): Promise<Row[]> {

@@ -31,7 +31,7 @@ const FILTERS: readonly (readonly [filter: EntitlementFilter, index: RegExp])[] 
 ]
 
 /** Every query that `ask` makes, without an answer to any of them. */
-async function queriesAsked(ask: (db: Database) => Promise<unknown>): Promise<Sql[]> {
+async function queriesAsked(ask: (db: Database) => unknown): Promise<Sql[]> {
   const asked: Sql[] = []
   await ask({
     all: async query => {

@@ -1,18 +1,17 @@
 import { getDropsEntitlements } from '../../contract/helix/get-drops-entitlements.ts'
 import { raise } from '../../contract/problem.ts'
 import { type EntitlementReach, entitlementReach, isWithinReach } from '../../domain/access.ts'
+import { andThen, type Eventual } from '../../kit/eventual.ts'
 import { entitlementKey, type OwnedEntitlement, pageOfNamed } from '../../store/queries/entitlements.ts'
 import type { Store } from '../../store/store.ts'
 import { implement } from '../implement.ts'
 
 export const handleGetDropsEntitlements = implement(
   getDropsEntitlements,
-  async ({ query, caller, window, paginate }, { store }) => {
+  ({ query, caller, window, paginate }, { store }) => {
     const reach = entitlementReach(caller)
     if (reach.user_id !== undefined && (query.user_id ?? reach.user_id) !== reach.user_id)
       raise('other_user_filter')
-    await requireOwnGame(store, reach, query.game_id)
-
     const filter = {
       organization_id: reach.organization_id,
       user_id: reach.user_id ?? query.user_id,
@@ -20,22 +19,24 @@ export const handleGetDropsEntitlements = implement(
       fulfillment_status: query.fulfillment_status,
     }
     const ids = query.id?.map(id => id.toLowerCase())
-    const page =
+    const findPage = () =>
       ids === undefined
-        ? await store.entitlements.page(filter, window)
-        : pageOfNamed(requireOwn(reach, await store.entitlements.named(ids)), filter, window)
-    return { data: [...page.rows], pagination: paginate(page, entitlementKey) }
+        ? store.entitlements.page(filter, window)
+        : andThen(store.entitlements.named(ids), named =>
+            pageOfNamed(requireOwn(reach, named), filter, window),
+          )
+    return andThen(andThen(requireOwnGame(store, reach, query.game_id), findPage), page => ({
+      data: [...page.rows],
+      pagination: paginate(page, entitlementKey),
+    }))
   },
 )
 
-async function requireOwnGame(
-  store: Store,
-  reach: EntitlementReach,
-  game_id: string | undefined,
-): Promise<void> {
+function requireOwnGame(store: Store, reach: EntitlementReach, game_id: string | undefined): Eventual<void> {
   if (game_id === undefined) return
-  const game = await store.games.find(game_id)
-  if (game?.organization_id !== reach.organization_id) raise('game_forbidden')
+  return andThen(store.games.find(game_id), game => {
+    if (game?.organization_id !== reach.organization_id) raise('game_forbidden')
+  })
 }
 
 function requireOwn(reach: EntitlementReach, rows: readonly OwnedEntitlement[]): readonly OwnedEntitlement[] {

@@ -12,6 +12,7 @@ import {
   updateStatus,
 } from '../../domain/entitlement.ts'
 import { isoMillis } from '../../kit/clock.ts'
+import type { Eventual } from '../../kit/eventual.ts'
 import type { Transaction } from '../database.ts'
 import { entitlementColumns } from '../queries/entitlements.ts'
 import { isOneOf, lockRows, notByIndex, sql, tableOf } from '../sql/tag.ts'
@@ -101,7 +102,7 @@ function isRepeat(known: Entitlement, grant: Grant): boolean {
   )
 }
 
-function entitlementsWithIds(tx: Transaction, ids: readonly string[]): Promise<Entitlement[]> {
+function entitlementsWithIds(tx: Transaction, ids: readonly string[]): Eventual<Entitlement[]> {
   return tx.all<Entitlement>(sql`${entitlementColumns} where ${isOneOf(sql`id`, ids)}`)
 }
 

@@ -1,5 +1,6 @@
 import type { Key, Page, Window } from '../../contract/page.ts'
 import type { Entitlement, FulfillmentStatus } from '../../contract/resources/entitlement.ts'
+import { andThen, type Eventual } from '../../kit/eventual.ts'
 import type { Database } from '../database.ts'
 import { inOrderOf, keysetPage } from '../keyset.ts'
 import { isOneOf, notByIndex, type Sql, sql, verbatim } from '../sql/tag.ts'
@@ -34,7 +35,7 @@ export const entitlementQueries = (db: Database) => {
     )
   return {
     named,
-    page: async (filter: EntitlementFilter, window: Window): Promise<Page<Entitlement>> =>
+    page: (filter: EntitlementFilter, window: Window): Eventual<Page<Entitlement>> =>
       filter.ids === undefined
         ? keysetPage<Entitlement>(db, {
             select: entitlementColumns,
@@ -43,7 +44,7 @@ export const entitlementQueries = (db: Database) => {
             descending: true,
             window,
           })
-        : pageOfNamed(await named(filter.ids), filter, window),
+        : andThen(named(filter.ids), rows => pageOfNamed(rows, filter, window)),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Page, Window } from '../../contract/page.ts'
 import type { StreamMarker } from '../../contract/resources/marker.ts'
+import type { Eventual } from '../../kit/eventual.ts'
 import type { Database } from '../database.ts'
 import { inOrderOf, keysetPage } from '../keyset.ts'
 import { sql } from '../sql/tag.ts'
@@ -33,7 +34,7 @@ const byPosition = inOrderOf('position_seconds', 'id')
 export const markerKey = (row: StreamMarker) => [row.position_seconds, row.id]
 
 export const markerQueries = (db: Database) => ({
-  ofVideo: (video_id: string, window: Window): Promise<Page<StreamMarker>> =>
+  ofVideo: (video_id: string, window: Window): Eventual<Page<StreamMarker>> =>
     keysetPage<StreamMarker>(db, {
       select: markerColumns,
       where: [sql`video_id = ${video_id}`],

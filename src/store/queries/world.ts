@@ -1,5 +1,6 @@
 import type { Page, Window } from '../../contract/page.ts'
 import type { Benefit, Channel, Client, Game, Organization, User } from '../../contract/resources/world.ts'
+import type { Eventual } from '../../kit/eventual.ts'
 import type { Database } from '../database.ts'
 import { inOrderOf, keysetPage } from '../keyset.ts'
 import { type Sql, sql } from '../sql/tag.ts'
@@ -16,7 +17,7 @@ const userColumns = sql`select id, login, display_name, created_at from users`
 export const userQueries = (db: Database) => ({
   find: (id: string) => db.get<User>(sql`${userColumns} where id = ${id}`),
   withLogin: (login: string) => db.get<User>(sql`${userColumns} where login = ${login.toLowerCase()}`),
-  page: (window: Window): Promise<Page<User>> =>
+  page: (window: Window): Eventual<Page<User>> =>
     keysetPage<User>(db, { select: userColumns, where: [], order: BY_NUMBER, window }),
 })
 
@@ -24,7 +25,7 @@ const organizationColumns = sql`select id, name from organizations`
 
 export const organizationQueries = (db: Database) => ({
   find: (id: string) => db.get<Organization>(sql`${organizationColumns} where id = ${id.toLowerCase()}`),
-  page: (window: Window): Promise<Page<Organization>> =>
+  page: (window: Window): Eventual<Page<Organization>> =>
     keysetPage<Organization>(db, { select: organizationColumns, where: [], order: BY_ID, window }),
 })
 
@@ -46,7 +47,7 @@ const gameColumns = sql`select id, name, organization_id from games`
 
 export const gameQueries = (db: Database) => ({
   find: (id: string) => db.get<Game>(sql`${gameColumns} where id = ${id}`),
-  page: (filter: Pick<Owners, 'organization_id'>, window: Window): Promise<Page<Game>> =>
+  page: (filter: Pick<Owners, 'organization_id'>, window: Window): Eventual<Page<Game>> =>
     keysetPage<Game>(db, {
       select: gameColumns,
       where: belongingTo(filter),
@@ -59,7 +60,7 @@ const benefitColumns = sql`select id, name, organization_id, game_id from benefi
 
 export const benefitQueries = (db: Database) => ({
   find: (id: string) => db.get<Benefit>(sql`${benefitColumns} where id = ${id.toLowerCase()}`),
-  page: (filter: Pick<Owners, 'organization_id' | 'game_id'>, window: Window): Promise<Page<Benefit>> =>
+  page: (filter: Pick<Owners, 'organization_id' | 'game_id'>, window: Window): Eventual<Page<Benefit>> =>
     keysetPage<Benefit>(db, {
       select: benefitColumns,
       where: belongingTo(filter),

@@ -1,4 +1,5 @@
 import { SQL } from 'bun'
+import type { Eventual } from '../../kit/eventual.ts'
 import type { CommandName } from '../commands/index.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import type { FeedEntry } from '../feed.ts'
@@ -87,7 +88,7 @@ function database(connection: Queryable): Writable {
   }
 }
 
-async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+async function within<T>(milliseconds: number, work: Eventual<T>): Promise<T> {
   let timer: Timer | undefined
   const deadline = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Unavailable('PostgreSQL took too long')), milliseconds)

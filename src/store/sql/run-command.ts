@@ -1,4 +1,5 @@
 import { isoMillis } from '../../kit/clock.ts'
+import type { Eventual } from '../../kit/eventual.ts'
 import { randomAlphanumerics } from '../../kit/id.ts'
 import { type CommandName, commands } from '../commands/index.ts'
 import type { Database, Transaction } from '../database.ts'
@@ -7,7 +8,7 @@ import { type Sql, sql, tableOf } from './tag.ts'
 
 /** A database that can also write, inside a transaction that somebody else begins and ends. */
 export interface Writable extends Database {
-  run(statement: Sql): Promise<number>
+  run(statement: Sql): Eventual<number>
   lock(query: Sql, table: string): Promise<void>
 }
 

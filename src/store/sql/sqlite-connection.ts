@@ -1,4 +1,5 @@
 import { SQLiteError, Database as Sqlite, type Statement } from 'bun:sqlite'
+import type { Eventual } from '../../kit/eventual.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import { sqliteFlavor } from './flavors.ts'
 import type { Writable } from './run-command.ts'
@@ -40,11 +41,11 @@ export function sqliteDatabase(connection: Sqlite, beforeEach: () => void = () =
     statements.set(text, statement)
     return statement
   }
-  const perform = <T>(query: Sql, use: (statement: Statement, values: Scalar[]) => T): Promise<T> => {
+  const perform = <T>(query: Sql, use: (statement: Statement, values: Scalar[]) => T): Eventual<T> => {
     try {
       beforeEach()
       const { text, values } = render(query, sqliteFlavor)
-      return Promise.resolve(use(prepared(text), values))
+      return use(prepared(text), values)
     } catch (error) {
       return Promise.reject(translateSqliteError(error))
     }
