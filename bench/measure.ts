@@ -30,8 +30,6 @@ const MARGIN_SECONDS = 0.5
 /** Strand against each baseline of the scenario. */
 export async function measureScenario(ground: Ground, scenario: Scenario): Promise<Comparison[]> {
   const prepared = await prepare(ground.world, ground.strand, scenario)
-  const bodyFile = join(ground.folder, 'body')
-  writeFileSync(bodyFile, prepared.body)
   const servers: Served[] = []
   const sides: Side[] = []
   for (const { against } of scenario.goals) {
@@ -40,10 +38,7 @@ export async function measureScenario(ground: Ground, scenario: Scenario): Promi
       const server =
         against === 'least server'
           ? await startLeastServer(ground, scenario, prepared)
-          : await ground.children.startBareServer(
-              bodyFile,
-              ...(against === 'dressed server' ? (['dressed'] as const) : []),
-            )
+          : await startBareServer(ground, against, prepared)
       servers.push(server)
       sides.push(loadOn(ground, server, scenario, prepared))
     }
@@ -61,6 +56,18 @@ export async function measureScenario(ground: Ground, scenario: Scenario): Promi
     strand: ofSide(rounds, scenario.goals.length),
     against: ofSide(rounds, index),
   }))
+}
+
+function startBareServer(
+  { children, folder }: Ground,
+  against: 'bare server' | 'dressed server',
+  { body }: Prepared,
+): Promise<Served> {
+  const bodyFile = join(folder, 'body')
+  writeFileSync(bodyFile, body)
+  return against === 'dressed server'
+    ? children.startBareServer(bodyFile, 'dressed')
+    : children.startBareServer(bodyFile)
 }
 
 /** Reads from the store that Strand has; what it is to write, it writes to a copy. */
