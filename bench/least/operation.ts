@@ -21,7 +21,7 @@ export interface LeastRooms {
 }
 
 /** Answers the query string, and where there is one the body, of one caller; nobody is behind a request without a token. */
-export type Answer = (
+type Answer = (
   search: string,
   caller: LeastCaller | undefined,
   request: Request,
