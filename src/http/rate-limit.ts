@@ -1,4 +1,6 @@
 import type { Caller } from '../domain/caller.ts'
+import { networkOf } from '../kit/network.ts'
+import { Recent } from '../kit/recent.ts'
 
 /** Points per minute for each kind of caller; 0 switches the bucket off (D-17). */
 export interface RateLimits {
@@ -22,12 +24,13 @@ interface Bucket {
 }
 
 const SHOWN_WHEN_OFF = 800
-const MANY_BUCKETS = 200_000
+const MANY_BUCKETS = 100_000
 
 /** Token buckets in memory. Real time only: the demo's clock neither fills nor empties them. */
 export class RateLimiter {
   readonly #limits: RateLimits
-  readonly #buckets = new Map<string, Bucket>()
+  /** A bucket that nobody used for so long is full again. */
+  readonly #buckets = new Recent<Bucket>(MANY_BUCKETS)
 
   constructor(limits: RateLimits) {
     this.#limits = limits
@@ -55,21 +58,16 @@ export class RateLimiter {
     return caller.kind === 'user' ? this.#limits.user : this.#limits.anonymous
   }
 
-  /** Buckets stand in the order of their last use. Where they are too many the oldest go: most of those are full again. */
   #bucket(name: string, limit: number, now: number): Bucket {
     const known = this.#buckets.get(name)
-    const bucket = known ?? { points: limit, at: now }
-    if (known !== undefined) {
-      bucket.points = Math.min(limit, bucket.points + (Math.max(0, now - bucket.at) * limit) / 60_000)
-      bucket.at = now
-      this.#buckets.delete(name)
+    if (known === undefined) {
+      const bucket = { points: limit, at: now }
+      this.#buckets.set(name, bucket)
+      return bucket
     }
-    this.#buckets.set(name, bucket)
-    if (this.#buckets.size > MANY_BUCKETS) {
-      const [oldest] = this.#buckets.keys()
-      if (oldest !== undefined) this.#buckets.delete(oldest)
-    }
-    return bucket
+    known.points = Math.min(limit, known.points + (Math.max(0, now - known.at) * limit) / 60_000)
+    known.at = now
+    return known
   }
 }
 
@@ -86,16 +84,4 @@ function bucketName(caller: Caller, address: () => string): string {
   if (caller.kind === 'app') return `app ${caller.client_id}`
   if (caller.kind === 'user') return `user ${caller.client_id} ${caller.user_id}`
   return `address ${networkOf(address())}`
-}
-
-/** An IPv6 customer has a whole /64; it counts as one caller. */
-function networkOf(address: string): string {
-  if (!address.includes(':') || address.startsWith('::ffff:')) return address
-  const [head = ''] = address.split('%')
-  const [left = '', right] = head.split('::')
-  const start = left === '' ? [] : left.split(':')
-  const end = right === undefined || right === '' ? [] : right.split(':')
-  const full =
-    right === undefined ? start : [...start, ...Array(8 - start.length - end.length).fill('0'), ...end]
-  return full.slice(0, 4).join(':')
 }
