@@ -4,6 +4,10 @@ export function sha256Hex(text: string): string {
   return Bun.SHA256.hash(text, 'hex')
 }
 
+export function sha256Base64url(text: string): string {
+  return new Bun.CryptoHasher('sha256').update(text).digest('base64url')
+}
+
 export function hmacSha256(key: Uint8Array, text: string): Buffer {
   return new Bun.CryptoHasher('sha256', key).update(text).digest()
 }

@@ -42,3 +42,10 @@ export function alphanumericsFrom(bytes: Uint8Array, length: number): string {
   if (text.length === length) return text
   return text + randomAlphanumerics(length - text.length)
 }
+
+/** Letters that nobody mistakes for another, or makes a word of. */
+const CLEAR_LETTERS = 'BCDFGHJKLMNPQRSTVWXZ'
+
+export function randomLetters(length: number): string {
+  return Array.from({ length }, () => CLEAR_LETTERS[randomInt(CLEAR_LETTERS.length)]).join('')
+}

@@ -1,6 +1,7 @@
 import { type CommandArgs, type CommandName, type CommandResult, commands } from './commands/index.ts'
 import type { Database } from './database.ts'
 import type { FeedEntry } from './feed.ts'
+import { accountQueries } from './queries/accounts.ts'
 import { entitlementQueries } from './queries/entitlements.ts'
 import { factQueries, feedQueries } from './queries/feed.ts'
 import { followQueries, streamKeyQueries, streamQueries } from './queries/streams.ts'
@@ -49,6 +50,7 @@ export function createStore(engine: Engine) {
     engine: engine.name,
     commands: port as CommandPort,
     users: userQueries(db),
+    accounts: accountQueries(db),
     organizations: organizationQueries(db),
     games: gameQueries(db),
     benefits: benefitQueries(db),

@@ -204,6 +204,7 @@ for (const engine of engines) {
           owner_user_id: null,
           kind: 'public',
           redirect_uris: [],
+          implicit_grant: false,
         },
         secret_hash: null,
       })
@@ -266,6 +267,7 @@ for (const engine of engines) {
             owner_user_id: null,
             kind: 'public',
             redirect_uris: [],
+            implicit_grant: false,
           },
           secret_hash: null,
         })

@@ -16,6 +16,7 @@ export async function createClient(
         values (${client.id}, ${client.name}, ${client.organization_id}, ${client.owner_user_id}, ${client.kind},
           ${JSON.stringify(client.redirect_uris)}, ${args.secret_hash})`,
   )
+  if (client.implicit_grant) await allowImplicit(tx, client.id)
   return { outcome: 'done' }
 }
 
@@ -28,6 +29,7 @@ export async function changeClient(
     organization_id?: string | null | undefined
     owner_user_id?: string | null | undefined
     redirect_uris?: readonly string[] | undefined
+    implicit_grant?: boolean | undefined
   },
 ): Promise<{ outcome: 'done'; client: Client } | { outcome: 'absent' } | MissingReference> {
   await tx.lock(sql`select id from clients where id = ${args.id}`, 'clients')
@@ -42,6 +44,7 @@ export async function changeClient(
     organization_id: args.organization_id === undefined ? before.organization_id : args.organization_id,
     owner_user_id: args.owner_user_id === undefined ? before.owner_user_id : args.owner_user_id,
     redirect_uris: [...(args.redirect_uris ?? before.redirect_uris)],
+    implicit_grant: args.implicit_grant ?? before.implicit_grant,
   }
   await tx.run(
     sql`update clients set name = ${client.name}, kind = ${client.kind}, organization_id = ${client.organization_id},
@@ -50,6 +53,8 @@ export async function changeClient(
   )
   if (client.kind === 'public')
     await tx.run(sql`update clients set secret_hash = null where id = ${client.id}`)
+  await tx.run(sql`delete from implicit_clients where client_id = ${client.id}`)
+  if (client.implicit_grant) await allowImplicit(tx, client.id)
   tx.publish({ kind: 'access', access: { client_id: client.id } })
   return { outcome: 'done', client }
 }
@@ -69,6 +74,10 @@ export async function setClientSecret(
 export function deleteClient(tx: Transaction, args: { id: string }): Promise<boolean> {
   tx.publish({ kind: 'access', access: { client_id: args.id } })
   return deleteById(tx, 'client', args.id)
+}
+
+async function allowImplicit(tx: Transaction, client_id: string): Promise<void> {
+  await tx.run(sql`insert into implicit_clients (client_id) values (${client_id})`)
 }
 
 async function missingOwner(

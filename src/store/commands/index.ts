@@ -2,11 +2,14 @@ import type { Transaction } from '../database.ts'
 import { deleteBenefit, putBenefit } from './benefits.ts'
 import { changeChannel, deleteEditor, putEditor, rotateStreamKey } from './channels.ts'
 import { changeClient, createClient, deleteClient, setClientSecret } from './clients.ts'
+import { disconnect, grantCode, grantToken, useCode } from './codes.ts'
+import { decideDevice, startDevice, useDevice } from './devices.ts'
 import { grantEntitlements, updateEntitlements } from './entitlements.ts'
 import { deleteFollow, putFollows } from './follows.ts'
 import { deleteGame, putGame } from './games.ts'
 import { createMarker } from './markers.ts'
 import { deleteMember, deleteOrganization, putMember, putOrganization } from './organizations.ts'
+import { changePassword, endSession, keepSession, startSession } from './sessions.ts'
 import { endStream, reportViewers, startStream, takeViewerReport } from './streams.ts'
 import { issueTokens, revokeToken, useRefreshToken } from './tokens.ts'
 import { noteFact, sweep } from './upkeep.ts'
@@ -34,6 +37,17 @@ const single = {
   issueTokens,
   useRefreshToken,
   revokeToken,
+  grantCode,
+  grantToken,
+  useCode,
+  disconnect,
+  startDevice,
+  decideDevice,
+  useDevice,
+  startSession,
+  keepSession,
+  endSession,
+  changePassword,
   changeChannel,
   putEditor,
   deleteEditor,

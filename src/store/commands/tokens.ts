@@ -99,7 +99,7 @@ export async function endTokens(tx: Transaction, where: Sql): Promise<void> {
   if (ended.length > 0) tx.publish({ kind: 'access', access: { tokens: ended.map(row => row.hash) } })
 }
 
-async function insertToken(tx: Transaction, token: NewToken): Promise<void> {
+export async function insertToken(tx: Transaction, token: NewToken): Promise<void> {
   await tx.run(
     sql`insert into tokens (hash, kind, client_id, user_id, scopes, family, expires_at)
         values (${token.hash}, ${token.kind}, ${token.client_id}, ${token.user_id}, ${JSON.stringify(token.scopes)},

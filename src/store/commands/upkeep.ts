@@ -4,10 +4,12 @@ import { sql } from '../sql/tag.ts'
 import { IDEMPOTENCY_MILLISECONDS } from './markers.ts'
 
 const FEED_MILLISECONDS = 10 * 60 * 1000
+/** A used code is remembered for a month: whoever presents it again ends what it gave. */
+const REPLAY_MILLISECONDS = 30 * 24 * 3600 * 1000
 /** Rows of one kind that a single turn removes at most: upkeep never holds the writer for long. */
 const AT_ONCE = 1000
 
-/** Removes what has run out: old feed entries, idempotency keys, tokens and retired stream keys. */
+/** Removes what has run out: feed entries, idempotency keys, tokens, retired stream keys, codes and sessions. */
 export async function sweep(tx: Transaction, args: { now: number }): Promise<number> {
   const now = isoMillis(args.now)
   let removed = 0
@@ -26,6 +28,18 @@ export async function sweep(tx: Transaction, args: { now: number }): Promise<num
   removed += await tx.run(
     sql`delete from stream_keys where (user_id, version) in (
           select user_id, version from stream_keys where valid_until < ${now} limit ${AT_ONCE})`,
+  )
+  removed += await tx.run(
+    sql`delete from authorization_codes where hash in (
+          select hash from authorization_codes
+          where expires_at < ${isoMillis(args.now - REPLAY_MILLISECONDS)} limit ${AT_ONCE})`,
+  )
+  removed += await tx.run(
+    sql`delete from device_codes where hash in (
+          select hash from device_codes where expires_at < ${now} limit ${AT_ONCE})`,
+  )
+  removed += await tx.run(
+    sql`delete from sessions where hash in (select hash from sessions where expires_at < ${now} limit ${AT_ONCE})`,
   )
   return removed
 }

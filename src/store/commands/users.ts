@@ -4,8 +4,8 @@ import type { Transaction } from '../database.ts'
 import { userQueries } from '../queries/world.ts'
 import { sql } from '../sql/tag.ts'
 import { deleteById } from './references.ts'
+import { changePassword } from './sessions.ts'
 import { endStream, publishStreams } from './streams.ts'
-import { endTokens } from './tokens.ts'
 
 /** A stream key ready to be kept: sealed for reading back, hashed for finding at ingest. */
 export interface StoredStreamKey {
@@ -71,13 +71,7 @@ export async function putUser(
         where id = ${user.id}`,
   )
   if (args.password_hash !== undefined) {
-    // Whoever changes a password means to lock out whoever came in with the old one.
-    await tx.lock(sql`select hash from tokens where user_id = ${user.id} order by hash`, 'tokens')
-    await endTokens(
-      tx,
-      sql`user_id in (select id from users where id = ${user.id} and password_hash is not null)`,
-    )
-    await tx.run(sql`update users set password_hash = ${args.password_hash} where id = ${user.id}`)
+    await changePassword(tx, { user_id: user.id, password_hash: args.password_hash })
   }
   if (login !== before.login) tx.publish({ kind: 'access', access: { user_id: user.id } })
   await publishStreams(tx, sql`s.user_id = ${user.id}`)

@@ -69,10 +69,19 @@ export const benefitQueries = (db: Database) => ({
     }),
 })
 
-type ClientRow = Omit<Client, 'redirect_uris'> & { redirect_uris: string }
+type ClientRow = Omit<Client, 'redirect_uris' | 'implicit_grant'> & {
+  redirect_uris: string
+  implicit_grant: number | null
+}
 
-const clientColumns = sql`select id, name, organization_id, owner_user_id, kind, redirect_uris from clients`
-const readClient = (row: ClientRow): Client => ({ ...row, redirect_uris: JSON.parse(row.redirect_uris) })
+const clientColumns = sql`select id, name, organization_id, owner_user_id, kind, redirect_uris,
+    (select 1 from implicit_clients i where i.client_id = clients.id) as implicit_grant
+  from clients`
+const readClient = (row: ClientRow): Client => ({
+  ...row,
+  redirect_uris: JSON.parse(row.redirect_uris),
+  implicit_grant: row.implicit_grant === 1,
+})
 
 export const clientQueries = (db: Database) => ({
   find: async (id: string): Promise<Client | undefined> => {

@@ -1,0 +1,31 @@
+/**
+ * Where an application may have people sent back to. URIs are compared as text, not as what they mean: whatever two readers
+ * could understand differently is another URI. Only the port of a loopback address may differ, because a program on
+ * somebody's own machine takes the port that is free (RFC 8252).
+ */
+const LOOPBACK =
+  /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::([1-9][0-9]{0,4}))?((?:[/?][\x21-\x7e]*)?)$/
+
+export function isRegisteredRedirect(registered: readonly string[], given: string): boolean {
+  if (registered.includes(given)) return true
+  const anyPort = withoutPort(given)
+  return anyPort !== undefined && registered.some(each => withoutPort(each) === anyPort)
+}
+
+/** A loopback URI without its port; undefined for any other. */
+function withoutPort(uri: string): string | undefined {
+  const [, host, port, rest] = LOOPBACK.exec(uri) ?? []
+  return host === undefined || Number(port ?? 80) > 65_535 ? undefined : `${host}${rest}`
+}
+
+/** The redirect URI with more parameters in its query string, or in its fragment. */
+export function withParameters(
+  redirect_uri: string,
+  parameters: Readonly<Record<string, string | undefined>>,
+  where: 'query' | 'fragment',
+): string {
+  const given = Object.entries(parameters).filter((each): each is [string, string] => each[1] !== undefined)
+  const text = new URLSearchParams(given).toString()
+  if (where === 'fragment') return `${redirect_uri}#${text}`
+  return `${redirect_uri}${redirect_uri.includes('?') ? '&' : '?'}${text}`
+}

@@ -1,0 +1,123 @@
+import type { Transaction } from '../database.ts'
+import { sql } from '../sql/tag.ts'
+import { endTokens, insertToken, type NewToken, type Successor } from './tokens.ts'
+
+/** An authorization code on its way into the store. */
+export interface NewCode {
+  readonly hash: string
+  readonly client_id: string
+  readonly user_id: string
+  readonly redirect_uri: string
+  /** The PKCE challenge, if the application sent one. */
+  readonly challenge: string | null
+  readonly scopes: readonly string[]
+  /** The family of the tokens that it will give. */
+  readonly family: string
+  readonly expires_at: string
+}
+
+/** A person has allowed an application in: notes the connection and gives the code. */
+export async function grantCode(tx: Transaction, args: { code: NewCode; now: string }): Promise<void> {
+  const { code } = args
+  await connect(tx, code, args.now)
+  await tx.run(
+    sql`insert into authorization_codes (hash, client_id, user_id, redirect_uri, challenge, scopes, family, expires_at)
+        values (${code.hash}, ${code.client_id}, ${code.user_id}, ${code.redirect_uri}, ${code.challenge},
+          ${JSON.stringify(code.scopes)}, ${code.family}, ${code.expires_at})`,
+  )
+}
+
+/** The implicit grant: the token itself, at once. */
+export async function grantToken(
+  tx: Transaction,
+  args: { token: NewToken & { readonly user_id: string }; now: string },
+): Promise<void> {
+  await connect(tx, args.token, args.now)
+  await insertToken(tx, args.token)
+}
+
+/** Notes that a person has connected an application; scopes allowed earlier stay allowed. */
+export async function connect(
+  tx: Transaction,
+  { user_id, client_id, scopes }: Pick<NewCode, 'user_id' | 'client_id' | 'scopes'>,
+  now: string,
+): Promise<void> {
+  await tx.lock(sql`select id from users where id = ${user_id}`, 'users')
+  const before = await tx.get<{ scopes: string }>(
+    sql`select scopes from connections where user_id = ${user_id} and client_id = ${client_id}`,
+  )
+  const allowed = [...new Set([...(before === undefined ? [] : JSON.parse(before.scopes)), ...scopes])]
+  await tx.run(
+    sql`insert into connections (user_id, client_id, scopes, created_at)
+        values (${user_id}, ${client_id}, ${JSON.stringify(allowed)}, ${now})
+        on conflict (user_id, client_id) do update set scopes = excluded.scopes`,
+  )
+}
+
+type Exchange =
+  | { outcome: 'done'; scopes: string[] }
+  | { outcome: 'refused' }
+  | { outcome: 'other_redirect' }
+  | { outcome: 'wrong_verifier' }
+
+/**
+ * Exchanges a code for tokens, once. Whoever presents it a second time reveals that it was copied: what it gave ends.
+ */
+export async function useCode(
+  tx: Transaction,
+  args: {
+    hash: string
+    client_id: string
+    redirect_uri: string | undefined
+    /** The challenge that the verifier sent along answers to, if one was sent. */
+    answered: string | undefined
+    now: string
+    access: Successor
+    refresh: Successor
+  },
+): Promise<Exchange> {
+  await tx.lock(sql`select hash from authorization_codes where hash = ${args.hash}`, 'authorization_codes')
+  const code = await tx.get<{
+    user_id: string
+    redirect_uri: string
+    challenge: string | null
+    scopes: string
+    family: string
+    expires_at: string
+    used_at: string | null
+  }>(
+    sql`select user_id, redirect_uri, challenge, scopes, family, expires_at, used_at from authorization_codes
+        where hash = ${args.hash} and client_id = ${args.client_id}`,
+  )
+  if (code === undefined) return { outcome: 'refused' }
+  if (code.used_at !== null) {
+    await endTokens(tx, sql`family = ${code.family}`)
+    return { outcome: 'refused' }
+  }
+  if (code.expires_at <= args.now) return { outcome: 'refused' }
+  if (code.redirect_uri !== args.redirect_uri) return { outcome: 'other_redirect' }
+  if (code.challenge !== (args.answered ?? null)) return { outcome: 'wrong_verifier' }
+
+  await tx.run(sql`update authorization_codes set used_at = ${args.now} where hash = ${args.hash}`)
+  const scopes = JSON.parse(code.scopes) as string[]
+  const shared = { client_id: args.client_id, user_id: code.user_id, scopes, family: code.family }
+  await insertToken(tx, { ...shared, ...args.access, kind: 'user' })
+  await insertToken(tx, { ...shared, ...args.refresh, kind: 'refresh' })
+  return { outcome: 'done', scopes }
+}
+
+/** Disconnects an application from a person: its tokens, and codes that could give new ones, end at once. */
+export async function disconnect(
+  tx: Transaction,
+  args: { user_id: string; client_id: string },
+): Promise<boolean> {
+  const { user_id, client_id } = args
+  await tx.lock(sql`select id from users where id = ${user_id}`, 'users')
+  const gone = await tx.run(
+    sql`delete from connections where user_id = ${user_id} and client_id = ${client_id}`,
+  )
+  await tx.run(sql`delete from authorization_codes where user_id = ${user_id} and client_id = ${client_id}`)
+  await tx.run(sql`delete from device_codes where user_id = ${user_id} and client_id = ${client_id}`)
+  await endTokens(tx, sql`user_id = ${user_id} and client_id = ${client_id}`)
+  return gone > 0
+}

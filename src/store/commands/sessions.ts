@@ -1,0 +1,66 @@
+import type { Transaction } from '../database.ts'
+import { sql } from '../sql/tag.ts'
+import { endTokens } from './tokens.ts'
+
+/** A person is logged in in a browser. */
+export interface NewSession {
+  readonly hash: string
+  readonly id: string
+  readonly user_id: string
+  readonly expires_at: string
+  /** What the browser says of itself, so that a person knows which it is. */
+  readonly browser: string
+}
+
+export async function startSession(
+  tx: Transaction,
+  args: { session: NewSession; now: string },
+): Promise<void> {
+  const { session } = args
+  await tx.run(
+    sql`insert into sessions (hash, id, user_id, created_at, seen_at, expires_at, browser)
+        values (${session.hash}, ${session.id}, ${session.user_id}, ${args.now}, ${args.now}, ${session.expires_at},
+          ${session.browser})`,
+  )
+}
+
+/** A session that is in use lives on. */
+export async function keepSession(
+  tx: Transaction,
+  args: { hash: string; now: string; expires_at: string },
+): Promise<void> {
+  await tx.run(
+    sql`update sessions set seen_at = ${args.now}, expires_at = ${args.expires_at} where hash = ${args.hash}`,
+  )
+}
+
+/** Ends a session of a person. */
+export async function endSession(tx: Transaction, args: { user_id: string; id: string }): Promise<boolean> {
+  return (await tx.run(sql`delete from sessions where user_id = ${args.user_id} and id = ${args.id}`)) > 0
+}
+
+/** Sets a person's password; `keep` is the session that they did it in. */
+export async function changePassword(
+  tx: Transaction,
+  args: { user_id: string; password_hash: string; keep?: string | undefined },
+): Promise<'done' | 'absent'> {
+  const { user_id } = args
+  await tx.lock(sql`select id from users where id = ${user_id}`, 'users')
+  const before = await tx.get<{ password_hash: string | null }>(
+    sql`select password_hash from users where id = ${user_id}`,
+  )
+  if (before === undefined) return 'absent'
+  await tx.run(sql`update users set password_hash = ${args.password_hash} where id = ${user_id}`)
+  // The first password of an account locks nobody out: until then its tokens came from the operator alone.
+  if (before.password_hash !== null) await lockOut(tx, user_id, args.keep)
+  return 'done'
+}
+
+/** Whoever changes a password means to lock out whoever came in with the old one: in every browser and with every token. */
+async function lockOut(tx: Transaction, user_id: string, keep = ''): Promise<void> {
+  await tx.run(sql`delete from sessions where user_id = ${user_id} and id <> ${keep}`)
+  await tx.run(sql`delete from authorization_codes where user_id = ${user_id}`)
+  await tx.run(sql`delete from device_codes where user_id = ${user_id}`)
+  await tx.lock(sql`select hash from tokens where user_id = ${user_id} order by hash`, 'tokens')
+  await endTokens(tx, sql`user_id = ${user_id}`)
+}

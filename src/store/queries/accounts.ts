@@ -1,0 +1,109 @@
+import type { Client, User } from '../../contract/resources/world.ts'
+import type { Database } from '../database.ts'
+import { sql } from '../sql/tag.ts'
+
+/** A running session and whose it is. */
+export interface Session {
+  readonly id: string
+  readonly user_id: string
+  readonly login: string
+  readonly display_name: string
+  readonly created_at: string
+  readonly seen_at: string
+  readonly expires_at: string
+  readonly browser: string
+}
+
+/** An application that a person has connected. */
+export interface Connection {
+  readonly client_id: string
+  readonly name: string
+  /** Who is behind it: its organization, else the person who owns it. */
+  readonly owner: string | null
+  readonly scopes: readonly string[]
+  readonly created_at: string
+}
+
+const sessionColumns = sql`select s.id, s.user_id, u.login, u.display_name, s.created_at, s.seen_at, s.expires_at, s.browser
+  from sessions s join users u on u.id = s.user_id`
+
+export const accountQueries = (db: Database) => ({
+  /** What a log-in is checked against. */
+  credentials: (login: string) =>
+    db.get<Pick<User, 'id' | 'login' | 'display_name'> & { password_hash: string | null }>(
+      sql`select id, login, display_name, password_hash from users where login = ${login.toLowerCase()}`,
+    ),
+
+  session: (hash: string, now: string) =>
+    db.get<Session>(sql`${sessionColumns} where s.hash = ${hash} and s.expires_at > ${now}`),
+
+  sessionsOf: (user_id: string, now: string) =>
+    db.all<Session>(
+      sql`${sessionColumns} where s.user_id = ${user_id} and s.expires_at > ${now} order by s.seen_at desc, s.id limit 100`,
+    ),
+
+  connectionsOf: async (user_id: string): Promise<Connection[]> => {
+    const rows = await db.all<Omit<Connection, 'scopes'> & { scopes: string }>(
+      sql`select n.client_id, c.name, coalesce(o.name, u.display_name) as owner, n.scopes, n.created_at
+          from connections n
+          join clients c on c.id = n.client_id
+          left join organizations o on o.id = c.organization_id
+          left join users u on u.id = c.owner_user_id
+          where n.user_id = ${user_id} order by n.created_at desc, n.client_id limit 500`,
+    )
+    return rows.map(row => ({ ...row, scopes: JSON.parse(row.scopes) }))
+  },
+
+  /** What a person has allowed an application so far; undefined if they have not connected it. */
+  allowedScopes: async (user_id: string, client_id: string): Promise<string[] | undefined> => {
+    const row = await db.get<{ scopes: string }>(
+      sql`select scopes from connections where user_id = ${user_id} and client_id = ${client_id}`,
+    )
+    return row && JSON.parse(row.scopes)
+  },
+
+  /** The application that asks, as the consent page shows it. */
+  application: async (client_id: string): Promise<Application | undefined> => {
+    const row = await db.get<
+      Omit<Application, 'redirect_uris' | 'implicit_grant'> & {
+        redirect_uris: string
+        implicit_grant: number | null
+      }
+    >(
+      sql`select c.id, c.name, c.kind, c.redirect_uris, coalesce(o.name, u.display_name) as owner,
+            (select 1 from implicit_clients i where i.client_id = c.id) as implicit_grant
+          from clients c
+          left join organizations o on o.id = c.organization_id
+          left join users u on u.id = c.owner_user_id
+          where c.id = ${client_id}`,
+    )
+    return (
+      row && {
+        ...row,
+        redirect_uris: JSON.parse(row.redirect_uris),
+        implicit_grant: row.implicit_grant === 1,
+      }
+    )
+  },
+
+  /** What has been decided about a device so far: asked every second, so without troubling the writer. */
+  deviceDecision: async (hash: string, client_id: string, now: string): Promise<string | undefined> => {
+    const row = await db.get<{ decision: string }>(
+      sql`select decision from device_codes
+          where hash = ${hash} and client_id = ${client_id} and expires_at > ${now}`,
+    )
+    return row?.decision
+  },
+
+  /** A device that waits for a decision. */
+  waitingDevice: (user_code: string, now: string) =>
+    db.get<{ client_id: string; scopes: string }>(
+      sql`select client_id, scopes from device_codes
+          where user_code = ${user_code} and decision = 'pending' and expires_at > ${now}`,
+    ),
+})
+
+export interface Application
+  extends Pick<Client, 'id' | 'name' | 'kind' | 'redirect_uris' | 'implicit_grant'> {
+  readonly owner: string | null
+}
