@@ -10,11 +10,19 @@ import type { TokenKind } from '../store/queries/tokens.ts'
  * Secrets that Strand hands out: a prefix that says what it is, 190 random bits in base62, and a checksum, so that a
  * mistyped or invented one is refused without a look-up and scanners can find a leaked one.
  */
-const PREFIXES = { app: 'sapp', user: 'susr', refresh: 'sref', secret: 'ssec', operator: 'sopr' } as const
+const PREFIXES = {
+  app: 'sapp',
+  user: 'susr',
+  refresh: 'sref',
+  secret: 'ssec',
+  operator: 'sopr',
+  session: 'sses',
+  code: 'scod',
+} as const
 export type SecretKind = keyof typeof PREFIXES
 
 const RANDOM_LENGTH = 32
-const SHAPE = /^s(?:app|usr|ref|sec|opr)_[A-Za-z0-9]{38}$/
+const SHAPE = /^s(?:app|usr|ref|sec|opr|ses|cod)_[A-Za-z0-9]{38}$/
 
 export function mintSecret(kind: SecretKind, random = randomAlphanumerics(RANDOM_LENGTH)): string {
   const head = `${PREFIXES[kind]}_${random}`
@@ -29,10 +37,13 @@ export function isWellMade(text: string): boolean {
 /** The only form in which a token is kept. */
 export const hashOf = sha256Hex
 
-export interface TokenLifetimes {
+export interface Lifetimes {
   readonly app_seconds: number
   readonly user_seconds: number
   readonly refresh_seconds: number
+  readonly code_seconds: number
+  readonly device_code_seconds: number
+  readonly session_seconds: number
 }
 
 /** Tokens ready to be stored, and the answer that carries them to whoever asked. */
@@ -86,12 +97,17 @@ export function issueUserToken(
 const NEVER = '9999-12-31T23:59:59.999Z'
 
 /** A public client's refresh token ends by itself; a confidential client's ends when somebody ends it. */
-export function userLifetimes(kind: Client['kind'], lifetimes: TokenLifetimes) {
+export function userLifetimes(kind: Client['kind'], lifetimes: Lifetimes) {
   return { ...lifetimes, refresh_seconds: kind === 'public' ? lifetimes.refresh_seconds : undefined }
 }
 
 export function expiry(now: number, seconds: number): string {
   return isoMillis(now + seconds * 1000)
+}
+
+/** Without seconds: until somebody ends it. */
+export function expiryOrNever(now: number, seconds: number | undefined): string {
+  return seconds === undefined ? NEVER : expiry(now, seconds)
 }
 
 function tokenRow(
@@ -105,6 +121,6 @@ function tokenRow(
     hash: hashOf(token),
     kind,
     ...shared,
-    expires_at: seconds === undefined ? NEVER : expiry(now, seconds),
+    expires_at: expiryOrNever(now, seconds),
   }
 }

@@ -30,6 +30,7 @@ for (const engine of engines) {
         owner_user_id: null,
         kind: 'public' as const,
         redirect_uris: [],
+        implicit_grant: false,
       }
       await store.commands.createClient({ client, secret_hash: null })
       await store.commands.putUser({ id: '1', login: 'one', stream_key: anyStreamKey('1'), now: NOW })

@@ -1,0 +1,78 @@
+import { networkOf } from '../kit/network.ts'
+import { Recent } from '../kit/recent.ts'
+
+/**
+ * Limits on guessing: wrong passwords, secrets and codes are counted by whom they are about and where they come from, and
+ * altogether. An attempt is counted before it is looked at, so that many at once are no way around, and is given back when
+ * it was right. A count runs out by itself: a bucket of so many attempts fills up again over a quarter of an hour.
+ */
+export interface AttemptLimits {
+  /** Wrong attempts about one account, client or device in a quarter of an hour. */
+  readonly perSubject: number
+  readonly perAddress: number
+  readonly overall: number
+}
+
+const FULL_AGAIN_MILLISECONDS = 15 * 60 * 1000
+const MANY = 50_000
+
+interface Bucket {
+  left: number
+  at: number
+}
+
+export class Attempts {
+  readonly #limits: AttemptLimits
+  readonly #monotonic: () => number
+  readonly #buckets = new Recent<Bucket>(MANY)
+  readonly #overall: Bucket
+
+  constructor(limits: AttemptLimits, monotonic: () => number = () => performance.now()) {
+    this.#limits = limits
+    this.#monotonic = monotonic
+    this.#overall = { left: limits.overall, at: monotonic() }
+  }
+
+  /** Counts an attempt. False if there were too many already: then it must not be looked at, be it right or wrong. */
+  begin(subject: string, address: string): boolean {
+    const buckets: Bucket[] = []
+    // The widest first: whoever is over it cannot even fill memory with names.
+    for (const bucketOf of this.#levels(subject, address)) {
+      const bucket = bucketOf()
+      if (bucket.left < 1) return false
+      buckets.push(bucket)
+    }
+    for (const bucket of buckets) bucket.left -= 1
+    return true
+  }
+
+  /** The attempt was right: it is given back, and the subject's own count begins anew. */
+  succeeded(subject: string, address: string): void {
+    for (const bucketOf of this.#levels(subject, address)) bucketOf().left += 1
+    this.#buckets.delete(`subject ${subject}`)
+  }
+
+  #levels(subject: string, address: string): (() => Bucket)[] {
+    const { perSubject, perAddress, overall } = this.#limits
+    return [
+      () => refilled(this.#overall, overall, this.#monotonic()),
+      () => this.#bucket(`address ${networkOf(address)}`, perAddress),
+      () => this.#bucket(`subject ${subject}`, perSubject),
+    ]
+  }
+
+  #bucket(name: string, limit: number): Bucket {
+    const now = this.#monotonic()
+    const known = this.#buckets.get(name)
+    if (known !== undefined) return refilled(known, limit, now)
+    const bucket = { left: limit, at: now }
+    this.#buckets.set(name, bucket)
+    return bucket
+  }
+}
+
+function refilled(bucket: Bucket, limit: number, now: number): Bucket {
+  bucket.left = Math.min(limit, bucket.left + ((now - bucket.at) * limit) / FULL_AGAIN_MILLISECONDS)
+  bucket.at = now
+  return bucket
+}
