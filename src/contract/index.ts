@@ -16,6 +16,7 @@ import { getStreamKey } from './helix/get-stream-key.ts'
 import { getStreamMarkers } from './helix/get-stream-markers.ts'
 import { getStreams } from './helix/get-streams.ts'
 import { updateDropsEntitlements } from './helix/update-drops-entitlements.ts'
+import { createDeviceCode } from './oauth/create-device-code.ts'
 import { createToken } from './oauth/create-token.ts'
 import { mintUserToken } from './oauth/mint-user-token.ts'
 import { revokeToken } from './oauth/revoke-token.ts'
@@ -33,6 +34,7 @@ export const operations: readonly Operation[] = [
   getStreamMarkers,
 
   createToken,
+  createDeviceCode,
   validateToken,
   revokeToken,
   mintUserToken,

@@ -164,6 +164,7 @@ export class Endpoint {
           caller,
           window: this.#window(query, binding),
           authorization,
+          address: visit.address,
           idempotencyKey,
           paginate: (page, keyOf, memory) => {
             const [top, bottom] = [page.rows[0], page.rows.at(-1)]

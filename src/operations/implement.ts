@@ -1,6 +1,7 @@
+import type { Attempts } from '../auth/attempts.ts'
 import type { Callers } from '../auth/callers.ts'
 import type { StreamKeys } from '../auth/stream-keys.ts'
-import type { TokenLifetimes } from '../auth/tokens.ts'
+import type { Lifetimes } from '../auth/tokens.ts'
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '../contract/operation.ts'
 import type { Key, Page, Window } from '../contract/page.ts'
 import type { Directory } from '../directory/directory.ts'
@@ -22,7 +23,8 @@ export interface Rooms {
   readonly callers: Callers
   readonly clock: Clock
   readonly streamKeys: StreamKeys
-  readonly lifetimes: TokenLifetimes
+  readonly attempts: Attempts
+  readonly lifetimes: Lifetimes
   readonly publicUrl: string
   readonly log: Log
   /** The levers of demo mode; absent outside it. */
@@ -39,6 +41,8 @@ export interface Call<O extends Operation> {
   readonly caller: Caller
   readonly window: Window
   readonly authorization: string | null
+  /** Where the request comes from, as far as proxies can be believed. */
+  readonly address: () => string
   readonly idempotencyKey: string | undefined
   /** The `pagination` of a page: a cursor if there is more, else nothing (D-13). */
   paginate<Row>(page: Page<Row>, keyOf: (row: Row) => Key, memory?: Key): { cursor?: string }

@@ -17,6 +17,7 @@ import { handleGetStreamMarkers } from './helix/get-stream-markers.ts'
 import { handleGetStreams } from './helix/get-streams.ts'
 import { handleUpdateDropsEntitlements } from './helix/update-drops-entitlements.ts'
 import type { Implementation } from './implement.ts'
+import { handleCreateDeviceCode } from './oauth/create-device-code.ts'
 import { handleCreateToken } from './oauth/create-token.ts'
 import { handleMintUserToken } from './oauth/mint-user-token.ts'
 import { handleRevokeToken } from './oauth/revoke-token.ts'
@@ -33,6 +34,7 @@ export const implementations: readonly Implementation[] = [
   handleGetStreamMarkers,
 
   handleCreateToken,
+  handleCreateDeviceCode,
   handleValidateToken,
   handleRevokeToken,
   handleMintUserToken,

@@ -18,6 +18,7 @@ const references = {
       { maxItems: 20 },
     ),
   ),
+  implicit_grant: Type.Optional(Type.Boolean()),
 }
 const path = { client_id: exampleClient.id }
 const one = { data: [exampleClient] }

@@ -5,7 +5,7 @@ import { Type } from '../schema.ts'
 
 const Text = Type.Optional(Type.String())
 
-/** The token endpoint: app tokens by `client_credentials`, new user tokens by `refresh_token`. */
+/** The token endpoint: every grant ends here, but for the implicit one. */
 export const createToken = defineOperation({
   id: 'CreateToken',
   summary: 'Exchanges credentials for an access token.',
@@ -15,9 +15,21 @@ export const createToken = defineOperation({
   path: '/oauth2/token',
   access: open,
   body: Type.Object({
-    grant_type: Type.Optional(Type.String({ description: '`client_credentials` or `refresh_token`.' })),
+    grant_type: Type.Optional(
+      Type.String({
+        description:
+          '`client_credentials`, `authorization_code`, `refresh_token` or `urn:ietf:params:oauth:grant-type:device_code`.',
+      }),
+    ),
     client_id: Text,
     client_secret: Text,
+    code: Text,
+    redirect_uri: Text,
+    code_verifier: Type.Optional(
+      Type.String({ description: 'Where the authorization was asked for with a `code_challenge`.' }),
+    ),
+    device_code: Text,
+    scopes: Type.Optional(Type.String({ description: 'Tolerated with a device code, which has its own.' })),
     refresh_token: Text,
     scope: Type.Optional(
       Type.String({ description: 'Tolerated; an app token has no scopes, a refreshed one keeps its own.' }),
@@ -32,7 +44,16 @@ export const createToken = defineOperation({
     'invalid_client',
     'missing_client_secret',
     'invalid_client_secret',
+    'too_many_attempts',
     'public_client',
+    'missing_code',
+    'invalid_code',
+    'other_redirect',
+    'wrong_verifier',
+    'missing_device_code',
+    'invalid_device_code',
+    'authorization_pending',
+    'access_denied',
     'missing_refresh_token',
     'invalid_refresh_token',
     'invalid_scope',

@@ -29,6 +29,7 @@ export const mintUserToken = defineOperation({
     'invalid_client',
     'missing_client_secret',
     'invalid_client_secret',
+    'too_many_attempts',
     'missing_user_id',
     'unknown_user',
     'invalid_scope',

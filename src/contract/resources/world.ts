@@ -41,6 +41,7 @@ export const Client = Type.Object({
   owner_user_id: Type.Union([Type.String(), Type.Null()]),
   kind: Type.Enum(CLIENT_KINDS),
   redirect_uris: Type.Array(Type.String()),
+  implicit_grant: Type.Boolean({ description: 'Whether it may get tokens by `response_type=token`.' }),
 })
 export type Client = Static<typeof Client>
 
@@ -86,6 +87,7 @@ export const exampleClient: Client = {
   owner_user_id: null,
   kind: 'confidential',
   redirect_uris: ['http://localhost:3000/callback'],
+  implicit_grant: false,
 }
 
 export const exampleChannel: Channel = {

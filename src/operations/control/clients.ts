@@ -21,6 +21,7 @@ export const handleCreateClient = implement(createClient, async ({ body }, { sto
     owner_user_id: body.owner_user_id ?? null,
     kind: body.kind ?? 'confidential',
     redirect_uris: body.redirect_uris ?? [],
+    implicit_grant: body.implicit_grant ?? false,
   }
   const secret = client.kind === 'confidential' ? mintSecret('secret') : undefined
   const result = await store.commands.createClient({ client, secret_hash: secret ? hashOf(secret) : null })
@@ -47,6 +48,7 @@ export const handlePatchClient = implement(patchClient, async ({ params, body },
     organization_id: body.organization_id?.toLowerCase() ?? body.organization_id,
     owner_user_id: body.owner_user_id,
     redirect_uris: body.redirect_uris,
+    implicit_grant: body.implicit_grant,
   })
   if (result.outcome === 'absent') return raise('not_found', 'client', params.client_id)
   if (result.outcome === 'unknown_reference') return raise('unknown_reference', result.kind, result.id)

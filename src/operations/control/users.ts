@@ -1,3 +1,4 @@
+import { hashPassword } from '../../auth/passwords.ts'
 import { createUser, deleteUser, getUser, listUsers, putUser } from '../../contract/control/users.ts'
 import { raise } from '../../contract/problem.ts'
 import { isoMillis } from '../../kit/clock.ts'
@@ -19,10 +20,7 @@ async function keepUser(
   body: { login?: string; display_name?: string; password?: string; created_at?: string },
   { store, clock, streamKeys }: Rooms,
 ) {
-  const password_hash =
-    body.password === undefined
-      ? undefined
-      : await Bun.password.hash(body.password, { algorithm: 'argon2id' })
+  const password_hash = body.password === undefined ? undefined : await hashPassword(body.password)
   const result = await store.commands.putUser({
     ...which,
     login: body.login,

@@ -1,29 +1,44 @@
-import { authenticateClient } from '../../auth/clients.ts'
-import { expiry, hashOf, issueAppToken, isWellMade, mintSecret } from '../../auth/tokens.ts'
+import { authenticateClient, knownClient } from '../../auth/clients.ts'
+import {
+  expiry,
+  expiryOrNever,
+  hashOf,
+  issueAppToken,
+  isWellMade,
+  mintSecret,
+  userLifetimes,
+} from '../../auth/tokens.ts'
 import { createToken } from '../../contract/oauth/create-token.ts'
 import type { BodyOf } from '../../contract/operation.ts'
 import { raise } from '../../contract/problem.ts'
+import type { Client } from '../../contract/resources/world.ts'
+import { challengeOf } from '../../domain/pkce.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { implement, type Rooms } from '../implement.ts'
 import { readScopes } from '../read-scopes.ts'
 
 type Input = BodyOf<typeof createToken>
 
-export const handleCreateToken = implement(createToken, async ({ body }, rooms) => {
+export const handleCreateToken = implement(createToken, async ({ body, address }, rooms) => {
   switch (body.grant_type) {
     case undefined:
       return raise('missing_grant_type')
     case 'client_credentials':
-      return clientCredentials(body, rooms)
+      return clientCredentials(body, rooms, address)
+    case 'authorization_code':
+      return redeemCode(body, rooms, address)
     case 'refresh_token':
-      return refresh(body, rooms)
+      return refresh(body, rooms, address)
+    case 'urn:ietf:params:oauth:grant-type:device_code':
+      return redeemDevice(body, rooms)
     default:
       return raise('unsupported_grant_type', body.grant_type)
   }
 })
 
-async function clientCredentials(body: Input, { store, clock, lifetimes }: Rooms) {
-  const client = await authenticateClient(store, body)
+async function clientCredentials(body: Input, rooms: Rooms, address: () => string) {
+  const { store, clock, lifetimes } = rooms
+  const client = await authenticateClient(rooms, body, address)
   if (client.kind === 'public') raise('public_client')
   const { rows, answer } = issueAppToken(client.id, clock.now(), lifetimes.app_seconds)
   const result = await store.commands.issueTokens({ tokens: rows })
@@ -31,8 +46,9 @@ async function clientCredentials(body: Input, { store, clock, lifetimes }: Rooms
 }
 
 /** A public client's refresh token is used once and replaced; a confidential client keeps its own. */
-async function refresh(body: Input, { store, clock, lifetimes }: Rooms) {
-  const client = await authenticateClient(store, body)
+async function refresh(body: Input, rooms: Rooms, address: () => string) {
+  const { store, clock, lifetimes } = rooms
+  const client = await authenticateClient(rooms, body, address)
   const presented = body.refresh_token ?? raise('missing_refresh_token')
   if (!isWellMade(presented)) raise('invalid_refresh_token')
   readScopes(body.scope)
@@ -56,5 +72,78 @@ async function refresh(body: Input, { store, clock, lifetimes }: Rooms) {
     refresh_token: successor ?? presented,
     scope: result.scopes,
     token_type: 'bearer' as const,
+  }
+}
+
+/** Access and refresh token for somebody who has allowed it, ready to be stored. */
+function mintPair(kind: Client['kind'], now: number, { lifetimes }: Rooms) {
+  const { user_seconds, refresh_seconds } = userLifetimes(kind, lifetimes)
+  const [access_token, refresh_token] = [mintSecret('user'), mintSecret('refresh')]
+  return {
+    access: { hash: hashOf(access_token), expires_at: expiry(now, user_seconds) },
+    refresh: { hash: hashOf(refresh_token), expires_at: expiryOrNever(now, refresh_seconds) },
+    answer: (scope: string[]) => ({
+      access_token,
+      expires_in: user_seconds,
+      refresh_token,
+      scope,
+      token_type: 'bearer' as const,
+    }),
+  }
+}
+
+async function redeemCode(body: Input, rooms: Rooms, address: () => string) {
+  const { store, clock } = rooms
+  const client = await authenticateClient(rooms, body, address)
+  const code = body.code ?? raise('missing_code')
+  if (!isWellMade(code)) raise('invalid_code')
+  const now = clock.now()
+  const { access, refresh, answer } = mintPair(client.kind, now, rooms)
+  const { code_verifier } = body
+  const result = await store.commands.useCode({
+    hash: hashOf(code),
+    client_id: client.id,
+    redirect_uri: body.redirect_uri,
+    answered: code_verifier === undefined ? undefined : challengeOf(code_verifier),
+    now: isoMillis(now),
+    access,
+    refresh,
+  })
+  switch (result.outcome) {
+    case 'done':
+      return answer(result.scopes)
+    case 'refused':
+      return raise('invalid_code')
+    default:
+      return raise(result.outcome)
+  }
+}
+
+/** A device need not prove more than that it has its code: a secret in it would not be one. */
+async function redeemDevice(body: Input, rooms: Rooms) {
+  const { store, clock } = rooms
+  const client = await knownClient(store, body.client_id)
+  const device_code = body.device_code ?? raise('missing_device_code')
+  const hash = hashOf(device_code)
+  const now = clock.now()
+  const decision = await store.accounts.deviceDecision(hash, client.id, isoMillis(now))
+  if (decision === 'pending') return raise('authorization_pending')
+  const { access, refresh, answer } = mintPair(client.kind, now, rooms)
+  const result = await store.commands.useDevice({
+    hash,
+    client_id: client.id,
+    now: isoMillis(now),
+    access,
+    refresh,
+  })
+  switch (result.outcome) {
+    case 'done':
+      return answer(result.scopes)
+    case 'pending':
+      return raise('authorization_pending')
+    case 'denied':
+      return raise('access_denied')
+    case 'refused':
+      return raise('invalid_device_code')
   }
 }

@@ -5,10 +5,11 @@ import { raise } from '../../contract/problem.ts'
 import { implement } from '../implement.ts'
 import { readScopes } from '../read-scopes.ts'
 
-export const handleMintUserToken = implement(mintUserToken, async ({ body }, { store, clock, lifetimes }) => {
+export const handleMintUserToken = implement(mintUserToken, async ({ body, address }, rooms) => {
+  const { store, clock, lifetimes } = rooms
   if (body.grant_type === undefined) return raise('missing_grant_type')
   if (body.grant_type !== 'user_token') return raise('unsupported_grant_type', body.grant_type)
-  const client = await authenticateClient(store, body)
+  const client = await authenticateClient(rooms, body, address)
   const user_id = body.user_id ?? raise('missing_user_id')
   const scopes = readScopes(body.scope)
   const { rows, answer } = issueUserToken(

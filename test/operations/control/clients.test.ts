@@ -50,6 +50,7 @@ describeOperation(
         owner_user_id: null,
         kind: 'confidential',
         redirect_uris: [],
+        implicit_grant: false,
       })
       expect(secret).toMatch(SECRET)
       expect((await logIn(server, client.id, secret)).status).toBe(200)
@@ -63,6 +64,7 @@ describeOperation(
         organization_id: organization.id,
         owner_user_id: viewer.id,
         redirect_uris: ['https://example.org/callback?x=1', 'myapp:done'],
+        implicit_grant: true,
       }
       const { client } = await newClient(server, given)
       expect(client).toMatchObject(given)

@@ -1,5 +1,7 @@
 import { expect } from 'bun:test'
+import { mintSecret } from '../../../src/auth/tokens.ts'
 import { createToken } from '../../../src/contract/oauth/create-token.ts'
+import { challengeOf, codeFor, loggedIn, redeem, register, verifier } from '../../support/consent.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { Answer, Ask, TestServer } from '../../support/server.ts'
 
@@ -305,4 +307,230 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
   fails('malformed_query', 'when a form is not UTF-8', server =>
     ask(server, { ...form(appGrant(server)), rawBody: 'grant_type=%FF' }),
   )
+
+  ok('a code gives a confidential client its tokens', async server => {
+    const application = await register(server)
+    const answer = await redeem(server, application, await codeFor(server, application))
+    expect(answer.body).toEqual({
+      access_token: expect.stringMatching(/^susr_[A-Za-z0-9]{38}$/),
+      expires_in: 4 * 3600,
+      refresh_token: expect.stringMatching(/^sref_[A-Za-z0-9]{38}$/),
+      scope: ['user:read:follows', 'chat:read'],
+      token_type: 'bearer',
+    })
+    const { body } = await validate(server, answer.body.access_token)
+    expect(body.user_id).toBe(server.world.broadcaster.id)
+    const holder = { credentials: credentialsOf(application), ...answer.body }
+    expect((await refresh(server, holder)).body.refresh_token).toBe(answer.body.refresh_token)
+  })
+
+  ok('a code is redeemed by query string, form and JSON body', async server => {
+    const application = await register(server)
+    for (const way of [0, 1, 2]) {
+      const fields = {
+        grant_type: 'authorization_code',
+        ...credentialsOf(application),
+        code: await codeFor(server, application),
+        redirect_uri: 'http://localhost:3000/callback',
+      }
+      expect((await ask(server, everywhere(fields)[way] ?? {})).status).toBe(200)
+    }
+  })
+
+  ok('a public client redeems with its verifier and without a secret', async server => {
+    const application = await register(server, { kind: 'public' })
+    const code_verifier = verifier()
+    const code = await codeFor(server, application, proving(code_verifier))
+    const answer = await redeem(server, application, code, { code_verifier })
+    expect(answer.status).toBe(200)
+    const refreshed = await refresh(server, { credentials: { client_id: application.id }, ...answer.body })
+    expect(refreshed.body.refresh_token).not.toBe(answer.body.refresh_token)
+  })
+
+  ok("a program on somebody's own machine takes the port that is free", async server => {
+    const application = await register(server, { kind: 'public', redirect_uris: ['http://127.0.0.1/done'] })
+    const code_verifier = verifier()
+    const redirect_uri = 'http://127.0.0.1:49152/done'
+    const code = await codeFor(server, application, { ...proving(code_verifier), redirect_uri })
+    expect((await redeem(server, application, code, { code_verifier, redirect_uri })).status).toBe(200)
+  })
+
+  ok('of two that redeem a code at once one succeeds, and it keeps nothing', async server => {
+    const application = await register(server)
+    const code = await codeFor(server, application)
+    const answers = await Promise.all([redeem(server, application, code), redeem(server, application, code)])
+    expect(answers.map(answer => answer.status).sort()).toEqual([200, 400])
+    const won = answers.find(answer => answer.status === 200)
+    expect((await validate(server, won?.body.access_token)).status).toBe(401)
+  })
+
+  fails('missing_code', 'without a code', async server =>
+    saying('missing authorization code', redeem(server, await register(server), '')),
+  )
+  for (const [title, spoil] of [
+    ['that is nonsense', () => 'nonsense'],
+    ['with another last letter', (code: string) => code.slice(0, -1) + (code.endsWith('a') ? 'b' : 'a')],
+    ['that nobody was given', () => mintSecret('code')],
+  ] as const) {
+    fails('invalid_code', `with a code ${title}`, async server => {
+      const application = await register(server)
+      const code = spoil(await codeFor(server, application))
+      return saying('Invalid authorization code', redeem(server, application, code))
+    })
+  }
+  fails('invalid_code', 'after a minute', async server => {
+    const application = await register(server)
+    const code = await codeFor(server, application)
+    await server.control('POST', '/clock', { advance_seconds: 61 })
+    return saying('Invalid authorization code', redeem(server, application, code))
+  })
+  fails('invalid_code', 'of another client, where it stays good', async server => {
+    const [application, thief] = [await register(server), await register(server)]
+    const code = await codeFor(server, application)
+    const stolen = redeem(server, thief, code)
+    await stolen
+    expect((await redeem(server, application, code)).status).toBe(200)
+    return saying('Invalid authorization code', stolen)
+  })
+  fails('invalid_code', 'used twice, which ends what it gave and what came of that', async server => {
+    const application = await register(server)
+    const code = await codeFor(server, application)
+    const { body } = await redeem(server, application, code)
+    const holder = { credentials: credentialsOf(application), ...body }
+    const later = (await refresh(server, holder)).body.access_token
+    const replay = redeem(server, application, code)
+    await replay
+    for (const token of [body.access_token, later]) expect((await validate(server, token)).status).toBe(401)
+    expect((await refresh(server, holder)).status).toBe(400)
+    return saying('Invalid authorization code', replay)
+  })
+  fails(
+    'invalid_code',
+    'used twice with a wrong verifier, which ends what it gave all the same',
+    async server => {
+      const application = await register(server)
+      const code = await codeFor(server, application)
+      const { body } = await redeem(server, application, code)
+      const replay = redeem(server, application, code, {
+        redirect_uri: 'http://elsewhere',
+        code_verifier: 'x',
+      })
+      await replay
+      expect((await validate(server, body.access_token)).status).toBe(401)
+      return replay
+    },
+  )
+  for (const redirect_uri of [
+    undefined,
+    'http://localhost:3000/callback/',
+    'http://localhost:3001/callback',
+  ]) {
+    fails('other_redirect', `with redirect_uri ${redirect_uri}; the code stays good`, async server => {
+      const application = await register(server)
+      const code = await codeFor(server, application)
+      const answer = redeem(server, application, code, { redirect_uri })
+      await answer
+      expect((await redeem(server, application, code)).status).toBe(200)
+      return saying('Parameter redirect_uri does not match registered URI', answer)
+    })
+  }
+  for (const [title, code_verifier] of [
+    ['without the verifier', undefined],
+    ['with another verifier', 'v'.repeat(43)],
+    ['with a malformed verifier', 'short'],
+    ['with the challenge as verifier', challengeOf('v'.repeat(50))],
+  ] as const) {
+    fails('wrong_verifier', title, async server => {
+      const application = await register(server, { kind: 'public' })
+      const code = await codeFor(server, application, proving('v'.repeat(50)))
+      return redeem(server, application, code, { code_verifier })
+    })
+  }
+  fails('wrong_verifier', 'with a verifier where no challenge was sent', async server => {
+    const application = await register(server)
+    const code = await codeFor(server, application)
+    return redeem(server, application, code, { code_verifier: verifier() })
+  })
+  fails(
+    'missing_client_secret',
+    'when a confidential client redeems a code without its secret',
+    async server => {
+      const application = await register(server)
+      const code = await codeFor(server, application)
+      return redeem(server, application, code, { client_secret: undefined })
+    },
+  )
+  fails('too_many_attempts', 'after ten wrong secrets; the right one still works', async server => {
+    const application = await register(server)
+    const wrong = { grant_type: 'client_credentials', client_id: application.id, client_secret: 'wrong' }
+    for (let n = 0; n < 10; n++) expect((await ask(server, { body: wrong })).status).toBe(403)
+    const right = { ...wrong, client_secret: application.secret }
+    expect((await ask(server, { body: right })).status).toBe(200)
+    return ask(server, { body: wrong })
+  })
+
+  ok('a device that was allowed gets its tokens', async server => {
+    const { application, device_code } = await deviceOf(server, 'allow')
+    const answer = await redeemDevice(server, application, device_code)
+    expect(answer.body).toMatchObject({
+      scope: ['user:read:follows'],
+      token_type: 'bearer',
+      expires_in: 14_400,
+    })
+  })
+  fails('missing_device_code', 'without one', async server =>
+    redeemDevice(server, await register(server), ''),
+  )
+  fails('invalid_device_code', 'when it is unknown', async server =>
+    saying('invalid device code', redeemDevice(server, await register(server), 'x'.repeat(40))),
+  )
+  fails('invalid_device_code', 'after half an hour', async server => {
+    const { application, device_code } = await deviceOf(server, undefined)
+    await server.control('POST', '/clock', { advance_seconds: 1801 })
+    return saying('invalid device code', redeemDevice(server, application, device_code))
+  })
+  fails('invalid_device_code', 'of another client', async server => {
+    const { device_code } = await deviceOf(server, 'allow')
+    return saying('invalid device code', redeemDevice(server, await register(server), device_code))
+  })
+  fails('authorization_pending', 'until somebody decides, however fast it is asked', async server => {
+    const { application, device_code } = await deviceOf(server, undefined)
+    for (let n = 0; n < 20; n++) await redeemDevice(server, application, device_code)
+    return saying('authorization_pending', redeemDevice(server, application, device_code))
+  })
+  fails('access_denied', 'when the person said no', async server => {
+    const { application, device_code } = await deviceOf(server, 'deny')
+    return saying('access_denied', redeemDevice(server, application, device_code))
+  })
 })
+
+const proving = (code_verifier: string) => ({
+  code_challenge: challengeOf(code_verifier),
+  code_challenge_method: 'S256',
+})
+
+const credentialsOf = ({ id, secret = '' }: { id: string; secret?: string }): Fields => ({
+  client_id: id,
+  client_secret: secret,
+})
+
+/** A device that waits, or about which somebody has decided. */
+async function deviceOf(server: TestServer, decision: 'allow' | 'deny' | undefined) {
+  const application = await register(server, { kind: 'public' })
+  const { body } = await server.call({
+    method: 'POST',
+    path: '/oauth2/device',
+    query: { client_id: application.id, scopes: 'user:read:follows' },
+  })
+  if (decision !== undefined) {
+    const person = await loggedIn(server)
+    await person.browse(`/activate?device-code=${body.user_code}`)
+    await person.submit('/activate', { decision })
+  }
+  return { application, device_code: body.device_code as string }
+}
+
+const redeemDevice = (server: TestServer, { id }: { id: string }, device_code: string) =>
+  ask(server, {
+    body: { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', client_id: id, device_code },
+  })

@@ -23,6 +23,13 @@ async function saying(message: string, answer: Promise<Answer>): Promise<Answer>
 }
 
 describeOperation(mintUserToken, { valid }, ({ ok, fails }) => {
+  fails('too_many_attempts', 'after ten wrong secrets', async server => {
+    const [{ id }] = await server.control('POST', '/clients', { name: 'Guessed at' })
+    const guess = () => change(server, { client_id: id, client_secret: 'wrong' })
+    for (let n = 0; n < 10; n++) await guess()
+    return guess()
+  })
+
   ok('answers as for a code: refresh token and an array of scopes', async server => {
     const answer = await ask(server, valid(server))
     expect(answer.body).toEqual({

@@ -1,0 +1,39 @@
+import { open } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { Type } from '../schema.ts'
+
+const Text = Type.Optional(Type.String())
+
+/** A device without a keyboard asks: it shows the user code, and polls the token endpoint with its own (RFC 8628). */
+export const createDeviceCode = defineOperation({
+  id: 'CreateDeviceCode',
+  summary: 'Gives a device a code for a person to type at the verification page.',
+  description: 'Parameters come in the query string, a form or a JSON body.',
+  method: 'POST',
+  path: '/oauth2/device',
+  access: open,
+  body: Type.Object({
+    client_id: Text,
+    scopes: Type.Optional(Type.String({ description: 'Space separated.' })),
+    scope: Type.Optional(Type.String({ description: 'The same, by its name in the standard.' })),
+  }),
+  bodyFrom: 'anywhere',
+  returns: Type.Object({
+    device_code: Type.String(),
+    expires_in: Type.Integer(),
+    interval: Type.Integer({ description: 'Seconds to wait between two attempts at the token endpoint.' }),
+    user_code: Type.String(),
+    verification_uri: Type.String(),
+  }),
+  problems: ['missing_client_id', 'invalid_client', 'invalid_scope'],
+  example: {
+    body: { client_id: '<CLIENT_ID>', scopes: 'user:read:follows' },
+    answer: {
+      device_code: '<DEVICE_CODE>',
+      expires_in: 1800,
+      interval: 5,
+      user_code: 'BCDFGHJK',
+      verification_uri: 'http://localhost:8080/activate?device-code=BCDFGHJK',
+    },
+  },
+})
