@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { BlockList } from 'node:net'
 import { parseEnv } from 'node:util'
-import type { TokenLifetimes } from './auth/tokens.ts'
+import type { Lifetimes } from './auth/tokens.ts'
 import { readNetworks } from './http/client-address.ts'
 import type { RateLimits } from './http/rate-limit.ts'
 import type { MasterKey } from './kit/key-ring.ts'
@@ -11,6 +11,7 @@ import { LOG_LEVELS, type LogLevel } from './kit/log.ts'
 export interface Config {
   readonly listen: Address
   readonly workers: number
+  readonly signUp: boolean
   readonly operatorListen: Address | undefined
   readonly publicUrl: string | undefined
   readonly dataFolder: string
@@ -19,7 +20,7 @@ export interface Config {
   readonly operatorToken: string | undefined
   readonly masterKeys: readonly MasterKey[] | undefined
   readonly rateLimits: RateLimits
-  readonly lifetimes: TokenLifetimes
+  readonly lifetimes: Lifetimes
   readonly trustedProxies: BlockList
   readonly logLevel: LogLevel
   readonly logReadable: boolean
@@ -47,6 +48,7 @@ export class WrongSettings extends Error {
 export const SETTINGS: Readonly<Record<string, string>> = {
   STRAND_LISTEN: 'host:port of the public listener; localhost:8080 if left out',
   STRAND_WORKERS: 'processes that serve together on the same port and store (Linux); 1 if left out',
+  STRAND_SIGN_UP: 'open or closed: whether people may make accounts themselves; closed if left out',
   STRAND_OPERATOR_LISTEN: "host:port of the operator's listener; the public one if that is loopback",
   STRAND_PUBLIC_URL: 'the base URL that clients use, in links to thumbnails and videos',
   STRAND_DATA: 'folder of the embedded store, the operator token and the master key; ./data if left out',
@@ -62,6 +64,9 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   STRAND_APP_TOKEN_SECONDS: 'lifetime of app tokens; 5184000',
   STRAND_USER_TOKEN_SECONDS: 'lifetime of user tokens; 14400',
   STRAND_REFRESH_TOKEN_SECONDS: 'lifetime of the refresh tokens of public clients; 2592000',
+  STRAND_CODE_SECONDS: 'lifetime of authorization codes; 60',
+  STRAND_DEVICE_CODE_SECONDS: 'lifetime of device codes; 1800',
+  STRAND_SESSION_SECONDS: 'how long a browser stays logged in after its last use; 2592000',
   STRAND_TRUSTED_PROXIES: 'addresses or networks, comma separated, whose X-Forwarded-For is believed',
   STRAND_LOG: `${LOG_LEVELS.join(', ')}; info if left out`,
   STRAND_LOG_FORMAT: 'json or readable; readable on a terminal, json elsewhere',
@@ -150,6 +155,7 @@ function decide(source: Source): Config {
   const config: Config = {
     listen,
     workers: whole('STRAND_WORKERS', 1, 1),
+    signUp: oneOf('STRAND_SIGN_UP', ['open', 'closed'], 'closed') === 'open',
     operatorListen,
     publicUrl: url('STRAND_PUBLIC_URL', ['http', 'https']),
     dataFolder: text('STRAND_DATA') ?? './data',
@@ -166,6 +172,9 @@ function decide(source: Source): Config {
       app_seconds: whole('STRAND_APP_TOKEN_SECONDS', 5_184_000, 1),
       user_seconds: whole('STRAND_USER_TOKEN_SECONDS', 14_400, 1),
       refresh_seconds: whole('STRAND_REFRESH_TOKEN_SECONDS', 2_592_000, 1),
+      code_seconds: whole('STRAND_CODE_SECONDS', 60, 1),
+      device_code_seconds: whole('STRAND_DEVICE_CODE_SECONDS', 1800, 1),
+      session_seconds: whole('STRAND_SESSION_SECONDS', 2_592_000, 1),
     },
     trustedProxies: networks ?? (readNetworks([]) as BlockList),
     logLevel: oneOf('STRAND_LOG', LOG_LEVELS, 'info'),

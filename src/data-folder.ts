@@ -18,11 +18,15 @@ import { CannotStart } from './kit/cannot-start.ts'
 import { randomAlphanumerics } from './kit/id.ts'
 import { KeyRing } from './kit/key-ring.ts'
 
-/** What the data folder holds: the embedded store, and the two secrets that settings may give instead. */
+/** What the data folder holds beside the embedded store: the two secrets that settings may give instead. */
 export interface DataFolder {
-  readonly storeFile: string
   readonly operatorToken: string
   readonly ring: KeyRing
+}
+
+/** Where the embedded store is. */
+export function storeFileOf(config: Pick<Config, 'dataFolder'>): string {
+  return join(config.dataFolder, 'strand.db')
 }
 
 export function openDataFolder(config: Config): DataFolder {
@@ -32,7 +36,6 @@ export function openDataFolder(config: Config): DataFolder {
     const probe = join(folder, '.writable')
     writeFileSync(probe, '', { mode: 0o600 })
     return {
-      storeFile: join(folder, 'strand.db'),
       operatorToken:
         config.operatorToken ?? secretFile(join(folder, 'operator-token'), () => mintSecret('operator')),
       ring: new KeyRing(config.masterKeys ?? masterKeysIn(join(folder, 'master-keys'))),

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync } from 'node:fs'
+import { Attempts } from './auth/attempts.ts'
 import { Callers } from './auth/callers.ts'
 import { StreamKeys } from './auth/stream-keys.ts'
 import type { Address, Config } from './config.ts'
@@ -16,21 +16,21 @@ import { MovableClock, systemClock } from './kit/clock.ts'
 import { lazily } from './kit/lazily.ts'
 import { Lifetime, repeatedly } from './kit/lifetime.ts'
 import type { Log } from './kit/log.ts'
+import { openStore } from './open-store.ts'
 import { Faults } from './operations/faults.ts'
 import type { Rooms } from './operations/implement.ts'
 import { implementations } from './operations/index.ts'
+import { Pages } from './pages/pages.ts'
 import { openapiDocument } from './reference/openapi.ts'
-import { Unavailable } from './store/errors.ts'
 import { FeedFollower } from './store/follower.ts'
-import { NewerSchema } from './store/sql/migrate.ts'
-import { openPostgresEngine } from './store/sql/postgres.ts'
-import { openSqliteEngine } from './store/sql/sqlite.ts'
-import { createStore, type Engine, type Store } from './store/store.ts'
+import type { Store } from './store/store.ts'
 import { VERSION } from './version.ts'
 
 const FEED_POLL_MILLISECONDS = 250
 const SWEEP_MILLISECONDS = 60_000
 const READY_MILLISECONDS = 1000
+/** Wrong passwords, secrets and codes in a quarter of an hour. */
+const ATTEMPTS = { perSubject: 10, perAddress: 100, overall: 10_000 }
 
 /** A running server. */
 export interface Strand {
@@ -105,7 +105,7 @@ async function start(
   // The port is claimed first, and whoever calls early is told to wait. One that is shared is opened last: others answer.
   const early = sharesPort ? undefined : openAll()
 
-  const store = createStore(await openEngine(config, folder.storeFile))
+  const store = await openStore(config)
   house.onClose(() => store.close())
   const publicUrl = config.publicUrl ?? early?.url ?? urlOf(config.listen.host, config.listen.port)
   const demoClock = options.demo ? new MovableClock() : undefined
@@ -121,6 +121,7 @@ async function start(
     history: new History(store, directory, follower),
     clock: demoClock ?? systemClock,
     streamKeys: new StreamKeys(folder.ring),
+    attempts: new Attempts(ATTEMPTS),
     lifetimes: config.lifetimes,
     publicUrl,
     log,
@@ -139,6 +140,7 @@ async function start(
   application = new Application({
     rooms,
     implementations,
+    pages: new Pages({ ...rooms, signUp: config.signUp }, folder.ring),
     cursors: new Cursors(folder.ring),
     limiter: new RateLimiter(config.rateLimits),
     operatorToken: folder.operatorToken,
@@ -158,23 +160,6 @@ async function start(
       draining = true
       return stop()
     },
-  }
-}
-
-async function openEngine(config: Config, file: string): Promise<Engine> {
-  try {
-    if (config.databaseUrl !== undefined) {
-      return await openPostgresEngine(config.databaseUrl, { connections: config.databaseConnections })
-    }
-    const engine = await openSqliteEngine(file)
-    for (const each of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(each)) chmodSync(each, 0o600)
-    return engine
-  } catch (error) {
-    if (error instanceof NewerSchema) throw new CannotStart(error.message)
-    if (error instanceof Unavailable || config.databaseUrl === undefined) {
-      throw new CannotStart(`the store cannot be opened: ${(error as Error).message}`)
-    }
-    throw error
   }
 }
 

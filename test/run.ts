@@ -1,4 +1,5 @@
-/** `npm test`: brings up a real PostgreSQL, runs every test on both stores, and says how it went. */
+/** `npm test`: brings up a real PostgreSQL, finds a real browser, runs every test on both stores, and says how it went. */
+import { findChromium } from './support/chromium.ts'
 import { startPostgres } from './support/postgres.ts'
 
 const files = process.argv.slice(2)
@@ -6,11 +7,17 @@ const postgres = await startPostgres().catch((error: unknown) => {
   console.error(`\n!!! SKIPPED: every test on PostgreSQL. It could not be started: ${error}\n`)
   return undefined
 })
+const chromium = await findChromium()
 
 const run = Bun.spawn(
   [process.execPath, 'test', '--parallel', '--timeout', '60000', ...(files.length > 0 ? files : ['./test'])],
   {
-    env: { ...process.env, TEST_DATABASE_URL: postgres?.url ?? '', NO_COLOR: '1' },
+    env: {
+      ...process.env,
+      TEST_DATABASE_URL: postgres?.url ?? '',
+      TEST_CHROMIUM: chromium ?? '',
+      NO_COLOR: '1',
+    },
     stdout: 'inherit',
     stderr: 'pipe',
   },

@@ -5,6 +5,7 @@ import { type Family, familyOf } from '../contract/operation.ts'
 import { type Problem, problem, raise } from '../contract/problem.ts'
 import { andThen, type Eventual } from '../kit/eventual.ts'
 import type { Implementation } from '../operations/implement.ts'
+import type { Pages } from '../pages/pages.ts'
 import { clientAddress } from './client-address.ts'
 import { type Counter, Endpoint } from './endpoint.ts'
 import { asProblem, failureBody } from './failure.ts'
@@ -30,6 +31,7 @@ const LAST_ANSWERS_MILLISECONDS = 15_000
 
 export interface ServerOptions extends Counter {
   readonly implementations: readonly Implementation[]
+  readonly pages: Pages
   readonly trustedProxies: BlockList
   /** The OpenAPI document, as text. */
   openapi(): string
@@ -78,6 +80,9 @@ export class Application {
 
   #answer(visit: Visit, side: Side): Eventual<Response> {
     const found = this.#router.find(visit.method, visit.path)
+    const { pages } = this.#options
+    if (found === undefined && side.includes('oauth') && pages.has(visit.method, visit.path))
+      return pages.answer(visit)
     const family = found === undefined ? familyAt(visit.path) : found.target.family
     if (family === undefined || !side.includes(family)) return this.#answerOutside(visit)
     visit.family = family

@@ -11,6 +11,7 @@ import type { World, WorldPlan } from '../../src/demo/world.ts'
 import { randomAlphanumerics } from '../../src/kit/id.ts'
 import { createLog } from '../../src/kit/log.ts'
 import { type Strand, startStrand } from '../../src/serve.ts'
+import { Canaries, contentsOf } from './canaries.ts'
 import { TEMPLATE_DATABASE } from './postgres.ts'
 
 export type EngineName = 'sqlite' | 'postgres'
@@ -54,6 +55,7 @@ function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
   return {
     listen: { host: '127.0.0.1', port: 0 },
     workers: 1,
+    signUp: false,
     operatorListen: undefined,
     publicUrl: undefined,
     dataFolder: place.folder,
@@ -62,7 +64,14 @@ function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
     operatorToken: undefined,
     masterKeys: undefined,
     rateLimits: { app: 0, user: 0, anonymous: 0 },
-    lifetimes: { app_seconds: 5_184_000, user_seconds: 14_400, refresh_seconds: 2_592_000 },
+    lifetimes: {
+      app_seconds: 5_184_000,
+      user_seconds: 14_400,
+      refresh_seconds: 2_592_000,
+      code_seconds: 60,
+      device_code_seconds: 1800,
+      session_seconds: 2_592_000,
+    },
     trustedProxies: new BlockList(),
     logLevel: 'debug',
     logReadable: false,
@@ -100,6 +109,8 @@ export interface TestServer {
   readonly strand: Strand
   /** Every line that the server logged, from `trace` up. */
   readonly logLines: readonly string[]
+  /** What must not be found in store and log when the server stops. */
+  readonly canaries: Canaries
   call(ask: Ask): Promise<Answer>
   /** A control call that must succeed; gives `data`. */
   // biome-ignore lint/suspicious/noExplicitAny: see Answer.body
@@ -137,13 +148,21 @@ export async function startTestServer(
   })
   if (plan === undefined) throw new Error('the world was not prepared')
   const world = describeWorld(strand, plan)
-  const call = (ask: Ask) => callServer(strand.url, ask, logLines)
+  const canaries = new Canaries()
+  canaries.note(JSON.stringify(world))
+  for (const { password } of world.users) canaries.add(password)
+  const call = async (ask: Ask) => {
+    const answer = await callServer(strand.url, ask, logLines)
+    canaries.note(answer.text)
+    return answer
+  }
   return {
     engine,
     url: strand.url,
     world,
     strand,
     logLines,
+    canaries,
     call,
     control: async (method, path, body) => {
       const answer = await call({ method, path: `/control${path}`, body, token: world.operator_token })
@@ -151,8 +170,10 @@ export async function startTestServer(
       return answer.body?.data
     },
     stop: async () => {
+      const leaks = canaries.leaksIn(`${await contentsOf(place)}\n${logLines.join('\n')}`)
       await strand.stop()
       await place.remove()
+      if (leaks.length > 0) throw new Error(`secrets were left in the store or the log: ${leaks.join(', ')}`)
     },
   }
 }

@@ -1,0 +1,31 @@
+import { chmodSync, existsSync } from 'node:fs'
+import type { Config } from './config.ts'
+import { storeFileOf } from './data-folder.ts'
+import { CannotStart } from './kit/cannot-start.ts'
+import { Unavailable } from './store/errors.ts'
+import { NewerSchema } from './store/sql/migrate.ts'
+import { openPostgresEngine } from './store/sql/postgres.ts'
+import { openSqliteEngine } from './store/sql/sqlite.ts'
+import { createStore, type Engine, type Store } from './store/store.ts'
+
+/** The store that the settings name: PostgreSQL, or else the embedded one in the data folder. */
+export async function openStore(config: Config): Promise<Store> {
+  return createStore(await openEngine(config, storeFileOf(config)))
+}
+
+async function openEngine(config: Config, file: string): Promise<Engine> {
+  try {
+    if (config.databaseUrl !== undefined) {
+      return await openPostgresEngine(config.databaseUrl, { connections: config.databaseConnections })
+    }
+    const engine = await openSqliteEngine(file)
+    for (const each of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(each)) chmodSync(each, 0o600)
+    return engine
+  } catch (error) {
+    if (error instanceof NewerSchema) throw new CannotStart(error.message)
+    if (error instanceof Unavailable || config.databaseUrl === undefined) {
+      throw new CannotStart(`the store cannot be opened: ${(error as Error).message}`)
+    }
+    throw error
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * GET /oauth2/authorize: an application sends a person here. First it is made sure that the application and the place to
+ * go back to are what they claim; until then nobody is sent anywhere. Every other failure goes back to the application.
+ */
+import { expiry, hashOf, issueUserToken, mintSecret, userLifetimes } from '../auth/tokens.ts'
+import { isWellFormedScope } from '../contract/scope.ts'
+import { isWellFormedChallenge } from '../domain/pkce.ts'
+import { isRegisteredRedirect, withParameters } from '../domain/redirect.ts'
+import { isoMillis } from '../kit/clock.ts'
+import { uuid } from '../kit/id.ts'
+import type { Application } from '../store/queries/accounts.ts'
+import { type PageAnswer, type PageHandler, type PageRooms, sessionOf } from './house.ts'
+import { consentPage, loginPage, problemPage, strangeForm } from './views.ts'
+
+const MOST_SCOPES = 50
+
+/** What an application asks for, checked. */
+interface Asked {
+  readonly application: Application
+  readonly redirect_uri: string
+  readonly response_type: 'code' | 'token'
+  readonly scopes: readonly string[]
+  readonly state: string | undefined
+  readonly challenge: string | null
+  readonly forced: boolean
+}
+
+export const showAuthorize: PageHandler = async (browser, rooms) => {
+  const asked = await readAsked(browser.url.searchParams, rooms)
+  if (!('application' in asked)) return asked
+  const session = await sessionOf(browser, rooms)
+  if (session === undefined) {
+    return loginPage({
+      csrf: browser.csrfToken(),
+      next: browser.here,
+      application: asked.application.name,
+      signUp: rooms.signUp,
+    })
+  }
+  if (await isAllowedAlready(asked, session.user_id, rooms)) return allow(asked, session.user_id, rooms)
+  return consentPage({
+    csrf: browser.csrfToken(),
+    application: asked.application.name,
+    owner: asked.application.owner,
+    scopes: asked.scopes,
+    display_name: session.display_name,
+    destination: `You will be sent back to ${destinationOf(asked.redirect_uri)}.`,
+    action: '/oauth2/consent',
+    fields: { request: browser.url.search, user_id: session.user_id },
+    next: browser.here,
+  })
+}
+
+/** POST /oauth2/consent: the person has decided. What was asked is checked anew. */
+export const takeConsent: PageHandler = async (browser, rooms) => {
+  const form = await browser.form()
+  if (form === undefined) return strangeForm()
+  const request = form.get('request') ?? ''
+  const asked = await readAsked(new URLSearchParams(request), rooms)
+  if (!('application' in asked)) return asked
+  const session = await sessionOf(browser, rooms)
+  // Somebody else may have logged in in another tab since the page was shown.
+  if (session === undefined || session.user_id !== form.get('user_id'))
+    return { goTo: `/oauth2/authorize${request.startsWith('?') ? request : `?${request}`}` }
+  if (form.get('decision') === 'allow') return allow(asked, session.user_id, rooms)
+  return sendBack(asked, { error: 'access_denied', error_description: 'The user denied you access' })
+}
+
+async function readAsked(parameters: URLSearchParams, { store }: PageRooms): Promise<Asked | PageAnswer> {
+  const once = (name: string): string | undefined => {
+    const values = parameters.getAll(name)
+    return values.length === 1 && values[0] !== '' ? values[0] : undefined
+  }
+  const application = await store.accounts.application(once('client_id') ?? '')
+  if (application === undefined) {
+    return problemPage(
+      400,
+      'Unknown application',
+      'No application is registered under the client_id of this link. Whoever runs the application has to correct it.',
+    )
+  }
+  const redirect_uri = once('redirect_uri')
+  if (redirect_uri === undefined || !isRegisteredRedirect(application.redirect_uris, redirect_uri)) {
+    return problemPage(
+      400,
+      'Wrong way back',
+      `The redirect_uri of this link is not registered for ${application.name}. Whoever runs the application has to correct it.`,
+    )
+  }
+  const type = once('response_type')
+  const state = once('state')
+  const where = type === 'token' ? 'fragment' : 'query'
+  const refuse = (error: string, error_description: string): PageAnswer => ({
+    goTo: withParameters(redirect_uri, { error, error_description, state }, where),
+  })
+  if (type !== 'code' && type !== 'token') {
+    return refuse('unsupported_response_type', 'response_type must be code or token')
+  }
+  if (type === 'token' && !application.implicit_grant) {
+    return refuse('unauthorized_client', 'this client is not registered for the implicit grant')
+  }
+  const scopes = [...new Set((once('scope') ?? '').split(' ').filter(scope => scope !== ''))]
+  const malformed = scopes.find(scope => !isWellFormedScope(scope))
+  if (malformed !== undefined || scopes.length > MOST_SCOPES) {
+    return refuse('invalid_scope', `invalid scope requested: '${malformed ?? 'too many'}'`)
+  }
+  const challenge = once('code_challenge')
+  if (
+    challenge !== undefined &&
+    (once('code_challenge_method') !== 'S256' || !isWellFormedChallenge(challenge))
+  ) {
+    return refuse('invalid_request', 'code_challenge must be made by the method S256')
+  }
+  if (type === 'code' && application.kind === 'public' && challenge === undefined) {
+    return refuse('invalid_request', 'a public client must send a code_challenge')
+  }
+  const forced = once('force_verify') === 'true'
+  return {
+    application,
+    redirect_uri,
+    response_type: type,
+    scopes,
+    state,
+    challenge: challenge ?? null,
+    forced,
+  }
+}
+
+/**
+ * Somebody who has allowed all of this before need not be asked again, if the application can prove who it is when it
+ * redeems the code. One that cannot might be another program with the same name.
+ */
+async function isAllowedAlready(asked: Asked, user_id: string, { store }: PageRooms): Promise<boolean> {
+  if (asked.forced || asked.response_type !== 'code' || asked.application.kind !== 'confidential')
+    return false
+  const allowed = await store.accounts.allowedScopes(user_id, asked.application.id)
+  return allowed !== undefined && asked.scopes.every(scope => allowed.includes(scope))
+}
+
+async function allow(asked: Asked, user_id: string, rooms: PageRooms): Promise<PageAnswer> {
+  const { store, clock } = rooms
+  const { application, scopes } = asked
+  const now = clock.now()
+  if (asked.response_type === 'token') {
+    const issue = issueUserToken(
+      { client_id: application.id, user_id, scopes },
+      now,
+      userLifetimes('public', rooms.lifetimes),
+    )
+    const [access] = issue.rows
+    if (access === undefined) throw new Error('an issue has an access token')
+    await store.commands.grantToken({ token: { ...access, user_id }, now: isoMillis(now) })
+    const { access_token } = issue.answer
+    return sendBack(asked, { access_token, scope: scopes.join(' '), token_type: 'bearer' })
+  }
+  const code = mintSecret('code')
+  await store.commands.grantCode({
+    code: {
+      hash: hashOf(code),
+      client_id: application.id,
+      user_id,
+      redirect_uri: asked.redirect_uri,
+      challenge: asked.challenge,
+      scopes,
+      family: uuid(),
+      expires_at: expiry(now, rooms.lifetimes.code_seconds),
+    },
+    now: isoMillis(now),
+  })
+  return sendBack(asked, { code, scope: scopes.join(' ') })
+}
+
+function sendBack(
+  { redirect_uri, response_type, state }: Asked,
+  parameters: Readonly<Record<string, string | undefined>>,
+): PageAnswer {
+  const where = response_type === 'token' ? 'fragment' : 'query'
+  return { goTo: withParameters(redirect_uri, { ...parameters, state }, where) }
+}
+
+/** The host of a web address; of anything else, that it is a program on this device. */
+function destinationOf(redirect_uri: string): string {
+  const { protocol, host } = new URL(redirect_uri)
+  return protocol === 'https:' || protocol === 'http:' ? host : 'the application on this device'
+}

@@ -1,0 +1,134 @@
+/**
+ * What a page knows of the browser that asks: its cookies, its form, and whether the form came from one of our own pages.
+ * Two cookies, both `__Host-`: only this host sets and reads them, and only over a connection that nobody reads along.
+ */
+import { hmacSha256, sameSecret } from '../kit/digest.ts'
+import { randomAlphanumerics } from '../kit/id.ts'
+
+const SESSION_COOKIE = '__Host-strand-session'
+const FORM_COOKIE = '__Host-strand-form'
+const COOKIE_VALUE = /^[A-Za-z0-9_]{20,100}$/
+const MOST_FORM_BYTES = 64 * 1024
+const FORM_TYPE = 'application/x-www-form-urlencoded'
+
+export class Browser {
+  readonly method: string
+  readonly url: URL
+  readonly address: string
+  /** What the browser calls itself, for a person to recognise. */
+  readonly name: string
+  readonly #request: Request
+  readonly #cookies: ReadonlyMap<string, string>
+  readonly #csrfKey: Uint8Array
+  readonly #publicUrl: string
+  readonly #newCookies: string[] = []
+  #formSecret: string | undefined
+
+  constructor(
+    request: Request,
+    { address, csrfKey, publicUrl }: { address: string; csrfKey: Uint8Array; publicUrl: string },
+  ) {
+    this.method = request.method
+    this.url = new URL(request.url)
+    this.address = address
+    this.name = nameOf(request.headers.get('user-agent') ?? '')
+    this.#request = request
+    this.#cookies = readCookies(request.headers.get('cookie') ?? '')
+    this.#csrfKey = csrfKey
+    this.#publicUrl = publicUrl
+    this.#formSecret = this.#cookies.get(FORM_COOKIE)
+  }
+
+  /** The path and query string of this page, to come back to. */
+  get here(): string {
+    return this.url.pathname + this.url.search
+  }
+
+  get sessionSecret(): string | undefined {
+    return this.#cookies.get(SESSION_COOKIE)
+  }
+
+  /** The `Set-Cookie` headers that the answer must carry. */
+  get newCookies(): readonly string[] {
+    return this.#newCookies
+  }
+
+  /** A parameter of the query string; given twice it counts as something else than given once. */
+  parameter(name: string): string | undefined {
+    const values = this.url.searchParams.getAll(name)
+    return values.length === 1 && values[0] !== '' ? values[0] : undefined
+  }
+
+  /** The proof for forms on a page that is shown to this browser. */
+  csrfToken(): string {
+    if (this.#formSecret === undefined) {
+      this.#formSecret = randomAlphanumerics(32)
+      this.#setCookie(FORM_COOKIE, this.#formSecret, undefined)
+    }
+    return this.#proof(this.#formSecret)
+  }
+
+  /** The values of a form, if one of our own pages sent it; undefined if it came from elsewhere. */
+  async form(): Promise<ReadonlyMap<string, string> | undefined> {
+    const { headers } = this.#request
+    const site = headers.get('sec-fetch-site')
+    if (site !== null && site !== 'same-origin') return undefined
+    const origin = headers.get('origin')
+    if (origin !== null && !this.#isOurs(origin)) return undefined
+    if (!headers.get('content-type')?.toLowerCase().startsWith(FORM_TYPE)) return undefined
+    if (Number(headers.get('content-length') ?? 0) > MOST_FORM_BYTES) return undefined
+    const text = await this.#request.text()
+    if (text.length > MOST_FORM_BYTES) return undefined
+    const values = new Map(new URLSearchParams(text))
+    const hasProof =
+      this.#formSecret !== undefined && sameSecret(values.get('csrf') ?? '', this.#proof(this.#formSecret))
+    return hasProof ? values : undefined
+  }
+
+  rememberSession(secret: string, seconds: number): void {
+    this.#setCookie(SESSION_COOKIE, secret, seconds)
+  }
+
+  forgetSession(): void {
+    this.#setCookie(SESSION_COOKIE, '', 0)
+  }
+
+  /** A proxy may have another name for us than the browser has. */
+  #isOurs(origin: string): boolean {
+    return hostOf(origin) === this.#request.headers.get('host') || hostOf(origin) === hostOf(this.#publicUrl)
+  }
+
+  #proof(secret: string): string {
+    return hmacSha256(this.#csrfKey, secret).toString('base64url')
+  }
+
+  #setCookie(name: string, value: string, seconds: number | undefined): void {
+    const age = seconds === undefined ? '' : `; Max-Age=${seconds}`
+    this.#newCookies.push(`${name}=${value}; Path=/; Secure; HttpOnly; SameSite=Lax${age}`)
+  }
+}
+
+function readCookies(header: string): Map<string, string> {
+  const cookies = new Map<string, string>()
+  for (const each of header.split(';')) {
+    const equals = each.indexOf('=')
+    const value = each.slice(equals + 1).trim()
+    if (equals > 0 && COOKIE_VALUE.test(value)) cookies.set(each.slice(0, equals).trim(), value)
+  }
+  return cookies
+}
+
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined
+}
+
+const BROWSERS = ['Firefox', 'Edg', 'OPR', 'Chrome', 'Safari'] as const
+const SYSTEMS = ['Android', 'iPhone', 'iPad', 'Windows', 'Mac OS', 'Linux'] as const
+const SHOWN: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Opera', 'Mac OS': 'macOS' }
+
+function nameOf(userAgent: string): string {
+  const browser = BROWSERS.find(name => userAgent.includes(name))
+  const system = SYSTEMS.find(name => userAgent.includes(name))
+  if (browser === undefined) return 'An unknown browser'
+  return `${SHOWN[browser] ?? browser}${system === undefined ? '' : ` on ${SHOWN[system] ?? system}`}`
+}

@@ -1,0 +1,37 @@
+/** HTML as values: whatever is put into a template is escaped, unless it is HTML already. */
+export class Html {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+type Piece = Html | string | number | undefined | false | readonly Piece[]
+
+export function html(strings: TemplateStringsArray, ...pieces: Piece[]): Html {
+  let text = strings[0] ?? ''
+  pieces.forEach((piece, index) => {
+    text += write(piece) + (strings[index + 1] ?? '')
+  })
+  return new Html(text)
+}
+
+function write(piece: Piece): string {
+  if (piece instanceof Html) return piece.text
+  if (Array.isArray(piece)) return piece.map(write).join('')
+  if (piece === undefined || piece === false) return ''
+  return escapeHtml(String(piece))
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, character => ESCAPES[character] ?? '')
+}

@@ -1,0 +1,59 @@
+import { type Html, html, Html as Markup } from './html.ts'
+import { STYLE } from './style.ts'
+
+export interface Page {
+  readonly title: string
+  readonly body: Html
+  readonly status?: number
+  /** Pages with lists are wider than those with a form. */
+  readonly wide?: boolean
+}
+
+/** Three strands twisted into one. */
+const STROKES =
+  '<path d="M5 3c0 6 14 6 14 12 0 3-2 5-4 6"/><path d="M12 3c0 5-7 6-7 12 0 3 2 5 4 6"/><path d="M19 3c0 3-2 4.500-4 6"/>'
+const MARK = html`<svg class="mark" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2.4" stroke-linecap="round" aria-hidden="true">${new Markup(STROKES)}</svg>`
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#6366f1" stroke-width="2.8" stroke-linecap="round">${STROKES}</svg>`
+
+export function document({ title, body, wide = false }: Page): string {
+  const width = wide ? 'wide' : ''
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title} · Strand</title>
+<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(ICON)}">
+<style>${new Markup(STYLE)}</style>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<header class="${width}">${MARK}<span class="name">Strand</span></header>
+<main id="content" class="${width}">${body}</main>
+</body>
+</html>
+`
+  return page.text
+}
+
+/**
+ * Nothing may run, load, or frame these pages; the one style sheet is known by its digest. Forms may lead to the
+ * application that a person is sent back to, so where they lead is not limited here.
+ */
+export function pageHeaders(styleDigest: string): Record<string, string> {
+  return {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${styleDigest}'; img-src data:; frame-ancestors 'none'; base-uri 'none'`,
+    'Referrer-Policy': 'same-origin',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+  }
+}
+
+/** A sentence above a form that says how the last attempt went. */
+export function notice(kind: 'bad' | 'good', sentence: string | undefined): Html | undefined {
+  if (sentence === undefined) return undefined
+  return html`<p class="notice ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}">${sentence}</p>`
+}

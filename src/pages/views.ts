@@ -1,0 +1,194 @@
+/** What people see. Views are functions of what is to be shown; nothing is looked up or decided here. */
+import type { Connection, Session } from '../store/queries/accounts.ts'
+import { type Html, html } from './html.ts'
+import { notice, type Page } from './layout.ts'
+import { inWords, isKnown } from './words.ts'
+
+/** What every form carries: the proof that it came from one of our own pages. */
+export interface FormToken {
+  readonly csrf: string
+}
+
+const hidden = (name: string, value: string | undefined): Html | undefined =>
+  value === undefined ? undefined : html`<input type="hidden" name="${name}" value="${value}">`
+
+const field = (options: {
+  readonly name: string
+  readonly label: string
+  readonly type?: 'text' | 'password'
+  readonly value?: string | undefined
+  readonly autocomplete: string
+  readonly hint?: string
+  readonly focus?: boolean
+  readonly className?: string
+}): Html => {
+  const { name, label, type = 'text', value, autocomplete, hint, focus = false, className } = options
+  const described = hint === undefined ? undefined : html` aria-describedby="${name}-hint"`
+  return html`<div class="field"><label for="${name}">${label}</label><input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" autocapitalize="none" spellcheck="false" required${described}${className === undefined ? undefined : html` class="${className}"`}${value === undefined ? undefined : html` value="${value}"`}${focus ? html` autofocus` : undefined}>${hint === undefined ? undefined : html`<p class="hint" id="${name}-hint">${hint}</p>`}</div>`
+}
+
+/** Log in; `next` is where the person was going. */
+export function loginPage(
+  view: FormToken & {
+    readonly next: string
+    readonly login?: string | undefined
+    readonly complaint?: string | undefined
+    /** The application that sent the person here. */
+    readonly application?: string | undefined
+    readonly signUp: boolean
+    readonly status?: number
+  },
+): Page {
+  const why =
+    view.application === undefined
+      ? undefined
+      : html`<p class="quiet">to continue to <strong>${view.application}</strong></p>`
+  return {
+    title: 'Log in',
+    status: view.status ?? 200,
+    body: html`<div class="card"><h1>Log in</h1>${why}${notice('bad', view.complaint)}
+<form method="post" action="/login">${hidden('csrf', view.csrf)}${hidden('next', view.next)}
+${field({ name: 'login', label: 'User name', value: view.login, autocomplete: 'username', focus: view.login === undefined })}
+${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', focus: view.login !== undefined })}
+<div class="actions"><button class="primary" type="submit">Log in</button></div></form>
+${view.signUp ? html`<p class="small quiet who">No account yet? <a href="/signup?next=${encodeURIComponent(view.next)}">Sign up</a></p>` : undefined}</div>`,
+  }
+}
+
+export function signUpPage(
+  view: FormToken & {
+    readonly next: string
+    readonly login?: string | undefined
+    readonly complaint?: string | undefined
+    readonly status?: number
+  },
+): Page {
+  return {
+    title: 'Sign up',
+    status: view.status ?? 200,
+    body: html`<div class="card"><h1>Sign up</h1>${notice('bad', view.complaint)}
+<form method="post" action="/signup">${hidden('csrf', view.csrf)}${hidden('next', view.next)}
+${field({ name: 'login', label: 'User name', value: view.login, autocomplete: 'username', hint: 'Small letters, digits and underscores, at most 25.', focus: true })}
+${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', hint: 'At least 8 characters.' })}
+<div class="actions"><button class="primary" type="submit">Sign up</button></div></form>
+<p class="small quiet who">Have an account? <a href="/login?next=${encodeURIComponent(view.next)}">Log in</a></p></div>`,
+  }
+}
+
+/** Who is logged in, and the way to be somebody else. */
+const identity = (view: FormToken & { readonly display_name: string; readonly next: string }): Html =>
+  html`<div class="who"><span class="small quiet">Logged in as <strong>${view.display_name}</strong></span><form method="post" action="/logout">${hidden('csrf', view.csrf)}${hidden('next', view.next)}<button class="plain small" type="submit">Use another account</button></form></div>`
+
+const scopeList = (scopes: readonly string[]): Html =>
+  scopes.length === 0
+    ? html`<p>It will know who you are, and nothing more.</p>`
+    : html`<ul class="scopes">${scopes.map(scope => html`<li>${inWords(scope)}${isKnown(scope) ? html`<code>${scope}</code>` : undefined}</li>`)}</ul>`
+
+/** Allow or deny what an application asks for. */
+export function consentPage(
+  view: FormToken & {
+    readonly application: string
+    readonly owner: string | null
+    readonly scopes: readonly string[]
+    readonly display_name: string
+    /** Where the person goes back to, as far as it is worth knowing: the host, or the device. */
+    readonly destination: string
+    /** The form goes here, with these values. */
+    readonly action: string
+    readonly fields: Readonly<Record<string, string>>
+    readonly next: string
+  },
+): Page {
+  const owner = view.owner === null ? 'an unnamed owner' : view.owner
+  return {
+    title: `${view.application} asks for access`,
+    body: html`<div class="card"><h1>${view.application} asks for access</h1>
+<p class="quiet">An application of ${owner}. If you allow it, it will be able to:</p>
+${scopeList(view.scopes)}
+<form method="post" action="${view.action}">${hidden('csrf', view.csrf)}${Object.entries(view.fields).map(([name, value]) => hidden(name, value))}
+<div class="actions"><button class="secondary" type="submit" name="decision" value="deny">Deny</button><button class="primary" type="submit" name="decision" value="allow">Allow</button></div></form>
+<p class="small quiet below">${view.destination} You can take it back at any time on <a href="/account">your account page</a>.</p>
+${identity(view)}</div>`,
+  }
+}
+
+/** Type the code that a device shows. */
+export function activatePage(
+  view: FormToken & {
+    readonly code?: string | undefined
+    readonly complaint?: string | undefined
+    readonly display_name: string
+  },
+): Page {
+  return {
+    title: 'Connect a device',
+    status: view.complaint === undefined ? 200 : 400,
+    body: html`<div class="card"><h1>Connect a device</h1><p class="quiet">Type the code that your device shows. Only do this with a device of your own.</p>${notice('bad', view.complaint)}
+<form method="get" action="/activate">${field({ name: 'device-code', label: 'Code', value: view.code, autocomplete: 'off', className: 'code', hint: 'Eight letters; large or small makes no difference.', focus: true })}
+<div class="actions"><button class="primary" type="submit">Continue</button></div></form>
+${identity({ ...view, next: '/activate' })}</div>`,
+  }
+}
+
+/** It is done, and there is nothing more to do here. */
+export function donePage(title: string, sentence: string): Page {
+  return { title, body: html`<div class="card"><h1>${title}</h1>${notice('good', sentence)}</div>` }
+}
+
+export function problemPage(status: number, title: string, sentence: string): Page {
+  return {
+    title,
+    status,
+    body: html`<div class="card"><h1>${title}</h1><p>${sentence}</p></div>`,
+  }
+}
+
+/** A form that none of our pages sent, or one that has grown too old. */
+export function strangeForm(): Page {
+  return problemPage(
+    403,
+    'That form was not ours',
+    'It came from another page, it is too old, or your browser keeps no cookies of this one (over plain http it only does for localhost). Load the page again and try once more.',
+  )
+}
+
+export function accountPage(
+  view: FormToken & {
+    readonly display_name: string
+    readonly login: string
+    readonly connections: readonly Connection[]
+    readonly sessions: readonly (Session & { readonly isThis: boolean })[]
+    readonly complaint?: string | undefined
+    readonly done?: string | undefined
+  },
+): Page {
+  const { csrf } = view
+  const connections =
+    view.connections.length === 0
+      ? html`<p class="quiet">No application is connected to your account.</p>`
+      : html`<ul class="rows">${view.connections.map(
+          each =>
+            html`<li><div class="what"><strong>${each.name}</strong><div class="small quiet">${each.owner === null ? undefined : html`by ${each.owner} · `}since ${day(each.created_at)}${each.scopes.map(scope => html`<br>${inWords(scope)}`)}</div></div><form method="post" action="/account/disconnect">${hidden('csrf', csrf)}${hidden('client_id', each.client_id)}<button class="warning" type="submit" aria-label="Disconnect ${each.name}">Disconnect</button></form></li>`,
+        )}</ul>`
+  const sessions = html`<ul class="rows">${view.sessions.map(
+    each =>
+      html`<li><div class="what"><strong>${each.browser}</strong><div class="small quiet">${each.isThis ? 'this browser · ' : undefined}since ${minute(each.created_at)}, last seen ${minute(each.seen_at)}</div></div><form method="post" action="/account/end-session">${hidden('csrf', csrf)}${hidden('session_id', each.id)}<button class="secondary" type="submit" aria-label="Log out ${each.browser}, since ${each.created_at}">Log out</button></form></li>`,
+  )}</ul>`
+  return {
+    title: 'Your account',
+    wide: true,
+    status: view.complaint === undefined ? 200 : 400,
+    body: html`<h1>${view.display_name}</h1><p class="quiet">${view.login}</p>${notice('bad', view.complaint)}${notice('good', view.done)}
+<section class="card" aria-labelledby="applications-heading"><h2 id="applications-heading">Connected applications</h2>${connections}</section>
+<section class="card" aria-labelledby="sessions-heading"><h2 id="sessions-heading">Where you are logged in</h2>${sessions}</section>
+<section class="card" aria-labelledby="password-heading"><h2 id="password-heading">Change your password</h2><p class="quiet small">Every application loses its tokens, and every other browser is logged out.</p>
+<form method="post" action="/account/password">${hidden('csrf', csrf)}<input type="hidden" name="username" autocomplete="username" value="${view.login}">
+${field({ name: 'current', label: 'Current password', type: 'password', autocomplete: 'current-password' })}
+${field({ name: 'password', label: 'New password', type: 'password', autocomplete: 'new-password', hint: 'At least 8 characters.' })}
+<div class="actions"><button class="primary" type="submit">Change the password</button></div></form></section>
+<form method="post" action="/logout">${hidden('csrf', csrf)}${hidden('next', '/login')}<button class="plain" type="submit">Log out</button></form>`,
+  }
+}
+
+const day = (iso: string): string => iso.slice(0, 10)
+const minute = (iso: string): string => `${day(iso)} ${iso.slice(11, 16)} UTC`

@@ -1,0 +1,19 @@
+import type { Scope } from '../contract/scope.ts'
+
+/** What each scope lets an application do, in words for the person who is asked. */
+const WORDS: Readonly<Record<Scope, string>> = {
+  'user:read:entitlements': 'See the drops that you have earned',
+  'user:manage:entitlements': 'Mark your drops as handed out or not',
+  'user:read:follows': 'See which channels you follow',
+  'channel:read:stream_key': 'See your stream key, with which anyone can broadcast as you',
+  'channel:manage:broadcast': 'Set markers in your streams, and change your channel',
+  'user:read:broadcast': 'See the markers in your videos',
+}
+
+export function isKnown(scope: string): boolean {
+  return Object.hasOwn(WORDS, scope)
+}
+
+export function inWords(scope: string): string {
+  return WORDS[scope as Scope] ?? `${scope}: opens nothing on this server`
+}

@@ -1,0 +1,77 @@
+/**
+ * Whether a secret stayed behind where none may be: in the store or in the log. Secrets have a shape, so each of them is a
+ * canary; in other encodings the last ones that were on the wire are looked for. Every test server asks when it stops.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { SQL } from 'bun'
+import { isWellMade } from '../../src/auth/tokens.ts'
+import type { StorePlace } from './server.ts'
+
+const SECRET = /s(?:app|usr|ref|sec|opr|ses|cod)_[A-Za-z0-9]{38}/g
+const STREAM_KEY = /live_[0-9]+_[A-Za-z0-9]{30}/g
+const DEVICE_CODE = /"device_code":"([A-Za-z0-9]{40})"/g
+/** How many are looked for as they are and in other encodings. */
+const LOOKED_FOR = 60
+
+export class Canaries {
+  readonly #seen = new Set<string>()
+
+  /** Takes note of the secrets in what went over the wire. */
+  note(text: string): void {
+    for (const [secret] of text.matchAll(SECRET)) this.#add(secret)
+    for (const [key] of text.matchAll(STREAM_KEY)) this.#add(key)
+    for (const [, code = ''] of text.matchAll(DEVICE_CODE)) this.#add(code)
+  }
+
+  /** A secret without a shape, such as a password. */
+  add(secret: string): void {
+    this.#add(secret)
+  }
+
+  #add(secret: string): void {
+    this.#seen.delete(secret)
+    this.#seen.add(secret)
+    if (this.#seen.size > LOOKED_FOR)
+      for (const oldest of [...this.#seen].slice(0, 10)) this.#seen.delete(oldest)
+  }
+
+  /** The secrets found in a text, each with the form it was found in. */
+  leaksIn(text: string): string[] {
+    const leaks = [...text.matchAll(SECRET)].map(([secret]) => secret).filter(isWellMade)
+    for (const secret of this.#seen) {
+      for (const form of [
+        secret,
+        Buffer.from(secret).toString('hex'),
+        Buffer.from(secret).toString('base64').replace(/=+$/, ''),
+        Buffer.from(secret).toString('base64url'),
+      ]) {
+        if (text.includes(form)) leaks.push(form)
+      }
+    }
+    return leaks
+  }
+}
+
+/** Everything that the store holds, as text: the files of the embedded one, every row of every table of the other. */
+export async function contentsOf({ folder, databaseUrl }: StorePlace): Promise<string> {
+  if (databaseUrl === undefined) {
+    return ['strand.db', 'strand.db-wal']
+      .map(name => `${folder}/${name}`)
+      .filter(existsSync)
+      .map(file => readFileSync(file, 'latin1'))
+      .join('\n')
+  }
+  const client = new SQL(databaseUrl, { max: 1 })
+  const tables: { name: string }[] = await client.unsafe(
+    `select table_name as name from information_schema.tables where table_schema = 'public'`,
+  )
+  const texts: string[] = []
+  for (const { name } of tables) {
+    const [row] = await client.unsafe(
+      `select coalesce(string_agg(t::text, chr(10)), '') as rows from "${name}" t`,
+    )
+    texts.push(row.rows)
+  }
+  await client.close()
+  return texts.join('\n')
+}
