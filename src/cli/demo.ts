@@ -88,6 +88,13 @@ export function describeWorld(strand: Strand, plan: WorldPlan): World {
 
 function welcome(world: World, seed: number, folder: string | undefined): string {
   const { broadcaster, client, base_url } = world
+  const password = world.users[0]?.password
+  const ask = new URLSearchParams({
+    response_type: 'code',
+    client_id: client.id,
+    redirect_uri: 'http://localhost:3000/callback',
+    scope: 'user:read:follows channel:read:stream_key',
+  })
   const kept = folder === undefined ? 'gone when you stop it' : `kept in ${folder}`
   return `
 Strand is serving a demo world (seed ${seed}, ${kept}). Stop it with Ctrl-C.
@@ -99,6 +106,7 @@ Strand is serving a demo world (seed ${seed}, ${kept}). Stop it with Ctrl-C.
   User token      ${broadcaster.token}
                   (${broadcaster.login}, user ${broadcaster.id}, live, every scope)
   Operator token  ${world.operator_token}
+  Log in          ${broadcaster.login}, password ${password} (everybody's in the demo)
 
 Paste one of these into another terminal:
 
@@ -107,6 +115,12 @@ Paste one of these into another terminal:
   curl -H 'Authorization: Bearer ${client.app_token}' '${base_url}/helix/entitlements/drops?first=3'
 
   curl -X POST -H 'Authorization: Bearer ${broadcaster.token}' '${base_url}/helix/streams/markers?user_id=${broadcaster.id}&description=hello'
+
+Open one of these in a browser; the second leads back to localhost:3000, where an application would be:
+
+  ${base_url}/account
+
+  ${base_url}/oauth2/authorize?${ask}
 
 Everything else: ${base_url}/openapi.json
 

@@ -6,6 +6,7 @@ import { demoCommand } from './demo.ts'
 import { print } from './print.ts'
 import { docsCommand, openapiCommand } from './reference.ts'
 import { serveCommand } from './serve.ts'
+import { userCommand } from './user.ts'
 
 /** Runs `strand` with these words and gives the exit code: 0 done, 1 failed, 2 called wrongly. */
 export async function runProgram(words: readonly string[]): Promise<number> {
@@ -15,10 +16,12 @@ export async function runProgram(words: readonly string[]): Promise<number> {
     .exitOverride()
     .addCommand(demoCommand)
     .addCommand(serveCommand)
+    .addCommand(userCommand)
     .addCommand(openapiCommand)
     .addCommand(docsCommand, { hidden: true })
     .addCommand(new Command('version').description('print the version').action(() => print(`${VERSION}\n`)))
-  for (const command of program.commands) command.exitOverride()
+  for (const command of program.commands)
+    for (const each of [command, ...command.commands]) each.exitOverride()
   try {
     await program.parseAsync(words, { from: 'user' })
     return 0

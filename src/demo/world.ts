@@ -24,7 +24,13 @@ export interface World {
   readonly other_organization: { readonly id: string }
   readonly client: WorldClient
   readonly other_client: WorldClient
-  readonly users: readonly { id: string; login: string; token: string; scopes: readonly string[] }[]
+  readonly users: readonly {
+    id: string
+    login: string
+    password: string
+    token: string
+    scopes: readonly string[]
+  }[]
   readonly broadcaster: { readonly id: string; readonly login: string; readonly token: string }
   readonly editor: { readonly id: string; readonly token: string }
   readonly offline: { readonly id: string; readonly token: string }
@@ -85,6 +91,8 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
   }
   for (const benefit of [...benefits, otherBenefit]) steps.push(['putBenefit', benefit])
 
+  const password = `reef-${demoRandom(options.seed, 'password', 10)}`
+  const password_hash = demoPasswordHash(password)
   const people = inventPeople(random, options.streams + 40)
   people.forEach((person, index) => {
     const key = streamKeys.mint(person.id, 1, demoRandom(options.seed, `stream key ${person.id}`, 30)).stored
@@ -95,6 +103,7 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
         id: person.id,
         login: person.login,
         display_name: displayName(person.login),
+        password_hash,
         stream_key: key,
         now: created,
       },
@@ -160,7 +169,7 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
       other_organization: { id: other_organization.id },
       client,
       other_client,
-      users: holders.map(person => ({ ...known(person), scopes: SCOPES })),
+      users: holders.map(person => ({ ...known(person), password, scopes: SCOPES })),
       broadcaster: known(broadcaster),
       editor: { id: editor.id, token: known(editor).token },
       offline: { id: offline.id, token: known(offline).token },
@@ -180,6 +189,11 @@ function demoRandom(seed: number, name: string, length: number): string {
   return alphanumericsFrom(createHash('sha512').update(`strand demo ${seed} ${name}`).digest(), length)
 }
 
+/** Cheaper than a real one, because the password is no secret: the demo starts at once. */
+function demoPasswordHash(password: string): string {
+  return Bun.password.hashSync(password, { algorithm: 'argon2id', memoryCost: 1024, timeCost: 1 })
+}
+
 function planClient(
   steps: Step[],
   name: string,
@@ -197,6 +211,7 @@ function planClient(
     owner_user_id: null,
     kind: 'confidential' as const,
     redirect_uris: ['http://localhost:3000/callback'],
+    implicit_grant: false,
   }
   steps.push(['createClient', { client, secret_hash: hashOf(secret) }])
   steps.push(['issueTokens', { tokens: issueAppToken(id, now, TOKEN_SECONDS, app_token).rows }])

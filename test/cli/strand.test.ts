@@ -91,7 +91,7 @@ describe('strand', () => {
   test('--help names the verbs, exit code 0', async () => {
     const { code, stdout, stderr } = await run(['--help'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    for (const verb of ['demo', 'serve', 'openapi', 'version']) expect(stdout).toContain(verb)
+    for (const verb of ['demo', 'serve', 'user', 'openapi', 'version']) expect(stdout).toContain(verb)
   })
 
   test('serve --help lists every flag and setting, with examples', async () => {
@@ -141,6 +141,8 @@ describe('strand', () => {
     ['demo', '--seed', 'x'],
     ['demo', '--streams', '0'],
     ['demo', '--port'],
+    ['user', 'password'],
+    ['user', 'frobnicate'],
   ]) {
     test(`exit code 2: strand ${words.join(' ')}`, async () => {
       const { code, stdout, stderr } = await run(words)
@@ -149,6 +151,64 @@ describe('strand', () => {
       expect(stderr).not.toContain('    at ')
     })
   }
+})
+
+describe('strand user password', () => {
+  const password = (file: string, words: readonly string[], input = '') => {
+    const shell = [
+      'bash',
+      '-c',
+      'printf "%s\\n" "$0" | "$@"',
+      input,
+      process.execPath,
+      join(ROOT, 'src', 'main.ts'),
+    ]
+    return startStrand(['user', 'password', '--data', file, ...words], {}, shell)
+  }
+  const hashIn = (data: string, login: string) => {
+    const db = new Database(join(data, 'strand.db'), { readonly: true })
+    const row = db.query('select password_hash as hash from users where login = ?').get(login) as {
+      hash: string
+    }
+    db.close()
+    return row.hash
+  }
+
+  test('sets it while the server runs, and what came in with the old one is out within a second', async () => {
+    const data = freshPath('data')
+    const { world } = await startDemo(['--data', data])
+    const { login, token } = world.users[0]
+    const made = await run(['user', 'password', login.toUpperCase(), '--generate', '--data', data])
+    expect(made.code).toBe(0)
+    expect(made.stdout).toMatch(/^[A-Za-z0-9]{20}\n$/)
+    expect(await Bun.password.verify(made.stdout.trim(), hashIn(data, login))).toBe(true)
+    expect(hashIn(data, login)).toStartWith('$argon2id$')
+    const deadline = performance.now() + 1000
+    let status = 200
+    while (status === 200 && performance.now() < deadline)
+      status = (await call(`${world.oauth_url}/validate`, token)).status
+    expect(status).toBe(401)
+
+    const typed = password(data, [login], 'a typed password')
+    expect(await typed.exit()).toBe(0)
+    expect(typed.stdout).toBe(`The password of ${login} is set.\n`)
+    expect(await Bun.password.verify('a typed password', hashIn(data, login))).toBe(true)
+  })
+
+  test('one sentence for a short password, an unknown login and a folder without a store', async () => {
+    const data = freshPath('data')
+    const { world } = await startDemo(['--data', data])
+    const short = password(data, [world.users[0].login], 'short')
+    expect(await short.exit()).toBe(1)
+    expectOneSentence({ code: 1, stdout: short.stdout, stderr: short.stderr }, '8 to 200 characters')
+    expectOneSentence(
+      await run(['user', 'password', 'nobody_here', '--generate', '--data', data]),
+      'nobody_here',
+    )
+    const empty = freshPath('empty')
+    expectOneSentence(await run(['user', 'password', 'x', '--generate', '--data', empty]), '--data')
+    expect(readdirSync(folder)).not.toContain(empty)
+  })
 })
 
 describe('strand demo', () => {
@@ -186,7 +246,7 @@ describe('strand demo', () => {
     }
     expect(world.users.length).toBeGreaterThan(0)
     for (const user of world.users) {
-      expect(Object.keys(user).toSorted()).toEqual(['id', 'login', 'scopes', 'token'])
+      expect(Object.keys(user).toSorted()).toEqual(['id', 'login', 'password', 'scopes', 'token'])
       expect(user.scopes.toSorted()).toEqual(SCOPES)
     }
     expect(world.helix_url).toBe(`${world.base_url}/helix`)

@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ApiClient, type HelixDropsEntitlementFilter, StreamNotLiveError } from '@twurple/api'
 import {
   AppTokenAuthProvider,
+  exchangeCode,
+  exchangeDeviceCode,
   getAppToken,
   getTokenInfo,
   InvalidTokenError,
@@ -13,7 +15,10 @@ import {
   refreshUserToken,
   revokeToken,
   StaticAuthProvider,
+  startDeviceCodeFlow,
 } from '@twurple/auth'
+import { allow, authorizeLink, CALLBACK, codeFor, loggedIn, register } from '../support/consent.ts'
+import { carried } from '../support/person.ts'
 import { engines, startTestServer, type TestServer } from '../support/server.ts'
 
 const STREAMS = 230
@@ -110,6 +115,60 @@ for (const engine of engines) {
         await server.control('DELETE', '/tokens', { token: issued.access_token })
         const followed = await new ApiClient({ authProvider }).streams.getFollowedStreams(viewer.id)
         expect(followed.data.length).toBeGreaterThan(0)
+      })
+
+      test('a code is exchanged, and used twice it takes the tokens with it', async () => {
+        const { client, broadcaster } = server.world
+        const code = await codeFor(server, client, { force_verify: 'true' })
+        const token = await exchangeCode(client.id, client.secret, code, CALLBACK)
+        expect(token.scope).toEqual(['user:read:follows', 'chat:read'])
+        expect(token.expiresIn).toBe(14_400)
+        const info = await getTokenInfo(token.accessToken, client.id)
+        expect(info.userId).toBe(broadcaster.id)
+        const again = exchangeCode(client.id, client.secret, code, CALLBACK)
+        await expect(again).rejects.toThrow('Invalid authorization code')
+        await expect(getTokenInfo(token.accessToken, client.id)).rejects.toBeInstanceOf(InvalidTokenError)
+      })
+
+      test('a provider takes a code, calls, refreshes by itself and tells the application', async () => {
+        const { client, broadcaster } = server.world
+        const person = await loggedIn(server)
+        const link = authorizeLink(client.id, { scope: 'channel:read:stream_key user:read:follows' })
+        const code = carried((await allow(person, link)).location).get('code') ?? ''
+        const authProvider = new RefreshingAuthProvider({
+          clientId: client.id,
+          clientSecret: client.secret,
+          redirectUri: CALLBACK,
+        })
+        const refreshed: string[] = []
+        authProvider.onRefresh((userId, token) => refreshed.push(userId, token.accessToken))
+        expect(await authProvider.addUserForCode(code)).toBe(broadcaster.id)
+        const api = new ApiClient({ authProvider, logger: { minLevel: 'ERROR' } })
+        const key = await api.streams.getStreamKey(broadcaster.id)
+        expect(key).toStartWith('live_')
+        const held = await authProvider.getAccessTokenForUser(broadcaster.id)
+        await revokeToken(client.id, held?.accessToken ?? '')
+        expect(await api.streams.getStreamKey(broadcaster.id)).toBe(key)
+        expect(refreshed[0]).toBe(broadcaster.id)
+        expect(refreshed[1]).toMatch(/^susr_/)
+      })
+
+      test('a public client goes through the device flow without a secret, and refreshes', async () => {
+        const { id } = await register(server, { kind: 'public', name: 'Console' })
+        const scopes = ['user:read:follows']
+        const flow = await startDeviceCodeFlow(id, scopes)
+        expect([flow.expiresIn, flow.interval, flow.userCode.length]).toEqual([1800, 5, 8])
+        const early = exchangeDeviceCode(id, flow.deviceCode, scopes)
+        await expect(early).rejects.toThrow('authorization_pending')
+        const person = await loggedIn(server)
+        const { pathname, search } = new URL(flow.verificationUri)
+        await person.browse(pathname + search)
+        await person.submit('/activate', { decision: 'allow' })
+        const token = await exchangeDeviceCode(id, flow.deviceCode, scopes)
+        const next = await refreshUserToken(id, undefined, token.refreshToken ?? '')
+        expect(next.refreshToken).not.toBe(token.refreshToken)
+        await revokeToken(id, next.accessToken)
+        await expect(getTokenInfo(next.accessToken, id)).rejects.toBeInstanceOf(InvalidTokenError)
       })
 
       test('a scope that the token lacks is found by validation, before the call', async () => {

@@ -1,0 +1,77 @@
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+import { Command } from 'commander'
+import { hashPassword, LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../auth/passwords.ts'
+import { readConfig } from '../config.ts'
+import { storeFileOf } from '../data-folder.ts'
+import { CannotStart } from '../kit/cannot-start.ts'
+import { randomAlphanumerics } from '../kit/id.ts'
+import { openStore } from '../open-store.ts'
+import { print } from './print.ts'
+
+interface PasswordFlags {
+  readonly generate: boolean
+  readonly config?: string
+  readonly data?: string
+  readonly databaseUrl?: string
+}
+
+const passwordCommand = new Command('password')
+  .description(
+    'set the password of a user; who is logged in with the old one is logged out, and its tokens end',
+  )
+  .argument('<login>', 'the user name')
+  .option('--generate', 'make a password up and print it, instead of reading one from standard input', false)
+  .option('--config <file>', 'settings as NAME=value lines')
+  .option('--data <folder>', 'STRAND_DATA')
+  .option('--database-url <url>', 'DATABASE_URL')
+  .addHelpText(
+    'after',
+    `
+The server may run meanwhile; it notices within a second.
+
+Examples:
+  strand user password lunar_otter --generate
+  strand user password lunar_otter --data /var/lib/strand < new-password.txt`,
+  )
+  .action(setPassword)
+
+export const userCommand = new Command('user')
+  .description('look after the people of this server')
+  .addCommand(passwordCommand)
+
+async function setPassword(login: string, flags: PasswordFlags): Promise<void> {
+  const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
+  if (config.databaseUrl === undefined && !existsSync(storeFileOf(config))) {
+    throw new CannotStart(`there is no store in ${config.dataFolder}: name its folder with --data`)
+  }
+  const password = flags.generate ? randomAlphanumerics(20) : await readPassword()
+  const store = await openStore(config)
+  try {
+    const user = await store.users.withLogin(login.toLowerCase())
+    const outcome =
+      user &&
+      (await store.commands.changePassword({ user_id: user.id, password_hash: await hashPassword(password) }))
+    if (outcome !== 'done') throw new CannotStart(`there is no user with the login "${login}"`)
+    await print(flags.generate ? `${password}\n` : `The password of ${login} is set.\n`)
+  } finally {
+    await store.close()
+  }
+}
+
+/** The first line of standard input. At a terminal it is asked for, and not shown. */
+async function readPassword(): Promise<string> {
+  const isTerminal = process.stdin.isTTY === true
+  if (isTerminal) process.stderr.write('New password: ')
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: isTerminal })
+  const [line] = await Promise.race([once(lines, 'line'), once(lines, 'close').then(() => [''])])
+  lines.close()
+  if (isTerminal) process.stderr.write('\n')
+  if (line.length >= SHORTEST_PASSWORD && line.length <= LONGEST_PASSWORD) return line
+  throw new CannotStart(
+    `give a password of ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters on standard input, or --generate`,
+  )
+}
