@@ -83,11 +83,14 @@ describe('what belongs in one place only', () => {
     for (const file of mentions(/'bun:sqlite'|import \{[^}]*SQL[^}]*\} from 'bun'/))
       expect(file).toStartWith('src/store/sql/')
   })
-  test('only serve sees store/sql from outside the store', () => {
+  test('only open-store sees store/sql from outside the store', () => {
     const outside = files.filter(
       file => !file.startsWith('src/store/') && importsOf(file).some(target => target.includes('store/sql/')),
     )
-    expect(outside).toEqual(['src/serve.ts'])
+    expect(outside).toEqual(['src/open-store.ts'])
+  })
+  test('cookies are in pages', () => {
+    for (const file of mentions(/['"](?:set-)?cookie['"]/i)) expect(file).toStartWith('src/pages/')
   })
   test('immediates are in store/sql', () => {
     for (const file of mentions(/setImmediate\(/)) expect(file).toStartWith('src/store/sql/')

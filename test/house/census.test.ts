@@ -14,6 +14,7 @@ describe('the census', () => {
   test('what anybody can reach without a token, in words', () => {
     expect(named(({ access }) => access.kind === 'open')).toEqual([
       'CreateToken',
+      'CreateDeviceCode',
       'ValidateToken',
       'RevokeToken',
       'MintUserToken',

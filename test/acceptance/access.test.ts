@@ -1,0 +1,159 @@
+/**
+ * Who gets in where: every operation of the census with every kind of credentials, on both stores. What is expected
+ * follows from the operation's declared access; only what another user's token meets is told here, by operation.
+ */
+import { expect, test } from 'bun:test'
+import { operations } from '../../src/contract/index.ts'
+import type { Operation } from '../../src/contract/operation.ts'
+import { type ProblemName, problems } from '../../src/contract/problem.ts'
+import { onEachStore } from '../support/each-store.ts'
+import type { Answer, Ask, TestServer } from '../support/server.ts'
+
+type Outcome = 'in' | ProblemName
+
+interface Row {
+  /** A request about the broadcaster, without a token. */
+  readonly ask: (server: TestServer) => Ask
+  /** What the token of somebody else, with the right scope, gets. */
+  readonly otherUser: Outcome
+  /** What it is to be told apart by, where it gets in: nothing of the broadcaster's is in the answer. */
+  readonly showsNothing?: (answer: Answer, server: TestServer) => void
+}
+
+const ANY_ENTITLEMENT = '00000000-0000-4000-8000-000000000000'
+
+const rows: Readonly<Record<string, Row>> = {
+  GetStreams: { ask: () => ({}), otherUser: 'in' },
+  GetFollowedStreams: {
+    ask: ({ world }) => ({ query: { user_id: world.broadcaster.id } }),
+    otherUser: 'identity_mismatch',
+  },
+  GetStreamKey: {
+    ask: ({ world }) => ({ query: { broadcaster_id: world.broadcaster.id } }),
+    otherUser: 'identity_mismatch',
+  },
+  CreateStreamMarker: {
+    ask: ({ world }) => ({ body: { user_id: world.broadcaster.id } }),
+    otherUser: 'marker_forbidden',
+  },
+  GetStreamMarkers: {
+    ask: ({ world }) => ({ query: { user_id: world.broadcaster.id } }),
+    otherUser: 'channel_forbidden',
+  },
+  GetDropsEntitlements: {
+    ask: () => ({}),
+    otherUser: 'in',
+    showsNothing: ({ body }, { world }) => {
+      for (const each of body.data) expect(each.user_id).toBe(world.offline.id)
+    },
+  },
+  UpdateDropsEntitlements: {
+    ask: () => ({ body: { entitlement_ids: [ANY_ENTITLEMENT], fulfillment_status: 'FULFILLED' } }),
+    otherUser: 'in',
+    showsNothing: ({ body }) => expect(body.data).toEqual([{ status: 'NOT_FOUND', ids: [ANY_ENTITLEMENT] }]),
+  },
+}
+
+/** Credentials by what is wrong with them; `right` are the broadcaster's. */
+const credentials = {
+  'no token': async () => ({}),
+  'a malformed token': async () => ({ token: 'not-a-token' }),
+  'an expired token': async (server: TestServer, scopes: readonly string[]) => {
+    const token = await userToken(server, scopes, { expires_in: 1 })
+    await server.control('POST', '/clock', { advance_seconds: 2 })
+    return { token }
+  },
+  'a revoked token': async (server: TestServer, scopes: readonly string[]) => {
+    const token = await userToken(server, scopes)
+    await server.control('DELETE', '/tokens', { token })
+    return { token }
+  },
+  "another client's token": async (server: TestServer, scopes: readonly string[]) => ({
+    token: await userToken(server, scopes, { client_id: server.world.other_client.id }),
+    headers: { 'Client-Id': server.world.client.id },
+  }),
+  'an app token': async ({ world }: TestServer) => ({ token: world.client.app_token }),
+  'a user token without the scope': async (server: TestServer) => ({
+    token: await userToken(server, ['chat:read']),
+  }),
+  "another user's token": async (server: TestServer, scopes: readonly string[]) => ({
+    token: await userToken(server, scopes, { user_id: server.world.offline.id }),
+  }),
+  'the right token': async (server: TestServer, scopes: readonly string[]) => ({
+    token: await userToken(server, scopes),
+  }),
+} satisfies Record<string, (server: TestServer, scopes: readonly string[]) => Promise<Ask>>
+type Credentials = keyof typeof credentials
+
+async function userToken(
+  server: TestServer,
+  scopes: readonly string[],
+  changes: Readonly<Record<string, unknown>> = {},
+): Promise<string> {
+  const { client, broadcaster } = server.world
+  const [issued] = await server.control('POST', '/tokens', {
+    client_id: client.id,
+    user_id: broadcaster.id,
+    scopes,
+    ...changes,
+  })
+  return issued.access_token
+}
+
+/** What the declared access means for each kind of credentials. */
+function expected({ access, id }: Operation, kind: Credentials): Outcome {
+  if (access.kind === 'operator') return 'operator_required'
+  if (kind === 'no token') return access.kind === 'token' ? 'token_missing' : 'in'
+  if (kind === "another client's token") return 'client_mismatch'
+  if (kind === 'a malformed token' || kind === 'an expired token' || kind === 'a revoked token')
+    return 'token_invalid'
+  if (kind === "another user's token") return rows[id]?.otherUser ?? 'in'
+  if (access.kind !== 'token' || kind === 'the right token') return 'in'
+  if (kind === 'an app token') return access.app ? 'in' : 'user_token_required'
+  return 'scope_missing'
+}
+
+/** Operations that have no credentials of their own prove nothing here. */
+const guarded = operations.filter(({ access }) => access.kind !== 'open')
+
+test('every operation of the API family has a row', () => {
+  const family = guarded.filter(({ access }) => access.kind !== 'operator').map(({ id }) => id)
+  expect(Object.keys(rows).toSorted()).toEqual(family.toSorted())
+})
+
+onEachStore('credentials', {}, server => {
+  for (const operation of guarded) {
+    test(`${operation.id}: ${Object.keys(credentials).length} kinds`, async () => {
+      const scopes = operation.access.kind === 'token' ? operation.access.scopes.slice(0, 1) : []
+      const row = rows[operation.id]
+      for (const [kind, make] of Object.entries(credentials) as [
+        Credentials,
+        (typeof credentials)[Credentials],
+      ][]) {
+        const { headers, token } = (await make(server(), scopes)) as Ask
+        const answer = await server().call({
+          method: operation.method,
+          path: operation.path.replaceAll(/\{\w+\}/g, '1'),
+          ...row?.ask(server()),
+          ...(headers && { headers }),
+          ...(token !== undefined && { token }),
+        })
+        const outcome = expected(operation, kind)
+        const status = outcome === 'in' ? (operation.status ?? 200) : problems[outcome].status
+        expect([kind, answer.status, answer.problem ?? 'in']).toEqual([kind, status, outcome])
+        if (kind === "another user's token") row?.showsNothing?.(answer, server())
+      }
+    })
+  }
+
+  test('the operator token opens the control side and nothing else', async () => {
+    const token = server().world.operator_token
+    expect((await server().call({ path: '/control/users', token })).status).toBe(200)
+    for (const operation of guarded) {
+      if (operation.access.kind !== 'token') continue
+      const { method, path } = operation
+      const answer = await server().call({ method, path, ...rows[operation.id]?.ask(server()), token })
+      expect([operation.id, answer.problem]).toEqual([operation.id, 'token_invalid'])
+    }
+  })
+})
