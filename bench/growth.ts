@@ -2,7 +2,7 @@
 import type { Children, Served } from './children.ts'
 import type { Comparison } from './figures.ts'
 import type { LoadResult } from './load.ts'
-import { loadOn } from './measure.ts'
+import { loadOn, startLeastServer } from './measure.ts'
 import { drawPicture } from './picture.ts'
 import { prepare } from './prepare.ts'
 import { inTurns, ofSide, type Pace } from './rounds.ts'
@@ -18,6 +18,8 @@ export interface GrowthLine {
   readonly name: string
   readonly work: string
   readonly points: readonly GrowthPoint[]
+  /** The same for the least server, where there is one: what of the loss no server of this design can avoid. */
+  readonly least?: readonly GrowthPoint[]
 }
 
 interface GrowthPoint {
@@ -52,20 +54,33 @@ export async function measureGrowth(
 ): Promise<GrowthLine> {
   const prepared: Awaited<ReturnType<typeof prepare>>[] = []
   for (const { world, strand } of inhabited) prepared.push(await prepare(world, strand, scenario))
-  const sides = inhabited.map(({ strand }, index) => {
+  const readyIn = (index: number) => {
     const ready = prepared[index]
     if (ready === undefined) throw new Error('every size was prepared')
-    return loadOn({ children, folder }, strand, scenario, ready)
-  })
+    return ready
+  }
+  const least: Served[] = []
+  if (scenario.goals.some(({ against }) => against === 'least server')) {
+    for (const [index, each] of inhabited.entries())
+      least.push(await startLeastServer({ children, folder, ...each }, scenario, readyIn(index)))
+  }
+  const servers = [...inhabited.map(({ strand }) => strand), ...least]
+  const sides = servers.map((server, index) =>
+    loadOn({ children, folder }, server, scenario, readyIn(index % inhabited.length)),
+  )
   const rounds = await inTurns(pace, sides)
+  for (const server of least) await server.stop()
+  const pointsFrom = (first: number) =>
+    inhabited.map(({ world }, index) => ({
+      size: world.size,
+      bodyBytes: readyIn(index).body.length,
+      rounds: ofSide(rounds, first + index),
+    }))
   return {
     name: scenario.name,
     work: scenario.work,
-    points: inhabited.map(({ world }, index) => ({
-      size: world.size,
-      bodyBytes: prepared[index]?.body.length ?? Number.NaN,
-      rounds: ofSide(rounds, index),
-    })),
+    points: pointsFrom(0),
+    ...(least.length > 0 && { least: pointsFrom(inhabited.length) }),
   }
 }
 
@@ -87,7 +102,7 @@ export function toComparison({ name, work, points }: GrowthLine): Comparison {
 }
 
 /** The median of the ratios of the rounds, as everywhere. */
-function relativeRate({ points }: GrowthLine, { rounds }: GrowthPoint): number {
+function relativeRate({ points }: Pick<GrowthLine, 'points'>, { rounds }: GrowthPoint): number {
   const smallest = points[0]?.rounds ?? []
   return median(rounds.map((each, round) => each.perSecond / (smallest[round]?.perSecond ?? Number.NaN)))
 }
@@ -131,7 +146,7 @@ export function growthPicture(lines: readonly GrowthLine[]): string {
 export function growthTable(lines: readonly GrowthLine[]): string {
   const sizes = lines[0]?.points.map(each => each.size) ?? []
   const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-  const cell = (line: GrowthLine, point: GrowthPoint) => {
+  const cell = (line: Pick<GrowthLine, 'points'>, point: GrowthPoint) => {
     const rate = whole(median(point.rounds.map(each => each.perSecond)))
     return point === line.points[0] ? rate : `${rate} (${relativeRate(line, point).toFixed(2)})`
   }
@@ -141,7 +156,11 @@ export function growthTable(lines: readonly GrowthLine[]): string {
       ...sizes.map(each => `${whole(each.streams)} streams, ${whole(each.entitlements)} entitlements`),
     ]),
     row(['---', ...sizes.map(() => '---')]),
-    ...lines.map(line => row([line.work, ...line.points.map(point => cell(line, point))])),
+    ...lines.flatMap(({ work, points, least }) =>
+      [{ work, points }, ...(least ? [{ work: '— the least server', points: least }] : [])].map(line =>
+        row([line.work, ...line.points.map(point => cell(line, point))]),
+      ),
+    ),
     '',
   ].join('\n')
 }

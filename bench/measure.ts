@@ -37,7 +37,7 @@ export async function measureScenario(ground: Ground, scenario: Scenario): Promi
     else {
       const server =
         against === 'least server'
-          ? await startLeastServer(ground, scenario, prepared)
+          ? await startLeastServer(ground, scenario, prepared, ground.loopFile)
           : await startBareServer(ground, against, prepared)
       servers.push(server)
       sides.push(loadOn(ground, server, scenario, prepared))
@@ -70,15 +70,17 @@ function startBareServer(
     : children.startBareServer(bodyFile)
 }
 
-/** Reads from the store that Strand has; what it is to write, it writes to a copy. */
-async function startLeastServer(
-  { children, folder, world, strand, loopFile }: Ground,
+/** Reads from the store that Strand has; what it is to write, it writes to a copy of this file. */
+export async function startLeastServer(
+  { children, folder, world, strand }: Pick<Ground, 'children' | 'folder' | 'world' | 'strand'>,
   scenario: Scenario,
   prepared: Prepared,
+  loopFile?: string,
 ): Promise<Served> {
   const { method = 'GET', path = '' } = prepared.requests[0] ?? {}
   let { storeFile } = world
   if (method !== 'GET') {
+    if (loopFile === undefined) throw new Error('a least server that writes needs a store to copy')
     storeFile = join(folder, 'least.db')
     copyFileSync(loopFile, storeFile, constants.COPYFILE_FICLONE)
   }

@@ -21,11 +21,7 @@ export interface LeastRooms {
 }
 
 /** Answers the query string, and where there is one the body, of one caller; nobody is behind a request without a token. */
-type Answer = (
-  search: string,
-  caller: LeastCaller | undefined,
-  request: Request,
-) => string | Promise<string>
+type Answer = (search: string, caller: LeastCaller | undefined, request: Request) => string | Promise<string>
 
 /** Reads what the operation keeps in memory, and gives the code that answers it. */
 export type LeastOperation = (rooms: LeastRooms) => Answer | Promise<Answer>
