@@ -20,7 +20,10 @@ export type PageHandler = (browser: Browser, rooms: PageRooms) => Promise<PageAn
 const NOTED_MILLISECONDS = 3600 * 1000
 
 /** The session of this browser, if it is good. */
-export async function sessionOf(browser: Browser, { store, clock, lifetimes }: PageRooms): Promise<Session | undefined> {
+export async function sessionOf(
+  browser: Browser,
+  { store, clock, lifetimes }: PageRooms,
+): Promise<Session | undefined> {
   const secret = browser.sessionSecret
   if (secret === undefined) return undefined
   const now = clock.now()
@@ -38,7 +41,11 @@ export async function sessionOf(browser: Browser, { store, clock, lifetimes }: P
 }
 
 /** Logs a person in in this browser, with a session that nobody has seen before. */
-export async function logIn(browser: Browser, { store, clock, lifetimes }: PageRooms, user_id: string): Promise<void> {
+export async function logIn(
+  browser: Browser,
+  { store, clock, lifetimes }: PageRooms,
+  user_id: string,
+): Promise<void> {
   const secret = mintSecret('session')
   const now = clock.now()
   await store.commands.startSession({
