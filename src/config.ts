@@ -4,6 +4,7 @@ import { parseEnv } from 'node:util'
 import type { Lifetimes } from './auth/tokens.ts'
 import { readNetworks } from './http/client-address.ts'
 import type { RateLimits } from './http/rate-limit.ts'
+import { hostUrls } from './kit/connection-url.ts'
 import type { MasterKey } from './kit/key-ring.ts'
 import { LOG_LEVELS, type LogLevel } from './kit/log.ts'
 
@@ -17,6 +18,7 @@ export interface Config {
   readonly dataFolder: string
   readonly databaseUrl: string | undefined
   readonly databaseConnections: number
+  readonly databasePooled: boolean
   readonly operatorToken: string | undefined
   readonly masterKeys: readonly MasterKey[] | undefined
   readonly rateLimits: RateLimits
@@ -52,8 +54,11 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   STRAND_OPERATOR_LISTEN: "host:port of the operator's listener; the public one if that is loopback",
   STRAND_PUBLIC_URL: 'the base URL that clients use, in links to thumbnails and videos',
   STRAND_DATA: 'folder of the embedded store, the operator token and the master key; ./data if left out',
-  DATABASE_URL: 'postgres://...: PostgreSQL instead of the embedded store',
+  DATABASE_URL:
+    'postgres://user@host/strand: PostgreSQL instead of the embedded store; several hosts with commas, the one that can be written to is found',
   STRAND_DATABASE_CONNECTIONS: 'connections to PostgreSQL; 10 if left out',
+  STRAND_DATABASE_POOLER:
+    'none, or transaction where PgBouncer or the like gives a connection for one transaction at a time; none if left out',
   STRAND_OPERATOR_TOKEN:
     'the operator token, 20 characters or more; else it is in the file operator-token of the data folder',
   STRAND_MASTER_KEYS:
@@ -126,10 +131,10 @@ function decide(source: Source): Config {
   const url = (name: string, schemes: readonly string[]): string | undefined => {
     const value = text(name)
     if (value === undefined) return undefined
-    const scheme = URL.canParse(value) ? new URL(value).protocol.slice(0, -1) : ''
-    return schemes.includes(scheme)
-      ? value.replace(/\/+$/, '')
-      : complain(name, `must be a ${schemes.join(' or ')} URL`)
+    const isUrl = hostUrls(value).every(
+      each => URL.canParse(each) && schemes.includes(new URL(each).protocol.slice(0, -1)),
+    )
+    return isUrl ? value.replace(/\/+$/, '') : complain(name, `must be a ${schemes.join(' or ')} URL`)
   }
 
   const listen = address('STRAND_LISTEN') ?? { host: 'localhost', port: 8080 }
@@ -161,6 +166,7 @@ function decide(source: Source): Config {
     dataFolder: text('STRAND_DATA') ?? './data',
     databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']),
     databaseConnections: whole('STRAND_DATABASE_CONNECTIONS', 10, 2),
+    databasePooled: oneOf('STRAND_DATABASE_POOLER', ['none', 'transaction'], 'none') === 'transaction',
     operatorToken,
     masterKeys: masterKeys(text('STRAND_MASTER_KEYS'), complain),
     rateLimits: {

@@ -16,7 +16,10 @@ export async function openStore(config: Config): Promise<Store> {
 async function openEngine(config: Config, file: string): Promise<Engine> {
   try {
     if (config.databaseUrl !== undefined) {
-      return await openPostgresEngine(config.databaseUrl, { connections: config.databaseConnections })
+      return await openPostgresEngine(config.databaseUrl, {
+        connections: config.databaseConnections,
+        pooled: config.databasePooled,
+      })
     }
     const engine = await openSqliteEngine(file)
     for (const each of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(each)) chmodSync(each, 0o600)

@@ -24,6 +24,8 @@ import {
 export interface Engine {
   readonly name: 'sqlite' | 'postgres'
   readonly db: Database
+  /** Where the schema stands, and how many steps it took to get there when the engine was opened. */
+  readonly schema: { readonly version: number; readonly applied: number }
   run(name: CommandName, args: unknown): Promise<{ result: unknown; entries: readonly FeedEntry[] }>
   close(): Promise<void>
 }
@@ -48,6 +50,7 @@ export function createStore(engine: Engine) {
 
   return {
     engine: engine.name,
+    schema: engine.schema,
     commands: port as CommandPort,
     users: userQueries(db),
     accounts: accountQueries(db),

@@ -14,7 +14,7 @@ async function workbench(place: StorePlace) {
     return {
       migrate: () => migratePostgres(pool),
       migrateTogether: () => Promise.all([1, 2, 3].map(() => migratePostgres(pool))),
-      open: () => openPostgresEngine(place.databaseUrl ?? '', { connections: 2 }),
+      open: () => openPostgresEngine(place.databaseUrl ?? '', { connections: 2, pooled: false }),
       execute: async (statement: string) => {
         await pool.unsafe(statement)
       },

@@ -88,6 +88,7 @@ async function createTemplate(url: string): Promise<void> {
   await client.close()
   const engine = await openPostgresEngine(url.replace(/\/postgres$/, `/${TEMPLATE_DATABASE}`), {
     connections: 1,
+    pooled: false,
   })
   await engine.close()
 }

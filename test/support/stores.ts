@@ -9,7 +9,7 @@ export async function openTestStore(engine: EngineName): Promise<{ store: Store;
   const store = createStore(
     place.databaseUrl === undefined
       ? await openSqliteEngine(`${place.folder}/strand.db`)
-      : await openPostgresEngine(place.databaseUrl, { connections: 5 }),
+      : await openPostgresEngine(place.databaseUrl, { connections: 5, pooled: false }),
   )
   return {
     store,

@@ -13,6 +13,9 @@ export class NewerSchema extends Error {
   }
 }
 
+/** The schema that this program knows. */
+export const SCHEMA_VERSION = migrations.length
+
 /** The little that migrating needs, inside a transaction that holds the migration lock. */
 export interface MigrationConnection {
   execute(statements: string): Promise<void>

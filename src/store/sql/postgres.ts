@@ -1,47 +1,72 @@
 import { SQL } from 'bun'
+import { hostUrls } from '../../kit/connection-url.ts'
 import type { Eventual } from '../../kit/eventual.ts'
 import type { CommandName } from '../commands/index.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import type { FeedEntry } from '../feed.ts'
 import type { Engine } from '../store.ts'
+import { Admission } from './admission.ts'
 import { postgresFlavor } from './flavors.ts'
-import { migrate } from './migrate.ts'
+import { migrate, SCHEMA_VERSION } from './migrate.ts'
+import {
+  LOCK_MILLISECONDS,
+  type PoolOptions,
+  type Pools,
+  Primary,
+  READ_MILLISECONDS,
+} from './postgres-primary.ts'
 import { runCommand, type Writable } from './run-command.ts'
 import { render, type Sql, sql, verbatim } from './tag.ts'
 
 /** Any number that no other program on the same database uses for its advisory locks. */
 const MIGRATION_LOCK = 7_382_945
 const TRIES = 5
-const READ_MILLISECONDS = 5000
 /** A write is never cancelled, but its caller is not kept waiting: what became of it is unknown then. */
-const WRITE_MILLISECONDS = 10_000
+const WRITE_MILLISECONDS = 3000
+/** Many commands in one, such as a whole world. */
+const LONG_WRITE_MILLISECONDS = 60_000
+/** How long a write waits for a connection. */
+const QUEUE_MILLISECONDS = 1000
+/** A commit that took longer has waited for a standby, and is made sure of. */
+const SLOW_COMMIT_MILLISECONDS = 300
 
 type Queryable = Pick<SQL, 'unsafe'>
 
-/** PostgreSQL: a command is a transaction on the pool, run anew when it met another one. */
-export async function openPostgresEngine(url: string, options: { connections: number }): Promise<Engine> {
-  const pool = new SQL(url, { max: options.connections, connectionTimeout: 3, idleTimeout: 0 })
-  try {
-    await migratePostgres(pool)
-  } catch (error) {
-    await pool.close()
-    throw translate(error)
-  }
-  const reading = database(pool)
+/**
+ * PostgreSQL: a command is a transaction on the primary, run anew when it met another one. Queries ask the primary too: a
+ * standby may not have what was just acknowledged.
+ */
+export async function openPostgresEngine(url: string, options: PoolOptions): Promise<Engine> {
+  const primary = new Primary(hostUrls(url), options)
+  const applied = await primary
+    .pools()
+    .then(({ writing }) => migratePostgres(writing))
+    .catch(async error => {
+      await primary.close()
+      throw translate(error)
+    })
+  const admission = new Admission(Math.ceil(options.connections / 2), QUEUE_MILLISECONDS)
+  const ask = <T>(work: (pools: Pools) => Eventual<T>) => onPrimary(primary, READ_MILLISECONDS, work)
   return {
     name: 'postgres',
+    schema: { version: SCHEMA_VERSION, applied },
     db: {
-      all: query => within(READ_MILLISECONDS, reading.all(query)),
-      get: query => within(READ_MILLISECONDS, reading.get(query)),
+      all: query => ask(({ reading }) => database(reading).all(query)),
+      get: query => ask(({ reading }) => database(reading).get(query)),
     },
-    run: (name, args) => within(WRITE_MILLISECONDS, runWithRetries(pool, name, args)),
-    close: () => pool.close(),
+    run: (name, args) =>
+      onPrimary(primary, name === 'runSteps' ? LONG_WRITE_MILLISECONDS : WRITE_MILLISECONDS, ({ writing }) =>
+        admission.run(() => runWithRetries(writing, options.pooled, name, args)),
+      ),
+    close: () => primary.close(),
   }
 }
 
 /** Migrates under an advisory lock: nodes that start together do it once. */
 export async function migratePostgres(pool: SQL): Promise<number> {
   return pool.begin(async tx => {
+    // Another node may be at it for a long time.
+    await tx.unsafe('set local lock_timeout = 0')
     await tx.unsafe(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`)
     return migrate(
       {
@@ -58,19 +83,56 @@ export async function migratePostgres(pool: SQL): Promise<number> {
   })
 }
 
+/** Does the work on whichever server is the primary; where that fails as it does when it is no longer, it is looked for. */
+async function onPrimary<T>(
+  primary: Primary,
+  milliseconds: number,
+  work: (pools: Pools) => Eventual<T>,
+): Promise<T> {
+  const pools = await primary.pools()
+  try {
+    return await within(milliseconds, work(pools))
+  } catch (thrown) {
+    const error = translate(thrown)
+    if (error instanceof Unavailable) primary.doubt(pools)
+    throw error
+  }
+}
+
 async function runWithRetries(
   pool: SQL,
+  pooled: boolean,
   name: CommandName,
   args: unknown,
 ): Promise<{ result: unknown; entries: readonly FeedEntry[] }> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await pool.begin(tx => runCommand(database(tx), name, args))
+      return await runOnce(pool, pooled, name, args)
     } catch (thrown) {
       const error = translate(thrown)
       if (!(error instanceof Conflict) || attempt === TRIES) throw error
     }
   }
+}
+
+async function runOnce(pool: SQL, pooled: boolean, name: CommandName, args: unknown) {
+  let done = Number.POSITIVE_INFINITY
+  const outcome = await pool.begin(async tx => {
+    if (pooled) await tx.unsafe(`set local lock_timeout = ${LOCK_MILLISECONDS}`)
+    const ran = await runCommand(database(tx), name, args)
+    done = performance.now()
+    return ran
+  })
+  if (performance.now() - done > SLOW_COMMIT_MILLISECONDS) await makeSure(pool)
+  return outcome
+}
+
+/**
+ * If somebody cancels a commit that waits for a standby, PostgreSQL reports success with a warning that our client does not
+ * show. The log is copied in order: when a later commit has been waited for in full, so have all before it.
+ */
+async function makeSure(pool: SQL): Promise<void> {
+  await pool.unsafe('update feed_head set id = 1 where id = 1')
 }
 
 function database(connection: Queryable): Writable {
@@ -95,8 +157,6 @@ async function within<T>(milliseconds: number, work: Eventual<T>): Promise<T> {
   })
   try {
     return await Promise.race([work, deadline])
-  } catch (error) {
-    throw translate(error)
   } finally {
     clearTimeout(timer)
   }

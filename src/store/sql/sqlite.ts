@@ -2,7 +2,7 @@ import type { CommandName } from '../commands/index.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import type { Engine } from '../store.ts'
 import { sqliteFlavor } from './flavors.ts'
-import { migrate } from './migrate.ts'
+import { migrate, SCHEMA_VERSION } from './migrate.ts'
 import { openSqlite } from './sqlite-connection.ts'
 import { SqliteReader } from './sqlite-reader.ts'
 import type { WriterAnswer, WriterJob } from './sqlite-writer.ts'
@@ -19,11 +19,12 @@ interface Waiting {
 
 /** The embedded store: readers here, one writer in its thread. */
 export async function openSqliteEngine(file: string): Promise<Engine> {
-  await migrateSqlite(file)
+  const applied = await migrateSqlite(file)
   const reader = new SqliteReader(openSqlite(file, 'read'))
   const writer = await Writer.start(file, () => reader.renew())
   return {
     name: 'sqlite',
+    schema: { version: SCHEMA_VERSION, applied },
     db: reader.db,
     run: (name, args) => writer.run(name, args),
     close: async () => {

@@ -1,0 +1,187 @@
+/**
+ * Finds the one server that can be written to, and notices when it is another one. Servers are asked in turn every second;
+ * of two that both claim to be it, such as after one was cut off for a while, the one of the younger timeline is.
+ */
+import { SQL } from 'bun'
+import { hostIn } from '../../kit/connection-url.ts'
+import { Unavailable } from '../errors.ts'
+
+const LOOK_MILLISECONDS = 1000
+const LOOK_SOONER_MILLISECONDS = 200
+const PROBE_MILLISECONDS = 1000
+/** Once may be chance: a machine that was busy. */
+const MISSES = 2
+export const READ_MILLISECONDS = 3000
+/** How long a write waits for a row that another one holds. */
+export const LOCK_MILLISECONDS = 2000
+/** Whoever comes while it is not known waits so long before it is told to come back. */
+const PATIENCE_MILLISECONDS = 1000
+
+/** What the servers are asked: which timeline this one writes, or 0 if it only follows. */
+const TIMELINE = `select case when pg_is_in_recovery() then 0
+  else ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int end as timeline`
+
+export interface PoolOptions {
+  readonly connections: number
+  /** Between us and the servers stands a pooler that gives a connection for one transaction at a time. */
+  readonly pooled: boolean
+}
+
+/** Connections to the server that can be written to. Reads have their own: writes that wait for a standby keep theirs. */
+export interface Pools {
+  readonly host: string
+  readonly reading: SQL
+  readonly writing: SQL
+}
+
+export class Primary {
+  readonly #urls: readonly string[]
+  readonly #options: PoolOptions
+  readonly #probes: Probe[]
+  #pools: Pools | undefined
+  #timeline = 0
+  #misses = 0
+  #waiting = Promise.withResolvers<Pools>()
+  #timer: Timer | undefined
+  #looking: Promise<void> | undefined
+  #closed = false
+
+  constructor(urls: readonly string[], options: PoolOptions) {
+    this.#urls = urls
+    this.#options = options
+    this.#probes = urls.map(url => new Probe(url, options))
+    this.#waiting.promise.catch(() => undefined)
+    this.#lookAgain(0)
+  }
+
+  /** The pools of the primary, as soon as it is known. */
+  async pools(): Promise<Pools> {
+    if (this.#pools !== undefined) return this.#pools
+    const found = await Promise.race([
+      this.#waiting.promise,
+      Bun.sleep(PATIENCE_MILLISECONDS).then(() => undefined),
+    ])
+    if (found === undefined) throw new Unavailable('no PostgreSQL server can be written to at the moment')
+    return found
+  }
+
+  /** The server did not answer, or would not write: it is looked for at once. */
+  doubt(pools: Pools): void {
+    if (this.#pools === pools && this.#looking === undefined) this.#lookAgain(0)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    await this.#looking
+    this.#waiting.reject(new Unavailable('the store is being closed'))
+    for (const probe of this.#probes) probe.close()
+    await Promise.all(poolsOf(this.#pools).map(pool => pool.close({ timeout: 1 })))
+  }
+
+  #lookAgain(milliseconds: number): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      this.#looking = this.#look().finally(() => {
+        this.#looking = undefined
+        if (!this.#closed)
+          this.#lookAgain(this.#pools === undefined ? LOOK_SOONER_MILLISECONDS : LOOK_MILLISECONDS)
+      })
+    }, milliseconds)
+  }
+
+  async #look(): Promise<void> {
+    const timelines = await Promise.all(this.#probes.map(probe => probe.timeline()))
+    const best = timelines.indexOf(Math.max(...timelines))
+    const timeline = timelines[best] ?? 0
+    const url = this.#urls[best]
+    // A timeline is never left for an older one: that would be a server that was cut off and does not know it.
+    if (url === undefined || timeline === 0 || timeline < this.#timeline) {
+      this.#misses += 1
+      if (this.#misses >= MISSES) this.#lose()
+      return
+    }
+    this.#misses = 0
+    const host = hostIn(url)
+    if (this.#pools?.host === host && timeline === this.#timeline) return
+    this.#lose()
+    this.#timeline = timeline
+    this.#pools = { host, ...openPools(url, this.#options) }
+    this.#waiting.resolve(this.#pools)
+  }
+
+  /** What is under way on the old server ends as it may; nothing new is begun there. */
+  #lose(): void {
+    const lost = this.#pools
+    if (lost === undefined) return
+    this.#pools = undefined
+    this.#waiting = Promise.withResolvers<Pools>()
+    this.#waiting.promise.catch(() => undefined)
+    for (const pool of poolsOf(lost)) pool.close({ timeout: 5 }).catch(() => undefined)
+  }
+}
+
+const poolsOf = (pools: Pools | undefined): SQL[] =>
+  pools === undefined ? [] : [pools.reading, pools.writing]
+
+/** The server ends reads that take too long, and waits for rows; a write it never ends. */
+function openPools(url: string, { connections, pooled }: PoolOptions): Omit<Pools, 'host'> {
+  const writers = Math.ceil(connections / 2)
+  return {
+    reading: connect(url, {
+      connections: Math.max(1, connections - writers),
+      pooled,
+      session: { statement_timeout: READ_MILLISECONDS },
+    }),
+    writing: connect(url, {
+      connections: writers,
+      pooled,
+      session: { statement_timeout: 0, lock_timeout: LOCK_MILLISECONDS },
+    }),
+  }
+}
+
+function connect(
+  url: string,
+  options: PoolOptions & { readonly session?: Readonly<Record<string, number>> },
+): SQL {
+  const { connections, pooled, session = {} } = options
+  return new SQL(url, {
+    max: connections,
+    connectionTimeout: 3,
+    idleTimeout: 0,
+    // Behind a pooler the next transaction may meet another connection: nothing can be prepared or set for later.
+    prepare: !pooled,
+    ...(!pooled && { connection: session }),
+  })
+}
+
+/** One connection to one server, to ask it who it is. */
+class Probe {
+  readonly #url: string
+  readonly #options: PoolOptions
+  #connection: SQL | undefined
+
+  constructor(url: string, options: PoolOptions) {
+    this.#url = url
+    this.#options = { ...options, connections: 1 }
+  }
+
+  /** 0 for a server that only follows, or does not answer in time. */
+  async timeline(): Promise<number> {
+    this.#connection ??= connect(this.#url, this.#options)
+    const asked = this.#connection.unsafe(TIMELINE).then(
+      ([row]: { timeline: number }[]) => row?.timeline ?? 0,
+      () => 0,
+    )
+    const timeline = await Promise.race([asked, Bun.sleep(PROBE_MILLISECONDS)])
+    // A connection into a hole stays one, also when the hole is closed: the next question goes over a new one.
+    if (timeline === undefined) this.close()
+    return timeline ?? 0
+  }
+
+  close(): void {
+    this.#connection?.close({ timeout: 0 }).catch(() => undefined)
+    this.#connection = undefined
+  }
+}

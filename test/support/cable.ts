@@ -1,0 +1,65 @@
+import { connect, createServer, type Server, type Socket } from 'node:net'
+
+/** A TCP connection to a server that can be cut, or plugged up so that nothing comes through and nobody is told. */
+export class Cable {
+  readonly #server: Server
+  readonly #ends = new Set<Socket>()
+  readonly #target: { host: string; port: number }
+  #mode: 'through' | 'cut' | 'plugged' = 'through'
+
+  private constructor(target: { host: string; port: number }) {
+    this.#target = target
+    this.#server = createServer(near => this.#join(near))
+  }
+
+  static async to(host: string, port: number): Promise<Cable> {
+    const cable = new Cable({ host, port })
+    await new Promise<void>(resolve => cable.#server.listen(0, '127.0.0.1', resolve))
+    return cable
+  }
+
+  get port(): number {
+    const address = this.#server.address()
+    if (address === null || typeof address === 'string') throw new Error('the cable has no port')
+    return address.port
+  }
+
+  /** Connections end, and new ones are refused. */
+  cut(): void {
+    this.#mode = 'cut'
+    for (const end of this.#ends) end.destroy()
+  }
+
+  /** Nothing comes through any more, and nobody is told. */
+  plug(): void {
+    this.#mode = 'plugged'
+  }
+
+  mend(): void {
+    this.#mode = 'through'
+  }
+
+  async close(): Promise<void> {
+    for (const end of this.#ends) end.destroy()
+    await new Promise(resolve => this.#server.close(resolve))
+  }
+
+  #join(near: Socket): void {
+    if (this.#mode === 'cut') return void near.destroy()
+    const far = connect(this.#target)
+    for (const [from, into] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      this.#ends.add(from)
+      from.on('data', bytes => {
+        if (this.#mode === 'through') into.write(bytes)
+      })
+      from.on('error', () => into.destroy())
+      from.on('close', () => {
+        this.#ends.delete(from)
+        into.destroy()
+      })
+    }
+  }
+}
