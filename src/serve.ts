@@ -1,4 +1,4 @@
-import { Attempts } from './auth/attempts.ts'
+import { LocalAttempts, SharedAttempts } from './auth/attempts.ts'
 import { Callers } from './auth/callers.ts'
 import { StreamKeys } from './auth/stream-keys.ts'
 import type { Address, Config } from './config.ts'
@@ -9,10 +9,12 @@ import { Followings } from './directory/followings.ts'
 import { History } from './directory/history.ts'
 import { Showing } from './directory/showing.ts'
 import { Cursors } from './http/cursor.ts'
-import { RateLimiter } from './http/rate-limit.ts'
+import { LeasedLimiter } from './http/leased-limiter.ts'
+import { LocalLimiter } from './http/rate-limit.ts'
 import { Application, answerBeforeReady, type Listening, listen, type Side } from './http/server.ts'
 import { CannotStart } from './kit/cannot-start.ts'
 import { MovableClock, systemClock } from './kit/clock.ts'
+import { uuid } from './kit/id.ts'
 import { lazily } from './kit/lazily.ts'
 import { Lifetime, repeatedly } from './kit/lifetime.ts'
 import type { Log } from './kit/log.ts'
@@ -38,14 +40,16 @@ export interface Strand {
   readonly controlUrl: string
   readonly operatorToken: string
   readonly rooms: Rooms
+  /** Applies what other processes have written; that happens four times a second by itself. */
+  catchUp(): Promise<void>
   stop(): Promise<void>
 }
 
 export interface StartOptions {
   readonly config: Config
   readonly log: Log
-  /** Adds the levers of demo mode: clock, faults, the user_token grant. */
-  readonly demo?: boolean
+  /** Adds the levers of demo mode: clock, faults, the user_token grant. Those of another process in the same one can be shared. */
+  readonly demo?: boolean | NonNullable<Rooms['demo']>
   /** Other processes listen on the same port, on the same store. */
   readonly sharesPort?: boolean
   /** Holds every answer against its declaration; tests do. */
@@ -107,8 +111,11 @@ async function start(
 
   const store = await openStore(config)
   house.onClose(() => store.close())
+  // Whoever may have company on the store shares limits with it.
+  const hasCompany = store.engine === 'postgres' || sharesPort
   const publicUrl = config.publicUrl ?? early?.url ?? urlOf(config.listen.host, config.listen.port)
-  const demoClock = options.demo ? new MovableClock() : undefined
+  const demo =
+    options.demo === true ? { clock: new MovableClock(), faults: new Faults() } : options.demo || undefined
   const directory = new Directory({ publicUrl })
   const followings = new Followings(store, directory)
   const callers = new Callers(store)
@@ -119,13 +126,13 @@ async function start(
     followings,
     callers,
     history: new History(store, directory, follower),
-    clock: demoClock ?? systemClock,
+    clock: demo?.clock ?? systemClock,
     streamKeys: new StreamKeys(folder.ring),
-    attempts: new Attempts(ATTEMPTS),
+    attempts: hasCompany ? new SharedAttempts(ATTEMPTS, store) : new LocalAttempts(ATTEMPTS),
     lifetimes: config.lifetimes,
     publicUrl,
     log,
-    ...(demoClock && { demo: { clock: demoClock, faults: new Faults() } }),
+    ...(demo && { demo }),
   }
   await options.prepare?.(rooms)
 
@@ -135,14 +142,19 @@ async function start(
     house.onClose(() => turns.stop())
   }
   every(FEED_POLL_MILLISECONDS, () => follower.catchUp(), 'the feed could not be read')
-  every(SWEEP_MILLISECONDS, () => sweepAll(rooms, () => draining), 'the store could not be swept')
+  const holder = uuid()
+  const sweepInTurn = async () => {
+    const turn = { name: 'sweep', holder, seconds: (2 * SWEEP_MILLISECONDS) / 1000 }
+    if (await store.commands.takeTurn(turn)) await sweepAll(rooms, () => draining)
+  }
+  every(SWEEP_MILLISECONDS, sweepInTurn, 'the store could not be swept')
 
   application = new Application({
     rooms,
     implementations,
     pages: new Pages({ ...rooms, signUp: config.signUp }, folder.ring),
     cursors: new Cursors(folder.ring),
-    limiter: new RateLimiter(config.rateLimits),
+    limiter: hasCompany ? new LeasedLimiter(config.rateLimits, store) : new LocalLimiter(config.rateLimits),
     operatorToken: folder.operatorToken,
     checkReplies: options.checkReplies ?? false,
     trustedProxies: config.trustedProxies,
@@ -156,6 +168,7 @@ async function start(
     controlUrl: `${operatorUrl ?? url}/control`,
     operatorToken: folder.operatorToken,
     rooms,
+    catchUp: () => follower.catchUp(),
     stop: () => {
       draining = true
       return stop()

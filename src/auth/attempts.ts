@@ -1,5 +1,7 @@
+import type { Eventual } from '../kit/eventual.ts'
 import { networkOf } from '../kit/network.ts'
 import { Recent } from '../kit/recent.ts'
+import type { Store } from '../store/store.ts'
 
 /**
  * Limits on guessing: wrong passwords, secrets and codes are counted by whom they are about and where they come from, and
@@ -13,7 +15,7 @@ export interface AttemptLimits {
   readonly overall: number
 }
 
-const FULL_AGAIN_MILLISECONDS = 15 * 60 * 1000
+const FULL_AGAIN_SECONDS = 15 * 60
 const MANY = 50_000
 
 interface Bucket {
@@ -21,7 +23,15 @@ interface Bucket {
   at: number
 }
 
-export class Attempts {
+/** Who counts: this process for itself, or all on one store together. */
+export interface Attempts {
+  /** Counts an attempt. False if there were too many already: then it must not be looked at, be it right or wrong. */
+  begin(subject: string, address: string): Eventual<boolean>
+  /** The attempt was right: it is given back, and the subject's own count begins anew. */
+  succeeded(subject: string, address: string): Eventual<void>
+}
+
+export class LocalAttempts implements Attempts {
   readonly #limits: AttemptLimits
   readonly #monotonic: () => number
   readonly #buckets = new Recent<Bucket>(MANY)
@@ -33,7 +43,6 @@ export class Attempts {
     this.#overall = { left: limits.overall, at: monotonic() }
   }
 
-  /** Counts an attempt. False if there were too many already: then it must not be looked at, be it right or wrong. */
   begin(subject: string, address: string): boolean {
     const buckets: Bucket[] = []
     // The widest first: whoever is over it cannot even fill memory with names.
@@ -46,7 +55,6 @@ export class Attempts {
     return true
   }
 
-  /** The attempt was right: it is given back, and the subject's own count begins anew. */
   succeeded(subject: string, address: string): void {
     for (const bucketOf of this.#levels(subject, address)) bucketOf().left += 1
     this.#buckets.delete(`subject ${subject}`)
@@ -72,7 +80,36 @@ export class Attempts {
 }
 
 function refilled(bucket: Bucket, limit: number, now: number): Bucket {
-  bucket.left = Math.min(limit, bucket.left + ((now - bucket.at) * limit) / FULL_AGAIN_MILLISECONDS)
+  bucket.left = Math.min(limit, bucket.left + ((now - bucket.at) * limit) / (FULL_AGAIN_SECONDS * 1000))
   bucket.at = now
   return bucket
+}
+
+/** The same buckets in the store, where several processes count: guessing at all of them gains nothing. */
+export class SharedAttempts implements Attempts {
+  readonly #limits: AttemptLimits
+  readonly #store: Store
+
+  constructor(limits: AttemptLimits, store: Store) {
+    this.#limits = limits
+    this.#store = store
+  }
+
+  begin(subject: string, address: string): Promise<boolean> {
+    return this.#store.commands.takeFromAll({ buckets: this.#buckets(subject, address) })
+  }
+
+  succeeded(subject: string, address: string): Promise<void> {
+    const buckets = this.#buckets(subject, address)
+    return this.#store.commands.giveBack({ buckets, filled: [`attempts ${subject}`] })
+  }
+
+  #buckets(subject: string, address: string) {
+    const { perSubject, perAddress, overall } = this.#limits
+    return [
+      { name: 'attempts', capacity: overall },
+      { name: `attempts from ${networkOf(address)}`, capacity: perAddress },
+      { name: `attempts ${subject}`, capacity: perSubject },
+    ].map(bucket => ({ ...bucket, fullAfterSeconds: FULL_AGAIN_SECONDS }))
+  }
 }

@@ -27,7 +27,8 @@ export async function authenticateClient(
   if (client_secret === undefined) raise('missing_client_secret')
   if (client.secret_hash === null || !sameSecret(hashOf(client_secret), client.secret_hash)) {
     // The right secret always works: a stranger who guesses must not be able to lock a client out.
-    raise(attempts.begin(`client ${client_id}`, address()) ? 'invalid_client_secret' : 'too_many_attempts')
+    const mayGuess = await attempts.begin(`client ${client_id}`, address())
+    raise(mayGuess ? 'invalid_client_secret' : 'too_many_attempts')
   }
   return client
 }

@@ -25,7 +25,7 @@ import {
   parseJsonObject,
   splitPairs,
 } from './parse.ts'
-import type { RateLimiter } from './rate-limit.ts'
+import type { Limiter } from './rate-limit.ts'
 import { createReplyWriter } from './reply.ts'
 import type { Visit } from './visit.ts'
 
@@ -38,7 +38,7 @@ const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 export interface Counter {
   readonly rooms: Rooms
   readonly cursors: Cursors
-  readonly limiter: RateLimiter
+  readonly limiter: Limiter
   readonly operatorToken: string
   readonly checkReplies: boolean
 }
@@ -73,13 +73,14 @@ export class Endpoint {
 
   /** Token, rate limit, client, kind, scope; then the planned fault, the input, and the operation's own checks. */
   answer(visit: Visit, params: Params): Eventual<Response> {
-    return andThen(this.#resolve(visit), resolution => {
-      this.#takePoint(visit, resolution)
-      const caller = this.#admit(visit, resolution)
-      return andThen(this.#sufferFault(visit), () =>
-        andThen(this.#bodyFor(visit, params, caller), body => this.#respond(visit, caller, body)),
-      )
-    })
+    return andThen(this.#resolve(visit), resolution =>
+      andThen(this.#takePoint(visit, resolution), () => {
+        const caller = this.#admit(visit, resolution)
+        return andThen(this.#sufferFault(visit), () =>
+          andThen(this.#bodyFor(visit, params, caller), body => this.#respond(visit, caller, body)),
+        )
+      }),
+    )
   }
 
   #resolve(visit: Visit): Eventual<Resolution> {
@@ -89,19 +90,21 @@ export class Endpoint {
     const { callers, clock } = this.#counter.rooms
     const resolved = resolveCaller(callers, authorization, clock)
     if (!(resolved instanceof Promise)) return resolved
-    return resolved.catch(thrown => {
+    return resolved.catch(async thrown => {
       // Who it is cannot be told while the store is away; the answer carries its headers all the same.
-      visit.allowance = this.#counter.limiter.take(ANONYMOUS, visit.address)
+      visit.allowance = await this.#counter.limiter.take(ANONYMOUS, visit.address)
       throw thrown
     })
   }
 
   /** Every answer of the family costs a point, whatever it says; an empty bucket is answered 429 (D-9, D-17). */
-  #takePoint(visit: Visit, resolution: Resolution): void {
+  #takePoint(visit: Visit, resolution: Resolution): Eventual<void> {
     if (this.family !== 'helix') return
     const payer = resolution === 'invalid' ? ANONYMOUS : resolution
-    visit.allowance = this.#counter.limiter.take(payer, visit.address)
-    if (!visit.allowance.allowed) raise('rate_limited')
+    return andThen(this.#counter.limiter.take(payer, visit.address), allowance => {
+      visit.allowance = allowance
+      if (!allowance.allowed) raise('rate_limited')
+    })
   }
 
   /** Token, client, kind, scope. */

@@ -1,4 +1,5 @@
 import type { Caller } from '../domain/caller.ts'
+import type { Eventual } from '../kit/eventual.ts'
 import { networkOf } from '../kit/network.ts'
 import { Recent } from '../kit/recent.ts'
 
@@ -26,8 +27,14 @@ interface Bucket {
 const SHOWN_WHEN_OFF = 800
 const MANY_BUCKETS = 100_000
 
+/** Takes a point for each answer of the family. */
+export interface Limiter {
+  /** Takes a point from the caller's bucket, if there is one. */
+  take(caller: Caller, address: () => string): Eventual<Allowance>
+}
+
 /** Token buckets in memory. Real time only: the demo's clock neither fills nor empties them. */
-export class RateLimiter {
+export class LocalLimiter implements Limiter {
   readonly #limits: RateLimits
   /** A bucket that nobody used for so long is full again. */
   readonly #buckets = new Recent<Bucket>(MANY_BUCKETS)
@@ -36,9 +43,8 @@ export class RateLimiter {
     this.#limits = limits
   }
 
-  /** Takes a point from the caller's bucket, if there is one. */
   take(caller: Caller, address: () => string): Allowance {
-    const limit = this.#limitOf(caller)
+    const limit = limitOf(this.#limits, caller)
     const now = Date.now()
     if (limit === 0) return fullBucket(now)
     const bucket = this.#bucket(bucketName(caller, address), limit, now)
@@ -51,11 +57,6 @@ export class RateLimiter {
       remaining: Math.floor(bucket.points),
       reset: Math.ceil(now / 1000 + secondsToFull),
     }
-  }
-
-  #limitOf(caller: Caller): number {
-    if (caller.kind === 'app') return this.#limits.app
-    return caller.kind === 'user' ? this.#limits.user : this.#limits.anonymous
   }
 
   #bucket(name: string, limit: number, now: number): Bucket {
@@ -71,6 +72,11 @@ export class RateLimiter {
   }
 }
 
+export function limitOf(limits: RateLimits, caller: Caller): number {
+  if (caller.kind === 'app') return limits.app
+  return caller.kind === 'user' ? limits.user : limits.anonymous
+}
+
 let full: Allowance = { allowed: true, limit: SHOWN_WHEN_OFF, remaining: SHOWN_WHEN_OFF, reset: 0 }
 
 /** What is shown where nothing is counted; the same one for a second. */
@@ -80,7 +86,7 @@ export function fullBucket(now: number): Allowance {
   return full
 }
 
-function bucketName(caller: Caller, address: () => string): string {
+export function bucketName(caller: Caller, address: () => string): string {
   if (caller.kind === 'app') return `app ${caller.client_id}`
   if (caller.kind === 'user') return `user ${caller.client_id} ${caller.user_id}`
   return `address ${networkOf(address())}`

@@ -149,10 +149,11 @@ export class Application {
       return preflightLetterhead.respond(204, null, visit)
     if (family !== 'helix') return raise('route_unknown')
     const { rooms, limiter } = this.#options
-    const takePoint = (resolution: Resolution) => {
-      visit.allowance = limiter.take(resolution === 'invalid' ? ANONYMOUS : resolution, visit.address)
-      return raise('route_unknown')
-    }
+    const takePoint = (resolution: Resolution) =>
+      andThen(limiter.take(resolution === 'invalid' ? ANONYMOUS : resolution, visit.address), allowance => {
+        visit.allowance = allowance
+        return raise('route_unknown')
+      })
     const resolved = resolveCaller(rooms.callers, visit.authorization, rooms.clock)
     return resolved instanceof Promise
       ? resolved.then(takePoint, () => takePoint('invalid'))

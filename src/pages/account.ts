@@ -73,14 +73,14 @@ export const takePassword = withForm(async (form, session, browser, rooms) => {
   const { store, attempts } = rooms
   const subject = `login ${session.login}`
   const complain = (complaint: string) => present(browser, rooms, session, { complaint })
-  if (!attempts.begin(subject, browser.address)) {
+  if (!(await attempts.begin(subject, browser.address))) {
     return complain('There were too many wrong attempts. Wait some minutes and try again.')
   }
   const account = await store.accounts.credentials(session.login)
   if (!(await isPassword(form.get('current') ?? '', account?.password_hash))) {
     return complain('The current password is wrong. Nothing was changed.')
   }
-  attempts.succeeded(subject, browser.address)
+  await attempts.succeeded(subject, browser.address)
   const password = form.get('password') ?? ''
   const why = wrongWithPassword(password)
   if (why !== undefined) return complain(`${why} Nothing was changed.`)

@@ -16,7 +16,7 @@ export const showActivate: PageHandler = async (browser, rooms) => {
   const code = readUserCode(browser.parameter('device-code') ?? browser.parameter('user_code'))
   if (code === undefined) return activatePage({ csrf, display_name })
   const subject = `device ${session.user_id}`
-  if (!rooms.attempts.begin(subject, browser.address)) {
+  if (!(await rooms.attempts.begin(subject, browser.address))) {
     return activatePage({
       csrf,
       display_name,
@@ -33,7 +33,7 @@ export const showActivate: PageHandler = async (browser, rooms) => {
         'No device waits with this code. Compare it with what the device shows; after half an hour it shows another one.',
     })
   }
-  rooms.attempts.succeeded(subject, browser.address)
+  await rooms.attempts.succeeded(subject, browser.address)
   return consentPage({
     csrf,
     application: device.application.name,

@@ -31,7 +31,7 @@ export const takeLogin: PageHandler = async (browser, rooms) => {
   const again = (complaint: string, status: number): PageAnswer =>
     loginPage({ csrf: browser.csrfToken(), next, login, complaint, signUp: rooms.signUp, status })
   const subject = `login ${login}`
-  if (!rooms.attempts.begin(subject, browser.address)) {
+  if (!(await rooms.attempts.begin(subject, browser.address))) {
     return again('There were too many wrong attempts. Wait some minutes and try again.', 429)
   }
   const account = LOGIN.test(login) ? await rooms.store.accounts.credentials(login) : undefined
@@ -45,7 +45,7 @@ export const takeLogin: PageHandler = async (browser, rooms) => {
       return again('Too many people are logging in. Try again shortly.', 503)
     throw error
   }
-  rooms.attempts.succeeded(subject, browser.address)
+  await rooms.attempts.succeeded(subject, browser.address)
   await endPresent(browser, rooms)
   await logIn(browser, rooms, account.id)
   return { goTo: next }
@@ -83,7 +83,7 @@ export const takeSignUp: PageHandler = async (browser, rooms) => {
     return again('A user name has small letters, digits and underscores, at most 25 of them.')
   const why = wrongWithPassword(password)
   if (why !== undefined) return again(why)
-  if (!rooms.attempts.begin(`sign up ${browser.address}`, browser.address)) {
+  if (!(await rooms.attempts.begin(`sign up ${browser.address}`, browser.address))) {
     return again('There were too many attempts from here. Wait some minutes and try again.', 429)
   }
   const id = decimalId(rooms.clock.now())

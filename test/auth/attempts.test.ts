@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { Attempts } from '../../src/auth/attempts.ts'
+import { LocalAttempts } from '../../src/auth/attempts.ts'
 
 const MINUTE = 60_000
 
@@ -7,10 +7,10 @@ describe('limits on guessing', () => {
   let now = 0
   const fresh = (limits = { perSubject: 10, perAddress: 100, overall: 1000 }) => {
     now = 0
-    return new Attempts(limits, () => now)
+    return new LocalAttempts(limits, () => now)
   }
   const many = (
-    attempts: Attempts,
+    attempts: LocalAttempts,
     count: number,
     subject: (n: number) => string,
     address: (n: number) => string,

@@ -133,7 +133,7 @@ for (const engine of engines) {
     let url: string
     beforeAll(async () => {
       server = await startTestServer(engine)
-      url = server.url
+      url = server.strand.url
     })
     afterAll(() => server.stop())
 

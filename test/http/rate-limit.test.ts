@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, setSystemTime, test } from 'bun:test'
 import { clientAddress, readNetworks } from '../../src/http/client-address.ts'
-import { RateLimiter } from '../../src/http/rate-limit.ts'
+import { LocalLimiter } from '../../src/http/rate-limit.ts'
 
 const anonymous = { kind: 'anonymous' } as const
 const app = { kind: 'app', client_id: 'c', organization_id: null } as const
@@ -14,7 +14,7 @@ describe('token buckets', () => {
 
   test('admit the limit, refuse the next, and fill again within a minute', () => {
     setSystemTime(new Date('2026-03-01T12:00:00.000Z'))
-    const limiter = new RateLimiter({ app: 60, user: 60, anonymous: 60 })
+    const limiter = new LocalLimiter({ app: 60, user: 60, anonymous: 60 })
     for (let n = 59; n >= 0; n--)
       expect(limiter.take(app, () => '')).toMatchObject({ allowed: true, remaining: n, limit: 60 })
     const refused = limiter.take(app, () => '')
@@ -32,14 +32,14 @@ describe('token buckets', () => {
 
   test('a clock that goes back gives nothing away and takes nothing', () => {
     setSystemTime(new Date('2026-03-01T12:00:00.000Z'))
-    const limiter = new RateLimiter({ app: 10, user: 10, anonymous: 10 })
+    const limiter = new LocalLimiter({ app: 10, user: 10, anonymous: 10 })
     limiter.take(app, () => '')
     setSystemTime(new Date('2026-03-01T11:00:00.000Z'))
     expect(limiter.take(app, () => '').remaining).toBe(8)
   })
 
   test('one bucket per client, per client and user, per address; an IPv6 network is one address', () => {
-    const limiter = new RateLimiter({ app: 5, user: 5, anonymous: 5 })
+    const limiter = new LocalLimiter({ app: 5, user: 5, anonymous: 5 })
     expect(limiter.take(app, () => '1.1.1.1').remaining).toBe(4)
     expect(limiter.take(app, () => '2.2.2.2').remaining).toBe(3)
     expect(limiter.take(user('1'), () => '').remaining).toBe(4)
@@ -52,7 +52,7 @@ describe('token buckets', () => {
   })
 
   test('0 switches a bucket off and shows a full one', () => {
-    const limiter = new RateLimiter({ app: 0, user: 0, anonymous: 0 })
+    const limiter = new LocalLimiter({ app: 0, user: 0, anonymous: 0 })
     for (let n = 0; n < 1000; n++)
       expect(limiter.take(app, () => '')).toMatchObject({ allowed: true, limit: 800, remaining: 800 })
   })

@@ -10,6 +10,7 @@ import { deleteGame, putGame } from './games.ts'
 import { createMarker } from './markers.ts'
 import { deleteMember, deleteOrganization, putMember, putOrganization } from './organizations.ts'
 import { changePassword, endSession, keepSession, startSession } from './sessions.ts'
+import { giveBack, leasePoints, takeFromAll, takeTurn } from './shared.ts'
 import { endStream, reportViewers, startStream, takeViewerReport } from './streams.ts'
 import { issueTokens, revokeToken, useRefreshToken } from './tokens.ts'
 import { noteFact, sweep } from './upkeep.ts'
@@ -61,6 +62,10 @@ const single = {
   grantEntitlements,
   updateEntitlements,
   createMarker,
+  leasePoints,
+  takeFromAll,
+  giveBack,
+  takeTurn,
   noteFact,
   sweep,
 }

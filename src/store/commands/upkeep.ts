@@ -1,6 +1,6 @@
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
-import { sql } from '../sql/tag.ts'
+import { sql, storeClock } from '../sql/tag.ts'
 import { IDEMPOTENCY_MILLISECONDS } from './markers.ts'
 
 const FEED_MILLISECONDS = 10 * 60 * 1000
@@ -9,7 +9,8 @@ const REPLAY_MILLISECONDS = 30 * 24 * 3600 * 1000
 /** Rows of one kind that a single turn removes at most: upkeep never holds the writer for long. */
 const AT_ONCE = 1000
 
-/** Removes what has run out: feed entries, idempotency keys, tokens, retired stream keys, codes and sessions. */
+/** Removes what has run out: feed entries, idempotency keys, tokens, retired stream keys, codes, sessions, and rate limits
+ * that are full again. */
 export async function sweep(tx: Transaction, args: { now: number }): Promise<number> {
   const now = isoMillis(args.now)
   let removed = 0
@@ -40,6 +41,10 @@ export async function sweep(tx: Transaction, args: { now: number }): Promise<num
   )
   removed += await tx.run(
     sql`delete from sessions where hash in (select hash from sessions where expires_at < ${now} limit ${AT_ONCE})`,
+  )
+  removed += await tx.run(
+    sql`delete from rate_buckets where name in (
+          select name from rate_buckets where full_at < ${storeClock} limit ${AT_ONCE})`,
   )
   return removed
 }

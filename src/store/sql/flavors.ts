@@ -5,6 +5,7 @@ export const sqliteFlavor: Flavor = {
   mark: () => '?',
   key: 'text',
   lockRows: '',
+  clock: `cast(unixepoch('subsec') * 1000 as integer)`,
   isOneOf: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values)}))`,
   table: (rows, columns) =>
     sql`(select ${verbatim(columns.map(name => `cast(value ->> '${name}' as text) as ${name}`).join(', '))} from json_each(${JSON.stringify(rows)}))`,
@@ -16,6 +17,7 @@ export const postgresFlavor: Flavor = {
   mark: n => `$${n}`,
   key: 'text collate "C"',
   lockRows: ' for update',
+  clock: 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)',
   isOneOf: (column, values) => sql`${column} = any(cast(cast(${arrayLiteral(values)} as text) as text[]))`,
   table: (rows, columns) =>
     sql`(select ${verbatim(columns.map(name => `item ->> '${name}' as ${name}`).join(', '))} from json_array_elements(cast(cast(${JSON.stringify(rows)} as text) as json)) as item)`,

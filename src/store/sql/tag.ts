@@ -34,6 +34,8 @@ export interface Flavor {
   readonly key: string
   /** Ends a select whose rows this transaction is about to change. */
   readonly lockRows: string
+  /** Milliseconds since 1970 by the engine's own clock. */
+  readonly clock: string
   isOneOf(column: Sql, values: readonly string[]): Sql
   /** A table made of values: its columns are text, whatever was given. */
   table(rows: readonly Readonly<Record<string, Scalar>>[], columns: readonly string[]): Sql
@@ -83,6 +85,9 @@ export function tableOf<Row extends Readonly<Record<string, Scalar>>>(
 }
 
 export const lockRows = new Dialect(flavor => verbatim(flavor.lockRows))
+
+/** Milliseconds since 1970 by the clock of the store, which is the same for all who use it. */
+export const storeClock = new Dialect(flavor => verbatim(flavor.clock))
 
 /** A column under a guise that no index answers to, where the planner must not be tempted by it. */
 export function notByIndex(column: string): Sql {

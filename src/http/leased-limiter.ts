@@ -1,0 +1,128 @@
+import type { Caller } from '../domain/caller.ts'
+import { andThen, type Eventual } from '../kit/eventual.ts'
+import { Recent } from '../kit/recent.ts'
+import type { Store } from '../store/store.ts'
+import {
+  type Allowance,
+  bucketName,
+  fullBucket,
+  type Limiter,
+  LocalLimiter,
+  limitOf,
+  type RateLimits,
+} from './rate-limit.ts'
+
+/** A share is this part of a minute's points: small enough that none lies idle for long, large enough to ask seldom. */
+const SHARE = 1 / 20
+/** Points that were not used by then are let go, so that nobody saves them up. */
+const KEPT_MILLISECONDS = 2000
+/** Where nothing was left, the store is not asked again sooner. */
+const REFUSED_MILLISECONDS = 100
+const MANY_LEASES = 100_000
+/** While the store is away each process counts for itself, with this part of the limit. */
+const PART_WHEN_ALONE = 1 / 4
+
+/** Points that this process may spend on a caller. */
+interface Lease {
+  points: number
+  /** On the monotonic clock. */
+  until: number
+  refusedUntil: number
+  /** What the store had left when it was asked last. */
+  left: number
+  asking: Promise<void> | undefined
+}
+
+/**
+ * Rate limits over several processes: the points of a caller are in the store, and each process spends what it leased. The sum
+ * never exceeds the limit; a caller who comes to one process alone meets the same limit as one who comes to all.
+ */
+export class LeasedLimiter implements Limiter {
+  readonly #limits: RateLimits
+  readonly #store: Store
+  readonly #alone: LocalLimiter
+  readonly #leases = new Recent<Lease>(MANY_LEASES)
+
+  constructor(limits: RateLimits, store: Store) {
+    this.#limits = limits
+    this.#store = store
+    const part = (limit: number) => Math.ceil(limit * PART_WHEN_ALONE)
+    this.#alone = new LocalLimiter({
+      app: part(limits.app),
+      user: part(limits.user),
+      anonymous: part(limits.anonymous),
+    })
+  }
+
+  take(caller: Caller, address: () => string): Eventual<Allowance> {
+    const limit = limitOf(this.#limits, caller)
+    if (limit === 0) return fullBucket(Date.now())
+    const name = bucketName(caller, address)
+    const lease = this.#lease(name)
+    if (spend(lease)) {
+      if (lease.points < (limit * SHARE) / 2) this.#ask(name, lease, limit).catch(() => undefined)
+      return allowance(lease, limit, true)
+    }
+    if (performance.now() < lease.refusedUntil) return allowance(lease, limit, false)
+    return andThen(
+      this.#spendAnother(name, lease, limit),
+      answer => answer ?? this.#alone.take(caller, address),
+    )
+  }
+
+  /** Undefined if the store cannot be asked. */
+  async #spendAnother(name: string, lease: Lease, limit: number): Promise<Allowance | undefined> {
+    try {
+      // Others who waited for the same share may have spent it.
+      while (!spend(lease)) {
+        if (performance.now() < lease.refusedUntil) return allowance(lease, limit, false)
+        await this.#ask(name, lease, limit)
+      }
+      return allowance(lease, limit, true)
+    } catch {
+      return undefined
+    }
+  }
+
+  #ask(name: string, lease: Lease, limit: number): Promise<void> {
+    lease.asking ??= this.#renew(name, lease, limit).finally(() => {
+      lease.asking = undefined
+    })
+    return lease.asking
+  }
+
+  async #renew(name: string, lease: Lease, limit: number): Promise<void> {
+    const wanted = Math.max(1, Math.round(limit * SHARE))
+    const { granted, left } = await this.#store.commands.leasePoints({
+      name,
+      capacity: limit,
+      fullAfterSeconds: 60,
+      wanted,
+    })
+    const now = performance.now()
+    lease.points = (now < lease.until ? lease.points : 0) + granted
+    lease.until = now + KEPT_MILLISECONDS
+    lease.left = left
+    if (granted === 0) lease.refusedUntil = now + REFUSED_MILLISECONDS
+  }
+
+  #lease(name: string): Lease {
+    const known = this.#leases.get(name)
+    if (known !== undefined) return known
+    const lease = { points: 0, until: 0, refusedUntil: 0, left: 0, asking: undefined }
+    this.#leases.set(name, lease)
+    return lease
+  }
+}
+
+function spend(lease: Lease): boolean {
+  if (lease.points < 1 || performance.now() >= lease.until) return false
+  lease.points -= 1
+  return true
+}
+
+function allowance(lease: Lease, limit: number, allowed: boolean): Allowance {
+  const remaining = allowed ? Math.min(limit, lease.points + lease.left) : 0
+  const secondsToFull = ((limit - remaining) * 60) / limit
+  return { allowed, limit, remaining, reset: Math.ceil(Date.now() / 1000 + secondsToFull) }
+}

@@ -1,0 +1,97 @@
+import type { Transaction } from '../database.ts'
+import { sql, storeClock } from '../sql/tag.ts'
+
+/** A bucket that many draw from: how much it holds, and how long it takes to fill. */
+interface SharedBucket {
+  readonly name: string
+  readonly capacity: number
+  readonly fullAfterSeconds: number
+}
+
+/**
+ * Hands out points of a bucket to the process that asks: the sum of what all processes are given is what one bucket holds.
+ * `left` is what others may still ask for.
+ */
+export async function leasePoints(
+  tx: Transaction,
+  args: SharedBucket & { readonly wanted: number },
+): Promise<{ granted: number; left: number }> {
+  const points = await pointsIn(tx, args)
+  const granted = Math.min(args.wanted, Math.floor(points))
+  await setPoints(tx, args, points - granted)
+  return { granted, left: Math.floor(points - granted) }
+}
+
+/** Takes a point from each of several buckets, or none from any if one is empty. */
+export async function takeFromAll(
+  tx: Transaction,
+  args: { buckets: readonly SharedBucket[] },
+): Promise<boolean> {
+  const held: number[] = []
+  for (const bucket of args.buckets) {
+    const points = await pointsIn(tx, bucket)
+    if (points < 1) return false
+    held.push(points)
+  }
+  for (const [index, bucket] of args.buckets.entries()) await setPoints(tx, bucket, (held[index] ?? 0) - 1)
+  return true
+}
+
+/** Gives a point back to each, and fills those named. */
+export async function giveBack(
+  tx: Transaction,
+  args: { buckets: readonly SharedBucket[]; filled: readonly string[] },
+): Promise<void> {
+  for (const bucket of args.buckets) {
+    const points = args.filled.includes(bucket.name) ? bucket.capacity : (await pointsIn(tx, bucket)) + 1
+    await setPoints(tx, bucket, Math.min(bucket.capacity, points))
+  }
+}
+
+/** What a bucket holds now; it is held until the end of the transaction. One that nobody knew is full. */
+async function pointsIn(
+  tx: Transaction,
+  { name, capacity, fullAfterSeconds }: SharedBucket,
+): Promise<number> {
+  // Of two who come first, one waits here for the other.
+  await tx.run(
+    sql`insert into rate_buckets (name, points, at, full_at) values (${name}, ${capacity}, ${storeClock}, ${storeClock})
+        on conflict (name) do nothing`,
+  )
+  await tx.lock(sql`select name from rate_buckets where name = ${name}`, 'rate_buckets')
+  const row = await tx.get<{ points: number; passed: number | string }>(
+    sql`select points, ${storeClock} - at as passed from rate_buckets where name = ${name}`,
+  )
+  if (row === undefined) throw new Error('the bucket was made and is held')
+  const filled = (Math.max(0, Number(row.passed)) * capacity) / (fullAfterSeconds * 1000)
+  return Math.min(capacity, row.points + filled)
+}
+
+async function setPoints(
+  tx: Transaction,
+  { name, fullAfterSeconds }: SharedBucket,
+  points: number,
+): Promise<void> {
+  await tx.run(
+    sql`update rate_buckets set points = ${points}, at = ${storeClock},
+          full_at = ${storeClock} + cast(${fullAfterSeconds * 1000} as bigint)
+        where name = ${name}`,
+  )
+}
+
+/**
+ * Takes or keeps the turn to do something that only one process should do at a time. It lasts `seconds` from now; whoever
+ * has it asks again before it ends, and if that one has died, another gets it.
+ */
+export async function takeTurn(
+  tx: Transaction,
+  args: { name: string; holder: string; seconds: number },
+): Promise<boolean> {
+  const until = sql`${storeClock} + cast(${args.seconds * 1000} as bigint)`
+  const taken = await tx.run(
+    sql`insert into turns (name, holder, until) values (${args.name}, ${args.holder}, ${until})
+        on conflict (name) do update set holder = excluded.holder, until = excluded.until
+        where turns.holder = excluded.holder or turns.until < ${storeClock}`,
+  )
+  return taken > 0
+}

@@ -1,0 +1,104 @@
+/** Rate limits over several processes: the sum is the limit, whoever the caller comes to. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { SharedAttempts } from '../../src/auth/attempts.ts'
+import { LeasedLimiter } from '../../src/http/leased-limiter.ts'
+import type { Allowance } from '../../src/http/rate-limit.ts'
+import type { Store } from '../../src/store/store.ts'
+import { engines } from '../support/server.ts'
+import { openTestStore } from '../support/stores.ts'
+
+const app = (client_id: string) => ({ kind: 'app', client_id, organization_id: null }) as const
+const nowhere = () => ''
+
+for (const engine of engines) {
+  describe(`leases on ${engine}`, () => {
+    let store: Store
+    let close: () => Promise<void>
+    beforeAll(async () => {
+      ;({ store, close } = await openTestStore(engine))
+    })
+    afterAll(() => close())
+
+    const limiters = (count: number, limit: number) =>
+      Array.from(
+        { length: count },
+        () => new LeasedLimiter({ app: limit, user: limit, anonymous: limit }, store),
+      )
+
+    test('four at ten times the limit admit no more than one bucket holds, and nearly all of it', async () => {
+      const four = limiters(4, 600)
+      const began = performance.now()
+      let admitted = 0
+      for (let n = 0; n < 6000; n += 100) {
+        const taken = await Promise.all(
+          Array.from({ length: 100 }, (_, k) => four[(n + k) % 4]?.take(app('greedy'), nowhere)),
+        )
+        admitted += taken.filter(each => each?.allowed).length
+      }
+      const bucket = 600 + ((performance.now() - began) * 600) / 60_000
+      expect(admitted).toBeLessThanOrEqual(bucket)
+      expect(admitted).toBeGreaterThanOrEqual(600 * 0.9)
+    })
+
+    test('whoever comes to one alone meets the same limit', async () => {
+      const [one, two] = limiters(2, 60)
+      const taken: Allowance[] = []
+      for (let n = 0; n < 70; n++) taken.push((await one?.take(app('faithful'), nowhere)) as Allowance)
+      const admitted = taken.filter(each => each.allowed).length
+      expect(admitted).toBeGreaterThanOrEqual(60)
+      expect(admitted).toBeLessThanOrEqual(62)
+      expect(taken[0]).toMatchObject({ allowed: true, limit: 60, remaining: 59 })
+      expect(taken.at(-1)).toMatchObject({ allowed: false, remaining: 0 })
+      expect((await two?.take(app('faithful'), nowhere))?.allowed).toBe(false)
+      expect((await two?.take(app('another'), nowhere))?.allowed).toBe(true)
+    })
+
+    test('0 switches it off', async () => {
+      const [one] = limiters(1, 0)
+      expect(one?.take(app('any'), nowhere)).toMatchObject({ allowed: true, remaining: 800 })
+    })
+
+    test('while the store is away each counts for itself, with a quarter', async () => {
+      const away = { commands: { leasePoints: () => Promise.reject(new Error('away')) } } as unknown as Store
+      const alone = new LeasedLimiter({ app: 40, user: 40, anonymous: 40 }, away)
+      let admitted = 0
+      for (let n = 0; n < 40; n++) if ((await alone.take(app('any'), nowhere)).allowed) admitted += 1
+      expect(admitted).toBe(10)
+    })
+
+    test('guesses at many processes are counted together', async () => {
+      const limits = { perSubject: 10, perAddress: 25, overall: 1000 }
+      const four = Array.from({ length: 4 }, () => new SharedAttempts(limits, store))
+      const guess = (count: number, subject: string, address: string) =>
+        Promise.all(Array.from({ length: count }, (_, n) => four[n % 4]?.begin(subject, address)))
+      const allowed = async (...args: Parameters<typeof guess>) =>
+        (await guess(...args)).filter(Boolean).length
+      expect(await allowed(20, 'login a', '10.0.0.1')).toBe(10)
+      expect(await allowed(20, 'login b', '10.0.0.1')).toBe(10)
+      expect(await allowed(20, 'login c', '10.0.0.1')).toBe(5)
+      expect(await allowed(1, 'login c', '10.0.0.2')).toBe(1)
+      await four[0]?.succeeded('login a', '10.0.0.2')
+      expect(await allowed(20, 'login a', '10.0.0.3')).toBe(10)
+    })
+
+    test('one process has the turn, keeps it, and loses it when it asks no more', async () => {
+      const ask = (holder: string, seconds: number) =>
+        store.commands.takeTurn({ name: 'sweep', holder, seconds })
+      expect(await ask('one', 0.05)).toBe(true)
+      expect(await ask('two', 60)).toBe(false)
+      expect(await ask('one', 0.05)).toBe(true)
+      while (!(await ask('two', 60))) await Bun.sleep(5)
+      expect(await ask('one', 60)).toBe(false)
+      expect(await ask('two', 60)).toBe(true)
+    })
+
+    test('of many who ask at once one gets the turn', async () => {
+      const asked = await Promise.all(
+        Array.from({ length: 20 }, (_, n) =>
+          store.commands.takeTurn({ name: 'once', holder: `process ${n}`, seconds: 60 }),
+        ),
+      )
+      expect(asked.filter(Boolean)).toHaveLength(1)
+    })
+  })
+}
