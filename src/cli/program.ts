@@ -3,6 +3,7 @@ import { WrongSettings } from '../config.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { VERSION } from '../version.ts'
 import { demoCommand } from './demo.ts'
+import { migrateCommand } from './migrate.ts'
 import { print } from './print.ts'
 import { docsCommand, openapiCommand } from './reference.ts'
 import { serveCommand } from './serve.ts'
@@ -16,6 +17,7 @@ export async function runProgram(words: readonly string[]): Promise<number> {
     .exitOverride()
     .addCommand(demoCommand)
     .addCommand(serveCommand)
+    .addCommand(migrateCommand)
     .addCommand(userCommand)
     .addCommand(openapiCommand)
     .addCommand(docsCommand, { hidden: true })

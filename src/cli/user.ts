@@ -10,23 +10,18 @@ import { CannotStart } from '../kit/cannot-start.ts'
 import { randomAlphanumerics } from '../kit/id.ts'
 import { openStore } from '../open-store.ts'
 import { print } from './print.ts'
+import { type StoreFlags, storeFlags } from './store-flags.ts'
 
-interface PasswordFlags {
+interface PasswordFlags extends StoreFlags {
   readonly generate: boolean
-  readonly config?: string
-  readonly data?: string
-  readonly databaseUrl?: string
 }
 
-const passwordCommand = new Command('password')
+const passwordCommand = storeFlags(new Command('password'))
   .description(
     'set the password of a user; who is logged in with the old one is logged out, and its tokens end',
   )
   .argument('<login>', 'the user name')
   .option('--generate', 'make a password up and print it, instead of reading one from standard input', false)
-  .option('--config <file>', 'settings as NAME=value lines')
-  .option('--data <folder>', 'STRAND_DATA')
-  .option('--database-url <url>', 'DATABASE_URL')
   .addHelpText(
     'after',
     `
