@@ -2,7 +2,9 @@
 import { findChromium } from './support/chromium.ts'
 import { startPostgres } from './support/postgres.ts'
 
-const files = process.argv.slice(2)
+const words = process.argv.slice(2)
+const at = words.indexOf('--nodes')
+const [, nodes = '1'] = at < 0 ? [] : words.splice(at, 2)
 const postgres = await startPostgres().catch((error: unknown) => {
   console.error(`\n!!! SKIPPED: every test on PostgreSQL. It could not be started: ${error}\n`)
   return undefined
@@ -10,12 +12,13 @@ const postgres = await startPostgres().catch((error: unknown) => {
 const chromium = await findChromium()
 
 const run = Bun.spawn(
-  [process.execPath, 'test', '--parallel', '--timeout', '60000', ...(files.length > 0 ? files : ['./test'])],
+  [process.execPath, 'test', '--parallel', '--timeout', '60000', ...(words.length > 0 ? words : ['./test'])],
   {
     env: {
       ...process.env,
       TEST_DATABASE_URL: postgres?.url ?? '',
       TEST_CHROMIUM: chromium ?? '',
+      TEST_NODES: nodes,
       NO_COLOR: '1',
     },
     stdout: 'inherit',

@@ -11,8 +11,10 @@ import type { World, WorldPlan } from '../../src/demo/world.ts'
 import { randomAlphanumerics } from '../../src/kit/id.ts'
 import { createLog } from '../../src/kit/log.ts'
 import { type Strand, startStrand } from '../../src/serve.ts'
+import { Admission } from '../../src/store/sql/admission.ts'
 import { Canaries, contentsOf } from './canaries.ts'
 import { TEMPLATE_DATABASE } from './postgres.ts'
+import { RoundRobin } from './round-robin.ts'
 
 export type EngineName = 'sqlite' | 'postgres'
 
@@ -20,6 +22,11 @@ const databaseUrl = process.env.TEST_DATABASE_URL || undefined
 
 /** The stores that tests run on: both, unless PostgreSQL could not be started (said loudly by the runner). */
 export const engines: readonly EngineName[] = databaseUrl === undefined ? ['sqlite'] : ['sqlite', 'postgres']
+
+/** How many nodes stand behind one address on PostgreSQL: `npm test -- --nodes 2`. */
+const NODES = Number(process.env.TEST_NODES || 1)
+/** The runtime asks so many at once; a proxy in the same process needs some of them. */
+const gate = new Admission(NODES > 1 ? 50 : 1000, 60_000)
 
 /** A place for one store: a folder, and on PostgreSQL a database of its own. */
 export interface StorePlace {
@@ -60,7 +67,8 @@ function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
     publicUrl: undefined,
     dataFolder: place.folder,
     databaseUrl: place.databaseUrl,
-    databaseConnections: 5,
+    databaseConnections: 6,
+    databasePooled: false,
     operatorToken: undefined,
     masterKeys: undefined,
     rateLimits: { app: 0, user: 0, anonymous: 0 },
@@ -115,6 +123,8 @@ export interface TestServer {
   /** A control call that must succeed; gives `data`. */
   // biome-ignore lint/suspicious/noExplicitAny: see Answer.body
   control(method: Method, path: string, body?: unknown): Promise<any>
+  /** Lets every node know what was written past the address. */
+  settle(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -133,32 +143,43 @@ export async function startTestServer(
   const place = await createStorePlace(engine)
   const logLines: string[] = []
   let plan: WorldPlan | undefined
+  const log = createLog({
+    level: options.config?.logLevel ?? 'debug',
+    readable: false,
+    write: line => logLines.push(line),
+  })
+  const proxy = engine === 'postgres' && NODES > 1 ? new RoundRobin() : undefined
+  const config = testConfig(place, { ...(proxy && { publicUrl: proxy.url }), ...options.config })
   const strand = await startStrand({
-    config: testConfig(place, options.config),
-    log: createLog({
-      level: options.config?.logLevel ?? 'debug',
-      readable: false,
-      write: line => logLines.push(line),
-    }),
+    config,
+    log,
     demo: options.demo ?? true,
     checkReplies: true,
     prepare: async rooms => {
       plan = await prepareWorld(rooms, { seed: options.seed ?? 7, streams: options.streams ?? 12 })
     },
   })
+  const nodes = [strand]
+  while (proxy !== undefined && nodes.length < NODES)
+    nodes.push(await startStrand({ config, log, demo: strand.rooms.demo ?? false, checkReplies: true }))
+  for (const node of nodes) proxy?.add(node)
   if (plan === undefined) throw new Error('the world was not prepared')
-  const world = describeWorld(strand, plan)
+  const url = proxy?.url ?? strand.url
+  const world = describeWorld(
+    { ...strand, url, controlUrl: proxy ? `${url}/control` : strand.controlUrl },
+    plan,
+  )
   const canaries = new Canaries()
   canaries.note(JSON.stringify(world))
   for (const { password } of world.users) canaries.add(password)
   const call = async (ask: Ask) => {
-    const answer = await callServer(strand.url, ask, logLines)
+    const answer = await gate.run(() => callServer(url, ask, logLines))
     canaries.note(answer.text)
     return answer
   }
   return {
     engine,
-    url: strand.url,
+    url,
     world,
     strand,
     logLines,
@@ -169,9 +190,13 @@ export async function startTestServer(
       if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`)
       return answer.body?.data
     },
+    settle: async () => {
+      for (const node of nodes) await node.catchUp()
+    },
     stop: async () => {
       const leaks = canaries.leaksIn(`${await contentsOf(place)}\n${logLines.join('\n')}`)
-      await strand.stop()
+      await proxy?.close()
+      for (const node of nodes) await node.stop()
       await place.remove()
       if (leaks.length > 0) throw new Error(`secrets were left in the store or the log: ${leaks.join(', ')}`)
     },

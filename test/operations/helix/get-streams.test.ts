@@ -169,6 +169,7 @@ describeOperation(getStreams, { valid, server: { streams: 130 } }, proofs => {
         viewer_count: 123,
       })
     }
+    await server.settle()
     const user_id = channels.map(channel => channel.id)
     const expected = ids.toSorted((a, b) => (BigInt(a) < BigInt(b) ? 1 : -1))
     expect(idsOf(await rowsOf(server, { user_id }))).toEqual(expected)
