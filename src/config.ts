@@ -12,6 +12,8 @@ import { LOG_LEVELS, type LogLevel } from './kit/log.ts'
 export interface Config {
   readonly listen: Address
   readonly workers: number
+  /** How long a server that was asked to stop goes on answering, so that a proxy can notice. */
+  readonly drainSeconds: number
   readonly signUp: boolean
   readonly operatorListen: Address | undefined
   readonly publicUrl: string | undefined
@@ -50,6 +52,8 @@ export class WrongSettings extends Error {
 export const SETTINGS: Readonly<Record<string, string>> = {
   STRAND_LISTEN: 'host:port of the public listener; localhost:8080 if left out',
   STRAND_WORKERS: 'processes that serve together on the same port and store (Linux); 1 if left out',
+  STRAND_DRAIN_SECONDS:
+    'behind a proxy with other nodes: how long a stopping server still answers while /readyz says 503; 0 if left out',
   STRAND_SIGN_UP: 'open or closed: whether people may make accounts themselves; closed if left out',
   STRAND_OPERATOR_LISTEN: "host:port of the operator's listener; the public one if that is loopback",
   STRAND_PUBLIC_URL: 'the base URL that clients use, in links to thumbnails and videos',
@@ -160,6 +164,7 @@ function decide(source: Source): Config {
   const config: Config = {
     listen,
     workers: whole('STRAND_WORKERS', 1, 1),
+    drainSeconds: whole('STRAND_DRAIN_SECONDS', 0, 0),
     signUp: oneOf('STRAND_SIGN_UP', ['open', 'closed'], 'closed') === 'open',
     operatorListen,
     publicUrl: url('STRAND_PUBLIC_URL', ['http', 'https']),

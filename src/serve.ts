@@ -89,6 +89,7 @@ async function start(
   let application: Application | undefined
   let draining = false
   const sharesPort = options.sharesPort ?? false
+  const listeners: Listening[] = []
   const open = ({ host, port }: Address, side: Side): string => {
     const listening = listenOrSay(
       host,
@@ -97,6 +98,7 @@ async function start(
         application === undefined ? answerBeforeReady(request) : application.handle(request, peer, side),
       { sharesPort },
     )
+    listeners.push(listening)
     doors.onClose(() => listening.stop())
     return urlOf(host, listening.port)
   }
@@ -106,8 +108,10 @@ async function start(
     return { url: open(config.listen, publicSide), operatorUrl }
   }
   const folder = openDataFolder(config)
-  // The port is claimed first, and whoever calls early is told to wait. One that is shared is opened last: others answer.
-  const early = sharesPort ? undefined : openAll()
+  // The port is claimed first, and whoever calls early is told to wait. Where others answer meanwhile, on a shared port or
+  // behind a proxy, it is opened last: a proxy asks another node at once if it is refused, but passes a 503 on.
+  const othersAnswer = sharesPort || config.drainSeconds > 0
+  const early = othersAnswer ? undefined : openAll()
 
   const store = await openStore(config)
   house.onClose(() => store.close())
@@ -169,9 +173,11 @@ async function start(
     operatorToken: folder.operatorToken,
     rooms,
     catchUp: () => follower.catchUp(),
-    stop: () => {
+    stop: async () => {
       draining = true
-      return stop()
+      for (const listening of listeners) listening.drain()
+      if (config.drainSeconds > 0) await Bun.sleep(config.drainSeconds * 1000)
+      await stop()
     },
   }
 }

@@ -192,6 +192,8 @@ export function answerBeforeReady(request: Request): Response {
 /** Where the server listens. `localhost` stands for both loopback addresses. */
 export interface Listening {
   readonly port: number
+  /** From now on every answer is the last on its connection: whoever asks again has to come in anew, or elsewhere. */
+  drain(): void
   stop(): Promise<void>
 }
 
@@ -204,6 +206,7 @@ export function listen(
 ): Listening {
   const hosts = host === 'localhost' ? ['127.0.0.1', '::1'] : [host]
   const servers: ReturnType<typeof Bun.serve>[] = []
+  let draining = false
   for (const hostname of hosts) {
     try {
       servers.push(
@@ -215,7 +218,10 @@ export function listen(
           reusePort: options.sharesPort,
           idleTimeout: 12,
           maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-          fetch: (request, server) => handle(request, () => server.requestIP(request)?.address ?? ''),
+          fetch: (request, server) => {
+            const answer = handle(request, () => server.requestIP(request)?.address ?? '')
+            return draining ? andThen(answer, asLastAnswer) : answer
+          },
         }),
       )
     } catch (error) {
@@ -228,6 +234,9 @@ export function listen(
   }
   return {
     port: servers[0]?.port ?? port,
+    drain: () => {
+      draining = true
+    },
     stop: async () => {
       for (const server of servers) server.stop()
       // What was begun is finished, unless it never ends; connections that only wait for another request are closed then.
@@ -237,4 +246,9 @@ export function listen(
       for (const server of servers) await server.stop(true)
     },
   }
+}
+
+function asLastAnswer(response: Response): Response {
+  response.headers.set('Connection', 'close')
+  return response
 }

@@ -62,6 +62,7 @@ function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
   return {
     listen: { host: '127.0.0.1', port: 0 },
     workers: 1,
+    drainSeconds: 0,
     signUp: false,
     operatorListen: undefined,
     publicUrl: undefined,
