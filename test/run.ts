@@ -1,6 +1,7 @@
-/** `npm test`: brings up a real PostgreSQL, finds a real browser, runs every test on both stores, and says how it went. */
+/** `npm test`: brings up a real PostgreSQL, finds a real browser and real proxies, runs every test on both stores, and says how it went. */
 import { findChromium } from './support/chromium.ts'
 import { startPostgres } from './support/postgres.ts'
+import { findProxies } from './support/proxies.ts'
 
 const words = process.argv.slice(2)
 const at = words.indexOf('--nodes')
@@ -10,6 +11,7 @@ const postgres = await startPostgres().catch((error: unknown) => {
   return undefined
 })
 const chromium = await findChromium()
+const proxies = await findProxies()
 
 const run = Bun.spawn(
   [process.execPath, 'test', '--parallel', '--timeout', '60000', ...(words.length > 0 ? words : ['./test'])],
@@ -19,6 +21,8 @@ const run = Bun.spawn(
       TEST_DATABASE_URL: postgres?.url ?? '',
       TEST_CHROMIUM: chromium ?? '',
       TEST_NODES: nodes,
+      TEST_NGINX: proxies.nginx ?? '',
+      TEST_HAPROXY: proxies.haproxy ?? '',
       NO_COLOR: '1',
     },
     stdout: 'inherit',

@@ -1,0 +1,103 @@
+/** Nodes as they run behind a proxy: `strand serve` processes on one PostgreSQL, with the same secrets. */
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { Cable } from './cable.ts'
+import { freePort } from './postgres.ts'
+import { createStorePlace, type StorePlace } from './server.ts'
+import { StrandProcess } from './strand-process.ts'
+
+/** Shorter than one would choose, so that the proxies have to be quick. */
+const DRAIN_SECONDS = 3
+
+export class Node {
+  readonly port: number
+  readonly #operatorPort: number
+  readonly #environment: Readonly<Record<string, string>>
+  /** One process after the other; each keeps what it has logged. */
+  readonly #processes: StrandProcess[] = []
+
+  constructor(port: number, operatorPort: number, environment: Readonly<Record<string, string>>) {
+    this.port = port
+    this.#operatorPort = operatorPort
+    this.#environment = {
+      ...environment,
+      STRAND_LISTEN: `127.0.0.1:${port}`,
+      STRAND_OPERATOR_LISTEN: `127.0.0.1:${operatorPort}`,
+    }
+  }
+
+  /** Starts it, and waits until it says that it is ready. */
+  async start(): Promise<void> {
+    const strand = new StrandProcess(['serve'], { environment: this.#environment })
+    this.#processes.push(strand)
+    await strand.serving()
+    while (!(await this.isReady())) await Bun.sleep(20)
+  }
+
+  /** Gives the exit code. */
+  async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<number> {
+    return (await this.#processes.at(-1)?.end(signal)) ?? 0
+  }
+
+  async isReady(): Promise<boolean> {
+    const headers = { Connection: 'close' }
+    return fetch(`http://127.0.0.1:${this.port}/readyz`, { headers }).then(
+      answer => answer.ok,
+      () => false,
+    )
+  }
+
+  /** How many requests of this operation it has answered, by its log. */
+  answered(operation: string): number {
+    return this.#processes
+      .map(({ stderr }) => stderr.split(`"operation":"${operation}"`).length - 1)
+      .reduce(sum, 0)
+  }
+
+  /** A control call that must succeed; gives the first row. */
+  // biome-ignore lint/suspicious/noExplicitAny: a body is whatever the server sent; tests look into it freely
+  async control(method: string, path: string, body?: unknown): Promise<any> {
+    const answer = await fetch(`http://127.0.0.1:${this.#operatorPort}/control${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${this.#environment.STRAND_OPERATOR_TOKEN}`, Connection: 'close' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`)
+    return text === '' ? undefined : JSON.parse(text).data[0]
+  }
+}
+
+const sum = (one: number, other: number) => one + other
+
+export interface TwoNodes {
+  readonly place: StorePlace
+  /** Between the nodes and PostgreSQL. */
+  readonly cable: Cable
+  readonly nodes: readonly [Node, Node]
+}
+
+/** Two nodes on a fresh database. */
+export async function startTwoNodes(): Promise<TwoNodes> {
+  const place = await createStorePlace('postgres')
+  const url = new URL(place.databaseUrl ?? '')
+  const cable = await Cable.to(url.hostname, Number(url.port))
+  url.port = String(cable.port)
+  const same = {
+    DATABASE_URL: url.href,
+    STRAND_OPERATOR_TOKEN: 'an-operator-token-for-these-tests',
+    STRAND_MASTER_KEYS: `test:${randomBytes(32).toString('base64')}`,
+    STRAND_PUBLIC_URL: 'https://api.example.org',
+    STRAND_TRUSTED_PROXIES: '127.0.0.1',
+    STRAND_DRAIN_SECONDS: String(DRAIN_SECONDS),
+    STRAND_RATE_APP: '0',
+    STRAND_RATE_USER: '0',
+    STRAND_RATE_ANONYMOUS: '0',
+    STRAND_LOG: 'debug',
+  }
+  const make = async (name: string) =>
+    new Node(await freePort(), await freePort(), { ...same, STRAND_DATA: join(place.folder, name) })
+  const nodes = [await make('one'), await make('two')] as const
+  await Promise.all(nodes.map(node => node.start()))
+  return { place, cable, nodes }
+}

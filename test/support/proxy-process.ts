@@ -1,0 +1,84 @@
+/** A proxy that runs with its file from deploy/. Only addresses and folders are replaced. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from './postgres.ts'
+import type { ProxyName } from './proxies.ts'
+import { ROOT } from './strand-process.ts'
+
+export interface ProxyProcess {
+  readonly name: ProxyName
+  readonly url: string
+  stop(): Promise<void>
+}
+
+export const pathOfProxy: Readonly<Record<ProxyName, string | undefined>> = {
+  nginx: process.env.TEST_NGINX || undefined,
+  haproxy: process.env.TEST_HAPROXY || undefined,
+}
+
+const FILES: Readonly<Record<ProxyName, string>> = { nginx: 'nginx.conf', haproxy: 'haproxy.cfg' }
+
+/** Starts it in front of the two ports on loopback. */
+export async function startProxy(name: ProxyName, ports: readonly [number, number]): Promise<ProxyProcess> {
+  const folder = mkdtempSync(join(tmpdir(), `strand-${name}-`))
+  const port = await freePort()
+  const file = join(folder, FILES[name])
+  const sample = readFileSync(join(ROOT, 'deploy', FILES[name]), 'utf8')
+  const changes = {
+    '10.0.0.11:8080': `127.0.0.1:${ports[0]}`,
+    '10.0.0.12:8080': `127.0.0.1:${ports[1]}`,
+    ...(name === 'haproxy' && { 'bind :80\n': `bind 127.0.0.1:${port}\n` }),
+    ...(name === 'nginx' && {
+      'listen 80;': `listen 127.0.0.1:${port};`,
+      '/var/log/nginx/': `${folder}/`,
+      '/run/nginx.pid': `${folder}/nginx.pid`,
+      'http {\n': `http {\n${temporaryFolders(folder)}`,
+    }),
+  }
+  writeFileSync(file, replaced(sample, changes))
+  const words =
+    name === 'nginx'
+      ? ['-p', folder, '-c', file, '-e', join(folder, 'error.log'), '-g', 'daemon off;']
+      : ['-db', '-f', file]
+  const child = Bun.spawn([pathOfProxy[name] ?? name, ...words], { stdout: 'ignore', stderr: 'pipe' })
+  const url = `http://127.0.0.1:${port}`
+  const answers = () =>
+    fetch(`${url}/healthz`).then(
+      answer => answer.ok,
+      () => false,
+    )
+  const deadline = performance.now() + 10_000
+  while (!(await answers())) {
+    if (child.exitCode !== null || performance.now() > deadline) {
+      child.kill()
+      throw new Error(`${name} does not answer: ${await new Response(child.stderr).text()}`)
+    }
+    await Bun.sleep(50)
+  }
+  return {
+    name,
+    url,
+    stop: async () => {
+      child.kill('SIGTERM')
+      await child.exited
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The folders that nginx was built with may belong to somebody else. */
+function temporaryFolders(folder: string): string {
+  const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+  return kinds.map(kind => `${kind}_temp_path ${folder}/${kind};\n`).join('')
+}
+
+/** A text that is not there any more would leave the test with another file than it believes. */
+function replaced(text: string, changes: Readonly<Record<string, string>>): string {
+  let result = text
+  for (const [from, to] of Object.entries(changes)) {
+    if (!result.includes(from)) throw new Error(`${JSON.stringify(from)} is not in the sample`)
+    result = result.replaceAll(from, to)
+  }
+  return result
+}
