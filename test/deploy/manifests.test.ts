@@ -1,0 +1,210 @@
+/** What cannot be run here, a container engine and a cluster, is at least held against the program. */
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Glob } from 'bun'
+import { parseAllDocuments } from 'yaml'
+import { SETTINGS } from '../../src/config.ts'
+import { ROOT } from '../support/strand-process.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is whatever the file says
+type Manifest = any
+
+/** Every document of a file, and none with a complaint of the parser. */
+function documentsIn(file: string): Manifest[] {
+  return parseAllDocuments(readFileSync(join(ROOT, file), 'utf8'), { merge: true }).map(document => {
+    expect([file, document.errors, document.warnings]).toEqual([file, [], []])
+    return document.toJS()
+  })
+}
+
+const manifests = [...new Glob('deploy/kubernetes/*.yaml').scanSync(ROOT)].flatMap(documentsIn)
+const only = (kind: string, name = 'strand'): Manifest => {
+  const found = manifests.filter(each => each.kind === kind && each.metadata.name === name)
+  expect([kind, name, found.length]).toEqual([kind, name, 1])
+  return found[0]
+}
+const dockerfile = readFileSync(join(ROOT, 'Dockerfile'), 'utf8')
+const compose = documentsIn('deploy/compose.yaml')[0]
+const sources = [...new Glob('src/**/*.ts').scanSync(ROOT)]
+  .map(file => readFileSync(join(ROOT, file), 'utf8'))
+  .join('\n')
+
+const notSettings = (names: Iterable<string>) => [...names].filter(name => !Object.hasOwn(SETTINGS, name))
+const portOf = (address: string) => Number(address.split(':').at(-1))
+/** A node that ends drains first and then waits so long for the last answers. */
+const LAST_ANSWERS_SECONDS = 15
+
+/** Settings that two nodes must have, and have the same. */
+const SHARED = ['DATABASE_URL', 'STRAND_OPERATOR_TOKEN', 'STRAND_MASTER_KEYS', 'STRAND_PUBLIC_URL']
+
+describe('the image', () => {
+  const [, words = ''] = /^ENV ((?:.*\\\n)*.*)$/m.exec(dockerfile) ?? []
+  const environment = Object.fromEntries(
+    [...words.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name, value]),
+  )
+
+  test('sets only what is a setting', () => {
+    expect(Object.keys(environment)).toContain('STRAND_LISTEN')
+    expect(notSettings(Object.keys(environment))).toEqual([])
+  })
+
+  test('runs without root', () => {
+    expect(dockerfile.match(/^USER (.*)$/gm)).toEqual(['USER 10001:10001'])
+    expect(dockerfile.indexOf('\nUSER ')).toBeLessThan(dockerfile.indexOf('\nENTRYPOINT '))
+  })
+
+  test('checks its health where it listens', () => {
+    const [, port, path = ''] = /HEALTHCHECK [\s\S]*?http:\/\/localhost:(\d+)([\w/]+)/.exec(dockerfile) ?? []
+    expect(Number(port)).toBe(portOf(environment.STRAND_LISTEN ?? ''))
+    expect(sources).toContain(`case '${path}':`)
+    expect(dockerfile).toContain(`\nEXPOSE ${port}\n`)
+  })
+
+  test('copies and starts what is there', () => {
+    for (const [, from = ''] of dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)) {
+      for (const file of from.split(' ')) expect([file, existsSync(join(ROOT, file))]).toEqual([file, true])
+    }
+    const ignored = readFileSync(join(ROOT, '.dockerignore'), 'utf8')
+    for (const file of ['package.json', 'package-lock.json', '.npmrc', 'src'])
+      expect(ignored).toContain(`!${file}\n`)
+    const [, program] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1] ?? '[]')
+    expect(existsSync(join(ROOT, program))).toBe(true)
+    expect(existsSync(join(ROOT, 'node_modules/bun/bin/bun.exe'))).toBe(true)
+  })
+})
+
+describe('compose.yaml', () => {
+  const nodes = [compose.services.node1, compose.services.node2]
+
+  test('gives both nodes the same settings, and only such', () => {
+    expect(nodes[0].environment).toEqual(nodes[1].environment)
+    expect(notSettings(Object.keys(nodes[0].environment))).toEqual([])
+    for (const name of SHARED) expect(nodes[0].environment).toHaveProperty([name])
+  })
+
+  test("puts the nodes where the proxy's file looks for them, and believes that proxy", () => {
+    const file = readFileSync(join(ROOT, 'deploy/haproxy.cfg'), 'utf8')
+    const { environment } = nodes[0]
+    for (const node of nodes) {
+      const address = `${node.networks.private.ipv4_address}:${portOf(environment.STRAND_LISTEN)}`
+      expect(file.split(address)).toHaveLength(3)
+    }
+    expect(environment.STRAND_TRUSTED_PROXIES).toBe(compose.services.proxy.networks.private.ipv4_address)
+  })
+
+  test("shows the operator's side to this machine only", () => {
+    for (const [name, { ports = [] }] of Object.entries<Manifest>(compose.services)) {
+      for (const port of ports) expect(name === 'proxy' || port.startsWith('127.0.0.1:')).toBe(true)
+    }
+  })
+
+  test('waits for a node that ends, without root and with nothing to write to but its folders', () => {
+    for (const node of nodes) {
+      const wait = Number.parseInt(node.stop_grace_period, 10)
+      expect(wait).toBeGreaterThan(Number(node.environment.STRAND_DRAIN_SECONDS) + LAST_ANSWERS_SECONDS)
+      expect(node.read_only).toBe(true)
+      expect(node.tmpfs.some((each: string) => each.startsWith(`${node.environment.STRAND_DATA}:`))).toBe(
+        true,
+      )
+      expect(node).not.toHaveProperty('user')
+    }
+  })
+
+  test('mounts files that are there, and shell that can be read', () => {
+    for (const { volumes = [] } of Object.values<Manifest>(compose.services)) {
+      for (const [from = ''] of volumes.map((each: string) => each.split(':'))) {
+        if (!from.startsWith('./')) continue
+        expect([from, existsSync(join(ROOT, 'deploy', from))]).toEqual([from, true])
+        if (from.endsWith('.sh')) {
+          expect(Bun.spawnSync(['sh', '-n', join(ROOT, 'deploy', from)]).exitCode).toBe(0)
+        }
+      }
+    }
+  })
+
+  test('asks for one of two standbys by the names that they have', () => {
+    const [, names = ''] =
+      /ANY 1 \(([^)]*)\)/.exec(readFileSync(join(ROOT, 'deploy/postgres/primary.sh'), 'utf8')) ?? []
+    const standbys = ['standby1', 'standby2'].map(name => compose.services[name].environment.STANDBY_NAME)
+    expect(names.split(', ')).toEqual(standbys)
+  })
+})
+
+describe('kubernetes', () => {
+  const { spec: pod } = only('Deployment').spec.template
+  const [container] = pod.containers
+  const settings = { ...only('ConfigMap').data, ...only('Secret').stringData }
+  const ports = new Map<string, number>(
+    container.ports.map((port: Manifest) => [port.name, port.containerPort]),
+  )
+
+  test('sets only what is a setting, and every setting that nodes must share', () => {
+    expect(notSettings(Object.keys(settings))).toEqual([])
+    for (const name of SHARED) expect(settings).toHaveProperty([name])
+    const sources = container.envFrom.map((each: Manifest) => (each.configMapRef ?? each.secretRef).name)
+    expect(sources).toEqual([only('ConfigMap').metadata.name, only('Secret').metadata.name])
+  })
+
+  test('has no secret in it', () => {
+    for (const value of Object.values<string>(only('Secret').stringData)) expect(value).toContain('REPLACE')
+    for (const name of ['DATABASE_URL', 'STRAND_OPERATOR_TOKEN', 'STRAND_MASTER_KEYS']) {
+      expect(only('ConfigMap').data).not.toHaveProperty([name])
+    }
+  })
+
+  test('is not given names by the cluster that the program would take for misspelt settings', () => {
+    expect(pod.enableServiceLinks).toBe(false)
+  })
+
+  test('has its ports where the program listens', () => {
+    expect(ports.get('public')).toBe(portOf(settings.STRAND_LISTEN))
+    expect(ports.get('operator')).toBe(portOf(settings.STRAND_OPERATOR_LISTEN))
+    expect(only('Service').spec.ports.map((port: Manifest) => port.targetPort)).toEqual(['public'])
+    const operator = only('Service', 'strand-operator').spec
+    expect(operator.ports.map((port: Manifest) => port.targetPort)).toEqual(['operator'])
+  })
+
+  test('probes paths that are answered', () => {
+    const paths = [container.startupProbe, container.readinessProbe, container.livenessProbe].map(
+      ({ httpGet }: Manifest) => {
+        expect(ports.has(httpGet.port)).toBe(true)
+        expect(sources).toContain(`case '${httpGet.path}':`)
+        return httpGet.path
+      },
+    )
+    expect(paths).toEqual(['/readyz', '/readyz', '/healthz'])
+  })
+
+  test('waits for a node that ends', () => {
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(
+      Number(settings.STRAND_DRAIN_SECONDS) + LAST_ANSWERS_SECONDS,
+    )
+  })
+
+  test('runs without root on a file system that cannot be written, but for its folders', () => {
+    const [, user] = /^USER (\d+):/m.exec(dockerfile) ?? []
+    expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: Number(user) })
+    expect(container.securityContext).toMatchObject({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    })
+    const mounted = container.volumeMounts.map((mount: Manifest) => mount.mountPath)
+    expect(mounted).toContain(settings.STRAND_DATA)
+    expect(mounted).toContain('/tmp')
+    const volumes = pod.volumes.map((volume: Manifest) => volume.name)
+    expect(container.volumeMounts.map((mount: Manifest) => mount.name)).toEqual(volumes)
+  })
+
+  test('everything points at the same pods', () => {
+    const label = { 'app.kubernetes.io/name': 'strand' }
+    expect(only('Deployment').spec.template.metadata.labels).toEqual(label)
+    expect(only('Deployment').spec.selector.matchLabels).toEqual(label)
+    expect(only('Service').spec.selector).toEqual(label)
+    expect(only('Service', 'strand-operator').spec.selector).toEqual(label)
+    expect(only('PodDisruptionBudget').spec.selector.matchLabels).toEqual(label)
+    expect(only('NetworkPolicy').spec.podSelector.matchLabels).toEqual(label)
+    expect(only('HorizontalPodAutoscaler').spec.scaleTargetRef.name).toBe(only('Deployment').metadata.name)
+  })
+})
