@@ -1,4 +1,5 @@
-import { chmodSync, existsSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Config } from './config.ts'
 import { storeFileOf } from './data-folder.ts'
 import { CannotStart } from './kit/cannot-start.ts'
@@ -21,6 +22,7 @@ async function openEngine(config: Config, file: string): Promise<Engine> {
         pooled: config.databasePooled,
       })
     }
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     const engine = await openSqliteEngine(file)
     for (const each of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(each)) chmodSync(each, 0o600)
     return engine

@@ -91,7 +91,8 @@ describe('strand', () => {
   test('--help names the verbs, exit code 0', async () => {
     const { code, stdout, stderr } = await run(['--help'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    for (const verb of ['demo', 'serve', 'user', 'openapi', 'version']) expect(stdout).toContain(verb)
+    for (const verb of ['demo', 'serve', 'migrate', 'user', 'openapi', 'version'])
+      expect(stdout).toContain(verb)
   })
 
   test('serve --help lists every flag and setting, with examples', async () => {
@@ -151,6 +152,30 @@ describe('strand', () => {
       expect(stderr).not.toContain('    at ')
     })
   }
+})
+
+describe('strand migrate', () => {
+  test('makes the store, and then has nothing to do; a server goes on meanwhile', async () => {
+    const data = freshPath('data')
+    const first = await run(['migrate', '--data', data])
+    expect(first).toMatchObject({ code: 0, stderr: '' })
+    expect(first.stdout).toMatch(/^The store is at schema \d+: \d+ steps taken\.\n$/)
+    const { url } = await startServe(['--data', data])
+    const again = await run(['migrate', '--data', data])
+    expect(again.stdout).toMatch(/^The store is at schema \d+: nothing was to be done\.\n$/)
+    expect((await call(`${url}/readyz`)).status).toBe(200)
+  })
+
+  test('one sentence where the store is newer than the program, or cannot be reached', async () => {
+    const data = freshPath('data')
+    await run(['migrate', '--data', data])
+    const db = new Database(join(data, 'strand.db'))
+    db.run("insert into schema_versions (version, applied_at) values (999, '')")
+    db.close()
+    expectOneSentence(await run(['migrate', '--data', data]), 'schema 999', 'newer version')
+    const away = `postgres://strand@127.0.0.1:${await freePort()},127.0.0.1:${await freePort()}/strand`
+    expectOneSentence(await run(['migrate', '--database-url', away]), 'cannot be opened')
+  })
 })
 
 describe('strand user password', () => {
