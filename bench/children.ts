@@ -66,8 +66,12 @@ export class Children {
     if (code !== 0) throw new Error(`bench/paced-load.ts ended with ${code}`)
   }
 
-  /** Strand on a data folder; gives how long it took to its first good answer. */
-  async startStrand(folder: string, secrets?: Secrets): Promise<Served & { readonly milliseconds: number }> {
+  /** Strand on a data folder, or on PostgreSQL; gives how long it took to its first good answer. */
+  async startStrand(
+    folder: string,
+    secrets?: Secrets,
+    databaseUrl?: string,
+  ): Promise<Served & { readonly milliseconds: number }> {
     const listen = `127.0.0.1:${freePort()}`
     const words = bunScript('src/main.ts', 'serve', '--data', folder, '--listen', listen)
     const began = performance.now()
@@ -76,6 +80,7 @@ export class Children {
       STRAND_RATE_USER: '0',
       STRAND_RATE_ANONYMOUS: '0',
       STRAND_LOG: 'warn',
+      ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
       ...(secrets !== undefined && {
         STRAND_MASTER_KEYS: secrets.masterKeys,
         STRAND_OPERATOR_TOKEN: secrets.operatorToken,

@@ -24,7 +24,8 @@ export const USAGE = `npm run bench -- [flags]
   --seconds <n>        length of a round; 5
   --soak               a steady mixed load for half an hour instead
   --minutes <n>        how long it soaks; 30
-  --write              put the figures and pictures into bench/README.md: of everything, of --only growth, or of --soak`
+  --nodes              one and two nodes on PostgreSQL beside the embedded store instead; 10000 streams, rounds of 3 s
+  --write              put the figures and pictures into bench/README.md: of everything, of --only growth, --soak or --nodes`
 
 export interface MeasurePlan {
   readonly kind: 'measure'
@@ -44,6 +45,13 @@ export interface SoakPlan {
   readonly write: boolean
 }
 
+export interface NodesPlan {
+  readonly kind: 'nodes'
+  readonly size: WorldSize
+  readonly pace: Pace
+  readonly write: boolean
+}
+
 type Flags = ReturnType<typeof readFlags>
 
 function readFlags(words: readonly string[]) {
@@ -57,6 +65,7 @@ function readFlags(words: readonly string[]) {
       rounds: { type: 'string' },
       seconds: { type: 'string' },
       soak: { type: 'boolean', default: false },
+      nodes: { type: 'boolean', default: false },
       minutes: { type: 'string' },
       write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -65,10 +74,27 @@ function readFlags(words: readonly string[]) {
 }
 
 /** What is asked for. Throws with a sentence if that cannot be. */
-export function readPlan(words: readonly string[]): MeasurePlan | SoakPlan | 'help' {
+export function readPlan(words: readonly string[]): MeasurePlan | SoakPlan | NodesPlan | 'help' {
   const flags = readFlags(words)
   if (flags.help) return 'help'
-  return flags.soak ? soakPlan(flags) : measurePlan(flags)
+  if (flags.soak) return soakPlan(flags)
+  return flags.nodes ? nodesPlan(flags) : measurePlan(flags)
+}
+
+function nodesPlan(flags: Flags): NodesPlan {
+  if (flags.quick || flags.only.length > 0 || flags.minutes !== undefined) {
+    throw new Error('--nodes goes with --streams, --entitlements, --rounds, --seconds and --write alone')
+  }
+  return {
+    kind: 'nodes',
+    size: sizeOf(flags, 10_000, SMALLEST.streams),
+    pace: {
+      rounds: number(flags, 'rounds', 3, 1),
+      seconds: number(flags, 'seconds', 3, 1),
+      warmUpSeconds: 0,
+    },
+    write: flags.write,
+  }
 }
 
 function soakPlan(flags: Flags): SoakPlan {

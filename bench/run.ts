@@ -9,6 +9,7 @@ import { Lifetime } from '../src/kit/lifetime.ts'
 import { Children } from './children.ts'
 import { runEverything } from './everything.ts'
 import { requireTools } from './load.ts'
+import { runNodes } from './nodes.ts'
 import { readPlan, USAGE } from './options.ts'
 import { runSoak } from './soak.ts'
 
@@ -42,6 +43,7 @@ async function main(): Promise<number> {
   }
   try {
     if (plan.kind === 'soak') await runSoak(plan, children, folder)
+    else if (plan.kind === 'nodes') await runNodes(plan, children, folder)
     else await runEverything(plan, children, folder)
     return 0
   } catch (error) {

