@@ -12,9 +12,10 @@ import {
   type RateLimits,
 } from './rate-limit.ts'
 
-/** A share is this part of a minute's points: small enough that none lies idle for long, large enough to ask seldom. */
-const SHARE = 1 / 20
-/** Points that were not used by then are let go, so that nobody saves them up. */
+/** The largest share, as part of a minute's points. Who uses up a share at once gets twice as much, who does not gets half. */
+const LARGEST_SHARE = 1 / 20
+const AT_ONCE_MILLISECONDS = 1000
+/** Points that were not used by then are not spent any more: they go back with the next question. */
 const KEPT_MILLISECONDS = 2000
 /** Where nothing was left, the store is not asked again sooner. */
 const REFUSED_MILLISECONDS = 100
@@ -25,7 +26,10 @@ const PART_WHEN_ALONE = 1 / 4
 /** Points that this process may spend on a caller. */
 interface Lease {
   points: number
-  /** On the monotonic clock. */
+  /** How many it asks for. */
+  share: number
+  /** When it was given the last ones; on the monotonic clock, as all here. */
+  since: number
   until: number
   refusedUntil: number
   /** What the store had left when it was asked last. */
@@ -60,7 +64,7 @@ export class LeasedLimiter implements Limiter {
     const name = bucketName(caller, address)
     const lease = this.#lease(name)
     if (spend(lease)) {
-      if (lease.points < (limit * SHARE) / 2) this.#ask(name, lease, limit).catch(() => undefined)
+      if (lease.points < lease.share / 2) this.#ask(name, lease, limit).catch(() => undefined)
       return allowance(lease, limit, true)
     }
     if (performance.now() < lease.refusedUntil) return allowance(lease, limit, false)
@@ -92,15 +96,24 @@ export class LeasedLimiter implements Limiter {
   }
 
   async #renew(name: string, lease: Lease, limit: number): Promise<void> {
-    const wanted = Math.max(1, Math.round(limit * SHARE))
+    const asked = performance.now()
+    const isUsedUp = lease.points < 1 || asked < lease.until
+    const wasQuick = asked - lease.since < AT_ONCE_MILLISECONDS
+    const most = Math.max(1, Math.round(limit * LARGEST_SHARE))
+    lease.share =
+      isUsedUp && wasQuick ? Math.min(most, lease.share * 2) : Math.max(1, Math.floor(lease.share / 2))
+    const returned = asked < lease.until ? 0 : lease.points
+    lease.points -= returned
     const { granted, left } = await this.#store.commands.leasePoints({
       name,
       capacity: limit,
       fullAfterSeconds: 60,
-      wanted,
+      wanted: lease.share,
+      returned,
     })
     const now = performance.now()
-    lease.points = (now < lease.until ? lease.points : 0) + granted
+    lease.points += granted
+    lease.since = now
     lease.until = now + KEPT_MILLISECONDS
     lease.left = left
     if (granted === 0) lease.refusedUntil = now + REFUSED_MILLISECONDS
@@ -109,7 +122,7 @@ export class LeasedLimiter implements Limiter {
   #lease(name: string): Lease {
     const known = this.#leases.get(name)
     if (known !== undefined) return known
-    const lease = { points: 0, until: 0, refusedUntil: 0, left: 0, asking: undefined }
+    const lease = { points: 0, share: 1, since: 0, until: 0, refusedUntil: 0, left: 0, asking: undefined }
     this.#leases.set(name, lease)
     return lease
   }

@@ -53,6 +53,18 @@ for (const engine of engines) {
       expect((await two?.take(app('another'), nowhere))?.allowed).toBe(true)
     })
 
+    test('modest use of four takes no more than it uses: a burst behind it is let through', async () => {
+      const four = limiters(4, 120)
+      for (let n = 0; n < 40; n++) {
+        expect((await four[n % 4]?.take(app('modest'), nowhere))?.allowed).toBe(true)
+        await Bun.sleep(20)
+      }
+      const burst = await Promise.all(
+        Array.from({ length: 60 }, (_, n) => four[n % 4]?.take(app('modest'), nowhere)),
+      )
+      expect(burst.filter(each => each?.allowed)).toHaveLength(60)
+    })
+
     test('0 switches it off', async () => {
       const [one] = limiters(1, 0)
       expect(one?.take(app('any'), nowhere)).toMatchObject({ allowed: true, remaining: 800 })

@@ -10,13 +10,13 @@ interface SharedBucket {
 
 /**
  * Hands out points of a bucket to the process that asks: the sum of what all processes are given is what one bucket holds.
- * `left` is what others may still ask for.
+ * `returned` is what it was given before and did not use; `left` is what others may still ask for.
  */
 export async function leasePoints(
   tx: Transaction,
-  args: SharedBucket & { readonly wanted: number },
+  args: SharedBucket & { readonly wanted: number; readonly returned: number },
 ): Promise<{ granted: number; left: number }> {
-  const points = await pointsIn(tx, args)
+  const points = Math.min(args.capacity, (await pointsIn(tx, args)) + args.returned)
   const granted = Math.min(args.wanted, Math.floor(points))
   await setPoints(tx, args, points - granted)
   return { granted, left: Math.floor(points - granted) }
