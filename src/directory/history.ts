@@ -7,6 +7,9 @@ import type { Directory } from './directory.ts'
 const AT_ONCE = 10
 /** The furthest that is looked back; the feed itself forgets after some minutes. */
 const MOST_ENTRIES = 100_000
+/** How long a page waits for a store that is away, rather than going on without knowing where its walk began. */
+const PATIENCE_MILLISECONDS = 2500
+const RETRY_MILLISECONDS = 50
 
 /**
  * Brings the directory to know the point where a walk began, if it does not: a page of the walk may have come from another
@@ -32,8 +35,23 @@ export class History {
     await attempt.catch(() => undefined)
   }
 
+  /** Reads the feed as soon as it can be read: a store that is away may be back in a moment. */
+  async #catchUp(): Promise<void> {
+    const deadline = Bun.sleep(PATIENCE_MILLISECONDS).then(() => 'late' as const)
+    for (;;) {
+      const outcome = await Promise.race([
+        deadline,
+        this.#follower.catchUp().then(
+          () => 'done' as const,
+          () => Bun.sleep(RETRY_MILLISECONDS),
+        ),
+      ])
+      if (outcome !== undefined) return
+    }
+  }
+
   async #try(point: FeedPoint): Promise<void> {
-    await this.#follower.catchUp()
+    await this.#catchUp()
     if (this.#directory.knows(point)) return
     const { oldest } = this.#directory
     if (point.seq >= oldest.seq || oldest.seq - point.seq > MOST_ENTRIES) return
