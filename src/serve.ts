@@ -165,6 +165,7 @@ async function start(
     openapi: lazily(() => JSON.stringify(openapiDocument({ version: VERSION, serverUrl: publicUrl }))),
     version: VERSION,
     isReady: async () => !draining && (await answersInTime(store)),
+    staleSeconds: () => follower.staleSeconds,
   })
   const { url, operatorUrl } = early ?? openAll()
   return {

@@ -38,6 +38,8 @@ export interface ServerOptions extends Counter {
   readonly version: string
   /** Whether requests can be answered well; asked by /readyz. */
   isReady(): Promise<boolean>
+  /** How old what is shown from memory may be; told by /readyz. */
+  staleSeconds(): number
 }
 
 /** Which families a listener answers. */
@@ -115,16 +117,19 @@ export class Application {
 
   /** What is there beside the families. */
   #answerOutside(visit: Visit): Eventual<Response> {
-    const { openapi, version, isReady } = this.#options
+    const { openapi, version, isReady, staleSeconds } = this.#options
     const reply = (status: number, answer: object) =>
       letterheadOf(undefined).respond(status, JSON.stringify(answer), visit)
     switch (visit.method === 'GET' && visit.path) {
       case '/healthz':
         return reply(200, { status: 'ok' })
       case '/readyz':
-        return isReady().then(ready =>
-          ready ? reply(200, { status: 'ready' }) : reply(503, { status: 'not ready' }),
-        )
+        return isReady().then(ready => {
+          const stale_seconds = Math.round(staleSeconds() * 10) / 10
+          return ready
+            ? reply(200, { status: 'ready', stale_seconds })
+            : reply(503, { status: 'not ready', stale_seconds })
+        })
       case '/openapi.json': {
         const response = letterheadOf(undefined).respond(200, openapi(), visit)
         response.headers.set('Access-Control-Allow-Origin', '*')

@@ -23,12 +23,19 @@ export class FeedFollower {
   readonly #log: Log
   #applied: FeedPoint | undefined
   #catchingUp: Promise<void> | undefined
+  /** When the feed was last read to its end, on the monotonic clock. */
+  #inStepAt = performance.now()
 
   constructor(store: Store, audiences: readonly Audience[], log: Log) {
     this.#store = store
     this.#audiences = audiences
     this.#log = log
     store.onChange(entries => this.handOver(entries))
+  }
+
+  /** How old what the audience knows may be. */
+  get staleSeconds(): number {
+    return (performance.now() - this.#inStepAt) / 1000
   }
 
   async handOver(entries: readonly FeedEntry[]): Promise<void> {
@@ -45,9 +52,13 @@ export class FeedFollower {
   /** Reads the feed to its end. Those who ask while it is being read wait for one more reading. */
   async catchUp(): Promise<void> {
     if (this.#catchingUp !== undefined) await this.#catchingUp.catch(() => undefined)
-    this.#catchingUp ??= this.#readFeed().finally(() => {
-      this.#catchingUp = undefined
-    })
+    this.#catchingUp ??= this.#readFeed()
+      .then(() => {
+        this.#inStepAt = performance.now()
+      })
+      .finally(() => {
+        this.#catchingUp = undefined
+      })
     await this.#catchingUp
   }
 
