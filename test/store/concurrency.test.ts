@@ -45,8 +45,8 @@ for (const engine of engines) {
           now: NOW + round,
         })
       // As many at a time as a server lets wait: more would be told to come back.
-      for (let first = 0; first < 200; first += 20) {
-        const rounds = Array.from({ length: 20 }, (_, n) =>
+      for (let first = 0; first < 200; first += 8) {
+        const rounds = Array.from({ length: 8 }, (_, n) =>
           update((first + n) % 3 === 0 ? ids.toReversed() : ids, first + n),
         )
         for (const groups of await Promise.all(rounds))

@@ -9,8 +9,9 @@ import { Unavailable } from '../errors.ts'
 const LOOK_MILLISECONDS = 1000
 const LOOK_SOONER_MILLISECONDS = 200
 const PROBE_MILLISECONDS = 1000
-/** Once may be chance: a machine that was busy. */
+/** Once may be chance. */
 const MISSES = 2
+const SILENT_MILLISECONDS = 1500
 export const READ_MILLISECONDS = 3000
 /** How long a write waits for a row that another one holds. */
 export const LOCK_MILLISECONDS = 2000
@@ -41,6 +42,8 @@ export class Primary {
   #pools: Pools | undefined
   #timeline = 0
   #misses = 0
+  /** When a query or a command was last answered, on the monotonic clock. */
+  #answeredAt = 0
   #waiting = Promise.withResolvers<Pools>()
   #timer: Timer | undefined
   #looking: Promise<void> | undefined
@@ -63,6 +66,11 @@ export class Primary {
     ])
     if (found === undefined) throw new Unavailable('no PostgreSQL server can be written to at the moment')
     return found
+  }
+
+  /** The server has answered. */
+  confirm(pools: Pools): void {
+    if (this.#pools === pools) this.#answeredAt = performance.now()
   }
 
   /** The server did not answer, or would not write: it is looked for at once. */
@@ -98,7 +106,9 @@ export class Primary {
     // A timeline is never left for an older one: that would be a server that was cut off and does not know it.
     if (url === undefined || timeline === 0 || timeline < this.#timeline) {
       this.#misses += 1
-      if (this.#misses >= MISSES) this.#lose()
+      // A machine that is busy answers late; as long as it does answer, it is the one.
+      const isSilent = performance.now() - this.#answeredAt > SILENT_MILLISECONDS
+      if (this.#misses >= MISSES && isSilent) this.#lose()
       return
     }
     this.#misses = 0
