@@ -5,7 +5,7 @@ import { Glob } from 'bun'
 import { operations } from '../../src/contract/index.ts'
 import { problems } from '../../src/contract/problem.ts'
 
-const documents = ['*.md', 'docs/**/*.md', 'bench/*.md'].flatMap(pattern => [
+const documents = ['*.md', 'docs/**/*.md', 'bench/*.md', 'rig/*.md'].flatMap(pattern => [
   ...new Glob(pattern).scanSync('.'),
 ])
 
@@ -65,7 +65,7 @@ test('every problem is declared by an operation or belongs to all of them', () =
 })
 
 test('documents and code name no path of one machine and no registry', () => {
-  const files = ['src', 'test', 'bench', 'docs', 'bin', '.ci'].flatMap(folder =>
+  const files = ['src', 'test', 'bench', 'rig', 'docs', 'bin', '.ci'].flatMap(folder =>
     [...new Glob('**/*').scanSync({ cwd: folder })].map(file => join(folder, file)),
   )
   expect(documents.length).toBeGreaterThan(10)

@@ -1,0 +1,99 @@
+/**
+ * What stands in front of the nodes: each request goes to the next one, whatever connection it came on, over a connection
+ * of its own. A node that refuses a connection has not seen the request, so the next one gets it. A node that took it and
+ * did not answer may have done what was asked: then the caller hears 502 or 504. A node whose /healthz is silent is left
+ * out until it answers again. That is what nginx does with its usual settings.
+ */
+import type { StrandNode } from './strand-node.ts'
+
+const CHECK_MILLISECONDS = 250
+const HEALTH_MILLISECONDS = 1000
+const ANSWER_MILLISECONDS = 15_000
+
+/** The header that says who answered. */
+export const SERVED_BY = 'x-served-by'
+
+export class Balancer {
+  readonly #nodes: readonly StrandNode[]
+  readonly #absent = new Set<StrandNode>()
+  readonly #server: ReturnType<typeof Bun.serve>
+  readonly #checks: Timer[]
+  #turn = 0
+
+  constructor(nodes: readonly StrandNode[]) {
+    this.#nodes = nodes
+    this.#server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      idleTimeout: 60,
+      fetch: request => this.#forward(request),
+    })
+    this.#checks = nodes.map(node => setInterval(() => void this.#check(node), CHECK_MILLISECONDS))
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#server.port}`
+  }
+
+  async close(): Promise<void> {
+    for (const check of this.#checks) clearInterval(check)
+    await this.#server.stop(true)
+  }
+
+  async #check(node: StrandNode): Promise<void> {
+    const options = { signal: AbortSignal.timeout(HEALTH_MILLISECONDS), keepalive: false }
+    const isWell = await fetch(`${node.url}/healthz`, options).then(
+      answer => answer.arrayBuffer().then(() => answer.ok),
+      () => false,
+    )
+    if (isWell) this.#absent.delete(node)
+    else this.#absent.add(node)
+  }
+
+  #next(tried: ReadonlySet<StrandNode>): StrandNode | undefined {
+    for (const mayBeAbsent of [false, true]) {
+      for (let step = 0; step < this.#nodes.length; step++) {
+        const node = this.#nodes[(this.#turn + step) % this.#nodes.length] as StrandNode
+        if (tried.has(node) || (!mayBeAbsent && this.#absent.has(node))) continue
+        this.#turn = (this.#turn + step + 1) % this.#nodes.length
+        return node
+      }
+    }
+    return undefined
+  }
+
+  async #forward(request: Request): Promise<Response> {
+    const { pathname, search } = new URL(request.url)
+    const body = request.body === null ? null : await request.arrayBuffer()
+    const headers = new Headers(request.headers)
+    headers.delete('host')
+    headers.delete('connection')
+    const tried = new Set<StrandNode>()
+    for (let node = this.#next(tried); node !== undefined; node = this.#next(tried)) {
+      tried.add(node)
+      try {
+        const answer = await fetch(`${node.url}${pathname}${search}`, {
+          method: request.method,
+          headers,
+          body,
+          redirect: 'manual',
+          keepalive: false,
+          signal: AbortSignal.timeout(ANSWER_MILLISECONDS),
+        })
+        const text = await answer.arrayBuffer()
+        const given = new Headers(answer.headers)
+        given.set(SERVED_BY, node.name)
+        return new Response(answer.status === 204 ? null : text, { status: answer.status, headers: given })
+      } catch (error) {
+        const { code, name } = error as { code?: string; name?: string }
+        if (code === 'ConnectionRefused') {
+          this.#absent.add(node)
+          continue
+        }
+        const status = name === 'TimeoutError' ? 504 : 502
+        return new Response(`${code ?? name}`, { status, headers: { [SERVED_BY]: node.name } })
+      }
+    }
+    return new Response('nobody is there', { status: 502 })
+  }
+}

@@ -1,0 +1,55 @@
+/** A run: the stage and the world are made, the faults strike one after the other, the report is kept. */
+import type { Lifetime } from '../src/kit/lifetime.ts'
+import type { Ground } from './faults/fault.ts'
+import { makeReport, type Shown, toMarkdown } from './figures.ts'
+import { keepReport, showInReadme } from './keep.ts'
+import { untilNodesAgree } from './load/agreement.ts'
+import { Caller } from './load/caller.ts'
+import type { Plan } from './options.ts'
+import { runSteps, type Step, say } from './progress.ts'
+import { openStage } from './stage.ts'
+import { makeWorld } from './world.ts'
+
+/** Gives whether every goal held. */
+export async function runEverything(plan: Plan, folder: string, lifetime: Lifetime): Promise<boolean> {
+  let ground: Ground | undefined
+  const shown: Shown[] = []
+  const making: Step = {
+    name: 'three PostgreSQL servers, four Strand nodes, a world',
+    seconds: 10 + plan.streams / 60,
+    run: async () => {
+      const stage = await openStage(folder, plan.hosts, lifetime)
+      const caller = new Caller(stage.balancer.url)
+      const world = await makeWorld(caller, stage.operatorToken, plan.streams)
+      await untilNodesAgree(stage)
+      ground = { stage, world, pace: plan.pace }
+    },
+  }
+  const strikes = plan.chosen.map(
+    (fault): Step => ({
+      name: `${fault.name}: ${fault.what}`,
+      seconds: fault.seconds(plan.pace),
+      run: async () => {
+        if (ground === undefined) throw new Error('there is no stage')
+        const findings = await fault.strike(ground)
+        for (const each of findings) say(`  ${each.verdict.padEnd(6)} ${each.asked}: ${each.measured}`)
+        shown.push({ fault: fault.name, what: fault.what, findings })
+      },
+    }),
+  )
+  const publish = () => {
+    const hosts = plan.hosts === 'all' ? 'all three addresses' : 'one address that leads to the primary'
+    const { seconds, rounds } = plan.pace
+    const circumstances = `${plan.streams} live streams, faults of ${seconds} s and ${rounds} rounds, nodes told ${hosts}`
+    const report = makeReport(circumstances, shown)
+    keepReport(report)
+    console.log(toMarkdown(report))
+    if (plan.write && shown.length === plan.chosen.length) showInReadme(report)
+  }
+  try {
+    await runSteps([making, ...strikes])
+  } finally {
+    if (shown.length > 0) publish()
+  }
+  return shown.every(each => each.findings.every(finding => finding.verdict !== 'broken'))
+}

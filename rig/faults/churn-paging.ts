@@ -1,0 +1,73 @@
+import { faultsOfWalk, type Walk } from '../judge/walks.ts'
+import { Caller } from '../load/caller.ts'
+import { StreamJournal } from '../load/stream-load.ts'
+import { walkDirectory } from '../load/walk-load.ts'
+import { changeViewers } from './changes.ts'
+import type { Fault } from './fault.ts'
+import { atMost, noted, shown } from './findings.ts'
+
+const WALKERS = 4
+const PAGE = 20
+const CHANGES_PER_SECOND = 50
+const STARTERS = 4
+const REST_MILLISECONDS = 40
+
+/** L2 */
+export const churnPaging: Fault = {
+  name: 'churn-paging',
+  what: 'people walk through the directory, each page from another node, while streams start, end and change viewers',
+  seconds: pace => 3 + pace.seconds,
+  strike: async ground => {
+    const { stage, world, pace } = ground
+    const end = performance.now() + pace.seconds * 1000
+    const goOn = () => performance.now() < end
+    const journal = new StreamJournal(world.operatorToken)
+    const starting = new Caller(stage.balancer.url)
+    const walks: Walk[] = []
+    const walking = new Caller(stage.balancer.url)
+    const walker = async () => {
+      while (goOn()) walks.push(await walkDirectory(walking, PAGE))
+    }
+    const starter = async (number: number) => {
+      const own = world.churning.filter((_, index) => index % STARTERS === number)
+      for (let turn = 0; goOn(); turn++) {
+        await journal.toggle(starting, own[turn % own.length] ?? '')
+        await Bun.sleep(REST_MILLISECONDS)
+      }
+    }
+    const [perSecond] = await Promise.all([
+      changeViewers(ground, CHANGES_PER_SECOND, goOn),
+      ...Array.from({ length: WALKERS }, walker),
+      ...Array.from({ length: STARTERS }, (_, number) => starter(number)),
+    ])
+    const sometimes = new Set(world.churning)
+    const faults = walks.map(walk => faultsOfWalk(walk, { throughout: world.steady, sometimes }))
+    const sum = (of: (each: (typeof faults)[number]) => number) =>
+      faults.reduce((all, each) => all + of(each), 0)
+    const servers = walks.map(walk => new Set(walk.servers).size)
+    return [
+      noted(
+        'what happened',
+        `${walks.length} walks of ${shown(world.steady.length)} streams and more, ${PAGE} a page; ` +
+          `${shown(starting.asked.length / pace.seconds)} starts and ends and ${shown(perSecond)} changes of viewers a second; ` +
+          `pages of a walk came from ${Math.min(...servers)} to ${Math.max(...servers)} nodes`,
+      ),
+      atMost('walks that were not answered to their end', walks.filter(walk => !walk.whole).length, 0),
+      atMost(
+        'streams shown twice',
+        sum(each => each.twice),
+        0,
+      ),
+      atMost(
+        'streams live throughout that were left out',
+        sum(each => each.missing),
+        0,
+      ),
+      atMost(
+        'streams shown that were never live',
+        sum(each => each.neverLive),
+        0,
+      ),
+    ]
+  },
+}

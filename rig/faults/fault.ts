@@ -1,0 +1,54 @@
+import { Load, type Recorded } from '../load/load.ts'
+import type { Stage } from '../stage.ts'
+import type { World } from '../world.ts'
+
+/** How hard the rig tries. */
+export interface Pace {
+  readonly name: 'quick' | 'usual'
+  /** How long a fault lasts that lasts, in seconds. */
+  readonly seconds: number
+  /** How often a fault strikes that strikes. */
+  readonly rounds: number
+}
+
+export interface Ground {
+  readonly stage: Stage
+  readonly world: World
+  readonly pace: Pace
+}
+
+export type Verdict = 'held' | 'broken' | 'noted'
+
+/** A line of the report. */
+export interface Finding {
+  readonly asked: string
+  readonly measured: string
+  readonly goal: string
+  readonly verdict: Verdict
+}
+
+export interface Fault {
+  /** Also the name of its file. */
+  readonly name: string
+  /** In a sentence, what is done to the servers. */
+  readonly what: string
+  /** About how long it takes, in seconds. */
+  seconds(pace: Pace): number
+  strike(ground: Ground): Promise<Finding[]>
+}
+
+const CALM_MILLISECONDS = 2000
+
+/** Strikes in the middle of the usual load, with a calm time before and after. */
+export async function underLoad(ground: Ground, strike: (load: Load) => Promise<void>): Promise<Recorded> {
+  const load = await Load.begin(ground.stage, ground.world)
+  try {
+    await Bun.sleep(CALM_MILLISECONDS)
+    await strike(load)
+    await Bun.sleep(CALM_MILLISECONDS)
+  } catch (error) {
+    await load.end().catch(() => undefined)
+    throw error
+  }
+  return load.end()
+}

@@ -1,0 +1,78 @@
+import { untilNodesAgree } from '../load/agreement.ts'
+import { Caller } from '../load/caller.ts'
+import { countInLogs } from './changes.ts'
+import type { Fault } from './fault.ts'
+import { atMost, inSeconds, noted, shown } from './findings.ts'
+
+const LOST_CHANGES = 20
+const POLL_SECONDS = 0.25
+
+/**
+ * F15. With one standby always in step this cannot happen, so the rule is lifted first: the primary acknowledges writes
+ * that nobody copies, is killed, and a standby that lacks them takes over. Their numbers in the feed are given again.
+ */
+export const forkedFeed: Fault = {
+  name: 'forked-feed',
+  what: 'the primary acknowledges without standbys, is killed, and a standby without its last writes is promoted',
+  seconds: () => 20,
+  strike: async ({ stage, world, pace }) => {
+    const ground = { stage, world, pace }
+    const { postgres, nodes, balancer } = stage
+    const caller = new Caller(balancer.url)
+    const report = (viewers: number) => {
+      const body = { counts: { [world.steady[0] ?? '']: viewers } }
+      return caller.must('viewers', 'POST', '/control/viewers', { token: world.operatorToken, body })
+    }
+    const forksBefore = countInLogs(ground, 'went another way')
+    const old = postgres.primary
+    await untilNodesAgree(stage)
+    await old.ask(`alter system set synchronous_standby_names = ''`)
+    await old.ask('select pg_reload_conf()')
+    await Bun.sleep(200)
+    const standbys = postgres.standbys
+    for (const each of standbys) each.pause()
+    for (let number = 1; number <= LOST_CHANGES; number++) await report(50_000 + number)
+    const before = await untilNodesAgree(stage)
+    await old.kill()
+    for (const each of standbys) each.resume()
+    await postgres.failOver(standbys)
+    const first = await answered(() => report(70_000))
+    const agreement = await untilNodesAgree(stage)
+    const forks = countInLogs(ground, 'went another way') - forksBefore
+    await postgres.rebuild(old)
+    await postgres.untilInStep()
+    return [
+      noted(
+        `nodes had applied ${LOST_CHANGES} changes that were lost`,
+        before.milliseconds === undefined ? 'no' : 'yes',
+      ),
+      noted('from the promotion to the first write', `${shown(first / 1000)} s`),
+      {
+        asked: 'nodes that noticed that the feed went another way',
+        measured: `${forks} of ${nodes.length}`,
+        goal: 'all',
+        verdict: forks >= nodes.length ? 'held' : 'broken',
+      },
+      atMost(
+        'from the first write of the new history until every node shows what the store holds',
+        inSeconds(agreement.milliseconds),
+        2 * POLL_SECONDS + 0.25,
+        ' s',
+      ),
+    ]
+  },
+}
+
+/** Tries until it works; gives how long that took, in milliseconds. */
+async function answered(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now()
+  for (;;) {
+    try {
+      await work()
+      return performance.now() - began
+    } catch (error) {
+      if (performance.now() - began > 60_000) throw error
+      await Bun.sleep(20)
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import { churnPaging } from './churn-paging.ts'
+import { dbRestart } from './db-restart.ts'
+import { deadlock } from './deadlock.ts'
+import { failoverKill } from './failover-kill.ts'
+import { failoverZombie } from './failover-zombie.ts'
+import type { Fault } from './fault.ts'
+import { forkedFeed } from './forked-feed.ts'
+import { nodeKill } from './node-kill.ts'
+import { nodePause } from './node-pause.ts'
+import { partition } from './partition.ts'
+import { poolExhaustion } from './pool-exhaustion.ts'
+import { propagation } from './propagation.ts'
+import { rateLimit } from './rate-limit.ts'
+import { rollingRestart } from './rolling-restart.ts'
+import { standbysLost } from './standbys-lost.ts'
+
+/** In the order in which they strike: those that only look come first. */
+export const faults: readonly Fault[] = [
+  propagation,
+  churnPaging,
+  rateLimit,
+  deadlock,
+  rollingRestart,
+  nodeKill,
+  nodePause,
+  partition,
+  poolExhaustion,
+  dbRestart,
+  standbysLost,
+  failoverKill,
+  failoverZombie,
+  forkedFeed,
+]
+
+/** What a short run strikes with: one of each kind. */
+export const quickFaults: readonly Fault[] = [
+  churnPaging,
+  rateLimit,
+  deadlock,
+  rollingRestart,
+  dbRestart,
+  failoverKill,
+]

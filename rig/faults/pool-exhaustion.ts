@@ -1,0 +1,69 @@
+import { Caller, outcomeOf } from '../load/caller.ts'
+import { updateGroup } from '../load/entitlement-load.ts'
+import { POOL } from '../stage.ts'
+import { type EntitlementGroup, grantGroups } from '../world.ts'
+import { type Fault, underLoad } from './fault.ts'
+import { atMost, between, firstSuccess, longestWait, percentile, shown, usualFindings } from './findings.ts'
+
+const HELD_MILLISECONDS = 8000
+const AFTERWARDS_MILLISECONDS = 5000
+
+/** F10 */
+export const poolExhaustion: Fault = {
+  name: 'pool-exhaustion',
+  what: 'another connection holds the locks of a hundred entitlements while hundreds of clients want to write them',
+  seconds: () => 30,
+  strike: async ground => {
+    const { stage, world, pace } = ground
+    const clients = pace.name === 'quick' ? 100 : 500
+    const crowd = new Caller(stage.balancer.url)
+    const [group] = (await grantGroups(crowd, world, 1)) as [EntitlementGroup]
+    let [began, held, released, connections] = [0, 0, 0, 0]
+    const recorded = await underLoad(ground, async () => {
+      began = performance.now()
+      await Bun.sleep(3000)
+      const holder = stage.postgres.primary.connect()
+      const ids = group.ids.map(id => `'${id}'`).join()
+      await holder.unsafe('begin')
+      await holder.unsafe(`select id from entitlements where id in (${ids}) order by id for update`)
+      held = performance.now()
+      const asking = Array.from({ length: clients }, (_, number) =>
+        updateGroup(crowd, world, group, { process: `crowd ${number}`, status: 'FULFILLED' }),
+      )
+      await Bun.sleep(HELD_MILLISECONDS)
+      released = performance.now()
+      await holder.unsafe('rollback')
+      await holder.close()
+      await Promise.all(asking)
+      await Bun.sleep(AFTERWARDS_MILLISECONDS)
+      const [row] = await stage.postgres.primary.ask<{ count: number }>(
+        `select count(*)::int as count from pg_stat_activity where datname = 'strand' and pid <> pg_backend_pid()`,
+      )
+      connections = row?.count ?? 0
+    })
+    const own = crowd.asked.filter(each => each.work === 'update')
+    const answers = [...Map.groupBy(own, each => each.status)].map(
+      ([status, all]) => `${all.length} × ${status}`,
+    )
+    const before = percentile(between(recorded.asked, 'directory', began, held), 0.99)
+    const meanwhile = percentile(between(recorded.asked, 'directory', held, released), 0.99)
+    const refused = own.filter(each => outcomeOf(each) !== 'ok')
+    return [
+      atMost(
+        `longest wait of ${shown(clients)} writers that were told 503 (answers: ${answers.join(', ')})`,
+        longestWait(refused),
+        1,
+        ' s',
+      ),
+      {
+        asked: 'p99 of directory reads, before and meanwhile',
+        measured: `${shown(before)} ms, ${shown(meanwhile)} ms`,
+        goal: 'less than twice',
+        verdict: meanwhile < 2 * before ? 'held' : 'broken',
+      },
+      atMost('from the release to a write', firstSuccess(recorded.asked, 'update', released), 2, ' s'),
+      atMost('connections to the database afterwards', connections, POOL * stage.nodes.length),
+      ...usualFindings(recorded, world),
+    ]
+  },
+}

@@ -1,0 +1,61 @@
+import { outcomeOf } from '../load/caller.ts'
+import { POOL } from '../stage.ts'
+import { type Fault, underLoad } from './fault.ts'
+import { atMost, between, firstSuccess, longestWait, shown, usualFindings } from './findings.ts'
+
+/** A write that was under way when the second standby went may still have been copied by it. */
+const LAST_COPIES_MILLISECONDS = 500
+
+/** F9 */
+export const standbysLost: Fault = {
+  name: 'standbys-lost',
+  what: 'both standbys are stopped for a while; then one comes back',
+  seconds: pace => 20 + pace.seconds,
+  strike: async ground => {
+    const { postgres, nodes } = ground.stage
+    let [lost, back, waiting] = [0, 0, 0]
+    const recorded = await underLoad(ground, async () => {
+      const [first, second] = postgres.standbys
+      await Promise.all([first?.stop('fast'), second?.stop('fast')])
+      lost = performance.now()
+      await Bun.sleep(ground.pace.seconds * 1000)
+      const [row] = await postgres.primary.ask<{ waiting: number }>(
+        `select count(*)::int as waiting from pg_stat_activity where wait_event = 'SyncRep'`,
+      )
+      waiting = row?.waiting ?? 0
+      await first?.start()
+      back = performance.now()
+      await Bun.sleep(5000)
+      await second?.start()
+      await postgres.untilInStep()
+    })
+    const updates = between(recorded.asked, 'update', lost + LAST_COPIES_MILLISECONDS, back)
+    const acknowledged = updates.filter(
+      each => outcomeOf(each) === 'ok' && each.invoked > lost && each.returned < back,
+    )
+    const reads = between(recorded.asked, 'read', lost, back).filter(each => each.invoked > lost)
+    const failedReads = reads.filter(each => outcomeOf(each) !== 'ok').length
+    return [
+      atMost('writes acknowledged while no standby was there', acknowledged.length, 0),
+      atMost('longest wait of a write', longestWait(updates.filter(each => each.invoked > lost)), 3, ' s'),
+      atMost(
+        `writes that wait in the database at the end of ${ground.pace.seconds} s`,
+        waiting,
+        POOL * nodes.length,
+      ),
+      {
+        asked: 'reads of entitlements that failed meanwhile',
+        measured: `${failedReads} of ${shown(reads.length)}`,
+        goal: '0',
+        verdict: failedReads === 0 ? 'held' : 'broken',
+      },
+      atMost(
+        'from the return of one standby to a write',
+        firstSuccess(recorded.asked, 'update', back),
+        5,
+        ' s',
+      ),
+      ...usualFindings(recorded, ground.world),
+    ]
+  },
+}

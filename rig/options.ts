@@ -1,0 +1,65 @@
+import { parseArgs } from 'node:util'
+import type { Fault, Pace } from './faults/fault.ts'
+import { faults, quickFaults } from './faults/index.ts'
+import type { Hosts } from './stage.ts'
+
+export const USAGE = `npm run rig -- [flags]
+  --quick          a small world, short faults, ${quickFaults.length} of them: under two minutes
+  --only <fault>   one fault; may be given again:
+                   ${faults.map(each => `${each.name.padEnd(16)} ${each.what}`).join('\n                   ')}
+  --seconds <n>    how long a fault lasts that lasts; 20
+  --rounds <n>     how often a fault strikes that strikes; 5
+  --streams <n>    live streams; 500
+  --one-host       each node is told one address that leads to the primary, instead of all three
+  --keep           leave the folder with the logs of all servers
+  --write          put the report into rig/README.md; wants all faults`
+
+export interface Plan {
+  readonly chosen: readonly Fault[]
+  readonly pace: Pace
+  readonly streams: number
+  readonly hosts: Hosts
+  readonly keep: boolean
+  readonly write: boolean
+}
+
+/** What is asked for. Throws with a sentence if that cannot be. */
+export function readPlan(words: readonly string[]): Plan | 'help' {
+  const { values: flags } = parseArgs({
+    args: [...words],
+    options: {
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string', multiple: true, default: [] },
+      seconds: { type: 'string' },
+      rounds: { type: 'string' },
+      streams: { type: 'string' },
+      'one-host': { type: 'boolean', default: false },
+      keep: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (flags.help) return 'help'
+  const { quick, only } = flags
+  const unknown = only.filter(name => !faults.some(each => each.name === name))
+  if (unknown.length > 0) throw new Error(`no fault is called ${unknown.join(', ')}`)
+  if (flags.write && (quick || only.length > 0)) throw new Error('--write wants all faults')
+  const number = (name: 'seconds' | 'rounds' | 'streams', standard: number, least: number): number => {
+    const value = Number(flags[name] ?? standard)
+    if (!Number.isInteger(value) || value < least)
+      throw new Error(`--${name} must be a whole number of at least ${least}`)
+    return value
+  }
+  return {
+    chosen: only.length > 0 ? faults.filter(each => only.includes(each.name)) : quick ? quickFaults : faults,
+    pace: {
+      name: quick ? 'quick' : 'usual',
+      seconds: number('seconds', quick ? 5 : 20, 1),
+      rounds: number('rounds', quick ? 1 : 5, 1),
+    },
+    streams: number('streams', quick ? 150 : 500, 100),
+    hosts: flags['one-host'] ? 'one' : 'all',
+    keep: flags.keep,
+    write: flags.write,
+  }
+}
