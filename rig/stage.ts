@@ -1,6 +1,6 @@
 /** Everything that the rig stands on: three PostgreSQL servers, four Strand nodes, the wires between them, the balancer. */
 import { randomBytes } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
+import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Lifetime } from '../src/kit/lifetime.ts'
 import { Balancer } from './cluster/balancer.ts'
@@ -29,8 +29,9 @@ export interface Stage {
 export async function openStage(folder: string, hosts: Hosts, lifetime: Lifetime): Promise<Stage> {
   const databases = join(folder, 'postgres')
   mkdirSync(databases)
-  const postgres = await PostgresCluster.create(databases)
-  lifetime.onClose(() => postgres.stop())
+  // PostgreSQL may run as somebody else, who must get through.
+  chmodSync(folder, 0o711)
+  const postgres = await PostgresCluster.create(databases, lifetime)
   const operatorToken = randomBytes(20).toString('hex')
   const settings = {
     STRAND_OPERATOR_TOKEN: operatorToken,

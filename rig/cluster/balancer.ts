@@ -1,14 +1,16 @@
 /**
  * What stands in front of the nodes: each request goes to the next one, whatever connection it came on, over a connection
- * of its own. A node that refuses a connection has not seen the request, so the next one gets it. A node that took it and
- * did not answer may have done what was asked: then the caller hears 502 or 504. A node whose /healthz is silent is left
- * out until it answers again. That is what nginx does with its usual settings.
+ * of its own. A node that refuses a connection has not seen the request, so the next one gets it; so does a request that
+ * may be repeated and lost its connection. Anything else that was not answered may have happened: the caller hears 502 or
+ * 504. That is what nginx does with its usual settings. A node whose /readyz says no, or nothing, is passed over as long as
+ * there is another one.
  */
 import type { StrandNode } from './strand-node.ts'
 
 const CHECK_MILLISECONDS = 250
 const HEALTH_MILLISECONDS = 1000
 const ANSWER_MILLISECONDS = 15_000
+const REPEATABLE = new Set(['GET', 'PUT', 'DELETE'])
 
 /** The header that says who answered. */
 export const SERVED_BY = 'x-served-by'
@@ -42,7 +44,7 @@ export class Balancer {
 
   async #check(node: StrandNode): Promise<void> {
     const options = { signal: AbortSignal.timeout(HEALTH_MILLISECONDS), keepalive: false }
-    const isWell = await fetch(`${node.url}/healthz`, options).then(
+    const isWell = await fetch(`${node.url}/readyz`, options).then(
       answer => answer.arrayBuffer().then(() => answer.ok),
       () => false,
     )
@@ -86,11 +88,12 @@ export class Balancer {
         return new Response(answer.status === 204 ? null : text, { status: answer.status, headers: given })
       } catch (error) {
         const { code, name } = error as { code?: string; name?: string }
-        if (code === 'ConnectionRefused') {
+        const isLate = name === 'TimeoutError'
+        if (code === 'ConnectionRefused' || (!isLate && REPEATABLE.has(request.method))) {
           this.#absent.add(node)
           continue
         }
-        const status = name === 'TimeoutError' ? 504 : 502
+        const status = isLate ? 504 : 502
         return new Response(`${code ?? name}`, { status, headers: { [SERVED_BY]: node.name } })
       }
     }

@@ -10,6 +10,7 @@ import { spawnSync } from 'node:child_process'
 import { appendFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SQL } from 'bun'
+import type { Lifetime } from '../../src/kit/lifetime.ts'
 import { type Binaries, findBinaries } from './binaries.ts'
 import { freePort } from './free-port.ts'
 import { PostgresNode } from './postgres-node.ts'
@@ -43,12 +44,13 @@ export class PostgresCluster {
   }
 
   /** Makes the primary, copies its folder while it is stopped, and starts all three. */
-  static async create(folder: string): Promise<PostgresCluster> {
+  static async create(folder: string, lifetime: Lifetime): Promise<PostgresCluster> {
     const binaries = await findBinaries(folder)
     const nodes: PostgresNode[] = []
     for (const name of NAMES)
       nodes.push(new PostgresNode(name, await freePort(), join(folder, name), binaries))
     const [primary, ...standbys] = nodes as [PostgresNode, PostgresNode, PostgresNode]
+    lifetime.onClose(() => Promise.all(nodes.map(each => each.kill())))
     initialize(primary.folder, binaries)
     await primary.start()
     await primary.ask('create database strand', 'postgres')
@@ -109,10 +111,6 @@ export class PostgresCluster {
       await backup.close()
     }
     await node.start()
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all(this.nodes.map(each => each.kill()))
   }
 
   #settingsOf(node: PostgresNode): Record<string, string> {

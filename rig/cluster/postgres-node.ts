@@ -38,7 +38,7 @@ export class PostgresNode {
     this.#server = server
     const deadline = performance.now() + START_MILLISECONDS
     for (;;) {
-      if (await this.ask('select 1').catch(() => undefined)) return
+      if (await this.ask('select 1', 'postgres').catch(() => undefined)) return
       if (!this.isRunning) throw new Error(`${this.name} did not start: ${this.log().slice(-800)}`)
       if (performance.now() > deadline) throw new Error(`${this.name} does not answer`)
       await Bun.sleep(20)

@@ -76,14 +76,21 @@ function lostFinding({ markers, wrongChannels }: Recorded): Finding {
 function errorFinding(asked: readonly Asked[]): Finding {
   const failed = asked.filter(each => outcomeOf(each) === 'unknown')
   const others = failed.filter(each => each.status !== 503 || !each.retryAfter)
-  const kinds = [...Map.groupBy(others, each => `${each.work} ${each.status || 'no answer'}`)]
-  const list = kinds.map(([kind, all]) => `${kind}: ${all.length}`).join(', ')
+  const list = listOfKinds(others)
   return {
     asked: 'failures other than 503 with Retry-After',
     measured: `${shown(others.length)}${list && ` (${list})`}, beside ${shown(failed.length - others.length)} of 503, in ${shown(asked.length)} requests`,
     goal: '0',
     verdict: others.length === 0 ? 'held' : 'broken',
   }
+}
+
+/** `update 502 ECONNRESET: 3, read 504: 1` */
+export function listOfKinds(failed: readonly Asked[]): string {
+  const kinds = Map.groupBy(failed, each =>
+    `${each.work} ${each.status || 'no answer'} ${each.remark}`.trim(),
+  )
+  return [...kinds].map(([kind, all]) => `${kind}: ${all.length}`).join(', ')
 }
 
 function directoryFinding({ asked, walks }: Recorded, { steady, churning }: World): Finding {

@@ -5,17 +5,19 @@ import { noted, shown } from './findings.ts'
 
 const TIMES = 10
 const ASKERS = 8
+/** In less time the client does not ask for more than a full bucket holds. */
+const LEAST_SECONDS = 12
 
 /** L8. A full bucket and what flows into it in the time is all that may be taken out, however many nodes there are. */
 export const rateLimit: Fault = {
   name: 'rate-limit',
   what: 'one client asks ten times as often as it may, each request at another node',
-  seconds: pace => 2 + pace.seconds,
+  seconds: pace => 2 + Math.max(LEAST_SECONDS, pace.seconds),
   strike: async ({ stage, world, pace }) => {
     const caller = new Caller(stage.balancer.url)
     const { id, token } = world.greedy
     const began = performance.now()
-    const end = began + pace.seconds * 1000
+    const end = began + Math.max(LEAST_SECONDS, pace.seconds) * 1000
     let asked = 0
     const asker = async () => {
       while (performance.now() < end) {

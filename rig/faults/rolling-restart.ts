@@ -1,6 +1,6 @@
 import { outcomeOf } from '../load/caller.ts'
 import { type Fault, underLoad } from './fault.ts'
-import { atMost, shown, usualFindings } from './findings.ts'
+import { atMost, listOfKinds, shown, usualFindings } from './findings.ts'
 
 /** F19 */
 export const rollingRestart: Fault = {
@@ -20,8 +20,7 @@ export const rollingRestart: Fault = {
       }
     })
     const failed = recorded.asked.filter(each => outcomeOf(each) !== 'ok')
-    const kinds = [...Map.groupBy(failed, each => `${each.work} ${each.status}`)]
-    const list = kinds.map(([kind, all]) => `${kind}: ${all.length}`).join(', ')
+    const list = listOfKinds(failed)
     return [
       {
         asked: `failed requests through the balancer, over ${stops} stops`,

@@ -25,6 +25,8 @@ export interface Asked {
   readonly status: number
   readonly retryAfter: boolean
   readonly server: string
+  /** What the balancer said if it could not get an answer. */
+  readonly remark: string
 }
 
 interface Details {
@@ -62,7 +64,8 @@ export class Caller {
     } catch {
       // No answer is an answer too: status 0.
     }
-    const asked = { work, invoked, returned: performance.now(), status, retryAfter, server }
+    const remark = status === 502 || status === 504 ? text : ''
+    const asked = { work, invoked, returned: performance.now(), status, retryAfter, server, remark }
     this.asked.push(asked)
     return { ...asked, body: text.startsWith('{') ? JSON.parse(text) : undefined }
   }
