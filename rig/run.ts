@@ -7,6 +7,8 @@ import { runEverything } from './everything.ts'
 import { readPlan, USAGE } from './options.ts'
 import { say } from './progress.ts'
 
+const ROOM = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
+
 /** Whatever happens, every process that was started is ended and the folder removed. */
 async function main(): Promise<number> {
   let plan: ReturnType<typeof readPlan>
@@ -43,4 +45,14 @@ async function main(): Promise<number> {
   }
 }
 
-process.exit(await main())
+/** The runtime asks for 256 things at once and no more, unless its surroundings said otherwise when it was started. */
+async function startAgainWithRoom(): Promise<number> {
+  const child = Bun.spawn([process.execPath, ...process.argv.slice(1)], {
+    env: { ...process.env, [ROOM]: '4096' },
+    stdio: ['inherit', 'inherit', 'inherit'],
+  })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
+  return child.exited
+}
+
+process.exit(await (process.env[ROOM] === undefined ? startAgainWithRoom() : main()))

@@ -94,7 +94,10 @@ export class Balancer {
           continue
         }
         const status = isLate ? 504 : 502
-        return new Response(`${code ?? name}`, { status, headers: { [SERVED_BY]: node.name } })
+        return new Response(isLate ? '' : String(code ?? name), {
+          status,
+          headers: { [SERVED_BY]: node.name },
+        })
       }
     }
     return new Response('nobody is there', { status: 502 })

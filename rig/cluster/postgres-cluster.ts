@@ -86,15 +86,21 @@ export class PostgresCluster {
    * Makes a standby the primary. The old one is dead, or paused and so unable to say anything; the caller has seen to that.
    * Gives how long it took, in milliseconds.
    */
-  async failOver(candidates = this.standbys): Promise<number> {
+  async failOver(): Promise<number> {
     const began = performance.now()
-    await Promise.all(candidates.map(each => follow(each, '')))
+    await this.detachStandbys()
+    const candidates = this.standbys
     const held = await Promise.all(candidates.map(writeAheadLogOf))
     const chosen = candidates[held[0] !== undefined && held[0] >= (held[1] ?? 0n) ? 0 : 1] as PostgresNode
     await chosen.ask('select pg_promote(true, 30)')
     this.#primary = chosen
     for (const other of candidates) if (other !== chosen) await follow(other, connectionTo(chosen, other))
     return performance.now() - began
+  }
+
+  /** From now on the standbys get nothing of what the primary writes. */
+  async detachStandbys(): Promise<void> {
+    await Promise.all(this.standbys.map(each => follow(each, '')))
   }
 
   /** Makes a server that fell behind a standby again, from a copy of the primary taken while that one goes on. */

@@ -29,13 +29,11 @@ export const forkedFeed: Fault = {
     await old.ask(`alter system set synchronous_standby_names = ''`)
     await old.ask('select pg_reload_conf()')
     await Bun.sleep(200)
-    const standbys = postgres.standbys
-    for (const each of standbys) each.pause()
+    await postgres.detachStandbys()
     for (let number = 1; number <= LOST_CHANGES; number++) await report(50_000 + number)
     const before = await untilNodesAgree(stage)
     await old.kill()
-    for (const each of standbys) each.resume()
-    await postgres.failOver(standbys)
+    await postgres.failOver()
     const first = await answered(() => report(70_000))
     const agreement = await untilNodesAgree(stage)
     const forks = countInLogs(ground, 'went another way') - forksBefore

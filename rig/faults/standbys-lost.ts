@@ -1,23 +1,37 @@
-import { outcomeOf } from '../load/caller.ts'
+import { Caller, outcomeOf } from '../load/caller.ts'
+import { updateGroup } from '../load/entitlement-load.ts'
 import { POOL } from '../stage.ts'
+import { type EntitlementGroup, grantGroups } from '../world.ts'
 import { type Fault, underLoad } from './fault.ts'
 import { atMost, between, firstSuccess, longestWait, shown, usualFindings } from './findings.ts'
 
 /** A write that was under way when the second standby went may still have been copied by it. */
 const LAST_COPIES_MILLISECONDS = 500
 
+/** Writers beside the usual ones, so that there are more than connections. */
+const CROWD = 60
+const CROWD_GROUPS = 10
+
 /** F9 */
 export const standbysLost: Fault = {
   name: 'standbys-lost',
-  what: 'both standbys are stopped for a while; then one comes back',
+  what: 'both standbys are stopped for a while, and more writers come than there are connections; then one comes back',
   seconds: pace => 20 + pace.seconds,
   strike: async ground => {
-    const { postgres, nodes } = ground.stage
+    const { postgres, nodes, balancer } = ground.stage
+    const crowd = new Caller(balancer.url)
+    const groups = await grantGroups(crowd, ground.world, CROWD_GROUPS)
     let [lost, back, waiting] = [0, 0, 0]
     const recorded = await underLoad(ground, async () => {
       const [first, second] = postgres.standbys
       await Promise.all([first?.stop('fast'), second?.stop('fast')])
       lost = performance.now()
+      const asking = Array.from({ length: CROWD }, (_, number) =>
+        updateGroup(crowd, ground.world, groups[number % CROWD_GROUPS] as EntitlementGroup, {
+          process: `crowd ${number}`,
+          status: 'FULFILLED',
+        }),
+      )
       await Bun.sleep(ground.pace.seconds * 1000)
       const [row] = await postgres.primary.ask<{ waiting: number }>(
         `select count(*)::int as waiting from pg_stat_activity where wait_event = 'SyncRep'`,
@@ -25,11 +39,13 @@ export const standbysLost: Fault = {
       waiting = row?.waiting ?? 0
       await first?.start()
       back = performance.now()
+      await Promise.all(asking)
       await Bun.sleep(5000)
       await second?.start()
       await postgres.untilInStep()
     })
-    const updates = between(recorded.asked, 'update', lost + LAST_COPIES_MILLISECONDS, back)
+    const all = [...recorded.asked, ...crowd.asked]
+    const updates = between(all, 'update', lost + LAST_COPIES_MILLISECONDS, back)
     const acknowledged = updates.filter(
       each => outcomeOf(each) === 'ok' && each.invoked > lost && each.returned < back,
     )
