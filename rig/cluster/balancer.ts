@@ -11,6 +11,7 @@ const CHECK_MILLISECONDS = 250
 const HEALTH_MILLISECONDS = 1000
 const ANSWER_MILLISECONDS = 15_000
 const REPEATABLE = new Set(['GET', 'PUT', 'DELETE'])
+const REFUSALS = new Set(['ConnectionRefused', 'ECONNREFUSED'])
 
 /** The header that says who answered. */
 export const SERVED_BY = 'x-served-by'
@@ -89,7 +90,7 @@ export class Balancer {
       } catch (error) {
         const { code, name } = error as { code?: string; name?: string }
         const isLate = name === 'TimeoutError'
-        if (code === 'ConnectionRefused' || (!isLate && REPEATABLE.has(request.method))) {
+        if (REFUSALS.has(code ?? '') || (!isLate && REPEATABLE.has(request.method))) {
           this.#absent.add(node)
           continue
         }

@@ -98,6 +98,18 @@ export class PostgresCluster {
     return performance.now() - began
   }
 
+  /** From now on the primary waits for no standby. Its successor does again. */
+  async acknowledgeAlone(): Promise<void> {
+    await this.#primary.ask(`alter system set synchronous_standby_names = ''`)
+    await this.#primary.ask('select pg_reload_conf()')
+    await until('the primary waits for nobody', async () => {
+      const [row] = await this.#primary.ask<{ synchronous_standby_names: string }>(
+        'show synchronous_standby_names',
+      )
+      return row?.synchronous_standby_names === ''
+    })
+  }
+
   /** From now on the standbys get nothing of what the primary writes. */
   async detachStandbys(): Promise<void> {
     await Promise.all(this.standbys.map(each => follow(each, '')))
@@ -150,7 +162,7 @@ async function writeAheadLogOf(standby: PostgresNode): Promise<bigint> {
   return BigInt(row?.bytes ?? '0')
 }
 
-export async function until(what: string, look: () => Promise<boolean>): Promise<void> {
+async function until(what: string, look: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + STEP_MILLISECONDS
   while (!(await look().catch(() => false))) {
     if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`)

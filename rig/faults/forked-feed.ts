@@ -26,9 +26,7 @@ export const forkedFeed: Fault = {
     const forksBefore = countInLogs(ground, 'went another way')
     const old = postgres.primary
     await untilNodesAgree(stage)
-    await old.ask(`alter system set synchronous_standby_names = ''`)
-    await old.ask('select pg_reload_conf()')
-    await Bun.sleep(200)
+    await postgres.acknowledgeAlone()
     await postgres.detachStandbys()
     for (let number = 1; number <= LOST_CHANGES; number++) await report(50_000 + number)
     const before = await untilNodesAgree(stage)

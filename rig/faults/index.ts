@@ -1,7 +1,9 @@
+import { carelessFailover } from './careless-failover.ts'
 import { churnPaging } from './churn-paging.ts'
 import { dbRestart } from './db-restart.ts'
 import { deadlock } from './deadlock.ts'
 import { failoverKill } from './failover-kill.ts'
+import { failoverUnfenced } from './failover-unfenced.ts'
 import { failoverZombie } from './failover-zombie.ts'
 import type { Fault } from './fault.ts'
 import { forkedFeed } from './forked-feed.ts'
@@ -29,7 +31,9 @@ export const faults: readonly Fault[] = [
   standbysLost,
   failoverKill,
   failoverZombie,
+  failoverUnfenced,
   forkedFeed,
+  carelessFailover,
 ]
 
 /** What a short run strikes with: one of each kind. */
@@ -40,4 +44,5 @@ export const quickFaults: readonly Fault[] = [
   rollingRestart,
   dbRestart,
   failoverKill,
+  carelessFailover,
 ]

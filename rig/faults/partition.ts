@@ -3,7 +3,7 @@ import { Caller, outcomeOf } from '../load/caller.ts'
 import { updateGroup } from '../load/entitlement-load.ts'
 import { type EntitlementGroup, grantGroups } from '../world.ts'
 import { type Fault, type Finding, type Ground, underLoad } from './fault.ts'
-import { atMost, inSeconds, longestWait, usualFindings } from './findings.ts'
+import { atMost, DEADLINE_SECONDS, inSeconds, longestWait, usualFindings } from './findings.ts'
 
 const PROBES = 3
 
@@ -55,7 +55,12 @@ async function cutOff(ground: Ground, passage: Passage, name: string): Promise<F
   const shown = direct.asked.filter(each => each.work === 'directory')
   const silent = shown.filter(each => outcomeOf(each) !== 'ok').length
   return [
-    atMost(`${name}: longest wait for an answer of the node`, longestWait(direct.asked), 3, ' s'),
+    atMost(
+      `${name}: longest wait for an answer of the node`,
+      longestWait(direct.asked),
+      DEADLINE_SECONDS,
+      ' s',
+    ),
     atMost(`${name}: until /readyz says no`, inSeconds(notReadyAfter), 3, ' s'),
     atMost(`${name}: directory reads of the node that failed, of ${shown.length}`, silent, 0),
     atMost(`${name}: from the healing to a write of the node`, inSeconds(healedAfter), 5, ' s'),

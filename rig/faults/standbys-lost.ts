@@ -3,7 +3,15 @@ import { updateGroup } from '../load/entitlement-load.ts'
 import { POOL } from '../stage.ts'
 import { type EntitlementGroup, grantGroups } from '../world.ts'
 import { type Fault, underLoad } from './fault.ts'
-import { atMost, between, firstSuccess, longestWait, shown, usualFindings } from './findings.ts'
+import {
+  atMost,
+  between,
+  DEADLINE_SECONDS,
+  firstSuccess,
+  longestWait,
+  shown,
+  usualFindings,
+} from './findings.ts'
 
 /** A write that was under way when the second standby went may still have been copied by it. */
 const LAST_COPIES_MILLISECONDS = 500
@@ -53,7 +61,12 @@ export const standbysLost: Fault = {
     const failedReads = reads.filter(each => outcomeOf(each) !== 'ok').length
     return [
       atMost('writes acknowledged while no standby was there', acknowledged.length, 0),
-      atMost('longest wait of a write', longestWait(updates.filter(each => each.invoked > lost)), 3, ' s'),
+      atMost(
+        'longest wait of a write',
+        longestWait(updates.filter(each => each.invoked > lost)),
+        DEADLINE_SECONDS,
+        ' s',
+      ),
       atMost(
         `writes that wait in the database at the end of ${ground.pace.seconds} s`,
         waiting,
