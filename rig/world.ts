@@ -3,10 +3,10 @@ import type { Group } from './judge/judge.ts'
 import type { Caller } from './load/caller.ts'
 
 const AT_ONCE = 12
-const MARKING = 4
+const MARKING = 12
 const CHURNING = 24
 const TOKEN_SECONDS = 24 * 3600
-export const GROUP_SIZE = 100
+const GROUP_SIZE = 100
 
 export interface TokenHolder {
   readonly id: string
@@ -27,8 +27,9 @@ export interface World {
   readonly churning: readonly string[]
   /** Live broadcasters who set markers. */
   readonly marking: readonly TokenHolder[]
-  /** Somebody who asks too often. */
+  /** Somebody who asks too often, and somebody who does not. */
   readonly greedy: TokenHolder
+  readonly modest: TokenHolder
   /** Users who never go live. */
   readonly silent: readonly string[]
   readonly benefitId: string
@@ -74,6 +75,7 @@ export async function makeWorld(caller: Caller, operatorToken: string, streams: 
     churning,
     marking: await Promise.all(marking.map(withToken)),
     greedy: await withToken(silent[0] ?? ''),
+    modest: await withToken(silent[1] ?? ''),
     silent,
     benefitId: benefit.id,
     gameId: game.id,
@@ -105,10 +107,7 @@ function named(kind: number, count: number): string[] {
   return Array.from({ length: count }, (_, index) => String(kind * 1_000_000 + index))
 }
 
-export async function severalAtOnce<T>(
-  all: readonly T[],
-  work: (each: T) => Promise<unknown>,
-): Promise<void> {
+async function severalAtOnce<T>(all: readonly T[], work: (each: T) => Promise<unknown>): Promise<void> {
   const rest = all.values()
   const worker = async () => {
     for (const each of rest) await work(each)

@@ -17,7 +17,7 @@ export interface Ground {
   readonly pace: Pace
 }
 
-export type Verdict = 'held' | 'broken' | 'noted'
+type Verdict = 'held' | 'broken' | 'noted'
 
 /** A line of the report. */
 export interface Finding {

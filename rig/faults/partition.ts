@@ -26,6 +26,7 @@ async function cutOff(ground: Ground, passage: Passage, name: string): Promise<F
   const [group] = (await grantGroups(new Caller(stage.balancer.url), world, 1)) as [EntitlementGroup]
   let notReadyAfter: number | undefined
   let healedAfter: number | undefined
+  let saysHowStale = false
   const recorded = await underLoad(ground, async () => {
     stage.wire(node, passage)
     const cut = performance.now()
@@ -41,6 +42,8 @@ async function cutOff(ground: Ground, passage: Passage, name: string): Promise<F
       if (notReadyAfter === undefined && !(await node.isReady())) notReadyAfter = performance.now() - cut
       await Bun.sleep(100)
     }
+    const told = await direct.ask('looking', 'GET', '/readyz')
+    saysHowStale = told.body?.stale_seconds !== undefined
     stage.wire(node, 'open')
     const healed = performance.now()
     const deadline = healed + 20_000
@@ -62,6 +65,12 @@ async function cutOff(ground: Ground, passage: Passage, name: string): Promise<F
       ' s',
     ),
     atMost(`${name}: until /readyz says no`, inSeconds(notReadyAfter), 3, ' s'),
+    {
+      asked: `${name}: /readyz says how old what the node shows is, as stale_seconds`,
+      measured: saysHowStale ? 'yes' : 'no',
+      goal: 'yes',
+      verdict: saysHowStale ? 'held' : 'broken',
+    },
     atMost(`${name}: directory reads of the node that failed, of ${shown.length}`, silent, 0),
     atMost(`${name}: from the healing to a write of the node`, inSeconds(healedAfter), 5, ' s'),
     ...usualFindings(recorded, world).map(each => ({ ...each, asked: `${name}: ${each.asked}` })),

@@ -1,49 +1,68 @@
 import { Caller } from '../load/caller.ts'
 import { USER_RATE } from '../stage.ts'
-import type { Fault } from './fault.ts'
-import { noted, shown } from './findings.ts'
+import type { TokenHolder } from '../world.ts'
+import type { Fault, Ground } from './fault.ts'
+import { atMost, noted, shown } from './findings.ts'
 
-const TIMES = 10
+const GREED = 10
+const MODESTY = 1 / 2
 const ASKERS = 8
-/** In less time the client does not ask for more than a full bucket holds. */
+/** In less time the greedy one does not ask for more than a full bucket holds, and the modest one not for half of it. */
 const LEAST_SECONDS = 12
+const LEAST_MODEST_SECONDS = 30
 
-/** L8. A full bucket and what flows into it in the time is all that may be taken out, however many nodes there are. */
+/**
+ * L8. A full bucket and what flows into it in the time is all that may be taken out, however many nodes there are; and
+ * whoever stays below the limit never meets it.
+ */
 export const rateLimit: Fault = {
   name: 'rate-limit',
-  what: 'one client asks ten times as often as it may, each request at another node',
-  seconds: pace => 2 + Math.max(LEAST_SECONDS, pace.seconds),
-  strike: async ({ stage, world, pace }) => {
-    const caller = new Caller(stage.balancer.url)
-    const { id, token } = world.greedy
-    const began = performance.now()
-    const end = began + Math.max(LEAST_SECONDS, pace.seconds) * 1000
-    let asked = 0
-    const asker = async () => {
-      while (performance.now() < end) {
-        await Bun.sleep(Math.max(0, began + (asked++ * 60_000) / (USER_RATE * TIMES) - performance.now()))
-        await caller.ask('limited', 'GET', `/helix/streams/key?broadcaster_id=${id}`, { token })
-      }
-    }
-    await Promise.all(Array.from({ length: ASKERS }, asker))
-    const seconds = (performance.now() - began) / 1000
-    const admitted = caller.asked.filter(each => each.status === 200).length
-    const allowed = Math.floor(USER_RATE + (USER_RATE * seconds) / 60)
-    const others = caller.asked.filter(each => each.status !== 200 && each.status !== 429).length
+  what: 'one client asks ten times as often as it may and another one half as often, each request at another node',
+  seconds: pace => 2 + Math.max(LEAST_SECONDS, pace.seconds) + Math.max(LEAST_MODEST_SECONDS, pace.seconds),
+  strike: async ground => {
+    const { world, pace } = ground
+    const greedy = await askFor(ground, world.greedy, GREED, Math.max(LEAST_SECONDS, pace.seconds))
+    const modest = await askFor(ground, world.modest, MODESTY, Math.max(LEAST_MODEST_SECONDS, pace.seconds))
+    const allowed = Math.floor(USER_RATE + (USER_RATE * greedy.seconds) / 60)
     return [
-      noted('what happened', `${shown(asked)} requests in ${shown(seconds)} s, limit ${USER_RATE} a minute`),
+      noted(
+        'what happened',
+        `limit ${USER_RATE} a minute; ${shown(greedy.asked)} requests in ${shown(greedy.seconds)} s, then ${shown(modest.asked)} in ${shown(modest.seconds)} s`,
+      ),
       {
-        asked: 'requests that were let through',
-        measured: shown(admitted),
+        asked: 'requests at ten times the limit that were let through',
+        measured: shown(greedy.admitted),
         goal: `at most ${shown(allowed)}, at least nine tenths of that`,
-        verdict: admitted <= allowed && admitted >= 0.9 * allowed ? 'held' : 'broken',
+        verdict: greedy.admitted <= allowed && greedy.admitted >= 0.9 * allowed ? 'held' : 'broken',
       },
-      {
-        asked: 'answers that were neither 200 nor 429',
-        measured: String(others),
-        goal: '0',
-        verdict: others === 0 ? 'held' : 'broken',
-      },
+      atMost(`requests at half the limit that were refused, of ${modest.asked}`, modest.refused, 0),
+      atMost('answers that were neither 200 nor 429', greedy.others + modest.others, 0),
     ]
   },
+}
+
+/** Asks for a stream key so many times as often as the limit allows. */
+async function askFor({ stage }: Ground, { id, token }: TokenHolder, times: number, seconds: number) {
+  const caller = new Caller(stage.balancer.url)
+  const began = performance.now()
+  const end = began + seconds * 1000
+  let asked = 0
+  const asker = async () => {
+    for (;;) {
+      const due = began + (asked++ * 60_000) / (USER_RATE * times)
+      if (due > end) return
+      await Bun.sleep(Math.max(0, due - performance.now()))
+      await caller.ask('limited', 'GET', `/helix/streams/key?broadcaster_id=${id}`, { token })
+    }
+  }
+  await Promise.all(Array.from({ length: ASKERS }, asker))
+  const count = (status: number) => caller.asked.filter(each => each.status === status).length
+  const [admitted, refused] = [count(200), count(429)]
+  return {
+    asked: caller.asked.length,
+    admitted,
+    refused,
+    others: caller.asked.length - admitted - refused,
+    seconds: (performance.now() - began) / 1000,
+  }
 }

@@ -17,7 +17,7 @@ const STARTERS = 2
 const FINAL_TRIES = 60
 
 /** Milliseconds that a process rests between two requests. */
-const REST = { update: 60, read: 50, directory: 40, walk: 200, marker: 700, stream: 120, viewers: 300 }
+const REST = { update: 60, read: 50, directory: 40, walk: 200, marker: 3500, stream: 120, viewers: 300 }
 const VIEWERS_AT_ONCE = 50
 const WALK_PAGE = 100
 

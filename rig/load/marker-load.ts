@@ -1,6 +1,9 @@
 import type { TokenHolder } from '../world.ts'
 import { type Caller, outcomeOf } from './caller.ts'
 
+/** Before asking again where a limit was met. */
+const WAIT_MILLISECONDS = 2000
+
 /** Markers whose creation was acknowledged, by broadcaster. */
 export class MarkerJournal {
   readonly #acknowledged = new Map<TokenHolder, string[]>()
@@ -34,7 +37,12 @@ async function listMarkers(caller: Caller, { id, token }: TokenHolder): Promise<
   let after = ''
   for (;;) {
     const path = `/helix/streams/markers?user_id=${id}&first=100${after}`
-    const { body } = await caller.must('looking', 'GET', path, { token })
+    const { status, body } = await caller.ask('looking', 'GET', path, { token })
+    if (status === 429 || status === 503) {
+      await Bun.sleep(WAIT_MILLISECONDS)
+      continue
+    }
+    if (status !== 200) throw new Error(`the markers of ${id} cannot be listed: ${status}`)
     const markers: { id: string }[] = body.data[0]?.videos[0]?.markers ?? []
     for (const marker of markers) ids.add(marker.id)
     if (body.pagination.cursor === undefined) return ids
