@@ -1,5 +1,5 @@
 import { type Fault, underLoad } from './fault.ts'
-import { atMost, longestSilence, usualFindings } from './findings.ts'
+import { atMost, firstSuccess, longestSilence, noted, shown, usualFindings } from './findings.ts'
 
 const REST_MILLISECONDS = 3000
 
@@ -10,20 +10,31 @@ export const dbRestart: Fault = {
   seconds: pace => 12 + 5 * pace.rounds,
   strike: async ground => {
     const { postgres } = ground.stage
-    const outages: [from: number, to: number][] = []
+    const outages: { from: number; answers: number; to: number }[] = []
     const recorded = await underLoad(ground, async () => {
       for (let round = 0; round < ground.pace.rounds; round++) {
         const from = performance.now()
         await postgres.primary.stop('immediate')
         await postgres.primary.start()
+        const answers = performance.now()
         await Bun.sleep(REST_MILLISECONDS)
-        outages.push([from, performance.now()])
+        outages.push({ from, answers, to: performance.now() })
       }
       await postgres.untilInStep()
     })
-    const silences = outages.map(([from, to]) => longestSilence(recorded.asked, 'update', from, to))
+    const { asked } = recorded
+    const away = outages.map(({ from, answers }) => (answers - from) / 1000)
+    const silences = outages.map(({ from, to }) => longestSilence(asked, 'update', from, to))
+    const returns = outages.map(
+      ({ answers }) => firstSuccess(asked, 'update', answers) ?? Number.POSITIVE_INFINITY,
+    )
     return [
-      atMost(`longest time without a write, of ${outages.length} restarts`, Math.max(...silences), 5, ' s'),
+      noted(
+        `time until PostgreSQL itself answers again, of ${outages.length} restarts`,
+        away.map(shown).join(', '),
+      ),
+      atMost('longest time without a write', Math.max(...silences), 5, ' s'),
+      atMost('longest time from its answer to a write', Math.max(...returns), 5, ' s'),
       ...usualFindings(recorded, ground.world),
     ]
   },

@@ -17,8 +17,8 @@ import {
 
 const HELD_MILLISECONDS = 8000
 const AFTERWARDS_MILLISECONDS = 3000
-/** A second in the queue, and a quarter for the way there and back. */
-const QUEUE_SECONDS = 1.25
+/** A second in the queue, and half of one for the way there and back: hundreds come at once. */
+const QUEUE_SECONDS = 1.5
 const PATIENCE_MILLISECONDS = 30_000
 /** Each node has one more connection, over which it asks the server who it is. */
 const MOST_CONNECTIONS = POOL + 1
