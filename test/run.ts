@@ -1,7 +1,6 @@
 /** `npm test`: brings up a real PostgreSQL, finds a real browser and real proxies, runs every test on both stores, and says how it went. */
-import { findChromium } from './support/chromium.ts'
+import { findPrograms } from './support/debian.ts'
 import { startPostgres } from './support/postgres.ts'
-import { findProxies } from './support/proxies.ts'
 
 const words = process.argv.slice(2)
 const at = words.indexOf('--nodes')
@@ -10,8 +9,16 @@ const postgres = await startPostgres().catch((error: unknown) => {
   console.error(`\n!!! SKIPPED: every test on PostgreSQL. It could not be started: ${error}\n`)
   return undefined
 })
-const chromium = await findChromium()
-const proxies = await findProxies()
+const [chromium, nginx, haproxy, pgbouncer] = await findPrograms([
+  {
+    names: ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
+    package: 'chromium',
+    skipped: 'every test in a browser',
+  },
+  { names: ['nginx'], package: 'nginx-light', skipped: 'every test behind nginx' },
+  { names: ['haproxy'], package: 'haproxy', skipped: 'every test behind HAProxy' },
+  { names: ['pgbouncer'], package: 'pgbouncer', skipped: 'every test through PgBouncer' },
+])
 
 const run = Bun.spawn(
   [process.execPath, 'test', '--parallel', '--timeout', '60000', ...(words.length > 0 ? words : ['./test'])],
@@ -21,8 +28,9 @@ const run = Bun.spawn(
       TEST_DATABASE_URL: postgres?.url ?? '',
       TEST_CHROMIUM: chromium ?? '',
       TEST_NODES: nodes,
-      TEST_NGINX: proxies.nginx ?? '',
-      TEST_HAPROXY: proxies.haproxy ?? '',
+      TEST_NGINX: nginx ?? '',
+      TEST_HAPROXY: haproxy ?? '',
+      TEST_PGBOUNCER: pgbouncer ?? '',
       NO_COLOR: '1',
     },
     stdout: 'inherit',

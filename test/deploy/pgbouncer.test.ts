@@ -1,0 +1,69 @@
+/** Through PgBouncer in transaction mode, when told so: every transaction may meet another connection. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { openPostgresEngine } from '../../src/store/sql/postgres.ts'
+import { createStore, type Store } from '../../src/store/store.ts'
+import { startPgBouncer } from '../support/pgbouncer.ts'
+import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
+import { anyStreamKey } from '../support/stores.ts'
+import { StrandProcess } from '../support/strand-process.ts'
+
+const program = process.env.TEST_PGBOUNCER || undefined
+const OPERATOR = 'an-operator-token-for-these-tests'
+
+describe.skipIf(program === undefined || !engines.includes('postgres'))('through PgBouncer', () => {
+  let place: StorePlace
+  let bouncer: Awaited<ReturnType<typeof startPgBouncer>>
+  let store: Store
+  beforeAll(async () => {
+    place = await createStorePlace('postgres')
+    bouncer = await startPgBouncer(program ?? '', place.databaseUrl ?? '')
+    store = createStore(await openPostgresEngine(bouncer.url, { connections: 20, pooled: true }))
+  })
+  afterAll(async () => {
+    await store.close()
+    await bouncer.stop()
+    await place.remove()
+  })
+
+  test('many writes and reads at once, more than it has connections', async () => {
+    const put = (n: number) =>
+      store.commands.putUser({
+        id: String(1000 + n),
+        login: `user_${n}`,
+        stream_key: anyStreamKey(`user ${n}`),
+        now: Date.now(),
+      })
+    for (let first = 0; first < 100; first += 10) {
+      const made = await Promise.all(Array.from({ length: 10 }, (_, n) => put(first + n)))
+      expect(made.map(each => each.outcome)).toEqual(Array(10).fill('done'))
+    }
+    const found = await Promise.all(
+      Array.from({ length: 200 }, async (_, n) => store.users.withLogin(`user_${n % 100}`)),
+    )
+    expect(found.map(user => user?.id)).toEqual(found.map((_, n) => String(1000 + (n % 100))))
+  })
+
+  test('a server behind it serves, and its writes are there', async () => {
+    const listen = `127.0.0.1:${20_000 + Math.floor(Math.random() * 20_000)}`
+    const strand = new StrandProcess(['serve', '--listen', listen, '--data', place.folder], {
+      environment: {
+        DATABASE_URL: bouncer.url,
+        STRAND_DATABASE_POOLER: 'transaction',
+        STRAND_OPERATOR_TOKEN: OPERATOR,
+      },
+    })
+    await strand.serving()
+    const headers = { Authorization: `Bearer ${OPERATOR}`, 'Content-Type': 'application/json' }
+    const live = await fetch(`http://${listen}/control/channels/1000/stream`, {
+      method: 'PUT',
+      headers,
+      body: '{"viewer_count": 7}',
+    })
+    expect(live.status).toBe(200)
+    const { data } = (await (await fetch(`http://${listen}/helix/streams?user_id=1000`)).json()) as {
+      data: { viewer_count: number }[]
+    }
+    expect(data.map(each => each.viewer_count)).toEqual([7])
+    expect(await strand.end('SIGTERM')).toBe(0)
+  })
+})
