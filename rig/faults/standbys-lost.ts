@@ -16,6 +16,9 @@ import {
 /** A write that was under way when the second standby went may still have been copied by it. */
 const LAST_COPIES_MILLISECONDS = 500
 
+/** Before the callers of those writes have been told that nothing is known. */
+const CANCEL_AFTER_MILLISECONDS = 1000
+
 /** Writers beside the usual ones, so that there are more than connections. */
 const CROWD = 60
 const CROWD_GROUPS = 10
@@ -23,13 +26,13 @@ const CROWD_GROUPS = 10
 /** F9 */
 export const standbysLost: Fault = {
   name: 'standbys-lost',
-  what: 'both standbys are stopped for a while, and more writers come than there are connections; then one comes back',
+  what: 'both standbys are stopped for a while, more writers come than there are connections, and an administrator cancels those that wait; then one comes back',
   seconds: pace => 20 + pace.seconds,
   strike: async ground => {
     const { postgres, nodes, balancer } = ground.stage
     const crowd = new Caller(balancer.url)
     const groups = await grantGroups(crowd, ground.world, CROWD_GROUPS)
-    let [lost, back, waiting] = [0, 0, 0]
+    let [lost, back, waiting, cancelled] = [0, 0, 0, 0]
     const recorded = await underLoad(ground, async () => {
       const [first, second] = postgres.standbys
       await Promise.all([first?.stop('fast'), second?.stop('fast')])
@@ -40,7 +43,14 @@ export const standbysLost: Fault = {
           status: 'FULFILLED',
         }),
       )
-      await Bun.sleep(ground.pace.seconds * 1000)
+      await Bun.sleep(CANCEL_AFTER_MILLISECONDS)
+      // PostgreSQL then reports success with a warning: a client that believes it acknowledges what no standby has.
+      cancelled = (
+        await postgres.primary.ask(
+          `select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`,
+        )
+      ).length
+      await Bun.sleep(ground.pace.seconds * 1000 - CANCEL_AFTER_MILLISECONDS)
       const [row] = await postgres.primary.ask<{ waiting: number }>(
         `select count(*)::int as waiting from pg_stat_activity where wait_event = 'SyncRep'`,
       )
@@ -60,6 +70,12 @@ export const standbysLost: Fault = {
     const reads = between(recorded.asked, 'read', lost, back).filter(each => each.invoked > lost)
     const failedReads = reads.filter(each => outcomeOf(each) !== 'ok').length
     return [
+      {
+        asked: 'commits that waited for a standby and were cancelled by an administrator',
+        measured: shown(cancelled),
+        goal: 'at least 1',
+        verdict: cancelled > 0 ? 'held' : 'broken',
+      },
       atMost('writes acknowledged while no standby was there', acknowledged.length, 0),
       atMost(
         'longest wait of a write',
