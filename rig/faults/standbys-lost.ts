@@ -32,7 +32,7 @@ export const standbysLost: Fault = {
     const { postgres, nodes, balancer } = ground.stage
     const crowd = new Caller(balancer.url)
     const groups = await grantGroups(crowd, ground.world, CROWD_GROUPS)
-    let [lost, back, waiting, cancelled] = [0, 0, 0, 0]
+    let [lost, returning, back, waiting, cancelled] = [0, 0, 0, 0, 0]
     const recorded = await underLoad(ground, async () => {
       const [first, second] = postgres.standbys
       await Promise.all([first?.stop('fast'), second?.stop('fast')])
@@ -55,6 +55,8 @@ export const standbysLost: Fault = {
         `select count(*)::int as waiting from pg_stat_activity where wait_event = 'SyncRep'`,
       )
       waiting = row?.waiting ?? 0
+      // From here on the standby may copy, before it answers anybody who asks it.
+      returning = performance.now()
       await first?.start()
       back = performance.now()
       await Promise.all(asking)
@@ -65,7 +67,7 @@ export const standbysLost: Fault = {
     const all = [...recorded.asked, ...crowd.asked]
     const updates = between(all, 'update', lost + LAST_COPIES_MILLISECONDS, back)
     const acknowledged = updates.filter(
-      each => outcomeOf(each) === 'ok' && each.invoked > lost && each.returned < back,
+      each => outcomeOf(each) === 'ok' && each.invoked > lost && each.returned < returning,
     )
     const reads = between(recorded.asked, 'read', lost, back).filter(each => each.invoked > lost)
     const failedReads = reads.filter(each => outcomeOf(each) !== 'ok').length
