@@ -22,6 +22,9 @@ const REFUSED_MILLISECONDS = 100
 const MANY_LEASES = 100_000
 /** While the store is away each process counts for itself, with this part of the limit. */
 const PART_WHEN_ALONE = 1 / 4
+/** How long a request waits for the store to say, and how long it is left alone if it did not. */
+const PATIENCE_MILLISECONDS = 300
+const AWAY_MILLISECONDS = 1000
 
 /** Points that this process may spend on a caller. */
 interface Lease {
@@ -46,6 +49,7 @@ export class LeasedLimiter implements Limiter {
   readonly #store: Store
   readonly #alone: LocalLimiter
   readonly #leases = new Recent<Lease>(MANY_LEASES)
+  #awayUntil = 0
 
   constructor(limits: RateLimits, store: Store) {
     this.#limits = limits
@@ -64,28 +68,34 @@ export class LeasedLimiter implements Limiter {
     const name = bucketName(caller, address)
     const lease = this.#lease(name)
     if (spend(lease)) {
-      if (lease.points < lease.share / 2) this.#ask(name, lease, limit).catch(() => undefined)
+      if (lease.points < lease.share / 2 && performance.now() >= this.#awayUntil)
+        this.#ask(name, lease, limit).catch(() => undefined)
       return allowance(lease, limit, true)
     }
     if (performance.now() < lease.refusedUntil) return allowance(lease, limit, false)
+    if (performance.now() < this.#awayUntil) return this.#alone.take(caller, address)
     return andThen(
       this.#spendAnother(name, lease, limit),
       answer => answer ?? this.#alone.take(caller, address),
     )
   }
 
-  /** Undefined if the store cannot be asked. */
+  /** Undefined if the store cannot be asked, or does not say: then nobody asks it for a while. */
   async #spendAnother(name: string, lease: Lease, limit: number): Promise<Allowance | undefined> {
-    try {
-      // Others who waited for the same share may have spent it.
-      while (!spend(lease)) {
-        if (performance.now() < lease.refusedUntil) return allowance(lease, limit, false)
-        await this.#ask(name, lease, limit)
+    // Others who waited for the same share may have spent it.
+    while (!spend(lease)) {
+      if (performance.now() < lease.refusedUntil) return allowance(lease, limit, false)
+      const asked = this.#ask(name, lease, limit).then(
+        () => 'told',
+        () => 'away',
+      )
+      const answer = await Promise.race([asked, Bun.sleep(PATIENCE_MILLISECONDS).then(() => 'away')])
+      if (answer === 'away') {
+        this.#awayUntil = performance.now() + AWAY_MILLISECONDS
+        return undefined
       }
-      return allowance(lease, limit, true)
-    } catch {
-      return undefined
     }
+    return allowance(lease, limit, true)
   }
 
   #ask(name: string, lease: Lease, limit: number): Promise<void> {

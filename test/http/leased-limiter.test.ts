@@ -78,6 +78,15 @@ for (const engine of engines) {
       expect(admitted).toBe(10)
     })
 
+    test('a store that does not say keeps a request for a moment, and the next ones not at all', async () => {
+      const silent = { commands: { leasePoints: () => new Promise(() => undefined) } } as unknown as Store
+      const alone = new LeasedLimiter({ app: 400, user: 400, anonymous: 400 }, silent)
+      const began = performance.now()
+      expect((await alone.take(app('any'), nowhere)).allowed).toBe(true)
+      expect(performance.now() - began).toBeLessThan(1000)
+      for (let n = 0; n < 50; n++) expect(alone.take(app(`any ${n}`), nowhere)).not.toBeInstanceOf(Promise)
+    })
+
     test('guesses at many processes are counted together', async () => {
       const limits = { perSubject: 10, perAddress: 25, overall: 1000 }
       const four = Array.from({ length: 4 }, () => new SharedAttempts(limits, store))
