@@ -120,10 +120,17 @@ async function start(
   const publicUrl = config.publicUrl ?? early?.url ?? urlOf(config.listen.host, config.listen.port)
   const demo =
     options.demo === true ? { clock: new MovableClock(), faults: new Faults() } : options.demo || undefined
-  const directory = new Directory({ publicUrl })
+  const directory = new Directory({
+    publicUrl,
+    ...(hasCompany && { inTouchAt: () => follower.inStepAt }),
+  })
   const followings = new Followings(store, directory)
   const callers = new Callers(store)
-  const follower = new FeedFollower(store, [new Showing(store, directory), followings, callers], log)
+  const follower: FeedFollower = new FeedFollower(
+    store,
+    [new Showing(store, directory), followings, callers],
+    log,
+  )
   const rooms: Rooms = {
     store,
     directory,
@@ -165,7 +172,7 @@ async function start(
     openapi: lazily(() => JSON.stringify(openapiDocument({ version: VERSION, serverUrl: publicUrl }))),
     version: VERSION,
     isReady: async () => !draining && (await answersInTime(store)),
-    staleSeconds: () => follower.staleSeconds,
+    staleSeconds: () => (performance.now() - follower.inStepAt) / 1000,
   })
   const { url, operatorUrl } = early ?? openAll()
   return {

@@ -34,6 +34,10 @@ import { type Ranked, type Standing, Standings } from './standings.ts'
 const SMALL = 2000
 /** Beyond it, whoever begins a walk gets a ranking that was made a moment ago, but never one older than a second (D-34). */
 const PATIENCE_MILLISECONDS = 900
+/** The feed is read four times a second: after this long it could not be. */
+const OUT_OF_TOUCH_MILLISECONDS = 400
+/** Whatever is older than this has been read by everybody who reads at all. */
+const SHARED_MILLISECONDS = 400
 export interface StreamFilter {
   readonly user_ids?: readonly string[] | undefined
   readonly user_logins?: readonly string[] | undefined
@@ -67,6 +71,7 @@ export class Directory {
   readonly #languages = new Numbers()
   readonly #publicUrl: string
   readonly #monotonic: () => number
+  readonly #inTouchAt: (() => number) | undefined
   /** Viewer counts by the index of the slot; an index is free again when its stream has ended. */
   #counts = new Int32Array(1024)
   #used = 0
@@ -79,9 +84,15 @@ export class Directory {
   #patience = 0
   #made = 0
 
-  constructor(options: { publicUrl: string; monotonic?: () => number }) {
+  constructor(options: {
+    publicUrl: string
+    monotonic?: () => number
+    /** Where pages of a walk may come from other processes: when the feed was last read, on the monotonic clock. */
+    inTouchAt?: () => number
+  }) {
     this.#publicUrl = options.publicUrl
     this.#monotonic = options.monotonic ?? (() => performance.now())
+    this.#inTouchAt = options.inTouchAt
   }
 
   get size(): number {
@@ -245,19 +256,30 @@ export class Directory {
   /** The ranking for a new walk: of this moment, or in a large directory of a moment ago. */
   #current(): Ranked {
     const now = this.#monotonic()
-    const point = this.#journal.latest
+    const point = this.#beginning(now)
     const newest = this.#newest
     if (newest !== undefined) {
       const isOfNow = samePoint(newest.standing.point, point)
       if (isOfNow || now - newest.madeAt < this.#patience) return newest.standing
     }
     const counts = this.#counts.slice(0, this.#used)
+    this.#journal.undo(counts, point.seq)
     const standing = this.#ranked({ point, counts, ranking: undefined, usedAt: now })
     this.#newest = { standing, madeAt: now }
     this.#made += 1
     this.#kept.keep(standing, now)
     this.#patience = this.size <= SMALL ? 0 : PATIENCE_MILLISECONDS
     return standing
+  }
+
+  /**
+   * The point where new walks begin: the latest. While the feed cannot be read, it is one that the other processes have read
+   * as well: of a younger one, which only this process knows, they could not learn until the store is back.
+   */
+  #beginning(now: number): FeedPoint {
+    const inTouchAt = this.#inTouchAt?.() ?? now
+    if (now - inTouchAt <= OUT_OF_TOUCH_MILLISECONDS) return this.#journal.latest
+    return this.#journal.latestAt(inTouchAt - SHARED_MILLISECONDS)
   }
 
   #inIdOrder(): readonly Slot[] {

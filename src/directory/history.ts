@@ -7,8 +7,8 @@ import type { Directory } from './directory.ts'
 const AT_ONCE = 10
 /** The furthest that is looked back; the feed itself forgets after some minutes. */
 const MOST_ENTRIES = 100_000
-/** How long a page waits for a store that is away, rather than going on without knowing where its walk began. */
-const PATIENCE_MILLISECONDS = 2500
+/** How long a page waits for a store that is away, rather than show some twice: a failover takes some seconds. */
+const PATIENCE_MILLISECONDS = 8000
 const RETRY_MILLISECONDS = 50
 
 /**

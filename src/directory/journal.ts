@@ -46,6 +46,15 @@ export class Journal {
     return last === undefined ? this.#base : { seq: this.#lastSeq(), nonce: last.nonce }
   }
 
+  /** The latest point that was noted by then; the oldest if all are younger. */
+  latestAt(moment: number): FeedPoint {
+    for (let seq = this.#lastSeq(); seq > this.#base.seq; seq--) {
+      const step = this.#stepTo(seq)
+      if (step !== undefined && step.notedAt <= moment) return { seq, nonce: step.nonce }
+    }
+    return this.#base
+  }
+
   note(point: FeedPoint, step: Step, now: number): void {
     this.#steps.push({ ...step, nonce: point.nonce, notedAt: now })
     this.#counts += step.slots.length

@@ -33,9 +33,9 @@ export class FeedFollower {
     store.onChange(entries => this.handOver(entries))
   }
 
-  /** How old what the audience knows may be. */
-  get staleSeconds(): number {
-    return (performance.now() - this.#inStepAt) / 1000
+  /** When the audience last knew all that the store knew, on the monotonic clock. */
+  get inStepAt(): number {
+    return this.#inStepAt
   }
 
   async handOver(entries: readonly FeedEntry[]): Promise<void> {

@@ -271,6 +271,35 @@ function directoryOf(streams: readonly LiveStream[]): Directory {
 }
 
 describe('the directory', () => {
+  test('while the feed cannot be read, walks begin at a point that other processes have read too', () => {
+    let [now, inTouch] = [10_000, 10_000]
+    const directory = new Directory({ publicUrl: '', monotonic: () => now, inTouchAt: () => inTouch })
+    const [one, two] = [live(1, { viewer_count: 5 }), live(2, { viewer_count: 3 })]
+    directory.reload([one, two], { seq: 0, nonce: '' })
+    const watch = (seq: number, viewers: readonly [number, number], was: readonly [number, number]) =>
+      directory.apply({
+        seq,
+        nonce: `nonce ${seq}`,
+        previous: seq === 1 ? '' : `nonce ${seq - 1}`,
+        change: { kind: 'viewers', stream_ids: [one.id, two.id], viewers, was },
+      })
+    const begin = () => {
+      const page = directory.page({}, { first: 1, direction: 'forward' })
+      return [pointIn({ first: 1, direction: 'forward', memory: page.memory })?.seq, page.rows[0]?.id]
+    }
+    watch(1, [5, 7], [5, 3])
+    now += 1000
+    inTouch = now
+    watch(2, [9, 7], [5, 7])
+    const before = directory.rankingVersion
+    expect(begin()).toEqual([2, one.id])
+    now += 500
+    expect(begin()).toEqual([1, two.id])
+    expect(directory.rankingVersion).not.toBe(before)
+    inTouch = now
+    expect(begin()).toEqual([2, one.id])
+  })
+
   test('a walk shows what is live throughout exactly once, whatever changes and whichever process answers', () => {
     fc.assert(
       fc.property(course, each => promiseHolds(play(each, ordinary))),
