@@ -16,7 +16,7 @@ export async function copyWorld(storeFile: string, databaseUrl: string): Promise
   const tables = from.query("select name from sqlite_master where type = 'table'").all() as { name: string }[]
   for (const { name } of tables) {
     if (NOT_COPIED.includes(name)) continue
-    await into.unsafe(`truncate ${name}`)
+    await into.unsafe(`delete from ${name}`)
     let rows: unknown[] = []
     const send = async () => {
       await into.unsafe(
