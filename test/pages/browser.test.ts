@@ -102,6 +102,7 @@ describe.skipIf(executablePath === undefined)('in a real browser', () => {
   async function logIn(
     { login, password } = server.world.users[0] ?? { login: '', password: '' },
   ): Promise<void> {
+    await page.locator('#login:focus').waitFor()
     await page.keyboard.type(login)
     await page.keyboard.press('Tab')
     await page.keyboard.type(password)
@@ -127,6 +128,7 @@ describe.skipIf(executablePath === undefined)('in a real browser', () => {
     const scope = 'user:read:follows channel:read:stream_key user:read:entitlements'
     await page.goto(link(id, { scope }))
     await look('login')
+    await page.locator('#login:focus').waitFor()
     await page.keyboard.type('nobody_here')
     await page.keyboard.press('Tab')
     await page.keyboard.type('wrong')
@@ -189,6 +191,7 @@ describe.skipIf(executablePath === undefined)('in a real browser', () => {
     await page.goto(`${server.url}/activate`)
     await logIn()
     await look('activate')
+    await page.locator('#device-code:focus').waitFor()
     await page.keyboard.type('wrongwro')
     await leaving(() => page.keyboard.press('Enter'))
     await page.waitForSelector('[role=alert]')
