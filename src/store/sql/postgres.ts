@@ -26,7 +26,7 @@ const WRITE_MILLISECONDS = 3000
 /** Many commands in one, such as a whole world. */
 const LONG_WRITE_MILLISECONDS = 60_000
 /** How long a write waits for a connection. */
-const QUEUE_MILLISECONDS = 800
+const QUEUE_MILLISECONDS = 1000
 /** A commit that took longer has waited for a standby, and is made sure of. */
 const SLOW_COMMIT_MILLISECONDS = 300
 
