@@ -11,7 +11,7 @@ const world = `${JSON.stringify(plan.world)} ${JSON.stringify(plan.steps)} ${dem
 
 const PLACEHOLDERS = ['11111111-2222-4333-8444-555555555555', '00000000-0000-4000-8000-000000000000']
 
-for (const document of ['README.md', 'docs/quickstart.md', 'docs/drops.md']) {
+for (const document of ['README.md', 'docs/quickstart.md', 'docs/drops.md', 'docs/oauth.md']) {
   test(`${document} quotes tokens, ids and logins that the demo has`, () => {
     const text = readFileSync(document, 'utf8')
     const quoted = [
