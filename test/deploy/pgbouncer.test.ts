@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openPostgresEngine } from '../../src/store/sql/postgres.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { startPgBouncer } from '../support/pgbouncer.ts'
+import { freePort } from '../support/postgres.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
 import { anyStreamKey } from '../support/stores.ts'
 import { StrandProcess } from '../support/strand-process.ts'
@@ -44,7 +45,7 @@ describe.skipIf(program === undefined || !engines.includes('postgres'))('through
   })
 
   test('a server behind it serves, and its writes are there', async () => {
-    const listen = `127.0.0.1:${20_000 + Math.floor(Math.random() * 20_000)}`
+    const listen = `127.0.0.1:${await freePort()}`
     const strand = new StrandProcess(['serve', '--listen', listen, '--data', place.folder], {
       environment: {
         DATABASE_URL: bouncer.url,
