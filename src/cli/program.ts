@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { WrongSettings } from '../config.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { VERSION } from '../version.ts'
+import { CalledWrongly } from './called-wrongly.ts'
 import { demoCommand } from './demo.ts'
 import { migrateCommand } from './migrate.ts'
 import { print } from './print.ts'
@@ -37,6 +38,10 @@ function exitCodeOf(error: unknown): number {
   if (error instanceof WrongSettings) {
     for (const complaint of error.complaints) say(complaint)
     return 1
+  }
+  if (error instanceof CalledWrongly) {
+    say(error.message)
+    return 2
   }
   if (error instanceof CannotStart) say(error.message)
   else say(error instanceof Error ? (error.stack ?? error.message) : String(error))

@@ -1,0 +1,17 @@
+import { createInterface } from 'node:readline/promises'
+import { CalledWrongly } from './called-wrongly.ts'
+
+/**
+ * Asks a person whether something that cannot be undone is to be done. `--yes` answers for the person; where nobody can be
+ * asked, that is what is missing.
+ */
+export async function confirm(question: string, yes: boolean): Promise<boolean> {
+  if (yes) return true
+  if (process.stdin.isTTY !== true) throw new CalledWrongly(`${question} Say --yes to do it.`)
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `)).trim())
+  } finally {
+    lines.close()
+  }
+}

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'bun:test'
+import { durationOf, Progress } from '../../src/cli/progress.ts'
+
+function screen(isTTY: boolean) {
+  let text = ''
+  let now = 0
+  return {
+    out: { isTTY, write: (more: string) => (text += more) },
+    now: () => now,
+    pass: (milliseconds: number) => (now += milliseconds),
+    get text() {
+      return text
+    },
+  }
+}
+
+describe('progress', () => {
+  test('shows how far, how fast and how long still', () => {
+    const seen = screen(true)
+    const progress = new Progress('Importing', { unit: 'lines', total: 1000, out: seen.out, now: seen.now })
+    seen.pass(2000)
+    progress.reach(250)
+    expect(seen.text).toContain('[######..................]  25 %  250 of 1,000 lines  125 lines/s  6 s left')
+    progress.end()
+    expect(seen.text.endsWith('\n')).toBe(true)
+  })
+
+  test('says nothing where it is not a terminal', () => {
+    const seen = screen(false)
+    const progress = new Progress('Importing', { unit: 'lines', total: 10, out: seen.out, now: seen.now })
+    progress.reach(5)
+    progress.end()
+    expect(seen.text).toBe('')
+  })
+
+  test('counts where the end is not known, and redraws ten times a second at most', () => {
+    const seen = screen(true)
+    const progress = new Progress('Exporting', { unit: 'lines', out: seen.out, now: seen.now })
+    seen.pass(1000)
+    progress.reach(2000)
+    progress.reach(3000)
+    expect(seen.text).toBe('\r\x1b[KExporting  2,000 lines  2,000 lines/s')
+  })
+
+  test('writes durations as people say them', () => {
+    expect([0.2, 59, 200, 3900].map(durationOf)).toEqual(['1 s', '59 s', '3 min 20 s', '1 h 05 min'])
+  })
+})
