@@ -3,7 +3,7 @@ import { Callers } from './auth/callers.ts'
 import { StreamKeys } from './auth/stream-keys.ts'
 import type { Address, Config } from './config.ts'
 import { operations } from './contract/index.ts'
-import { openDataFolder } from './data-folder.ts'
+import { type DataFolder, openDataFolder } from './data-folder.ts'
 import { Directory } from './directory/directory.ts'
 import { Followings } from './directory/followings.ts'
 import { History } from './directory/history.ts'
@@ -81,11 +81,7 @@ async function start(
   house: Lifetime,
   stop: () => Promise<void>,
 ): Promise<Strand> {
-  const { config, log } = options
-  const implemented = new Set(implementations.map(each => each.operation))
-  const missing = operations.filter(operation => !implemented.has(operation))
-  if (missing.length > 0) throw new Error(`no implementation of ${missing.map(each => each.id).join(', ')}`)
-
+  const { config } = options
   let application: Application | undefined
   let draining = false
   const sharesPort = options.sharesPort ?? false
@@ -113,11 +109,50 @@ async function start(
   const othersAnswer = sharesPort || config.drainSeconds > 0
   const early = othersAnswer ? undefined : openAll()
 
+  const opened = await openHouse(options, house, folder, {
+    url: early?.url,
+    isDraining: () => draining,
+  })
+  application = opened.application
+  const { url, operatorUrl } = early ?? openAll()
+  return {
+    url,
+    controlUrl: `${operatorUrl ?? url}/control`,
+    operatorToken: folder.operatorToken,
+    rooms: opened.rooms,
+    catchUp: opened.catchUp,
+    stop: async () => {
+      draining = true
+      for (const listening of listeners) listening.drain()
+      if (config.drainSeconds > 0) await Bun.sleep(config.drainSeconds * 1000)
+      await stop()
+    },
+  }
+}
+
+/** Everything behind the doors: the store, the rooms, and what answers requests. */
+interface House {
+  readonly application: Application
+  readonly rooms: Rooms
+  catchUp(): Promise<void>
+}
+
+async function openHouse(
+  options: StartOptions,
+  house: Lifetime,
+  folder: DataFolder,
+  outside: { url: string | undefined; isDraining(): boolean },
+): Promise<House> {
+  const { config, log, sharesPort = false } = options
+  const implemented = new Set(implementations.map(each => each.operation))
+  const missing = operations.filter(operation => !implemented.has(operation))
+  if (missing.length > 0) throw new Error(`no implementation of ${missing.map(each => each.id).join(', ')}`)
+
   const store = await openStore(config)
   house.onClose(() => store.close())
   // Whoever may have company on the store shares limits with it.
   const hasCompany = store.engine === 'postgres' || sharesPort
-  const publicUrl = config.publicUrl ?? early?.url ?? urlOf(config.listen.host, config.listen.port)
+  const publicUrl = config.publicUrl ?? outside.url ?? urlOf(config.listen.host, config.listen.port)
   const demo =
     options.demo === true ? { clock: new MovableClock(), faults: new Faults() } : options.demo || undefined
   const directory = new Directory({
@@ -156,11 +191,11 @@ async function start(
   const holder = uuid()
   const sweepInTurn = async () => {
     const turn = { name: 'sweep', holder, seconds: (2 * SWEEP_MILLISECONDS) / 1000 }
-    if (await store.commands.takeTurn(turn)) await sweepAll(rooms, () => draining)
+    if (await store.commands.takeTurn(turn)) await sweepAll(rooms, outside.isDraining)
   }
   every(SWEEP_MILLISECONDS, sweepInTurn, 'the store could not be swept')
 
-  application = new Application({
+  const application = new Application({
     rooms,
     implementations,
     pages: new Pages({ ...rooms, signUp: config.signUp }, folder.ring),
@@ -171,22 +206,36 @@ async function start(
     trustedProxies: config.trustedProxies,
     openapi: lazily(() => JSON.stringify(openapiDocument({ version: VERSION, serverUrl: publicUrl }))),
     version: VERSION,
-    isReady: async () => !draining && (await answersInTime(store)),
+    isReady: async () => !outside.isDraining() && (await answersInTime(store)),
     staleSeconds: () => (performance.now() - follower.inStepAt) / 1000,
   })
-  const { url, operatorUrl } = early ?? openAll()
-  return {
-    url,
-    controlUrl: `${operatorUrl ?? url}/control`,
-    operatorToken: folder.operatorToken,
-    rooms,
-    catchUp: () => follower.catchUp(),
-    stop: async () => {
-      draining = true
-      for (const listening of listeners) listening.drain()
-      if (config.drainSeconds > 0) await Bun.sleep(config.drainSeconds * 1000)
-      await stop()
-    },
+  return { application, rooms, catchUp: () => follower.catchUp() }
+}
+
+/** The same house without doors: nobody listens, and requests are answered inside this process. */
+export interface ClosedHouse {
+  readonly operatorToken: string
+  answer(request: Request): Promise<Response>
+  close(): Promise<void>
+}
+
+/** For the command line, which works on a store whether or not a server runs on it. */
+export async function openWithoutDoors(options: StartOptions): Promise<ClosedHouse> {
+  const house = new Lifetime()
+  try {
+    const folder = openDataFolder(options.config)
+    const { application } = await openHouse(options, house, folder, {
+      url: undefined,
+      isDraining: () => false,
+    })
+    return {
+      operatorToken: folder.operatorToken,
+      answer: async request => application.handle(request, () => '', ['helix', 'oauth', 'control']),
+      close: () => house.close(),
+    }
+  } catch (error) {
+    await house.close()
+    throw error
   }
 }
 

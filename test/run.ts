@@ -9,7 +9,7 @@ const postgres = await startPostgres().catch((error: unknown) => {
   console.error(`\n!!! SKIPPED: every test on PostgreSQL. It could not be started: ${error}\n`)
   return undefined
 })
-const [chromium, nginx, haproxy, pgbouncer] = await findPrograms([
+const [chromium, nginx, haproxy, pgbouncer, zsh, fish] = await findPrograms([
   {
     names: ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
     package: 'chromium',
@@ -18,6 +18,8 @@ const [chromium, nginx, haproxy, pgbouncer] = await findPrograms([
   { names: ['nginx'], package: 'nginx-light', skipped: 'every test behind nginx' },
   { names: ['haproxy'], package: 'haproxy', skipped: 'every test behind HAProxy' },
   { names: ['pgbouncer'], package: 'pgbouncer', skipped: 'every test through PgBouncer' },
+  { names: ['zsh'], package: 'zsh', skipped: 'the test of completion in zsh' },
+  { names: ['fish'], package: 'fish', skipped: 'the test of completion in fish' },
 ])
 
 const run = Bun.spawn(
@@ -31,6 +33,8 @@ const run = Bun.spawn(
       TEST_NGINX: nginx ?? '',
       TEST_HAPROXY: haproxy ?? '',
       TEST_PGBOUNCER: pgbouncer ?? '',
+      TEST_ZSH: zsh ?? '',
+      TEST_FISH: fish ?? '',
       NO_COLOR: '1',
     },
     stdout: 'inherit',
