@@ -9,6 +9,7 @@ import { storeFileOf } from '../data-folder.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { randomAlphanumerics } from '../kit/id.ts'
 import { openStore } from '../open-store.ts'
+import { commandLine } from './command-line.ts'
 import { print } from './print.ts'
 import { type StoreFlags, storeFlags } from './store-flags.ts'
 
@@ -48,7 +49,9 @@ async function setPassword(login: string, flags: PasswordFlags): Promise<void> {
     const user = await store.users.withLogin(login.toLowerCase())
     const outcome =
       user &&
-      (await store.commands.changePassword({ user_id: user.id, password_hash: await hashPassword(password) }))
+      (await store
+        .as(commandLine('strand user password'))
+        .commands.changePassword({ user_id: user.id, password_hash: await hashPassword(password) }))
     if (outcome !== 'done') throw new CannotStart(`there is no user with the login "${login}"`)
     await print(flags.generate ? `${password}\n` : `The password of ${login} is set.\n`)
   } finally {

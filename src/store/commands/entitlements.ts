@@ -14,7 +14,7 @@ import {
 import { isoMillis } from '../../kit/clock.ts'
 import type { Eventual } from '../../kit/eventual.ts'
 import type { Transaction } from '../database.ts'
-import { entitlementColumns } from '../queries/entitlements.ts'
+import { entitlementColumns, entitlementSubject } from '../queries/entitlements.ts'
 import { isOneOf, lockRows, notByIndex, sql, tableOf } from '../sql/tag.ts'
 import { type MissingReference, missingReference } from './references.ts'
 
@@ -90,7 +90,19 @@ export async function grantEntitlements(
         select id, organization_id, benefit_id, user_id, game_id, timestamp, fulfillment_status, last_updated
         from ${tableOf(fresh, ['id', 'organization_id', 'benefit_id', 'user_id', 'game_id', 'timestamp', 'fulfillment_status', 'last_updated'])} as granted`,
   )
+  recordGrants(
+    tx,
+    fresh.map(row => row.id),
+  )
   return { outcome: 'done', entitlements: grants.flatMap(grant => rows.get(grant.id) ?? []) }
+}
+
+/** What was granted together is one entry. */
+function recordGrants(tx: Transaction, ids: readonly string[]): void {
+  const [only] = ids
+  if (only === undefined) return
+  if (ids.length === 1) tx.record({ subject: entitlementSubject(only), after: 'CLAIMED' })
+  else tx.record({ subject: 'entitlements', after: { fulfillment_status: 'CLAIMED', ids } })
 }
 
 function isRepeat(known: Entitlement, grant: Grant): boolean {
@@ -139,7 +151,7 @@ export async function updateEntitlements(
 ): Promise<EntitlementUpdate[]> {
   const echoes = distinctIds(args.ids)
   const rows = await tx.all<UpdateCandidate>(
-    sql`select id, organization_id, user_id, last_updated from entitlements
+    sql`select id, organization_id, user_id, fulfillment_status, last_updated from entitlements
         where ${isOneOf(sql`id`, [...echoes.keys()])} order by id${lockRows}`,
   )
   const found = new Map(rows.map(row => [row.id, row]))
@@ -156,6 +168,13 @@ export async function updateEntitlements(
       sql`update entitlements set fulfillment_status = ${args.fulfillment_status}, last_updated = ${last_updated}
           where ${isOneOf(sql`id`, ids)} and ${notByIndex('organization_id')} = ${args.reach.organization_id}`,
     )
+  }
+  for (const id of succeeded) {
+    tx.record({
+      subject: entitlementSubject(id),
+      before: found.get(id)?.fulfillment_status,
+      after: args.fulfillment_status,
+    })
   }
   return groupByStatus(decided.map(({ echo, status }) => [echo, status] as const))
 }
