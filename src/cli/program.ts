@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { WrongSettings } from '../config.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { VERSION } from '../version.ts'
+import { auditCommand } from './audit.ts'
 import { CalledWrongly } from './called-wrongly.ts'
 import { demoCommand } from './demo.ts'
 import { migrateCommand } from './migrate.ts'
@@ -20,6 +21,7 @@ export async function runProgram(words: readonly string[]): Promise<number> {
     .addCommand(serveCommand)
     .addCommand(migrateCommand)
     .addCommand(userCommand)
+    .addCommand(auditCommand)
     .addCommand(openapiCommand)
     .addCommand(docsCommand, { hidden: true })
     .addCommand(new Command('version').description('print the version').action(() => print(`${VERSION}\n`)))

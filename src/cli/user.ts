@@ -1,17 +1,13 @@
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { Command } from 'commander'
 import { hashPassword, LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../auth/passwords.ts'
-import { readConfig } from '../config.ts'
-import { storeFileOf } from '../data-folder.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { randomAlphanumerics } from '../kit/id.ts'
-import { openStore } from '../open-store.ts'
 import { commandLine } from './command-line.ts'
 import { print } from './print.ts'
-import { type StoreFlags, storeFlags } from './store-flags.ts'
+import { openExistingStore, type StoreFlags, storeFlags } from './store-flags.ts'
 
 interface PasswordFlags extends StoreFlags {
   readonly generate: boolean
@@ -39,13 +35,9 @@ export const userCommand = new Command('user')
   .addCommand(passwordCommand)
 
 async function setPassword(login: string, flags: PasswordFlags): Promise<void> {
-  const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
-  if (config.databaseUrl === undefined && !existsSync(storeFileOf(config))) {
-    throw new CannotStart(`there is no store in ${config.dataFolder}: name its folder with --data`)
-  }
-  const password = flags.generate ? randomAlphanumerics(20) : await readPassword()
-  const store = await openStore(config)
+  const store = await openExistingStore(flags)
   try {
+    const password = flags.generate ? randomAlphanumerics(20) : await readPassword()
     const user = await store.users.withLogin(login.toLowerCase())
     const outcome =
       user &&

@@ -18,6 +18,7 @@ export interface UpdateCandidate {
   readonly id: string
   readonly organization_id: string
   readonly user_id: string
+  readonly timestamp: string
   readonly fulfillment_status: FulfillmentStatus
   readonly last_updated: string
 }

@@ -90,19 +90,16 @@ export async function grantEntitlements(
         select id, organization_id, benefit_id, user_id, game_id, timestamp, fulfillment_status, last_updated
         from ${tableOf(fresh, ['id', 'organization_id', 'benefit_id', 'user_id', 'game_id', 'timestamp', 'fulfillment_status', 'last_updated'])} as granted`,
   )
-  recordGrants(
-    tx,
-    fresh.map(row => row.id),
-  )
+  recordGrants(tx, fresh)
   return { outcome: 'done', entitlements: grants.flatMap(grant => rows.get(grant.id) ?? []) }
 }
 
 /** What was granted together is one entry. */
-function recordGrants(tx: Transaction, ids: readonly string[]): void {
-  const [only] = ids
+function recordGrants(tx: Transaction, granted: readonly Entitlement[]): void {
+  const [only] = granted
   if (only === undefined) return
-  if (ids.length === 1) tx.record({ subject: entitlementSubject(only), after: 'CLAIMED' })
-  else tx.record({ subject: 'entitlements', after: { fulfillment_status: 'CLAIMED', ids } })
+  if (granted.length === 1) tx.record({ ...entitlementSubject(only), after: 'CLAIMED' })
+  else tx.record({ subject: 'entitlements', after: { granted: granted.map(row => row.id) } })
 }
 
 function isRepeat(known: Entitlement, grant: Grant): boolean {
@@ -151,7 +148,7 @@ export async function updateEntitlements(
 ): Promise<EntitlementUpdate[]> {
   const echoes = distinctIds(args.ids)
   const rows = await tx.all<UpdateCandidate>(
-    sql`select id, organization_id, user_id, fulfillment_status, last_updated from entitlements
+    sql`select id, organization_id, user_id, timestamp, fulfillment_status, last_updated from entitlements
         where ${isOneOf(sql`id`, [...echoes.keys()])} order by id${lockRows}`,
   )
   const found = new Map(rows.map(row => [row.id, row]))
@@ -170,9 +167,11 @@ export async function updateEntitlements(
     )
   }
   for (const id of succeeded) {
+    const row = found.get(id)
+    if (row === undefined) continue
     tx.record({
-      subject: entitlementSubject(id),
-      before: found.get(id)?.fulfillment_status,
+      ...entitlementSubject(row),
+      before: row.fulfillment_status,
       after: args.fulfillment_status,
     })
   }

@@ -1,4 +1,5 @@
 import type { Transaction } from '../database.ts'
+import { forgetAudit } from './audit.ts'
 import { deleteBenefit, putBenefit } from './benefits.ts'
 import { changeChannel, deleteEditor, putEditor, rotateStreamKey } from './channels.ts'
 import { changeClient, createClient, deleteClient, setClientSecret } from './clients.ts'
@@ -72,6 +73,7 @@ const single = {
   giveBack,
   takeTurn,
   noteFact,
+  forgetAudit,
   sweep,
 }
 

@@ -20,9 +20,15 @@ export type AuditVerdict =
   | { readonly rows: number; readonly heads: readonly ({ readonly chain: string } & ChainPoint)[] }
   | { readonly flaw: { readonly chain: string; readonly seq: number; readonly why: string } }
 
+/** A subject, and its place if it has one. */
+interface Placed {
+  readonly subject: string
+  readonly place: string
+}
+
 type StoredRow = Omit<AuditRow, 'seq'> & { readonly seq: number | string }
 
-const auditColumns = sql`select chain, seq, at, actor, operation, subject, before, after, previous, hash from audit`
+const auditColumns = sql`select chain, seq, at, actor, operation, subject, place, before, after, previous, hash from audit`
 const inOrder = inOrderOf('at', 'chain', 'seq')
 /** Rows that are held in memory at a time while all are looked through. */
 const AT_ONCE = 1000
@@ -35,7 +41,7 @@ export const auditQueries = (db: Database) => ({
   page: async (filter: AuditFilter, window: Window): Promise<Page<AuditEntry>> => {
     const page = await keysetPage<StoredRow>(db, {
       select: auditColumns,
-      where: conditions(filter),
+      where: conditions(filter, await placeOf(db, filter.subject)),
       order: inOrder,
       descending: true,
       window,
@@ -43,12 +49,31 @@ export const auditQueries = (db: Database) => ({
     return { ...page, rows: page.rows.map(entryOf) }
   },
 
-  /** What was recorded of one thing, oldest first. */
-  ofSubject: async (subject: string): Promise<AuditEntry[]> => {
-    const rows = await db.all<StoredRow>(
-      sql`${auditColumns} where subject = ${subject} order by at, chain, seq`,
+  /** How one thing came into being, if that was recorded of it alone. */
+  beginningOf: async ({ subject, place }: Placed): Promise<AuditEntry | undefined> => {
+    const row = await db.get<StoredRow>(
+      sql`${auditColumns} where place = ${place} and subject = ${subject} and before = 'null' order by at limit 1`,
     )
-    return rows.map(entryOf)
+    return row && entryOf(row)
+  },
+
+  /** What happened to one thing since it exists, oldest first. */
+  changesOf: async ({ subject, place }: Placed, window: Window): Promise<Page<AuditEntry>> => {
+    const page = await keysetPage<StoredRow>(db, {
+      select: auditColumns,
+      where: [sql`place = ${place}`, sql`subject = ${subject}`, sql`before <> 'null'`],
+      order: inOrder,
+      window,
+    })
+    return { ...page, rows: page.rows.map(entryOf) }
+  },
+
+  /** How many rows there should be. */
+  size: async (): Promise<number> => {
+    const row = await db.get<{ size: number | string }>(
+      sql`select coalesce(sum(seq - begins_after_seq), 0) as size from audit_heads`,
+    )
+    return Number(row?.size ?? 0)
   },
 
   /**
@@ -86,8 +111,8 @@ export const auditQueries = (db: Database) => ({
 const flawed = (chain: string, seq: number, why: string): AuditVerdict => ({ flaw: { chain, seq, why } })
 
 /** Which index serves is decided here, as for entitlements: the subject names least, then the operation, then the actor. */
-function conditions(filter: AuditFilter): Sql[] {
-  const where: Sql[] = []
+function conditions(filter: AuditFilter, place: string | undefined): Sql[] {
+  const where: Sql[] = place === undefined ? [] : [sql`place = ${place}`]
   const by = (['subject', 'operation', 'actor'] as const).filter(name => filter[name] !== undefined)
   for (const [index, name] of by.entries()) {
     where.push(sql`${index === 0 ? verbatim(name) : notByIndex(name)} = ${filter[name] ?? ''}`)
@@ -97,7 +122,16 @@ function conditions(filter: AuditFilter): Sql[] {
   return where
 }
 
-function entryOf({ previous: _, seq, before, after, ...row }: StoredRow): AuditEntry {
+/** Rows of entitlements have the time of the grant for their place; all others have none. */
+async function placeOf(db: Database, subject: string | undefined): Promise<string | undefined> {
+  if (subject === undefined) return undefined
+  const [kind, id = ''] = subject.split('/')
+  if (kind !== 'entitlement') return ''
+  const row = await db.get<{ timestamp: string }>(sql`select timestamp from entitlements where id = ${id}`)
+  return row?.timestamp ?? ''
+}
+
+function entryOf({ previous: _, place: __, seq, before, after, ...row }: StoredRow): AuditEntry {
   return { ...row, seq: Number(seq), before: JSON.parse(before), after: JSON.parse(after) }
 }
 

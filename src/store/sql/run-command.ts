@@ -86,13 +86,14 @@ async function appendToAudit(db: Writable, author: Author, recordings: readonly 
   )
   if (head === undefined) throw new Error('a chain has a head')
   const behind: ChainPoint = { seq: Number(head.seq) - recordings.length, hash: head.hash }
-  const rows = chained(author, recordings, behind).map(({ seq, subject, before, after, previous, hash }) => {
-    return { seq, subject, before, after, previous, hash }
+  const rows = chained(author, recordings, behind).map(row => {
+    const { seq, subject, place, before, after, previous, hash } = row
+    return { seq, subject, place, before, after, previous, hash }
   })
   await db.run(
-    sql`insert into audit (chain, seq, at, actor, operation, subject, before, after, previous, hash)
-        select ${chain}, cast(seq as bigint), ${at}, ${actor}, ${operation}, subject, before, after, previous, hash
-        from ${tableOf(rows, ['seq', 'subject', 'before', 'after', 'previous', 'hash'])} as news`,
+    sql`insert into audit (chain, seq, at, actor, operation, subject, place, before, after, previous, hash)
+        select ${chain}, cast(seq as bigint), ${at}, ${actor}, ${operation}, subject, place, before, after, previous, hash
+        from ${tableOf(rows, ['seq', 'subject', 'place', 'before', 'after', 'previous', 'hash'])} as news`,
   )
   await db.run(sql`update audit_heads set hash = ${rows.at(-1)?.hash ?? ''} where chain = ${chain}`)
 }

@@ -21,6 +21,7 @@ create table if not exists audit (
   actor ${key} not null,
   operation ${key} not null,
   subject ${key} not null,
+  place ${key} not null,
   before text not null,
   after text not null,
   previous ${key} not null,
@@ -28,7 +29,7 @@ create table if not exists audit (
   primary key (chain, seq)
 );
 create index if not exists audit_in_order on audit (at, chain, seq);
-create index if not exists audit_by_subject on audit (subject, at);
+create index if not exists audit_by_subject on audit (place, subject, at);
 create index if not exists audit_by_actor on audit (actor, at);
 create index if not exists audit_by_operation on audit (operation, at);
 
