@@ -3,6 +3,7 @@ import { StrandError } from '../client/index.ts'
 import { WrongSettings } from '../config.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { VERSION } from '../version.ts'
+import { auditCommand } from './audit.ts'
 import { CalledWrongly } from './called-wrongly.ts'
 import { completionCommand } from './completion.ts'
 import { demoCommand } from './demo.ts'
@@ -22,6 +23,7 @@ export function createProgram(): Command {
     .addCommand(demoCommand)
     .addCommand(serveCommand)
     .addCommand(migrateCommand)
+    .addCommand(auditCommand)
     .addCommand(openapiCommand)
     .addCommand(completionCommand)
     .addCommand(docsCommand, { hidden: true })

@@ -7,7 +7,9 @@ import { type Family, familyOf, type Operation } from '../contract/operation.ts'
 import { LARGEST_PAGE, type Window } from '../contract/page.ts'
 import { raise } from '../contract/problem.ts'
 import { refusal } from '../domain/access.ts'
-import { type Caller, isTokenCaller } from '../domain/caller.ts'
+import { OPERATOR_CHAIN } from '../domain/audit.ts'
+import { actorOf, type Caller, isTokenCaller } from '../domain/caller.ts'
+import { isoMillis } from '../kit/clock.ts'
 import { andThen, type Eventual } from '../kit/eventual.ts'
 import { lazily } from '../kit/lazily.ts'
 import type { Call, Implementation, Rooms } from '../operations/implement.ts'
@@ -86,8 +88,10 @@ export class Endpoint {
   #resolve(visit: Visit): Eventual<Resolution> {
     if (this.operation.access.kind === 'open') return ANONYMOUS
     const { authorization } = visit
-    if (this.family === 'control') return resolveOperator(this.#counter.operatorToken, authorization)
-    const { callers, clock } = this.#counter.rooms
+    const { callers, clock, store } = this.#counter.rooms
+    if (this.family === 'control') {
+      return resolveOperator(this.#counter.operatorToken, store, authorization)
+    }
     const resolved = resolveCaller(callers, authorization, clock)
     if (!(resolved instanceof Promise)) return resolved
     return resolved.catch(async thrown => {
@@ -142,11 +146,24 @@ export class Endpoint {
 
   #ask(visit: Visit, params: Params, caller: Caller): Eventual<string> {
     return andThen(this.#read(visit, params, caller), call =>
-      andThen(this.#handle(call, this.#counter.rooms), this.#write),
+      andThen(this.#handle(call, this.#roomsFor(caller)), this.#write),
     )
   }
 
   /** Parameters and body, checked and typed; the cursor opened. */
+  /** Whatever an operator changes is recorded: the store that a handler of the control API is given knows under whose name. */
+  #roomsFor(caller: Caller): Rooms {
+    const { rooms } = this.#counter
+    if (this.family !== 'control' || this.operation.method === 'GET') return rooms
+    const author = {
+      actor: actorOf(caller),
+      operation: this.operation.id,
+      chain: OPERATOR_CHAIN,
+      at: isoMillis(rooms.clock.now()),
+    }
+    return { ...rooms, store: rooms.store.as(author) }
+  }
+
   #read(visit: Visit, params: Params, caller: Caller): Eventual<Call<Operation>> {
     const { operation } = this
     const { request, headers, search, authorization } = visit

@@ -1,9 +1,12 @@
+import type { Author } from '../domain/audit.ts'
 import { type CommandArgs, type CommandName, type CommandResult, commands } from './commands/index.ts'
 import type { Database } from './database.ts'
 import type { FeedEntry } from './feed.ts'
 import { accountQueries } from './queries/accounts.ts'
+import { auditQueries } from './queries/audit.ts'
 import { entitlementQueries } from './queries/entitlements.ts'
 import { factQueries, feedQueries } from './queries/feed.ts'
+import { operatorQueries } from './queries/operators.ts'
 import { followQueries, streamKeyQueries, streamQueries } from './queries/streams.ts'
 import { tokenQueries } from './queries/tokens.ts'
 import { markerQueries, videoQueries } from './queries/videos.ts'
@@ -26,32 +29,54 @@ export interface Engine {
   readonly db: Database
   /** Where the schema stands, and how many steps it took to get there when the engine was opened. */
   readonly schema: { readonly version: number; readonly applied: number }
-  run(name: CommandName, args: unknown): Promise<{ result: unknown; entries: readonly FeedEntry[] }>
+  /** With an author, what the command changes is written into the audit log. */
+  run(
+    name: CommandName,
+    args: unknown,
+    author?: Author,
+  ): Promise<{ result: unknown; entries: readonly FeedEntry[] }>
   close(): Promise<void>
 }
 
 type CommandPort = { [N in CommandName]: (args: CommandArgs<N>) => Promise<CommandResult<N>> }
 
 /** The port that the rest of the house sees: queries by subject, commands by name, and word of what changed. */
-export type Store = ReturnType<typeof createStore>
+export interface Store extends ReturnType<typeof portOf> {
+  /** The same store for an author: what its commands change is written into the audit log. */
+  as(author: Author): Store
+}
 
-export function createStore(engine: Engine) {
-  const { db } = engine
+export function createStore(engine: Engine): Store {
   let followers: readonly ((entries: readonly FeedEntry[]) => Promise<void>)[] = []
 
-  const run = async (name: CommandName, args: unknown) => {
-    const { result, entries } = await engine.run(name, args)
-    if (entries.length > 0) for (const follow of followers) await follow(entries)
-    return result
+  const commandsOf = (author?: Author): CommandPort => {
+    const run = async (name: CommandName, args: unknown) => {
+      const { result, entries } = await engine.run(name, args, author)
+      if (entries.length > 0) for (const follow of followers) await follow(entries)
+      return result
+    }
+    const names = Object.keys(commands) as CommandName[]
+    return Object.fromEntries(names.map(name => [name, (args: unknown) => run(name, args)])) as CommandPort
   }
-  const port = Object.fromEntries(
-    (Object.keys(commands) as CommandName[]).map(name => [name, (args: unknown) => run(name, args)]),
-  )
+  const store: Store = {
+    ...portOf(engine, commandsOf(), follower => {
+      followers = [...followers, follower]
+    }),
+    as: author => ({ ...store, commands: commandsOf(author) }),
+  }
+  return store
+}
 
+function portOf(
+  engine: Engine,
+  port: CommandPort,
+  follow: (follower: (entries: readonly FeedEntry[]) => Promise<void>) => void,
+) {
+  const { db } = engine
   return {
     engine: engine.name,
     schema: engine.schema,
-    commands: port as CommandPort,
+    commands: port,
     users: userQueries(db),
     accounts: accountQueries(db),
     organizations: organizationQueries(db),
@@ -66,13 +91,13 @@ export function createStore(engine: Engine) {
     videos: videoQueries(db),
     markers: markerQueries(db),
     tokens: tokenQueries(db),
+    operators: operatorQueries(db),
+    audit: auditQueries(db),
     feed: feedQueries(db),
     facts: factQueries(db),
 
     /** Hands over the feed entries of each command before the command's caller hears of its end. */
-    onChange(follower: (entries: readonly FeedEntry[]) => Promise<void>): void {
-      followers = [...followers, follower]
-    },
+    onChange: follow,
     close: () => engine.close(),
   }
 }

@@ -43,6 +43,7 @@ export async function changeChannel(
   )
   if (channel.vod_enabled && !before.vod_enabled) await keepVideoFromNowOn(tx, args.user_id, args.video_id)
   await publishStreams(tx, sql`s.user_id = ${args.user_id}`)
+  tx.record({ subject: `channel/${args.user_id}`, before, after: channel })
   return { outcome: 'done', channel }
 }
 
@@ -61,10 +62,11 @@ export async function putEditor(
 ): Promise<{ outcome: 'done' } | MissingReference> {
   const missing = await missingReference(tx, 'user', [args.user_id, args.editor_id])
   if (missing !== undefined) return missing
-  await tx.run(
+  const added = await tx.run(
     sql`insert into editors (user_id, editor_id) values (${args.user_id}, ${args.editor_id})
         on conflict (user_id, editor_id) do nothing`,
   )
+  if (added > 0) tx.record({ subject: editorSubject(args), after: args })
   return { outcome: 'done' }
 }
 
@@ -75,8 +77,12 @@ export async function deleteEditor(
   const gone = await tx.run(
     sql`delete from editors where user_id = ${args.user_id} and editor_id = ${args.editor_id}`,
   )
+  if (gone > 0) tx.record({ subject: editorSubject(args), before: args })
   return gone > 0
 }
+
+const editorSubject = (editor: { user_id: string; editor_id: string }): string =>
+  `channel/${editor.user_id}/editor/${editor.editor_id}`
 
 /** Puts a new stream key behind the current one, which stays good until `valid_until`. */
 export async function rotateStreamKey(
@@ -96,5 +102,10 @@ export async function rotateStreamKey(
         values (${args.user_id}, ${args.version}, ${args.stream_key.key_id}, ${args.stream_key.sealed},
           ${args.stream_key.lookup_hash})`,
   )
+  tx.record({
+    subject: `channel/${args.user_id}/stream-key`,
+    before: { version: current.version },
+    after: { version: args.version, stream_key: 'changed', old_key_valid_until: args.valid_until },
+  })
   return 'done'
 }

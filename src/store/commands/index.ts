@@ -1,4 +1,5 @@
 import type { Transaction } from '../database.ts'
+import { forgetAudit } from './audit.ts'
 import { deleteBenefit, putBenefit } from './benefits.ts'
 import { changeChannel, deleteEditor, putEditor, rotateStreamKey } from './channels.ts'
 import { changeClient, createClient, deleteClient, setClientSecret } from './clients.ts'
@@ -8,6 +9,7 @@ import { grantEntitlements, updateEntitlements } from './entitlements.ts'
 import { deleteFollow, putFollows } from './follows.ts'
 import { deleteGame, putGame } from './games.ts'
 import { createMarker } from './markers.ts'
+import { createOperator, deleteOperator } from './operators.ts'
 import { deleteMember, deleteOrganization, putMember, putOrganization } from './organizations.ts'
 import { changePassword, endSession, keepSession, startSession } from './sessions.ts'
 import { giveBack, leasePoints, takeFromAll, takeTurn } from './shared.ts'
@@ -15,6 +17,7 @@ import { endStream, reportViewers, startStream, takeViewerReport } from './strea
 import { issueTokens, revokeToken, useRefreshToken } from './tokens.ts'
 import { noteFact, sweep } from './upkeep.ts'
 import { deleteUser, putUser } from './users.ts'
+import { deleteVideo } from './videos.ts'
 
 /**
  * Every write there is. A command runs in one transaction on either engine; on SQLite in the writer's thread, so what
@@ -62,11 +65,15 @@ const single = {
   grantEntitlements,
   updateEntitlements,
   createMarker,
+  deleteVideo,
+  createOperator,
+  deleteOperator,
   leasePoints,
   takeFromAll,
   giveBack,
   takeTurn,
   noteFact,
+  forgetAudit,
   sweep,
 }
 

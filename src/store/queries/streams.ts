@@ -1,26 +1,46 @@
+import type { Page, Window } from '../../contract/page.ts'
 import type { Database } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
+import { inOrderOf, keysetPage } from '../keyset.ts'
 import { type Sql, sql } from '../sql/tag.ts'
 
 type LiveRow = Omit<LiveStream, 'tags' | 'is_mature'> & { tags: string; is_mature: number }
 
 /** Live streams as the directory shows them, for those rows of `streams s` that the condition admits. */
 export async function liveStreams(db: Database, where: Sql): Promise<LiveStream[]> {
-  const rows = await db.all<LiveRow>(
-    sql`select s.id, s.user_id, u.login as user_login, u.display_name as user_name,
-          coalesce(c.game_id, '') as game_id, coalesce(g.name, '') as game_name, c.title, s.viewer_count,
-          s.started_at, c.language, c.tags, c.is_mature
-        from streams s
-        join users u on u.id = s.user_id
-        join channels c on c.user_id = s.user_id
-        left join games g on g.id = c.game_id
-        where ${where}`,
-  )
-  return rows.map(row => ({ ...row, tags: JSON.parse(row.tags), is_mature: row.is_mature === 1 }))
+  return (await db.all<LiveRow>(sql`${liveColumns} where ${where}`)).map(readLive)
 }
+
+const liveColumns = sql`select s.id, s.user_id, u.login as user_login, u.display_name as user_name,
+    coalesce(c.game_id, '') as game_id, coalesce(g.name, '') as game_name, c.title, s.viewer_count,
+    s.started_at, c.language, c.tags, c.is_mature
+  from streams s
+  join users u on u.id = s.user_id
+  join channels c on c.user_id = s.user_id
+  left join games g on g.id = c.game_id`
+
+function readLive(row: LiveRow): LiveStream {
+  return { ...row, tags: JSON.parse(row.tags), is_mature: row.is_mature === 1 }
+}
+
+/** By channel and not by viewers: that order stands still, and an operator's walk sees every stream that lasts. */
+export const streamKey = (row: LiveStream) => [row.user_id]
+const byChannel = inOrderOf('s.user_id')
 
 export const streamQueries = (db: Database) => ({
   live: () => liveStreams(db, sql`1 = 1`),
+  page: async (
+    { game_id }: { readonly game_id?: string | undefined },
+    window: Window,
+  ): Promise<Page<LiveStream>> => {
+    const page = await keysetPage<LiveRow>(db, {
+      select: liveColumns,
+      where: game_id === undefined ? [] : [sql`c.game_id = ${game_id}`],
+      order: byChannel,
+      window,
+    })
+    return { ...page, rows: page.rows.map(readLive) }
+  },
   of: async (user_id: string): Promise<LiveStream | undefined> => {
     const [stream] = await liveStreams(db, sql`s.user_id = ${user_id}`)
     return stream

@@ -1,4 +1,5 @@
 import { SQL } from 'bun'
+import type { Author } from '../../domain/audit.ts'
 import { hostUrls } from '../../kit/connection-url.ts'
 import type { Eventual } from '../../kit/eventual.ts'
 import type { CommandName } from '../commands/index.ts'
@@ -54,9 +55,9 @@ export async function openPostgresEngine(url: string, options: PoolOptions): Pro
       all: query => ask(({ reading }) => database(reading).all(query)),
       get: query => ask(({ reading }) => database(reading).get(query)),
     },
-    run: (name, args) =>
+    run: (name, args, author) =>
       onPrimary(primary, name === 'runSteps' ? LONG_WRITE_MILLISECONDS : WRITE_MILLISECONDS, ({ writing }) =>
-        admission.run(() => runWithRetries(writing, options.pooled, name, args)),
+        admission.run(() => runWithRetries(writing, options.pooled, { name, args, author })),
       ),
     close: () => primary.close(),
   }
@@ -101,15 +102,21 @@ async function onPrimary<T>(
   }
 }
 
+/** A command on its way. */
+interface Job {
+  readonly name: CommandName
+  readonly args: unknown
+  readonly author: Author | undefined
+}
+
 async function runWithRetries(
   pool: SQL,
   pooled: boolean,
-  name: CommandName,
-  args: unknown,
+  job: Job,
 ): Promise<{ result: unknown; entries: readonly FeedEntry[] }> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await runOnce(pool, pooled, name, args)
+      return await runOnce(pool, pooled, job)
     } catch (thrown) {
       const error = translate(thrown)
       if (!(error instanceof Conflict) || attempt === TRIES) throw error
@@ -117,11 +124,11 @@ async function runWithRetries(
   }
 }
 
-async function runOnce(pool: SQL, pooled: boolean, name: CommandName, args: unknown) {
+async function runOnce(pool: SQL, pooled: boolean, { name, args, author }: Job) {
   let done = Number.POSITIVE_INFINITY
   const outcome = await pool.begin(async tx => {
     if (pooled) await tx.unsafe(`set local lock_timeout = ${LOCK_MILLISECONDS}`)
-    const ran = await runCommand(database(tx), name, args)
+    const ran = await runCommand(database(tx), name, args, author)
     done = performance.now()
     return ran
   })

@@ -1,3 +1,4 @@
+import type { Author } from '../../domain/audit.ts'
 import type { CommandName } from '../commands/index.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import type { Engine } from '../store.ts'
@@ -26,7 +27,7 @@ export async function openSqliteEngine(file: string): Promise<Engine> {
     name: 'sqlite',
     schema: { version: SCHEMA_VERSION, applied },
     db: reader.db,
-    run: (name, args) => writer.run(name, args),
+    run: (name, args, author) => writer.run(name, args, author),
     close: async () => {
       // The writer closes last: then nobody else reads, and its log is folded into the file.
       reader.close()
@@ -86,11 +87,11 @@ class Writer {
     return writer
   }
 
-  run(name: CommandName, args: unknown): ReturnType<Engine['run']> {
+  run(name: CommandName, args: unknown, author?: Author): ReturnType<Engine['run']> {
     if (this.#worker === undefined) return Promise.reject(new Unavailable('the writer is not running'))
     if (this.#waiting.length >= LONGEST_QUEUE) return Promise.reject(new Unavailable('the writer is behind'))
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ job: { name, args }, resolve, reject })
+      this.#waiting.push({ job: { name, args, author }, resolve, reject })
       // Commands of the same turn of the event loop travel together.
       if (this.#running.length === 0 && this.#waiting.length === 1) setImmediate(() => this.#send())
     })
