@@ -9,7 +9,7 @@ const postgres = await startPostgres().catch((error: unknown) => {
   console.error(`\n!!! SKIPPED: every test on PostgreSQL. It could not be started: ${error}\n`)
   return undefined
 })
-const [chromium, nginx, haproxy, pgbouncer] = await findPrograms([
+const [chromium, nginx, haproxy, pgbouncer, promtool] = await findPrograms([
   {
     names: ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
     package: 'chromium',
@@ -18,6 +18,7 @@ const [chromium, nginx, haproxy, pgbouncer] = await findPrograms([
   { names: ['nginx'], package: 'nginx-light', skipped: 'every test behind nginx' },
   { names: ['haproxy'], package: 'haproxy', skipped: 'every test behind HAProxy' },
   { names: ['pgbouncer'], package: 'pgbouncer', skipped: 'every test through PgBouncer' },
+  { names: ['promtool'], package: 'prometheus', skipped: 'what Prometheus says of metrics and alerts' },
 ])
 
 const run = Bun.spawn(
@@ -31,6 +32,7 @@ const run = Bun.spawn(
       TEST_NGINX: nginx ?? '',
       TEST_HAPROXY: haproxy ?? '',
       TEST_PGBOUNCER: pgbouncer ?? '',
+      TEST_PROMTOOL: promtool ?? '',
       NO_COLOR: '1',
     },
     stdout: 'inherit',

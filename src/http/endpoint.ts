@@ -25,8 +25,9 @@ import {
   parseJsonObject,
   splitPairs,
 } from './parse.ts'
-import type { Limiter } from './rate-limit.ts'
+import { bucketOf, type Limiter } from './rate-limit.ts'
 import { createReplyWriter } from './reply.ts'
+import type { Tally, Traffic } from './traffic.ts'
 import type { Visit } from './visit.ts'
 
 const PUBLIC_BODY_BYTES = 64 * 1024
@@ -41,6 +42,7 @@ export interface Counter {
   readonly limiter: Limiter
   readonly operatorToken: string
   readonly checkReplies: boolean
+  readonly traffic: Traffic
 }
 
 type Params = Readonly<Record<string, string>>
@@ -48,6 +50,7 @@ type Params = Readonly<Record<string, string>>
 export class Endpoint {
   readonly operation: Operation
   readonly family: Family
+  readonly tally: Tally
   readonly #handle: Implementation['handle']
   readonly #versionOf: Implementation['versionOf']
   readonly #hot = new HotAnswers()
@@ -61,6 +64,7 @@ export class Endpoint {
   constructor(implementation: Implementation, counter: Counter) {
     this.operation = implementation.operation
     this.family = familyOf(this.operation)
+    this.tally = counter.traffic.tallyOf(this.operation.id, this.operation.status ?? 200)
     this.#handle = implementation.handle
     this.#versionOf = implementation.versionOf
     this.#reader = lazily(() => createInputReader(this.operation))
@@ -103,7 +107,9 @@ export class Endpoint {
     const payer = resolution === 'invalid' ? ANONYMOUS : resolution
     return andThen(this.#counter.limiter.take(payer, visit.address), allowance => {
       visit.allowance = allowance
-      if (!allowance.allowed) raise('rate_limited')
+      if (allowance.allowed) return
+      this.#counter.traffic.refuse(bucketOf(payer))
+      raise('rate_limited')
     })
   }
 

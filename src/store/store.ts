@@ -1,3 +1,4 @@
+import type { Figures } from '../kit/figures.ts'
 import { type CommandArgs, type CommandName, type CommandResult, commands } from './commands/index.ts'
 import type { Database } from './database.ts'
 import type { FeedEntry } from './feed.ts'
@@ -15,6 +16,7 @@ import {
   organizationQueries,
   userQueries,
 } from './queries/world.ts'
+import { Timings } from './timings.ts'
 
 /**
  * What an engine owes. A command that returned is durable; one that threw `Unavailable` happened whole or not at all.
@@ -27,6 +29,8 @@ export interface Engine {
   /** Where the schema stands, and how many steps it took to get there when the engine was opened. */
   readonly schema: { readonly version: number; readonly applied: number }
   run(name: CommandName, args: unknown): Promise<{ result: unknown; entries: readonly FeedEntry[] }>
+  /** Writes down what the engine has counted. */
+  measure(figures: Figures): void
   close(): Promise<void>
 }
 
@@ -36,11 +40,12 @@ type CommandPort = { [N in CommandName]: (args: CommandArgs<N>) => Promise<Comma
 export type Store = ReturnType<typeof createStore>
 
 export function createStore(engine: Engine) {
-  const { db } = engine
+  const timings = new Timings()
+  const db = timings.timed(engine.db)
   let followers: readonly ((entries: readonly FeedEntry[]) => Promise<void>)[] = []
 
   const run = async (name: CommandName, args: unknown) => {
-    const { result, entries } = await engine.run(name, args)
+    const { result, entries } = await timings.run(name, () => engine.run(name, args))
     if (entries.length > 0) for (const follow of followers) await follow(entries)
     return result
   }
@@ -72,6 +77,10 @@ export function createStore(engine: Engine) {
     /** Hands over the feed entries of each command before the command's caller hears of its end. */
     onChange(follower: (entries: readonly FeedEntry[]) => Promise<void>): void {
       followers = [...followers, follower]
+    },
+    measure(figures: Figures): void {
+      timings.measure(figures)
+      engine.measure(figures)
     },
     close: () => engine.close(),
   }
