@@ -160,6 +160,18 @@ function decide(source: Source): Config {
   )
   if (networks === undefined)
     complain('STRAND_TRUSTED_PROXIES', 'must be addresses or networks such as 10.0.0.0/8')
+  const publicUrl = url('STRAND_PUBLIC_URL', ['http', 'https'])
+  // A proxy in front of a loopback listener makes it as public as any other.
+  const proxied = [
+    publicUrl !== undefined && !isLoopback(hostOf(publicUrl)) && 'STRAND_PUBLIC_URL',
+    networks !== undefined && text('STRAND_TRUSTED_PROXIES') !== undefined && 'STRAND_TRUSTED_PROXIES',
+  ].find(name => name !== false)
+  if (operatorListen === undefined && isLoopback(listen.host) && proxied !== undefined) {
+    complain(
+      proxied,
+      `says that a proxy passes requests on to ${listen.host}, and the operator's side would be behind it too: set STRAND_OPERATOR_LISTEN, for example to localhost:8081`,
+    )
+  }
 
   const config: Config = {
     listen,
@@ -167,7 +179,7 @@ function decide(source: Source): Config {
     drainSeconds: whole('STRAND_DRAIN_SECONDS', 0, 0),
     signUp: oneOf('STRAND_SIGN_UP', ['open', 'closed'], 'closed') === 'open',
     operatorListen,
-    publicUrl: url('STRAND_PUBLIC_URL', ['http', 'https']),
+    publicUrl,
     dataFolder: text('STRAND_DATA') ?? './data',
     databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']),
     databaseConnections: whole('STRAND_DATABASE_CONNECTIONS', 10, 2),
@@ -200,6 +212,8 @@ function decide(source: Source): Config {
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.[0-9.]+$/.test(host)
 }
+
+const hostOf = (url: string) => new URL(url).hostname.replace(/^\[|\]$/g, '')
 
 /** `id:base64,id:base64`: the form of the setting and of the file. */
 export function parseMasterKeys(text: string): MasterKey[] | undefined {

@@ -12,12 +12,14 @@ import { Cursors } from './http/cursor.ts'
 import { LeasedLimiter } from './http/leased-limiter.ts'
 import { LocalLimiter } from './http/rate-limit.ts'
 import { Application, answerBeforeReady, type Listening, listen, type Side } from './http/server.ts'
+import { Traffic } from './http/traffic.ts'
 import { CannotStart } from './kit/cannot-start.ts'
 import { MovableClock, systemClock } from './kit/clock.ts'
 import { uuid } from './kit/id.ts'
 import { lazily } from './kit/lazily.ts'
 import { Lifetime, repeatedly } from './kit/lifetime.ts'
 import type { Log } from './kit/log.ts'
+import { type GatherMetrics, Metrics } from './metrics.ts'
 import { openStore } from './open-store.ts'
 import { Faults } from './operations/faults.ts'
 import type { Rooms } from './operations/implement.ts'
@@ -52,6 +54,8 @@ export interface StartOptions {
   readonly demo?: boolean | NonNullable<Rooms['demo']>
   /** Other processes listen on the same port, on the same store. */
   readonly sharesPort?: boolean
+  /** Where others listen too: how to ask them for their figures. */
+  readonly gatherMetrics?: GatherMetrics
   /** Holds every answer against its declaration; tests do. */
   readonly checkReplies?: boolean
   /** Runs when the store is open and before anybody is served. */
@@ -189,9 +193,20 @@ async function openHouse(
   }
   every(FEED_POLL_MILLISECONDS, () => follower.catchUp(), 'the feed could not be read')
   const holder = uuid()
+  const traffic = new Traffic()
+  const limiter = hasCompany
+    ? new LeasedLimiter(config.rateLimits, store)
+    : new LocalLimiter(config.rateLimits)
+  const metrics = new Metrics({
+    engine: store.engine,
+    dataFolder: config.dataFolder,
+    rooms: [traffic, limiter, store, follower, directory, callers],
+    gather: options.gatherMetrics,
+  })
+  house.onClose(() => metrics.stop())
   const sweepInTurn = async () => {
     const turn = { name: 'sweep', holder, seconds: (2 * SWEEP_MILLISECONDS) / 1000 }
-    if (await store.commands.takeTurn(turn)) await sweepAll(rooms, outside.isDraining)
+    if (await store.commands.takeTurn(turn)) await sweepAll(rooms, metrics.sweeps, outside.isDraining)
   }
   every(SWEEP_MILLISECONDS, sweepInTurn, 'the store could not be swept')
 
@@ -200,7 +215,9 @@ async function openHouse(
     implementations,
     pages: new Pages({ ...rooms, signUp: config.signUp }, folder.ring),
     cursors: new Cursors(folder.ring),
-    limiter: hasCompany ? new LeasedLimiter(config.rateLimits, store) : new LocalLimiter(config.rateLimits),
+    limiter,
+    traffic,
+    metrics: () => metrics.text(),
     operatorToken: folder.operatorToken,
     checkReplies: options.checkReplies ?? false,
     trustedProxies: config.trustedProxies,
@@ -253,8 +270,23 @@ function listenOrSay(...args: Parameters<typeof listen>): Listening {
 }
 
 /** Sweeps until nothing that has run out is left, or somebody wants to stop. */
-async function sweepAll({ store, clock }: Rooms, wantsToStop: () => boolean): Promise<void> {
-  while (!wantsToStop() && (await store.commands.sweep({ now: clock.now() })) > 0) await Bun.sleep(10)
+async function sweepAll(
+  { store, clock }: Rooms,
+  sweeps: Metrics['sweeps'],
+  wantsToStop: () => boolean,
+): Promise<void> {
+  try {
+    while (!wantsToStop()) {
+      const rows = await store.commands.sweep({ now: clock.now() })
+      sweeps.removed(rows)
+      if (rows === 0) break
+      await Bun.sleep(10)
+    }
+    sweeps.ended('done')
+  } catch (error) {
+    sweeps.ended('failed')
+    throw error
+  }
 }
 
 async function answersInTime(store: Store): Promise<boolean> {

@@ -9,7 +9,7 @@ const postgres = await startPostgres().catch((error: unknown) => {
   console.error(`\n!!! SKIPPED: every test on PostgreSQL. It could not be started: ${error}\n`)
   return undefined
 })
-const [chromium, nginx, haproxy, pgbouncer, zsh, fish] = await findPrograms([
+const [chromium, nginx, haproxy, pgbouncer, zsh, fish, promtool] = await findPrograms([
   {
     names: ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
     package: 'chromium',
@@ -20,6 +20,7 @@ const [chromium, nginx, haproxy, pgbouncer, zsh, fish] = await findPrograms([
   { names: ['pgbouncer'], package: 'pgbouncer', skipped: 'every test through PgBouncer' },
   { names: ['zsh'], package: 'zsh', skipped: 'the test of completion in zsh' },
   { names: ['fish'], package: 'fish', skipped: 'the test of completion in fish' },
+  { names: ['promtool'], package: 'prometheus', skipped: 'what Prometheus says of metrics and alerts' },
 ])
 
 const run = Bun.spawn(
@@ -35,6 +36,7 @@ const run = Bun.spawn(
       TEST_PGBOUNCER: pgbouncer ?? '',
       TEST_ZSH: zsh ?? '',
       TEST_FISH: fish ?? '',
+      TEST_PROMTOOL: promtool ?? '',
       NO_COLOR: '1',
     },
     stdout: 'inherit',

@@ -2,6 +2,7 @@ import type { Caller } from '../domain/caller.ts'
 import type { Clock } from '../kit/clock.ts'
 import { sameSecret } from '../kit/digest.ts'
 import { andThen, type Eventual } from '../kit/eventual.ts'
+import type { Figures } from '../kit/figures.ts'
 import type { EndedAccess, FeedEntry } from '../store/feed.ts'
 import type { Audience } from '../store/follower.ts'
 import type { KnownToken } from '../store/queries/tokens.ts'
@@ -60,6 +61,14 @@ export class Callers implements Audience {
       if (known === undefined) throw error
       return known
     }
+  }
+
+  measure(figures: Figures): void {
+    figures.gauge(
+      'strand_known_callers',
+      'Access tokens whose holder is known from memory.',
+      this.#known.size,
+    )
   }
 
   async load(): Promise<() => void> {

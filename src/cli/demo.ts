@@ -43,7 +43,14 @@ async function runDemo(flags: DemoFlags): Promise<void> {
   const folder = flags.data ?? mkdtempSync(join(tmpdir(), 'strand-demo-'))
   try {
     const config = readConfig(
-      { STRAND_LISTEN: `localhost:${flags.port}`, STRAND_DATA: folder, STRAND_OPERATOR_LISTEN: '' },
+      {
+        STRAND_LISTEN: `localhost:${flags.port}`,
+        STRAND_DATA: folder,
+        // The demo is for programs on this machine, and has everything on one listener.
+        STRAND_OPERATOR_LISTEN: '',
+        STRAND_PUBLIC_URL: '',
+        STRAND_TRUSTED_PROXIES: '',
+      },
       undefined,
     )
     if (!isLoopback(config.listen.host)) throw new CannotStart('the demo listens on loopback only')

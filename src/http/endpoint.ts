@@ -27,8 +27,9 @@ import {
   parseJsonObject,
   splitPairs,
 } from './parse.ts'
-import type { Limiter } from './rate-limit.ts'
+import { bucketOf, type Limiter } from './rate-limit.ts'
 import { createReplyWriter } from './reply.ts'
+import type { Tally, Traffic } from './traffic.ts'
 import type { Visit } from './visit.ts'
 
 const PUBLIC_BODY_BYTES = 64 * 1024
@@ -43,6 +44,7 @@ export interface Counter {
   readonly limiter: Limiter
   readonly operatorToken: string
   readonly checkReplies: boolean
+  readonly traffic: Traffic
 }
 
 type Params = Readonly<Record<string, string>>
@@ -50,6 +52,7 @@ type Params = Readonly<Record<string, string>>
 export class Endpoint {
   readonly operation: Operation
   readonly family: Family
+  readonly tally: Tally
   readonly #handle: Implementation['handle']
   readonly #versionOf: Implementation['versionOf']
   readonly #hot = new HotAnswers()
@@ -63,6 +66,7 @@ export class Endpoint {
   constructor(implementation: Implementation, counter: Counter) {
     this.operation = implementation.operation
     this.family = familyOf(this.operation)
+    this.tally = counter.traffic.tallyOf(this.operation.id, this.operation.status ?? 200)
     this.#handle = implementation.handle
     this.#versionOf = implementation.versionOf
     this.#reader = lazily(() => createInputReader(this.operation))
@@ -107,7 +111,9 @@ export class Endpoint {
     const payer = resolution === 'invalid' ? ANONYMOUS : resolution
     return andThen(this.#counter.limiter.take(payer, visit.address), allowance => {
       visit.allowance = allowance
-      if (!allowance.allowed) raise('rate_limited')
+      if (allowance.allowed) return
+      this.#counter.traffic.refuse(bucketOf(payer))
+      raise('rate_limited')
     })
   }
 

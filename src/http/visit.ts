@@ -3,6 +3,7 @@ import type { Problem } from '../contract/problem.ts'
 import { uuid } from '../kit/id.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Allowance } from './rate-limit.ts'
+import type { Tally } from './traffic.ts'
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
@@ -23,6 +24,8 @@ export class Visit {
   readonly began = performance.now()
   family: Family | undefined = undefined
   endpoint: Endpoint | undefined = undefined
+  /** Where it is counted. */
+  tally: Tally | undefined = undefined
   /** What is left in the caller's bucket, once a point was taken. */
   allowance: Allowance | undefined = undefined
   failure: Problem | undefined = undefined

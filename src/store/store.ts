@@ -1,4 +1,5 @@
 import type { Author } from '../domain/audit.ts'
+import type { Figures } from '../kit/figures.ts'
 import { type CommandArgs, type CommandName, type CommandResult, commands } from './commands/index.ts'
 import type { Database } from './database.ts'
 import type { FeedEntry } from './feed.ts'
@@ -18,6 +19,7 @@ import {
   organizationQueries,
   userQueries,
 } from './queries/world.ts'
+import { Timings } from './timings.ts'
 
 /**
  * What an engine owes. A command that returned is durable; one that threw `Unavailable` happened whole or not at all.
@@ -35,6 +37,8 @@ export interface Engine {
     args: unknown,
     author?: Author,
   ): Promise<{ result: unknown; entries: readonly FeedEntry[] }>
+  /** Writes down what the engine has counted. */
+  measure(figures: Figures): void
   close(): Promise<void>
 }
 
@@ -47,11 +51,12 @@ export interface Store extends ReturnType<typeof portOf> {
 }
 
 export function createStore(engine: Engine): Store {
+  const timings = new Timings()
   let followers: readonly ((entries: readonly FeedEntry[]) => Promise<void>)[] = []
 
   const commandsOf = (author?: Author): CommandPort => {
     const run = async (name: CommandName, args: unknown) => {
-      const { result, entries } = await engine.run(name, args, author)
+      const { result, entries } = await timings.run(name, () => engine.run(name, args, author))
       if (entries.length > 0) for (const follow of followers) await follow(entries)
       return result
     }
@@ -59,7 +64,7 @@ export function createStore(engine: Engine): Store {
     return Object.fromEntries(names.map(name => [name, (args: unknown) => run(name, args)])) as CommandPort
   }
   const store: Store = {
-    ...portOf(engine, commandsOf(), follower => {
+    ...portOf(engine, timings, commandsOf(), follower => {
       followers = [...followers, follower]
     }),
     as: author => ({ ...store, commands: commandsOf(author) }),
@@ -69,10 +74,11 @@ export function createStore(engine: Engine): Store {
 
 function portOf(
   engine: Engine,
+  timings: Timings,
   port: CommandPort,
   follow: (follower: (entries: readonly FeedEntry[]) => Promise<void>) => void,
 ) {
-  const { db } = engine
+  const db = timings.timed(engine.db)
   return {
     engine: engine.name,
     schema: engine.schema,
@@ -98,6 +104,11 @@ function portOf(
 
     /** Hands over the feed entries of each command before the command's caller hears of its end. */
     onChange: follow,
+    /** Writes down what the store has counted. */
+    measure(figures: Figures): void {
+      timings.measure(figures)
+      engine.measure(figures)
+    },
     close: () => engine.close(),
   }
 }

@@ -2,6 +2,7 @@ import { SQL } from 'bun'
 import type { Author } from '../../domain/audit.ts'
 import { hostUrls } from '../../kit/connection-url.ts'
 import type { Eventual } from '../../kit/eventual.ts'
+import type { Figures } from '../../kit/figures.ts'
 import type { CommandName } from '../commands/index.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import type { FeedEntry } from '../feed.ts'
@@ -47,7 +48,16 @@ export async function openPostgresEngine(url: string, options: PoolOptions): Pro
       throw translate(error)
     })
   const admission = new Admission(Math.ceil(options.connections / 2), QUEUE_MILLISECONDS)
-  const ask = <T>(work: (pools: Pools) => Eventual<T>) => onPrimary(primary, READ_MILLISECONDS, work)
+  let [reads, reruns] = [0, 0]
+  const ask = <T>(work: (pools: Pools) => Eventual<T>) => {
+    reads += 1
+    return onPrimary(primary, READ_MILLISECONDS, work).finally(() => {
+      reads -= 1
+    })
+  }
+  const rerun = () => {
+    reruns += 1
+  }
   return {
     name: 'postgres',
     schema: { version: SCHEMA_VERSION, applied },
@@ -57,10 +67,31 @@ export async function openPostgresEngine(url: string, options: PoolOptions): Pro
     },
     run: (name, args, author) =>
       onPrimary(primary, name === 'runSteps' ? LONG_WRITE_MILLISECONDS : WRITE_MILLISECONDS, ({ writing }) =>
-        admission.run(() => runWithRetries(writing, options.pooled, { name, args, author })),
+        admission.run(() => runWithRetries(writing, options.pooled, { name, args, author }, rerun)),
       ),
+    measure: figures => {
+      primary.measure(figures)
+      measureWork(figures, { admission, reads, reruns })
+    },
     close: () => primary.close(),
   }
+}
+
+function measureWork(
+  figures: Figures,
+  { admission, reads, reruns }: { admission: Admission; reads: number; reruns: number },
+): void {
+  figures.gauge('strand_postgres_queries_in_progress', 'Queries and writes that PostgreSQL is at.', [
+    [{ pool: 'reading' }, reads],
+    [{ pool: 'writing' }, admission.inside],
+  ])
+  figures.gauge('strand_postgres_writes_waiting', 'Writes that wait for a connection.', admission.waiting)
+  figures.counter(
+    'strand_postgres_writes_refused_total',
+    'Writes that waited for a connection in vain.',
+    admission.refused,
+  )
+  figures.counter('strand_postgres_reruns_total', 'Transactions run anew after meeting another.', reruns)
 }
 
 /** Migrates under an advisory lock: nodes that start together do it once. */
@@ -113,6 +144,7 @@ async function runWithRetries(
   pool: SQL,
   pooled: boolean,
   job: Job,
+  onRerun: () => void,
 ): Promise<{ result: unknown; entries: readonly FeedEntry[] }> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -120,6 +152,7 @@ async function runWithRetries(
     } catch (thrown) {
       const error = translate(thrown)
       if (!(error instanceof Conflict) || attempt === TRIES) throw error
+      onRerun()
     }
   }
 }

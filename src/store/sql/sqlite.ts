@@ -1,4 +1,7 @@
+import { statSync } from 'node:fs'
 import type { Author } from '../../domain/audit.ts'
+import type { Figures } from '../../kit/figures.ts'
+import { Histogram, SECONDS } from '../../kit/histogram.ts'
 import type { CommandName } from '../commands/index.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import type { Engine } from '../store.ts'
@@ -10,6 +13,7 @@ import type { WriterAnswer, WriterJob } from './sqlite-writer.ts'
 
 const LARGEST_BATCH = 256
 const LONGEST_QUEUE = 10_000
+const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, LARGEST_BATCH] as const
 const REOPEN_MILLISECONDS = 1000
 
 interface Waiting {
@@ -28,6 +32,10 @@ export async function openSqliteEngine(file: string): Promise<Engine> {
     schema: { version: SCHEMA_VERSION, applied },
     db: reader.db,
     run: (name, args, author) => writer.run(name, args, author),
+    measure: figures => {
+      writer.measure(figures)
+      measureFiles(file, figures)
+    },
     close: async () => {
       // The writer closes last: then nobody else reads, and its log is folded into the file.
       reader.close()
@@ -75,6 +83,10 @@ class Writer {
   #running: readonly Waiting[] = []
   #closing = false
   #onIdle: (() => void) | undefined
+  readonly #batches = new Histogram(BATCH_SIZES)
+  readonly #batchSeconds = new Histogram(SECONDS)
+  #sentAt = 0
+  #lost = 0
 
   private constructor(file: string, onEnd: () => void) {
     this.#file = file
@@ -115,6 +127,18 @@ class Writer {
     worker.terminate()
   }
 
+  measure(figures: Figures): void {
+    figures.gauge('strand_store_writer_waiting', 'Commands that wait for the writer.', this.#waiting.length)
+    figures.gauge('strand_store_writer_running', 'Commands that the writer is at.', this.#running.length)
+    figures.histogram('strand_store_batch_size', 'Commands committed together.', this.#batches)
+    figures.histogram(
+      'strand_store_batch_duration_seconds',
+      'Time from handing commands to the writer to their commit.',
+      this.#batchSeconds,
+    )
+    figures.counter('strand_store_writer_losses_total', 'Times the writer thread was lost.', this.#lost)
+  }
+
   async #open(): Promise<void> {
     const worker = new Worker(new URL('./sqlite-writer.ts', import.meta.url).href)
     await new Promise<void>((resolve, reject) => {
@@ -131,11 +155,14 @@ class Writer {
   #send(): void {
     if (this.#running.length > 0 || this.#waiting.length === 0 || this.#worker === undefined) return
     this.#running = this.#waiting.splice(0, LARGEST_BATCH)
+    this.#sentAt = performance.now()
     this.#worker.postMessage(JSON.stringify(this.#running.map(each => each.job)))
   }
 
   #settle(answers: readonly WriterAnswer[]): void {
     const settled = this.#running
+    this.#batches.note(settled.length)
+    this.#batchSeconds.note((performance.now() - this.#sentAt) / 1000)
     this.#running = []
     this.#onEnd()
     this.#send()
@@ -152,6 +179,7 @@ class Writer {
   #lose(worker: Worker, why: string): void {
     if (worker !== this.#worker) return
     this.#worker = undefined
+    this.#lost += 1
     worker.terminate()
     this.#onEnd()
     const lost = [...this.#running, ...this.#waiting]
@@ -165,6 +193,15 @@ class Writer {
   #openAgain(): void {
     this.#open().catch(() => setTimeout(() => this.#openAgain(), REOPEN_MILLISECONDS))
   }
+}
+
+/** The log beside the file is folded into it from time to time; one that keeps growing is not. */
+function measureFiles(file: string, figures: Figures): void {
+  const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  figures.gauge('strand_store_file_bytes', 'Size of the files of the embedded store.', [
+    [{ file: 'main' }, sizeOf(file)],
+    [{ file: 'log' }, sizeOf(`${file}-wal`)],
+  ])
 }
 
 function asError({ failure, message }: Extract<WriterAnswer, { failure: string }>): Error {
