@@ -8,6 +8,8 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  renameSync,
+  rmSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -15,6 +17,7 @@ import { dirname, join } from 'node:path'
 import { mintSecret } from './auth/tokens.ts'
 import { type Config, parseMasterKeys } from './config.ts'
 import { CannotStart } from './kit/cannot-start.ts'
+import { isoMillis } from './kit/clock.ts'
 import { randomAlphanumerics } from './kit/id.ts'
 import { KeyRing } from './kit/key-ring.ts'
 
@@ -29,10 +32,54 @@ export function storeFileOf(config: Pick<Config, 'dataFolder'>): string {
   return join(config.dataFolder, 'strand.db')
 }
 
+/** What a restore replaces. */
+export const DATA_FILES = ['strand.db', 'strand.db-wal', 'strand.db-shm', 'master-keys', 'operator-token']
+/** A backup that was unpacked and found whole, and is to take the place of what is there. */
+export const RESTORED_FOLDER = '.restored'
+
+/**
+ * Finishes a restore that was decided: what was there is put aside and what was restored takes its place. Done again after
+ * an interruption it goes on where it was. Gives the folder with what was put aside, if there was anything.
+ */
+export function completeRestore(folder: string): string | undefined {
+  const restored = join(folder, RESTORED_FOLDER)
+  if (!existsSync(restored)) return undefined
+  const aside = join(restored, 'replaced')
+  // Once the store has moved, what lies beside it is its own.
+  if (existsSync(join(restored, 'strand.db'))) {
+    for (const name of DATA_FILES.filter(each => existsSync(join(folder, each)))) {
+      mkdirSync(aside, { recursive: true, mode: 0o700 })
+      renameSync(join(folder, name), join(aside, name))
+    }
+  }
+  for (const name of DATA_FILES.filter(each => existsSync(join(restored, each)))) {
+    renameSync(join(restored, name), join(folder, name))
+  }
+  syncFolder(folder)
+  const kept = existsSync(aside) ? join(folder, `before-restore-${stamp(Date.now())}`) : undefined
+  if (kept !== undefined) renameSync(aside, kept)
+  rmSync(restored, { recursive: true })
+  syncFolder(folder)
+  return kept
+}
+
+/** `20260301T120000Z`: a moment as part of a name. */
+export function stamp(milliseconds: number): string {
+  return `${isoMillis(milliseconds).slice(0, 19).replace(/[-:]/g, '')}Z`
+}
+
+/** Makes sure that the names in a folder are on disk, as `fsync` of a file does not. */
+export function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r')
+  fsyncSync(handle)
+  closeSync(handle)
+}
+
 export function openDataFolder(config: Config): DataFolder {
   const folder = config.dataFolder
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
+    completeRestore(folder)
     const probe = join(folder, '.writable')
     writeFileSync(probe, '', { mode: 0o600 })
     return {
@@ -78,7 +125,5 @@ function makeOnce(file: string, text: string): void {
   } finally {
     unlinkSync(unfinished)
   }
-  const folder = openSync(dirname(file), 'r')
-  fsyncSync(folder)
-  closeSync(folder)
+  syncFolder(dirname(file))
 }

@@ -2,13 +2,16 @@ import { Command, CommanderError } from 'commander'
 import { WrongSettings } from '../config.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { VERSION } from '../version.ts'
+import { backupCommand } from './backup.ts'
 import { CalledWrongly } from './called-wrongly.ts'
 import { demoCommand } from './demo.ts'
 import { migrateCommand } from './migrate.ts'
 import { print } from './print.ts'
 import { docsCommand, openapiCommand } from './reference.ts'
+import { restoreCommand } from './restore.ts'
 import { serveCommand } from './serve.ts'
 import { userCommand } from './user.ts'
+import { verifyCommand } from './verify.ts'
 
 /** Runs `strand` with these words and gives the exit code: 0 done, 1 failed, 2 called wrongly. */
 export async function runProgram(words: readonly string[]): Promise<number> {
@@ -19,6 +22,9 @@ export async function runProgram(words: readonly string[]): Promise<number> {
     .addCommand(demoCommand)
     .addCommand(serveCommand)
     .addCommand(migrateCommand)
+    .addCommand(backupCommand)
+    .addCommand(restoreCommand)
+    .addCommand(verifyCommand)
     .addCommand(userCommand)
     .addCommand(openapiCommand)
     .addCommand(docsCommand, { hidden: true })
