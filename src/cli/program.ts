@@ -5,6 +5,7 @@ import { VERSION } from '../version.ts'
 import { backupCommand } from './backup.ts'
 import { CalledWrongly } from './called-wrongly.ts'
 import { demoCommand } from './demo.ts'
+import { keyRingCommand } from './key-ring.ts'
 import { migrateCommand } from './migrate.ts'
 import { print } from './print.ts'
 import { docsCommand, openapiCommand } from './reference.ts'
@@ -25,6 +26,7 @@ export async function runProgram(words: readonly string[]): Promise<number> {
     .addCommand(backupCommand)
     .addCommand(restoreCommand)
     .addCommand(verifyCommand)
+    .addCommand(keyRingCommand)
     .addCommand(userCommand)
     .addCommand(openapiCommand)
     .addCommand(docsCommand, { hidden: true })

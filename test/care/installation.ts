@@ -20,11 +20,18 @@ export class Installation {
     this.process = process
   }
 
-  static async start(folder: string, environment: Environment = {}): Promise<Installation> {
+  static async start(
+    folder: string,
+    environment: Environment = {},
+    words: readonly string[] = [],
+  ): Promise<Installation> {
     const port = await freePort()
-    const process = new StrandProcess(['serve', '--listen', `localhost:${port}`, '--data', folder], {
-      environment: { STRAND_RATE_USER: '0', STRAND_RATE_APP: '0', ...environment },
-    })
+    const process = new StrandProcess(
+      ['serve', '--listen', `localhost:${port}`, '--data', folder, ...words],
+      {
+        environment: { STRAND_RATE_USER: '0', STRAND_RATE_APP: '0', ...environment },
+      },
+    )
     await process.serving()
     return new Installation(folder, `http://localhost:${port}`, process)
   }
