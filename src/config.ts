@@ -227,6 +227,11 @@ export function parseMasterKeys(text: string): MasterKey[] | undefined {
   return keys
 }
 
+/** The same form, written. */
+export function masterKeysText(keys: readonly MasterKey[]): string {
+  return keys.map(({ id, bytes }) => `${id}:${Buffer.from(bytes).toString('base64')}`).join(',')
+}
+
 function masterKeys(
   text: string | undefined,
   complain: (name: string, why: string) => undefined,

@@ -3,7 +3,7 @@ import { Callers } from './auth/callers.ts'
 import { StreamKeys } from './auth/stream-keys.ts'
 import type { Address, Config } from './config.ts'
 import { operations } from './contract/index.ts'
-import { type DataFolder, openDataFolder } from './data-folder.ts'
+import { type DataFolder, KEYS_FOLLOWED_MILLISECONDS, openDataFolder } from './data-folder.ts'
 import { Directory } from './directory/directory.ts'
 import { Followings } from './directory/followings.ts'
 import { History } from './directory/history.ts'
@@ -208,6 +208,10 @@ async function openHouse(
     const turn = { name: 'sweep', holder, seconds: (2 * SWEEP_MILLISECONDS) / 1000 }
     if (await store.commands.takeTurn(turn)) await sweepAll(rooms, metrics.sweeps, outside.isDraining)
   }
+  const followMasterKeys = async () => {
+    if (folder.followMasterKeys()) log.info({ key_ids: folder.ring.ids }, 'the master keys were changed')
+  }
+  every(KEYS_FOLLOWED_MILLISECONDS, followMasterKeys, 'the master keys could not be read')
   every(SWEEP_MILLISECONDS, sweepInTurn, 'the store could not be swept')
 
   const application = new Application({

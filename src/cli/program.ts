@@ -4,15 +4,19 @@ import { WrongSettings } from '../config.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { VERSION } from '../version.ts'
 import { auditCommand } from './audit.ts'
+import { backupCommand } from './backup.ts'
 import { CalledWrongly } from './called-wrongly.ts'
 import { completionCommand } from './completion.ts'
 import { demoCommand } from './demo.ts'
+import { keyRingCommand } from './key-ring.ts'
 import { migrateCommand } from './migrate.ts'
 import { print } from './print.ts'
 import { docsCommand, openapiCommand } from './reference.ts'
+import { restoreCommand } from './restore.ts'
 import { serveCommand } from './serve.ts'
 import { passwordCommand } from './user-password.ts'
 import { nounCommands } from './verbs/commands.ts'
+import { verifyCommand } from './verify.ts'
 
 /** The whole tree of words. */
 export function createProgram(): Command {
@@ -24,6 +28,10 @@ export function createProgram(): Command {
     .addCommand(serveCommand)
     .addCommand(migrateCommand)
     .addCommand(auditCommand)
+    .addCommand(backupCommand)
+    .addCommand(restoreCommand)
+    .addCommand(verifyCommand)
+    .addCommand(keyRingCommand)
     .addCommand(openapiCommand)
     .addCommand(completionCommand)
     .addCommand(docsCommand, { hidden: true })

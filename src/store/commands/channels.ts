@@ -1,7 +1,7 @@
 import type { Channel } from '../../contract/resources/world.ts'
 import type { Transaction } from '../database.ts'
 import { channelQueries } from '../queries/world.ts'
-import { lockRows, sql } from '../sql/tag.ts'
+import { lockRows, sql, tableOf } from '../sql/tag.ts'
 import { type MissingReference, missingReference } from './references.ts'
 import { insertVideo, publishStreams } from './streams.ts'
 import type { StoredStreamKey } from './users.ts'
@@ -108,4 +108,28 @@ export async function rotateStreamKey(
     after: { version: args.version, stream_key: 'changed', old_key_valid_until: args.valid_until },
   })
   return 'done'
+}
+
+/** Puts stream keys that were sealed anew in the place of what they were; one that has changed since is left alone. */
+export async function resealStreamKeys(
+  tx: Transaction,
+  args: {
+    keys: readonly (StoredStreamKey & {
+      readonly user_id: string
+      readonly version: number
+      readonly was: string
+    })[]
+  },
+): Promise<number> {
+  if (args.keys.length === 0) return 0
+  const columns = ['user_id', 'version', 'was', 'key_id', 'sealed', 'lookup_hash'] as const
+  return tx.run(
+    sql`update stream_keys set key_id = anew.key_id, sealed = anew.sealed, lookup_hash = anew.lookup_hash
+        from ${tableOf(
+          args.keys.map(key => ({ ...key })),
+          columns,
+        )} as anew
+        where stream_keys.user_id = anew.user_id and stream_keys.version = cast(anew.version as integer)
+          and stream_keys.sealed = anew.was`,
+  )
 }

@@ -1,7 +1,7 @@
 import type { Transaction } from '../database.ts'
 import { forgetAudit } from './audit.ts'
 import { deleteBenefit, putBenefit } from './benefits.ts'
-import { changeChannel, deleteEditor, putEditor, rotateStreamKey } from './channels.ts'
+import { changeChannel, deleteEditor, putEditor, resealStreamKeys, rotateStreamKey } from './channels.ts'
 import { changeClient, createClient, deleteClient, setClientSecret } from './clients.ts'
 import { disconnect, grantCode, grantToken, useCode } from './codes.ts'
 import { decideDevice, startDevice, useDevice } from './devices.ts'
@@ -56,6 +56,7 @@ const single = {
   putEditor,
   deleteEditor,
   rotateStreamKey,
+  resealStreamKeys,
   putFollows,
   deleteFollow,
   startStream,

@@ -1,8 +1,9 @@
 import type { Page, Window } from '../../contract/page.ts'
+import type { Eventual } from '../../kit/eventual.ts'
 import type { Database } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
 import { inOrderOf, keysetPage } from '../keyset.ts'
-import { type Sql, sql } from '../sql/tag.ts'
+import { limitedTo, type Sql, sql } from '../sql/tag.ts'
 
 type LiveRow = Omit<LiveStream, 'tags' | 'is_mature'> & { tags: string; is_mature: number }
 
@@ -57,10 +58,39 @@ export const followQueries = (db: Database) => ({
   },
 })
 
+/** A stream key as it lies in the store. */
+export interface StreamKeyRow {
+  readonly user_id: string
+  readonly version: number
+  readonly key_id: string
+  readonly sealed: string
+  readonly lookup_hash: string
+}
+
 export const streamKeyQueries = (db: Database) => ({
   /** The key that the channel has now. */
   current: (user_id: string) =>
     db.get<{ version: number; key_id: string; sealed: string }>(
       sql`select version, key_id, sealed from stream_keys where user_id = ${user_id} order by version desc limit 1`,
     ),
+
+  /** Every key there is, in order, from behind a place on. `except` passes over those sealed with that master key. */
+  after: (
+    place: { user_id: string; version: number } | undefined,
+    limit: number,
+    except = '',
+  ): Eventual<StreamKeyRow[]> =>
+    db.all<StreamKeyRow>(
+      sql`select user_id, version, key_id, sealed, lookup_hash from stream_keys
+          where (user_id, version) > (${place?.user_id ?? ''}, ${place?.version ?? 0}) and key_id <> ${except}
+          order by user_id, version${limitedTo(limit)}`,
+    ),
+
+  /** How many keys each master key has sealed. */
+  countByMasterKey: async (): Promise<Map<string, number>> => {
+    const rows = await db.all<{ key_id: string; count: number | string }>(
+      sql`select key_id, count(*) as count from stream_keys group by key_id order by key_id`,
+    )
+    return new Map(rows.map(row => [row.key_id, Number(row.count)]))
+  },
 })
