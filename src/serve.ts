@@ -142,6 +142,7 @@ async function start(
     attempts: hasCompany ? new SharedAttempts(ATTEMPTS, store) : new LocalAttempts(ATTEMPTS),
     lifetimes: config.lifetimes,
     publicUrl,
+    spoolFolder: config.dataFolder,
     log,
     ...(demo && { demo }),
   }

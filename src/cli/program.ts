@@ -4,6 +4,8 @@ import { CannotStart } from '../kit/cannot-start.ts'
 import { VERSION } from '../version.ts'
 import { CalledWrongly } from './called-wrongly.ts'
 import { demoCommand } from './demo.ts'
+import { exportCommand } from './export.ts'
+import { importCommand } from './import.ts'
 import { migrateCommand } from './migrate.ts'
 import { print } from './print.ts'
 import { docsCommand, openapiCommand } from './reference.ts'
@@ -20,6 +22,8 @@ export async function runProgram(words: readonly string[]): Promise<number> {
     .addCommand(serveCommand)
     .addCommand(migrateCommand)
     .addCommand(userCommand)
+    .addCommand(exportCommand)
+    .addCommand(importCommand)
     .addCommand(openapiCommand)
     .addCommand(docsCommand, { hidden: true })
     .addCommand(new Command('version').description('print the version').action(() => print(`${VERSION}\n`)))

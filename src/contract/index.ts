@@ -7,6 +7,7 @@ import * as follows from './control/follows.ts'
 import * as games from './control/games.ts'
 import * as organizations from './control/organizations.ts'
 import * as tokens from './control/tokens.ts'
+import * as transfer from './control/transfer.ts'
 import * as users from './control/users.ts'
 import * as viewers from './control/viewers.ts'
 import { createStreamMarker } from './helix/create-stream-marker.ts'
@@ -49,6 +50,8 @@ export const operations: readonly Operation[] = [
   ...Object.values(follows),
   ...Object.values(viewers),
   ...Object.values(entitlements),
+  transfer.exportLines,
+  transfer.importLines,
   advanceClock,
   planFault,
   clearFaults,

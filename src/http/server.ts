@@ -26,6 +26,10 @@ const PREFIXES: readonly (readonly [prefix: string, Family])[] = [
 /** Three lists of 100 values make a request line of about 10 KB; the runtime's own limit leaves little beside it. */
 Object.assign(http, { maxHeaderSize: 32 * 1024 })
 
+/** How long a connection may be silent; and one on which long work is done, which is as long as the runtime allows. */
+const IDLE_SECONDS = 12
+const HELD_OPEN_SECONDS = 255
+
 /** How long a stop waits for the answers under way. */
 const LAST_ANSWERS_MILLISECONDS = 15_000
 
@@ -62,10 +66,12 @@ export class Application {
     }
   }
 
-  handle(request: Request, peer: () => string, side: Side): Eventual<Response> {
+  handle(request: Request, peer: Peer, side: Side): Eventual<Response> {
     const { trustedProxies } = this.#options
-    const visit = new Visit(request, () =>
-      clientAddress(peer(), request.headers.get('x-forwarded-for'), trustedProxies),
+    const visit = new Visit(
+      request,
+      () => clientAddress(peer.address(), request.headers.get('x-forwarded-for'), trustedProxies),
+      () => peer.holdOpen(),
     )
     const answered = this.#answerOrRefuse(visit, side)
     return this.#isLogged ? andThen(answered, response => this.#log(visit, response)) : answered
@@ -194,6 +200,13 @@ export function answerBeforeReady(request: Request): Response {
   return refusal(visit, problem('unavailable'))
 }
 
+/** Whoever is at the other end of a connection. */
+export interface Peer {
+  address(): string
+  /** Lets the connection be silent for minutes. */
+  holdOpen(): void
+}
+
 /** Where the server listens. `localhost` stands for both loopback addresses. */
 export interface Listening {
   readonly port: number
@@ -206,7 +219,7 @@ export interface Listening {
 export function listen(
   host: string,
   port: number,
-  handle: (request: Request, peer: () => string) => Response | Promise<Response>,
+  handle: (request: Request, peer: Peer) => Response | Promise<Response>,
   options: { sharesPort: boolean },
 ): Listening {
   const hosts = host === 'localhost' ? ['127.0.0.1', '::1'] : [host]
@@ -221,10 +234,13 @@ export function listen(
           development: false,
           // Left to the runtime, any second server would share the port in silence.
           reusePort: options.sharesPort,
-          idleTimeout: 12,
+          idleTimeout: IDLE_SECONDS,
           maxRequestBodySize: Number.MAX_SAFE_INTEGER,
           fetch: (request, server) => {
-            const answer = handle(request, () => server.requestIP(request)?.address ?? '')
+            const answer = handle(request, {
+              address: () => server.requestIP(request)?.address ?? '',
+              holdOpen: () => server.timeout(request, HELD_OPEN_SECONDS),
+            })
             return draining ? andThen(answer, asLastAnswer) : answer
           },
         }),

@@ -7,6 +7,7 @@ import * as follows from './control/follows.ts'
 import * as games from './control/games.ts'
 import * as organizations from './control/organizations.ts'
 import * as tokens from './control/tokens.ts'
+import * as transfer from './control/transfer.ts'
 import * as users from './control/users.ts'
 import * as viewers from './control/viewers.ts'
 import { handleCreateStreamMarker } from './helix/create-stream-marker.ts'
@@ -49,5 +50,6 @@ export const implementations: readonly Implementation[] = [
   ...Object.values(follows),
   ...Object.values(viewers),
   ...Object.values(entitlements),
+  ...Object.values(transfer),
   ...Object.values(demo),
 ]

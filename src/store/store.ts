@@ -6,6 +6,7 @@ import { entitlementQueries } from './queries/entitlements.ts'
 import { factQueries, feedQueries } from './queries/feed.ts'
 import { followQueries, streamKeyQueries, streamQueries } from './queries/streams.ts'
 import { tokenQueries } from './queries/tokens.ts'
+import { transferQueries } from './queries/transfer.ts'
 import { markerQueries, videoQueries } from './queries/videos.ts'
 import {
   benefitQueries,
@@ -26,6 +27,11 @@ export interface Engine {
   readonly db: Database
   /** Where the schema stands, and how many steps it took to get there when the engine was opened. */
   readonly schema: { readonly version: number; readonly applied: number }
+  /**
+   * Reads in one view of the store, however long it takes and whatever is written meanwhile: a connection of its own, so
+   * that nobody waits for it.
+   */
+  snapshot<T>(read: (db: Database) => Promise<T>): Promise<T>
   run(name: CommandName, args: unknown): Promise<{ result: unknown; entries: readonly FeedEntry[] }>
   close(): Promise<void>
 }
@@ -66,8 +72,12 @@ export function createStore(engine: Engine) {
     videos: videoQueries(db),
     markers: markerQueries(db),
     tokens: tokenQueries(db),
+    transfer: transferQueries(db),
     feed: feedQueries(db),
     facts: factQueries(db),
+
+    /** Reads in one view of the store; see `Engine`. */
+    snapshot: <T>(read: (db: Database) => Promise<T>) => engine.snapshot(read),
 
     /** Hands over the feed entries of each command before the command's caller hears of its end. */
     onChange(follower: (entries: readonly FeedEntry[]) => Promise<void>): void {

@@ -7,6 +7,7 @@ import { decideDevice, startDevice, useDevice } from './devices.ts'
 import { grantEntitlements, updateEntitlements } from './entitlements.ts'
 import { deleteFollow, putFollows } from './follows.ts'
 import { deleteGame, putGame } from './games.ts'
+import { importLines } from './import.ts'
 import { createMarker } from './markers.ts'
 import { deleteMember, deleteOrganization, putMember, putOrganization } from './organizations.ts'
 import { changePassword, endSession, keepSession, startSession } from './sessions.ts'
@@ -62,6 +63,7 @@ const single = {
   grantEntitlements,
   updateEntitlements,
   createMarker,
+  importLines,
   leasePoints,
   takeFromAll,
   giveBack,

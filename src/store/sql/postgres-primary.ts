@@ -33,6 +33,8 @@ export interface Pools {
   readonly host: string
   readonly reading: SQL
   readonly writing: SQL
+  /** One connection more, for reading that takes long; whoever asks for it closes it. */
+  connectAside(): SQL
 }
 
 export class Primary {
@@ -148,6 +150,8 @@ function openPools(url: string, { connections, pooled }: PoolOptions): Omit<Pool
       pooled,
       session: { statement_timeout: 0, lock_timeout: LOCK_MILLISECONDS },
     }),
+    connectAside: () =>
+      connect(url, { connections: 1, pooled, session: { statement_timeout: READ_MILLISECONDS } }),
   }
 }
 

@@ -1,9 +1,10 @@
 import type { CommandName } from '../commands/index.ts'
+import type { Database } from '../database.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import type { Engine } from '../store.ts'
 import { sqliteFlavor } from './flavors.ts'
 import { migrate, SCHEMA_VERSION } from './migrate.ts'
-import { openSqlite } from './sqlite-connection.ts'
+import { openSqlite, sqliteDatabase } from './sqlite-connection.ts'
 import { SqliteReader } from './sqlite-reader.ts'
 import type { WriterAnswer, WriterJob } from './sqlite-writer.ts'
 
@@ -26,12 +27,26 @@ export async function openSqliteEngine(file: string): Promise<Engine> {
     name: 'sqlite',
     schema: { version: SCHEMA_VERSION, applied },
     db: reader.db,
+    snapshot: read => readInOneView(file, read),
     run: (name, args) => writer.run(name, args),
     close: async () => {
       // The writer closes last: then nobody else reads, and its log is folded into the file.
       reader.close()
       await writer.close()
     },
+  }
+}
+
+/** While the view is open, the log cannot be folded into the file and grows by what is written: it ends as soon as it may. */
+async function readInOneView<T>(file: string, read: (db: Database) => Promise<T>): Promise<T> {
+  const db = sqliteDatabase(openSqlite(file, 'read'))
+  try {
+    db.say('begin')
+    const result = await read(db)
+    db.say('commit')
+    return result
+  } finally {
+    db.close()
   }
 }
 
