@@ -11,7 +11,14 @@ import { Showing } from './directory/showing.ts'
 import { Cursors } from './http/cursor.ts'
 import { LeasedLimiter } from './http/leased-limiter.ts'
 import { LocalLimiter } from './http/rate-limit.ts'
-import { Application, answerBeforeReady, type Listening, listen, type Side } from './http/server.ts'
+import {
+  Application,
+  answerBeforeReady,
+  type Listening,
+  listen,
+  type Peer,
+  type Side,
+} from './http/server.ts'
 import { Traffic } from './http/traffic.ts'
 import { CannotStart } from './kit/cannot-start.ts'
 import { MovableClock, systemClock } from './kit/clock.ts'
@@ -181,6 +188,7 @@ async function openHouse(
     attempts: hasCompany ? new SharedAttempts(ATTEMPTS, store) : new LocalAttempts(ATTEMPTS),
     lifetimes: config.lifetimes,
     publicUrl,
+    spoolFolder: config.dataFolder,
     log,
     ...(demo && { demo }),
   }
@@ -240,6 +248,9 @@ export interface ClosedHouse {
   close(): Promise<void>
 }
 
+/** Who asks from inside this process. */
+const NOBODY: Peer = { address: () => '', holdOpen: () => undefined }
+
 /** For the command line, which works on a store whether or not a server runs on it. */
 export async function openWithoutDoors(options: StartOptions): Promise<ClosedHouse> {
   const house = new Lifetime()
@@ -251,7 +262,7 @@ export async function openWithoutDoors(options: StartOptions): Promise<ClosedHou
     })
     return {
       operatorToken: folder.operatorToken,
-      answer: async request => application.handle(request, () => '', ['helix', 'oauth', 'control']),
+      answer: async request => application.handle(request, NOBODY, ['helix', 'oauth', 'control']),
       close: () => house.close(),
     }
   } catch (error) {

@@ -8,6 +8,8 @@ import { backupCommand } from './backup.ts'
 import { CalledWrongly } from './called-wrongly.ts'
 import { completionCommand } from './completion.ts'
 import { demoCommand } from './demo.ts'
+import { exportCommand } from './export.ts'
+import { importCommand } from './import.ts'
 import { keyRingCommand } from './key-ring.ts'
 import { migrateCommand } from './migrate.ts'
 import { print } from './print.ts'
@@ -32,6 +34,8 @@ export function createProgram(): Command {
     .addCommand(restoreCommand)
     .addCommand(verifyCommand)
     .addCommand(keyRingCommand)
+    .addCommand(exportCommand)
+    .addCommand(importCommand)
     .addCommand(openapiCommand)
     .addCommand(completionCommand)
     .addCommand(docsCommand, { hidden: true })

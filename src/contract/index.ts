@@ -9,6 +9,7 @@ import * as games from './control/games.ts'
 import * as operators from './control/operators.ts'
 import * as organizations from './control/organizations.ts'
 import * as tokens from './control/tokens.ts'
+import * as transfer from './control/transfer.ts'
 import * as users from './control/users.ts'
 import * as videos from './control/videos.ts'
 import * as viewers from './control/viewers.ts'
@@ -59,6 +60,8 @@ export const controlOperations = {
   ...videos,
   ...operators,
   ...audit,
+  exportLines: transfer.exportLines,
+  importLines: transfer.importLines,
   advanceClock,
   planFault,
   clearFaults,

@@ -12,7 +12,7 @@ import { actorOf, type Caller, isTokenCaller } from '../domain/caller.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { andThen, type Eventual } from '../kit/eventual.ts'
 import { lazily } from '../kit/lazily.ts'
-import type { Call, Implementation, Rooms } from '../operations/implement.ts'
+import { type Call, type Implementation, type Rooms, StreamedLines } from '../operations/implement.ts'
 import { readBody } from './body.ts'
 import type { Cursors } from './cursor.ts'
 import { commonHeaders, Letterhead } from './headers.ts'
@@ -29,6 +29,7 @@ import {
 } from './parse.ts'
 import { bucketOf, type Limiter } from './rate-limit.ts'
 import { createReplyWriter } from './reply.ts'
+import { streamOf } from './stream.ts'
 import type { Tally, Traffic } from './traffic.ts'
 import type { Visit } from './visit.ts'
 
@@ -138,21 +139,24 @@ export class Endpoint {
   }
 
   /** The text of the answer, or the bytes of one that is still good. */
-  #bodyFor(visit: Visit, params: Params, caller: Caller): Eventual<string | Blob> {
+  #bodyFor(visit: Visit, params: Params, caller: Caller): Eventual<ResponseBody> {
     const version = this.#versionOf?.(this.#counter.rooms, visit.search)
     if (version === undefined) return this.#ask(visit, params, caller)
     const answers = this.#hot.at(version, visit.began)
     const kept = answers.find(caller, visit.search)
     if (kept !== undefined) return kept
     return andThen(this.#ask(visit, params, caller), text => {
-      answers.keep(caller, visit.search, text)
+      if (typeof text === 'string') answers.keep(caller, visit.search, text)
       return text
     })
   }
 
-  #ask(visit: Visit, params: Params, caller: Caller): Eventual<string> {
+  #ask(visit: Visit, params: Params, caller: Caller): Eventual<ResponseBody> {
+    if (this.operation.answerLines !== undefined) visit.holdOpen()
     return andThen(this.#read(visit, params, caller), call =>
-      andThen(this.#handle(call, this.#roomsFor(caller)), this.#write),
+      andThen(this.#handle(call, this.#roomsFor(caller)), answer =>
+        answer instanceof StreamedLines ? streamOf(answer) : this.#write(answer),
+      ),
     )
   }
 
@@ -187,6 +191,7 @@ export class Endpoint {
           query: query as never,
           body: body as never,
           bodyText,
+          bodyPieces: request.body ?? NO_PIECES,
           caller,
           window: this.#window(query, binding),
           authorization,
@@ -247,10 +252,10 @@ export class Endpoint {
     return JSON.stringify([this.operation.id, filters, ownerOf(caller)])
   }
 
-  #respond(visit: Visit, caller: Caller, body: string | Blob): Response {
-    const { returns, status = 200 } = this.operation
+  #respond(visit: Visit, caller: Caller, body: ResponseBody): Response {
+    const { returns, answerLines, status = 200 } = this.operation
     const letterhead = caller.kind === 'anonymous' ? this.#forAnonymous : this.#forCallers
-    return letterhead.respond(status, returns === undefined ? null : body, visit)
+    return letterhead.respond(status, returns === undefined && answerLines === undefined ? null : body, visit)
   }
 }
 
@@ -259,17 +264,22 @@ interface Body {
   readonly bodyText: string
 }
 
+type ResponseBody = string | Blob | ReadableStream<Uint8Array>
+
+async function* noPieces(): AsyncGenerator<Uint8Array> {}
+const NO_PIECES = noPieces()
 const NO_FIELDS: Fields = {}
 const NO_BODY: Body = { body: NO_FIELDS, bodyText: '' }
 
 /** The headers of a success (D-21). */
 function headersOf(operation: Operation, caller?: Caller): Record<string, string> {
   const { 'Content-Type': type = '', ...common } = commonHeaders(familyOf(operation))
-  const { cacheSeconds, returns } = operation
+  const { cacheSeconds, returns, answerLines } = operation
   const isPublic = cacheSeconds !== undefined && caller?.kind === 'anonymous'
   return {
     ...common,
     ...(returns !== undefined && { 'Content-Type': type }),
+    ...(answerLines !== undefined && { 'Content-Type': 'application/x-ndjson' }),
     ...(cacheSeconds !== undefined && { Vary: 'Authorization' }),
     ...(isPublic && { 'Cache-Control': `public, max-age=${cacheSeconds}` }),
   }

@@ -30,6 +30,9 @@ Object.assign(http, { maxHeaderSize: 32 * 1024 })
 
 /** How often the log says that the operator's side was asked for from outside. */
 const WARNING_MILLISECONDS = 60_000
+/** How long a connection may be silent; and one on which long work is done, which is as long as the runtime allows. */
+const IDLE_SECONDS = 12
+const HELD_OPEN_SECONDS = 255
 
 /** How long a stop waits for the answers under way. */
 const LAST_ANSWERS_MILLISECONDS = 15_000
@@ -70,10 +73,12 @@ export class Application {
     }
   }
 
-  handle(request: Request, peer: () => string, side: Side): Eventual<Response> {
+  handle(request: Request, peer: Peer, side: Side): Eventual<Response> {
     const { trustedProxies } = this.#options
-    const visit = new Visit(request, () =>
-      clientAddress(peer(), request.headers.get('x-forwarded-for'), trustedProxies),
+    const visit = new Visit(
+      request,
+      () => clientAddress(peer.address(), request.headers.get('x-forwarded-for'), trustedProxies),
+      () => peer.holdOpen(),
     )
     this.#options.traffic.begin()
     try {
@@ -246,6 +251,13 @@ export function answerBeforeReady(request: Request): Response {
   return refusal(visit, problem('unavailable'))
 }
 
+/** Whoever is at the other end of a connection. */
+export interface Peer {
+  address(): string
+  /** Lets the connection be silent for minutes. */
+  holdOpen(): void
+}
+
 /** Where the server listens. `localhost` stands for both loopback addresses. */
 export interface Listening {
   readonly port: number
@@ -258,7 +270,7 @@ export interface Listening {
 export function listen(
   host: string,
   port: number,
-  handle: (request: Request, peer: () => string) => Response | Promise<Response>,
+  handle: (request: Request, peer: Peer) => Response | Promise<Response>,
   options: { sharesPort: boolean },
 ): Listening {
   const hosts = host === 'localhost' ? ['127.0.0.1', '::1'] : [host]
@@ -273,10 +285,13 @@ export function listen(
           development: false,
           // Left to the runtime, any second server would share the port in silence.
           reusePort: options.sharesPort,
-          idleTimeout: 12,
+          idleTimeout: IDLE_SECONDS,
           maxRequestBodySize: Number.MAX_SAFE_INTEGER,
           fetch: (request, server) => {
-            const answer = handle(request, () => server.requestIP(request)?.address ?? '')
+            const answer = handle(request, {
+              address: () => server.requestIP(request)?.address ?? '',
+              holdOpen: () => server.timeout(request, HELD_OPEN_SECONDS),
+            })
             return draining ? andThen(answer, asLastAnswer) : answer
           },
         }),

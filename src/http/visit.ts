@@ -20,6 +20,8 @@ export class Visit {
   readonly requestId: string
   /** Whose bucket is used where no token resolves; asking the runtime costs, so it is asked only then. */
   readonly address: () => string
+  /** Lets the connection be silent for longer than others may: the work is long, or the body is. */
+  readonly holdOpen: () => void
   /** On the monotonic clock. */
   readonly began = performance.now()
   family: Family | undefined = undefined
@@ -30,7 +32,7 @@ export class Visit {
   allowance: Allowance | undefined = undefined
   failure: Problem | undefined = undefined
 
-  constructor(request: Request, address: () => string) {
+  constructor(request: Request, address: () => string, holdOpen: () => void = () => undefined) {
     const { headers, url } = request
     const given = headers.get('x-request-id')
     // Without a host the URL has no scheme either.
@@ -44,5 +46,6 @@ export class Visit {
     this.search = question < 0 ? '' : url.slice(question + 1)
     this.requestId = given !== null && REQUEST_ID.test(given) ? given : uuid()
     this.address = address
+    this.holdOpen = holdOpen
   }
 }

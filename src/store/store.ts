@@ -10,6 +10,7 @@ import { factQueries, feedQueries } from './queries/feed.ts'
 import { operatorQueries } from './queries/operators.ts'
 import { followQueries, streamKeyQueries, streamQueries } from './queries/streams.ts'
 import { tokenQueries } from './queries/tokens.ts'
+import { transferQueries } from './queries/transfer.ts'
 import { markerQueries, videoQueries } from './queries/videos.ts'
 import {
   benefitQueries,
@@ -31,6 +32,11 @@ export interface Engine {
   readonly db: Database
   /** Where the schema stands, and how many steps it took to get there when the engine was opened. */
   readonly schema: { readonly version: number; readonly applied: number }
+  /**
+   * Reads in one view of the store, however long it takes and whatever is written meanwhile: a connection of its own, so
+   * that nobody waits for it.
+   */
+  snapshot<T>(read: (db: Database) => Promise<T>): Promise<T>
   /** With an author, what the command changes is written into the audit log. */
   run(
     name: CommandName,
@@ -99,8 +105,12 @@ function portOf(
     tokens: tokenQueries(db),
     operators: operatorQueries(db),
     audit: auditQueries(db),
+    transfer: transferQueries(db),
     feed: feedQueries(db),
     facts: factQueries(db),
+
+    /** Reads in one view of the store; see `Engine`. */
+    snapshot: <T>(read: (db: Database) => Promise<T>) => engine.snapshot(read),
 
     /** Hands over the feed entries of each command before the command's caller hears of its end. */
     onChange: follow,

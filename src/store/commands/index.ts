@@ -8,6 +8,7 @@ import { decideDevice, startDevice, useDevice } from './devices.ts'
 import { grantEntitlements, updateEntitlements } from './entitlements.ts'
 import { deleteFollow, putFollows } from './follows.ts'
 import { deleteGame, putGame } from './games.ts'
+import { importLines } from './import.ts'
 import { createMarker } from './markers.ts'
 import { createOperator, deleteOperator } from './operators.ts'
 import { deleteMember, deleteOrganization, putMember, putOrganization } from './organizations.ts'
@@ -69,6 +70,7 @@ const single = {
   deleteVideo,
   createOperator,
   deleteOperator,
+  importLines,
   leasePoints,
   takeFromAll,
   giveBack,

@@ -4,6 +4,7 @@ import { hostUrls } from '../../kit/connection-url.ts'
 import type { Eventual } from '../../kit/eventual.ts'
 import type { Figures } from '../../kit/figures.ts'
 import type { CommandName } from '../commands/index.ts'
+import type { Database } from '../database.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import type { FeedEntry } from '../feed.ts'
 import type { Engine } from '../store.ts'
@@ -27,6 +28,7 @@ const TRIES = 5
 const WRITE_MILLISECONDS = 3000
 /** Many commands in one, such as a whole world. */
 const LONG_WRITE_MILLISECONDS = 60_000
+const LONG_COMMANDS: ReadonlySet<CommandName> = new Set(['runSteps', 'importLines'])
 /** How long a write waits for a connection. */
 const QUEUE_MILLISECONDS = 1000
 /** A commit that took longer has waited for a standby, and is made sure of. */
@@ -65,9 +67,13 @@ export async function openPostgresEngine(url: string, options: PoolOptions): Pro
       all: query => ask(({ reading }) => database(reading).all(query)),
       get: query => ask(({ reading }) => database(reading).get(query)),
     },
+    snapshot: read => readInOneView(primary, read),
     run: (name, args, author) =>
-      onPrimary(primary, name === 'runSteps' ? LONG_WRITE_MILLISECONDS : WRITE_MILLISECONDS, ({ writing }) =>
-        admission.run(() => runWithRetries(writing, options.pooled, { name, args, author }, rerun)),
+      onPrimary(
+        primary,
+        LONG_COMMANDS.has(name) ? LONG_WRITE_MILLISECONDS : WRITE_MILLISECONDS,
+        ({ writing }) =>
+          admission.run(() => runWithRetries(writing, options.pooled, { name, args, author }, rerun)),
       ),
     measure: figures => {
       primary.measure(figures)
@@ -130,6 +136,19 @@ async function onPrimary<T>(
     const error = translate(thrown)
     if (error instanceof Unavailable) primary.doubt(pools)
     throw error
+  }
+}
+
+/** The view stays as it is from its first query on. */
+async function readInOneView<T>(primary: Primary, read: (db: Database) => Promise<T>): Promise<T> {
+  const { connectAside } = await primary.pools()
+  const connection = connectAside()
+  try {
+    return await connection.begin('isolation level repeatable read read only', tx => read(database(tx)))
+  } catch (thrown) {
+    throw translate(thrown)
+  } finally {
+    await connection.close({ timeout: 1 })
   }
 }
 

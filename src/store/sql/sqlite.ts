@@ -3,11 +3,12 @@ import type { Author } from '../../domain/audit.ts'
 import type { Figures } from '../../kit/figures.ts'
 import { Histogram, SECONDS } from '../../kit/histogram.ts'
 import type { CommandName } from '../commands/index.ts'
+import type { Database } from '../database.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import type { Engine } from '../store.ts'
 import { sqliteFlavor } from './flavors.ts'
 import { migrate, SCHEMA_VERSION } from './migrate.ts'
-import { openSqlite } from './sqlite-connection.ts'
+import { openSqlite, sqliteDatabase } from './sqlite-connection.ts'
 import { SqliteReader } from './sqlite-reader.ts'
 import type { WriterAnswer, WriterJob } from './sqlite-writer.ts'
 
@@ -31,6 +32,7 @@ export async function openSqliteEngine(file: string): Promise<Engine> {
     name: 'sqlite',
     schema: { version: SCHEMA_VERSION, applied },
     db: reader.db,
+    snapshot: read => readInOneView(file, read),
     run: (name, args, author) => writer.run(name, args, author),
     measure: figures => {
       writer.measure(figures)
@@ -41,6 +43,19 @@ export async function openSqliteEngine(file: string): Promise<Engine> {
       reader.close()
       await writer.close()
     },
+  }
+}
+
+/** While the view is open, the log cannot be folded into the file and grows by what is written: it ends as soon as it may. */
+async function readInOneView<T>(file: string, read: (db: Database) => Promise<T>): Promise<T> {
+  const db = sqliteDatabase(openSqlite(file, 'read'))
+  try {
+    db.say('begin')
+    const result = await read(db)
+    db.say('commit')
+    return result
+  } finally {
+    db.close()
   }
 }
 
