@@ -4,6 +4,7 @@ import { CannotStart } from '../kit/cannot-start.ts'
 import { VERSION } from '../version.ts'
 import { CalledWrongly } from './called-wrongly.ts'
 import { demoCommand } from './demo.ts'
+import { healthcheckCommand } from './healthcheck.ts'
 import { migrateCommand } from './migrate.ts'
 import { print } from './print.ts'
 import { docsCommand, openapiCommand } from './reference.ts'
@@ -19,6 +20,7 @@ export async function runProgram(words: readonly string[]): Promise<number> {
     .addCommand(demoCommand)
     .addCommand(serveCommand)
     .addCommand(migrateCommand)
+    .addCommand(healthcheckCommand)
     .addCommand(userCommand)
     .addCommand(openapiCommand)
     .addCommand(docsCommand, { hidden: true })
