@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { WrongSettings } from '../config.ts'
+import { BadScenario } from '../demo/bad-scenario.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { VERSION } from '../version.ts'
 import { CalledWrongly } from './called-wrongly.ts'
@@ -41,7 +42,7 @@ function exitCodeOf(error: unknown): number {
     for (const complaint of error.complaints) say(complaint)
     return 1
   }
-  if (error instanceof CalledWrongly) {
+  if (error instanceof CalledWrongly || error instanceof BadScenario) {
     say(error.message)
     return 2
   }

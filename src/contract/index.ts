@@ -1,7 +1,7 @@
 import * as benefits from './control/benefits.ts'
 import * as channels from './control/channels.ts'
 import * as clients from './control/clients.ts'
-import { advanceClock, clearFaults, planFault } from './control/demo.ts'
+import { advanceClock, clearFaults, planFault, readClock, resetWorld } from './control/demo.ts'
 import * as entitlements from './control/entitlements.ts'
 import * as follows from './control/follows.ts'
 import * as games from './control/games.ts'
@@ -50,6 +50,8 @@ export const operations: readonly Operation[] = [
   ...Object.values(viewers),
   ...Object.values(entitlements),
   advanceClock,
+  readClock,
   planFault,
   clearFaults,
+  resetWorld,
 ]

@@ -1,6 +1,7 @@
 import type { Transaction } from '../database.ts'
 import { deleteBenefit, putBenefit } from './benefits.ts'
 import { changeChannel, deleteEditor, putEditor, rotateStreamKey } from './channels.ts'
+import { clearEverything } from './clear-everything.ts'
 import { changeClient, createClient, deleteClient, setClientSecret } from './clients.ts'
 import { disconnect, grantCode, grantToken, useCode } from './codes.ts'
 import { decideDevice, startDevice, useDevice } from './devices.ts'
@@ -68,6 +69,7 @@ const single = {
   takeTurn,
   noteFact,
   sweep,
+  clearEverything,
 }
 
 type Single = typeof single
