@@ -21,16 +21,16 @@ import {
 } from './http/server.ts'
 import { Traffic } from './http/traffic.ts'
 import { CannotStart } from './kit/cannot-start.ts'
-import { MovableClock, systemClock } from './kit/clock.ts'
+import { systemClock } from './kit/clock.ts'
 import { uuid } from './kit/id.ts'
 import { lazily } from './kit/lazily.ts'
 import { Lifetime, repeatedly } from './kit/lifetime.ts'
 import type { Log } from './kit/log.ts'
 import { type GatherMetrics, Metrics } from './metrics.ts'
 import { openStore } from './open-store.ts'
-import { Faults } from './operations/faults.ts'
 import type { Rooms } from './operations/implement.ts'
 import { implementations } from './operations/index.ts'
+import { Levers } from './operations/levers.ts'
 import { Pages } from './pages/pages.ts'
 import { openapiDocument } from './reference/openapi.ts'
 import { FeedFollower } from './store/follower.ts'
@@ -58,7 +58,7 @@ export interface StartOptions {
   readonly config: Config
   readonly log: Log
   /** Adds the levers of demo mode: clock, faults, the user_token grant. Those of another process in the same one can be shared. */
-  readonly demo?: boolean | NonNullable<Rooms['demo']>
+  readonly demo?: boolean | Levers
   /** Other processes listen on the same port, on the same store. */
   readonly sharesPort?: boolean
   /** Where others listen too: how to ask them for their figures. */
@@ -164,8 +164,7 @@ async function openHouse(
   // Whoever may have company on the store shares limits with it.
   const hasCompany = store.engine === 'postgres' || sharesPort
   const publicUrl = config.publicUrl ?? outside.url ?? urlOf(config.listen.host, config.listen.port)
-  const demo =
-    options.demo === true ? { clock: new MovableClock(), faults: new Faults() } : options.demo || undefined
+  const demo = options.demo === true ? new Levers() : options.demo || undefined
   const directory = new Directory({
     publicUrl,
     ...(hasCompany && { inTouchAt: () => follower.inStepAt }),

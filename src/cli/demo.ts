@@ -1,13 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { Command, InvalidArgumentError } from 'commander'
-import { isLoopback, readConfig } from '../config.ts'
-import { moveViewers, prepareWorld } from '../demo/demo.ts'
-import { demoSecret, type World, type WorldPlan } from '../demo/world.ts'
-import { CannotStart } from '../kit/cannot-start.ts'
-import { createLog } from '../kit/log.ts'
-import { type Strand, startStrand } from '../serve.ts'
+import { writeFileSync } from 'node:fs'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import type { World } from '../demo/described-world.ts'
+import { readScenarioFile } from '../demo/read-scenario.ts'
+import { type ClockStart, parseMoment } from '../kit/clock.ts'
+import { serveDemo } from '../serve-demo.ts'
+import { CalledWrongly } from './called-wrongly.ts'
 import { print } from './print.ts'
 import { listenForStop, stopInGoodOrder } from './signals.ts'
 
@@ -18,6 +15,12 @@ interface DemoFlags {
   readonly json: boolean
   readonly world?: string
   readonly data?: string
+  readonly scenario?: string
+  readonly clock?: number
+  readonly clockRuns: boolean
+  readonly still: boolean
+  readonly untilStdinEnds: boolean
+  readonly settings?: Readonly<Record<string, string>>
 }
 
 export const demoCommand = new Command('demo')
@@ -28,69 +31,62 @@ export const demoCommand = new Command('demo')
   .option('--json', 'print what one needs to know as one line of JSON', false)
   .option('--world <file>', 'write the same JSON to a file')
   .option('--data <folder>', 'keep the world in this folder; without it, it is gone when the demo ends')
+  .option(
+    '--scenario <file>',
+    'put what this file asks for into the world: see docs/testing-against-strand.md',
+  )
+  .option(
+    '--clock <time>',
+    'begin at this time, such as 2026-03-01T12:00:00Z, and stand still until moved',
+    moment,
+  )
+  .option('--clock-runs', 'with --clock: go on from there by itself', false)
+  .option('--still', 'viewer counts do not move by themselves', false)
+  .option('--until-stdin-ends', 'stop when standard input ends, for a program that starts this one', false)
+  // The harness for tests gives these, so that what is in the environment of a test does no harm.
+  .addOption(new Option('--settings <json>').argParser(text => JSON.parse(text)).hideHelp())
   .addHelpText(
     'after',
     `
 Examples:
   strand demo
   strand demo --port 9000 --streams 1000
-  strand demo --json --world world.json`,
+  strand demo --json --world world.json
+  strand demo --scenario docs/scenarios/drops.json --clock 2026-03-01T12:00:00Z`,
   )
   .action(runDemo)
 
 async function runDemo(flags: DemoFlags): Promise<void> {
-  const stopAsked = listenForStop()
-  const folder = flags.data ?? mkdtempSync(join(tmpdir(), 'strand-demo-'))
+  const stopAsked = flags.untilStdinEnds ? Promise.race([listenForStop(), stdinEnd()]) : listenForStop()
+  const demo = await serveDemo({
+    port: flags.port,
+    seed: flags.seed,
+    streams: flags.streams,
+    scenario: flags.scenario === undefined ? undefined : readScenarioFile(flags.scenario),
+    clock: clockStart(flags),
+    data: flags.data,
+    movingViewers: !flags.still,
+    settings: flags.settings,
+  })
+  const { world, seed, log } = demo
   try {
-    const config = readConfig(
-      {
-        STRAND_LISTEN: `localhost:${flags.port}`,
-        STRAND_DATA: folder,
-        // The demo is for programs on this machine, and has everything on one listener.
-        STRAND_OPERATOR_LISTEN: '',
-        STRAND_PUBLIC_URL: '',
-        STRAND_TRUSTED_PROXIES: '',
-      },
-      undefined,
-    )
-    if (!isLoopback(config.listen.host)) throw new CannotStart('the demo listens on loopback only')
-    const log = createLog({ level: config.logLevel, readable: config.logReadable })
-    let plan: WorldPlan | undefined
-    const strand = await startStrand({
-      config: {
-        ...config,
-        operatorToken: config.operatorToken ?? demoSecret(flags.seed, 'operator', 'demo'),
-      },
-      log,
-      demo: true,
-      prepare: async rooms => {
-        plan = await prepareWorld(rooms, { seed: flags.seed, streams: flags.streams })
-      },
-    })
-    if (plan === undefined) throw new Error('the world was prepared before the start')
-    const moving = moveViewers(strand.rooms, plan)
-    const world = describeWorld(strand, plan)
     if (flags.world !== undefined) writeFileSync(flags.world, `${JSON.stringify(world)}\n`, { mode: 0o600 })
-    await print(flags.json ? `${JSON.stringify(world)}\n` : welcome(world, plan.options.seed, flags.data))
+    await print(flags.json ? `${JSON.stringify(world)}\n` : welcome(world, seed, flags.data))
     await stopAsked
-    await stopInGoodOrder(log, async () => {
-      await moving.stop()
-      await strand.stop()
-    })
   } finally {
-    if (flags.data === undefined) rmSync(folder, { recursive: true, force: true })
+    await stopInGoodOrder(log, () => demo.stop())
   }
 }
 
-export function describeWorld(strand: Strand, plan: WorldPlan): World {
-  return {
-    base_url: strand.url,
-    helix_url: `${strand.url}/helix`,
-    oauth_url: `${strand.url}/oauth2`,
-    control_url: strand.controlUrl,
-    operator_token: strand.operatorToken,
-    ...plan.world,
-  }
+function clockStart({ clock, clockRuns }: DemoFlags): ClockStart | undefined {
+  if (clock !== undefined) return { at: clock, running: clockRuns }
+  if (clockRuns) throw new CalledWrongly('--clock-runs goes with --clock: give the time at which it begins')
+  return undefined
+}
+
+/** A program that started this one holds the other end; when it is gone, however it went, this ends as well. */
+async function stdinEnd(): Promise<void> {
+  for await (const _ of Bun.stdin.stream());
 }
 
 function welcome(world: World, seed: number, folder: string | undefined): string {
@@ -142,4 +138,12 @@ function whole(low: number): (text: string) => number {
     }
     return value
   }
+}
+
+function moment(text: string): number {
+  const milliseconds = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? parseMoment(text) : undefined
+  if (milliseconds === undefined) {
+    throw new InvalidArgumentError('give a time in RFC 3339 UTC such as 2026-03-01T12:00:00Z.')
+  }
+  return milliseconds
 }

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { StrandError } from '../client/index.ts'
 import { WrongSettings } from '../config.ts'
+import { BadScenario } from '../demo/bad-scenario.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { VERSION } from '../version.ts'
 import { auditCommand } from './audit.ts'
@@ -9,6 +10,7 @@ import { CalledWrongly } from './called-wrongly.ts'
 import { completionCommand } from './completion.ts'
 import { demoCommand } from './demo.ts'
 import { exportCommand } from './export.ts'
+import { healthcheckCommand } from './healthcheck.ts'
 import { importCommand } from './import.ts'
 import { keyRingCommand } from './key-ring.ts'
 import { migrateCommand } from './migrate.ts'
@@ -36,6 +38,7 @@ export function createProgram(): Command {
     .addCommand(keyRingCommand)
     .addCommand(exportCommand)
     .addCommand(importCommand)
+    .addCommand(healthcheckCommand)
     .addCommand(openapiCommand)
     .addCommand(completionCommand)
     .addCommand(docsCommand, { hidden: true })
@@ -68,7 +71,7 @@ function exitCodeOf(error: unknown): number {
     for (const complaint of error.complaints) say(complaint)
     return 1
   }
-  if (error instanceof CalledWrongly) {
+  if (error instanceof CalledWrongly || error instanceof BadScenario) {
     say(error.message)
     return 2
   }

@@ -5,6 +5,7 @@ import { SETTINGS } from '../config.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { markdownReference } from '../reference/markdown.ts'
 import { openapiDocument } from '../reference/openapi.ts'
+import { scenarioSchema } from '../reference/scenario-schema.ts'
 import { VERSION } from '../version.ts'
 import { print } from './print.ts'
 
@@ -38,6 +39,7 @@ function generatedDocuments(): Map<string, string> {
   for (const [family, text] of markdownReference()) documents.set(`${family}.md`, text)
   documents.set('openapi.json', `${openapiText('http://localhost:8080')}\n`)
   documents.set('settings.md', settingsPage())
+  documents.set('scenario.schema.json', `${JSON.stringify(scenarioSchema(), null, 2)}\n`)
   return documents
 }
 

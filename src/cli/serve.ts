@@ -3,6 +3,7 @@ import { type Address, type Config, isLoopback, readConfig, SETTINGS } from '../
 import { refuseDemoWorld } from '../demo/demo.ts'
 import { createLog, type Log } from '../kit/log.ts'
 import { startStrand } from '../serve.ts'
+import { ownCommand } from './own-command.ts'
 import { listenForStop, stopInGoodOrder } from './signals.ts'
 import { shareMetrics } from './worker-metrics.ts'
 import { claimAddress, listenToSupervisor, superviseWorkers, tellReady } from './workers.ts'
@@ -109,7 +110,7 @@ function warnOfExposure({ operatorListen }: Config, log: Log): void {
 async function serveWithWorkers(config: Config, log: Log, stopAsked: Promise<void>): Promise<void> {
   const listen = await claimAddress(config.listen)
   const operatorListen = config.operatorListen && (await claimAddress(config.operatorListen))
-  const words = [process.execPath, ...process.argv.slice(1), '--listen', shown(listen)]
+  const words = [...ownCommand(), ...process.argv.slice(2), '--listen', shown(listen)]
   if (operatorListen !== undefined) words.push('--operator-listen', shown(operatorListen))
   const count = config.workers
   await superviseWorkers({ count, words, log, stopAsked }, () =>

@@ -2,7 +2,7 @@ import * as audit from './control/audit.ts'
 import * as benefits from './control/benefits.ts'
 import * as channels from './control/channels.ts'
 import * as clients from './control/clients.ts'
-import { advanceClock, clearFaults, planFault } from './control/demo.ts'
+import { advanceClock, clearFaults, planFault, readClock, resetWorld } from './control/demo.ts'
 import * as entitlements from './control/entitlements.ts'
 import * as follows from './control/follows.ts'
 import * as games from './control/games.ts'
@@ -63,8 +63,10 @@ export const controlOperations = {
   exportLines: transfer.exportLines,
   importLines: transfer.importLines,
   advanceClock,
+  readClock,
   planFault,
   clearFaults,
+  resetWorld,
 }
 
 export const operations: readonly Operation[] = [

@@ -2,6 +2,7 @@ import { CannotStart } from '../kit/cannot-start.ts'
 import { repeatedly } from '../kit/lifetime.ts'
 import { SeededRandom } from '../kit/random.ts'
 import type { Rooms } from '../operations/implement.ts'
+import type { Step } from '../store/commands/index.ts'
 import { planWorld, type WorldOptions, type WorldPlan } from './world.ts'
 
 const FACT = 'demo world'
@@ -14,7 +15,7 @@ const TICK_MILLISECONDS = 5000
 export async function prepareWorld(rooms: Rooms, wanted: WorldOptions): Promise<WorldPlan> {
   const { store, clock, streamKeys } = rooms
   const fact = await store.facts.find(FACT)
-  if (fact !== undefined) return planWorld(JSON.parse(fact) as WorldOptions, clock.now(), streamKeys)
+  if (fact !== undefined) return goOn(rooms, JSON.parse(fact) as WorldOptions, wanted)
   const anybody = await store.users.page({ first: 1, direction: 'forward' })
   if (anybody.rows.length > 0) {
     throw new CannotStart(
@@ -22,10 +23,36 @@ export async function prepareWorld(rooms: Rooms, wanted: WorldOptions): Promise<
     )
   }
   const plan = planWorld(wanted, clock.now(), streamKeys)
-  await store.commands.runSteps({
-    steps: [...plan.steps, ['noteFact', { name: FACT, value: JSON.stringify(wanted) }]],
-  })
+  await store.commands.runSteps({ steps: stepsOf(plan) })
+  pullLevers(rooms, plan)
   return plan
+}
+
+/** The world that is in the store already, however it was wanted now; but a scenario must not be passed over in silence. */
+function goOn(rooms: Rooms, options: WorldOptions, wanted: WorldOptions): WorldPlan {
+  const { scenario } = wanted
+  if (scenario !== undefined && JSON.stringify(scenario) !== JSON.stringify(options.scenario)) {
+    throw new CannotStart(
+      'the store holds a demo world that was made without this scenario: choose another with --data',
+    )
+  }
+  const plan = planWorld(options, rooms.clock.now(), rooms.streamKeys)
+  pullLevers(rooms, plan)
+  return plan
+}
+
+function pullLevers(rooms: Rooms, { faults, options }: WorldPlan): void {
+  const { demo, store, clock, streamKeys } = rooms
+  for (const fault of faults) demo?.faults.plan(fault)
+  demo?.onReset(async () => {
+    const plan = planWorld(options, clock.now(), streamKeys)
+    await store.commands.runSteps({ steps: [['clearEverything', {}], ...stepsOf(plan)] })
+    for (const fault of plan.faults) demo.faults.plan(fault)
+  })
+}
+
+function stepsOf({ steps, options }: WorldPlan): Step[] {
+  return [...steps, ['noteFact', { name: FACT, value: JSON.stringify(options) }]]
 }
 
 /** The secrets of a demo world are public: whoever serves for real must not serve one. */

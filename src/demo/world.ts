@@ -1,60 +1,37 @@
-import { createHash } from 'node:crypto'
 import type { StreamKeys } from '../auth/stream-keys.ts'
-import { hashOf, issueAppToken, issueUserToken, mintSecret, type SecretKind } from '../auth/tokens.ts'
+import { hashOf, issueAppToken, issueUserToken, type SecretKind } from '../auth/tokens.ts'
+import type { Scenario } from '../contract/resources/scenario.ts'
 import { SCOPES } from '../contract/scope.ts'
-import { alphanumericsFrom } from '../kit/id.ts'
 import { SeededRandom } from '../kit/random.ts'
+import type { Fault } from '../operations/faults.ts'
 import type { Step } from '../store/commands/index.ts'
+import { demoRandom, demoSecret } from './demo-secret.ts'
+import type { World, WorldClient } from './described-world.ts'
 import { GAMES } from './names.ts'
 import { displayName, inventPeople, type Person } from './people.ts'
 import { planEntitlements } from './plan-drops.ts'
+import { planScenario } from './plan-scenario.ts'
 import { planPastVideo, planStream } from './plan-streams.ts'
 
 const TOKEN_SECONDS = 60 * 24 * 3600
 const MINUTE = 60_000
 
-/** What a person or a test needs to use the demo: printed, and written as JSON by `--world`. */
-export interface World {
-  readonly base_url: string
-  readonly helix_url: string
-  readonly oauth_url: string
-  readonly control_url: string
-  readonly operator_token: string
-  readonly organization: { readonly id: string; readonly name: string }
-  readonly other_organization: { readonly id: string }
-  readonly client: WorldClient
-  readonly other_client: WorldClient
-  readonly users: readonly {
-    id: string
-    login: string
-    password: string
-    token: string
-    scopes: readonly string[]
-  }[]
-  readonly broadcaster: { readonly id: string; readonly login: string; readonly token: string }
-  readonly editor: { readonly id: string; readonly token: string }
-  readonly offline: { readonly id: string; readonly token: string }
-  readonly viewer: { readonly id: string; readonly token: string }
-  readonly game: { readonly id: string }
-  readonly benefit: { readonly id: string }
-}
-
-interface WorldClient {
-  readonly id: string
-  readonly secret: string
-  readonly app_token: string
-}
+/** The people of the world whom a scenario may name. */
+export const ROLES = ['broadcaster', 'editor', 'offline', 'viewer'] as const
 
 export interface WorldOptions {
   readonly seed: number
   /** How many channels are live. */
   readonly streams: number
+  readonly scenario?: Scenario | undefined
 }
 
 /** The world as commands that make it, and as what is told of it. The same options give the same ids and tokens. */
 export interface WorldPlan {
   readonly options: WorldOptions
   readonly steps: readonly Step[]
+  /** Failures that are planned from the start. */
+  readonly faults: readonly Fault[]
   readonly world: Omit<World, 'base_url' | 'helix_url' | 'oauth_url' | 'control_url' | 'operator_token'>
   /** The channels whose viewer counts move. */
   readonly channels: readonly string[]
@@ -159,10 +136,26 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
     now,
   )
 
+  const scenario =
+    options.scenario &&
+    planScenario(options.scenario, {
+      seed: options.seed,
+      now,
+      streamKeys,
+      password_hash,
+      before: steps,
+      roles: { broadcaster, editor, offline, viewer } satisfies Record<(typeof ROLES)[number], Person>,
+      own: { organization_id: organization.id, ...dropOf(benefits[0]) },
+      others: { organization_id: other_organization.id, ...dropOf(otherBenefit) },
+      clients: { client, other_client },
+    })
+  if (scenario !== undefined) steps.push(...scenario.steps)
+
   const known = ({ id, login }: Person) => ({ id, login, token: tokens.get(id) ?? '' })
   return {
     options,
     steps,
+    faults: scenario?.faults ?? [],
     channels: live.map(person => person.id),
     world: {
       organization,
@@ -176,17 +169,14 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
       viewer: { id: viewer.id, token: known(viewer).token },
       game: { id: ownGames[0]?.id ?? '' },
       benefit: { id: benefits[0]?.id ?? '' },
+      ...(scenario && { scenario: scenario.things }),
     },
   }
 }
 
-/** A secret of the demo: the same for the same seed, so that lines from the README work. */
-export function demoSecret(seed: number, kind: SecretKind, name: string): string {
-  return mintSecret(kind, demoRandom(seed, `${kind} ${name}`, 32))
-}
-
-function demoRandom(seed: number, name: string, length: number): string {
-  return alphanumericsFrom(createHash('sha512').update(`strand demo ${seed} ${name}`).digest(), length)
+/** A benefit with the game that it is earned in. */
+function dropOf(benefit: { id: string; game_id: string | null } | undefined) {
+  return { benefit_id: benefit?.id ?? '', game_id: benefit?.game_id ?? '' }
 }
 
 /** Cheaper than a real one, because the password is no secret: the demo starts at once. */

@@ -129,10 +129,10 @@ export class Endpoint {
 
   /** In demo mode the operator may have planned a failure for this call. */
   #sufferFault(visit: Visit): Eventual<void> {
-    const outcome = this.#counter.rooms.demo?.faults.take(this.operation.id)
-    if (outcome === 'unavailable') raise('unavailable')
-    if (outcome === 'slow') return Bun.sleep(SLOW_MILLISECONDS)
-    if (outcome === 'rate_limited') {
+    const fault = this.#counter.rooms.demo?.faults.take(this.operation.id)
+    if (fault?.outcome === 'unavailable') raise('unavailable')
+    if (fault?.outcome === 'slow') return Bun.sleep(fault.milliseconds ?? SLOW_MILLISECONDS)
+    if (fault?.outcome === 'rate_limited') {
       if (visit.allowance !== undefined) visit.allowance = { ...visit.allowance, remaining: 0 }
       raise('rate_limited')
     }

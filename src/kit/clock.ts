@@ -5,16 +5,48 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() }
 
-/** The demo's clock: the system's, shifted forward on request. */
+/** Where the demo's clock begins, and whether it goes on from there by itself. */
+export interface ClockStart {
+  readonly at: number
+  readonly running: boolean
+}
+
+/** The demo's clock: the system's, or one that begins elsewhere; moved forward, stopped and let go on request. */
 export class MovableClock implements Clock {
+  readonly #start: ClockStart | undefined
   #shift = 0
+  /** Where it stands; undefined while it runs. */
+  #standing: number | undefined
+
+  constructor(start?: ClockStart) {
+    this.#start = start
+    this.restart()
+  }
+
+  get running(): boolean {
+    return this.#standing === undefined
+  }
 
   now(): number {
-    return Date.now() + this.#shift
+    return this.#standing ?? Date.now() + this.#shift
   }
 
   advance(milliseconds: number): void {
-    this.#shift += milliseconds
+    if (this.#standing === undefined) this.#shift += milliseconds
+    else this.#standing += milliseconds
+  }
+
+  /** Stops it where it is, or lets it go on from there. */
+  setRunning(running: boolean): void {
+    const now = this.now()
+    this.#shift = now - Date.now()
+    this.#standing = running ? undefined : now
+  }
+
+  /** Back to where it began. */
+  restart(): void {
+    this.#shift = this.#start === undefined ? 0 : this.#start.at - Date.now()
+    this.#standing = this.#start?.running === false ? this.#start.at : undefined
   }
 }
 

@@ -8,11 +8,11 @@ import type { Directory } from '../directory/directory.ts'
 import type { Followings } from '../directory/followings.ts'
 import type { History } from '../directory/history.ts'
 import type { Caller } from '../domain/caller.ts'
-import type { Clock, MovableClock } from '../kit/clock.ts'
+import type { Clock } from '../kit/clock.ts'
 import type { Eventual } from '../kit/eventual.ts'
 import type { Log } from '../kit/log.ts'
 import type { Store } from '../store/store.ts'
-import type { Faults } from './faults.ts'
+import type { Levers } from './levers.ts'
 
 /** What stands behind the operations. A handler takes from it what it needs. */
 export interface Rooms {
@@ -30,7 +30,7 @@ export interface Rooms {
   readonly spoolFolder: string
   readonly log: Log
   /** The levers of demo mode; absent outside it. */
-  readonly demo?: { readonly clock: MovableClock; readonly faults: Faults }
+  readonly demo?: Levers
 }
 
 /** One request as a handler sees it: parsed, limited, authorised. */

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { StreamKeys } from '../../src/auth/stream-keys.ts'
-import { demoSecret, planWorld } from '../../src/demo/world.ts'
+import { demoSecret } from '../../src/demo/demo-secret.ts'
+import { planWorld } from '../../src/demo/world.ts'
 import { KeyRing } from '../../src/kit/key-ring.ts'
 
 /** The world that `npm start` serves, as one text. */

@@ -12,23 +12,63 @@ const Fault = Type.Object({
     Type.String({ description: 'With update_failed: the entitlement whose write fails.' }),
   ),
   outcome: Type.Enum(FAULT_OUTCOMES),
+  milliseconds: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 60_000, description: 'With slow: how long; 5000 if left out.' }),
+  ),
   times: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'How often; 1 if left out.' }),
   ),
 })
 
-/** Levers that exist in demo mode only: move the clock, break things on purpose. */
+const ClockFace = Type.Object({
+  now: TimeMillis,
+  running: Type.Boolean({ description: 'Whether it goes on by itself.' }),
+})
+
+/** Levers that exist in demo mode only: move the clock, break things on purpose, begin anew. */
 export const advanceClock = defineOperation({
   id: 'AdvanceClock',
-  summary: 'Moves the clock of the demo forward.',
+  summary: 'Moves the clock of the demo forward, stops it where it is, or lets it run.',
+  description: 'At least one of the two is given.',
   method: 'POST',
   path: '/control/clock',
   access: operator,
-  body: Type.Object({ advance_seconds: Type.Integer({ minimum: 1, maximum: 315_360_000 }) }),
-  returns: oneOf(Type.Object({ now: TimeMillis })),
+  body: Type.Object({
+    advance_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 315_360_000 })),
+    running: Type.Optional(Type.Boolean()),
+  }),
+  returns: oneOf(ClockFace),
+  demoOnly: true,
+  problems: ['missing_parameter'],
+  example: {
+    body: { advance_seconds: 60 },
+    answer: { data: [{ now: '2026-03-01T12:01:00.250Z', running: true }] },
+  },
+})
+
+export const readClock = defineOperation({
+  id: 'ReadClock',
+  summary: 'Tells the time of the demo.',
+  method: 'GET',
+  path: '/control/clock',
+  access: operator,
+  returns: oneOf(ClockFace),
   demoOnly: true,
   problems: [],
-  example: { body: { advance_seconds: 60 }, answer: { data: [{ now: '2026-03-01T12:01:00.250Z' }] } },
+  example: { answer: { data: [{ now: '2026-03-01T12:01:00.250Z', running: true }] } },
+})
+
+export const resetWorld = defineOperation({
+  id: 'ResetWorld',
+  summary:
+    'Makes the world of the demo as it was at the start: the same ids and tokens, clock and planned faults.',
+  method: 'POST',
+  path: '/control/reset',
+  access: operator,
+  status: 204,
+  demoOnly: true,
+  problems: [],
+  example: {},
 })
 
 export const planFault = defineOperation({

@@ -1,28 +1,28 @@
-import { advanceClock, clearFaults, planFault } from '../../contract/control/demo.ts'
-import { operations } from '../../contract/index.ts'
-import { problemsOf } from '../../contract/operation.ts'
+import { advanceClock, clearFaults, planFault, readClock, resetWorld } from '../../contract/control/demo.ts'
 import { raise } from '../../contract/problem.ts'
 import { isoMillis } from '../../kit/clock.ts'
+import { complaintAbout } from '../faults.ts'
 import { implement } from '../implement.ts'
+import type { Levers } from '../levers.ts'
 
 export const handleAdvanceClock = implement(advanceClock, async ({ body }, { demo }) => {
-  demo?.clock.advance(body.advance_seconds * 1000)
-  return { data: [{ now: isoMillis(demo?.clock.now() ?? 0) }] }
+  if (body.advance_seconds === undefined && body.running === undefined) {
+    raise('missing_parameter', 'advance_seconds')
+  }
+  if (body.running !== undefined) demo?.clock.setRunning(body.running)
+  if (body.advance_seconds !== undefined) demo?.clock.advance(body.advance_seconds * 1000)
+  return { data: [clockFace(demo)] }
 })
 
+export const handleReadClock = implement(readClock, async (_call, { demo }) => ({ data: [clockFace(demo)] }))
+
+function clockFace(demo: Levers | undefined) {
+  return { now: isoMillis(demo?.clock.now() ?? 0), running: demo?.clock.running ?? true }
+}
+
 export const handlePlanFault = implement(planFault, async ({ body }, { demo }) => {
-  const broken =
-    operations.find(operation => operation.id === body.operation) ??
-    raise(
-      'refused_reference',
-      `There is no operation called "${body.operation}"; the reference lists them all.`,
-    )
-  if (body.outcome === 'rate_limited' && !problemsOf(broken).has('rate_limited')) {
-    raise('refused_reference', `The operation ${broken.id} is not rate limited.`)
-  }
-  if (body.outcome === 'update_failed' && body.operation !== 'UpdateDropsEntitlements') {
-    raise('refused_reference', 'The outcome update_failed belongs to UpdateDropsEntitlements.')
-  }
+  const complaint = complaintAbout(body)
+  if (complaint !== undefined) raise('refused_reference', complaint)
   const fault = {
     ...body,
     ...(body.entitlement_id && { entitlement_id: body.entitlement_id.toLowerCase() }),
@@ -34,5 +34,10 @@ export const handlePlanFault = implement(planFault, async ({ body }, { demo }) =
 
 export const handleClearFaults = implement(clearFaults, async (_call, { demo }) => {
   demo?.faults.clear()
+  return undefined
+})
+
+export const handleResetWorld = implement(resetWorld, async (_call, { demo }) => {
+  await demo?.reset()
   return undefined
 })

@@ -2,6 +2,7 @@ import type { Transaction } from '../database.ts'
 import { forgetAudit } from './audit.ts'
 import { deleteBenefit, putBenefit } from './benefits.ts'
 import { changeChannel, deleteEditor, putEditor, resealStreamKeys, rotateStreamKey } from './channels.ts'
+import { clearEverything } from './clear-everything.ts'
 import { changeClient, createClient, deleteClient, setClientSecret } from './clients.ts'
 import { disconnect, grantCode, grantToken, useCode } from './codes.ts'
 import { decideDevice, startDevice, useDevice } from './devices.ts'
@@ -78,6 +79,7 @@ const single = {
   noteFact,
   forgetAudit,
   sweep,
+  clearEverything,
 }
 
 type Single = typeof single

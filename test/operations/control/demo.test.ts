@@ -1,5 +1,11 @@
 import { expect, test } from 'bun:test'
-import { advanceClock, clearFaults, planFault } from '../../../src/contract/control/demo.ts'
+import {
+  advanceClock,
+  clearFaults,
+  planFault,
+  readClock,
+  resetWorld,
+} from '../../../src/contract/control/demo.ts'
 import { operations } from '../../../src/contract/index.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import { engines, startTestServer, type TestServer } from '../../support/server.ts'
@@ -38,6 +44,21 @@ describeOperation(
       expect((await newUser(server)).created_at >= now).toBe(true)
     })
 
+    ok('stops it, moves it while it stands, and lets it go on from there', async server => {
+      const pull = (body: object) => send(server, advanceClock, asOperator(server, { body }))
+      const [{ now, running }] = (await pull({ running: false })).body.data
+      expect(running).toBe(false)
+      const [later] = (await pull({ advance_seconds: 60 })).body.data
+      expect(Date.parse(later.now) - Date.parse(now)).toBe(60_000)
+      expect((await send(server, readClock, asOperator(server))).body.data).toEqual([later])
+      const [going] = (await pull({ running: true })).body.data
+      expect(going.running).toBe(true)
+      expect(going.now >= later.now).toBe(true)
+    })
+
+    fails('missing_parameter', 'when nothing is asked for', server =>
+      send(server, advanceClock, asOperator(server, { body: {} })),
+    )
     for (const seconds of [0, -1, 1.5, '60', 315_360_001]) {
       fails('malformed_parameter', `when advance_seconds is ${JSON.stringify(seconds)}`, server =>
         advance(server, seconds),
@@ -45,6 +66,69 @@ describeOperation(
     }
   },
 )
+
+describeOperation(readClock, { valid: server => asOperator(server) }, ({ ok }) => {
+  ok('tells the time and that it goes on', async server => {
+    const [face] = (await send(server, readClock, asOperator(server))).body.data
+    expect(face.running).toBe(true)
+    expect(Math.abs(Date.parse(face.now) - Date.now())).toBeLessThan(60_000)
+  })
+})
+
+describeOperation(resetWorld, { valid: server => asOperator(server) }, ({ ok }) => {
+  const reset = (server: TestServer) => send(server, resetWorld, asOperator(server))
+  const entitlements = async (server: TestServer) =>
+    (
+      await server.call({
+        path: '/helix/entitlements/drops',
+        query: { first: 100 },
+        token: server.world.client.app_token,
+      })
+    ).body.data.map(({ id, fulfillment_status }: Record<string, string>) => [id, fulfillment_status])
+
+  ok('what was made is gone, and what was changed or deleted is as it was', async server => {
+    const { broadcaster, client, offline, viewer } = server.world
+    const before = await entitlements(server)
+    const [first] = before
+    const live = (await streams(server)).body.data.map((stream: { id: string }) => stream.id)
+    const made = await newUser(server)
+    await server.control('PUT', `/channels/${made.id}/stream`, { viewer_count: 999_999 })
+    await server.control('DELETE', `/channels/${broadcaster.id}/stream`)
+    await server.control('DELETE', `/users/${offline.id}`)
+    await server.control('DELETE', '/tokens', { token: viewer.token })
+    await server.call({
+      method: 'PATCH',
+      path: '/helix/entitlements/drops',
+      token: client.app_token,
+      body: {
+        entitlement_ids: [first[0]],
+        fulfillment_status: first[1] === 'CLAIMED' ? 'FULFILLED' : 'CLAIMED',
+      },
+    })
+    await plan(server, { operation: 'GetStreams', outcome: 'unavailable', times: 9 })
+
+    expectEmpty(await reset(server))
+
+    expect((await streams(server)).body.data.map((stream: { id: string }) => stream.id)).toEqual(live)
+    expect(await entitlements(server)).toEqual(before)
+    expect((await server.call(asOperator(server, { path: `/control/users/${made.id}` }))).status).toBe(404)
+    expect((await server.call(asOperator(server, { path: `/control/users/${offline.id}` }))).status).toBe(200)
+    expect(await isGoodToken(server, viewer.token)).toBe(true)
+  })
+
+  ok('the clock is where it began, and goes on from there', async server => {
+    await advance(server, 86_400)
+    expectEmpty(await reset(server))
+    const [face] = (await send(server, readClock, asOperator(server))).body.data
+    expect(Date.parse(face.now) - Date.now()).toBeLessThan(60_000)
+  })
+
+  ok('as often as one likes, and several at once', async server => {
+    const before = await entitlements(server)
+    for (const answer of await Promise.all([reset(server), reset(server), reset(server)])) expectEmpty(answer)
+    expect(await entitlements(server)).toEqual(before)
+  })
+})
 
 describeOperation(
   planFault,
@@ -109,6 +193,9 @@ describeOperation(
       }
     })
 
+    fails('refused_reference', 'when something else than slow is given a length', server =>
+      plan(server, { operation: 'GetStreams', outcome: 'unavailable', milliseconds: 5 }),
+    )
     fails('refused_reference', 'when there is no such operation', server =>
       naming('GetNothing', plan(server, { operation: 'GetNothing', outcome: 'unavailable' })),
     )
@@ -147,6 +234,18 @@ describeOperation(clearFaults, { valid: server => asOperator(server) }, ({ ok })
   })
 })
 
+test('200 PlanFault: slow takes as long as was asked for', async () => {
+  const server = await startTestServer('sqlite')
+  try {
+    await plan(server, { operation: 'GetStreams', outcome: 'slow', milliseconds: 250 })
+    const began = performance.now()
+    expect((await streams(server)).status).toBe(200)
+    expect(performance.now() - began).toBeWithin(240, 4000)
+  } finally {
+    await server.stop()
+  }
+})
+
 test('200 PlanFault: slow takes five seconds and holds up nobody else', async () => {
   const server = await startTestServer('sqlite')
   try {
@@ -174,6 +273,8 @@ for (const engine of engines) {
         'ClearFaults',
         'MintUserToken',
         'PlanFault',
+        'ReadClock',
+        'ResetWorld',
       ])
       for (const operation of absent) {
         const answer = await send(server, operation, asOperator(server, { body: operation.example.body }))

@@ -1,0 +1,42 @@
+/**
+ * `npm run build`: one self-contained executable, dist/strand, with the runtime, the pages and the migrations in it.
+ *
+ *   npm run build
+ *   npm run build -- --out /tmp/strand
+ *   npm run build -- --target bun-linux-arm64      (the runtime of another system is fetched first)
+ */
+import { chmodSync, mkdirSync, renameSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+
+const ROOT = join(import.meta.dir, '..')
+
+const { values } = parseArgs({
+  options: { out: { type: 'string', default: 'dist/strand' }, target: { type: 'string' } },
+})
+const out = resolve(values.out)
+mkdirSync(dirname(out), { recursive: true })
+// Made beside its place and put there whole: one that runs meanwhile is not written into.
+const unfinished = `${out}.${process.pid}`
+const began = performance.now()
+await Bun.build({
+  // The writer's thread starts from a file of its own, so it is an entry as well. Inside the executable all entries lie
+  // in one folder, where the address that `sqlite.ts` gives to the thread finds it.
+  entrypoints: [join(ROOT, 'src/main.ts'), join(ROOT, 'src/store/sql/sqlite-writer.ts')],
+  naming: { entry: '[name].[ext]' },
+  target: 'bun',
+  minify: { whitespace: true, syntax: true, identifiers: false },
+  compile: {
+    outfile: unfinished,
+    ...(values.target !== undefined && { target: values.target as Bun.Build.CompileTarget }),
+    // Settings come from where the documents say, and code only from the executable: not from the folder one is in.
+    autoloadDotenv: false,
+    autoloadBunfig: false,
+    autoloadTsconfig: false,
+    autoloadPackageJson: false,
+  },
+})
+chmodSync(unfinished, 0o755)
+renameSync(unfinished, out)
+const megabytes = (statSync(out).size / 1e6).toFixed(0)
+console.log(`${out}: ${megabytes} MB in ${((performance.now() - began) / 1000).toFixed(1)} s`)

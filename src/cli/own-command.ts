@@ -1,0 +1,11 @@
+/** Files inside a self-contained executable have addresses that start with one of these. */
+const INSIDE_EXECUTABLE = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN[\\/])/
+
+/**
+ * The words that start this program again, without those that follow. From a self-contained executable that is the
+ * executable alone; otherwise it is the runtime and the file it was given.
+ */
+export function ownCommand(): string[] {
+  const main = process.argv[1] ?? ''
+  return INSIDE_EXECUTABLE.test(main) ? [process.execPath] : [process.execPath, main]
+}

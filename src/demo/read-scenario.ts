@@ -1,0 +1,146 @@
+import { readFileSync } from 'node:fs'
+import { Compile } from 'typebox/schema'
+import { Scenario } from '../contract/resources/scenario.ts'
+import { complaintAbout } from '../operations/faults.ts'
+import { BadScenario } from './bad-scenario.ts'
+import { WRITTEN_UUID } from './plan-scenario.ts'
+import { ROLES } from './world.ts'
+
+const SECTIONS = ['users', 'entitlements', 'tokens'] as const
+
+export function readScenarioFile(file: string): Scenario {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new BadScenario(`${file} cannot be read: ${(error as Error).message}`)
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new BadScenario(`${file} is not JSON: ${(error as Error).message}`)
+  }
+  try {
+    return checkScenario(value)
+  } catch (error) {
+    if (error instanceof BadScenario) throw new BadScenario(`${file}: ${error.message}`)
+    throw error
+  }
+}
+
+/** The value as a scenario: of the right form, and with nothing in it that contradicts the rest. */
+export function checkScenario(value: unknown): Scenario {
+  const compiled = Compile(Scenario)
+  if (!compiled.Check(value)) {
+    const [, [first]] = compiled.Errors(value)
+    throw new BadScenario(first === undefined ? '$ is not a scenario' : sentenceOf(first))
+  }
+  const scenario = value as Scenario
+  for (const complaint of complaintsAbout(scenario)) throw new BadScenario(complaint)
+  return scenario
+}
+
+interface FormComplaint {
+  readonly keyword: string
+  readonly instancePath: string
+  readonly params: object
+  readonly message: string
+}
+
+function sentenceOf({ keyword, instancePath, params, message }: FormComplaint): string {
+  const place = jsonPath(instancePath)
+  const { allowedValues = [] } = params as { allowedValues?: readonly string[] }
+  if (keyword === 'enum') return `${place} must be one of ${allowedValues.join(', ')}`
+  // Fields that the schema does not name meet a schema that nothing satisfies.
+  if (keyword === 'boolean') return `${place} is not a field of a scenario`
+  return `${place} ${message}`
+}
+
+/** `/tokens/old/scopes/0` as `$.tokens.old.scopes[0]`. */
+function jsonPath(pointer: string): string {
+  const steps = pointer.split('/').slice(1)
+  return `$${steps.map(step => (/^[0-9]+$/.test(step) ? `[${step}]` : `.${step}`)).join('')}`
+}
+
+function* complaintsAbout(scenario: Scenario): Generator<string> {
+  yield* nameComplaints(scenario)
+  yield* userComplaints(scenario)
+  yield* entitlementComplaints(scenario)
+  yield* tokenComplaints(scenario)
+  yield* faultComplaints(scenario)
+}
+
+function* nameComplaints(scenario: Scenario): Generator<string> {
+  const places = new Map<string, string>()
+  for (const section of SECTIONS) {
+    for (const name of Object.keys(scenario[section] ?? {})) {
+      const place = `$.${section}.${name}`
+      const other = places.get(name)
+      if (other !== undefined) yield `${place} has the same name as ${other}; a name is used once`
+      places.set(name, place)
+    }
+  }
+}
+
+function* userComplaints({ users = {} }: Scenario): Generator<string> {
+  const ids = new Map<string, string>()
+  for (const [name, user] of Object.entries(users)) {
+    for (const [index, followed] of (user.follows ?? []).entries()) {
+      yield* personComplaints(users, followed, `$.users.${name}.follows[${index}]`)
+    }
+    if (user.login === undefined && name.length > 25) {
+      yield `$.users.${name} needs a login, because the name is longer than a login may be`
+    }
+    if (user.id === undefined) continue
+    const other = ids.get(user.id)
+    if (other !== undefined) yield `$.users.${name}.id is that of $.users.${other} as well`
+    ids.set(user.id, name)
+  }
+}
+
+function* personComplaints(
+  users: NonNullable<Scenario['users']>,
+  person: string | undefined,
+  place: string,
+): Generator<string> {
+  if (person === undefined || Object.hasOwn(users, person) || (ROLES as readonly string[]).includes(person))
+    return
+  yield `${place} names nobody: give ${ROLES.join(', ')} or a name under $.users, not "${person}"`
+}
+
+function* entitlementComplaints({ users = {}, entitlements = {} }: Scenario): Generator<string> {
+  for (const [name, { id, update_status: status = 'SUCCESS', user, times }] of Object.entries(entitlements)) {
+    const place = `$.entitlements.${name}`
+    yield* personComplaints(users, user, `${place}.user`)
+    const isUuid = id !== undefined && WRITTEN_UUID.test(id)
+    if (id !== undefined && status === 'INVALID_ID' && isUuid)
+      yield `${place}.id is a UUID, which is a valid id`
+    if (id !== undefined && status !== 'INVALID_ID' && !isUuid)
+      yield `${place}.id must be a UUID, not "${id}"`
+    if (times !== undefined && status !== 'UPDATE_FAILED') yield `${place}.times belongs to UPDATE_FAILED`
+  }
+}
+
+function* tokenComplaints({ users = {}, tokens = {} }: Scenario): Generator<string> {
+  for (const [name, { kind, user, scopes }] of Object.entries(tokens)) {
+    const place = `$.tokens.${name}`
+    yield* personComplaints(users, user, `${place}.user`)
+    if (kind !== 'app') continue
+    if (user !== undefined) yield `${place}.user does not go with an app token`
+    if (scopes !== undefined) yield `${place}.scopes do not go with an app token`
+  }
+}
+
+function* faultComplaints({ entitlements = {}, faults = [] }: Scenario): Generator<string> {
+  for (const [index, fault] of faults.entries()) {
+    const place = `$.faults[${index}]`
+    const complaint = complaintAbout(fault)
+    if (complaint !== undefined) yield `${place} cannot be planned: ${complaint}`
+    if (fault.entitlement === undefined) continue
+    if (fault.outcome !== 'update_failed') yield `${place}.entitlement belongs to update_failed`
+    if (!Object.hasOwn(entitlements, fault.entitlement)) {
+      yield `${place}.entitlement is no name under $.entitlements: "${fault.entitlement}"`
+    }
+  }
+}

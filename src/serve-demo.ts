@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isLoopback, readConfig, SETTINGS } from './config.ts'
+import { moveViewers, prepareWorld } from './demo/demo.ts'
+import { demoSecret } from './demo/demo-secret.ts'
+import type { World } from './demo/described-world.ts'
+import type { WorldOptions, WorldPlan } from './demo/world.ts'
+import { CannotStart } from './kit/cannot-start.ts'
+import { type ClockStart, MovableClock } from './kit/clock.ts'
+import { createLog, type Log } from './kit/log.ts'
+import { Levers } from './operations/levers.ts'
+import { type Strand, startStrand } from './serve.ts'
+
+/** What `strand demo` and the harness for tests can ask for. */
+export interface DemoOptions extends WorldOptions {
+  readonly port: string
+  /** Where the world is kept; without it, it is gone when the demo ends. */
+  readonly data?: string | undefined
+  /** The system's time if left out. */
+  readonly clock?: ClockStart | undefined
+  /** Whether viewer counts wander by themselves. */
+  readonly movingViewers: boolean
+  /** Settings instead of those of the environment. */
+  readonly settings?: Readonly<Record<string, string>> | undefined
+}
+
+/** A demo that serves. */
+export interface Demo {
+  readonly world: World
+  /** The seed of the world, which may have been made by an earlier demo. */
+  readonly seed: number
+  readonly levers: Levers
+  readonly log: Log
+  stop(): Promise<void>
+}
+
+export async function serveDemo(options: DemoOptions): Promise<Demo> {
+  const folder = options.data ?? mkdtempSync(join(tmpdir(), 'strand-demo-'))
+  const removeFolder = () => {
+    if (options.data === undefined) rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    return await serveIn(folder, options, removeFolder)
+  } catch (error) {
+    removeFolder()
+    throw error
+  }
+}
+
+async function serveIn(folder: string, options: DemoOptions, removeFolder: () => void): Promise<Demo> {
+  const config = readConfig(
+    {
+      ...(options.settings && { ...noSettings(), ...options.settings }),
+      STRAND_LISTEN: `localhost:${options.port}`,
+      STRAND_DATA: folder,
+      // The demo is for programs on this machine, and has everything on one listener.
+      STRAND_OPERATOR_LISTEN: '',
+      STRAND_PUBLIC_URL: '',
+      STRAND_TRUSTED_PROXIES: '',
+    },
+    undefined,
+  )
+  if (!isLoopback(config.listen.host)) throw new CannotStart('the demo listens on loopback only')
+  const log = createLog({ level: config.logLevel, readable: config.logReadable })
+  const levers = new Levers(new MovableClock(options.clock))
+  const { seed, streams, scenario } = options
+  let plan: WorldPlan | undefined
+  const strand = await startStrand({
+    config: { ...config, operatorToken: config.operatorToken ?? demoSecret(seed, 'operator', 'demo') },
+    log,
+    demo: levers,
+    prepare: async rooms => {
+      plan = await prepareWorld(rooms, { seed, streams, scenario })
+    },
+  })
+  if (plan === undefined) throw new Error('the world was prepared before the start')
+  const moving = options.movingViewers ? moveViewers(strand.rooms, plan) : undefined
+  return {
+    world: describeWorld(strand, plan),
+    seed: plan.options.seed,
+    levers,
+    log,
+    stop: async () => {
+      await moving?.stop()
+      await strand.stop()
+      removeFolder()
+    },
+  }
+}
+
+/** Every setting as if it were not set. */
+function noSettings(): Record<string, string> {
+  return Object.fromEntries(Object.keys(SETTINGS).map(name => [name, '']))
+}
+
+export function describeWorld(strand: Strand, plan: WorldPlan): World {
+  return {
+    base_url: strand.url,
+    helix_url: `${strand.url}/helix`,
+    oauth_url: `${strand.url}/oauth2`,
+    control_url: strand.controlUrl,
+    operator_token: strand.operatorToken,
+    ...plan.world,
+  }
+}

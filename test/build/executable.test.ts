@@ -1,0 +1,104 @@
+/** The built executable, alone in an empty folder: no repository, no packages, no other program around it. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { VERSION } from '../../src/version.ts'
+import { freePort } from '../support/postgres.ts'
+import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
+
+let folder = ''
+let executable = ''
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'strand-executable-'))
+  executable = join(folder, 'strand')
+  const build = Bun.spawn([process.execPath, 'build/executable.ts', '--out', executable], {
+    cwd: ROOT,
+    stdout: 'ignore',
+    stderr: 'inherit',
+  })
+  expect(await build.exited).toBe(0)
+})
+afterEach(endAllProcesses)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const start = (words: readonly string[], environment: Record<string, string> = {}) =>
+  new StrandProcess(words, {
+    command: [executable],
+    cwd: folder,
+    environment: { PATH: '/nonexistent', ...environment },
+  })
+
+async function run(words: readonly string[]) {
+  const strand = start(words)
+  const code = await strand.exit()
+  return { code, stdout: strand.stdout, stderr: strand.stderr }
+}
+
+describe('the built executable', () => {
+  test('is one file', () => {
+    expect(readdirSync(folder)).toEqual(['strand'])
+  })
+
+  test('knows its version', async () => {
+    expect(await run(['version'])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' })
+  })
+
+  test('serves the demo and passes the acceptance tests', async () => {
+    const world = join(folder, 'world.json')
+    const demo = start(['demo', '--port', '0', '--json', '--streams', '60', '--world', world])
+    await demo.until(({ stdout }) => stdout.endsWith('\n'))
+    const judge = Bun.spawn([process.execPath, 'test', 'test/acceptance/world.test.ts'], {
+      cwd: ROOT,
+      env: { ...process.env, STRAND_WORLD: world },
+      stdout: 'ignore',
+      stderr: 'pipe',
+    })
+    const report = await new Response(judge.stderr).text()
+    expect([await judge.exited, report.match(/^ *[0-9]+ fail$/m)?.[0].trim()]).toEqual([0, '0 fail'])
+    expect(Number(report.match(/^ *([0-9]+) pass$/m)?.[1])).toBeGreaterThan(20)
+    expect(await demo.end('SIGTERM')).toBe(0)
+  })
+
+  test('shows the pages that people log in on', async () => {
+    const demo = start(['demo', '--port', '0', '--json', '--streams', '1'])
+    const { base_url } = JSON.parse(await demo.until(({ stdout }) => stdout.endsWith('\n') && stdout)) as {
+      base_url: string
+    }
+    const page = await fetch(`${base_url}/login`)
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(await demo.end('SIGTERM')).toBe(0)
+  })
+
+  test('migrates, serves with workers, says that it is well, and stops', async () => {
+    const data = join(folder, 'data')
+    const listen = `localhost:${await freePort()}`
+    expect((await run(['migrate', '--data', data])).code).toBe(0)
+    const serve = start(['serve', '--workers', '2', '--listen', listen, '--data', data])
+    expect((await run(['healthcheck', '--wait', '20', '--url', `http://${listen}`])).code).toBe(0)
+    await serve.serving()
+    const token = readFileSync(join(data, 'operator-token'), 'utf8').trim()
+    const answer = await fetch(`http://${listen}/control/users`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ login: 'alone', password: 'with a password' }),
+    })
+    expect(answer.status).toBe(200)
+    expect(await serve.end('SIGTERM')).toBe(0)
+    expect((await run(['healthcheck', '--url', `http://${listen}`])).code).toBe(1)
+  })
+
+  test('takes neither settings nor code from the folder that one is in', async () => {
+    const place = join(folder, 'elsewhere')
+    mkdirSync(place)
+    writeFileSync(join(place, '.env'), 'STRAND_LISTEN=nowhere\n')
+    writeFileSync(join(place, 'bunfig.toml'), 'preload = ["./planted.ts"]\n')
+    writeFileSync(join(place, 'planted.ts'), 'process.exit(99)\n')
+    const strand = new StrandProcess(['migrate', '--data', join(place, 'data')], {
+      command: [executable],
+      cwd: place,
+    })
+    expect([await strand.exit(), strand.stderr]).toEqual([0, ''])
+  })
+})

@@ -1,0 +1,13 @@
+import { expect, test } from 'bun:test'
+import { WORLD_TABLES } from '../../src/store/commands/clear-everything.ts'
+import { sqliteFlavor } from '../../src/store/sql/flavors.ts'
+import { migrations } from '../../src/store/sql/migrations/index.ts'
+
+/** What stays when a demo begins anew: the schema's own, and the feed, which goes on another way. */
+const KEPT = ['schema_versions', 'feed', 'feed_head']
+
+test('a demo that begins anew empties every table of the schema', () => {
+  const text = migrations.map(migration => migration(sqliteFlavor)).join('\n')
+  const made = new Set([...text.matchAll(/create table if not exists (\w+)/g)].map(([, name]) => name ?? ''))
+  expect([...made].filter(name => !KEPT.includes(name)).toSorted()).toEqual([...WORLD_TABLES].toSorted())
+})
