@@ -1,4 +1,5 @@
-import { Argument, Command, type Option } from 'commander'
+import { Argument, Command } from 'commander'
+import { type Place, placesUnder } from './command-tree.ts'
 import { print } from './print.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const
@@ -23,35 +24,14 @@ For good: put the first line into ~/.bashrc, the second file into a folder of zs
     return print(SCRIPTS[shell](places))
   })
 
-/** A place in the tree of words: what can follow it, and which values its flags take. */
-interface Place {
-  /** The words that lead there; empty for `strand` itself. */
-  readonly path: string
-  readonly commands: readonly Command[]
-  /** The values of an argument that takes one of a few. */
-  readonly values: readonly string[]
-  readonly options: readonly Option[]
-}
+/** The values of an argument that takes one of a few. */
+const valuesAt = ({ command }: Place) =>
+  command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices)
 
-function placesUnder(command: Command, path = ''): Place[] {
-  const { visibleCommands, visibleOptions } = visibleOf(command)
-  const values = command.registeredArguments.flatMap(argument => argument.argChoices ?? [])
-  const here = { path, commands: visibleCommands, values, options: visibleOptions }
-  return [here, ...visibleCommands.flatMap(each => placesUnder(each, `${path} ${each.name()}`.trim()))]
-}
-
-function visibleOf(command: Command) {
-  const help = command.createHelp()
-  return {
-    visibleCommands: help.visibleCommands(command).filter(each => each.name() !== 'help'),
-    visibleOptions: help.visibleOptions(command).filter(option => option.long !== undefined),
-  }
-}
-
-const wordsAt = ({ commands, values, options }: Place) => [
-  ...commands.map(command => command.name()),
-  ...values,
-  ...options.map(option => option.long ?? ''),
+const wordsAt = (place: Place) => [
+  ...place.commands.map(command => command.name()),
+  ...valuesAt(place),
+  ...place.options.map(option => option.long ?? ''),
 ]
 
 /** What may stand behind each flag that takes one of a few values: `client create --kind`, and the values. */
@@ -142,12 +122,13 @@ ${places.flatMap(fishLines).join('\n')}
 const pathsIn = (places: readonly Place[]) => places.map(({ path }) => path).filter(path => path !== '')
 const alternatives = (words: readonly string[]) => words.map(word => `'${word}'`).join(' | ')
 
-function fishLines({ path, commands, values, options }: Place): string[] {
+function fishLines(place: Place): string[] {
+  const { path, commands, options } = place
   const here = `complete -c strand -n "__strand_at ${path}"`
   const told = (text: string) => `-d '${firstSentence(text).replaceAll("'", "\\'")}'`
   return [
     ...commands.map(command => `${here} -f -a ${command.name()} ${told(command.description())}`),
-    ...values.map(value => `${here} -f -a ${value}`),
+    ...valuesAt(place).map(value => `${here} -f -a ${value}`),
     ...options.map(option => {
       const choices = option.argChoices === undefined ? '' : ` -x -a '${option.argChoices.join(' ')}'`
       const takes = option.required && option.argChoices === undefined ? ' -r' : ''

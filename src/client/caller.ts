@@ -1,8 +1,8 @@
 import { familyOf, type Operation } from '../contract/operation.ts'
 import { isRepeatable, type Patience, pause, waitAfter } from './attempts.ts'
-import type { CallOptions } from './method.ts'
 import type { ClientOptions } from './options.ts'
 import { type Input, type Parcel, packInput } from './request.ts'
+import type { CallOptions } from './signatures.ts'
 import { errorOf, type Heard, noAnswer, StrandError } from './strand-error.ts'
 
 /** Sends calls, and sends them again where that does no harm. */

@@ -1,11 +1,11 @@
 import { controlOperations, helixOperations, oauthOperations } from '../contract/index.ts'
 import { Caller } from './caller.ts'
-import type { Methods } from './method.ts'
 import { methodsOf } from './methods.ts'
 import type { ClientOptions } from './options.ts'
+import type { Methods } from './signatures.ts'
 
-export type { CallOptions, InputOf, Method, Methods, RowOf } from './method.ts'
 export type { ClientOptions, Token } from './options.ts'
+export type { CallOptions, InputOf, Method, Methods, RowOf } from './signatures.ts'
 export { StrandError } from './strand-error.ts'
 
 /** The API as functions: one for each operation of the contract, under its own name. */

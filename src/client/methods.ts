@@ -1,7 +1,7 @@
 import type { Operation } from '../contract/operation.ts'
 import type { Caller } from './caller.ts'
-import type { CallOptions, Methods } from './method.ts'
 import type { Input } from './request.ts'
+import type { CallOptions, Methods } from './signatures.ts'
 import { StrandError } from './strand-error.ts'
 
 /** What every answer with rows looks like. */

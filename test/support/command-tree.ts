@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { helpOf, placesUnder } from '../../src/cli/command-tree.ts'
 import { createProgram } from '../../src/cli/program.ts'
 
 /** A command that does something, the words that lead to it, and what its help says. */
@@ -10,20 +10,13 @@ export interface Leaf {
 }
 
 /** Every command that does something, hidden ones apart. */
-export function leaves(command: Command = createProgram(), path: readonly string[] = []): Leaf[] {
-  const below = command
-    .createHelp()
-    .visibleCommands(command)
-    .filter(each => each.name() !== 'help')
-  if (below.length > 0) return below.flatMap(each => leaves(each, [...path, each.name()]))
-  const help = helpOf(command)
-  return [{ words: path.join(' '), help, examples: examplesIn(help) }]
-}
-
-function helpOf(command: Command): string {
-  let help = ''
-  command.configureOutput({ writeOut: text => (help += text) }).outputHelp()
-  return help
+export function leaves(): Leaf[] {
+  return placesUnder(createProgram())
+    .filter(({ commands }) => commands.length === 0)
+    .map(({ command, path }) => {
+      const help = helpOf(command)
+      return { words: path, help, examples: examplesIn(help) }
+    })
 }
 
 function examplesIn(help: string): string[] {

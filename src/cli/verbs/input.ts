@@ -10,7 +10,7 @@ import type { Verb } from './verb.ts'
 export type Input = Record<string, unknown>
 
 /** Fields that stand without a flag, in order. */
-export function argumentsOf(verb: Verb): Field[] {
+function argumentsOf(verb: Verb): Field[] {
   const inPath = Object.keys(verb.operation.params?.properties ?? {})
   const names = [...inPath, ...(verb.arguments ?? [])]
   const fields = fieldsOf(verb)
