@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { World } from '../../src/demo/world.ts'
+import type { World } from '../../src/demo/described-world.ts'
 import { ROOT } from './strand-process.ts'
 
 /** As much of a world as the acceptance suite asks for. */

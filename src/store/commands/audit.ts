@@ -20,8 +20,8 @@ export async function forgetAudit(tx: Transaction, args: { before: string }): Pr
     sql`select seq, at, hash from audit where chain = ${chain} order by seq${limitedTo(AT_ONCE)}`,
   )
   const kept = oldest.findIndex(row => row.at >= args.before)
-  const last = oldest.at(kept - 1)
-  if (last === undefined || kept === 0) return 0
+  const last = oldest[(kept < 0 ? oldest.length : kept) - 1]
+  if (last === undefined) return 0
   await tx.run(
     sql`update audit_heads set begins_after_seq = ${Number(last.seq)}, begins_after_hash = ${last.hash} where chain = ${chain}`,
   )
