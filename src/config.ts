@@ -7,6 +7,7 @@ import type { RateLimits } from './http/rate-limit.ts'
 import { hostUrls } from './kit/connection-url.ts'
 import type { MasterKey } from './kit/key-ring.ts'
 import { LOG_LEVELS, type LogLevel } from './kit/log.ts'
+import { nearestName } from './kit/nearest.ts'
 
 /** Every setting, decided. */
 export interface Config {
@@ -88,6 +89,41 @@ export function readConfig(flags: Source, file: string | undefined): Config {
   return decide(named)
 }
 
+/** Where the value of a setting comes from. */
+export type Origin = 'flag' | 'environment' | 'file' | 'default'
+
+export interface EffectiveSetting {
+  readonly name: string
+  /** Undefined if nothing is set and nothing stands in for it. Secrets are not shown. */
+  readonly value: string | undefined
+  readonly from: Origin
+}
+
+/** Every setting as it is in effect, for people to look at. Throws like `readConfig`. */
+export function effectiveSettings(flags: Source, file: string | undefined): EffectiveSetting[] {
+  const sources: readonly (readonly [Origin, Source])[] = [
+    ['flag', given(flags)],
+    ['environment', process.env],
+    ['file', file === undefined ? {} : readSettingsFile(file)],
+  ]
+  const standards = new Map<string, string>()
+  const { listen, dataFolder } = decide(
+    Object.assign({}, ...sources.map(([, source]) => source).toReversed()),
+    standards,
+  )
+  standards.set('STRAND_LISTEN', `${listen.host}:${listen.port}`).set('STRAND_DATA', dataFolder)
+  return Object.keys(SETTINGS).map(name => {
+    const [from, source] = sources.find(([, each]) => Boolean(each[name]?.trim())) ?? []
+    const value = source?.[name]?.trim() ?? standards.get(name)
+    return { name, value: value && shownValue(name, value), from: from ?? 'default' }
+  })
+}
+
+function shownValue(name: string, value: string): string {
+  if (/(TOKEN|KEYS?|SECRET|PASSWORD)$/.test(name)) return '(set, not shown)'
+  return value.replace(/(:\/\/[^:@/]*):[^@]*@/, '$1:***@').replace(/(password=)[^&]*/i, '$1***')
+}
+
 function readSettingsFile(file: string): Source {
   try {
     return parseEnv(readFileSync(file, 'utf8'))
@@ -100,19 +136,24 @@ function given(flags: Source): Source {
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
 }
 
-function decide(source: Source): Config {
+/** `standards` is told what stands in for a setting that was left out. */
+function decide(source: Source, standards = new Map<string, string>()): Config {
   const complaints: string[] = []
   const complain = (name: string, why: string): undefined => {
     complaints.push(`${name} ${why}`)
     return undefined
   }
   for (const name of Object.keys(source)) {
-    if (name.startsWith('STRAND_') && !Object.hasOwn(SETTINGS, name)) complain(name, 'is not a setting')
+    if (name.startsWith('STRAND_') && !Object.hasOwn(SETTINGS, name)) {
+      const meant = nearestName(name, Object.keys(SETTINGS))
+      complain(name, meant === undefined ? 'is not a setting' : `is not a setting: did you mean ${meant}?`)
+    }
   }
 
   const text = (name: string) => source[name]?.trim() || undefined
   const whole = (name: string, standard: number, low: number): number => {
     const value = text(name)
+    standards.set(name, String(standard))
     if (value === undefined) return standard
     if (/^[0-9]{1,9}$/.test(value) && Number(value) >= low) return Number(value)
     complain(name, `must be a whole number of at least ${low}, not "${value}"`)
@@ -128,6 +169,7 @@ function decide(source: Source): Config {
   }
   const oneOf = <T extends string>(name: string, allowed: readonly T[], standard: T): T => {
     const value = text(name) ?? standard
+    standards.set(name, standard)
     if ((allowed as readonly string[]).includes(value)) return value as T
     complain(name, `must be one of ${allowed.join(', ')}, not "${value}"`)
     return standard

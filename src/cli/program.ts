@@ -4,7 +4,9 @@ import { CannotStart } from '../kit/cannot-start.ts'
 import { VERSION } from '../version.ts'
 import { backupCommand } from './backup.ts'
 import { CalledWrongly } from './called-wrongly.ts'
+import { configCommand } from './config.ts'
 import { demoCommand } from './demo.ts'
+import { doctorCommand } from './doctor.ts'
 import { keyRingCommand } from './key-ring.ts'
 import { migrateCommand } from './migrate.ts'
 import { print } from './print.ts'
@@ -27,6 +29,8 @@ export async function runProgram(words: readonly string[]): Promise<number> {
     .addCommand(restoreCommand)
     .addCommand(verifyCommand)
     .addCommand(keyRingCommand)
+    .addCommand(doctorCommand)
+    .addCommand(configCommand)
     .addCommand(userCommand)
     .addCommand(openapiCommand)
     .addCommand(docsCommand, { hidden: true })
