@@ -26,9 +26,20 @@ export interface Config {
   readonly masterKeys: readonly MasterKey[] | undefined
   readonly rateLimits: RateLimits
   readonly lifetimes: Lifetimes
+  readonly keep: Retention
   readonly trustedProxies: BlockList
   readonly logLevel: LogLevel
   readonly logReadable: boolean
+}
+
+/** How long things are kept that nobody needs in order to be served, in days. */
+export interface Retention {
+  /** After its stream ended; 0 for ever. */
+  readonly videosDays: number
+  /** After it ended. */
+  readonly tokensDays: number
+  /** 0 for ever. */
+  readonly auditDays: number
 }
 
 export interface Address {
@@ -77,6 +88,11 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   STRAND_CODE_SECONDS: 'lifetime of authorization codes; 60',
   STRAND_DEVICE_CODE_SECONDS: 'lifetime of device codes; 1800',
   STRAND_SESSION_SECONDS: 'how long a browser stays logged in after its last use; 2592000',
+  STRAND_KEEP_VIDEOS_DAYS:
+    'days that a video and its markers are kept after its stream ended; 0, which is for ever, if left out',
+  STRAND_KEEP_TOKENS_DAYS:
+    'days that the record of a token is kept after it ran out, for those who look into what happened; 0 if left out',
+  STRAND_KEEP_AUDIT_DAYS: 'days that a row of the audit log is kept; 0, which is for ever, if left out',
   STRAND_TRUSTED_PROXIES: 'addresses or networks, comma separated, whose X-Forwarded-For is believed',
   STRAND_LOG: `${LOG_LEVELS.join(', ')}; info if left out`,
   STRAND_LOG_FORMAT: 'json or readable; readable on a terminal, json elsewhere',
@@ -228,6 +244,11 @@ function decide(source: Source, standards = new Map<string, string>()): Config {
       code_seconds: whole('STRAND_CODE_SECONDS', 60, 1),
       device_code_seconds: whole('STRAND_DEVICE_CODE_SECONDS', 1800, 1),
       session_seconds: whole('STRAND_SESSION_SECONDS', 2_592_000, 1),
+    },
+    keep: {
+      videosDays: whole('STRAND_KEEP_VIDEOS_DAYS', 0, 0),
+      tokensDays: whole('STRAND_KEEP_TOKENS_DAYS', 0, 0),
+      auditDays: whole('STRAND_KEEP_AUDIT_DAYS', 0, 0),
     },
     trustedProxies: networks ?? (readNetworks([]) as BlockList),
     logLevel: oneOf('STRAND_LOG', LOG_LEVELS, 'info'),

@@ -1,6 +1,7 @@
 import { LocalAttempts, SharedAttempts } from './auth/attempts.ts'
 import { Callers } from './auth/callers.ts'
 import { StreamKeys } from './auth/stream-keys.ts'
+import { keepHouse } from './care/keep-house.ts'
 import type { Address, Config } from './config.ts'
 import { operations } from './contract/index.ts'
 import { KEYS_FOLLOWED_MILLISECONDS, openDataFolder } from './data-folder.ts'
@@ -156,7 +157,7 @@ async function start(
   const holder = uuid()
   const sweepInTurn = async () => {
     const turn = { name: 'sweep', holder, seconds: (2 * SWEEP_MILLISECONDS) / 1000 }
-    if (await store.commands.takeTurn(turn)) await sweepAll(rooms, () => draining)
+    if (await store.commands.takeTurn(turn)) await keepHouse(rooms, config.keep, () => draining)
   }
   const followMasterKeys = async () => {
     if (folder.followMasterKeys()) log.info({ key_ids: folder.ring.ids }, 'the master keys were changed')
@@ -205,11 +206,6 @@ function listenOrSay(...args: Parameters<typeof listen>): Listening {
     }
     throw new CannotStart(`cannot listen on ${host}:${port}: ${message}`)
   }
-}
-
-/** Sweeps until nothing that has run out is left, or somebody wants to stop. */
-async function sweepAll({ store, clock }: Rooms, wantsToStop: () => boolean): Promise<void> {
-  while (!wantsToStop() && (await store.commands.sweep({ now: clock.now() })) > 0) await Bun.sleep(10)
 }
 
 async function answersInTime(store: Store): Promise<boolean> {

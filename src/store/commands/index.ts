@@ -13,7 +13,7 @@ import { changePassword, endSession, keepSession, startSession } from './session
 import { giveBack, leasePoints, takeFromAll, takeTurn } from './shared.ts'
 import { endStream, reportViewers, startStream, takeViewerReport } from './streams.ts'
 import { issueTokens, revokeToken, useRefreshToken } from './tokens.ts'
-import { noteFact, sweep } from './upkeep.ts'
+import { forgetVideos, noteFact, sweep } from './upkeep.ts'
 import { deleteUser, putUser } from './users.ts'
 
 /**
@@ -69,6 +69,7 @@ const single = {
   takeTurn,
   noteFact,
   sweep,
+  forgetVideos,
 }
 
 type Single = typeof single
