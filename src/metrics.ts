@@ -58,12 +58,17 @@ class Sweeps implements Measured {
   #rows = 0
   readonly #turns = { done: 0, failed: 0 }
 
-  removed(rows: number): void {
-    this.#rows += rows
-  }
-
-  ended(outcome: 'done' | 'failed'): void {
-    this.#turns[outcome] += 1
+  /** Counts a turn, and the rows of which it tells that they are removed. */
+  async during(sweep: (removed: (rows: number) => void) => Promise<void>): Promise<void> {
+    let outcome: 'done' | 'failed' = 'failed'
+    try {
+      await sweep(rows => {
+        this.#rows += rows
+      })
+      outcome = 'done'
+    } finally {
+      this.#turns[outcome] += 1
+    }
   }
 
   measure(figures: Figures): void {

@@ -1,6 +1,7 @@
 import { LocalAttempts, SharedAttempts } from './auth/attempts.ts'
 import { Callers } from './auth/callers.ts'
 import { StreamKeys } from './auth/stream-keys.ts'
+import { keepHouse } from './care/keep-house.ts'
 import type { Address, Config } from './config.ts'
 import { operations } from './contract/index.ts'
 import { type DataFolder, KEYS_FOLLOWED_MILLISECONDS, openDataFolder } from './data-folder.ts'
@@ -213,7 +214,10 @@ async function openHouse(
   house.onClose(() => metrics.stop())
   const sweepInTurn = async () => {
     const turn = { name: 'sweep', holder, seconds: (2 * SWEEP_MILLISECONDS) / 1000 }
-    if (await store.commands.takeTurn(turn)) await sweepAll(rooms, metrics.sweeps, outside.isDraining)
+    if (!(await store.commands.takeTurn(turn))) return
+    await metrics.sweeps.during(removed =>
+      keepHouse(rooms, config.keep, { removed, wantsToStop: outside.isDraining }),
+    )
   }
   const followMasterKeys = async () => {
     if (folder.followMasterKeys()) log.info({ key_ids: folder.ring.ids }, 'the master keys were changed')
@@ -280,26 +284,6 @@ function listenOrSay(...args: Parameters<typeof listen>): Listening {
       throw new CannotStart(`port ${port} is in use: stop the other program or choose another port`)
     }
     throw new CannotStart(`cannot listen on ${host}:${port}: ${message}`)
-  }
-}
-
-/** Sweeps until nothing that has run out is left, or somebody wants to stop. */
-async function sweepAll(
-  { store, clock }: Rooms,
-  sweeps: Metrics['sweeps'],
-  wantsToStop: () => boolean,
-): Promise<void> {
-  try {
-    while (!wantsToStop()) {
-      const rows = await store.commands.sweep({ now: clock.now() })
-      sweeps.removed(rows)
-      if (rows === 0) break
-      await Bun.sleep(10)
-    }
-    sweeps.ended('done')
-  } catch (error) {
-    sweeps.ended('failed')
-    throw error
   }
 }
 

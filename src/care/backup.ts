@@ -5,7 +5,7 @@ import { type Config, masterKeysText, parseMasterKeys } from '../config.ts'
 import { storeFileOf, syncFolder } from '../data-folder.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { isoMillis } from '../kit/clock.ts'
-import { contentsOf, copyStoreFile, masterKeysNeededBy } from '../store/embedded-file.ts'
+import { contentsOf, copyStoreFile, streamKeysByMasterKey } from '../store/embedded-file.ts'
 import { VERSION } from '../version.ts'
 import { ArchiveWriter } from './archive.ts'
 import {
@@ -89,7 +89,7 @@ async function pack(
       created_at: isoMillis(created),
       feed_seq: feedSeq,
       secrets: passphrase === undefined ? 'plain' : 'sealed',
-      master_keys: { included: secrets.has('master-keys'), needed: masterKeysNeededBy(copy) },
+      master_keys: { included: secrets.has('master-keys'), needed: [...streamKeysByMasterKey(copy).keys()] },
       files: [...archive.written],
       rows,
     }
@@ -128,7 +128,7 @@ function requireSpace(store: string, target: string): void {
   const folder = dirname(resolve(target))
   if (!existsSync(folder)) throw new CannotStart(`there is no folder ${folder} for the backup`)
   const { bavail, bsize } = statfsSync(folder)
-  const needed = 2 * Bun.file(store).size
+  const needed = 2 * (Bun.file(store).size + Bun.file(`${store}-wal`).size)
   if (bavail * bsize < needed) {
     throw new CannotStart(
       `${folder} has ${megabytes(bavail * bsize)} MB free and a backup needs up to ${megabytes(needed)} MB while it is made: free some, or name a file elsewhere`,

@@ -45,7 +45,7 @@ Examples:
 const promoteCommand = storeFlags(new Command('promote'))
   .description('make a master key that is in the ring the one that seals; for an add that was interrupted')
   .argument('<id>', 'the name of the key')
-  .addHelpText('after', '\nExamples:\n  strand key-ring promote <id>')
+  .addHelpText('after', '\nExamples:\n  strand key-ring promote Ab3dE9xK')
   .action(runPromote)
 
 const resealCommand = storeFlags(new Command('reseal'))
@@ -71,8 +71,7 @@ const retireCommand = storeFlags(new Command('retire'))
 Backups from before need it: keep it with them. Pages of lists that were begun before it was replaced cannot be continued.
 
 Examples:
-  strand key-ring retire <id>
-  strand key-ring retire <id> --yes`,
+  strand key-ring retire Ab3dE9xK --yes`,
   )
   .action(runRetire)
 

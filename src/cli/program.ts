@@ -8,7 +8,9 @@ import { auditCommand } from './audit.ts'
 import { backupCommand } from './backup.ts'
 import { CalledWrongly } from './called-wrongly.ts'
 import { completionCommand } from './completion.ts'
+import { configCommand } from './config.ts'
 import { demoCommand } from './demo.ts'
+import { doctorCommand } from './doctor.ts'
 import { exportCommand } from './export.ts'
 import { healthcheckCommand } from './healthcheck.ts'
 import { importCommand } from './import.ts'
@@ -39,6 +41,8 @@ export function createProgram(): Command {
     .addCommand(exportCommand)
     .addCommand(importCommand)
     .addCommand(healthcheckCommand)
+    .addCommand(doctorCommand)
+    .addCommand(configCommand)
     .addCommand(openapiCommand)
     .addCommand(completionCommand)
     .addCommand(docsCommand, { hidden: true })

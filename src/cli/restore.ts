@@ -36,7 +36,7 @@ server uses.
 
 Examples:
   strand restore strand-backup.tar --data restored
-  strand restore strand-sealed.tar --data restored --passphrase-file passphrase.txt
+  strand restore strand-sealed.tar --data restored-sealed --passphrase-file passphrase.txt
   strand restore strand-backup.tar --data data --yes`,
   )
   .action(runRestore)

@@ -4,12 +4,12 @@ import { type StreamKeyRow, streamKeyQueries } from './queries/streams.ts'
 import { SCHEMA_VERSION } from './sql/migrate.ts'
 import { openSqlite, sqliteDatabase } from './sql/sqlite-connection.ts'
 import type { CopyAnswer, CopyJob } from './sql/sqlite-copier.ts'
-import { complaintsOf, type Depth } from './sql/sqlite-examination.ts'
+import { complaintsOf, isInUse } from './sql/sqlite-examination.ts'
 
 const LOOK_MILLISECONDS = 100
 const KEYS_AT_ONCE = 1000
 
-export { complaintsOf, type Depth, SCHEMA_VERSION }
+export { complaintsOf, isInUse, SCHEMA_VERSION }
 
 /** What a file of the store holds, for people to compare. */
 export interface Contents {
@@ -46,32 +46,6 @@ export async function copyStoreFile(
   }
 }
 
-/** Whether another process has the store open. A file that is no store any more is used by nobody. */
-export function isInUse(file: string): boolean {
-  if (!existsSync(file)) return false
-  try {
-    return isHeldByOthers(openSqlite(file, 'write'))
-  } catch {
-    return false
-  }
-}
-
-/** Everybody who has the file open holds a shared lock on it; whoever wants it alone is refused. */
-function isHeldByOthers(connection: ReturnType<typeof openSqlite>): boolean {
-  try {
-    connection.run('pragma busy_timeout = 0')
-    connection.run('pragma locking_mode = exclusive')
-    connection.run('begin exclusive')
-    connection.run('rollback')
-    return false
-  } catch (error) {
-    if (String((error as { code?: string }).code).startsWith('SQLITE_BUSY')) return true
-    throw error
-  } finally {
-    connection.close()
-  }
-}
-
 export function contentsOf(file: string): Contents {
   const connection = openSqlite(file, 'read')
   const one = (query: string) => Number((connection.query(query).values()[0] as [number])[0])
@@ -89,14 +63,15 @@ export function contentsOf(file: string): Contents {
   }
 }
 
-/** The names of the master keys that sealed what is in the store. */
-export function masterKeysNeededBy(file: string): string[] {
+/** How many stream keys each master key has sealed. */
+export function streamKeysByMasterKey(file: string): Map<string, number> {
   const connection = openSqlite(file, 'read')
   try {
-    const rows = connection.query('select distinct key_id from stream_keys order by key_id').values() as [
-      string,
-    ][]
-    return rows.map(([id]) => id)
+    return new Map(
+      connection
+        .query('select key_id, count(*) from stream_keys group by key_id order by key_id')
+        .values() as [string, number][],
+    )
   } finally {
     connection.close()
   }

@@ -17,7 +17,7 @@ import { changePassword, endSession, keepSession, startSession } from './session
 import { giveBack, leasePoints, takeFromAll, takeTurn } from './shared.ts'
 import { endStream, reportViewers, startStream, takeViewerReport } from './streams.ts'
 import { issueTokens, revokeToken, useRefreshToken } from './tokens.ts'
-import { noteFact, sweep } from './upkeep.ts'
+import { forgetVideos, noteFact, sweep } from './upkeep.ts'
 import { deleteUser, putUser } from './users.ts'
 import { deleteVideo } from './videos.ts'
 
@@ -79,6 +79,7 @@ const single = {
   noteFact,
   forgetAudit,
   sweep,
+  forgetVideos,
   clearEverything,
 }
 

@@ -1,7 +1,9 @@
+import { Database as Sqlite } from 'bun:sqlite'
+import { existsSync } from 'node:fs'
 import { openSqlite } from './sqlite-connection.ts'
 
 /** `quick` looks at the structure of every page, `full` also holds every index against its table and every reference against its row. */
-export type Depth = 'quick' | 'full'
+type Depth = 'quick' | 'full'
 
 const MOST_COMPLAINTS = 10
 
@@ -25,5 +27,24 @@ export function complaintsOf(file: string, depth: Depth): string[] {
     }
   } catch (error) {
     return [(error as Error).message]
+  }
+}
+
+/**
+ * Whether another process has the store open: everybody who has holds a shared lock on the file, and whoever wants it alone
+ * is refused. A file that is no store any more is used by nobody.
+ */
+export function isInUse(file: string): boolean {
+  if (!existsSync(file)) return false
+  const connection = new Sqlite(file, { readwrite: true, create: false })
+  try {
+    connection.run('pragma locking_mode = exclusive')
+    connection.run('begin exclusive')
+    connection.run('rollback')
+    return false
+  } catch (error) {
+    return String((error as { code?: string }).code).startsWith('SQLITE_BUSY')
+  } finally {
+    connection.close()
   }
 }
