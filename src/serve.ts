@@ -25,6 +25,7 @@ import { Faults } from './operations/faults.ts'
 import type { Rooms } from './operations/implement.ts'
 import { implementations } from './operations/index.ts'
 import { Pages } from './pages/pages.ts'
+import { REFERENCE_HEADERS, referencePages } from './reference/html.ts'
 import { openapiDocument } from './reference/openapi.ts'
 import { FeedFollower } from './store/follower.ts'
 import type { Store } from './store/store.ts'
@@ -122,6 +123,9 @@ async function start(
   // Whoever may have company on the store shares limits with it.
   const hasCompany = store.engine === 'postgres' || sharesPort
   const publicUrl = config.publicUrl ?? early?.url ?? urlOf(config.listen.host, config.listen.port)
+  const operator = config.operatorListen
+  const controlBase =
+    early?.operatorUrl ?? (operator === undefined ? publicUrl : urlOf(operator.host, operator.port))
   const demo =
     options.demo === true ? { clock: new MovableClock(), faults: new Faults() } : options.demo || undefined
   const directory = new Directory({
@@ -187,6 +191,12 @@ async function start(
     checkReplies: options.checkReplies ?? false,
     trustedProxies: config.trustedProxies,
     openapi: lazily(() => JSON.stringify(openapiDocument({ version: VERSION, serverUrl: publicUrl }))),
+    docs: referencePages({
+      version: VERSION,
+      demo: demo !== undefined,
+      baseUrlOf: family => (family === 'control' ? controlBase : publicUrl),
+    }),
+    docsHeaders: REFERENCE_HEADERS,
     version: VERSION,
     isReady: async () => !draining && (await answersInTime(store)),
     staleSeconds: () => (performance.now() - follower.inStepAt) / 1000,
