@@ -125,7 +125,7 @@ Open one of these in a browser; the second leads back to localhost:3000, where a
 
   ${base_url}/oauth2/authorize?${ask}
 
-Everything else: ${base_url}/openapi.json
+Everything else: ${base_url}/docs
 
 `
 }

@@ -64,7 +64,11 @@ for (const engine of engines) {
       try {
         for (let n = 0; n < 250; n++) await stream(store, String(1000 + n), 90, 60)
         const before = isoMillis(NOW - 30 * DAY)
-        await keepHouse({ store, clock }, { ...FOR_EVER, videosDays: 30 }, { ...never, wantsToStop: () => true })
+        await keepHouse(
+          { store, clock },
+          { ...FOR_EVER, videosDays: 30 },
+          { ...never, wantsToStop: () => true },
+        )
         expect(await store.commands.forgetVideos({ before })).toBe(100)
         await keepHouse({ store, clock }, { ...FOR_EVER, videosDays: 30 }, never)
         expect(await store.commands.forgetVideos({ before })).toBe(0)
