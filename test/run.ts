@@ -9,7 +9,7 @@ const postgres = await startPostgres().catch((error: unknown) => {
   console.error(`\n!!! SKIPPED: every test on PostgreSQL. It could not be started: ${error}\n`)
   return undefined
 })
-const [chromium, nginx, haproxy, pgbouncer] = await findPrograms([
+const [chromium, nginx, haproxy, pgbouncer, pytest, systemdAnalyze] = await findPrograms([
   {
     names: ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
     package: 'chromium',
@@ -18,6 +18,8 @@ const [chromium, nginx, haproxy, pgbouncer] = await findPrograms([
   { names: ['nginx'], package: 'nginx-light', skipped: 'every test behind nginx' },
   { names: ['haproxy'], package: 'haproxy', skipped: 'every test behind HAProxy' },
   { names: ['pgbouncer'], package: 'pgbouncer', skipped: 'every test through PgBouncer' },
+  { names: ['pytest', 'pytest-3'], package: 'python3-pytest', skipped: 'the examples in Python' },
+  { names: ['systemd-analyze'], package: 'systemd', skipped: "systemd's own check of the unit" },
 ])
 
 const run = Bun.spawn(
@@ -31,6 +33,8 @@ const run = Bun.spawn(
       TEST_NGINX: nginx ?? '',
       TEST_HAPROXY: haproxy ?? '',
       TEST_PGBOUNCER: pgbouncer ?? '',
+      TEST_PYTEST: pytest ?? '',
+      TEST_SYSTEMD_ANALYZE: systemdAnalyze ?? '',
       NO_COLOR: '1',
     },
     stdout: 'inherit',
