@@ -3,7 +3,8 @@
  *
  *   npm run build
  *   npm run build -- --out /tmp/strand
- *   npm run build -- --target bun-linux-arm64      (the runtime of another system is fetched first)
+ *   npm run build -- --target linux-arm64                    for another system, whose runtime is fetched from npm
+ *   npm run build -- --target linux-arm64 --runtime FILE     the same without a network: FILE is that runtime
  */
 import { chmodSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -12,7 +13,11 @@ import { parseArgs } from 'node:util'
 const ROOT = join(import.meta.dir, '..')
 
 const { values } = parseArgs({
-  options: { out: { type: 'string', default: 'dist/strand' }, target: { type: 'string' } },
+  options: {
+    out: { type: 'string', default: 'dist/strand' },
+    target: { type: 'string' },
+    runtime: { type: 'string' },
+  },
 })
 const out = resolve(values.out)
 mkdirSync(dirname(out), { recursive: true })
@@ -28,7 +33,8 @@ await Bun.build({
   minify: { whitespace: true, syntax: true, identifiers: false },
   compile: {
     outfile: unfinished,
-    ...(values.target !== undefined && { target: values.target as Bun.Build.CompileTarget }),
+    ...(values.target !== undefined && { target: `bun-${values.target}` as Bun.Build.CompileTarget }),
+    ...(values.runtime !== undefined && { executablePath: resolve(values.runtime) }),
     // Settings come from where the documents say, and code only from the executable: not from the folder one is in.
     autoloadDotenv: false,
     autoloadBunfig: false,

@@ -100,9 +100,13 @@ export const SETTINGS: Readonly<Record<string, string>> = {
 }
 
 /** Settings from flags, the environment and a file of NAME=value lines, in this order of weight. */
-export function readConfig(flags: Source, file: string | undefined): Config {
+export function readConfig(
+  flags: Source,
+  file: string | undefined,
+  environment: Source = process.env,
+): Config {
   const fromFile = file === undefined ? {} : readSettingsFile(file)
-  const named = { ...fromFile, ...process.env, ...given(flags) }
+  const named = { ...fromFile, ...environment, ...given(flags) }
   return decide(named)
 }
 

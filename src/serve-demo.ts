@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isLoopback, readConfig, SETTINGS } from './config.ts'
+import { isLoopback, readConfig } from './config.ts'
 import { moveViewers, prepareWorld } from './demo/demo.ts'
 import { demoSecret } from './demo/demo-secret.ts'
 import type { World } from './demo/described-world.ts'
@@ -51,7 +51,6 @@ export async function serveDemo(options: DemoOptions): Promise<Demo> {
 async function serveIn(folder: string, options: DemoOptions, removeFolder: () => void): Promise<Demo> {
   const config = readConfig(
     {
-      ...(options.settings && { ...noSettings(), ...options.settings }),
       STRAND_LISTEN: `localhost:${options.port}`,
       STRAND_DATA: folder,
       // The demo is for programs on this machine, and has everything on one listener.
@@ -60,6 +59,7 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
       STRAND_TRUSTED_PROXIES: '',
     },
     undefined,
+    options.settings,
   )
   if (!isLoopback(config.listen.host)) throw new CannotStart('the demo listens on loopback only')
   const log = createLog({ level: config.logLevel, readable: config.logReadable })
@@ -87,11 +87,6 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
       removeFolder()
     },
   }
-}
-
-/** Every setting as if it were not set. */
-function noSettings(): Record<string, string> {
-  return Object.fromEntries(Object.keys(SETTINGS).map(name => [name, '']))
 }
 
 export function describeWorld(strand: Strand, plan: WorldPlan): World {

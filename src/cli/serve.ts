@@ -3,6 +3,7 @@ import { type Address, type Config, isLoopback, readConfig, SETTINGS } from '../
 import { refuseDemoWorld } from '../demo/demo.ts'
 import { createLog, type Log } from '../kit/log.ts'
 import { startStrand } from '../serve.ts'
+import { tellSystemd } from './notify.ts'
 import { ownCommand } from './own-command.ts'
 import { listenForStop, stopInGoodOrder } from './signals.ts'
 import { shareMetrics } from './worker-metrics.ts'
@@ -17,6 +18,7 @@ interface ServeFlags {
   readonly data?: string
   readonly databaseUrl?: string
   readonly log?: string
+  readonly notify: boolean
   /** The name of a worker, given by the process that supervises it. */
   readonly worker?: string
 }
@@ -31,6 +33,7 @@ export const serveCommand = new Command('serve')
   .option('--data <folder>', 'STRAND_DATA')
   .option('--database-url <url>', 'DATABASE_URL')
   .option('--log <level>', 'STRAND_LOG')
+  .option('--notify', 'tell systemd when it serves, for a unit of Type=notify', false)
   .addOption(new Option('--worker <name>').hideHelp())
   .addHelpText(
     'after',
@@ -69,7 +72,8 @@ async function runServe(flags: ServeFlags): Promise<void> {
     ...(worker !== undefined && { base: { worker } }),
   })
   if (worker === undefined) warnOfExposure(config, log)
-  if (config.workers > 1 && worker === undefined) return serveWithWorkers(config, log, stopAsked)
+  if (config.workers > 1 && worker === undefined)
+    return serveWithWorkers(config, log, stopAsked, flags.notify)
 
   const strand = await startStrand({
     config,
@@ -87,6 +91,7 @@ async function runServe(flags: ServeFlags): Promise<void> {
   }
   if (worker === undefined) {
     log.info(serving, 'serving')
+    if (flags.notify) await tellSystemd(log)
     await stopAsked
     await stopInGoodOrder(log, () => strand.stop())
   } else {
@@ -107,15 +112,21 @@ function warnOfExposure({ operatorListen }: Config, log: Log): void {
 }
 
 /** The workers are started with the words that this process was started with, and the addresses that were found free. */
-async function serveWithWorkers(config: Config, log: Log, stopAsked: Promise<void>): Promise<void> {
+async function serveWithWorkers(
+  config: Config,
+  log: Log,
+  stopAsked: Promise<void>,
+  notify: boolean,
+): Promise<void> {
   const listen = await claimAddress(config.listen)
   const operatorListen = config.operatorListen && (await claimAddress(config.operatorListen))
   const words = [...ownCommand(), ...process.argv.slice(2), '--listen', shown(listen)]
   if (operatorListen !== undefined) words.push('--operator-listen', shown(operatorListen))
   const count = config.workers
-  await superviseWorkers({ count, words, log, stopAsked }, () =>
-    log.info({ url: `http://${shown(listen)}`, workers: count }, 'serving'),
-  )
+  await superviseWorkers({ count, words, log, stopAsked }, () => {
+    log.info({ url: `http://${shown(listen)}`, workers: count }, 'serving')
+    if (notify) void tellSystemd(log)
+  })
   log.info('stopped')
 }
 

@@ -1,10 +1,21 @@
 /** What cannot be run here, a container engine and a cluster, is at least held against the program. */
 import { describe, expect, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { parseAllDocuments } from 'yaml'
 import { SETTINGS } from '../../src/config.ts'
+import { VERSION } from '../../src/version.ts'
 import { ROOT } from '../support/strand-process.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is whatever the file says
@@ -55,10 +66,11 @@ describe('the image', () => {
   })
 
   test('checks its health where it listens', () => {
-    const [, port, path = ''] = /HEALTHCHECK [\s\S]*?http:\/\/localhost:(\d+)([\w/]+)/.exec(dockerfile) ?? []
-    expect(Number(port)).toBe(portOf(environment.STRAND_LISTEN ?? ''))
-    expect(sources).toContain(`case '${path}':`)
-    expect(dockerfile).toContain(`\nEXPOSE ${port}\n`)
+    const [, command = '[]'] = /^HEALTHCHECK [\s\S]*?CMD (\[.*\])$/m.exec(dockerfile) ?? []
+    // It reads the same settings as the server, so it asks where that listens.
+    expect(JSON.parse(command)).toEqual(['/usr/local/bin/strand', 'healthcheck'])
+    expect(sources).toContain("new Command('healthcheck')")
+    expect(dockerfile).toContain(`\nEXPOSE ${portOf(environment.STRAND_LISTEN ?? '')}\n`)
   })
 
   test('copies and starts what is there', () => {
@@ -66,11 +78,119 @@ describe('the image', () => {
       for (const file of from.split(' ')) expect([file, existsSync(join(ROOT, file))]).toEqual([file, true])
     }
     const ignored = readFileSync(join(ROOT, '.dockerignore'), 'utf8')
-    for (const file of ['package.json', 'package-lock.json', '.npmrc', 'src'])
-      expect(ignored).toContain(`!${file}\n`)
-    const [, program] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1] ?? '[]')
-    expect(existsSync(join(ROOT, program))).toBe(true)
-    expect(existsSync(join(ROOT, 'node_modules/bun/bin/bun.exe'))).toBe(true)
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, from = '']) =>
+      from.split(' '),
+    )
+    expect(ignored).toBe(`**\n${copied.map(file => `!${file}\n`).join('')}`)
+    const [program] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1] ?? '[]')
+    expect(dockerfile).toContain(`\nCOPY --from=build /strand/dist/strand ${program}\n`)
+  })
+
+  test('is built from what it copies, with the packages for production alone', () => {
+    const place = mkdtempSync(join(tmpdir(), 'strand-image-'))
+    for (const file of ['package.json', 'src', 'build']) {
+      cpSync(join(ROOT, file), join(place, file), { recursive: true })
+    }
+    mkdirSync(join(place, 'node_modules', '.bin'), { recursive: true })
+    const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { dev?: boolean; devOptional?: boolean }>
+    }
+    for (const [path, { dev, devOptional }] of Object.entries(lock.packages)) {
+      if (path === '' || dev || devOptional || !existsSync(join(ROOT, path))) continue
+      mkdirSync(dirname(join(place, path)), { recursive: true })
+      if (!existsSync(join(place, path))) symlinkSync(join(ROOT, path), join(place, path))
+    }
+    symlinkSync(process.execPath, join(place, 'node_modules', '.bin', 'bun'))
+    const build = Bun.spawnSync(['npm', 'run', 'build'], { cwd: place, stdout: 'ignore' })
+    expect([build.exitCode, build.exitCode === 0 ? '' : build.stderr.toString()]).toEqual([0, ''])
+    const answer = Bun.spawnSync([join(place, 'dist', 'strand'), 'version'], { cwd: tmpdir() })
+    expect(answer.stdout.toString()).toBe(`${VERSION}\n`)
+    rmSync(place, { recursive: true, force: true })
+  })
+})
+
+describe('compose.yaml for one node', () => {
+  const { services, volumes } = documentsIn('compose.yaml')[0]
+  const { strand } = services
+
+  test('sets only what is a setting, and shows both sides to this machine only', () => {
+    expect(notSettings(Object.keys(strand.environment))).toEqual([])
+    const inside = strand.ports.map((port: string) => portOf(port))
+    const { STRAND_LISTEN, STRAND_OPERATOR_LISTEN } = strand.environment
+    expect(inside).toEqual([portOf(STRAND_LISTEN), portOf(STRAND_OPERATOR_LISTEN)])
+    for (const port of strand.ports) expect(port).toStartWith('127.0.0.1:')
+  })
+
+  test('runs without root and privileges, with nothing to write to but the store', () => {
+    const [, user] = /^USER (.*)$/m.exec(dockerfile) ?? []
+    expect(strand).toMatchObject({
+      user,
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    })
+    const [volume, folder] = strand.volumes[0].split(':')
+    expect(volumes).toHaveProperty(volume)
+    expect(folder).toBe(strand.environment.STRAND_DATA)
+    expect(dockerfile).toContain(`\nVOLUME ${folder}\n`)
+    expect(Number.parseInt(strand.stop_grace_period, 10)).toBeGreaterThan(LAST_ANSWERS_SECONDS)
+  })
+})
+
+describe('strand.service', () => {
+  const file = join(ROOT, 'deploy/systemd/strand.service')
+  const unit = readFileSync(file, 'utf8')
+  const valuesOf = (name: string) =>
+    [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value)
+
+  test('sets only what is a setting, in the folder that the unit owns', () => {
+    const settings = Object.fromEntries(
+      valuesOf('Environment').flatMap(line =>
+        line.split(' ').map(each => each.split('=') as [string, string]),
+      ),
+    )
+    expect(notSettings(Object.keys(settings))).toEqual([])
+    expect(settings.STRAND_DATA).toBe(`%S/${valuesOf('StateDirectory')}`)
+  })
+
+  test('starts with words that the command knows, and tells systemd', () => {
+    const [words = ''] = valuesOf('ExecStart')
+    const flags = words.split(' ').filter(word => word.startsWith('--'))
+    expect(flags).toEqual(['--notify', '--config'])
+    const help = Bun.spawnSync([process.execPath, 'src/main.ts', 'serve', '--help'], { cwd: ROOT })
+    for (const flag of flags) expect(help.stdout.toString()).toContain(flag)
+    expect(valuesOf('Type')).toEqual(['notify'])
+  })
+
+  test('has no privileges and can write nothing but its folder', () => {
+    for (const [name, value] of Object.entries({
+      DynamicUser: 'yes',
+      NoNewPrivileges: 'yes',
+      ProtectSystem: 'strict',
+      ProtectHome: 'yes',
+      CapabilityBoundingSet: '',
+      StateDirectoryMode: '0700',
+    })) {
+      expect([name, ...valuesOf(name)]).toEqual([name, value])
+    }
+  })
+
+  test('waits for a server that ends', () => {
+    expect(Number.parseInt(valuesOf('TimeoutStopSec')[0] ?? '', 10)).toBeGreaterThan(2 * LAST_ANSWERS_SECONDS)
+  })
+
+  const analyze = process.env.TEST_SYSTEMD_ANALYZE || undefined
+  test.skipIf(analyze === undefined)('systemd finds nothing wrong with it, and little exposed', () => {
+    const place = mkdtempSync(join(tmpdir(), 'strand-unit-'))
+    // The executable has to be there for systemd, whatever it is.
+    const copy = join(place, 'strand.service')
+    writeFileSync(copy, unit.replaceAll('/usr/local/bin/strand', '/bin/true'))
+    const verify = Bun.spawnSync([analyze ?? '', 'verify', '--man=no', copy])
+    expect([verify.exitCode, verify.stderr.toString()]).toEqual([0, ''])
+    const security = Bun.spawnSync([analyze ?? '', 'security', '--no-pager', '--offline=true', copy])
+    const [, exposure] = /exposure level for strand\.service: ([\d.]+)/.exec(security.stdout.toString()) ?? []
+    expect(Number(exposure)).toBeLessThan(2)
+    rmSync(place, { recursive: true, force: true })
   })
 })
 

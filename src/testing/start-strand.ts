@@ -1,0 +1,144 @@
+/**
+ * The harness for other people's tests: `import { startStrand } from 'strand'`. It starts a demo on a port of its own, with
+ * a world that is the same at every run, and gives what a test needs to use, move and break it. In Bun it runs in the same
+ * process, elsewhere as a child with the Bun that comes with the package.
+ */
+import type { Scenario } from '../contract/resources/scenario.ts'
+import type { World, WorldClient } from '../demo/described-world.ts'
+import { startChild } from './child.ts'
+import { ControlCalls, type PlannedFault } from './control-calls.ts'
+
+export type { Scenario } from '../contract/resources/scenario.ts'
+export type { ScenarioThing, World, WorldClient } from '../demo/described-world.ts'
+export type { PlannedFault } from './control-calls.ts'
+
+export interface StrandOptions {
+  /** 0, and any other that is free: several can run at once. */
+  readonly port?: number
+  /** The same seed makes the same world; 42. */
+  readonly seed?: number
+  /** How many channels are live; 20. */
+  readonly streams?: number
+  /** When it is. A time stands still until it is moved; with `running`, it goes on by itself. The system's time if left out. */
+  readonly clock?: string | Date | { readonly start: string | Date; readonly running: boolean }
+  /** A scenario, or the path of a file with one. */
+  readonly scenario?: string | Scenario
+  /** Where it runs: in this process, which must be Bun's, or as a child. */
+  readonly mode?: 'process' | 'child'
+  /** A folder that keeps the world; without it, it is gone when the server stops. */
+  readonly data?: string
+  /** What is written to standard error; only errors if left out. */
+  readonly log?: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
+  /** Settings of `strand serve`, by name. Those of the environment do not count; rate limits are off unless set here. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+export interface RunningStrand extends AsyncDisposable {
+  readonly url: string
+  /** The same as `strand demo --world` writes: ids, tokens, secrets, and the things of the scenario by name. */
+  readonly world: World
+  /** The client whose organization owns the drops. */
+  readonly client: WorldClient
+  readonly clock: {
+    now(): Promise<Date>
+    /** Moves it forward, and gives the time that it is then. */
+    advance(seconds: number): Promise<Date>
+    freeze(): Promise<Date>
+    run(): Promise<Date>
+  }
+  readonly faults: {
+    plan(fault: PlannedFault): Promise<void>
+    clear(): Promise<void>
+  }
+  /** The world as it was at the start: the same ids and tokens, clock and faults. */
+  reset(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** What both ways of running are asked for. */
+export interface DemoWish {
+  readonly port: number
+  readonly seed: number
+  readonly streams: number
+  readonly clock: { readonly at: number; readonly running: boolean } | undefined
+  readonly scenario: string | Scenario | undefined
+  readonly data: string | undefined
+  readonly settings: Readonly<Record<string, string>>
+}
+
+/** What both give. */
+export interface StartedDemo {
+  readonly world: World
+  stop(): Promise<void>
+}
+
+/** Only Bun can load what is behind this, so neither the bundle nor the declarations for Node are to follow it there. */
+const IN_PROCESS = './in-process.ts'
+interface InProcess {
+  startInProcess(wish: DemoWish): Promise<StartedDemo>
+}
+
+const NO_LIMITS = { STRAND_RATE_APP: '0', STRAND_RATE_USER: '0', STRAND_RATE_ANONYMOUS: '0' }
+
+export async function startStrand(options: StrandOptions = {}): Promise<RunningStrand> {
+  const { world, stop } = await startDemo(options.mode ?? (isBun() ? 'process' : 'child'), wishOf(options))
+  const control = new ControlCalls(world.control_url, world.operator_token)
+  let stopping: Promise<void> | undefined
+  const stopOnce = () => {
+    stopping ??= stop()
+    return stopping
+  }
+  return {
+    url: world.base_url,
+    world,
+    client: world.client,
+    clock: {
+      now: () => control.readClock(),
+      advance: seconds => control.moveClock({ advance_seconds: seconds }),
+      freeze: () => control.moveClock({ running: false }),
+      run: () => control.moveClock({ running: true }),
+    },
+    faults: { plan: fault => control.planFault(fault), clear: () => control.clearFaults() },
+    reset: () => control.reset(),
+    stop: stopOnce,
+    [Symbol.asyncDispose]: stopOnce,
+  }
+}
+
+async function startDemo(mode: 'process' | 'child', wish: DemoWish): Promise<StartedDemo> {
+  if (mode === 'child') return startChild(wish)
+  if (!isBun()) throw new Error('mode "process" needs Bun: leave it out, and Strand runs as a child')
+  const { startInProcess } = (await import(IN_PROCESS as string)) as InProcess
+  return startInProcess(wish)
+}
+
+function isBun(): boolean {
+  return process.versions.bun !== undefined
+}
+
+function wishOf(options: StrandOptions): DemoWish {
+  return {
+    port: options.port ?? 0,
+    seed: options.seed ?? 42,
+    streams: options.streams ?? 20,
+    clock: clockOf(options.clock),
+    scenario: options.scenario,
+    data: options.data,
+    settings: {
+      ...NO_LIMITS,
+      STRAND_LOG: options.log ?? 'error',
+      STRAND_LOG_FORMAT: 'readable',
+      ...options.settings,
+    },
+  }
+}
+
+function clockOf(clock: StrandOptions['clock']): DemoWish['clock'] {
+  if (clock === undefined) return undefined
+  const { start, running } =
+    typeof clock === 'object' && 'start' in clock ? clock : { start: clock, running: false }
+  const at = new Date(start).getTime()
+  if (Number.isNaN(at))
+    throw new TypeError(`clock must be a time, such as 2026-03-01T12:00:00Z, not "${start}"`)
+  return { at, running }
+}
