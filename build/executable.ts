@@ -11,6 +11,7 @@ import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
 const ROOT = join(import.meta.dir, '..')
+const THREADS = ['store/sql/sqlite-writer.ts', 'store/sql/sqlite-copier.ts']
 
 const { values } = parseArgs({
   options: {
@@ -25,9 +26,9 @@ mkdirSync(dirname(out), { recursive: true })
 const unfinished = `${out}.${process.pid}`
 const began = performance.now()
 await Bun.build({
-  // The writer's thread starts from a file of its own, so it is an entry as well. Inside the executable all entries lie
-  // in one folder, where the address that `sqlite.ts` gives to the thread finds it.
-  entrypoints: [join(ROOT, 'src/main.ts'), join(ROOT, 'src/store/sql/sqlite-writer.ts')],
+  // Threads start from files of their own, so those are entries as well. Inside the executable all entries lie in one
+  // folder, where the address that is given to a thread by its neighbour finds them.
+  entrypoints: ['main.ts', ...THREADS].map(file => join(ROOT, 'src', file)),
   naming: { entry: '[name].[ext]' },
   target: 'bun',
   minify: { whitespace: true, syntax: true, identifiers: false },
