@@ -21,6 +21,8 @@ export interface Recording {
    * are neighbours on the disk, and those who change a hundred of them write few pages. It never changes for a subject.
    */
   readonly place?: string
+  /** When it happened, where the change itself has a time that only moves forward; else it is the author's. */
+  readonly at?: string
   readonly before?: unknown
   readonly after?: unknown
 }
@@ -51,12 +53,13 @@ export function chained(author: Author, recordings: readonly Recording[], behind
   const rows: AuditRow[] = []
   let { seq, hash: previous } = behind
   for (const recording of recordings) {
-    const { subject, place = '' } = recording
+    const { subject, place = '', at = author.at } = recording
     const before = canonicalJson(recording.before)
     const after = canonicalJson(recording.after)
     seq += 1
-    const hash = hashOfRow({ ...author, seq, subject, place, before, after, previous })
-    rows.push({ ...author, seq, subject, place, before, after, previous, hash })
+    const row = { ...author, at, seq, subject, place, before, after, previous }
+    const hash = hashOfRow(row)
+    rows.push({ ...row, hash })
     previous = hash
   }
   return rows

@@ -134,6 +134,17 @@ async function organizationsOf(tx: Transaction, grants: readonly Grant[]) {
   }
 }
 
+/** `last_updated` only moves forward, so that the history of an entitlement is in order whatever the clocks of nodes do. */
+function recordStatus(
+  tx: Transaction,
+  before: UpdateCandidate | undefined,
+  after: FulfillmentStatus,
+  last_updated: string,
+): void {
+  if (before === undefined) return
+  tx.record({ ...entitlementSubject(before), at: last_updated, before: before.fulfillment_status, after })
+}
+
 /** Spec 3 and 7: sets the status of what the caller may set and reports on every id. Rows are locked in id order. */
 export async function updateEntitlements(
   tx: Transaction,
@@ -165,15 +176,7 @@ export async function updateEntitlements(
       sql`update entitlements set fulfillment_status = ${args.fulfillment_status}, last_updated = ${last_updated}
           where ${isOneOf(sql`id`, ids)} and ${notByIndex('organization_id')} = ${args.reach.organization_id}`,
     )
-  }
-  for (const id of succeeded) {
-    const row = found.get(id)
-    if (row === undefined) continue
-    tx.record({
-      ...entitlementSubject(row),
-      before: row.fulfillment_status,
-      after: args.fulfillment_status,
-    })
+    for (const id of ids) recordStatus(tx, found.get(id), args.fulfillment_status, last_updated)
   }
   return groupByStatus(decided.map(({ echo, status }) => [echo, status] as const))
 }
