@@ -21,10 +21,10 @@ export interface Recording {
    * are neighbours on the disk, and those who change a hundred of them write few pages. It never changes for a subject.
    */
   readonly place?: string
+  /** When it happened, where the change itself has a time that only moves forward; else it is the author's. */
+  readonly at?: string
   readonly before?: unknown
   readonly after?: unknown
-  /** When, if that is known better than when the author asked for it. */
-  readonly at?: string
 }
 
 /** One row of the audit log; `before` and `after` are JSON as it is kept. */
@@ -57,8 +57,9 @@ export function chained(author: Author, recordings: readonly Recording[], behind
     const before = canonicalJson(recording.before)
     const after = canonicalJson(recording.after)
     seq += 1
-    const hash = hashOfRow({ ...author, at, seq, subject, place, before, after, previous })
-    rows.push({ ...author, at, seq, subject, place, before, after, previous, hash })
+    const row = { ...author, at, seq, subject, place, before, after, previous }
+    const hash = hashOfRow(row)
+    rows.push({ ...row, hash })
     previous = hash
   }
   return rows

@@ -7,6 +7,7 @@ import { openPostgresEngine } from '../../src/store/sql/postgres.ts'
 import { openSqliteEngine } from '../../src/store/sql/sqlite.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { createStorePlace, type EngineName, engines } from '../support/server.ts'
+import { anyStreamKey } from '../support/stores.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00Z')
 const ORGANIZATION = '5c0f4d0e-9d4a-4f0e-8a57-2f4f6ad0c3a1'
@@ -246,6 +247,34 @@ for (const engine of engines) {
       }
       writing = false
       await writer
+      await empty()
+    })
+
+    test('changes of an entitlement stay in order though the clock steps back', async () => {
+      const id = 'fb78259e-fb81-4d1b-8333-34a06ffc24c0'
+      const timestamp = new Date(NOW).toISOString()
+      await store.commands.putOrganization({ id: ORGANIZATION, name: 'Reef' })
+      await store.commands.putGame({ id: '1', name: 'Tidefall', organization_id: ORGANIZATION })
+      await store.commands.putUser({ id: '1', login: 'one', stream_key: anyStreamKey('1'), now: NOW })
+      await store.commands.putBenefit({ id: 'b', name: 'Lantern', organization_id: ORGANIZATION })
+      const grant = { id, user_id: '1', benefit_id: 'b', game_id: '1', timestamp, timestampGiven: true }
+      await store.commands.grantEntitlements({ grants: [grant] })
+      for (const [index, now] of [NOW + 1000, NOW - 3_600_000, NOW + 1000, NOW + 1000].entries()) {
+        const at = new Date(now).toISOString()
+        await store.as(author({ chain: ORGANIZATION, at })).commands.updateEntitlements({
+          ids: [id],
+          fulfillment_status: index % 2 === 0 ? 'FULFILLED' : 'CLAIMED',
+          reach: { organization_id: ORGANIZATION },
+          failing: [],
+          now,
+        })
+      }
+      const subject = { subject: `entitlement/${id}`, place: timestamp }
+      const { rows } = await store.audit.changesOf(subject, { first: 10, direction: 'forward' })
+      expect(rows.map(each => each.after)).toEqual(['FULFILLED', 'CLAIMED', 'FULFILLED', 'CLAIMED'])
+      expect(rows.map(each => each.seq)).toEqual([1, 2, 3, 4])
+      expect(await store.audit.verify()).toMatchObject({ rows: 4 })
+      for (const table of ['entitlements', 'benefits']) await opened.tamper(`delete from ${table}`)
       await empty()
     })
 

@@ -48,8 +48,5 @@ export async function deleteBenefit(
 ): Promise<'deleted' | 'absent' | 'in_use'> {
   const granted = await tx.get(sql`select 1 as yes from entitlements where benefit_id = ${args.id} limit 1`)
   if (granted !== undefined) return 'in_use'
-  const before = await benefitQueries(tx).find(args.id)
-  if (!(await deleteById(tx, 'benefit', args.id))) return 'absent'
-  tx.record({ subject: `benefit/${args.id}`, before })
-  return 'deleted'
+  return (await deleteById(tx, 'benefit', args.id)) ? 'deleted' : 'absent'
 }

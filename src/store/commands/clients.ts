@@ -2,7 +2,7 @@ import type { Client } from '../../contract/resources/world.ts'
 import type { Transaction } from '../database.ts'
 import { clientQueries } from '../queries/world.ts'
 import { sql } from '../sql/tag.ts'
-import { deleteById, type MissingReference, missingReference } from './references.ts'
+import { type MissingReference, missingReference } from './references.ts'
 
 export async function createClient(
   tx: Transaction,
@@ -65,6 +65,7 @@ export async function setClientSecret(
   tx: Transaction,
   args: { id: string; secret_hash: string },
 ): Promise<Client | 'absent' | 'public'> {
+  await tx.lock(sql`select id from clients where id = ${args.id}`, 'clients')
   const client = await clientQueries(tx).find(args.id)
   if (client === undefined) return 'absent'
   if (client.kind === 'public') return 'public'
@@ -75,11 +76,13 @@ export async function setClientSecret(
 
 /** Deletes a client and with it every token it holds. */
 export async function deleteClient(tx: Transaction, args: { id: string }): Promise<boolean> {
+  await tx.lock(sql`select id from clients where id = ${args.id}`, 'clients')
   const before = await clientQueries(tx).find(args.id)
+  if (before === undefined) return false
+  await tx.run(sql`delete from clients where id = ${args.id}`)
   tx.publish({ kind: 'access', access: { client_id: args.id } })
-  const deleted = await deleteById(tx, 'client', args.id)
-  if (deleted) tx.record({ subject: `client/${args.id}`, before })
-  return deleted
+  tx.record({ subject: `client/${args.id}`, before })
+  return true
 }
 
 async function allowImplicit(tx: Transaction, client_id: string): Promise<void> {

@@ -134,6 +134,17 @@ async function organizationsOf(tx: Transaction, grants: readonly Grant[]) {
   }
 }
 
+/** `last_updated` only moves forward, so that the history of an entitlement is in order whatever the clocks of nodes do. */
+function recordStatus(
+  tx: Transaction,
+  before: UpdateCandidate | undefined,
+  after: FulfillmentStatus,
+  last_updated: string,
+): void {
+  if (before === undefined) return
+  tx.record({ ...entitlementSubject(before), at: last_updated, before: before.fulfillment_status, after })
+}
+
 /** Spec 3 and 7: sets the status of what the caller may set and reports on every id. Rows are locked in id order. */
 export async function updateEntitlements(
   tx: Transaction,
@@ -161,21 +172,11 @@ export async function updateEntitlements(
   const succeeded = decided.filter(each => each.status === 'SUCCESS').map(each => each.id)
   const moved = Map.groupBy(succeeded, id => movedForward(found.get(id)?.last_updated ?? '', now))
   for (const [last_updated, ids] of moved) {
-    for (const id of ids) recordTransition(tx, found.get(id), args.fulfillment_status, last_updated)
     await tx.run(
       sql`update entitlements set fulfillment_status = ${args.fulfillment_status}, last_updated = ${last_updated}
           where ${isOneOf(sql`id`, ids)} and ${notByIndex('organization_id')} = ${args.reach.organization_id}`,
     )
+    for (const id of ids) recordStatus(tx, found.get(id), args.fulfillment_status, last_updated)
   }
   return groupByStatus(decided.map(({ echo, status }) => [echo, status] as const))
-}
-
-/** Its time is that of the row, which always moves forward: so the transitions of an entitlement are in order. */
-function recordTransition(
-  tx: Transaction,
-  row: UpdateCandidate | undefined,
-  after: FulfillmentStatus,
-  at: string,
-): void {
-  if (row !== undefined) tx.record({ ...entitlementSubject(row), before: row.fulfillment_status, after, at })
 }

@@ -44,13 +44,11 @@ export async function deleteGame(
           or exists (select 1 from entitlements where game_id = ${args.id})`,
   )
   if (used !== undefined) return 'in_use'
-  const before = await gameQueries(tx).find(args.id)
   const players = await tx.all<{ user_id: string }>(
     sql`select s.user_id from streams s join channels c on c.user_id = s.user_id where c.game_id = ${args.id}`,
   )
   await tx.run(sql`update channels set game_id = null where game_id = ${args.id}`)
   const deleted = await deleteById(tx, 'game', args.id)
   for (const { user_id } of players) await publishStreams(tx, sql`s.user_id = ${user_id}`)
-  if (deleted) tx.record({ subject: `game/${args.id}`, before })
   return deleted ? 'deleted' : 'absent'
 }

@@ -33,10 +33,7 @@ export async function deleteOrganization(
           or exists (select 1 from entitlements where organization_id = ${args.id})`,
   )
   if (owned !== undefined) return 'in_use'
-  const before = await organizationQueries(tx).find(args.id)
-  if (!(await deleteById(tx, 'organization', args.id))) return 'absent'
-  tx.record({ subject: `organization/${args.id}`, before })
-  return 'deleted'
+  return (await deleteById(tx, 'organization', args.id)) ? 'deleted' : 'absent'
 }
 
 export async function putMember(

@@ -33,7 +33,19 @@ export async function missingReference(
   return id === undefined ? undefined : { outcome: 'unknown_reference', kind, id }
 }
 
-/** Deletes a row by id; says whether it was there. */
-export async function deleteById(tx: Transaction, kind: ReferenceKind, id: string): Promise<boolean> {
-  return (await tx.run(sql`delete from ${verbatim(TABLES[kind])} where id = ${id}`)) > 0
+/** What the audit log keeps of a thing that was deleted: the columns that were shown of it. */
+const SHOWN = {
+  user: 'id, login, display_name, created_at',
+  organization: 'id, name',
+  game: 'id, name, organization_id',
+  benefit: 'id, name, organization_id, game_id',
+} as const
+
+/** Deletes a row by id and records how it was; says whether it was there. */
+export async function deleteById(tx: Transaction, kind: keyof typeof SHOWN, id: string): Promise<boolean> {
+  const before = await tx.get(
+    sql`delete from ${verbatim(TABLES[kind])} where id = ${id} returning ${verbatim(SHOWN[kind])}`,
+  )
+  if (before !== undefined) tx.record({ subject: `${kind}/${id}`, before })
+  return before !== undefined
 }

@@ -87,11 +87,8 @@ const passwordOf = (args: { password_hash?: string | undefined }) =>
 /** Deletes the user and everything that is the user's alone; a running stream ends, and none starts meanwhile. */
 export async function deleteUser(tx: Transaction, args: { id: string; now: number }): Promise<boolean> {
   await tx.lock(sql`select user_id from channels where user_id = ${args.id}`, 'channels')
-  const before = await userQueries(tx).find(args.id)
   await takeOffAir(tx, { user_id: args.id, now: args.now })
   tx.publish({ kind: 'access', access: { user_id: args.id } })
   tx.publish({ kind: 'follows', user_ids: [args.id] })
-  const deleted = await deleteById(tx, 'user', args.id)
-  if (deleted) tx.record({ subject: `user/${args.id}`, before })
-  return deleted
+  return deleteById(tx, 'user', args.id)
 }

@@ -486,7 +486,13 @@ onEachStore('what clients do to entitlements is recorded', {}, server => {
     await Promise.all(
       Array.from({ length: 16 }, (_, n) =>
         n % 4 === 0
-          ? newOrganization(server())
+          ? server().call(
+              asOperator(server(), {
+                method: 'POST',
+                path: '/control/organizations',
+                body: { name: 'Beside' },
+              }),
+            )
           : update(client.app_token, ids, n % 2 === 0 ? 'FULFILLED' : 'CLAIMED'),
       ),
     )
