@@ -120,6 +120,8 @@ for (const engine of engines) {
         fetch(`${url}/helix/streams`).then(answer => answer.json() as Promise<{ data: object[] }>)
       for (let seen = await live(); seen.data.length !== 1; seen = await live()) await Bun.sleep(20)
       expect((await live()).data).toMatchObject([{ user_id: '4711', viewer_count: 9 }])
+      expect(await shell.ask('strand stream list --user brave_newt')).toEqual([])
+      expect(await shell.ask('strand stream list --user brave_newt --user lunar_otter')).toHaveLength(1)
       await shell.say('strand stream end lunar_otter')
       for (let seen = await live(); seen.data.length !== 0; seen = await live()) await Bun.sleep(20)
       expect(await server.end('SIGTERM')).toBe(0)
@@ -220,6 +222,7 @@ describe('what is refused, in one sentence, with nothing changed', () => {
     ['user show ..', 2, /<user> cannot be "\.\."/],
     ['user set 007 --login bond', 1, /"user_id" was malformed: .* decimal id/],
     ['user list --first 101', 2, /'101' is invalid. Give a whole number from 1 to 100/],
+    ['game list --org ""', 2, /--org is empty/],
     ['user list --after invented', 1, /invalid cursor/],
     [
       'client create x --kind secretive',

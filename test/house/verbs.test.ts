@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { fieldsOf } from '../../src/cli/verbs/fields.ts'
 import { NOUNS, verbs } from '../../src/cli/verbs/table.ts'
 import { controlOperations } from '../../src/contract/index.ts'
 import { leaves } from '../support/command-tree.ts'
@@ -38,6 +39,15 @@ test('every command says what it does and shows an example', () => {
     if (words === 'version') continue
     expect([words, examples.length > 0]).toEqual([words, true])
     expect(help.split('\n')[2]).toMatch(/\w{3}/)
+  }
+})
+
+test('every field of an operation can be said', () => {
+  for (const verb of verbs) {
+    const unsaid = fieldsOf(verb).filter(({ kind }) => kind === 'other')
+    expect([verb.words, unsaid.map(({ name }) => name)]).toEqual([verb.words, []])
+    const flags = fieldsOf(verb).map(({ flag }) => flag)
+    expect([verb.words, new Set(flags).size]).toEqual([verb.words, flags.length])
   }
 })
 

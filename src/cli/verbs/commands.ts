@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { offerInput } from './input.ts'
+import { offerInput } from './offer.ts'
 import { runVerb } from './run.ts'
 import { NOUNS, verbs } from './table.ts'
 import { targetFlags } from './target.ts'
