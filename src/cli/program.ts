@@ -26,8 +26,7 @@ export function createProgram(): Command {
     .addCommand(completionCommand)
     .addCommand(docsCommand, { hidden: true })
     .addCommand(new Command('version').description('print the version').action(() => print(`${VERSION}\n`)))
-  for (const noun of nounCommands()) program.addCommand(noun)
-  program.commands.find(command => command.name() === 'user')?.addCommand(passwordCommand)
+  for (const noun of nounCommands({ user: [passwordCommand] })) program.addCommand(noun)
   throwInsteadOfExit(program)
   return program
 }
