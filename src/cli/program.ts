@@ -18,6 +18,17 @@ export function createProgram(): Command {
   const program = new Command('strand')
     .description('A streaming platform API that you run yourself.')
     .version(VERSION, '-v, --version')
+    .addHelpText(
+      'after',
+      `
+Each command tells more with --help.
+
+Examples:
+  strand demo
+  strand serve
+  strand user create plucky_jackal
+  strand stream start lunar_otter --viewer-count 478`,
+    )
     .exitOverride()
     .addCommand(demoCommand)
     .addCommand(serveCommand)

@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { helpOf } from '../../src/cli/command-tree.ts'
+import { createProgram } from '../../src/cli/program.ts'
 import { fieldsOf } from '../../src/cli/verbs/fields.ts'
 import { NOUNS, verbs } from '../../src/cli/verbs/table.ts'
 import { controlOperations } from '../../src/contract/index.ts'
@@ -42,6 +44,17 @@ test('every command says what it does and shows an example', () => {
     expect([words, examples.length > 0]).toEqual([words, true])
     expect(help.split('\n')[2]).toMatch(/\w{3}/)
   }
+})
+
+test('the examples of strand itself are among those of its commands', () => {
+  const [, shown = ''] = helpOf(createProgram()).split('\nExamples:\n')
+  const examples = shown
+    .trim()
+    .split('\n')
+    .map(line => line.trim())
+  const known = leaves().flatMap(leaf => leaf.examples)
+  expect(examples.length).toBeGreaterThan(2)
+  expect(examples.filter(each => !known.includes(each))).toEqual([])
 })
 
 test('every field of an operation can be said', () => {
