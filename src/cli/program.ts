@@ -68,6 +68,8 @@ function exitCodeOf(error: unknown): number {
     say(error.message)
     return 2
   }
+  // Whoever was reading has read enough, as behind a pipe to head.
+  if ((error as { code?: unknown }).code === 'EPIPE') return 0
   if (error instanceof CannotStart || error instanceof StrandError) say(error.message)
   else say(error instanceof Error ? (error.stack ?? error.message) : String(error))
   return 1

@@ -69,6 +69,11 @@ for (const engine of engines) {
       expect([none.code, JSON.parse(none.stdout)]).toEqual([0, { data: [], pagination: {} }])
     })
 
+    test('a reader that has read enough is no failure', async () => {
+      const cut = await shell.run('set -o pipefail; strand game list --all | :')
+      expect([cut.code, cut.stderr]).toEqual([0, ''])
+    })
+
     test('a user is named by id or login, wherever one is expected', async () => {
       await shell.say('strand user set 4712 --login brave_newt && strand user set 4713 --login 4711')
       await shell.say('strand follow add brave_newt 4711 && strand editor add LUNAR_OTTER brave_newt')
