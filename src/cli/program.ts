@@ -29,6 +29,17 @@ export function createProgram(): Command {
   const program = new Command('strand')
     .description('A streaming platform API that you run yourself.')
     .version(VERSION, '-v, --version')
+    .addHelpText(
+      'after',
+      `
+Each command tells more with --help.
+
+Examples:
+  strand demo
+  strand serve
+  strand user create plucky_jackal
+  strand stream start lunar_otter --viewer-count 478`,
+    )
     .exitOverride()
     .addCommand(demoCommand)
     .addCommand(serveCommand)
@@ -47,8 +58,7 @@ export function createProgram(): Command {
     .addCommand(completionCommand)
     .addCommand(docsCommand, { hidden: true })
     .addCommand(new Command('version').description('print the version').action(() => print(`${VERSION}\n`)))
-  for (const noun of nounCommands()) program.addCommand(noun)
-  program.commands.find(command => command.name() === 'user')?.addCommand(passwordCommand)
+  for (const noun of nounCommands({ user: [passwordCommand] })) program.addCommand(noun)
   throwInsteadOfExit(program)
   return program
 }
@@ -79,6 +89,8 @@ function exitCodeOf(error: unknown): number {
     say(error.message)
     return 2
   }
+  // Whoever was reading has read enough, as behind a pipe to head.
+  if ((error as { code?: unknown }).code === 'EPIPE') return 0
   if (error instanceof CannotStart || error instanceof StrandError) say(error.message)
   else say(error instanceof Error ? (error.stack ?? error.message) : String(error))
   return 1

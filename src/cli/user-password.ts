@@ -1,13 +1,11 @@
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
-import { Writable } from 'node:stream'
 import { Command } from 'commander'
 import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../auth/passwords.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { randomAlphanumerics } from '../kit/id.ts'
 import { print } from './print.ts'
-import { userIdOf } from './verbs/input.ts'
+import { readSecret } from './read-secret.ts'
 import { openTarget, type TargetFlags, targetFlags } from './verbs/target.ts'
+import { userIdOf } from './verbs/users.ts'
 
 interface PasswordFlags extends TargetFlags {
   readonly generate: boolean
@@ -43,15 +41,8 @@ async function setPassword(given: string, flags: PasswordFlags): Promise<void> {
   }
 }
 
-/** The first line of standard input. At a terminal it is asked for, and not shown. */
 async function readPassword(): Promise<string> {
-  const isTerminal = process.stdin.isTTY === true
-  if (isTerminal) process.stderr.write('New password: ')
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: isTerminal })
-  const [line] = await Promise.race([once(lines, 'line'), once(lines, 'close').then(() => [''])])
-  lines.close()
-  if (isTerminal) process.stderr.write('\n')
+  const line = await readSecret('New password')
   if (line.length >= SHORTEST_PASSWORD && line.length <= LONGEST_PASSWORD) return line
   throw new CannotStart(
     `give a password of ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters on standard input, or --generate`,

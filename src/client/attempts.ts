@@ -30,7 +30,7 @@ export function waitAfter(
   if (attempt >= patience.retries) return undefined
   const status = response?.status
   if (status !== 429 && !((status === 503 || status === undefined) && repeatable)) return undefined
-  const seconds = Math.max(askedWait(response) ?? 0, status === 429 ? 0 : backoff(attempt))
+  const seconds = Math.max(askedWait(response) ?? 0, backoff(attempt))
   return seconds <= patience.longestWaitSeconds ? seconds : undefined
 }
 

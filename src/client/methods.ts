@@ -16,7 +16,9 @@ export function methodsOf<Operations extends Readonly<Record<string, Operation>>
   operations: Operations,
 ): Methods<Operations> {
   const methods: Record<string, unknown> = {}
-  for (const [name, operation] of Object.entries(operations)) methods[name] = methodOf(caller, operation)
+  for (const [name, operation] of Object.entries(operations)) {
+    if (!('answerLines' in operation)) methods[name] = methodOf(caller, operation)
+  }
   return methods as Methods<Operations>
 }
 

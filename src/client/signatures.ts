@@ -69,7 +69,9 @@ type One<O extends Operation> = O extends { readonly page: object }
       : { one(input: InputOf<O>, options?: CallOptions): Promise<RowOf<O>> }
     : unknown
 
-/** The operations of a family as functions of the same names. */
+/** The operations of a family as functions of the same names; not those that answer lines without end. */
 export type Methods<Operations extends Readonly<Record<string, Operation>>> = {
-  readonly [Name in keyof Operations]: Method<Operations[Name]>
+  readonly [Name in keyof Operations as Operations[Name] extends { readonly answerLines: object }
+    ? never
+    : Name]: Method<Operations[Name]>
 }

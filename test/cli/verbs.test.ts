@@ -69,6 +69,11 @@ for (const engine of engines) {
       expect([none.code, JSON.parse(none.stdout)]).toEqual([0, { data: [], pagination: {} }])
     })
 
+    test('a reader that has read enough is no failure', async () => {
+      const cut = await shell.run('set -o pipefail; strand game list --all | :')
+      expect([cut.code, cut.stderr]).toEqual([0, ''])
+    })
+
     test('a user is named by id or login, wherever one is expected', async () => {
       await shell.say('strand user set 4712 --login brave_newt && strand user set 4713 --login 4711')
       await shell.say('strand follow add brave_newt 4711 && strand editor add LUNAR_OTTER brave_newt')
@@ -120,6 +125,8 @@ for (const engine of engines) {
         fetch(`${url}/helix/streams`).then(answer => answer.json() as Promise<{ data: object[] }>)
       for (let seen = await live(); seen.data.length !== 1; seen = await live()) await Bun.sleep(20)
       expect((await live()).data).toMatchObject([{ user_id: '4711', viewer_count: 9 }])
+      expect(await shell.ask('strand stream top --user brave_newt')).toEqual([])
+      expect(await shell.ask('strand stream top --user brave_newt --user lunar_otter')).toHaveLength(1)
       await shell.say('strand stream end lunar_otter')
       for (let seen = await live(); seen.data.length !== 0; seen = await live()) await Bun.sleep(20)
       expect(await server.end('SIGTERM')).toBe(0)
@@ -169,7 +176,7 @@ onEachStore('on a server, by --url', { streams: 3 }, server => {
       `strand fault plan --operation ListUsers --outcome unavailable --times 1 ${at()} --token-file token`,
     )
     expect(await shell.ask(`strand user list ${at()} --token-file token`)).toHaveLength(20)
-    const [clock] = await shell.ask(`strand clock advance 60 ${at()} --token-file token`)
+    const [clock] = await shell.ask(`strand clock set --advance-seconds 60 ${at()} --token-file token`)
     expect(Date.parse(clock.now)).toBeGreaterThan(Date.now() + 50_000)
   })
 
@@ -220,6 +227,7 @@ describe('what is refused, in one sentence, with nothing changed', () => {
     ['user show ..', 2, /<user> cannot be "\.\."/],
     ['user set 007 --login bond', 1, /"user_id" was malformed: .* decimal id/],
     ['user list --first 101', 2, /'101' is invalid. Give a whole number from 1 to 100/],
+    ['game list --org ""', 2, /--org is empty/],
     ['user list --after invented', 1, /invalid cursor/],
     [
       'client create x --kind secretive',
@@ -246,8 +254,12 @@ describe('what is refused, in one sentence, with nothing changed', () => {
     ['follow add lunar_otter nobody', 1, /there is no user with the login "nobody"/],
     ['token end --yes < /dev/null', 2, /give the token on standard input/],
     ['token end --yes <<< sapp_invented', 1, /There is no token/],
-    ['clock advance 60', 1, /AdvanceClock is there in demo mode only: name a running demo with --url/],
-    ['clock advance soon', 2, /<advance-seconds> cannot be "soon"/],
+    [
+      'clock set --advance-seconds 60',
+      1,
+      /AdvanceClock is there in demo mode only: name a running demo with --url/,
+    ],
+    ['clock set --advance-seconds soon', 2, /'soon' is invalid. Give a whole number/],
     ['user list --data nowhere', 1, /there is no store in nowhere: name its folder with --data/],
     ['user list --url http://localhost:1 --data data', 2, /give one of them/],
     ['user list --url localhost:8080', 2, /--url must be an http or https URL/],
@@ -283,8 +295,16 @@ describe('what is refused, in one sentence, with nothing changed', () => {
   })
 
   test('after all of this there is what was there before', async () => {
-    const lists = ['user', 'org', 'game', 'benefit', 'client', 'entitlement', 'stream']
-    const found = await Promise.all(lists.map(noun => shell.ask(`strand ${noun} list`)))
+    const lists = [
+      'user list',
+      'org list',
+      'game list',
+      'benefit list',
+      'client list',
+      'entitlement list',
+      'stream top',
+    ]
+    const found = await Promise.all(lists.map(words => shell.ask(`strand ${words}`)))
     expect(found.map(rows => rows.length)).toEqual([1, 0, 1, 0, 0, 0, 0])
   })
 })

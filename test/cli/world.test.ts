@@ -31,6 +31,7 @@ async function makeAll(lines: readonly string[]): Promise<void> {
   await Promise.all([work(), work(), work()])
 }
 
+/** Some seventy processes, one after the other or a few at once: on a busy machine that takes its time. */
 test('the demo world, by command-line calls alone', async () => {
   await shell.say('strand migrate')
   const [reef, north] = [
@@ -97,4 +98,4 @@ test('the demo world, by command-line calls alone', async () => {
     },
     shell.folder,
   )
-})
+}, 180_000)

@@ -55,7 +55,8 @@ test('every operation of the census is a method of the same name', () => {
     [oauth, oauthOperations],
     [control, controlOperations],
   ] as const) {
-    expect(Object.keys(methods)).toEqual(Object.keys(declared))
+    const whole = Object.entries(declared).filter(([, operation]) => !('answerLines' in operation))
+    expect(Object.keys(methods)).toEqual(whole.map(([name]) => name))
     for (const [name, { id }] of Object.entries(declared))
       expect(name).toBe(id.charAt(0).toLowerCase() + id.slice(1))
   }

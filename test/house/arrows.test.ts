@@ -98,8 +98,8 @@ describe('what belongs in one place only', () => {
   test('process.env is in config.ts', () => {
     expect(mentions(/process\.env|Bun\.env/)).toEqual(['src/config.ts'])
   })
-  test('the contract knows nothing of the machine', () => {
-    for (const file of files.filter(each => each.startsWith('src/contract/'))) {
+  test('the contract and the client know nothing of the machine', () => {
+    for (const file of files.filter(each => /^src\/(contract|client)\//.test(each))) {
       expect(
         importsOf(file).filter(target => !target.startsWith('.') && !target.startsWith('typebox')),
       ).toEqual([])

@@ -1,4 +1,7 @@
 import { expect, test } from 'bun:test'
+import { helpOf } from '../../src/cli/command-tree.ts'
+import { createProgram } from '../../src/cli/program.ts'
+import { fieldsOf } from '../../src/cli/verbs/fields.ts'
 import { NOUNS, verbs } from '../../src/cli/verbs/table.ts'
 import { controlOperations } from '../../src/contract/index.ts'
 import { leaves } from '../support/command-tree.ts'
@@ -9,6 +12,8 @@ const OTHERWISE: Readonly<Record<string, string>> = {}
 test('every operation of the control API is a verb of the command line', () => {
   const offered = new Set(verbs.map(verb => verb.operation.id))
   const missing = Object.values(controlOperations)
+    // What answers lines without end is import and export, which are commands of their own.
+    .filter(operation => !('answerLines' in operation))
     .map(operation => operation.id)
     .filter(id => !offered.has(id) && OTHERWISE[id] === undefined)
   if (missing.length > 0) {
@@ -38,6 +43,26 @@ test('every command says what it does and shows an example', () => {
     if (words === 'version') continue
     expect([words, examples.length > 0]).toEqual([words, true])
     expect(help.split('\n')[2]).toMatch(/\w{3}/)
+  }
+})
+
+test('the examples of strand itself are among those of its commands', () => {
+  const [, shown = ''] = helpOf(createProgram()).split('\nExamples:\n')
+  const examples = shown
+    .trim()
+    .split('\n')
+    .map(line => line.trim())
+  const known = leaves().flatMap(leaf => leaf.examples)
+  expect(examples.length).toBeGreaterThan(2)
+  expect(examples.filter(each => !known.includes(each))).toEqual([])
+})
+
+test('every field of an operation can be said', () => {
+  for (const verb of verbs) {
+    const unsaid = fieldsOf(verb).filter(({ kind }) => kind === 'other')
+    expect([verb.words, unsaid.map(({ name }) => name)]).toEqual([verb.words, []])
+    const flags = fieldsOf(verb).map(({ flag }) => flag)
+    expect([verb.words, new Set(flags).size]).toEqual([verb.words, flags.length])
   }
 })
 

@@ -1,17 +1,20 @@
 import { Command } from 'commander'
-import { offerInput } from './input.ts'
+import { offerInput } from './offer.ts'
 import { runVerb } from './run.ts'
 import { NOUNS, verbs } from './table.ts'
 import { targetFlags } from './target.ts'
 import { mustAsk, type Verb } from './verb.ts'
 
-/** The nouns of the command line, each with its verbs. */
-export function nounCommands(): Command[] {
+/** The nouns of the command line, each with its verbs and with the commands that are written by hand beside them. */
+export function nounCommands(beside: Readonly<Record<string, readonly Command[]>>): Command[] {
   const nouns = new Map<string, Command>()
   for (const verb of verbs) {
     const words = verb.words.split(' ')
     const name = words.pop() ?? ''
     nounOf(nouns, words).addCommand(verbCommand(verb, name))
+  }
+  for (const [noun, commands] of Object.entries(beside)) {
+    for (const command of commands) nounOf(nouns, [noun]).addCommand(command)
   }
   return [...nouns].filter(([words]) => !words.includes(' ')).map(([, command]) => command)
 }

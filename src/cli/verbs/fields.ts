@@ -11,8 +11,8 @@ export interface Field {
   readonly choices: readonly string[] | undefined
   readonly low: number | undefined
   readonly high: number | undefined
-  /** Can be taken away again: `--no-game`. */
-  readonly nullable: boolean
+  /** Can be taken away from what is there: `--no-game`. */
+  readonly removable: boolean
   readonly required: boolean
   readonly meaning: string
   /** What a value is called in help. */
@@ -66,7 +66,7 @@ export function fieldsOf({ operation, bulk }: Verb): Field[] {
   return [
     ...readFields(operation.params as JsonSchema | undefined),
     ...readFields(queryOf(operation)),
-    ...readFields(things),
+    ...readFields(things, operation.method === 'PUT' || operation.method === 'PATCH'),
   ]
 }
 
@@ -74,7 +74,7 @@ function queryOf(operation: Operation): JsonSchema {
   return queryParametersOf(operation) as unknown as JsonSchema
 }
 
-function readFields(schema: JsonSchema | undefined): Field[] {
+function readFields(schema: JsonSchema | undefined, changes = false): Field[] {
   const required = new Set(schema?.required)
   return Object.entries(schema?.properties ?? {}).map(([name, each]) => {
     const variants = each.anyOf ?? [each]
@@ -87,7 +87,7 @@ function readFields(schema: JsonSchema | undefined): Field[] {
       choices: inner.enum,
       low: inner.minimum,
       high: inner.maximum,
-      nullable: variants.some(variant => variant.type === 'null'),
+      removable: changes && (main.type === 'array' || variants.some(variant => variant.type === 'null')),
       required: required.has(name),
       meaning: meaningOf(name, { ...main, ...(each.description && { description: each.description }) }),
       sample: sampleOf(name, main),
@@ -121,4 +121,39 @@ function sampleOf(name: string, { type, items }: JsonSchema): string {
   if (isUser(name)) return 'user'
   if (name.endsWith('_id') || name === 'id') return 'id'
   return /_at$|timestamp|since|until/.test(name) ? 'time' : 'text'
+}
+
+/** Fields that stand without a flag, in order. */
+export function argumentsOf(verb: Verb): Field[] {
+  const inPath = Object.keys(verb.operation.params?.properties ?? {})
+  const names = [...inPath, ...(verb.arguments ?? [])]
+  const fields = fieldsOf(verb)
+  return names.flatMap(name => fields.filter(field => field.name === name))
+}
+
+/** Fields that are flags. */
+export function flagsOf(verb: Verb): Field[] {
+  const stated = new Set([...argumentsOf(verb).map(field => field.name), verb.secret])
+  return fieldsOf(verb).filter(({ name, kind }) => !stated.has(name) && kind !== 'other')
+}
+
+/** One that lists numbers by user, such as viewers. */
+export function isRecord({ bulk, operation }: Verb): boolean {
+  const schema = bulk === undefined ? undefined : operation.body?.properties[bulk]
+  return schema !== undefined && 'patternProperties' in schema
+}
+
+/** The field that is read from standard input. */
+export function secretOf(verb: Verb): Field | undefined {
+  return fieldsOf(verb).find(field => field.name === verb.secret)
+}
+
+/** The number that a text is, or what is wrong with it. */
+export function wholeNumber(
+  text: string,
+  { low = 0, high = Number.MAX_SAFE_INTEGER }: Field,
+): { value: number; complaint?: string } {
+  const value = Number(text)
+  if (/^[0-9]{1,15}$/.test(text) && value >= low && value <= high) return { value }
+  return { value, complaint: `Give a whole number from ${low} to ${high}.` }
 }

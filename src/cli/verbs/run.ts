@@ -4,9 +4,10 @@ import { familyOf, type Operation } from '../../contract/operation.ts'
 import { CannotStart } from '../../kit/cannot-start.ts'
 import { confirm } from '../confirm.ts'
 import { print } from '../print.ts'
-import { type Input, nameUsers, readInput } from './input.ts'
+import { type Input, readInput } from './input.ts'
 import { showThing, Table } from './show.ts'
 import { openTarget, type TargetFlags } from './target.ts'
+import { nameUsers } from './users.ts'
 import { mustAsk, type Verb } from './verb.ts'
 
 interface VerbFlags extends TargetFlags {

@@ -194,10 +194,10 @@ export const verbs: readonly Verb[] = [
   },
   { words: 'stream show', operation: control.getStream, examples: ['stream show lunar_otter'] },
   {
-    words: 'stream list',
+    words: 'stream top',
     operation: helix.getStreams,
     columns: STREAM_COLUMNS,
-    examples: ['stream list', 'stream list --game 33214 --language en --all --json'],
+    examples: ['stream top', 'stream top --game 33214 --language en --all --json'],
   },
   {
     words: 'stream end',
@@ -256,10 +256,9 @@ export const verbs: readonly Verb[] = [
   },
 
   {
-    words: 'clock advance',
+    words: 'clock set',
     operation: control.advanceClock,
-    arguments: ['advance_seconds'],
-    examples: [`clock advance 3600 ${DEMO}`],
+    examples: [`clock set --advance-seconds 3600 ${DEMO}`],
   },
   {
     words: 'fault plan',
