@@ -27,13 +27,16 @@ interface Child {
 
 /** The supervisor's end. */
 export class MetricsExchange {
-  /** Workers by name, those that live just now. */
+  /** How many there should be. */
+  readonly #wanted: number
+  /** Those that were started, by name; one may just have died. */
   readonly #workers: () => ReadonlyMap<string, Child>
   readonly #restarts: () => number
   readonly #questions = new Map<number, (families: Families) => void>()
   #asked = 0
 
-  constructor(workers: () => ReadonlyMap<string, Child>, restarts: () => number) {
+  constructor(wanted: number, workers: () => ReadonlyMap<string, Child>, restarts: () => number) {
+    this.#wanted = wanted
     this.#workers = workers
     this.#restarts = restarts
   }
@@ -51,16 +54,15 @@ export class MetricsExchange {
   }
 
   async #gather(): Promise<Families> {
-    const workers = this.#workers()
     const told = new Map<string, Families>()
     await Promise.all(
-      Array.from(workers, async ([name, worker]) => {
+      Array.from(this.#workers(), async ([name, worker]) => {
         const families = await this.#ask(worker)
         if (families !== undefined) told.set(name, families)
       }),
     )
     const inOrder = new Map([...told].sort(([one], [other]) => Number(one) - Number(other)))
-    return [...this.#own(workers.size, told.size), ...byWorker(inOrder)]
+    return [...this.#own(told.size), ...byWorker(inOrder)]
   }
 
   async #ask(worker: Child): Promise<Families | undefined> {
@@ -76,9 +78,9 @@ export class MetricsExchange {
     return families
   }
 
-  #own(workers: number, answering: number): Families {
+  #own(answering: number): Families {
     const figures = new Figures()
-    figures.gauge('strand_workers', 'Workers that there should be.', workers)
+    figures.gauge('strand_workers', 'Workers that there should be.', this.#wanted)
     figures.gauge('strand_workers_answering', 'Workers whose figures are in this answer.', answering)
     figures.counter('strand_worker_restarts_total', 'Workers started anew after they died.', this.#restarts())
     return figures.families

@@ -35,6 +35,7 @@ export async function superviseWorkers(plan: WorkerPlan, onReady: () => void): P
   failed.promise.catch(() => undefined)
   let restarts = 0
   const exchange = new MetricsExchange(
+    plan.count,
     () => new Map(workers.map(({ child }, name) => [String(name), child])),
     () => restarts,
   )

@@ -1,6 +1,7 @@
 /** What the page does beyond showing itself: a filter, and which operation one is at. Without it everything is still there. */
 export const SCRIPT = `
 (() => {
+  const rail = document.querySelector('.rail')
   const menu = document.querySelector('.menu')
   const field = document.getElementById('filter')
   const found = document.getElementById('found')
@@ -54,12 +55,20 @@ export const SCRIPT = `
   narrow.addEventListener('change', () => { menu.open = !narrow.matches })
   field.closest('.search').hidden = false
 
+  function keepInSight(link) {
+    const isInSight = link.offsetTop >= rail.scrollTop && link.offsetTop + 40 <= rail.scrollTop + rail.clientHeight
+    if (!narrow.matches && !isInSight) rail.scrollTop = link.offsetTop - rail.clientHeight / 2
+  }
+
   const watcher = new IntersectionObserver(changes => {
     for (const { target, isIntersecting } of changes) {
       if (!isIntersecting) continue
       for (const { article, link } of entries) {
-        if (article === target) link.setAttribute('aria-current', 'true')
-        else link.removeAttribute('aria-current')
+        if (article !== target) link.removeAttribute('aria-current')
+        else {
+          link.setAttribute('aria-current', 'true')
+          keepInSight(link)
+        }
       }
     }
   }, { rootMargin: '-10% 0px -80% 0px' })

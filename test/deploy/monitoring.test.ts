@@ -40,6 +40,7 @@ const namesIn = (text: string) => text.match(/\b(?:strand|process)_[a-z_]+\b/g) 
 async function figuresOfSupervisor(): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   const exchange = new MetricsExchange(
+    2,
     () => new Map(),
     () => 0,
   )
