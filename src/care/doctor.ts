@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
-import { type Config, parseMasterKeys } from '../config.ts'
-import { masterKeyFileOf, storeFileOf } from '../data-folder.ts'
+import { existsSync, statSync } from 'node:fs'
+import type { Config } from '../config.ts'
+import { readMasterKeys, storeFileOf } from '../data-folder.ts'
 import {
   complaintsOf,
   contentsOf,
@@ -120,15 +120,14 @@ async function examinePostgres(config: Config): Promise<Finding[]> {
 }
 
 function examineKeyRing(config: Config, sealedBy: ReadonlyMap<string, number>): Finding[] {
-  const file = masterKeyFileOf(config)
-  if (config.masterKeys === undefined && !existsSync(file)) return judgeKeyRing([], sealedBy)
-  const keys = config.masterKeys ?? parseMasterKeys(readFileSync(file, 'utf8').trim())
-  if (keys === undefined)
-    return [problem('key ring', `the file ${file} is damaged`, 'restore it from a backup')]
-  return judgeKeyRing(
-    keys.map(key => key.id),
-    sealedBy,
-  )
+  try {
+    const ring = (readMasterKeys(config) ?? []).map(key => key.id)
+    return judgeKeyRing(ring, sealedBy)
+  } catch (error) {
+    return [
+      problem('key ring', (error as Error).message, 'without its master keys no stream key can be read'),
+    ]
+  }
 }
 
 async function examineClockAt(url: string): Promise<Finding> {

@@ -1,7 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { StreamKeys } from '../auth/stream-keys.ts'
-import { parseMasterKeys } from '../config.ts'
+import { readMasterKeys } from '../data-folder.ts'
 import { KeyRing, type MasterKey } from '../kit/key-ring.ts'
 import { complaintsOf, contentsOf, SCHEMA_VERSION, streamKeysIn } from '../store/embedded-file.ts'
 import { STORE_FILE } from './manifest.ts'
@@ -35,17 +34,13 @@ export async function verifyFolder(
     const newer = `the store has schema ${schema} and this program knows ${SCHEMA_VERSION}: use a newer Strand`
     return { problems: [newer], notes: [], streamKeys: 0, rows: total }
   }
-  const keys = given ?? masterKeysOf(join(folder, 'master-keys'))
+  const keys = readMasterKeys({ dataFolder: folder, masterKeys: given })
   if (keys === undefined) {
     const note =
       'the stream keys were not tried, because the master keys are not here: give --passphrase-file or STRAND_MASTER_KEYS'
     return { problems: [], notes: [note], streamKeys: 0, rows: total }
   }
   return { ...(await tryStreamKeys(store, new KeyRing(keys))), notes: [], rows: total }
-}
-
-function masterKeysOf(file: string): MasterKey[] | undefined {
-  return existsSync(file) ? parseMasterKeys(readFileSync(file, 'utf8').trim()) : undefined
 }
 
 async function tryStreamKeys(

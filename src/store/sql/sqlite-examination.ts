@@ -36,8 +36,9 @@ export function complaintsOf(file: string, depth: Depth): string[] {
  */
 export function isInUse(file: string): boolean {
   if (!existsSync(file)) return false
-  const connection = new Sqlite(file, { readwrite: true, create: false })
+  let connection: Sqlite | undefined
   try {
+    connection = new Sqlite(file, { readwrite: true, create: false })
     connection.run('pragma locking_mode = exclusive')
     connection.run('begin exclusive')
     connection.run('rollback')
@@ -45,6 +46,6 @@ export function isInUse(file: string): boolean {
   } catch (error) {
     return String((error as { code?: string }).code).startsWith('SQLITE_BUSY')
   } finally {
-    connection.close()
+    connection?.close()
   }
 }
