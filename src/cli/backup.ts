@@ -77,8 +77,9 @@ function told(target: string, { files, rows, master_keys, secrets }: Manifest): 
 
 function sentenceAboutKeys(keys: Manifest['master_keys'], secrets: Manifest['secrets']): string {
   if (!keys.included) {
-    const needed = keys.needed.length === 0 ? '' : ` Needed are: ${keys.needed.join(', ')}.`
-    return `The master keys are not in it, because STRAND_MASTER_KEYS gives them: keep them elsewhere.${needed}`
+    return keys.needed.length === 0
+      ? 'There are no master keys in it, and nothing in it needs one.'
+      : `The master keys are not in it, as they are not in the data folder: keep them elsewhere. Needed are: ${keys.needed.join(', ')}.`
   }
   return secrets === 'sealed'
     ? 'The master keys in it are sealed: without the passphrase it cannot be restored.'

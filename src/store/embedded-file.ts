@@ -47,7 +47,7 @@ export async function copyStoreFile(
 }
 
 export function contentsOf(file: string): Contents {
-  const connection = openSqlite(file, 'read')
+  const connection = openSqlite(file, 'look')
   const one = (query: string) => Number((connection.query(query).values()[0] as [number])[0])
   try {
     const tables = connection
@@ -65,7 +65,7 @@ export function contentsOf(file: string): Contents {
 
 /** How many stream keys each master key has sealed. */
 export function streamKeysByMasterKey(file: string): Map<string, number> {
-  const connection = openSqlite(file, 'read')
+  const connection = openSqlite(file, 'look')
   try {
     return new Map(
       connection
@@ -79,7 +79,7 @@ export function streamKeysByMasterKey(file: string): Map<string, number> {
 
 /** Every stream key of the store, in batches. */
 export async function* streamKeysIn(file: string): AsyncGenerator<readonly StreamKeyRow[]> {
-  const db = sqliteDatabase(openSqlite(file, 'read'))
+  const db = sqliteDatabase(openSqlite(file, 'look'))
   try {
     let last: { user_id: string; version: number } | undefined
     for (;;) {
@@ -94,7 +94,7 @@ export async function* streamKeysIn(file: string): AsyncGenerator<readonly Strea
 }
 
 function bytesInUse(file: string): number {
-  const connection = openSqlite(file, 'read')
+  const connection = openSqlite(file, 'look')
   const one = (name: string) => Number((connection.query(`pragma ${name}`).values()[0] as [number])[0])
   try {
     return (one('page_count') - one('freelist_count')) * one('page_size')
