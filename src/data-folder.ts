@@ -111,6 +111,24 @@ export function masterKeyFileOf(config: Pick<Config, 'dataFolder'>): string {
   return join(config.dataFolder, 'master-keys')
 }
 
+/**
+ * The master keys that a setting gives or that are in the folder, newest first; undefined if there are none yet. Nothing is
+ * made or changed on the way: whoever looks may be somebody else than the server.
+ */
+export function readMasterKeys(
+  config: Pick<Config, 'dataFolder' | 'masterKeys'>,
+): readonly MasterKey[] | undefined {
+  const file = masterKeyFileOf(config)
+  if (config.masterKeys !== undefined || !existsSync(file)) return config.masterKeys
+  return parseOrRefuse(file, readFileSync(file, 'utf8').trim())
+}
+
+function parseOrRefuse(file: string, text: string): MasterKey[] {
+  const keys = parseMasterKeys(text)
+  if (keys === undefined) throw new CannotStart(`the file ${file} is damaged: restore it from a backup`)
+  return keys
+}
+
 export function newMasterKey(): MasterKey {
   return { id: randomAlphanumerics(8), bytes: new Uint8Array(randomBytes(32)) }
 }
@@ -147,9 +165,7 @@ export function changeMasterKeys(
     )
   }
   try {
-    const before = parseMasterKeys(readFileSync(file, 'utf8').trim())
-    if (before === undefined) throw new CannotStart(`the file ${file} is damaged: restore it from a backup`)
-    const keys = change(before)
+    const keys = change(parseOrRefuse(file, readFileSync(file, 'utf8').trim()))
     writeFileSync(handle, `${masterKeysText(keys)}\n`)
     fsyncSync(handle)
     const { uid, gid } = statSync(file)
@@ -164,10 +180,10 @@ export function changeMasterKeys(
 }
 
 function masterKeysIn(file: string) {
-  const fresh = () => masterKeysText([newMasterKey()])
-  const keys = parseMasterKeys(secretFile(file, fresh))
-  if (keys === undefined) throw new CannotStart(`the file ${file} is damaged: restore it from a backup`)
-  return keys
+  return parseOrRefuse(
+    file,
+    secretFile(file, () => masterKeysText([newMasterKey()])),
+  )
 }
 
 /** The one line of a file that only the owner may read, made on the first start. */

@@ -5,7 +5,7 @@ import { type Config, masterKeysText, parseMasterKeys } from '../config.ts'
 import { storeFileOf, syncFolder } from '../data-folder.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { isoMillis } from '../kit/clock.ts'
-import { contentsOf, copyStoreFile, streamKeysByMasterKey } from '../store/embedded-file.ts'
+import { copyStoreFile, rowsOf, standingOf, streamKeysByMasterKey } from '../store/embedded-file.ts'
 import { VERSION } from '../version.ts'
 import { ArchiveWriter } from './archive.ts'
 import {
@@ -81,7 +81,7 @@ async function pack(
       if (passphrase === undefined) await archive.add(name, text)
       else await archive.add(sealedName(name), sealWithPassphrase(text, name, passphrase))
     }
-    const { schema, feedSeq, rows } = contentsOf(copy)
+    const { schema, feedSeq } = standingOf(copy)
     const manifest: Manifest = {
       format: FORMAT,
       strand_version: VERSION,
@@ -91,7 +91,7 @@ async function pack(
       secrets: passphrase === undefined ? 'plain' : 'sealed',
       master_keys: { included: secrets.has('master-keys'), needed: [...streamKeysByMasterKey(copy).keys()] },
       files: [...archive.written],
-      rows,
+      rows: rowsOf(copy),
     }
     await archive.add(MANIFEST_FILE, `${JSON.stringify(manifest, null, 2)}\n`)
     await archive.add(CHECKSUM_FILE, checksumsOf(archive.written))

@@ -1,11 +1,11 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
-import { type Config, parseMasterKeys } from '../config.ts'
-import { masterKeyFileOf, storeFileOf } from '../data-folder.ts'
+import { existsSync, statSync } from 'node:fs'
+import type { Config } from '../config.ts'
+import { readMasterKeys, storeFileOf } from '../data-folder.ts'
 import {
   complaintsOf,
-  contentsOf,
   isInUse,
   SCHEMA_VERSION,
+  standingOf,
   streamKeysByMasterKey,
 } from '../store/embedded-file.ts'
 import { askServers } from '../store/postgres-server.ts'
@@ -71,14 +71,18 @@ function examineEmbedded(config: Config): Finding[] {
     ]
   }
   const complaints = complaintsOf(file, 'quick')
+  const standing = complaints.length > 0 ? undefined : standingOf(file)
   const log = `${file}-wal`
   const findings = judgeStore({
     complaints,
-    schema: complaints.length > 0 ? 0 : contentsOf(file).schema,
+    schema: standing?.schema ?? 0,
     knownSchema: SCHEMA_VERSION,
     logBytes: existsSync(log) ? statSync(log).size : 0,
   })
-  if (complaints.length > 0) return findings
+  if (standing === undefined) return findings
+  // Whatever was written was written before now, or a clock was or is wrong.
+  const ahead = (Date.now() - Date.parse(standing.lastWrite)) / 1000
+  findings.push(judgeClock('the last write of the store', Math.min(0, ahead)))
   findings.push(ok('store', isInUse(file) ? 'a server has it open' : 'no server has it open'))
   return [...findings, ...examineKeyRing(config, streamKeysByMasterKey(file))]
 }
@@ -120,15 +124,14 @@ async function examinePostgres(config: Config): Promise<Finding[]> {
 }
 
 function examineKeyRing(config: Config, sealedBy: ReadonlyMap<string, number>): Finding[] {
-  const file = masterKeyFileOf(config)
-  if (config.masterKeys === undefined && !existsSync(file)) return judgeKeyRing([], sealedBy)
-  const keys = config.masterKeys ?? parseMasterKeys(readFileSync(file, 'utf8').trim())
-  if (keys === undefined)
-    return [problem('key ring', `the file ${file} is damaged`, 'restore it from a backup')]
-  return judgeKeyRing(
-    keys.map(key => key.id),
-    sealedBy,
-  )
+  try {
+    const ring = (readMasterKeys(config) ?? []).map(key => key.id)
+    return judgeKeyRing(ring, sealedBy)
+  } catch (error) {
+    return [
+      problem('key ring', (error as Error).message, 'without its master keys no stream key can be read'),
+    ]
+  }
 }
 
 async function examineClockAt(url: string): Promise<Finding> {

@@ -9,7 +9,7 @@ import { unpackBackup } from './unpack.ts'
 import { type Findings, verifyFolder } from './verify.ts'
 
 /** Where a backup is unpacked until it is known to be whole. */
-export const RESTORING_FOLDER = '.restoring'
+const RESTORING_FOLDER = '.restoring'
 
 export interface RestoreOptions {
   readonly file: string

@@ -1,9 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { StreamKeys } from '../auth/stream-keys.ts'
-import { parseMasterKeys } from '../config.ts'
+import { readMasterKeys } from '../data-folder.ts'
 import { KeyRing, type MasterKey } from '../kit/key-ring.ts'
-import { complaintsOf, contentsOf, SCHEMA_VERSION, streamKeysIn } from '../store/embedded-file.ts'
+import { complaintsOf, rowsOf, SCHEMA_VERSION, standingOf, streamKeysIn } from '../store/embedded-file.ts'
 import { STORE_FILE } from './manifest.ts'
 
 /** What a look through a store found. */
@@ -29,23 +28,19 @@ export async function verifyFolder(
   const store = join(folder, STORE_FILE)
   const broken = complaintsOf(store, 'full').map(words => `the store is damaged: ${words}`)
   if (broken.length > 0) return { problems: broken, notes: [], streamKeys: 0, rows: 0 }
-  const { schema, rows } = contentsOf(store)
-  const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
+  const { schema } = standingOf(store)
+  const total = Object.values(rowsOf(store)).reduce((sum, count) => sum + count, 0)
   if (schema > SCHEMA_VERSION) {
     const newer = `the store has schema ${schema} and this program knows ${SCHEMA_VERSION}: use a newer Strand`
     return { problems: [newer], notes: [], streamKeys: 0, rows: total }
   }
-  const keys = given ?? masterKeysOf(join(folder, 'master-keys'))
+  const keys = readMasterKeys({ dataFolder: folder, masterKeys: given })
   if (keys === undefined) {
     const note =
       'the stream keys were not tried, because the master keys are not here: give --passphrase-file or STRAND_MASTER_KEYS'
     return { problems: [], notes: [note], streamKeys: 0, rows: total }
   }
   return { ...(await tryStreamKeys(store, new KeyRing(keys))), notes: [], rows: total }
-}
-
-function masterKeysOf(file: string): MasterKey[] | undefined {
-  return existsSync(file) ? parseMasterKeys(readFileSync(file, 'utf8').trim()) : undefined
 }
 
 async function tryStreamKeys(

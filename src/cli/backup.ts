@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { Command } from 'commander'
 import { makeBackup, unfinishedNames } from '../care/backup.ts'
 import type { Manifest } from '../care/manifest.ts'
@@ -7,6 +7,7 @@ import { stamp } from '../data-folder.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { ByteProgress } from './byte-progress.ts'
 import { confirm } from './confirm.ts'
+import { removeWhenInterrupted } from './interruption.ts'
 import { readPassphrase } from './passphrase-file.ts'
 import { print } from './print.ts'
 import { type StoreFlags, storeFlags } from './store-flags.ts'
@@ -51,7 +52,7 @@ async function runBackup(file: string | undefined, flags: BackupFlags): Promise<
     throw new CannotStart(`${target} was left as it is`)
   }
   const passphrase = readPassphrase(flags.passphraseFile)
-  leaveNothingBehind(target)
+  removeWhenInterrupted(unfinishedNames(target))
   const progress = { copying: new ByteProgress('Copying the store'), packing: new ByteProgress('Packing it') }
   const manifest = await makeBackup({
     config,
@@ -65,16 +66,6 @@ async function runBackup(file: string | undefined, flags: BackupFlags): Promise<
   )
 }
 
-/** A person who gets impatient leaves no half of a backup behind. */
-function leaveNothingBehind(target: string): void {
-  const leave = (code: number) => () => {
-    for (const name of unfinishedNames(target)) rmSync(name, { force: true })
-    process.exit(code)
-  }
-  process.once('SIGINT', leave(130))
-  process.once('SIGTERM', leave(143))
-}
-
 function told(target: string, { files, rows, master_keys, secrets }: Manifest): string {
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
@@ -86,8 +77,9 @@ function told(target: string, { files, rows, master_keys, secrets }: Manifest): 
 
 function sentenceAboutKeys(keys: Manifest['master_keys'], secrets: Manifest['secrets']): string {
   if (!keys.included) {
-    const needed = keys.needed.length === 0 ? '' : ` Needed are: ${keys.needed.join(', ')}.`
-    return `The master keys are not in it, because STRAND_MASTER_KEYS gives them: keep them elsewhere.${needed}`
+    return keys.needed.length === 0
+      ? 'There are no master keys in it, and nothing in it needs one.'
+      : `The master keys are not in it, as they are not in the data folder: keep them elsewhere. Needed are: ${keys.needed.join(', ')}.`
   }
   return secrets === 'sealed'
     ? 'The master keys in it are sealed: without the passphrase it cannot be restored.'

@@ -4,17 +4,21 @@ import { Progress } from './progress.ts'
 export class ByteProgress {
   readonly #what: string
   #progress: Progress | undefined
+  #total = 0
 
   constructor(what: string) {
     this.#what = what
   }
 
   reach(bytes: number, of: number): void {
-    this.#progress ??= new Progress(this.#what, { unit: 'MB', total: Math.ceil(of / 1e6) })
+    this.#total = of / 1e6
+    this.#progress ??= new Progress(this.#what, { unit: 'MB', total: this.#total })
     this.#progress.reach(bytes / 1e6)
   }
 
+  /** Called when all of it is done. */
   end(): void {
+    this.#progress?.reach(this.#total)
     this.#progress?.end()
   }
 }

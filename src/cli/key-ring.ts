@@ -9,8 +9,9 @@ import {
   TAKEN_UP_MILLISECONDS,
 } from '../care/key-rotation.ts'
 import { type Config, readConfig } from '../config.ts'
-import { masterKeyFileOf, openDataFolder, storeFileOf } from '../data-folder.ts'
+import { masterKeyFileOf, readMasterKeys, storeFileOf } from '../data-folder.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
+import { KeyRing } from '../kit/key-ring.ts'
 import { openStore } from '../open-store.ts'
 import { confirm } from './confirm.ts'
 import { print } from './print.ts'
@@ -85,7 +86,7 @@ export const keyRingCommand = new Command('key-ring')
 
 async function runList(flags: StoreFlags & { readonly json: boolean }): Promise<void> {
   const config = settingsOf(flags)
-  const { ring } = openDataFolder(config)
+  const ring = ringOf(config)
   const counts = await withStore(config, store => store.streamKeys.countByMasterKey())
   const missing = [...counts.keys()].filter(id => !ring.ids.includes(id))
   const keys = [...ring.ids, ...missing].map(id => {
@@ -122,7 +123,7 @@ async function runPromote(id: string, flags: StoreFlags): Promise<void> {
 
 async function runReseal(flags: StoreFlags): Promise<void> {
   const config = settingsOf(flags)
-  const { ring } = openDataFolder(config)
+  const ring = ringOf(config)
   const { resealed, unopened } = await withStore(config, async store => {
     const progress = new Progress('Sealing', { unit: 'keys', total: await countToReseal(store, ring) })
     const outcome = await reseal(store, ring, done => progress.reach(done))
@@ -151,12 +152,16 @@ async function runRetire(id: string, flags: StoreFlags & { readonly yes: boolean
 
 function settingsOf(flags: StoreFlags): Config {
   const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
-  const hasKeys = config.masterKeys !== undefined || existsSync(masterKeyFileOf(config))
-  if (!hasKeys || (config.databaseUrl === undefined && !existsSync(storeFileOf(config)))) {
+  if (
+    readMasterKeys(config) === undefined ||
+    (config.databaseUrl === undefined && !existsSync(storeFileOf(config)))
+  ) {
     throw new CannotStart(`${config.dataFolder} is not the data folder of a server: name it with --data`)
   }
   return config
 }
+
+const ringOf = (config: Config) => new KeyRing(readMasterKeys(config) ?? [])
 
 /** The file of the keys. Those that a setting gives are changed where the setting is. */
 function ownFile(config: Config): string {

@@ -72,7 +72,7 @@ function told(folder: string, manifest: Manifest, { findings, replaced }: Restor
     `${folder} is as the store was at ${created_at} (Strand ${strand_version}, schema ${schema_version}): ${findings.rows.toLocaleString('en-US')} rows, ${findings.streamKeys.toLocaleString('en-US')} stream keys tried.`,
   ]
   if (replaced !== undefined) lines.push(`What was there before is in ${replaced}.`)
-  if (!master_keys.included) {
+  if (!master_keys.included && master_keys.needed.length > 0) {
     lines.push(
       `The master keys are not in the backup: set STRAND_MASTER_KEYS with ${master_keys.needed.join(', ')} before you serve it.`,
     )

@@ -8,6 +8,7 @@ import { type Config, readConfig } from '../config.ts'
 import { storeFileOf } from '../data-folder.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { ByteProgress } from './byte-progress.ts'
+import { removeWhenInterrupted } from './interruption.ts'
 import { readPassphrase } from './passphrase-file.ts'
 import { print } from './print.ts'
 import { type StoreFlags, storeFlags } from './store-flags.ts'
@@ -71,6 +72,7 @@ async function verifyBackup(
   passphraseFile: string | undefined,
 ): Promise<Findings> {
   const scratch = mkdtempSync(join(tmpdir(), 'strand-verify-'))
+  removeWhenInterrupted([scratch])
   const progress = new ByteProgress('Reading')
   try {
     const folder = join(scratch, 'unpacked')

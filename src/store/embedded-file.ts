@@ -11,12 +11,12 @@ const KEYS_AT_ONCE = 1000
 
 export { complaintsOf, isInUse, SCHEMA_VERSION }
 
-/** What a file of the store holds, for people to compare. */
-export interface Contents {
+/** How far a store has come. */
+export interface Standing {
   readonly schema: number
   readonly feedSeq: number
-  /** How many rows each table has. */
-  readonly rows: Readonly<Record<string, number>>
+  /** When something was last written that bears the time of the machine. */
+  readonly lastWrite: string
 }
 
 /**
@@ -39,26 +39,32 @@ export async function copyStoreFile(
   }
 }
 
-export function contentsOf(file: string): Contents {
-  const connection = openSqlite(file, 'read')
-  const one = (query: string) => Number((connection.query(query).values()[0] as [number])[0])
-  try {
-    const tables = connection
-      .query("select name from sqlite_schema where type = 'table' and name not like 'sqlite%' order by name")
-      .values() as [string][]
-    return {
-      schema: one('select coalesce(max(version), 0) from schema_versions'),
-      feedSeq: one('select coalesce(max(seq), 0) from feed_head'),
-      rows: Object.fromEntries(tables.map(([name]) => [name, one(`select count(*) from "${name}"`)])),
-    }
-  } finally {
-    connection.close()
-  }
+export function standingOf(file: string): Standing {
+  return look(file, one => ({
+    schema: Number(one('select coalesce(max(version), 0) from schema_versions')),
+    feedSeq: Number(one('select coalesce(max(seq), 0) from feed_head')),
+    lastWrite: String(
+      one(
+        'select max(at) from (select max(at) as at from feed union all select max(applied_at) from schema_versions)',
+      ),
+    ),
+  }))
+}
+
+/** How many rows each table has, for people to compare. */
+export function rowsOf(file: string): Record<string, number> {
+  const tables = look(file, one =>
+    one("select json_group_array(name) from sqlite_schema where type = 'table' and name not like 'sqlite%'"),
+  )
+  const names: string[] = JSON.parse(String(tables)).toSorted()
+  return look(file, one =>
+    Object.fromEntries(names.map(name => [name, Number(one(`select count(*) from "${name}"`))])),
+  )
 }
 
 /** How many stream keys each master key has sealed. */
 export function streamKeysByMasterKey(file: string): Map<string, number> {
-  const connection = openSqlite(file, 'read')
+  const connection = openSqlite(file, 'look')
   try {
     return new Map(
       connection
@@ -72,7 +78,7 @@ export function streamKeysByMasterKey(file: string): Map<string, number> {
 
 /** Every stream key of the store, in batches. */
 export async function* streamKeysIn(file: string): AsyncGenerator<readonly StreamKeyRow[]> {
-  const db = sqliteDatabase(openSqlite(file, 'read'))
+  const db = sqliteDatabase(openSqlite(file, 'look'))
   try {
     let last: { user_id: string; version: number } | undefined
     for (;;) {
@@ -87,10 +93,17 @@ export async function* streamKeysIn(file: string): AsyncGenerator<readonly Strea
 }
 
 function bytesInUse(file: string): number {
-  const connection = openSqlite(file, 'read')
-  const one = (name: string) => Number((connection.query(`pragma ${name}`).values()[0] as [number])[0])
+  return look(file, one => {
+    const pages = Number(one('pragma page_count')) - Number(one('pragma freelist_count'))
+    return pages * Number(one('pragma page_size'))
+  })
+}
+
+/** Asks a few questions, each of which has one value for an answer. */
+function look<T>(file: string, ask: (one: (query: string) => unknown) => T): T {
+  const connection = openSqlite(file, 'look')
   try {
-    return (one('page_count') - one('freelist_count')) * one('page_size')
+    return ask(query => connection.query(query).values()[0]?.[0])
   } finally {
     connection.close()
   }

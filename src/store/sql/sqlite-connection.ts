@@ -7,17 +7,18 @@ import { render, type Scalar, type Sql } from './tag.ts'
 
 /**
  * Every connection: a write-ahead log that is forced to disk at each commit, references checked, and a wait of a few
- * seconds for another process that holds the lock.
+ * seconds for another process that holds the lock. `look` is for going through the whole file once: what is mapped into
+ * memory would stay there.
  */
-export function openSqlite(file: string, mode: 'read' | 'write'): Sqlite {
-  const connection = new Sqlite(file, mode === 'read' ? { readonly: true } : { create: true })
+export function openSqlite(file: string, mode: 'read' | 'write' | 'look'): Sqlite {
+  const connection = new Sqlite(file, mode === 'write' ? { create: true } : { readonly: true })
   connection.run('pragma busy_timeout = 5000')
   if (mode === 'write') {
     connection.run('pragma journal_mode = wal')
     connection.run('pragma synchronous = full')
     connection.run('pragma foreign_keys = on')
   }
-  connection.run('pragma mmap_size = 1073741824')
+  connection.run(`pragma mmap_size = ${mode === 'look' ? 0 : 1_073_741_824}`)
   return connection
 }
 

@@ -21,7 +21,7 @@ self.onmessage = ({ data }: MessageEvent<CopyJob>) => {
 
 function copy({ file, to }: CopyJob): CopyAnswer {
   try {
-    const source = openSqlite(file, 'read')
+    const source = openSqlite(file, 'look')
     try {
       source.query('vacuum into ?').run(to)
     } finally {

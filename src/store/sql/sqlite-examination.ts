@@ -10,7 +10,7 @@ const MOST_COMPLAINTS = 10
 /** What is wrong with a store's file, in SQLite's words; nothing if it is whole. */
 export function complaintsOf(file: string, depth: Depth): string[] {
   try {
-    const connection = openSqlite(file, 'read')
+    const connection = openSqlite(file, 'look')
     try {
       const check = depth === 'quick' ? 'quick_check' : 'integrity_check'
       const found = connection.query(`pragma ${check}(${MOST_COMPLAINTS})`).values() as [string][]
@@ -36,8 +36,9 @@ export function complaintsOf(file: string, depth: Depth): string[] {
  */
 export function isInUse(file: string): boolean {
   if (!existsSync(file)) return false
-  const connection = new Sqlite(file, { readwrite: true, create: false })
+  let connection: Sqlite | undefined
   try {
+    connection = new Sqlite(file, { readwrite: true, create: false })
     connection.run('pragma locking_mode = exclusive')
     connection.run('begin exclusive')
     connection.run('rollback')
@@ -45,6 +46,6 @@ export function isInUse(file: string): boolean {
   } catch (error) {
     return String((error as { code?: string }).code).startsWith('SQLITE_BUSY')
   } finally {
-    connection.close()
+    connection?.close()
   }
 }
