@@ -40,17 +40,21 @@ export const handleImportLines = implement(importLines, async ({ query, bodyPiec
   } catch (error) {
     await file.close()
     if (error instanceof WrongLine) return raise('wrong_line', error.line, error.why)
+    if (error instanceof CutOff)
+      return raise('wrong_line', running.summary().lines + 1, 'the body was cut off here, or soon after')
     throw error
   }
   return new StreamedLines(newsOf(running, options, rooms), () => file.close())
 })
 
-/** A body whose sender went away is no body: it would end in the middle as if that were its end. */
+class CutOff extends Error {}
+
+/** A body whose sender went away in the middle is none at all. */
 async function* whole(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* pieces
   } catch {
-    raise('body_cut_off')
+    throw new CutOff()
   }
 }
 
