@@ -3,7 +3,7 @@ import { problem, raise, reasonPhrases } from '../../contract/problem.ts'
 import { Conflict, Unavailable } from '../../store/errors.ts'
 import { exportLines as writeLines } from '../../transfer/export.ts'
 import { Import, type ImportNews, WrongLine } from '../../transfer/import.ts'
-import { openNameless, piecesOf, spool } from '../../transfer/spool.ts'
+import { openNameless, piecesOf, spool, writeAll } from '../../transfer/spool.ts'
 import { implement, type Rooms, StreamedLines } from '../implement.ts'
 
 const PROGRESS_MILLISECONDS = 500
@@ -15,9 +15,7 @@ const PROGRESS_MILLISECONDS = 500
 export const handleExportLines = implement(exportLines, async (_call, { store, spoolFolder }) => {
   const file = await openNameless(spoolFolder)
   try {
-    await writeLines(store, {}, async text => {
-      await file.write(text)
-    })
+    await writeLines(store, {}, text => writeAll(file, new TextEncoder().encode(text)))
   } catch (error) {
     await file.close()
     throw error
