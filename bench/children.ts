@@ -1,10 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import type { LoopResult } from './bare-sqlite.ts'
 import type { PacedReport } from './paced-load.ts'
+import { type MemoryUse, PeakMemory } from './process-usage.ts'
 import type { Secrets } from './world.ts'
 
 export const SERVER_CORE = 0
 export const LOAD_CORE = 1
+const BOTH_CORES = '0,1'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const PATIENCE_MILLISECONDS = 10_000
 
@@ -99,12 +101,26 @@ export class Children {
     }
   }
 
+  /** Runs a verb of `strand` to its end, on both cores, and watches it. */
+  async runStrand(
+    words: readonly string[],
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<{ seconds: number; processorSeconds: number; peak: MemoryUse }> {
+    const began = performance.now()
+    const child = this.#spawn(BOTH_CORES, bunScript('src/main.ts', ...words), 'inherit', settings)
+    const peak = new PeakMemory(child.pid)
+    const code = await child.exited
+    const seconds = (performance.now() - began) / 1000
+    if (code !== 0) throw new Error(`strand ${words[0]} ended with ${code}`)
+    return { seconds, processorSeconds: peak.processorSeconds, peak: peak.end() }
+  }
+
   async stopAll(): Promise<void> {
     await Promise.all([...this.#running].map(child => this.#stop(child)))
   }
 
   #spawn<Complaints extends 'pipe' | 'inherit'>(
-    core: number,
+    core: number | typeof BOTH_CORES,
     words: readonly string[],
     complaints: Complaints,
     settings: Readonly<Record<string, string>> = {},

@@ -11,6 +11,7 @@ import {
   measureGrowth,
   toComparison,
 } from './growth.ts'
+import { measureImport, SECONDS_OF_IMPORT } from './imports.ts'
 import { keepResults, showInReadme, showPicture } from './keep.ts'
 import { measureBeside, measureScenario, writers } from './measure.ts'
 import type { MeasurePlan } from './options.ts'
@@ -51,8 +52,9 @@ function stepsOf(plan: MeasurePlan, stage: Stage, found: Found): Step[] {
     seconds: secondsToMake(plan.size),
     run: async () => void (await stage.world()),
   }
+  const needsWorld = plan.chosen.length > 0 || parts.some(part => part !== 'import')
   return [
-    making,
+    ...(needsWorld ? [making] : []),
     ...(parts.includes('starts') ? startSteps(plan, stage, found) : []),
     ...plan.chosen.map(
       (scenario): Step => ({
@@ -67,6 +69,7 @@ function stepsOf(plan: MeasurePlan, stage: Stage, found: Found): Step[] {
     ...(parts.includes('viewers') ? viewerSteps(plan, stage, found) : []),
     ...(plan.whole ? [memoryStep(stage, found)] : []),
     ...(parts.includes('growth') ? growthSteps(plan, stage, found) : []),
+    ...(parts.includes('import') ? [importStep(plan, stage, found)] : []),
   ]
 }
 
@@ -160,6 +163,16 @@ function growthSteps({ pace, size }: MeasurePlan, stage: Stage, { growth }: Foun
       },
     })),
   ]
+}
+
+function importStep({ size }: MeasurePlan, stage: Stage, { singles }: Found): Step {
+  return {
+    name: `import of ${inThousands(size.entitlements)} entitlements`,
+    seconds: SECONDS_OF_IMPORT,
+    run: async () => {
+      singles.push(...(await measureImport(stage.children, name => stage.folder(name), size.entitlements)))
+    },
+  }
 }
 
 /** Prints and keeps the report, and shows it if that was asked for. */

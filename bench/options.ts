@@ -5,7 +5,7 @@ import { scenarios } from './scenarios/index.ts'
 import { SMALLEST, type WorldSize } from './world.ts'
 
 /** What is measured beside the scenarios. */
-const PARTS = ['starts', 'writers', 'viewers', 'growth'] as const
+const PARTS = ['starts', 'writers', 'viewers', 'growth', 'import'] as const
 type Part = (typeof PARTS)[number]
 
 /** The soak's own channels, which come and go, must be others than those with a role. */

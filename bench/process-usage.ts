@@ -30,3 +30,41 @@ export function processorSecondsOf(pid: number): number {
 export function openFilesOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length
 }
+
+const LOOK_MILLISECONDS = 100
+
+/** Looks at a process ten times a second and remembers the most. */
+export class PeakMemory {
+  readonly #pid: number
+  readonly #timer: Timer
+  #peak: MemoryUse = { resident: 0, own: 0 }
+  #processorSeconds = 0
+
+  constructor(pid: number) {
+    this.#pid = pid
+    this.#timer = setInterval(() => this.#look(), LOOK_MILLISECONDS)
+  }
+
+  /** Up to the last look. */
+  get processorSeconds(): number {
+    return this.#processorSeconds
+  }
+
+  end(): MemoryUse {
+    clearInterval(this.#timer)
+    return this.#peak
+  }
+
+  #look(): void {
+    try {
+      const { resident, own } = memoryOf(this.#pid)
+      this.#peak = {
+        resident: Math.max(this.#peak.resident, resident || 0),
+        own: Math.max(this.#peak.own, own || 0),
+      }
+      this.#processorSeconds = processorSecondsOf(this.#pid)
+    } catch {
+      // It has ended.
+    }
+  }
+}

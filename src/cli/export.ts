@@ -7,6 +7,7 @@ import { openDataFolder, storeFileOf } from '../data-folder.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { openStore } from '../open-store.ts'
 import { exportLines, SealedKey } from '../transfer/export.ts'
+import { writeAll } from '../transfer/spool.ts'
 import { CalledWrongly } from './called-wrongly.ts'
 import { Progress } from './progress.ts'
 import { callControl, type RemoteFlags, remoteFlags } from './remote.ts'
@@ -68,7 +69,7 @@ async function intoFile(
     throw new CannotStart(`${file} cannot be written: ${(error as Error).message}`)
   }
   try {
-    await work(text => (typeof text === 'string' ? handle.write(text) : handle.write(text)))
+    await work(text => writeAll(handle, typeof text === 'string' ? new TextEncoder().encode(text) : text))
     await handle.sync()
     await handle.close()
     await rename(unfinished, file)

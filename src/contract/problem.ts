@@ -52,7 +52,6 @@ export const problems = {
     status: 400,
     message: (line: number, why: string) => `Line ${line}: ${why}. Nothing was changed.`,
   },
-  body_cut_off: { status: 400, message: () => 'The body was cut off. Nothing was changed.' },
 
   token_missing: {
     status: 401,

@@ -58,8 +58,12 @@ function section(operation: Operation): string {
   lines.push(`Token: ${accessInWords(operation.access)}.`, '', ...parameterTable(operation))
   const statuses = [...statusesOf(operation)].map(([status, names]) => `${status} (${names.join(', ')})`)
   lines.push(`Answers ${operation.status ?? 200}, or ${statuses.join('; ')}.`, '')
-  if (example.body !== undefined) lines.push(...block('Body', example.body))
-  if (example.answer !== undefined) lines.push(...block('Answer', example.answer))
+  if (example.body !== undefined)
+    lines.push(...(operation.bodyLines ? linesBlock('Body', example.body) : block('Body', example.body)))
+  if (example.answer !== undefined)
+    lines.push(
+      ...(operation.answerLines ? linesBlock('Answer', example.answer) : block('Answer', example.answer)),
+    )
   return lines.join('\n')
 }
 
@@ -118,6 +122,12 @@ export function typeInWords(schema: TSchema): string {
   if (s.maxLength !== undefined) return `string, ${s.minLength ?? 0} to ${s.maxLength} characters`
   if (s.maximum !== undefined) return `integer, ${s.minimum ?? 0} to ${s.maximum}`
   return s.type ?? 'any'
+}
+
+/** `application/x-ndjson`. */
+function linesBlock(title: string, values: unknown): string[] {
+  const lines = Array.isArray(values) ? values.map(value => JSON.stringify(value)) : []
+  return [`${title}, a line each:`, '', '```json', ...lines, '```', '']
 }
 
 function block(title: string, value: unknown): string[] {

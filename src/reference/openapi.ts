@@ -79,9 +79,18 @@ function describe(operation: Operation): Json {
         ),
       },
     }),
+    ...(operation.bodyLines && {
+      requestBody: { required: true, content: linesContent(operation.bodyLines, example.body) },
+    }),
     responses: responsesOf(operation, family),
     'x-demo-only': operation.demoOnly,
   }
+}
+
+/** Lines of JSON: the schema is that of one line, for the document has no word for a sequence of them. */
+function linesContent(line: TSchema, example: unknown): Json {
+  const text = Array.isArray(example) ? example.map(each => `${JSON.stringify(each)}\n`).join('') : ''
+  return { 'application/x-ndjson': { schema: line, example: text } }
 }
 
 function securityOf({ access }: Operation): Json[] | undefined {
@@ -121,9 +130,15 @@ function parametersOf(operation: Operation): Json[] {
   return [...inPath, ...inQuery, ...inHeader]
 }
 
+function descriptionOf({ returns, answerLines }: Operation): string {
+  if (answerLines !== undefined) return 'Done, or on the way; one of these a line.'
+  return returns === undefined ? 'Done; the answer has no body.' : 'Done.'
+}
+
 function responsesOf(operation: Operation, family: Family): Json {
   const success = {
-    description: operation.returns === undefined ? 'Done; the answer has no body.' : 'Done.',
+    description: descriptionOf(operation),
+    ...(operation.answerLines && { content: linesContent(operation.answerLines, operation.example.answer) }),
     ...(operation.returns && {
       content: {
         'application/json': {

@@ -1,7 +1,7 @@
 /**
  * An import: a file of lines into the store. Unless wrong lines are to be left out, it is read twice. The first reading
  * checks every line against its declaration, the lines before it and the store, and changes nothing: a line that is
- * wrong ends it. The second reading applies the lines in their order, about a thousand to a transaction. Each is an
+ * wrong ends it. The second reading applies the lines in their order, two thousand to a transaction. Each is an
  * upsert, or makes what is there already no different, so the same file can be read again after a crash.
  *
  * Memory: one piece of the file, a batch of lines, and eight bytes in a table for each line (see `seen.ts`).
@@ -24,7 +24,7 @@ import { linesOf, type NumberedLine } from './lines.ts'
 import { LineComplaint, readLine } from './read-line.ts'
 import type { Rereadable } from './spool.ts'
 
-const BATCH = 1000
+const BATCH = 2000
 
 export interface ImportRooms {
   readonly store: Store

@@ -1,6 +1,7 @@
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { randomAlphanumerics } from '../kit/id.ts'
+import { Unavailable } from '../store/errors.ts'
 
 const PIECE_BYTES = 256 * 1024
 
@@ -29,9 +30,21 @@ export async function openFile(path: string): Promise<Rereadable> {
 /** A file that has a name for a moment only: whatever becomes of this process, nothing stays behind. */
 export async function openNameless(folder: string): Promise<FileHandle> {
   const path = join(folder, `.spool-${randomAlphanumerics(12)}`)
-  const file = await open(path, 'wx+', 0o600)
+  const file = await open(path, 'wx+', 0o600).catch(cannotKeep)
   await unlink(path)
   return file
+}
+
+/** Writes all of it: the system may take less at a time. */
+export async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    done += (await file.write(bytes, done, bytes.length - done).catch(cannotKeep)).bytesWritten
+  }
+}
+
+/** A full disk is no mistake of the program, and passes. */
+function cannotKeep(error: Error): never {
+  throw new Unavailable(`the data folder does not take what is to be kept for a while: ${error.message}`)
 }
 
 /** Bytes that come once, kept on disk while they are read for the first time. */
@@ -40,7 +53,7 @@ export async function spool(incoming: AsyncIterable<Uint8Array>, folder: string)
   let isWhole = false
   async function* firstReading(): AsyncGenerator<Uint8Array> {
     for await (const piece of incoming) {
-      await file.write(piece)
+      await writeAll(file, piece)
       yield piece
     }
     isWhole = true

@@ -32,7 +32,7 @@ function roomOf(file: string): string {
 
 function importsOf(file: string): string[] {
   const text = contents.get(file) ?? ''
-  return [...text.matchAll(/(?:from|import)\s*\(?'([^']+)'/g)].map(match => match[1] ?? '')
+  return [...text.matchAll(/\b(?:from|import)(?:\s+|\()'([^']+)'/g)].map(match => match[1] ?? '')
 }
 
 describe('the arrows of ARCHITECTURE.md', () => {

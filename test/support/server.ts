@@ -206,6 +206,13 @@ export async function startTestServer(
   }
 }
 
+const isLines = ({ headers }: Response) => headers.get('content-type') === 'application/x-ndjson'
+const linesIn = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line))
+
 let requests = 0
 
 async function callServer(baseUrl: string, ask: Ask, logLines: readonly string[] = []): Promise<Answer> {
@@ -234,7 +241,7 @@ async function callServer(baseUrl: string, ask: Ask, logLines: readonly string[]
     status: response.status,
     headers: response.headers,
     text,
-    body: text === '' ? undefined : JSON.parse(text),
+    body: text === '' ? undefined : isLines(response) ? linesIn(text) : JSON.parse(text),
     problem: line && (JSON.parse(line) as { problem?: string }).problem,
   }
 }

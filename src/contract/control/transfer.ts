@@ -71,7 +71,7 @@ export const importLines = defineOperation({
   }),
   bodyLines: AnyLine,
   answerLines: ImportEvent,
-  problems: ['wrong_line', 'body_cut_off'],
+  problems: ['wrong_line'],
   example: {
     body: exampleLines,
     answer: [

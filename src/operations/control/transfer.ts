@@ -3,7 +3,7 @@ import { problem, raise, reasonPhrases } from '../../contract/problem.ts'
 import { Conflict, Unavailable } from '../../store/errors.ts'
 import { exportLines as writeLines } from '../../transfer/export.ts'
 import { Import, type ImportNews, WrongLine } from '../../transfer/import.ts'
-import { openNameless, piecesOf, spool } from '../../transfer/spool.ts'
+import { openNameless, piecesOf, spool, writeAll } from '../../transfer/spool.ts'
 import { implement, type Rooms, StreamedLines } from '../implement.ts'
 
 const PROGRESS_MILLISECONDS = 500
@@ -15,9 +15,7 @@ const PROGRESS_MILLISECONDS = 500
 export const handleExportLines = implement(exportLines, async (_call, { store, spoolFolder }) => {
   const file = await openNameless(spoolFolder)
   try {
-    await writeLines(store, {}, async text => {
-      await file.write(text)
-    })
+    await writeLines(store, {}, text => writeAll(file, new TextEncoder().encode(text)))
   } catch (error) {
     await file.close()
     throw error
@@ -40,17 +38,21 @@ export const handleImportLines = implement(importLines, async ({ query, bodyPiec
   } catch (error) {
     await file.close()
     if (error instanceof WrongLine) return raise('wrong_line', error.line, error.why)
+    if (error instanceof CutOff)
+      return raise('wrong_line', running.summary().lines + 1, 'the body was cut off here, or soon after')
     throw error
   }
   return new StreamedLines(newsOf(running, options, rooms), () => file.close())
 })
 
-/** A body whose sender went away is no body: it would end in the middle as if that were its end. */
+class CutOff extends Error {}
+
+/** A body whose sender went away in the middle is none at all. */
 async function* whole(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* pieces
   } catch {
-    raise('body_cut_off')
+    throw new CutOff()
   }
 }
 

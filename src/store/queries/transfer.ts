@@ -152,9 +152,12 @@ const takenLogins: Conflicts<'user'> = async (db, lines, earlier) => {
     )}`,
   )
   const holders = new Map(rows.map(row => [row.login, row.id]))
+  const renamed = new Set<string>()
   return line => {
     const holder = holders.get(line.login)
-    if (holder === undefined || holder === line.id || earlier.has('user', holder)) return undefined
+    const isFree = holder === undefined || holder === line.id || renamed.has(holder)
+    renamed.add(line.id)
+    if (isFree || earlier.has('user', holder)) return undefined
     return `the login "${line.login}" is taken by the user "${holder}"`
   }
 }

@@ -8,7 +8,7 @@ import { Conflict, Unavailable } from '../errors.ts'
 import type { Engine } from '../store.ts'
 import { sqliteFlavor } from './flavors.ts'
 import { migrate, SCHEMA_VERSION } from './migrate.ts'
-import { openSqlite, sqliteDatabase } from './sqlite-connection.ts'
+import { openSqlite, type SqliteDatabase, sqliteDatabase, translateSqliteError } from './sqlite-connection.ts'
 import { SqliteReader } from './sqlite-reader.ts'
 import type { WriterAnswer, WriterJob } from './sqlite-writer.ts'
 
@@ -48,14 +48,15 @@ export async function openSqliteEngine(file: string): Promise<Engine> {
 
 /** While the view is open, the log cannot be folded into the file and grows by what is written: it ends as soon as it may. */
 async function readInOneView<T>(file: string, read: (db: Database) => Promise<T>): Promise<T> {
-  const db = sqliteDatabase(openSqlite(file, 'read'))
+  let db: SqliteDatabase | undefined
   try {
+    db = sqliteDatabase(openSqlite(file, 'read'))
     db.say('begin')
-    const result = await read(db)
-    db.say('commit')
-    return result
+    return await read(db)
+  } catch (thrown) {
+    throw translateSqliteError(thrown)
   } finally {
-    db.close()
+    db?.close()
   }
 }
 

@@ -1,0 +1,81 @@
+/** A large import and the export of it: how fast, and how much memory at most. */
+import { createWriteStream } from 'node:fs'
+import { join } from 'node:path'
+import { SeededRandom } from '../src/kit/random.ts'
+import type { Children } from './children.ts'
+import type { Single } from './figures.ts'
+import { PeakMemory } from './process-usage.ts'
+
+const USERS = 20_000
+const GAMES = 10
+const OPERATOR_TOKEN = 'the-operator-token-of-the-bench'
+/** Beyond the mapped pages of the store, which the system takes back when it needs them. */
+const MOST_MEGABYTES = 300
+
+export const SECONDS_OF_IMPORT = 150
+
+/** Writes a world of users and their entitlements in the order of an export; gives the number of lines. */
+async function writeLines(file: string, entitlements: number): Promise<number> {
+  const random = new SeededRandom(5)
+  const out = createWriteStream(file)
+  let lines = 0
+  const write = async (line: object) => {
+    lines += 1
+    if (!out.write(`${JSON.stringify(line)}\n`))
+      await new Promise<void>(resolve => out.once('drain', resolve))
+  }
+  const organization_id = random.uuid()
+  await write({ type: 'organization', id: organization_id, name: 'Reef Interactive' })
+  for (let n = 0; n < USERS; n++) await write({ type: 'user', id: String(100_000 + n), login: `user_${n}` })
+  const benefits: { benefit_id: string; game_id: string }[] = []
+  for (let n = 0; n < GAMES; n++) {
+    const [benefit_id, game_id] = [random.uuid(), String(500 + n)]
+    benefits.push({ benefit_id, game_id })
+    await write({ type: 'game', id: game_id, name: `Tidefall ${n}`, organization_id })
+    await write({ type: 'benefit', id: benefit_id, name: 'Coral lantern', organization_id, game_id })
+  }
+  const began = Date.parse('2026-01-01T00:00:00Z')
+  for (let n = 0; n < entitlements; n++) {
+    const timestamp = new Date(began + n * 1000).toISOString()
+    const user_id = String(100_000 + random.between(0, USERS - 1))
+    await write({ type: 'entitlement', id: random.uuid(), user_id, ...random.pick(benefits), timestamp })
+  }
+  await new Promise<void>(resolve => out.end(resolve))
+  return lines
+}
+
+/** Into an empty store by the command alone, then into another over HTTP, whose server is the one that is watched. */
+export async function measureImport(
+  children: Children,
+  folder: (name: string) => string,
+  entitlements: number,
+): Promise<Single[]> {
+  const file = join(folder('lines'), 'world.ndjson')
+  const lines = await writeLines(file, entitlements)
+  const here = folder('import-here')
+  const local = await children.runStrand(['import', file, '--data', here])
+  const out = join(folder('lines'), 'out.ndjson')
+  const exporting = await children.runStrand(['export', out, '--data', here])
+
+  const secrets = { masterKeys: `bench:${'A'.repeat(43)}=`, operatorToken: OPERATOR_TOKEN }
+  const server = await children.startStrand(folder('import-there'), secrets)
+  const peak = new PeakMemory(server.pid)
+  const remote = await children.runStrand(['import', file, '--url', server.url], {
+    STRAND_OPERATOR_TOKEN: OPERATOR_TOKEN,
+  })
+  const serving = peak.end()
+  await server.stop()
+
+  const rate = (seconds: number) => lines / seconds
+  return [
+    { name: 'Import, local', value: rate(local.seconds), unit: 'lines/s' },
+    { name: '— processor time of it', value: (local.processorSeconds / lines) * 1e6, unit: 'µs a line' },
+    { name: '— memory of its own at most', value: local.peak.own, unit: 'MB', atMost: MOST_MEGABYTES },
+    { name: '— with mapped pages of the store', value: local.peak.resident, unit: 'MB' },
+    { name: 'Export of it', value: rate(exporting.seconds), unit: 'lines/s' },
+    { name: '— memory of its own at most', value: exporting.peak.own, unit: 'MB', atMost: MOST_MEGABYTES },
+    { name: 'Import over HTTP', value: rate(remote.seconds), unit: 'lines/s' },
+    { name: '— memory of the server at most', value: serving.own, unit: 'MB', atMost: MOST_MEGABYTES },
+    { name: '— memory of the command at most', value: remote.peak.own, unit: 'MB', atMost: MOST_MEGABYTES },
+  ]
+}

@@ -1,0 +1,199 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, afterEach, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SeededRandom } from '../../src/kit/random.ts'
+import { type Environment, endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
+
+const TOKEN = 'an-operator-token-for-this-test'
+const folder = mkdtempSync(join(tmpdir(), 'strand-transfer-'))
+const at = (name: string) => join(folder, name)
+afterEach(endAllProcesses)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+async function strand(words: readonly string[], environment: Environment = {}) {
+  const child = new StrandProcess(words, { environment })
+  return { code: await child.exit(), stdout: child.stdout, stderr: child.stderr }
+}
+
+/** With the words behind a shell's `<`. */
+async function strandReading(file: string, words: readonly string[]) {
+  const main = join(ROOT, 'src', 'main.ts')
+  const command = ['sh', '-c', 'exec "$0" "$@" < "$INPUT"', process.execPath, main]
+  const child = new StrandProcess(words, { command, environment: { INPUT: file } })
+  return { code: await child.exit(), stdout: child.stdout, stderr: child.stderr }
+}
+
+const ORGANIZATION = '5c0f4d0e-9d4a-4f0e-8a57-2f4f6ad0c3a1'
+const BENEFIT = '74c52265-e214-48a6-91b9-23b6014e8041'
+
+/** A world with so many entitlements, written to a file. */
+function writeWorld(name: string, entitlements: number): string {
+  const random = new SeededRandom(11)
+  const lines: object[] = [
+    { type: 'organization', id: ORGANIZATION, name: 'Reef' },
+    { type: 'user', id: '12', login: 'lunar_otter', created_at: '2026-01-01T00:00:00Z' },
+    { type: 'game', id: '34', name: 'Tidefall', organization_id: ORGANIZATION },
+    { type: 'benefit', id: BENEFIT, name: 'Lamp', organization_id: ORGANIZATION },
+  ]
+  for (let n = 0; n < entitlements; n++) {
+    const timestamp = new Date(1_770_000_000_000 + n).toISOString()
+    lines.push({
+      type: 'entitlement',
+      id: random.uuid(),
+      user_id: '12',
+      benefit_id: BENEFIT,
+      game_id: '34',
+      timestamp,
+    })
+  }
+  writeFileSync(at(name), lines.map(line => `${JSON.stringify(line)}\n`).join(''))
+  return at(name)
+}
+
+test('what is imported is exported, by standard streams and by files that only the owner may read', async () => {
+  const world = writeWorld('small.ndjson', 30)
+  const first = await strandReading(world, ['import', '-', '--data', at('one')])
+  expect([first.code, first.stderr]).toEqual([0, ''])
+  expect(first.stdout).toMatch(
+    /^34 lines in 1 s, [\d,]+ a second; 0 left out\.\n {2}organization {2}1 created/,
+  )
+  const shown = await strand(['export', '--data', at('one')])
+  expect((await strand(['export', '--data', at('one'), at('one.ndjson')])).code).toBe(0)
+  expect(readFileSync(at('one.ndjson'), 'utf8')).toBe(shown.stdout)
+  expect(statSync(at('one.ndjson')).mode & 0o777).toBe(0o600)
+
+  const again = await strand(['import', at('one.ndjson'), '--data', at('two'), '--json'])
+  expect(JSON.parse(again.stdout)).toMatchObject({
+    lines: 35,
+    skipped: 0,
+    types: { entitlement: { created: 30 } },
+  })
+  expect((await strand(['export', '--data', at('two')])).stdout).toBe(shown.stdout)
+  expect(readdirSync(at('one')).filter(name => name.includes('spool'))).toEqual([])
+})
+
+test('with a server elsewhere it is the same', async () => {
+  const world = writeWorld('remote.ndjson', 50)
+  const environment = { STRAND_OPERATOR_TOKEN: TOKEN }
+  const server = await new StrandProcess(['serve', '--listen', '127.0.0.1:0', '--data', at('remote')], {
+    environment,
+  }).serving()
+  const [, url = ''] = /"url":"([^"]+)"/.exec(server.stderr) ?? []
+  writeFileSync(at('token'), `${TOKEN}\n`)
+  const sent = await strand(['import', world, '--url', url, '--token-file', at('token')])
+  expect([sent.code, sent.stderr]).toEqual([0, ''])
+  expect(sent.stdout).toMatch(/^54 lines .* 0 left out/)
+  const there = await strand(['export', '--url', url], environment)
+  expect((await strand(['export', '--data', at('remote')])).stdout).toBe(there.stdout)
+
+  writeFileSync(at('bad.ndjson'), `${readFileSync(world, 'utf8')}{"type":"user"}\n`)
+  const refused = await strand(['import', at('bad.ndjson'), '--url', url], environment)
+  expect(refused.code).toBe(1)
+  expect(refused.stderr).toBe(
+    `strand: ${url} answered 400: Line 55: the field "id" is missing. Nothing was changed.\n`,
+  )
+  const skipping = await strand(['import', at('bad.ndjson'), '--continue', '--url', url], environment)
+  expect(skipping.code).toBe(1)
+  expect(skipping.stderr).toContain('line 55: the field "id" is missing; left out\n')
+  await server.end('SIGTERM')
+})
+
+test('a line that is wrong is told with file and number, and nothing is changed', async () => {
+  writeFileSync(
+    at('wrong.ndjson'),
+    '{"type":"game","id":"1","name":"Kelp"}\n\n{"type":"game","id":"x","name":"Reef"}\n',
+  )
+  const { code, stderr } = await strand(['import', at('wrong.ndjson'), '--data', at('wrong')])
+  expect(code).toBe(1)
+  expect(stderr).toBe(
+    `strand: ${at('wrong.ndjson')}, line 3: the field "id" was malformed: the value must be a decimal id of at most 19 digits without leading zeros; nothing was changed\n`,
+  )
+  expect((await strand(['export', '--data', at('wrong')])).stdout).toBe('')
+
+  const going = await strand(['import', at('wrong.ndjson'), '--data', at('wrong'), '--continue'])
+  expect(going.code).toBe(1)
+  expect(going.stderr).toContain('line 3: the field "id" was malformed')
+  expect(going.stderr).toEndWith('strand: 1 lines were left out; each is told above\n')
+  expect((await strand(['export', '--data', at('wrong')])).stdout).toContain('"Kelp"')
+})
+
+test.each([
+  [1, ['import', 'nowhere.ndjson'], /^strand: nowhere\.ndjson cannot be read: .*\n$/],
+  [
+    1,
+    ['export', '--data', 'nowhere'],
+    /^strand: there is no store in nowhere: name its folder with --data\n$/,
+  ],
+  [
+    1,
+    ['import', 'package.json', '--url', 'http://127.0.0.1:1', '--token-file', 'nowhere'],
+    /--token-file nowhere/,
+  ],
+  [1, ['export', '--url', 'http://127.0.0.1:1', '--token-file', 'package.json'], /cannot be reached/],
+  [2, ['import'], /missing required argument 'file'/],
+  [
+    2,
+    ['import', 'package.json', '--from-line', '0'],
+    /^strand: --from-line must be a number from 1, not "0"\n$/,
+  ],
+  [2, ['export', '--url', 'http://127.0.0.1:1'], /^strand: --url needs the operator token: .*\n$/],
+  [2, ['export', '--url', 'localhost', '--token-file', 'package.json'], /^strand: --url must be an address/],
+  [
+    2,
+    ['export', '--with-secrets', '--url', 'http://localhost'],
+    /^strand: --with-secrets works on the store/,
+  ],
+])('exit code %i for %p', async (code, words, says) => {
+  const ended = await strand(words)
+  expect([ended.code, ended.stderr]).toEqual([code, expect.stringMatching(says)])
+  expect(existsSync(join(ROOT, 'nowhere'))).toBe(false)
+})
+
+test('an import that was killed in the middle and run again is an import', async () => {
+  const world = writeWorld('large.ndjson', 30_000)
+  expect((await strand(['import', world, '--data', at('whole')])).code).toBe(0)
+  const whole = await strand(['export', '--data', at('whole')])
+
+  const child = new StrandProcess(['import', world, '--data', at('killed')])
+  await child.until(() => rowsIn(at('killed')) > 0)
+  await child.end('SIGKILL')
+  const there = rowsIn(at('killed'))
+  expect(there).toBeGreaterThan(0)
+  expect(there).toBeLessThan(30_000)
+
+  const again = await strand(['import', world, '--data', at('killed'), '--json'])
+  expect(JSON.parse(again.stdout).types.entitlement).toEqual({
+    created: 30_000 - there,
+    changed: 0,
+    unchanged: there,
+  })
+  expect((await strand(['export', '--data', at('killed')])).stdout).toBe(whole.stdout)
+})
+
+function rowsIn(data: string): number {
+  if (!existsSync(join(data, 'strand.db'))) return 0
+  try {
+    using db = new Database(join(data, 'strand.db'), { readonly: true })
+    return (db.query('select count(*) as rows from entitlements').get() as { rows: number }).rows
+  } catch {
+    return 0
+  }
+}
+
+test.skipIf(Bun.which('script') === null)('progress is shown on a terminal, and only there', async () => {
+  const world = writeWorld('shown.ndjson', 20_000)
+  const words = [process.execPath, join(ROOT, 'src', 'main.ts'), 'import', world, '--data', at('shown')]
+  const typed = Bun.spawn(['script', '-qec', words.join(' '), '/dev/null'], {
+    stdout: 'pipe',
+    stdin: 'ignore',
+  })
+  const seen = await new Response(typed.stdout).text()
+  expect(await typed.exited).toBe(0)
+  expect(seen).toMatch(/checking {2}\[#+\.*\] +\d+ % {2}\d+ of \d+ MB {2}\d+ MB\/s {2}\d+ s left/)
+  expect(seen).toMatch(
+    /importing {2}\[#+\.*\] +\d+ % {2}[\d,]+ of 20,004 lines {2}[\d,]+ lines\/s {2}\d+ s left/,
+  )
+  expect((await strand(['import', world, '--data', at('shown')])).stderr).toBe('')
+})

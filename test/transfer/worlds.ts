@@ -1,0 +1,115 @@
+/** Worlds drawn at random, as lines: whatever one may write into an import. */
+import type { TransferLine } from '../../src/contract/resources/transfer.ts'
+import { isoMillis, isoSeconds } from '../../src/kit/clock.ts'
+import { SeededRandom } from '../../src/kit/random.ts'
+
+const TITLES = ['', 'Dive', '"quoted" \\ back', '深海 🦦', 'tab\there', 'line\nbreak', '\u2028', 'é']
+
+export function drawWorld(seed: number, size: number): TransferLine[] {
+  const random = new SeededRandom(seed)
+  const some = <T>(from: readonly T[], otherwise: T): T => (from.length === 0 ? otherwise : random.pick(from))
+  const maybe = <T>(value: T): T | null => (random.next() < 0.5 ? value : null)
+  const count = () => random.between(0, size)
+  const moment = () => random.between(1_700_000_000_000, 1_790_000_000_000)
+  const drawn = new Set<string>()
+  const decimal = (): string => {
+    const id = String(random.between(1, random.next() < 0.3 ? 99 : 999_999_999))
+    if (drawn.has(id)) return decimal()
+    drawn.add(id)
+    return id
+  }
+  const lines: TransferLine[] = []
+  const organizations = Array.from({ length: count() }, () => random.uuid())
+  for (const id of organizations)
+    lines.push({ type: 'organization', id, name: random.pick(TITLES) || 'Reef' })
+  const users = Array.from({ length: count() }, decimal)
+  for (const id of users) {
+    const display_name = random.pick(TITLES) || 'Otter'
+    lines.push({ type: 'user', id, login: `user_${id}`, display_name, created_at: isoMillis(moment()) })
+  }
+  const pairs = <T>(make: (a: string, b: string) => T): T[] => {
+    const made = new Map<string, T>()
+    for (let n = users.length === 0 ? 0 : count(); n > 0; n--) {
+      const [a, b] = [random.pick(users), random.pick(users)]
+      made.set(`${a} ${b}`, make(a, b))
+    }
+    return [...made.values()]
+  }
+  if (organizations.length > 0) {
+    for (const user_id of users.filter(() => random.next() < 0.3))
+      lines.push({ type: 'member', organization_id: random.pick(organizations), user_id })
+  }
+  const games = Array.from({ length: count() }, decimal)
+  for (const id of games) {
+    const organization_id = organizations.length === 0 ? null : maybe(random.pick(organizations))
+    lines.push({ type: 'game', id, name: random.pick(TITLES) || 'Kelp', organization_id })
+  }
+  const benefits = organizations.length === 0 ? [] : Array.from({ length: count() }, () => random.uuid())
+  for (const id of benefits) {
+    const organization_id = random.pick(organizations)
+    const game_id = games.length === 0 ? null : maybe(random.pick(games))
+    lines.push({ type: 'benefit', id, name: 'Lamp', organization_id, game_id })
+  }
+  for (let n = count(); n > 0; n--) {
+    const kind = random.pick(['confidential', 'public'] as const)
+    const owner_user_id = users.length === 0 ? null : maybe(random.pick(users))
+    const organization_id = organizations.length === 0 ? null : maybe(random.pick(organizations))
+    const redirect_uris = random.next() < 0.5 ? [] : ['http://localhost/a', 'app:b']
+    const rest = { kind, redirect_uris, implicit_grant: random.next() < 0.5 }
+    lines.push({ type: 'client', id: random.hex(30), name: 'Shop', organization_id, owner_user_id, ...rest })
+  }
+  for (const user_id of users) {
+    lines.push({
+      type: 'channel',
+      user_id,
+      title: random.pick(TITLES),
+      game_id: some(games, ''),
+      language: random.pick(['en', 'de']),
+      tags: random.next() < 0.5 ? [] : ['Calm', '深海'],
+      is_mature: random.next() < 0.5,
+      vod_enabled: random.next() < 0.5,
+    })
+  }
+  lines.push(...pairs((user_id, editor_id) => ({ type: 'editor' as const, user_id, editor_id })))
+  lines.push(...pairs((user_id, broadcaster_id) => ({ type: 'follow' as const, user_id, broadcaster_id })))
+  const videos = users.filter(() => random.next() < 0.5).map(user_id => ({ id: decimal(), user_id }))
+  for (const { id, user_id } of videos) {
+    const created_at = isoSeconds(moment())
+    lines.push({ type: 'video', id, user_id, created_at, ended_at: maybe(isoSeconds(moment())) })
+  }
+  for (const user_id of users.filter(() => random.next() < 0.4)) {
+    const video_id = videos.find(video => video.user_id === user_id)?.id ?? null
+    const viewer_count = random.between(0, 100_000)
+    lines.push({
+      type: 'stream',
+      id: decimal(),
+      user_id,
+      video_id,
+      started_at: isoSeconds(moment()),
+      viewer_count,
+    })
+  }
+  for (let n = videos.length === 0 ? 0 : count(); n > 0; n--) {
+    const video_id = random.pick(videos).id
+    const position_seconds = random.between(0, 20_000)
+    const description = random.pick(TITLES)
+    const created_at = isoSeconds(moment())
+    lines.push({ type: 'marker', id: random.hex(32), video_id, position_seconds, description, created_at })
+  }
+  for (let n = benefits.length * games.length === 0 ? 0 : 3 * count(); n > 0; n--) {
+    const at = moment()
+    const isGone = users.length === 0 || random.next() < 0.1
+    lines.push({
+      type: 'entitlement',
+      id: random.uuid(),
+      user_id: isGone ? decimal() : random.pick(users),
+      benefit_id: random.pick(benefits),
+      game_id: random.pick(games),
+      timestamp: isoMillis(at),
+      fulfillment_status: random.pick(['CLAIMED', 'FULFILLED'] as const),
+      last_updated: isoMillis(at + random.between(0, 1_000_000)),
+      ...(isGone && { user_deleted: true }),
+    })
+  }
+  return lines
+}
