@@ -1,32 +1,9 @@
-/** One measurement of a run, and about how long it takes on the machine that the figures are from. */
-export interface Step {
-  readonly name: string
-  readonly seconds: number
-  run(): Promise<void>
-}
+import * as steps from '../tools/steps.ts'
+
+export type { Step } from '../tools/steps.ts'
 
 export function say(progress: string): void {
   console.error(`bench: ${progress}`)
 }
 
-/**
- * Takes the steps in order and says before each how much is left. What they were thought to take is corrected by how long
- * those before took: another machine is slower or faster at all of them.
- */
-export async function runSteps(steps: readonly Step[]): Promise<void> {
-  const began = performance.now()
-  let thought = 0
-  for (const [index, step] of steps.entries()) {
-    const left = steps.slice(index).reduce((sum, each) => sum + each.seconds, 0)
-    const correction = thought === 0 ? 1 : (performance.now() - began) / 1000 / thought
-    say(`${index + 1} of ${steps.length}, ${timeLeft(left * correction)}: ${step.name}`)
-    await step.run()
-    thought += step.seconds
-  }
-}
-
-function timeLeft(seconds: number): string {
-  const minutes = Math.round(seconds / 60)
-  if (minutes < 1) return 'less than a minute left'
-  return minutes === 1 ? 'about a minute left' : `about ${minutes} minutes left`
-}
+export const runSteps = (all: readonly steps.Step[]) => steps.runSteps(all, say)

@@ -7,6 +7,7 @@ export const USAGE = `npm run rig -- [flags]
   --quick          a small world, short faults, ${quickFaults.length} of them: under two minutes
   --only <fault>   one fault; may be given again:
                    ${faults.map(each => `${each.name.padEnd(16)} ${each.what}`).join('\n                   ')}
+  --safety         judge what must never happen, and only note how fast things go: for machines that do other work too
   --seconds <n>    how long a fault lasts that lasts; 20
   --rounds <n>     how often a fault strikes that strikes; 5
   --streams <n>    live streams; 500
@@ -19,6 +20,7 @@ export interface Plan {
   readonly pace: Pace
   readonly streams: number
   readonly hosts: Hosts
+  readonly safety: boolean
   readonly keep: boolean
   readonly write: boolean
 }
@@ -30,6 +32,7 @@ export function readPlan(words: readonly string[]): Plan | 'help' {
     options: {
       quick: { type: 'boolean', default: false },
       only: { type: 'string', multiple: true, default: [] },
+      safety: { type: 'boolean', default: false },
       seconds: { type: 'string' },
       rounds: { type: 'string' },
       streams: { type: 'string' },
@@ -43,7 +46,8 @@ export function readPlan(words: readonly string[]): Plan | 'help' {
   const { quick, only } = flags
   const unknown = only.filter(name => !faults.some(each => each.name === name))
   if (unknown.length > 0) throw new Error(`no fault is called ${unknown.join(', ')}`)
-  if (flags.write && (quick || only.length > 0)) throw new Error('--write wants all faults')
+  if (flags.write && (quick || only.length > 0 || flags.safety))
+    throw new Error('--write wants all faults and all goals')
   const number = (name: 'seconds' | 'rounds' | 'streams', standard: number, least: number): number => {
     const value = Number(flags[name] ?? standard)
     if (!Number.isInteger(value) || value < least)
@@ -59,6 +63,7 @@ export function readPlan(words: readonly string[]): Plan | 'help' {
     },
     streams: number('streams', quick ? 150 : 500, 100),
     hosts: flags['one-host'] ? 'one' : 'all',
+    safety: flags.safety,
     keep: flags.keep,
     write: flags.write,
   }

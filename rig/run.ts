@@ -1,49 +1,19 @@
 /** `npm run rig`: faults against a whole cluster on one machine, and a judge of what its clients saw. See README.md. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { Lifetime } from '../src/kit/lifetime.ts'
+import { runTool } from '../tools/run-tool.ts'
 import { runEverything } from './everything.ts'
 import { readPlan, USAGE } from './options.ts'
-import { say } from './progress.ts'
 
 const ROOM = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
 
-/** Whatever happens, every process that was started is ended and the folder removed. */
-async function main(): Promise<number> {
-  let plan: ReturnType<typeof readPlan>
-  try {
-    plan = readPlan(process.argv.slice(2))
-  } catch (error) {
-    console.error(`rig: ${(error as Error).message}\n\n${USAGE}`)
-    return 2
-  }
-  if (plan === 'help') {
-    console.log(USAGE)
-    return 0
-  }
-  const folder = mkdtempSync(join(tmpdir(), 'strand-rig-'))
-  const lifetime = new Lifetime()
-  if (plan.keep) say(`logs and data are in ${folder}`)
-  else lifetime.onClose(() => rmSync(folder, { recursive: true, force: true }))
-  // Whoever asks to stop waits for the same stopping: a run that fails because it is being stopped must not outrun it.
-  let stopping: Promise<void> | undefined
-  const stop = () => {
-    stopping ??= lifetime.close()
-    return stopping
-  }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => void stop().finally(() => process.exit(130)))
-  }
-  try {
-    return (await runEverything(plan, folder, lifetime)) ? 0 : 1
-  } catch (error) {
-    if (stopping === undefined) console.error(`rig: ${error instanceof Error ? error.stack : String(error)}`)
-    return 3
-  } finally {
-    await stop()
-  }
-}
+const strike = () =>
+  runTool({
+    name: 'rig',
+    usage: USAGE,
+    failed: 3,
+    readPlan,
+    keepsFolder: plan => plan.keep,
+    run: async (plan, folder, lifetime) => ((await runEverything(plan, folder, lifetime)) ? 0 : 1),
+  })
 
 /** The runtime asks for 256 things at once and no more, unless its surroundings said otherwise when it was started. */
 async function startAgainWithRoom(): Promise<number> {
@@ -55,4 +25,4 @@ async function startAgainWithRoom(): Promise<number> {
   return child.exited
 }
 
-process.exit(await (process.env[ROOM] === undefined ? startAgainWithRoom() : main()))
+process.exit(await (process.env[ROOM] === undefined ? startAgainWithRoom() : strike()))

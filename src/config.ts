@@ -7,6 +7,7 @@ import type { RateLimits } from './http/rate-limit.ts'
 import { hostUrls } from './kit/connection-url.ts'
 import type { MasterKey } from './kit/key-ring.ts'
 import { LOG_LEVELS, type LogLevel } from './kit/log.ts'
+import { nearestName } from './kit/nearest.ts'
 
 /** Every setting, decided. */
 export interface Config {
@@ -25,9 +26,20 @@ export interface Config {
   readonly masterKeys: readonly MasterKey[] | undefined
   readonly rateLimits: RateLimits
   readonly lifetimes: Lifetimes
+  readonly keep: Retention
   readonly trustedProxies: BlockList
   readonly logLevel: LogLevel
   readonly logReadable: boolean
+}
+
+/** How long things are kept that nobody needs in order to be served, in days. */
+export interface Retention {
+  /** After its stream ended; 0 for ever. */
+  readonly videosDays: number
+  /** After it ended. */
+  readonly tokensDays: number
+  /** 0 for ever. */
+  readonly auditDays: number
 }
 
 export interface Address {
@@ -76,6 +88,11 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   STRAND_CODE_SECONDS: 'lifetime of authorization codes; 60',
   STRAND_DEVICE_CODE_SECONDS: 'lifetime of device codes; 1800',
   STRAND_SESSION_SECONDS: 'how long a browser stays logged in after its last use; 2592000',
+  STRAND_KEEP_VIDEOS_DAYS:
+    'days that a video and its markers are kept after its stream ended; 0, which is for ever, if left out',
+  STRAND_KEEP_TOKENS_DAYS:
+    'days that the record of a token is kept after it ran out, for those who look into what happened; 0 if left out',
+  STRAND_KEEP_AUDIT_DAYS: 'days that a row of the audit log is kept; 0, which is for ever, if left out',
   STRAND_TRUSTED_PROXIES: 'addresses or networks, comma separated, whose X-Forwarded-For is believed',
   STRAND_LOG: `${LOG_LEVELS.join(', ')}; info if left out`,
   STRAND_LOG_FORMAT: 'json or readable; readable on a terminal, json elsewhere',
@@ -92,6 +109,41 @@ export function readConfig(
   return decide(named)
 }
 
+/** Where the value of a setting comes from. */
+export type Origin = 'flag' | 'environment' | 'file' | 'default'
+
+export interface EffectiveSetting {
+  readonly name: string
+  /** Undefined if nothing is set and nothing stands in for it. Secrets are not shown. */
+  readonly value: string | undefined
+  readonly from: Origin
+}
+
+/** Every setting as it is in effect, for people to look at. Throws like `readConfig`. */
+export function effectiveSettings(flags: Source, file: string | undefined): EffectiveSetting[] {
+  const sources: readonly (readonly [Origin, Source])[] = [
+    ['flag', given(flags)],
+    ['environment', process.env],
+    ['file', file === undefined ? {} : readSettingsFile(file)],
+  ]
+  const standards = new Map<string, string>()
+  const { listen, dataFolder } = decide(
+    Object.assign({}, ...sources.map(([, source]) => source).toReversed()),
+    standards,
+  )
+  standards.set('STRAND_LISTEN', `${listen.host}:${listen.port}`).set('STRAND_DATA', dataFolder)
+  return Object.keys(SETTINGS).map(name => {
+    const [from, source] = sources.find(([, each]) => Boolean(each[name]?.trim())) ?? []
+    const value = source?.[name]?.trim() ?? standards.get(name)
+    return { name, value: value && shownValue(name, value), from: from ?? 'default' }
+  })
+}
+
+function shownValue(name: string, value: string): string {
+  if (/(TOKEN|KEYS?|SECRET|PASSWORD)$/.test(name)) return '(set, not shown)'
+  return value.replace(/(:\/\/[^:@/]*):[^@]*@/, '$1:***@').replace(/(password=)[^&]*/i, '$1***')
+}
+
 function readSettingsFile(file: string): Source {
   try {
     return parseEnv(readFileSync(file, 'utf8'))
@@ -104,19 +156,24 @@ function given(flags: Source): Source {
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
 }
 
-function decide(source: Source): Config {
+/** `standards` is told what stands in for a setting that was left out. */
+function decide(source: Source, standards = new Map<string, string>()): Config {
   const complaints: string[] = []
   const complain = (name: string, why: string): undefined => {
     complaints.push(`${name} ${why}`)
     return undefined
   }
   for (const name of Object.keys(source)) {
-    if (name.startsWith('STRAND_') && !Object.hasOwn(SETTINGS, name)) complain(name, 'is not a setting')
+    if (name.startsWith('STRAND_') && !Object.hasOwn(SETTINGS, name)) {
+      const meant = nearestName(name, Object.keys(SETTINGS))
+      complain(name, meant === undefined ? 'is not a setting' : `is not a setting: did you mean ${meant}?`)
+    }
   }
 
   const text = (name: string) => source[name]?.trim() || undefined
   const whole = (name: string, standard: number, low: number): number => {
     const value = text(name)
+    standards.set(name, String(standard))
     if (value === undefined) return standard
     if (/^[0-9]{1,9}$/.test(value) && Number(value) >= low) return Number(value)
     complain(name, `must be a whole number of at least ${low}, not "${value}"`)
@@ -132,6 +189,7 @@ function decide(source: Source): Config {
   }
   const oneOf = <T extends string>(name: string, allowed: readonly T[], standard: T): T => {
     const value = text(name) ?? standard
+    standards.set(name, standard)
     if ((allowed as readonly string[]).includes(value)) return value as T
     complain(name, `must be one of ${allowed.join(', ')}, not "${value}"`)
     return standard
@@ -164,6 +222,18 @@ function decide(source: Source): Config {
   )
   if (networks === undefined)
     complain('STRAND_TRUSTED_PROXIES', 'must be addresses or networks such as 10.0.0.0/8')
+  const publicUrl = url('STRAND_PUBLIC_URL', ['http', 'https'])
+  // A proxy in front of a loopback listener makes it as public as any other.
+  const proxied = [
+    publicUrl !== undefined && !isLoopback(hostOf(publicUrl)) && 'STRAND_PUBLIC_URL',
+    networks !== undefined && text('STRAND_TRUSTED_PROXIES') !== undefined && 'STRAND_TRUSTED_PROXIES',
+  ].find(name => name !== false)
+  if (operatorListen === undefined && isLoopback(listen.host) && proxied !== undefined) {
+    complain(
+      proxied,
+      `says that a proxy passes requests on to ${listen.host}, and the operator's side would be behind it too: set STRAND_OPERATOR_LISTEN, for example to localhost:8081`,
+    )
+  }
 
   const config: Config = {
     listen,
@@ -171,7 +241,7 @@ function decide(source: Source): Config {
     drainSeconds: whole('STRAND_DRAIN_SECONDS', 0, 0),
     signUp: oneOf('STRAND_SIGN_UP', ['open', 'closed'], 'closed') === 'open',
     operatorListen,
-    publicUrl: url('STRAND_PUBLIC_URL', ['http', 'https']),
+    publicUrl,
     dataFolder: text('STRAND_DATA') ?? './data',
     databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']),
     databaseConnections: whole('STRAND_DATABASE_CONNECTIONS', 10, 2),
@@ -191,6 +261,11 @@ function decide(source: Source): Config {
       device_code_seconds: whole('STRAND_DEVICE_CODE_SECONDS', 1800, 1),
       session_seconds: whole('STRAND_SESSION_SECONDS', 2_592_000, 1),
     },
+    keep: {
+      videosDays: whole('STRAND_KEEP_VIDEOS_DAYS', 0, 0),
+      tokensDays: whole('STRAND_KEEP_TOKENS_DAYS', 0, 0),
+      auditDays: whole('STRAND_KEEP_AUDIT_DAYS', 0, 0),
+    },
     trustedProxies: networks ?? (readNetworks([]) as BlockList),
     logLevel: oneOf('STRAND_LOG', LOG_LEVELS, 'info'),
     logReadable:
@@ -205,6 +280,8 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.[0-9.]+$/.test(host)
 }
 
+const hostOf = (url: string) => new URL(url).hostname.replace(/^\[|\]$/g, '')
+
 /** `id:base64,id:base64`: the form of the setting and of the file. */
 export function parseMasterKeys(text: string): MasterKey[] | undefined {
   const keys: MasterKey[] = []
@@ -215,6 +292,11 @@ export function parseMasterKeys(text: string): MasterKey[] | undefined {
     keys.push({ id, bytes })
   }
   return keys
+}
+
+/** The same form, written. */
+export function masterKeysText(keys: readonly MasterKey[]): string {
+  return keys.map(({ id, bytes }) => `${id}:${Buffer.from(bytes).toString('base64')}`).join(',')
 }
 
 function masterKeys(

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
+  chownSync,
   closeSync,
   existsSync,
   fsyncSync,
@@ -8,38 +9,95 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { mintSecret } from './auth/tokens.ts'
-import { type Config, parseMasterKeys } from './config.ts'
+import { type Config, masterKeysText, parseMasterKeys } from './config.ts'
 import { CannotStart } from './kit/cannot-start.ts'
+import { isoMillis } from './kit/clock.ts'
 import { randomAlphanumerics } from './kit/id.ts'
-import { KeyRing } from './kit/key-ring.ts'
+import { KeyRing, type MasterKey } from './kit/key-ring.ts'
 
 /** What the data folder holds beside the embedded store: the two secrets that settings may give instead. */
 export interface DataFolder {
   readonly operatorToken: string
   readonly ring: KeyRing
+  /** Takes up master keys that were changed in the folder; tells whether there were any. */
+  followMasterKeys(): boolean
 }
+
+/** How often a running server looks whether its master keys were changed. */
+export const KEYS_FOLLOWED_MILLISECONDS = 1000
 
 /** Where the embedded store is. */
 export function storeFileOf(config: Pick<Config, 'dataFolder'>): string {
   return join(config.dataFolder, 'strand.db')
 }
 
+/** What a restore replaces. */
+export const DATA_FILES = ['strand.db', 'strand.db-wal', 'strand.db-shm', 'master-keys', 'operator-token']
+/** A backup that was unpacked and found whole, and is to take the place of what is there. */
+export const RESTORED_FOLDER = '.restored'
+
+/**
+ * Finishes a restore that was decided: what was there is put aside and what was restored takes its place. Done again after
+ * an interruption it goes on where it was. Gives the folder with what was put aside, if there was anything.
+ */
+export function completeRestore(folder: string): string | undefined {
+  const restored = join(folder, RESTORED_FOLDER)
+  if (!existsSync(restored)) return undefined
+  const aside = join(restored, 'replaced')
+  // Restored by root, it still belongs to whom the folder belongs to.
+  const owner = statSync(folder)
+  // Once the store has moved, what lies beside it is its own.
+  if (existsSync(join(restored, 'strand.db'))) {
+    for (const name of DATA_FILES.filter(each => existsSync(join(folder, each)))) {
+      mkdirSync(aside, { recursive: true, mode: 0o700 })
+      renameSync(join(folder, name), join(aside, name))
+    }
+  }
+  for (const name of DATA_FILES.filter(each => existsSync(join(restored, each)))) {
+    if (process.getuid?.() === 0) chownSync(join(restored, name), owner.uid, owner.gid)
+    renameSync(join(restored, name), join(folder, name))
+  }
+  syncFolder(folder)
+  const kept = existsSync(aside) ? join(folder, `before-restore-${stamp(Date.now())}`) : undefined
+  if (kept !== undefined) renameSync(aside, kept)
+  rmSync(restored, { recursive: true })
+  syncFolder(folder)
+  return kept
+}
+
+/** `20260301T120000Z`: a moment as part of a name. */
+export function stamp(milliseconds: number): string {
+  return `${isoMillis(milliseconds).slice(0, 19).replace(/[-:]/g, '')}Z`
+}
+
+/** Makes sure that the names in a folder are on disk, as `fsync` of a file does not. */
+export function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r')
+  fsyncSync(handle)
+  closeSync(handle)
+}
+
 export function openDataFolder(config: Config): DataFolder {
   const folder = config.dataFolder
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
+    completeRestore(folder)
     const probe = join(folder, '.writable')
     writeFileSync(probe, '', { mode: 0o600 })
-    return {
-      operatorToken:
-        config.operatorToken ?? secretFile(join(folder, 'operator-token'), () => mintSecret('operator')),
-      ring: new KeyRing(config.masterKeys ?? masterKeysIn(join(folder, 'master-keys'))),
-    }
+    const operatorToken =
+      config.operatorToken ?? secretFile(join(folder, 'operator-token'), () => mintSecret('operator'))
+    const ring = new KeyRing(config.masterKeys ?? masterKeysIn(masterKeyFileOf(config)))
+    const followMasterKeys =
+      config.masterKeys === undefined ? follower(ring, masterKeyFileOf(config)) : () => false
+    return { operatorToken, ring, followMasterKeys }
   } catch (error) {
     if (error instanceof CannotStart) throw error
     throw new CannotStart(
@@ -48,8 +106,65 @@ export function openDataFolder(config: Config): DataFolder {
   }
 }
 
+/** Where the master keys are, unless a setting gives them. */
+export function masterKeyFileOf(config: Pick<Config, 'dataFolder'>): string {
+  return join(config.dataFolder, 'master-keys')
+}
+
+export function newMasterKey(): MasterKey {
+  return { id: randomAlphanumerics(8), bytes: new Uint8Array(randomBytes(32)) }
+}
+
+function follower(ring: KeyRing, file: string): () => boolean {
+  let known = readFileSync(file, 'utf8')
+  return () => {
+    const text = readFileSync(file, 'utf8')
+    if (text === known) return false
+    known = text
+    const keys = parseMasterKeys(text.trim())
+    if (keys === undefined) throw new Error(`the file ${file} is damaged; the keys from before are kept`)
+    ring.take(keys)
+    return true
+  }
+}
+
+/**
+ * Puts other master keys into the file. They are written beside it and take its place at once, so that whoever reads it finds
+ * one or the other; the name beside it is taken by one who changes them at a time.
+ */
+export function changeMasterKeys(
+  file: string,
+  change: (keys: readonly MasterKey[]) => readonly MasterKey[],
+): readonly MasterKey[] {
+  const beside = `${file}.changing`
+  let handle: number
+  try {
+    handle = openSync(beside, 'wx', 0o600)
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EEXIST') throw error
+    throw new CannotStart(
+      `somebody else changes the master keys: if nobody does, delete ${beside} and try again`,
+    )
+  }
+  try {
+    const before = parseMasterKeys(readFileSync(file, 'utf8').trim())
+    if (before === undefined) throw new CannotStart(`the file ${file} is damaged: restore it from a backup`)
+    const keys = change(before)
+    writeFileSync(handle, `${masterKeysText(keys)}\n`)
+    fsyncSync(handle)
+    const { uid, gid } = statSync(file)
+    if (process.getuid?.() === 0) chownSync(beside, uid, gid)
+    renameSync(beside, file)
+    syncFolder(dirname(file))
+    return keys
+  } finally {
+    closeSync(handle)
+    rmSync(beside, { force: true })
+  }
+}
+
 function masterKeysIn(file: string) {
-  const fresh = () => `${randomAlphanumerics(8)}:${randomBytes(32).toString('base64')}`
+  const fresh = () => masterKeysText([newMasterKey()])
   const keys = parseMasterKeys(secretFile(file, fresh))
   if (keys === undefined) throw new CannotStart(`the file ${file} is damaged: restore it from a backup`)
   return keys
@@ -78,7 +193,5 @@ function makeOnce(file: string, text: string): void {
   } finally {
     unlinkSync(unfinished)
   }
-  const folder = openSync(dirname(file), 'r')
-  fsyncSync(folder)
-  closeSync(folder)
+  syncFolder(dirname(file))
 }

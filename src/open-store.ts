@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Config } from './config.ts'
-import { storeFileOf } from './data-folder.ts'
+import { completeRestore, storeFileOf } from './data-folder.ts'
 import { CannotStart } from './kit/cannot-start.ts'
 import { Unavailable } from './store/errors.ts'
 import { NewerSchema } from './store/sql/migrate.ts'
@@ -23,6 +23,7 @@ async function openEngine(config: Config, file: string): Promise<Engine> {
       })
     }
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    completeRestore(dirname(file))
     const engine = await openSqliteEngine(file)
     for (const each of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(each)) chmodSync(each, 0o600)
     return engine

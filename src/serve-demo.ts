@@ -53,7 +53,10 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
     {
       STRAND_LISTEN: `localhost:${options.port}`,
       STRAND_DATA: folder,
+      // The demo is for programs on this machine, and has everything on one listener.
       STRAND_OPERATOR_LISTEN: '',
+      STRAND_PUBLIC_URL: '',
+      STRAND_TRUSTED_PROXIES: '',
     },
     undefined,
     options.settings,

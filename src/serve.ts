@@ -1,9 +1,10 @@
 import { LocalAttempts, SharedAttempts } from './auth/attempts.ts'
 import { Callers } from './auth/callers.ts'
 import { StreamKeys } from './auth/stream-keys.ts'
+import { keepHouse } from './care/keep-house.ts'
 import type { Address, Config } from './config.ts'
 import { operations } from './contract/index.ts'
-import { openDataFolder } from './data-folder.ts'
+import { type DataFolder, KEYS_FOLLOWED_MILLISECONDS, openDataFolder } from './data-folder.ts'
 import { Directory } from './directory/directory.ts'
 import { Followings } from './directory/followings.ts'
 import { History } from './directory/history.ts'
@@ -11,13 +12,22 @@ import { Showing } from './directory/showing.ts'
 import { Cursors } from './http/cursor.ts'
 import { LeasedLimiter } from './http/leased-limiter.ts'
 import { LocalLimiter } from './http/rate-limit.ts'
-import { Application, answerBeforeReady, type Listening, listen, type Side } from './http/server.ts'
+import {
+  Application,
+  answerBeforeReady,
+  type Listening,
+  listen,
+  type Peer,
+  type Side,
+} from './http/server.ts'
+import { Traffic } from './http/traffic.ts'
 import { CannotStart } from './kit/cannot-start.ts'
 import { systemClock } from './kit/clock.ts'
 import { uuid } from './kit/id.ts'
 import { lazily } from './kit/lazily.ts'
 import { Lifetime, repeatedly } from './kit/lifetime.ts'
 import type { Log } from './kit/log.ts'
+import { type GatherMetrics, Metrics } from './metrics.ts'
 import { openStore } from './open-store.ts'
 import type { Rooms } from './operations/implement.ts'
 import { implementations } from './operations/index.ts'
@@ -52,6 +62,8 @@ export interface StartOptions {
   readonly demo?: boolean | Levers
   /** Other processes listen on the same port, on the same store. */
   readonly sharesPort?: boolean
+  /** Where others listen too: how to ask them for their figures. */
+  readonly gatherMetrics?: GatherMetrics
   /** Holds every answer against its declaration; tests do. */
   readonly checkReplies?: boolean
   /** Runs when the store is open and before anybody is served. */
@@ -81,11 +93,7 @@ async function start(
   house: Lifetime,
   stop: () => Promise<void>,
 ): Promise<Strand> {
-  const { config, log } = options
-  const implemented = new Set(implementations.map(each => each.operation))
-  const missing = operations.filter(operation => !implemented.has(operation))
-  if (missing.length > 0) throw new Error(`no implementation of ${missing.map(each => each.id).join(', ')}`)
-
+  const { config } = options
   let application: Application | undefined
   let draining = false
   const sharesPort = options.sharesPort ?? false
@@ -113,11 +121,50 @@ async function start(
   const othersAnswer = sharesPort || config.drainSeconds > 0
   const early = othersAnswer ? undefined : openAll()
 
+  const opened = await openHouse(options, house, folder, {
+    url: early?.url,
+    isDraining: () => draining,
+  })
+  application = opened.application
+  const { url, operatorUrl } = early ?? openAll()
+  return {
+    url,
+    controlUrl: `${operatorUrl ?? url}/control`,
+    operatorToken: folder.operatorToken,
+    rooms: opened.rooms,
+    catchUp: opened.catchUp,
+    stop: async () => {
+      draining = true
+      for (const listening of listeners) listening.drain()
+      if (config.drainSeconds > 0) await Bun.sleep(config.drainSeconds * 1000)
+      await stop()
+    },
+  }
+}
+
+/** Everything behind the doors: the store, the rooms, and what answers requests. */
+interface House {
+  readonly application: Application
+  readonly rooms: Rooms
+  catchUp(): Promise<void>
+}
+
+async function openHouse(
+  options: StartOptions,
+  house: Lifetime,
+  folder: DataFolder,
+  outside: { url: string | undefined; isDraining(): boolean },
+): Promise<House> {
+  const { config, log, sharesPort = false } = options
+  const implemented = new Set(implementations.map(each => each.operation))
+  const missing = operations.filter(operation => !implemented.has(operation))
+  if (missing.length > 0) throw new Error(`no implementation of ${missing.map(each => each.id).join(', ')}`)
+
   const store = await openStore(config)
   house.onClose(() => store.close())
   // Whoever may have company on the store shares limits with it.
   const hasCompany = store.engine === 'postgres' || sharesPort
-  const publicUrl = config.publicUrl ?? early?.url ?? urlOf(config.listen.host, config.listen.port)
+  const publicUrl = config.publicUrl ?? outside.url ?? urlOf(config.listen.host, config.listen.port)
   const demo = options.demo === true ? new Levers() : options.demo || undefined
   const directory = new Directory({
     publicUrl,
@@ -141,6 +188,7 @@ async function start(
     attempts: hasCompany ? new SharedAttempts(ATTEMPTS, store) : new LocalAttempts(ATTEMPTS),
     lifetimes: config.lifetimes,
     publicUrl,
+    spoolFolder: config.dataFolder,
     log,
     ...(demo && { demo }),
   }
@@ -153,39 +201,76 @@ async function start(
   }
   every(FEED_POLL_MILLISECONDS, () => follower.catchUp(), 'the feed could not be read')
   const holder = uuid()
+  const traffic = new Traffic()
+  const limiter = hasCompany
+    ? new LeasedLimiter(config.rateLimits, store)
+    : new LocalLimiter(config.rateLimits)
+  const metrics = new Metrics({
+    engine: store.engine,
+    dataFolder: config.dataFolder,
+    rooms: [traffic, limiter, store, follower, directory, callers],
+    gather: options.gatherMetrics,
+  })
+  house.onClose(() => metrics.stop())
   const sweepInTurn = async () => {
     const turn = { name: 'sweep', holder, seconds: (2 * SWEEP_MILLISECONDS) / 1000 }
-    if (await store.commands.takeTurn(turn)) await sweepAll(rooms, () => draining)
+    if (!(await store.commands.takeTurn(turn))) return
+    await metrics.sweeps.during(removed =>
+      keepHouse(rooms, config.keep, { removed, wantsToStop: outside.isDraining }),
+    )
   }
+  const followMasterKeys = async () => {
+    if (folder.followMasterKeys()) log.info({ key_ids: folder.ring.ids }, 'the master keys were changed')
+  }
+  every(KEYS_FOLLOWED_MILLISECONDS, followMasterKeys, 'the master keys could not be read')
   every(SWEEP_MILLISECONDS, sweepInTurn, 'the store could not be swept')
 
-  application = new Application({
+  const application = new Application({
     rooms,
     implementations,
     pages: new Pages({ ...rooms, signUp: config.signUp }, folder.ring),
     cursors: new Cursors(folder.ring),
-    limiter: hasCompany ? new LeasedLimiter(config.rateLimits, store) : new LocalLimiter(config.rateLimits),
+    limiter,
+    traffic,
+    metrics: () => metrics.text(),
     operatorToken: folder.operatorToken,
     checkReplies: options.checkReplies ?? false,
     trustedProxies: config.trustedProxies,
     openapi: lazily(() => JSON.stringify(openapiDocument({ version: VERSION, serverUrl: publicUrl }))),
     version: VERSION,
-    isReady: async () => !draining && (await answersInTime(store)),
+    isReady: async () => !outside.isDraining() && (await answersInTime(store)),
     staleSeconds: () => (performance.now() - follower.inStepAt) / 1000,
   })
-  const { url, operatorUrl } = early ?? openAll()
-  return {
-    url,
-    controlUrl: `${operatorUrl ?? url}/control`,
-    operatorToken: folder.operatorToken,
-    rooms,
-    catchUp: () => follower.catchUp(),
-    stop: async () => {
-      draining = true
-      for (const listening of listeners) listening.drain()
-      if (config.drainSeconds > 0) await Bun.sleep(config.drainSeconds * 1000)
-      await stop()
-    },
+  return { application, rooms, catchUp: () => follower.catchUp() }
+}
+
+/** The same house without doors: nobody listens, and requests are answered inside this process. */
+export interface ClosedHouse {
+  readonly operatorToken: string
+  answer(request: Request): Promise<Response>
+  close(): Promise<void>
+}
+
+/** Who asks from inside this process. */
+const NOBODY: Peer = { address: () => '', holdOpen: () => undefined }
+
+/** For the command line, which works on a store whether or not a server runs on it. */
+export async function openWithoutDoors(options: StartOptions): Promise<ClosedHouse> {
+  const house = new Lifetime()
+  try {
+    const folder = openDataFolder(options.config)
+    const { application } = await openHouse(options, house, folder, {
+      url: undefined,
+      isDraining: () => false,
+    })
+    return {
+      operatorToken: folder.operatorToken,
+      answer: async request => application.handle(request, NOBODY, ['helix', 'oauth', 'control']),
+      close: () => house.close(),
+    }
+  } catch (error) {
+    await house.close()
+    throw error
   }
 }
 
@@ -200,11 +285,6 @@ function listenOrSay(...args: Parameters<typeof listen>): Listening {
     }
     throw new CannotStart(`cannot listen on ${host}:${port}: ${message}`)
   }
-}
-
-/** Sweeps until nothing that has run out is left, or somebody wants to stop. */
-async function sweepAll({ store, clock }: Rooms, wantsToStop: () => boolean): Promise<void> {
-  while (!wantsToStop() && (await store.commands.sweep({ now: clock.now() })) > 0) await Bun.sleep(10)
 }
 
 async function answersInTime(store: Store): Promise<boolean> {

@@ -9,18 +9,23 @@ const postgres = await startPostgres().catch((error: unknown) => {
   console.error(`\n!!! SKIPPED: every test on PostgreSQL. It could not be started: ${error}\n`)
   return undefined
 })
-const [chromium, nginx, haproxy, pgbouncer, pytest, systemdAnalyze] = await findPrograms([
-  {
-    names: ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
-    package: 'chromium',
-    skipped: 'every test in a browser',
-  },
-  { names: ['nginx'], package: 'nginx-light', skipped: 'every test behind nginx' },
-  { names: ['haproxy'], package: 'haproxy', skipped: 'every test behind HAProxy' },
-  { names: ['pgbouncer'], package: 'pgbouncer', skipped: 'every test through PgBouncer' },
-  { names: ['pytest', 'pytest-3'], package: 'python3-pytest', skipped: 'the examples in Python' },
-  { names: ['systemd-analyze'], package: 'systemd', skipped: "systemd's own check of the unit" },
-])
+const [chromium, nginx, haproxy, pgbouncer, zsh, fish, promtool, pytest, systemdAnalyze] = await findPrograms(
+  [
+    {
+      names: ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
+      package: 'chromium',
+      skipped: 'every test in a browser',
+    },
+    { names: ['nginx'], package: 'nginx-light', skipped: 'every test behind nginx' },
+    { names: ['haproxy'], package: 'haproxy', skipped: 'every test behind HAProxy' },
+    { names: ['pgbouncer'], package: 'pgbouncer', skipped: 'every test through PgBouncer' },
+    { names: ['zsh'], package: 'zsh', skipped: 'the test of completion in zsh' },
+    { names: ['fish'], package: 'fish', skipped: 'the test of completion in fish' },
+    { names: ['promtool'], package: 'prometheus', skipped: 'what Prometheus says of metrics and alerts' },
+    { names: ['pytest', 'pytest-3'], package: 'python3-pytest', skipped: 'the examples in Python' },
+    { names: ['systemd-analyze'], package: 'systemd', skipped: "systemd's own check of the unit" },
+  ],
+)
 
 const run = Bun.spawn(
   [process.execPath, 'test', '--parallel', '--timeout', '60000', ...(words.length > 0 ? words : ['./test'])],
@@ -33,6 +38,9 @@ const run = Bun.spawn(
       TEST_NGINX: nginx ?? '',
       TEST_HAPROXY: haproxy ?? '',
       TEST_PGBOUNCER: pgbouncer ?? '',
+      TEST_ZSH: zsh ?? '',
+      TEST_FISH: fish ?? '',
+      TEST_PROMTOOL: promtool ?? '',
       TEST_PYTEST: pytest ?? '',
       TEST_SYSTEMD_ANALYZE: systemdAnalyze ?? '',
       NO_COLOR: '1',

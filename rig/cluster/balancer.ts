@@ -2,8 +2,8 @@
  * What stands in front of the nodes: each request goes to the next one, whatever connection it came on, over a connection
  * of its own. A node that refuses a connection has not seen the request, so the next one gets it; so does a request that
  * may be repeated and lost its connection. Anything else that was not answered may have happened: the caller hears 502 or
- * 504. That is what nginx does with its usual settings. A node whose /readyz says no, or nothing, is passed over as long as
- * there is another one.
+ * 504. A page of the directory that a node answers with 503 is asked for at the next one. That is what deploy/nginx.conf
+ * does. A node whose /readyz says no, or nothing, is passed over as long as there is another one.
  */
 import type { StrandNode } from './strand-node.ts'
 
@@ -11,6 +11,7 @@ const CHECK_MILLISECONDS = 250
 const HEALTH_MILLISECONDS = 1000
 const ANSWER_MILLISECONDS = 15_000
 const REPEATABLE = new Set(['GET', 'PUT', 'DELETE'])
+const DIRECTORY = new Set(['/helix/streams', '/helix/streams/followed'])
 const REFUSALS = new Set(['ConnectionRefused', 'ECONNREFUSED'])
 
 /** The header that says who answered. */
@@ -71,6 +72,7 @@ export class Balancer {
     const headers = new Headers(request.headers)
     headers.delete('host')
     headers.delete('connection')
+    const isOfDirectory = request.method === 'GET' && DIRECTORY.has(pathname)
     const tried = new Set<StrandNode>()
     for (let node = this.#next(tried); node !== undefined; node = this.#next(tried)) {
       tried.add(node)
@@ -84,6 +86,7 @@ export class Balancer {
           signal: AbortSignal.timeout(ANSWER_MILLISECONDS),
         })
         const text = await answer.arrayBuffer()
+        if (answer.status === 503 && isOfDirectory && tried.size < this.#nodes.length) continue
         const given = new Headers(answer.headers)
         given.set(SERVED_BY, node.name)
         return new Response(answer.status === 204 ? null : text, { status: answer.status, headers: given })

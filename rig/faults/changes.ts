@@ -4,10 +4,16 @@ import type { Ground } from './fault.ts'
 
 const MOST_UNDER_WAY = 100
 
-/** Changes of the directory, one stream each, about so many a second. Gives how many were acknowledged in a second. */
+/** How many streams get other viewer counts in a second, and how many of them in one report. */
+export interface Changes {
+  readonly perSecond: number
+  readonly together?: number
+}
+
+/** Changes of the directory, about so many a second. Gives how many were acknowledged in a second. */
 export async function changeViewers(
   { stage, world }: Ground,
-  perSecond: number,
+  { perSecond, together = 1 }: Changes,
   goOn: () => boolean,
 ): Promise<number> {
   const caller = new Caller(stage.balancer.url)
@@ -17,8 +23,17 @@ export async function changeViewers(
   let asked = 0
   while (goOn()) {
     // Nobody waits for an answer, unless too many do: a server that hangs must not end the changes.
-    while (underWay.size < MOST_UNDER_WAY && asked < ((performance.now() - began) * perSecond) / 1000) {
-      const counts = { [anyOf(steady)]: Math.floor(Math.random() * 10_000) }
+    while (
+      underWay.size < MOST_UNDER_WAY &&
+      asked * together < ((performance.now() - began) * perSecond) / 1000
+    ) {
+      const from = asked * together
+      const counts = Object.fromEntries(
+        Array.from({ length: together }, (_, index) => [
+          together === 1 ? anyOf(steady) : steady[(from + index) % steady.length],
+          Math.floor(Math.random() * 10_000),
+        ]),
+      )
       const asking = caller.ask('viewers', 'POST', '/control/viewers', { token, body: { counts } })
       underWay.add(asking)
       void asking.finally(() => underWay.delete(asking))
@@ -28,7 +43,7 @@ export async function changeViewers(
   }
   const seconds = (performance.now() - began) / 1000
   await Promise.all(underWay)
-  return caller.asked.filter(each => each.status === 204).length / seconds
+  return (together * caller.asked.filter(each => each.status === 204).length) / seconds
 }
 
 /** How often the nodes have said something in their logs. */

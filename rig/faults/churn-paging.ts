@@ -36,7 +36,7 @@ export const churnPaging: Fault = {
       }
     }
     const [perSecond] = await Promise.all([
-      changeViewers(ground, CHANGES_PER_SECOND, goOn),
+      changeViewers(ground, { perSecond: CHANGES_PER_SECOND }, goOn),
       ...Array.from({ length: WALKERS }, walker),
       ...Array.from({ length: STARTERS }, (_, number) => starter(number)),
     ])

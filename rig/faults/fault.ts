@@ -25,6 +25,8 @@ export interface Finding {
   readonly measured: string
   readonly goal: string
   readonly verdict: Verdict
+  /** It is about how fast something goes, which a machine that does other work too can spoil. */
+  readonly isOfSpeed?: boolean
 }
 
 export interface Fault {

@@ -16,6 +16,7 @@ export function atMost(asked: string, value: number | undefined, limit: number, 
     measured: value === undefined ? 'never' : `${shown(value)}${unit}`,
     goal: limit === 0 ? '0' : `at most ${shown(limit)}${unit}`,
     verdict: value !== undefined && value <= limit ? 'held' : 'broken',
+    isOfSpeed: unit === ' s' || unit === ' ms',
   }
 }
 

@@ -16,7 +16,7 @@ export const nodeKill: Fault = {
     let perSecond = 0
     const recorded = await underLoad(ground, async () => {
       let changing = true
-      const changes = changeViewers(ground, CHANGES_PER_SECOND, () => changing)
+      const changes = changeViewers(ground, { perSecond: CHANGES_PER_SECOND }, () => changing)
       for (const node of nodes.slice(0, ground.pace.rounds)) {
         await node.kill()
         await Bun.sleep(1000)

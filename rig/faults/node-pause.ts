@@ -21,7 +21,11 @@ export const nodePause: Fault = {
     const recorded = await underLoad(ground, async () => {
       node.pause()
       const end = performance.now() + pace.seconds * 1000
-      perSecond = await changeViewers(ground, CHANGES_PER_SECOND, () => performance.now() < end)
+      perSecond = await changeViewers(
+        ground,
+        { perSecond: CHANGES_PER_SECOND },
+        () => performance.now() < end,
+      )
       node.resume()
       const resumed = performance.now()
       // The others go on changing: a node has caught up when it shows what another one shows at the same time.

@@ -80,6 +80,7 @@ export const poolExhaustion: Fault = {
         measured: `${shown(before)} ms, ${shown(meanwhile)} ms`,
         goal: 'less than twice',
         verdict: meanwhile < 2 * before ? 'held' : 'broken',
+        isOfSpeed: true,
       },
       atMost('from the release to a write', firstSuccess(recorded.asked, 'update', released), 2, ' s'),
       atMost('connections to the database afterwards', connections, MOST_CONNECTIONS * stage.nodes.length),

@@ -2,6 +2,7 @@ import type { Caller } from '../domain/caller.ts'
 import type { Clock } from '../kit/clock.ts'
 import { sameSecret } from '../kit/digest.ts'
 import { andThen, type Eventual } from '../kit/eventual.ts'
+import type { Figures } from '../kit/figures.ts'
 import type { EndedAccess, FeedEntry } from '../store/feed.ts'
 import type { Audience } from '../store/follower.ts'
 import type { KnownToken } from '../store/queries/tokens.ts'
@@ -60,6 +61,14 @@ export class Callers implements Audience {
       if (known === undefined) throw error
       return known
     }
+  }
+
+  measure(figures: Figures): void {
+    figures.gauge(
+      'strand_known_callers',
+      'Access tokens whose holder is known from memory.',
+      this.#known.size,
+    )
   }
 
   async load(): Promise<() => void> {
@@ -140,9 +149,20 @@ export function resolveCaller(callers: Callers, header: string | null, clock: Cl
   return andThen(callers.find(token, clock.now()), found => found?.caller ?? 'invalid')
 }
 
-/** The operator, if the header carries the operator's token. */
-export function resolveOperator(operatorToken: string, header: string | null): Resolution {
+/**
+ * The operator behind the header: the holder of the first token, or one with a name. Names are looked up each time, for calls
+ * of operators are few: a token that was taken away is refused by every process at once.
+ */
+export function resolveOperator(
+  operatorToken: string,
+  store: Pick<Store, 'operators'>,
+  header: string | null,
+): Eventual<Resolution> {
   const token = tokenIn(header, BEARER)
   if (token === undefined) return ANONYMOUS
-  return sameSecret(token, operatorToken) ? { kind: 'operator' } : 'invalid'
+  if (sameSecret(token, operatorToken)) return { kind: 'operator', name: null }
+  if (!isWellMade(token)) return 'invalid'
+  return andThen(store.operators.withToken(hashOf(token)), name =>
+    name === undefined ? 'invalid' : { kind: 'operator', name },
+  )
 }

@@ -1,3 +1,5 @@
+import type { Figures } from '../kit/figures.ts'
+
 /** Passwords: argon2id, hashed and compared in the runtime's own threads, a few at a time so that they cannot take all memory. */
 const AT_ONCE = 2
 /** Whoever would have to wait behind so many is better told to come back. */
@@ -11,11 +13,15 @@ export class TooManyPasswords extends Error {
 }
 
 let running = 0
+let refused = 0
 const waiting: (() => void)[] = []
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   if (running >= AT_ONCE) {
-    if (waiting.length >= LONGEST_QUEUE) throw new TooManyPasswords()
+    if (waiting.length >= LONGEST_QUEUE) {
+      refused += 1
+      throw new TooManyPasswords()
+    }
     await new Promise<void>(resolve => waiting.push(resolve))
   }
   running += 1
@@ -25,6 +31,12 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
     running -= 1
     waiting.shift()?.()
   }
+}
+
+export function measurePasswords(figures: Figures): void {
+  figures.gauge('strand_password_hashing_running', 'Passwords that are being hashed or compared.', running)
+  figures.gauge('strand_password_hashing_waiting', 'Passwords that wait for that.', waiting.length)
+  figures.counter('strand_password_hashing_refused_total', 'Passwords that found the line full.', refused)
 }
 
 export function hashPassword(password: string): Promise<string> {

@@ -1,19 +1,31 @@
 import { Command, CommanderError } from 'commander'
+import { StrandError } from '../client/index.ts'
 import { WrongSettings } from '../config.ts'
 import { BadScenario } from '../demo/bad-scenario.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { VERSION } from '../version.ts'
+import { auditCommand } from './audit.ts'
+import { backupCommand } from './backup.ts'
 import { CalledWrongly } from './called-wrongly.ts'
+import { completionCommand } from './completion.ts'
+import { configCommand } from './config.ts'
 import { demoCommand } from './demo.ts'
+import { doctorCommand } from './doctor.ts'
+import { exportCommand } from './export.ts'
 import { healthcheckCommand } from './healthcheck.ts'
+import { importCommand } from './import.ts'
+import { keyRingCommand } from './key-ring.ts'
 import { migrateCommand } from './migrate.ts'
 import { print } from './print.ts'
 import { docsCommand, openapiCommand } from './reference.ts'
+import { restoreCommand } from './restore.ts'
 import { serveCommand } from './serve.ts'
-import { userCommand } from './user.ts'
+import { passwordCommand } from './user-password.ts'
+import { nounCommands } from './verbs/commands.ts'
+import { verifyCommand } from './verify.ts'
 
-/** Runs `strand` with these words and gives the exit code: 0 done, 1 failed, 2 called wrongly. */
-export async function runProgram(words: readonly string[]): Promise<number> {
+/** The whole tree of words. */
+export function createProgram(): Command {
   const program = new Command('strand')
     .description('A streaming platform API that you run yourself.')
     .version(VERSION, '-v, --version')
@@ -21,19 +33,40 @@ export async function runProgram(words: readonly string[]): Promise<number> {
     .addCommand(demoCommand)
     .addCommand(serveCommand)
     .addCommand(migrateCommand)
+    .addCommand(auditCommand)
+    .addCommand(backupCommand)
+    .addCommand(restoreCommand)
+    .addCommand(verifyCommand)
+    .addCommand(keyRingCommand)
+    .addCommand(exportCommand)
+    .addCommand(importCommand)
     .addCommand(healthcheckCommand)
-    .addCommand(userCommand)
+    .addCommand(doctorCommand)
+    .addCommand(configCommand)
     .addCommand(openapiCommand)
+    .addCommand(completionCommand)
     .addCommand(docsCommand, { hidden: true })
     .addCommand(new Command('version').description('print the version').action(() => print(`${VERSION}\n`)))
-  for (const command of program.commands)
-    for (const each of [command, ...command.commands]) each.exitOverride()
+  for (const noun of nounCommands()) program.addCommand(noun)
+  program.commands.find(command => command.name() === 'user')?.addCommand(passwordCommand)
+  throwInsteadOfExit(program)
+  return program
+}
+
+/** Runs `strand` with these words and gives the exit code: 0 done, 1 failed, 2 called wrongly. */
+export async function runProgram(words: readonly string[]): Promise<number> {
   try {
-    await program.parseAsync(words, { from: 'user' })
+    await createProgram().parseAsync(words, { from: 'user' })
     return 0
   } catch (error) {
     return exitCodeOf(error)
   }
+}
+
+/** Wherever in the tree the words are wrong, the exit code is ours to choose. */
+function throwInsteadOfExit(command: Command): void {
+  command.exitOverride()
+  for (const each of command.commands) throwInsteadOfExit(each)
 }
 
 function exitCodeOf(error: unknown): number {
@@ -46,7 +79,7 @@ function exitCodeOf(error: unknown): number {
     say(error.message)
     return 2
   }
-  if (error instanceof CannotStart) say(error.message)
+  if (error instanceof CannotStart || error instanceof StrandError) say(error.message)
   else say(error instanceof Error ? (error.stack ?? error.message) : String(error))
   return 1
 }

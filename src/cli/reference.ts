@@ -7,6 +7,7 @@ import { markdownReference } from '../reference/markdown.ts'
 import { openapiDocument } from '../reference/openapi.ts'
 import { scenarioSchema } from '../reference/scenario-schema.ts'
 import { VERSION } from '../version.ts'
+import { helpOf, placesUnder } from './command-tree.ts'
 import { print } from './print.ts'
 
 export const openapiCommand = new Command('openapi')
@@ -20,9 +21,9 @@ export const docsCommand = new Command('docs')
   .description('write the generated reference to docs/reference')
   .option('--check', 'only say whether it is up to date', false)
   .option('--folder <folder>', 'where to write', 'docs/reference')
-  .action((flags: { check: boolean; folder: string }) => {
+  .action((flags: { check: boolean; folder: string }, command: Command) => {
     const stale: string[] = []
-    for (const [name, text] of generatedDocuments()) {
+    for (const [name, text] of generatedDocuments(command.parent ?? command)) {
       const file = join(flags.folder, name)
       if (flags.check) {
         if (read(file) !== text) stale.push(file)
@@ -34,12 +35,13 @@ export const docsCommand = new Command('docs')
     if (stale.length > 0) throw new CannotStart(`out of date: ${stale.join(', ')}; run npm run docs`)
   })
 
-function generatedDocuments(): Map<string, string> {
+function generatedDocuments(program: Command): Map<string, string> {
   const documents = new Map<string, string>()
   for (const [family, text] of markdownReference()) documents.set(`${family}.md`, text)
   documents.set('openapi.json', `${openapiText('http://localhost:8080')}\n`)
   documents.set('settings.md', settingsPage())
   documents.set('scenario.schema.json', `${JSON.stringify(scenarioSchema(), null, 2)}\n`)
+  documents.set('command.md', commandPage(program))
   return documents
 }
 
@@ -59,6 +61,22 @@ function settingsPage(): string {
     '| Name | Meaning |',
     '|---|---|',
     ...rows,
+    '',
+  ].join('\n')
+}
+
+/** What `--help` says of every command, in one page to search. */
+function commandPage(program: Command): string {
+  const leaves = placesUnder(program).filter(({ commands }) => commands.length === 0)
+  return [
+    '# The command',
+    '',
+    '<!-- Made from the program by `npm run docs`; changes here are overwritten. -->',
+    '',
+    'How the verbs are meant is in [command-line.md](../command-line.md).',
+    ...leaves.map(
+      ({ command, path }) => `\n## strand ${path}\n\n\`\`\`text\n${helpOf(command).trim()}\n\`\`\``,
+    ),
     '',
   ].join('\n')
 }

@@ -1,11 +1,12 @@
 import { Command, Option } from 'commander'
-import { type Address, type Config, readConfig, SETTINGS } from '../config.ts'
+import { type Address, type Config, isLoopback, readConfig, SETTINGS } from '../config.ts'
 import { refuseDemoWorld } from '../demo/demo.ts'
 import { createLog, type Log } from '../kit/log.ts'
 import { startStrand } from '../serve.ts'
 import { tellSystemd } from './notify.ts'
 import { ownCommand } from './own-command.ts'
 import { listenForStop, stopInGoodOrder } from './signals.ts'
+import { shareMetrics } from './worker-metrics.ts'
 import { claimAddress, listenToSupervisor, superviseWorkers, tellReady } from './workers.ts'
 
 interface ServeFlags {
@@ -70,6 +71,7 @@ async function runServe(flags: ServeFlags): Promise<void> {
     readable: config.logReadable,
     ...(worker !== undefined && { base: { worker } }),
   })
+  if (worker === undefined) warnOfExposure(config, log)
   if (config.workers > 1 && worker === undefined)
     return serveWithWorkers(config, log, stopAsked, flags.notify)
 
@@ -78,6 +80,7 @@ async function runServe(flags: ServeFlags): Promise<void> {
     log,
     prepare: refuseDemoWorld,
     sharesPort: worker !== undefined,
+    ...(worker !== undefined && { gatherMetrics: shareMetrics(worker) }),
   })
   const { store, directory } = strand.rooms
   const serving = {
@@ -97,6 +100,15 @@ async function runServe(flags: ServeFlags): Promise<void> {
     await stopAsked
     await strand.stop()
   }
+}
+
+/** In a container the operator's listener has to be on every address; whoever meant it knows what stands in front. */
+function warnOfExposure({ operatorListen }: Config, log: Log): void {
+  if (operatorListen === undefined || isLoopback(operatorListen.host)) return
+  log.warn(
+    { operator_listen: shown(operatorListen) },
+    "the operator's listener is on an address that others may reach: let nobody through to it but the operator and the monitoring",
+  )
 }
 
 /** The workers are started with the words that this process was started with, and the addresses that were found free. */

@@ -1,4 +1,9 @@
+import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
+import { readConfig } from '../config.ts'
+import { storeFileOf } from '../data-folder.ts'
+import { CannotStart } from '../kit/cannot-start.ts'
+import { openStore } from '../open-store.ts'
 
 /** How a verb that works on the store itself is told which one. */
 export interface StoreFlags {
@@ -12,4 +17,13 @@ export function storeFlags(command: Command): Command {
     .option('--config <file>', 'settings as NAME=value lines')
     .option('--data <folder>', 'STRAND_DATA')
     .option('--database-url <url>', 'DATABASE_URL')
+}
+
+/** Opens the store that the flags and settings name. There must be one: a folder that was mistyped is not made. */
+export function openExistingStore(flags: StoreFlags): ReturnType<typeof openStore> {
+  const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
+  if (config.databaseUrl === undefined && !existsSync(storeFileOf(config))) {
+    throw new CannotStart(`there is no store in ${config.dataFolder}: name its folder with --data`)
+  }
+  return openStore(config)
 }

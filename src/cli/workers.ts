@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import type { Address } from '../config.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import type { Log } from '../kit/log.ts'
+import { MetricsExchange } from './worker-metrics.ts'
 
 const PAUSE_MILLISECONDS = 1000
 /** A worker that lives shorter than this has failed to start; after so many in a row there is no use in trying again. */
@@ -32,9 +33,15 @@ export async function superviseWorkers(plan: WorkerPlan, onReady: () => void): P
   })
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => undefined)
+  let restarts = 0
+  const exchange = new MetricsExchange(
+    () => new Map(workers.map(({ child }, name) => [String(name), child])),
+    () => restarts,
+  )
+  const start = (name: number) => startWorker(plan, name, exchange)
   const keepAlive = async (name: number, first: Worker) => {
     let shortLives = 0
-    for (let worker = first; ; worker = startWorker(plan, name)) {
+    for (let worker = first; ; worker = start(name)) {
       workers[name] = worker
       const code = await worker.child.exited
       if (stopping) return
@@ -46,16 +53,17 @@ export async function superviseWorkers(plan: WorkerPlan, onReady: () => void): P
       }
       await Bun.sleep(PAUSE_MILLISECONDS)
       if (stopping) return
+      restarts += 1
     }
   }
 
   // The first one prepares the store and the secrets; if it cannot, it has said why.
-  const first = startWorker(plan, 0)
+  const first = start(0)
   workers.push(first)
   let lives: Promise<void>[] = []
   try {
     await Promise.race([first.ready, plan.stopAsked])
-    const others = Array.from({ length: plan.count - 1 }, (_, index) => startWorker(plan, index + 1))
+    const others = Array.from({ length: plan.count - 1 }, (_, index) => start(index + 1))
     workers.push(...others)
     lives = [first, ...others].map((worker, name) => keepAlive(name, worker))
     await Promise.race([Promise.all(others.map(worker => worker.ready)), plan.stopAsked])
@@ -75,14 +83,15 @@ interface Worker {
   readonly ready: Promise<void>
 }
 
-function startWorker({ words }: WorkerPlan, name: number): Worker {
+function startWorker({ words }: WorkerPlan, name: number, exchange: MetricsExchange): Worker {
   const { promise: ready, resolve, reject } = Promise.withResolvers<void>()
   const child = Bun.spawn([...words, '--worker', String(name)], {
     stdin: 'ignore',
     stdout: 'inherit',
     stderr: 'inherit',
-    ipc: message => {
+    ipc: (message, child) => {
       if (message === READY) resolve()
+      else exchange.hear(message, child)
     },
     onExit: () => reject(new CannotStart(`worker ${name} did not start`)),
   })

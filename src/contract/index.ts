@@ -1,3 +1,4 @@
+import * as audit from './control/audit.ts'
 import * as benefits from './control/benefits.ts'
 import * as channels from './control/channels.ts'
 import * as clients from './control/clients.ts'
@@ -5,9 +6,12 @@ import { advanceClock, clearFaults, planFault, readClock, resetWorld } from './c
 import * as entitlements from './control/entitlements.ts'
 import * as follows from './control/follows.ts'
 import * as games from './control/games.ts'
+import * as operators from './control/operators.ts'
 import * as organizations from './control/organizations.ts'
 import * as tokens from './control/tokens.ts'
+import * as transfer from './control/transfer.ts'
 import * as users from './control/users.ts'
+import * as videos from './control/videos.ts'
 import * as viewers from './control/viewers.ts'
 import { createStreamMarker } from './helix/create-stream-marker.ts'
 import { getDropsEntitlements } from './helix/get-drops-entitlements.ts'
@@ -23,8 +27,8 @@ import { revokeToken } from './oauth/revoke-token.ts'
 import { validateToken } from './oauth/validate-token.ts'
 import type { Operation } from './operation.ts'
 
-/** The census: every operation there is. What is not in this list is not answered. */
-export const operations: readonly Operation[] = [
+/** The census: every operation there is, by family and under its own name. What is not in it is not answered. */
+export const helixOperations = {
   getDropsEntitlements,
   updateDropsEntitlements,
   getStreams,
@@ -32,26 +36,41 @@ export const operations: readonly Operation[] = [
   getStreamKey,
   createStreamMarker,
   getStreamMarkers,
+}
 
+export const oauthOperations = {
   createToken,
   createDeviceCode,
   validateToken,
   revokeToken,
   mintUserToken,
+}
 
-  ...Object.values(users),
-  ...Object.values(organizations),
-  ...Object.values(games),
-  ...Object.values(benefits),
-  ...Object.values(clients),
-  ...Object.values(tokens),
-  ...Object.values(channels),
-  ...Object.values(follows),
-  ...Object.values(viewers),
-  ...Object.values(entitlements),
+export const controlOperations = {
+  ...users,
+  ...organizations,
+  ...games,
+  ...benefits,
+  ...clients,
+  ...tokens,
+  ...channels,
+  ...follows,
+  ...viewers,
+  ...entitlements,
+  ...videos,
+  ...operators,
+  ...audit,
+  exportLines: transfer.exportLines,
+  importLines: transfer.importLines,
   advanceClock,
   readClock,
   planFault,
   clearFaults,
   resetWorld,
+}
+
+export const operations: readonly Operation[] = [
+  ...Object.values(helixOperations),
+  ...Object.values(oauthOperations),
+  ...Object.values(controlOperations),
 ]

@@ -26,6 +26,10 @@ export interface Operation {
    * `text`: a JSON object that may be so large that the handler is given its text, and has it read elsewhere.
    */
   readonly bodyFrom?: 'json' | 'anywhere' | 'text'
+  /** The body is lines of JSON of any number, each of this shape: `application/x-ndjson`. The handler reads them as they come. */
+  readonly bodyLines?: TSchema
+  /** The answer is lines of JSON, each of this shape, sent as they are made. Instead of `returns`. */
+  readonly answerLines?: TSchema
   readonly exactlyOne?: readonly [string, string]
   readonly page?: PageRule
   /** The request may carry an `Idempotency-Key` (D-39). */

@@ -48,6 +48,11 @@ export const problems = {
     message: (kind: string, id: string) => `There is no ${kind} with the id "${id}"; create it first.`,
   },
   refused_reference: { status: 400, message: (why: string) => why },
+  wrong_line: {
+    status: 400,
+    message: (line: number, why: string) => `Line ${line}: ${why}. Nothing was changed.`,
+  },
+  body_cut_off: { status: 400, message: () => 'The body was cut off. Nothing was changed.' },
 
   token_missing: {
     status: 401,

@@ -12,6 +12,7 @@ type Kind =
   | 'Record'
   | 'String'
   | 'Union'
+  | 'Unknown'
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -40,6 +41,7 @@ const words = {
   }),
   String: (options?: Schema) => ({ type: 'string', ...options }),
   Union: (variants: readonly Schema[], options?: Schema) => ({ anyOf: variants, ...options }),
+  Unknown: (options?: Schema) => ({ ...options }),
 }
 
 /**

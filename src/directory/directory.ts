@@ -15,6 +15,7 @@ import type { Key, Page, Window } from '../contract/page.ts'
 import type { Stream } from '../contract/resources/stream.ts'
 import { compareRank, type Rank } from '../domain/ranking.ts'
 import { compareDecimal } from '../kit/decimal.ts'
+import type { Figures } from '../kit/figures.ts'
 import { type Change, type FeedEntry, type FeedPoint, type LiveStream, samePoint } from '../store/feed.ts'
 import { Journal, NO_STEP, type Step } from './journal.ts'
 import { Numbers } from './numbers.ts'
@@ -97,6 +98,14 @@ export class Directory {
 
   get size(): number {
     return this.#byStream.size
+  }
+
+  measure(figures: Figures): void {
+    let viewers = 0
+    for (const { index } of this.#byStream.values()) viewers += this.#counts[index] ?? 0
+    figures.gauge('strand_directory_streams', 'Live streams.', this.size)
+    figures.gauge('strand_directory_viewers', 'Viewers of all live streams together.', viewers)
+    figures.gauge('strand_directory_rankings', 'Rankings kept for walks that are under way.', this.#kept.size)
   }
 
   /** Moves when a walk that begins now would go along another ranking than before: a page of such a walk holds so long. */

@@ -1,3 +1,4 @@
+import { Unavailable } from '../store/errors.ts'
 import type { FeedEntry, FeedPoint } from '../store/feed.ts'
 import type { FeedFollower } from '../store/follower.ts'
 import type { Store } from '../store/store.ts'
@@ -7,8 +8,10 @@ import type { Directory } from './directory.ts'
 const AT_ONCE = 10
 /** The furthest that is looked back; the feed itself forgets after some minutes. */
 const MOST_ENTRIES = 100_000
-/** How long a page waits for a store that is away, rather than show some twice: a failover takes some seconds. */
+/** How long a store may be away before pages that need it are refused: a failover takes some seconds. */
 const PATIENCE_MILLISECONDS = 8000
+/** A store that has been away for longer than that is given this long. */
+const LEAST_PATIENCE_MILLISECONDS = 250
 const RETRY_MILLISECONDS = 50
 
 /**
@@ -19,25 +22,37 @@ export class History {
   readonly #store: Store
   readonly #directory: Directory
   readonly #follower: FeedFollower
+  readonly #patience: number
   readonly #underWay = new Map<string, Promise<void>>()
 
-  constructor(store: Store, directory: Directory, follower: FeedFollower) {
+  constructor(
+    store: Store,
+    directory: Directory,
+    follower: FeedFollower,
+    patienceMilliseconds = PATIENCE_MILLISECONDS,
+  ) {
     this.#store = store
     this.#directory = directory
     this.#follower = follower
+    this.#patience = patienceMilliseconds
   }
 
-  /** Tries; a point that cannot be reached is not an error, the walk goes on by sort key then (D-33). */
+  /**
+   * Tries. A point that the store has forgotten is not an error, the walk goes on by sort key then (D-33). But while the
+   * store is away it is `Unavailable`: another process may know the point, and a page that shows some twice and leaves some
+   * out would look like any other.
+   */
   async reach(point: FeedPoint): Promise<void> {
     const name = `${point.seq} ${point.nonce}`
     const attempt = this.#underWay.get(name) ?? this.#try(point).finally(() => this.#underWay.delete(name))
     this.#underWay.set(name, attempt)
-    await attempt.catch(() => undefined)
+    await attempt
   }
 
   /** Reads the feed as soon as it can be read: a store that is away may be back in a moment. */
   async #catchUp(): Promise<void> {
-    const deadline = Bun.sleep(PATIENCE_MILLISECONDS).then(() => 'late' as const)
+    const left = this.#follower.inStepAt + this.#patience - performance.now()
+    const deadline = Bun.sleep(Math.max(left, LEAST_PATIENCE_MILLISECONDS)).then(() => 'late' as const)
     for (;;) {
       const outcome = await Promise.race([
         deadline,
@@ -46,7 +61,8 @@ export class History {
           () => Bun.sleep(RETRY_MILLISECONDS),
         ),
       ])
-      if (outcome !== undefined) return
+      if (outcome === 'done') return
+      if (outcome === 'late') throw new Unavailable('the point where a walk began cannot be read')
     }
   }
 

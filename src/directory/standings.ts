@@ -22,6 +22,10 @@ export class Standings {
   readonly #kept = new Map<string, Standing>()
   #streams = 0
 
+  get size(): number {
+    return this.#kept.size
+  }
+
   has(point: FeedPoint): boolean {
     return this.#kept.has(nameOf(point))
   }

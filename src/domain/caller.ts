@@ -1,7 +1,8 @@
 /** Who is asking, as far as the token tells. */
 export type Caller =
   | { readonly kind: 'anonymous' }
-  | { readonly kind: 'operator' }
+  /** The holder of the first operator token has no name. */
+  | { readonly kind: 'operator'; readonly name: string | null }
   | {
       readonly kind: 'app'
       readonly client_id: string
@@ -21,4 +22,18 @@ export type UserCaller = Extract<Caller, { kind: 'user' }>
 
 export function isTokenCaller(caller: Caller): caller is TokenCaller {
   return caller.kind === 'app' || caller.kind === 'user'
+}
+
+/** What a caller is called in the audit log. */
+export function actorOf(caller: Caller): string {
+  switch (caller.kind) {
+    case 'anonymous':
+      return 'anonymous'
+    case 'operator':
+      return caller.name === null ? 'operator' : `operator/${caller.name}`
+    case 'app':
+      return `client/${caller.client_id}`
+    case 'user':
+      return `client/${caller.client_id}/user/${caller.user_id}`
+  }
 }

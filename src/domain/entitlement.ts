@@ -1,5 +1,6 @@
 import {
   type EntitlementUpdate,
+  type FulfillmentStatus,
   UPDATE_STATUSES,
   type UpdateStatus,
 } from '../contract/resources/entitlement.ts'
@@ -17,6 +18,8 @@ export interface UpdateCandidate {
   readonly id: string
   readonly organization_id: string
   readonly user_id: string
+  readonly timestamp: string
+  readonly fulfillment_status: FulfillmentStatus
   readonly last_updated: string
 }
 

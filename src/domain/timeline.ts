@@ -13,6 +13,11 @@ export function markerPosition(started_at: string, now: number, latest: number |
   return Math.min(Math.max(elapsed, latest ?? 0, 0), LARGEST_POSITION)
 }
 
+/** Whole seconds from a stored moment on; never negative, whatever the clock does. */
+export function secondsBetween(from: string, to: number): number {
+  return Math.max(0, Math.floor((to - Date.parse(from)) / 1000))
+}
+
 /** `1h2m3s`, the way a video's page takes a moment. */
 export function videoMoment(seconds: number): string {
   return `${Math.floor(seconds / 3600)}h${Math.floor(seconds / 60) % 60}m${seconds % 60}s`

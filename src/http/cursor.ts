@@ -19,18 +19,20 @@ const PURPOSE = 'cursor'
  * which is not carried: a cursor that was altered, or belongs elsewhere, does not verify (D-14).
  */
 export class Cursors {
+  readonly #ring: KeyRing
   /** Keyed and unused, newest key first: a copy of one costs less than a new one. */
-  readonly #hashers: readonly [Bun.CryptoHasher, ...Bun.CryptoHasher[]]
+  #kept: readonly [Bun.CryptoHasher, ...Bun.CryptoHasher[]]
+  #generation: number
 
   constructor(ring: KeyRing) {
-    const hasher = (id: string) => new Bun.CryptoHasher('sha256', ring.derive(PURPOSE, id))
-    const older = ring.ids.filter(id => id !== ring.newest)
-    this.#hashers = [hasher(ring.newest), ...older.map(hasher)]
+    this.#ring = ring
+    this.#kept = hashersOf(ring)
+    this.#generation = ring.generation
   }
 
   seal(binding: string, { first, last, memory }: Bookmark): string {
     const payload = JSON.stringify(memory === undefined ? [first, last] : [first, last, memory])
-    return bytesOf(this.#hashers[0], binding, payload).toString('base64url')
+    return bytesOf(this.#hashers()[0], binding, payload).toString('base64url')
   }
 
   /** The bookmark, or undefined if this is not a cursor that was given out for exactly this. */
@@ -39,7 +41,7 @@ export class Cursors {
     // One text for each cursor: stray bits and characters that decoding passes over are refused.
     if (bytes.length <= HEAD_BYTES || bytes.toString('base64url') !== text) return undefined
     const payload = bytes.toString('utf8', HEAD_BYTES)
-    const isOurs = this.#hashers.some(hasher => {
+    const isOurs = this.#hashers().some(hasher => {
       const ours = bytesOf(hasher, binding, payload)
       return ours.length === bytes.length && timingSafeEqual(ours, bytes)
     })
@@ -47,6 +49,20 @@ export class Cursors {
     const [first, last, memory] = JSON.parse(payload) as [Key, Key, Key?]
     return { first, last, memory }
   }
+
+  #hashers(): readonly [Bun.CryptoHasher, ...Bun.CryptoHasher[]] {
+    if (this.#generation !== this.#ring.generation) {
+      this.#kept = hashersOf(this.#ring)
+      this.#generation = this.#ring.generation
+    }
+    return this.#kept
+  }
+}
+
+function hashersOf(ring: KeyRing): [Bun.CryptoHasher, ...Bun.CryptoHasher[]] {
+  const [newest, ...older] = ring.deriveAll(PURPOSE).map(key => new Bun.CryptoHasher('sha256', key))
+  if (newest === undefined) throw new Error('a key ring has at least one key')
+  return [newest, ...older]
 }
 
 function bytesOf(hasher: Bun.CryptoHasher, binding: string, payload: string): Buffer {

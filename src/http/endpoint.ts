@@ -7,10 +7,12 @@ import { type Family, familyOf, type Operation } from '../contract/operation.ts'
 import { LARGEST_PAGE, type Window } from '../contract/page.ts'
 import { raise } from '../contract/problem.ts'
 import { refusal } from '../domain/access.ts'
-import { type Caller, isTokenCaller } from '../domain/caller.ts'
+import { OPERATOR_CHAIN } from '../domain/audit.ts'
+import { actorOf, type Caller, isTokenCaller } from '../domain/caller.ts'
+import { isoMillis } from '../kit/clock.ts'
 import { andThen, type Eventual } from '../kit/eventual.ts'
 import { lazily } from '../kit/lazily.ts'
-import type { Call, Implementation, Rooms } from '../operations/implement.ts'
+import { type Call, type Implementation, type Rooms, StreamedLines } from '../operations/implement.ts'
 import { readBody } from './body.ts'
 import type { Cursors } from './cursor.ts'
 import { commonHeaders, Letterhead } from './headers.ts'
@@ -25,8 +27,10 @@ import {
   parseJsonObject,
   splitPairs,
 } from './parse.ts'
-import type { Limiter } from './rate-limit.ts'
+import { bucketOf, type Limiter } from './rate-limit.ts'
 import { createReplyWriter } from './reply.ts'
+import { streamOf } from './stream.ts'
+import type { Tally, Traffic } from './traffic.ts'
 import type { Visit } from './visit.ts'
 
 const PUBLIC_BODY_BYTES = 64 * 1024
@@ -41,6 +45,7 @@ export interface Counter {
   readonly limiter: Limiter
   readonly operatorToken: string
   readonly checkReplies: boolean
+  readonly traffic: Traffic
 }
 
 type Params = Readonly<Record<string, string>>
@@ -48,6 +53,7 @@ type Params = Readonly<Record<string, string>>
 export class Endpoint {
   readonly operation: Operation
   readonly family: Family
+  readonly tally: Tally
   readonly #handle: Implementation['handle']
   readonly #versionOf: Implementation['versionOf']
   readonly #hot = new HotAnswers()
@@ -61,6 +67,7 @@ export class Endpoint {
   constructor(implementation: Implementation, counter: Counter) {
     this.operation = implementation.operation
     this.family = familyOf(this.operation)
+    this.tally = counter.traffic.tallyOf(this.operation.id, this.operation.status ?? 200)
     this.#handle = implementation.handle
     this.#versionOf = implementation.versionOf
     this.#reader = lazily(() => createInputReader(this.operation))
@@ -86,8 +93,10 @@ export class Endpoint {
   #resolve(visit: Visit): Eventual<Resolution> {
     if (this.operation.access.kind === 'open') return ANONYMOUS
     const { authorization } = visit
-    if (this.family === 'control') return resolveOperator(this.#counter.operatorToken, authorization)
-    const { callers, clock } = this.#counter.rooms
+    const { callers, clock, store } = this.#counter.rooms
+    if (this.family === 'control') {
+      return resolveOperator(this.#counter.operatorToken, store, authorization)
+    }
     const resolved = resolveCaller(callers, authorization, clock)
     if (!(resolved instanceof Promise)) return resolved
     return resolved.catch(async thrown => {
@@ -103,7 +112,9 @@ export class Endpoint {
     const payer = resolution === 'invalid' ? ANONYMOUS : resolution
     return andThen(this.#counter.limiter.take(payer, visit.address), allowance => {
       visit.allowance = allowance
-      if (!allowance.allowed) raise('rate_limited')
+      if (allowance.allowed) return
+      this.#counter.traffic.refuse(bucketOf(payer))
+      raise('rate_limited')
     })
   }
 
@@ -128,25 +139,41 @@ export class Endpoint {
   }
 
   /** The text of the answer, or the bytes of one that is still good. */
-  #bodyFor(visit: Visit, params: Params, caller: Caller): Eventual<string | Blob> {
+  #bodyFor(visit: Visit, params: Params, caller: Caller): Eventual<ResponseBody> {
     const version = this.#versionOf?.(this.#counter.rooms, visit.search)
     if (version === undefined) return this.#ask(visit, params, caller)
     const answers = this.#hot.at(version, visit.began)
     const kept = answers.find(caller, visit.search)
     if (kept !== undefined) return kept
     return andThen(this.#ask(visit, params, caller), text => {
-      answers.keep(caller, visit.search, text)
+      if (typeof text === 'string') answers.keep(caller, visit.search, text)
       return text
     })
   }
 
-  #ask(visit: Visit, params: Params, caller: Caller): Eventual<string> {
+  #ask(visit: Visit, params: Params, caller: Caller): Eventual<ResponseBody> {
+    if (this.operation.answerLines !== undefined) visit.holdOpen()
     return andThen(this.#read(visit, params, caller), call =>
-      andThen(this.#handle(call, this.#counter.rooms), this.#write),
+      andThen(this.#handle(call, this.#roomsFor(caller)), answer =>
+        answer instanceof StreamedLines ? streamOf(answer) : this.#write(answer),
+      ),
     )
   }
 
   /** Parameters and body, checked and typed; the cursor opened. */
+  /** Whatever an operator changes is recorded: the store that a handler of the control API is given knows under whose name. */
+  #roomsFor(caller: Caller): Rooms {
+    const { rooms } = this.#counter
+    if (this.family !== 'control' || this.operation.method === 'GET') return rooms
+    const author = {
+      actor: actorOf(caller),
+      operation: this.operation.id,
+      chain: OPERATOR_CHAIN,
+      at: isoMillis(rooms.clock.now()),
+    }
+    return { ...rooms, store: rooms.store.as(author) }
+  }
+
   #read(visit: Visit, params: Params, caller: Caller): Eventual<Call<Operation>> {
     const { operation } = this
     const { request, headers, search, authorization } = visit
@@ -164,6 +191,7 @@ export class Endpoint {
           query: query as never,
           body: body as never,
           bodyText,
+          bodyPieces: request.body ?? NO_PIECES,
           caller,
           window: this.#window(query, binding),
           authorization,
@@ -224,10 +252,10 @@ export class Endpoint {
     return JSON.stringify([this.operation.id, filters, ownerOf(caller)])
   }
 
-  #respond(visit: Visit, caller: Caller, body: string | Blob): Response {
-    const { returns, status = 200 } = this.operation
+  #respond(visit: Visit, caller: Caller, body: ResponseBody): Response {
+    const { returns, answerLines, status = 200 } = this.operation
     const letterhead = caller.kind === 'anonymous' ? this.#forAnonymous : this.#forCallers
-    return letterhead.respond(status, returns === undefined ? null : body, visit)
+    return letterhead.respond(status, returns === undefined && answerLines === undefined ? null : body, visit)
   }
 }
 
@@ -236,17 +264,22 @@ interface Body {
   readonly bodyText: string
 }
 
+type ResponseBody = string | Blob | ReadableStream<Uint8Array>
+
+async function* noPieces(): AsyncGenerator<Uint8Array> {}
+const NO_PIECES = noPieces()
 const NO_FIELDS: Fields = {}
 const NO_BODY: Body = { body: NO_FIELDS, bodyText: '' }
 
 /** The headers of a success (D-21). */
 function headersOf(operation: Operation, caller?: Caller): Record<string, string> {
   const { 'Content-Type': type = '', ...common } = commonHeaders(familyOf(operation))
-  const { cacheSeconds, returns } = operation
+  const { cacheSeconds, returns, answerLines } = operation
   const isPublic = cacheSeconds !== undefined && caller?.kind === 'anonymous'
   return {
     ...common,
     ...(returns !== undefined && { 'Content-Type': type }),
+    ...(answerLines !== undefined && { 'Content-Type': 'application/x-ndjson' }),
     ...(cacheSeconds !== undefined && { Vary: 'Authorization' }),
     ...(isPublic && { 'Cache-Control': `public, max-age=${cacheSeconds}` }),
   }

@@ -42,7 +42,11 @@ export class Letterhead {
     this.#headers = new Headers(fixed)
   }
 
-  respond(status: number, body: string | Blob | null, { requestId, allowance }: Reference): Response {
+  respond(
+    status: number,
+    body: string | Blob | ReadableStream<Uint8Array> | null,
+    { requestId, allowance }: Reference,
+  ): Response {
     this.#headers.set('X-Request-Id', requestId)
     this.#show(allowance)
     return new Response(body, { status, headers: this.#headers })

@@ -1,5 +1,6 @@
 import type { Caller } from '../domain/caller.ts'
 import { andThen, type Eventual } from '../kit/eventual.ts'
+import type { Figures } from '../kit/figures.ts'
 import { Recent } from '../kit/recent.ts'
 import type { Store } from '../store/store.ts'
 import {
@@ -49,6 +50,7 @@ export class LeasedLimiter implements Limiter {
   readonly #store: Store
   readonly #alone: LocalLimiter
   readonly #leases = new Recent<Lease>(MANY_LEASES)
+  readonly #asked = { granted: 0, refused: 0, failed: 0 }
   #awayUntil = 0
 
   constructor(limits: RateLimits, store: Store) {
@@ -99,9 +101,14 @@ export class LeasedLimiter implements Limiter {
   }
 
   #ask(name: string, lease: Lease, limit: number): Promise<void> {
-    lease.asking ??= this.#renew(name, lease, limit).finally(() => {
-      lease.asking = undefined
-    })
+    lease.asking ??= this.#renew(name, lease, limit)
+      .catch(error => {
+        this.#asked.failed += 1
+        throw error
+      })
+      .finally(() => {
+        lease.asking = undefined
+      })
     return lease.asking
   }
 
@@ -126,7 +133,16 @@ export class LeasedLimiter implements Limiter {
     lease.since = now
     lease.until = now + KEPT_MILLISECONDS
     lease.left = left
+    this.#asked[granted === 0 ? 'refused' : 'granted'] += 1
     if (granted === 0) lease.refusedUntil = now + REFUSED_MILLISECONDS
+  }
+
+  measure(figures: Figures): void {
+    figures.counter(
+      'strand_rate_limit_leases_total',
+      'Times the store was asked for a share of points, by its answer.',
+      Object.entries(this.#asked).map(([outcome, count]) => [{ outcome }, count]),
+    )
   }
 
   #lease(name: string): Lease {

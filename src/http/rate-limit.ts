@@ -1,5 +1,6 @@
 import type { Caller } from '../domain/caller.ts'
 import type { Eventual } from '../kit/eventual.ts'
+import type { Figures } from '../kit/figures.ts'
 import { networkOf } from '../kit/network.ts'
 import { Recent } from '../kit/recent.ts'
 
@@ -31,6 +32,8 @@ const MANY_BUCKETS = 100_000
 export interface Limiter {
   /** Takes a point from the caller's bucket, if there is one. */
   take(caller: Caller, address: () => string): Eventual<Allowance>
+  /** What several processes share is asked for; a process by itself has nothing to tell. */
+  measure(figures: Figures): void
 }
 
 /** Token buckets in memory. Real time only: the demo's clock neither fills nor empties them. */
@@ -59,6 +62,8 @@ export class LocalLimiter implements Limiter {
     }
   }
 
+  measure(): void {}
+
   #bucket(name: string, limit: number, now: number): Bucket {
     const known = this.#buckets.get(name)
     if (known === undefined) {
@@ -73,8 +78,12 @@ export class LocalLimiter implements Limiter {
 }
 
 export function limitOf(limits: RateLimits, caller: Caller): number {
-  if (caller.kind === 'app') return limits.app
-  return caller.kind === 'user' ? limits.user : limits.anonymous
+  return limits[bucketOf(caller)]
+}
+
+/** The kind of bucket that a caller draws from. */
+export function bucketOf({ kind }: Caller): keyof RateLimits {
+  return kind === 'app' || kind === 'user' ? kind : 'anonymous'
 }
 
 let full: Allowance = { allowed: true, limit: SHOWN_WHEN_OFF, remaining: SHOWN_WHEN_OFF, reset: 0 }

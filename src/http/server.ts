@@ -4,10 +4,12 @@ import { ANONYMOUS, type Resolution, resolveCaller } from '../auth/callers.ts'
 import { type Family, familyOf } from '../contract/operation.ts'
 import { type Problem, problem, raise } from '../contract/problem.ts'
 import { andThen, type Eventual } from '../kit/eventual.ts'
+import { EXPOSITION_TYPE } from '../kit/figures.ts'
 import type { Implementation } from '../operations/implement.ts'
 import type { Pages } from '../pages/pages.ts'
 import { clientAddress } from './client-address.ts'
 import { type Counter, Endpoint } from './endpoint.ts'
+import { isFromThisMachine } from './exposure.ts'
 import { asProblem, failureBody } from './failure.ts'
 import { letterheadOf, preflightLetterhead } from './headers.ts'
 import { fullBucket } from './rate-limit.ts'
@@ -26,6 +28,12 @@ const PREFIXES: readonly (readonly [prefix: string, Family])[] = [
 /** Three lists of 100 values make a request line of about 10 KB; the runtime's own limit leaves little beside it. */
 Object.assign(http, { maxHeaderSize: 32 * 1024 })
 
+/** How often the log says that the operator's side was asked for from outside. */
+const WARNING_MILLISECONDS = 60_000
+/** How long a connection may be silent; and one on which long work is done, which is as long as the runtime allows. */
+const IDLE_SECONDS = 12
+const HELD_OPEN_SECONDS = 255
+
 /** How long a stop waits for the answers under way. */
 const LAST_ANSWERS_MILLISECONDS = 15_000
 
@@ -40,6 +48,8 @@ export interface ServerOptions extends Counter {
   isReady(): Promise<boolean>
   /** How old what is shown from memory may be; told by /readyz. */
   staleSeconds(): number
+  /** What /metrics shows. */
+  metrics(): Promise<string>
 }
 
 /** Which families a listener answers. */
@@ -50,6 +60,7 @@ export class Application {
   readonly #options: ServerOptions
   readonly #router = new Router<Endpoint>()
   readonly #isLogged: boolean
+  #warnedAt = Number.NEGATIVE_INFINITY
 
   constructor(options: ServerOptions) {
     this.#options = options
@@ -62,19 +73,21 @@ export class Application {
     }
   }
 
-  handle(request: Request, peer: () => string, side: Side): Eventual<Response> {
+  handle(request: Request, peer: Peer, side: Side): Eventual<Response> {
     const { trustedProxies } = this.#options
-    const visit = new Visit(request, () =>
-      clientAddress(peer(), request.headers.get('x-forwarded-for'), trustedProxies),
+    const visit = new Visit(
+      request,
+      () => clientAddress(peer.address(), request.headers.get('x-forwarded-for'), trustedProxies),
+      () => peer.holdOpen(),
     )
-    const answered = this.#answerOrRefuse(visit, side)
-    return this.#isLogged ? andThen(answered, response => this.#log(visit, response)) : answered
-  }
-
-  #answerOrRefuse(visit: Visit, side: Side): Eventual<Response> {
+    this.#options.traffic.begin()
     try {
       const answer = this.#answer(visit, side)
-      return answer instanceof Promise ? answer.catch(thrown => this.#refuse(visit, thrown)) : answer
+      if (!(answer instanceof Promise)) return this.#conclude(visit, answer)
+      return answer.then(
+        response => this.#conclude(visit, response),
+        thrown => this.#refuse(visit, thrown),
+      )
     } catch (thrown) {
       return this.#refuse(visit, thrown)
     }
@@ -82,25 +95,38 @@ export class Application {
 
   #answer(visit: Visit, side: Side): Eventual<Response> {
     const found = this.#router.find(visit.method, visit.path)
-    const { pages } = this.#options
-    if (found === undefined && side.includes('oauth') && pages.has(visit.method, visit.path))
+    const { pages, traffic } = this.#options
+    if (found === undefined && side.includes('oauth') && pages.has(visit.method, visit.path)) {
+      visit.tally = traffic.pages
       return pages.answer(visit)
+    }
     const family = found === undefined ? familyAt(visit.path) : found.target.family
-    if (family === undefined || !side.includes(family)) return this.#answerOutside(visit)
+    if (family === undefined || !side.includes(family)) return this.#answerOutside(visit, side)
+    if (family === 'control' && !this.#showsControl(visit, side)) return this.#answerOutside(visit, side)
     visit.family = family
     if (found === undefined) return this.#answerUnknown(visit, family)
     visit.endpoint = found.target
+    visit.tally = found.target.tally
     return found.target.answer(visit, found.params)
   }
 
   #refuse(visit: Visit, thrown: unknown): Response {
     const failure = asProblem(thrown, visit.endpoint?.operation, this.#options.rooms.log)
     visit.failure = failure
-    return refusal(visit, failure)
+    return this.#conclude(visit, refusal(visit, failure))
   }
 
-  #log({ requestId, method, endpoint, failure, began }: Visit, response: Response): Response {
-    const ms = Math.round((performance.now() - began) * 100) / 100
+  /** Counts the answer, and logs it where that is wanted. */
+  #conclude(visit: Visit, response: Response): Response {
+    const { traffic } = this.#options
+    const milliseconds = performance.now() - visit.began
+    traffic.end(visit.tally ?? traffic.unknown, response.status, milliseconds, visit.failure?.name)
+    if (this.#isLogged) this.#log(visit, response, milliseconds)
+    return response
+  }
+
+  #log({ requestId, method, endpoint, failure }: Visit, response: Response, milliseconds: number): void {
+    const ms = Math.round(milliseconds * 100) / 100
     this.#options.rooms.log.debug(
       {
         request_id: requestId,
@@ -112,12 +138,29 @@ export class Application {
       },
       'answered',
     )
-    return response
+  }
+
+  /**
+   * Whether this request is shown the operator's side. On a listener of its own it always is; where that is shared with
+   * the public side, only if it does not come through a proxy. The log tells what to do, the answer nothing.
+   */
+  #showsControl({ headers, path }: Visit, side: Side): boolean {
+    if (!side.includes('control')) return false
+    if (!side.includes('helix') || isFromThisMachine(headers)) return true
+    const now = performance.now()
+    if (path !== '/docs' && now - this.#warnedAt > WARNING_MILLISECONDS) {
+      this.#warnedAt = now
+      this.#options.rooms.log.warn(
+        "a request for the operator's side came through a proxy, or under a foreign name, and was answered 404: give that side a listener of its own with STRAND_OPERATOR_LISTEN",
+      )
+    }
+    return false
   }
 
   /** What is there beside the families. */
-  #answerOutside(visit: Visit): Eventual<Response> {
-    const { openapi, version, isReady, staleSeconds } = this.#options
+  #answerOutside(visit: Visit, side: Side): Eventual<Response> {
+    const { openapi, version, isReady, staleSeconds, traffic } = this.#options
+    visit.tally = traffic.others
     const reply = (status: number, answer: object) =>
       letterheadOf(undefined).respond(status, JSON.stringify(answer), visit)
     switch (visit.method === 'GET' && visit.path) {
@@ -135,6 +178,8 @@ export class Application {
         response.headers.set('Access-Control-Allow-Origin', '*')
         return response
       }
+      case '/metrics':
+        return this.#showsControl(visit, side) ? this.#answerMetrics(visit) : this.#answerNothing(visit)
       case '/':
         return reply(200, {
           name: 'Strand',
@@ -142,10 +187,22 @@ export class Application {
           helix: '/helix',
           oauth: '/oauth2',
           reference: '/openapi.json',
+          docs: '/docs',
         })
       default:
-        return raise('route_unknown')
+        return this.#answerNothing(visit)
     }
+  }
+
+  async #answerMetrics(visit: Visit): Promise<Response> {
+    const response = letterheadOf(undefined).respond(200, await this.#options.metrics(), visit)
+    response.headers.set('Content-Type', EXPOSITION_TYPE)
+    return response
+  }
+
+  #answerNothing(visit: Visit): never {
+    visit.tally = this.#options.traffic.unknown
+    return raise('route_unknown')
   }
 
   /** An unknown path costs its point like every answer, and is told as unknown even from an empty bucket. */
@@ -194,6 +251,13 @@ export function answerBeforeReady(request: Request): Response {
   return refusal(visit, problem('unavailable'))
 }
 
+/** Whoever is at the other end of a connection. */
+export interface Peer {
+  address(): string
+  /** Lets the connection be silent for minutes. */
+  holdOpen(): void
+}
+
 /** Where the server listens. `localhost` stands for both loopback addresses. */
 export interface Listening {
   readonly port: number
@@ -206,7 +270,7 @@ export interface Listening {
 export function listen(
   host: string,
   port: number,
-  handle: (request: Request, peer: () => string) => Response | Promise<Response>,
+  handle: (request: Request, peer: Peer) => Response | Promise<Response>,
   options: { sharesPort: boolean },
 ): Listening {
   const hosts = host === 'localhost' ? ['127.0.0.1', '::1'] : [host]
@@ -221,10 +285,13 @@ export function listen(
           development: false,
           // Left to the runtime, any second server would share the port in silence.
           reusePort: options.sharesPort,
-          idleTimeout: 12,
+          idleTimeout: IDLE_SECONDS,
           maxRequestBodySize: Number.MAX_SAFE_INTEGER,
           fetch: (request, server) => {
-            const answer = handle(request, () => server.requestIP(request)?.address ?? '')
+            const answer = handle(request, {
+              address: () => server.requestIP(request)?.address ?? '',
+              holdOpen: () => server.timeout(request, HELD_OPEN_SECONDS),
+            })
             return draining ? andThen(answer, asLastAnswer) : answer
           },
         }),

@@ -3,6 +3,7 @@ import type { Problem } from '../contract/problem.ts'
 import { uuid } from '../kit/id.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Allowance } from './rate-limit.ts'
+import type { Tally } from './traffic.ts'
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
@@ -19,15 +20,19 @@ export class Visit {
   readonly requestId: string
   /** Whose bucket is used where no token resolves; asking the runtime costs, so it is asked only then. */
   readonly address: () => string
+  /** Lets the connection be silent for longer than others may: the work is long, or the body is. */
+  readonly holdOpen: () => void
   /** On the monotonic clock. */
   readonly began = performance.now()
   family: Family | undefined = undefined
   endpoint: Endpoint | undefined = undefined
+  /** Where it is counted. */
+  tally: Tally | undefined = undefined
   /** What is left in the caller's bucket, once a point was taken. */
   allowance: Allowance | undefined = undefined
   failure: Problem | undefined = undefined
 
-  constructor(request: Request, address: () => string) {
+  constructor(request: Request, address: () => string, holdOpen: () => void = () => undefined) {
     const { headers, url } = request
     const given = headers.get('x-request-id')
     // Without a host the URL has no scheme either.
@@ -41,5 +46,6 @@ export class Visit {
     this.search = question < 0 ? '' : url.slice(question + 1)
     this.requestId = given !== null && REQUEST_ID.test(given) ? given : uuid()
     this.address = address
+    this.holdOpen = holdOpen
   }
 }

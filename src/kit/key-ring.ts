@@ -12,18 +12,42 @@ export interface MasterKey {
  */
 export class KeyRing {
   readonly #derived = new Map<string, Uint8Array>()
-  readonly #keys: ReadonlyMap<string, MasterKey>
-  readonly newest: string
+  #keys: ReadonlyMap<string, MasterKey> = new Map()
+  #newest = ''
+  #generation = 0
 
   constructor(keys: readonly MasterKey[]) {
-    const [first] = keys
-    if (first === undefined) throw new Error('a key ring needs at least one key')
-    this.newest = first.id
-    this.#keys = new Map(keys.map(key => [key.id, key]))
+    this.take(keys)
   }
 
+  /** Takes these keys instead of those it had: a running server follows the file they are in. */
+  take(keys: readonly MasterKey[]): void {
+    const [first] = keys
+    if (first === undefined) throw new Error('a key ring needs at least one key')
+    this.#newest = first.id
+    this.#keys = new Map(keys.map(key => [key.id, key]))
+    this.#derived.clear()
+    this.#generation += 1
+  }
+
+  /** The name of the key that writes. */
+  get newest(): string {
+    return this.#newest
+  }
+
+  /** The names of all, newest first. */
   get ids(): string[] {
     return [...this.#keys.keys()]
+  }
+
+  /** Counts how often keys were taken: whoever keeps something made of them looks whether it is still theirs. */
+  get generation(): number {
+    return this.#generation
+  }
+
+  /** The keys for one purpose, newest first. */
+  deriveAll(purpose: string): Uint8Array[] {
+    return this.ids.map(id => this.derive(purpose, id)).filter(key => key !== undefined)
   }
 
   /** The key for one purpose, or undefined if this ring has no master key of that name. */
@@ -38,7 +62,7 @@ export class KeyRing {
   }
 
   deriveNewest(purpose: string): Uint8Array {
-    const key = this.derive(purpose, this.newest)
+    const key = this.derive(purpose, this.#newest)
     if (key === undefined) throw new Error('the newest key is in the ring')
     return key
   }

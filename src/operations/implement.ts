@@ -26,6 +26,8 @@ export interface Rooms {
   readonly attempts: Attempts
   readonly lifetimes: Lifetimes
   readonly publicUrl: string
+  /** Where bodies that do not fit into memory are put for a while. */
+  readonly spoolFolder: string
   readonly log: Log
   /** The levers of demo mode; absent outside it. */
   readonly demo?: Levers
@@ -38,6 +40,8 @@ export interface Call<O extends Operation> {
   readonly body: BodyOf<O>
   /** The body as it came, where the operation reads it so. */
   readonly bodyText: string
+  /** The body as it comes, where it is lines. */
+  readonly bodyPieces: AsyncIterable<Uint8Array>
   readonly caller: Caller
   readonly window: Window
   readonly authorization: string | null
@@ -54,6 +58,17 @@ export class PreparedJson {
 
   constructor(text: string) {
     this.text = text
+  }
+}
+
+/** An answer of lines that are sent as they are made. `close` is called at the end, also if nobody has taken them. */
+export class StreamedLines {
+  readonly pieces: AsyncGenerator<Uint8Array>
+  readonly close: () => Promise<void>
+
+  constructor(pieces: AsyncGenerator<Uint8Array>, close: () => Promise<void>) {
+    this.pieces = pieces
+    this.close = close
   }
 }
 
@@ -81,7 +96,7 @@ export interface Implementation {
 
 export function implement<O extends Operation>(
   operation: O,
-  handle: (call: Call<O>, rooms: Rooms) => Eventual<AnswerOf<O> | PreparedJson>,
+  handle: (call: Call<O>, rooms: Rooms) => Eventual<AnswerOf<O> | PreparedJson | StreamedLines>,
   options: Pick<Implementation, 'versionOf'> = {},
 ): Implementation {
   return { operation, handle: handle as unknown as Implementation['handle'], ...options }

@@ -1,3 +1,4 @@
+import * as audit from './control/audit.ts'
 import * as benefits from './control/benefits.ts'
 import * as channels from './control/channels.ts'
 import * as clients from './control/clients.ts'
@@ -5,9 +6,12 @@ import * as demo from './control/demo.ts'
 import * as entitlements from './control/entitlements.ts'
 import * as follows from './control/follows.ts'
 import * as games from './control/games.ts'
+import * as operators from './control/operators.ts'
 import * as organizations from './control/organizations.ts'
 import * as tokens from './control/tokens.ts'
+import * as transfer from './control/transfer.ts'
 import * as users from './control/users.ts'
+import * as videos from './control/videos.ts'
 import * as viewers from './control/viewers.ts'
 import { handleCreateStreamMarker } from './helix/create-stream-marker.ts'
 import { handleGetDropsEntitlements } from './helix/get-drops-entitlements.ts'
@@ -49,5 +53,9 @@ export const implementations: readonly Implementation[] = [
   ...Object.values(follows),
   ...Object.values(viewers),
   ...Object.values(entitlements),
+  ...Object.values(videos),
+  ...Object.values(operators),
+  ...Object.values(audit),
+  ...Object.values(transfer),
   ...Object.values(demo),
 ]

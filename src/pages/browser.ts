@@ -19,14 +19,15 @@ export class Browser {
   readonly name: string
   readonly #request: Request
   readonly #cookies: ReadonlyMap<string, string>
-  readonly #csrfKey: Uint8Array
+  /** Newest first: it makes proofs, and a page that was shown before it came is still believed. */
+  readonly #csrfKeys: readonly Uint8Array[]
   readonly #publicUrl: string
   readonly #newCookies: string[] = []
   #formSecret: string | undefined
 
   constructor(
     request: Request,
-    { address, csrfKey, publicUrl }: { address: string; csrfKey: Uint8Array; publicUrl: string },
+    { address, csrfKeys, publicUrl }: { address: string; csrfKeys: readonly Uint8Array[]; publicUrl: string },
   ) {
     this.method = request.method
     this.url = new URL(request.url)
@@ -34,7 +35,7 @@ export class Browser {
     this.name = nameOf(request.headers.get('user-agent') ?? '')
     this.#request = request
     this.#cookies = readCookies(request.headers.get('cookie') ?? '')
-    this.#csrfKey = csrfKey
+    this.#csrfKeys = csrfKeys
     this.#publicUrl = publicUrl
     this.#formSecret = this.#cookies.get(FORM_COOKIE)
   }
@@ -65,7 +66,7 @@ export class Browser {
       this.#formSecret = randomAlphanumerics(32)
       this.#setCookie(FORM_COOKIE, this.#formSecret, undefined)
     }
-    return this.#proof(this.#formSecret)
+    return this.#proofs(this.#formSecret)[0] ?? ''
   }
 
   /** The values of a form, if one of our own pages sent it; undefined if it came from elsewhere. */
@@ -80,8 +81,9 @@ export class Browser {
     const text = await this.#request.text()
     if (text.length > MOST_FORM_BYTES) return undefined
     const values = new Map(new URLSearchParams(text))
+    const given = values.get('csrf') ?? ''
     const hasProof =
-      this.#formSecret !== undefined && sameSecret(values.get('csrf') ?? '', this.#proof(this.#formSecret))
+      this.#formSecret !== undefined && this.#proofs(this.#formSecret).some(proof => sameSecret(given, proof))
     return hasProof ? values : undefined
   }
 
@@ -98,8 +100,8 @@ export class Browser {
     return hostOf(origin) === this.#request.headers.get('host') || hostOf(origin) === hostOf(this.#publicUrl)
   }
 
-  #proof(secret: string): string {
-    return hmacSha256(this.#csrfKey, secret).toString('base64url')
+  #proofs(secret: string): string[] {
+    return this.#csrfKeys.map(key => hmacSha256(key, secret).toString('base64url'))
   }
 
   #setCookie(name: string, value: string, seconds: number | undefined): void {

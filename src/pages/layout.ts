@@ -1,4 +1,4 @@
-import { type Html, html, Html as Markup } from './html.ts'
+import { type Html, html, Html as Markup } from '../kit/html.ts'
 import { STYLE } from './style.ts'
 
 export interface Page {

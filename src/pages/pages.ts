@@ -43,11 +43,11 @@ const HEADERS = pageHeaders(createHash('sha256').update(STYLE).digest('base64'))
 
 export class Pages {
   readonly #rooms: PageRooms
-  readonly #csrfKey: Uint8Array
+  readonly #ring: KeyRing
 
   constructor(rooms: PageRooms, ring: KeyRing) {
     this.#rooms = rooms
-    this.#csrfKey = ring.deriveNewest('page-forms')
+    this.#ring = ring
   }
 
   /** Whether one of these is at this path with this method. */
@@ -58,7 +58,7 @@ export class Pages {
   async answer({ request, path, address, requestId }: PageVisit): Promise<Response> {
     const browser = new Browser(request, {
       address: address(),
-      csrfKey: this.#csrfKey,
+      csrfKeys: this.#ring.deriveAll('page-forms'),
       publicUrl: this.#rooms.publicUrl,
     })
     const answer = await this.#handle(browser, path, requestId)

@@ -1,6 +1,7 @@
 /** What people see. Views are functions of what is to be shown; nothing is looked up or decided here. */
+
+import { type Html, html } from '../kit/html.ts'
 import type { Connection, Session } from '../store/queries/accounts.ts'
-import { type Html, html } from './html.ts'
 import { notice, type Page } from './layout.ts'
 import { inWords, isKnown } from './words.ts'
 

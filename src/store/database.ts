@@ -1,3 +1,4 @@
+import type { Recording } from '../domain/audit.ts'
 import type { Eventual } from '../kit/eventual.ts'
 import type { Change } from './feed.ts'
 import type { Sql } from './sql/tag.ts'
@@ -19,4 +20,6 @@ export interface Transaction extends Database {
   lock(query: Sql, table: string): Promise<void>
   /** Writes a change into the feed when the command ends, in the same transaction. */
   publish(change: Change): void
+  /** Writes a row of the audit log when the command ends, in the same transaction, if the command has an author. */
+  record(recording: Recording): void
 }

@@ -1,3 +1,4 @@
+import type { Figures } from '../kit/figures.ts'
 import type { Log } from '../kit/log.ts'
 import { type FeedEntry, type FeedPoint, isNext, samePoint } from './feed.ts'
 import type { Store } from './store.ts'
@@ -25,6 +26,8 @@ export class FeedFollower {
   #catchingUp: Promise<void> | undefined
   /** When the feed was last read to its end, on the monotonic clock. */
   #inStepAt = performance.now()
+  #entriesApplied = 0
+  #reloads = 0
 
   constructor(store: Store, audiences: readonly Audience[], log: Log) {
     this.#store = store
@@ -36,6 +39,21 @@ export class FeedFollower {
   /** When the audience last knew all that the store knew, on the monotonic clock. */
   get inStepAt(): number {
     return this.#inStepAt
+  }
+
+  measure(figures: Figures): void {
+    figures.gauge(
+      'strand_feed_stale_seconds',
+      'How long ago the feed was last read to its end: what is shown from memory may be that old.',
+      (performance.now() - this.#inStepAt) / 1000,
+    )
+    figures.gauge('strand_feed_position', 'Number of the newest feed entry applied.', this.#applied?.seq ?? 0)
+    figures.counter('strand_feed_entries_applied_total', 'Feed entries applied.', this.#entriesApplied)
+    figures.counter(
+      'strand_feed_reloads_total',
+      'Times that everything in memory was loaded anew, the start among them.',
+      this.#reloads,
+    )
   }
 
   async handOver(entries: readonly FeedEntry[]): Promise<void> {
@@ -84,6 +102,7 @@ export class FeedFollower {
    * younger than the point named: the entries up to the youngest of it are applied along with it, which does no harm.
    */
   async #loadAll(): Promise<void> {
+    this.#reloads += 1
     for (;;) {
       const start = await this.#store.feed.head()
       const placings = await Promise.all(this.#audiences.map(audience => audience.load()))
@@ -113,6 +132,7 @@ export class FeedFollower {
     for (const entry of entries) {
       for (const audience of this.#audiences) audience.apply(entry)
       this.#applied = { seq: entry.seq, nonce: entry.nonce }
+      this.#entriesApplied += 1
     }
   }
 }

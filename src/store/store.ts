@@ -1,11 +1,16 @@
+import type { Author } from '../domain/audit.ts'
+import type { Figures } from '../kit/figures.ts'
 import { type CommandArgs, type CommandName, type CommandResult, commands } from './commands/index.ts'
 import type { Database } from './database.ts'
 import type { FeedEntry } from './feed.ts'
 import { accountQueries } from './queries/accounts.ts'
+import { auditQueries } from './queries/audit.ts'
 import { entitlementQueries } from './queries/entitlements.ts'
 import { factQueries, feedQueries } from './queries/feed.ts'
+import { operatorQueries } from './queries/operators.ts'
 import { followQueries, streamKeyQueries, streamQueries } from './queries/streams.ts'
 import { tokenQueries } from './queries/tokens.ts'
+import { transferQueries } from './queries/transfer.ts'
 import { markerQueries, videoQueries } from './queries/videos.ts'
 import {
   benefitQueries,
@@ -15,6 +20,7 @@ import {
   organizationQueries,
   userQueries,
 } from './queries/world.ts'
+import { Timings } from './timings.ts'
 
 /**
  * What an engine owes. A command that returned is durable; one that threw `Unavailable` happened whole or not at all.
@@ -26,32 +32,63 @@ export interface Engine {
   readonly db: Database
   /** Where the schema stands, and how many steps it took to get there when the engine was opened. */
   readonly schema: { readonly version: number; readonly applied: number }
-  run(name: CommandName, args: unknown): Promise<{ result: unknown; entries: readonly FeedEntry[] }>
+  /**
+   * Reads in one view of the store, however long it takes and whatever is written meanwhile: a connection of its own, so
+   * that nobody waits for it.
+   */
+  snapshot<T>(read: (db: Database) => Promise<T>): Promise<T>
+  /** With an author, what the command changes is written into the audit log. */
+  run(
+    name: CommandName,
+    args: unknown,
+    author?: Author,
+  ): Promise<{ result: unknown; entries: readonly FeedEntry[] }>
+  /** Writes down what the engine has counted. */
+  measure(figures: Figures): void
   close(): Promise<void>
 }
 
 type CommandPort = { [N in CommandName]: (args: CommandArgs<N>) => Promise<CommandResult<N>> }
 
 /** The port that the rest of the house sees: queries by subject, commands by name, and word of what changed. */
-export type Store = ReturnType<typeof createStore>
+export interface Store extends ReturnType<typeof portOf> {
+  /** The same store for an author: what its commands change is written into the audit log. */
+  as(author: Author): Store
+}
 
-export function createStore(engine: Engine) {
-  const { db } = engine
+export function createStore(engine: Engine): Store {
+  const timings = new Timings()
   let followers: readonly ((entries: readonly FeedEntry[]) => Promise<void>)[] = []
 
-  const run = async (name: CommandName, args: unknown) => {
-    const { result, entries } = await engine.run(name, args)
-    if (entries.length > 0) for (const follow of followers) await follow(entries)
-    return result
+  const commandsOf = (author?: Author): CommandPort => {
+    const run = async (name: CommandName, args: unknown) => {
+      const { result, entries } = await timings.run(name, () => engine.run(name, args, author))
+      if (entries.length > 0) for (const follow of followers) await follow(entries)
+      return result
+    }
+    const names = Object.keys(commands) as CommandName[]
+    return Object.fromEntries(names.map(name => [name, (args: unknown) => run(name, args)])) as CommandPort
   }
-  const port = Object.fromEntries(
-    (Object.keys(commands) as CommandName[]).map(name => [name, (args: unknown) => run(name, args)]),
-  )
+  const store: Store = {
+    ...portOf(engine, timings, commandsOf(), follower => {
+      followers = [...followers, follower]
+    }),
+    as: author => ({ ...store, commands: commandsOf(author) }),
+  }
+  return store
+}
 
+function portOf(
+  engine: Engine,
+  timings: Timings,
+  port: CommandPort,
+  follow: (follower: (entries: readonly FeedEntry[]) => Promise<void>) => void,
+) {
+  const db = timings.timed(engine.db)
   return {
     engine: engine.name,
     schema: engine.schema,
-    commands: port as CommandPort,
+    commands: port,
     users: userQueries(db),
     accounts: accountQueries(db),
     organizations: organizationQueries(db),
@@ -66,12 +103,21 @@ export function createStore(engine: Engine) {
     videos: videoQueries(db),
     markers: markerQueries(db),
     tokens: tokenQueries(db),
+    operators: operatorQueries(db),
+    audit: auditQueries(db),
+    transfer: transferQueries(db),
     feed: feedQueries(db),
     facts: factQueries(db),
 
+    /** Reads in one view of the store; see `Engine`. */
+    snapshot: <T>(read: (db: Database) => Promise<T>) => engine.snapshot(read),
+
     /** Hands over the feed entries of each command before the command's caller hears of its end. */
-    onChange(follower: (entries: readonly FeedEntry[]) => Promise<void>): void {
-      followers = [...followers, follower]
+    onChange: follow,
+    /** Writes down what the store has counted. */
+    measure(figures: Figures): void {
+      timings.measure(figures)
+      engine.measure(figures)
     },
     close: () => engine.close(),
   }

@@ -71,7 +71,7 @@ describe('the built executable', () => {
     expect(await demo.end('SIGTERM')).toBe(0)
   })
 
-  test('migrates, serves with workers, says that it is well, and stops', async () => {
+  test('migrates, serves with workers, says that it is well, is backed up, and stops', async () => {
     const data = join(folder, 'data')
     const listen = `localhost:${await freePort()}`
     expect((await run(['migrate', '--data', data])).code).toBe(0)
@@ -85,6 +85,10 @@ describe('the built executable', () => {
       body: JSON.stringify({ login: 'alone', password: 'with a password' }),
     })
     expect(answer.status).toBe(200)
+    // A copy is made by a thread of its own, from another folder of the sources than the writer's.
+    const copy = join(folder, 'backup.tar')
+    expect((await run(['backup', '--data', data, copy])).code).toBe(0)
+    expect((await run(['verify', copy])).code).toBe(0)
     expect(await serve.end('SIGTERM')).toBe(0)
     expect((await run(['healthcheck', '--url', `http://${listen}`])).code).toBe(1)
   })

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../support/postgres.ts'
+import { scrape } from '../support/scrape.ts'
 import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
 
 const OPERATOR_TOKEN = 'an-operator-token-for-these-tests'
@@ -57,6 +58,31 @@ if (!onLinux)
   )
 
 describe.skipIf(!onLinux)('workers', () => {
+  test('whichever is scraped tells the figures of all, also of one that was started anew', async () => {
+    const { strand, url } = await startWorkers(3)
+    await strand.serving()
+    const headers = { Connection: 'close' }
+    for (let n = 0; n < 40; n++) await (await fetch(`${url}/helix/streams`, { headers })).text()
+    const { series } = await scrape(url)
+    const counts = ['0', '1', '2'].map(worker =>
+      series.get(`strand_http_requests_total{worker="${worker}",operation="GetStreams",status="200"}`),
+    )
+    expect(counts.reduce((sum = 0, each = 0) => sum + each, 0)).toBe(40)
+    expect(counts.filter(Boolean).length).toBeGreaterThan(1)
+    expect([series.get('strand_workers'), series.get('strand_workers_answering')]).toEqual([3, 3])
+
+    process.kill(childrenOf(strand.pid)[0] ?? 0, 'SIGKILL')
+    const later = async () => (await scrape(url).catch(() => undefined))?.series ?? new Map<string, number>()
+    const deadline = performance.now() + 30_000
+    let seen = await later()
+    while (seen.get('strand_worker_restarts_total') !== 1 || seen.get('strand_workers_answering') !== 3) {
+      expect(performance.now()).toBeLessThan(deadline)
+      await Bun.sleep(50)
+      seen = await later()
+    }
+    expect(seen.get('strand_workers')).toBe(3)
+  })
+
   test('all of them answer, and each knows at once or within a second what another has written', async () => {
     const { strand, url } = await startWorkers(3)
     await strand.serving()

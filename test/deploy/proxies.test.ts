@@ -17,7 +17,7 @@ const RESTARTS = Number(process.env.TEST_RESTARTS || 1)
 const available = engines.includes('postgres') ? PROXIES.filter(name => pathOfProxy[name] !== undefined) : []
 
 let place: StorePlace
-let cable: Cable
+let cables: readonly Cable[] = []
 let nodes: readonly [Node, Node]
 const proxies = new Map<ProxyName, ProxyProcess>()
 /** Of a client with an organization, for drops; and of a broadcaster, for markers. */
@@ -28,7 +28,7 @@ let entitlementIds: string[] = []
 
 beforeAll(async () => {
   if (available.length === 0) return
-  ;({ place, cable, nodes } = await startTwoNodes())
+  ;({ place, cables, nodes } = await startTwoNodes())
   await settle(nodes[0])
   for (const name of available) proxies.set(name, await startProxy(name, [nodes[0].port, nodes[1].port]))
 }, 60_000)
@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([...proxies.values()].map(proxy => proxy.stop()))
   await endAllProcesses()
-  await cable?.close()
+  await Promise.all(cables.map(cable => cable.close()))
   await place?.remove()
 })
 
@@ -60,6 +60,15 @@ async function settle(node: Node): Promise<void> {
   entitlementIds = Array.from({ length: 50 }, () => crypto.randomUUID())
   const grants = entitlementIds.map(id => ({ id, user_id: BROADCASTER, benefit_id: benefit.id, game_id }))
   await node.control('POST', '/entitlements', { grants })
+}
+
+/** Every channel gets another count, again and again: the places of a walk would be other ones with every page. */
+async function moveViewers(node: Node, isOver: () => boolean): Promise<void> {
+  for (let turn = 0; !isOver(); turn++) {
+    const counts = Object.fromEntries(everybody.map((id, n) => [id, (n * 37 + turn * 11) % 61]))
+    await node.control('POST', '/viewers', { counts })
+    await Bun.sleep(20)
+  }
 }
 
 interface Page {
@@ -271,8 +280,31 @@ describe.skipIf(available.length === 0)('two nodes behind all proxies', () => {
     })
   }, 600_000)
 
+  test('200 for every page of walks that are whole while one node alone does not reach the store', async () => {
+    let isOver = false
+    const moving = moveViewers(nodes[0], () => isOver)
+    cables[1]?.plug()
+    const end = performance.now() + 12_000
+    const walking = [...proxies.values()].map(async ({ name, url }) => {
+      let walks = 0
+      for (; performance.now() < end; walks++) {
+        const met = await walkOn(url, await pageOf(url))
+        expect([name, met.toSorted()]).toEqual([name, everybody])
+      }
+      return walks
+    })
+    try {
+      for (const walks of await Promise.all(walking)) expect(walks).toBeGreaterThan(2)
+    } finally {
+      isOver = true
+      cables[1]?.mend()
+      await moving
+    }
+    while (!(await nodes[1].isReady())) await Bun.sleep(50)
+  }, 60_000)
+
   test('200 for the directory and 503 for writes while no node reaches the store', async () => {
-    cable.cut()
+    for (const cable of cables) cable.cut()
     try {
       while ((await Promise.all(nodes.map(node => node.isReady()))).includes(true)) await Bun.sleep(50)
       // Longer than a proxy needs to notice that no node is ready.
@@ -286,7 +318,7 @@ describe.skipIf(available.length === 0)('two nodes behind all proxies', () => {
         expect([name, answer.status, answer.headers.has('retry-after')]).toEqual([name, 503, true])
       }
     } finally {
-      cable.mend()
+      for (const cable of cables) cable.mend()
     }
     while ((await Promise.all(nodes.map(node => node.isReady()))).includes(false)) await Bun.sleep(50)
     for (const { name, url } of proxies.values()) {

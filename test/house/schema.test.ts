@@ -12,6 +12,8 @@ function sentences(words: typeof Type) {
     words.Integer({ minimum: 0, maximum: 5 }),
     words.Boolean({ description: 'yes or no' }),
     words.Null(),
+    words.Unknown(),
+    words.Unknown({ description: 'anything' }),
     words.Literal('live'),
     words.Enum(['a', 'b'], { description: 'one of them' }),
     words.Union([words.String(), words.Literal(''), words.Null()], { description: 'either' }),

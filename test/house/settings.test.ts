@@ -69,6 +69,17 @@ describe('settings', () => {
     expect(complaintsOf({ STRAND_LISTEN: '[::1]:8080' })).toEqual([])
   })
 
+  test('so does one on loopback with a proxy in front of it', () => {
+    const proxied = { STRAND_PUBLIC_URL: 'https://api.example.org' }
+    expect(complaintsOf(proxied)).toEqual([
+      expect.stringMatching(/^STRAND_PUBLIC_URL .*STRAND_OPERATOR_LISTEN/),
+    ])
+    expect(complaintsOf({ STRAND_TRUSTED_PROXIES: '127.0.0.1' })[0]).toMatch(/^STRAND_TRUSTED_PROXIES says/)
+    expect(complaintsOf({ ...proxied, STRAND_OPERATOR_LISTEN: 'localhost:8081' })).toEqual([])
+    expect(complaintsOf({ STRAND_PUBLIC_URL: 'http://localhost:8080' })).toEqual([])
+    expect(complaintsOf({ STRAND_PUBLIC_URL: 'http://[::1]:8080' })).toEqual([])
+  })
+
   test('flags win over the file', () => {
     const file = join(tmpdir(), `strand-settings-${process.pid}.env`)
     writeFileSync(file, 'STRAND_DATA=from-file\nSTRAND_LOG=warn\n')

@@ -4,6 +4,7 @@ import { Directory, pointIn, type StreamPage, streamKey } from '../../src/direct
 import { History } from '../../src/directory/history.ts'
 import { Showing } from '../../src/directory/showing.ts'
 import { createLog } from '../../src/kit/log.ts'
+import { Unavailable } from '../../src/store/errors.ts'
 import { FeedFollower } from '../../src/store/follower.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
@@ -14,6 +15,19 @@ const NOW = Date.parse('2026-03-01T12:00:00.000Z')
 /** A store as another process has it: it hears of nothing by itself and reads the feed. */
 const fromAfar = (store: Store): Store => ({ ...store, onChange: () => undefined })
 
+/** Shorter than it is outside tests. */
+const PATIENCE_MILLISECONDS = 300
+
+/** A store that can be taken away from whoever reads its feed. */
+function losable(store: Store) {
+  const wire = { isCut: false }
+  const head = async () => {
+    if (wire.isCut) throw new Unavailable('the wire is cut')
+    return store.feed.head()
+  }
+  return { wire, store: { ...fromAfar(store), feed: { ...store.feed, head } } }
+}
+
 async function follow(store: Store) {
   const directory = new Directory({ publicUrl: '' })
   const lines: string[] = []
@@ -23,7 +37,7 @@ async function follow(store: Store) {
     createLog({ level: 'warn', readable: false, write: line => lines.push(line) }),
   )
   await follower.catchUp()
-  const history = new History(store, directory, follower)
+  const history = new History(store, directory, follower, PATIENCE_MILLISECONDS)
   /** A page as an operation cuts it. */
   const page = async (window: Window): Promise<StreamPage> => {
     const point = pointIn(window)
@@ -190,6 +204,22 @@ for (const engine of engines) {
         seen.push(...page.rows.map(row => `${JSON.parse(row.json).user_id}: ${row.viewer_count}`))
         expect(seen).toEqual(['1: 4', '2: 2', '3: 1'])
         expect(page.more).toBe(false)
+      }))
+
+    test('a walk that began elsewhere is refused while the store is away, not torn, and goes on when it is back', () =>
+      withStore(async (store, start) => {
+        for (const [n, count] of [3, 2, 1].entries()) await start(String(n + 1), count)
+        const near = await follow(store)
+        const far = losable(store)
+        const { page } = await follow(far.store)
+        far.wire.isCut = true
+        await store.commands.reportViewers({ counts: [['3', 9]] })
+        const { memory } = await near.page({ first: 1, direction: 'forward' })
+        const next: Window = { first: 5, direction: 'forward', from: [9, '3'], memory }
+        const outcome = await page(next).catch(error => error)
+        expect(outcome).toBeInstanceOf(Unavailable)
+        far.wire.isCut = false
+        expect((await page(next)).rows.map(row => row.viewer_count)).toEqual([3, 2])
       }))
 
     test('a point of another history, or one that is forgotten, lets the walk go on by sort key', () =>

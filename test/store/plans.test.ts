@@ -2,6 +2,7 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import type { Database } from '../../src/store/database.ts'
+import { type AuditFilter, auditQueries } from '../../src/store/queries/audit.ts'
 import { type EntitlementFilter, entitlementQueries } from '../../src/store/queries/entitlements.ts'
 import { markerQueries, videoQueries } from '../../src/store/queries/videos.ts'
 import { postgresFlavor, sqliteFlavor } from '../../src/store/sql/flavors.ts'
@@ -103,6 +104,57 @@ test('SQLite finds a video and its markers by index, and sorts no more than ties
     expect(planOf(connection, page)).not.toContain('TEMP B-TREE')
     // A bare mark behind `limit` would have SQLite compile the statement anew for each page.
     expect(render(page, sqliteFlavor).text).not.toMatch(/limit \?/)
+  }
+  connection.close()
+})
+
+test('SQLite answers every filter of the audit log by its index, and sorts no more than ties', async () => {
+  const file = `${places[0]?.folder}/strand.db`
+  await migrateSqlite(file)
+  const connection = new Sqlite(file)
+  const since = '2026-03-01T12:00:00.000Z'
+  const filters: [AuditFilter, RegExp][] = [
+    [{}, /audit_in_order/],
+    [{ since }, /audit_in_order/],
+    [{ actor: 'a', since }, /audit_by_actor/],
+    [{ operation: 'o', actor: 'a' }, /audit_by_operation/],
+    [{ subject: 's', operation: 'o', actor: 'a', until: since }, /audit_by_subject/],
+  ]
+  for (const [filter, index] of filters) {
+    const queries = await queriesAsked(async db => {
+      await auditQueries(db).page(filter, { first: 20, direction: 'forward' })
+      await auditQueries(db).page(filter, { first: 20, direction: 'forward', from: [since, 'c', 7] })
+    })
+    for (const query of queries) {
+      const plan = planOf(connection, query)
+      expect(plan).toMatch(index)
+      expect(plan).not.toMatch(/TEMP B-TREE FOR ORDER BY/)
+      if (Object.keys(filter).length > 0) expect(plan).not.toMatch(/SCAN audit/)
+    }
+  }
+  const [changes] = await queriesAsked(db =>
+    auditQueries(db).changesOf({ subject: 's', place: 'p' }, { first: 20, direction: 'forward' }),
+  )
+  expect(changes && planOf(connection, changes)).toMatch(/audit_by_subject \(place=\? AND subject=\?\)/)
+  connection.close()
+})
+
+test('SQLite lists videos by index, newest first, without sorting', async () => {
+  const file = `${places[0]?.folder}/strand.db`
+  await migrateSqlite(file)
+  const connection = new Sqlite(file)
+  for (const [filter, index] of [
+    [{}, /videos_in_order/],
+    [{ user_id: 'u' }, /videos_of_user_in_order/],
+  ] as const) {
+    const queries = await queriesAsked(async db => {
+      await videoQueries(db).page(filter, { first: 20, direction: 'forward' })
+      await videoQueries(db).page(filter, { first: 20, direction: 'forward', from: ['2026', '1'] })
+    })
+    for (const query of queries) {
+      expect(planOf(connection, query)).toMatch(index)
+      expect(planOf(connection, query)).not.toContain('TEMP B-TREE')
+    }
   }
   connection.close()
 })

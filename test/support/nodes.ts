@@ -72,8 +72,8 @@ const sum = (one: number, other: number) => one + other
 
 export interface TwoNodes {
   readonly place: StorePlace
-  /** Between the nodes and PostgreSQL. */
-  readonly cable: Cable
+  /** Between each node and PostgreSQL. */
+  readonly cables: readonly [Cable, Cable]
   readonly nodes: readonly [Node, Node]
 }
 
@@ -81,10 +81,9 @@ export interface TwoNodes {
 export async function startTwoNodes(): Promise<TwoNodes> {
   const place = await createStorePlace('postgres')
   const url = new URL(place.databaseUrl ?? '')
-  const cable = await Cable.to(url.hostname, Number(url.port))
-  url.port = String(cable.port)
+  const layCable = () => Cable.to(url.hostname, Number(url.port))
+  const cables = [await layCable(), await layCable()] as const
   const same = {
-    DATABASE_URL: url.href,
     STRAND_OPERATOR_TOKEN: 'an-operator-token-for-these-tests',
     STRAND_MASTER_KEYS: `test:${randomBytes(32).toString('base64')}`,
     STRAND_PUBLIC_URL: 'https://api.example.org',
@@ -95,9 +94,15 @@ export async function startTwoNodes(): Promise<TwoNodes> {
     STRAND_RATE_ANONYMOUS: '0',
     STRAND_LOG: 'debug',
   }
-  const make = async (name: string) =>
-    new Node(await freePort(), await freePort(), { ...same, STRAND_DATA: join(place.folder, name) })
-  const nodes = [await make('one'), await make('two')] as const
+  const make = async (name: string, { port }: Cable) => {
+    const DATABASE_URL = Object.assign(new URL(url), { port: String(port) }).href
+    return new Node(await freePort(), await freePort(), {
+      ...same,
+      DATABASE_URL,
+      STRAND_DATA: join(place.folder, name),
+    })
+  }
+  const nodes = [await make('one', cables[0]), await make('two', cables[1])] as const
   await Promise.all(nodes.map(node => node.start()))
-  return { place, cable, nodes }
+  return { place, cables, nodes }
 }

@@ -82,6 +82,7 @@ function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
       device_code_seconds: 1800,
       session_seconds: 2_592_000,
     },
+    keep: { videosDays: 0, tokensDays: 0, auditDays: 0 },
     trustedProxies: new BlockList(),
     logLevel: 'debug',
     logReadable: false,

@@ -1,9 +1,9 @@
 import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { oneOf } from '../page.ts'
-import { DecimalId, GivenTime } from '../resources/id.ts'
+import { oneOf, pageOf } from '../page.ts'
+import { DecimalId, GivenTime, IdFilter } from '../resources/id.ts'
 import { exampleStream, Stream, StreamKey } from '../resources/stream.ts'
-import { Channel, exampleChannel, exampleUser } from '../resources/world.ts'
+import { Channel, exampleChannel, exampleUser, User } from '../resources/world.ts'
 import { Type } from '../schema.ts'
 
 const OfUser = Type.Object({ user_id: Type.String() })
@@ -71,6 +71,19 @@ export const deleteEditor = defineOperation({
   example: { params: { ...path, editor_id: '25009227' } },
 })
 
+export const listEditors = defineOperation({
+  id: 'ListEditors',
+  summary: 'Lists the editors of the channel.',
+  method: 'GET',
+  path: '/control/channels/{user_id}/editors',
+  access: operator,
+  params: OfUser,
+  page: { standard: 20, before: false },
+  returns: pageOf(User),
+  problems: ['not_found'],
+  example: { params: path, answer: { data: [exampleUser], pagination: {} } },
+})
+
 export const startStream = defineOperation({
   id: 'StartStream',
   summary: 'Goes live. While live already, the same stream is answered.',
@@ -123,4 +136,17 @@ export const rotateStreamKey = defineOperation({
   returns: oneOf(StreamKey),
   problems: ['not_found'],
   example: { params: path, body: { grace_seconds: 60 }, answer: { data: [{ stream_key: '<STREAM_KEY>' }] } },
+})
+
+export const listStreams = defineOperation({
+  id: 'ListStreams',
+  summary: 'Lists the running streams by channel, whoever watches them.',
+  method: 'GET',
+  path: '/control/streams',
+  access: operator,
+  query: Type.Object({ game_id: Type.Optional(IdFilter) }),
+  page: { standard: 20, before: false },
+  returns: pageOf(Stream),
+  problems: [],
+  example: { answer: { ...live, pagination: {} } },
 })

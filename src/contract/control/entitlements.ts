@@ -1,7 +1,12 @@
 import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { pageOf } from '../page.ts'
-import { Entitlement, exampleEntitlement, FulfillmentStatus } from '../resources/entitlement.ts'
+import {
+  Entitlement,
+  EntitlementTransition,
+  exampleEntitlement,
+  FulfillmentStatus,
+} from '../resources/entitlement.ts'
 import { DecimalId, GivenTime, Uuid } from '../resources/id.ts'
 import { Type } from '../schema.ts'
 
@@ -56,4 +61,33 @@ export const listEntitlements = defineOperation({
   returns: pageOf(Entitlement),
   problems: [],
   example: { answer: { data: [exampleEntitlement], pagination: {} } },
+})
+
+export const getEntitlementHistory = defineOperation({
+  id: 'GetEntitlementHistory',
+  summary:
+    'Shows the life of an entitlement, oldest first: the grant, then each change of status and by whom.',
+  description: 'Changes are those that the audit log has; what was changed before there was one is not told.',
+  method: 'GET',
+  path: '/control/entitlements/{entitlement_id}/history',
+  access: operator,
+  params: Type.Object({ entitlement_id: Type.String() }),
+  page: { standard: 20, before: false },
+  returns: pageOf(EntitlementTransition),
+  problems: ['not_found'],
+  example: {
+    params: { entitlement_id: exampleEntitlement.id },
+    answer: {
+      data: [
+        { at: exampleEntitlement.timestamp, from: null, to: 'CLAIMED', actor: 'operator' },
+        {
+          at: '2026-03-01T12:03:07.500Z',
+          from: 'CLAIMED',
+          to: 'FULFILLED',
+          actor: 'client/reefdrops0fulfilment0backend01',
+        },
+      ],
+      pagination: {},
+    },
+  },
 })

@@ -1,6 +1,8 @@
 import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
+import { pageOf } from '../page.ts'
 import { DecimalId } from '../resources/id.ts'
+import { exampleUser, User } from '../resources/world.ts'
 import { Type } from '../schema.ts'
 
 const Pair = Type.Object({ user_id: Type.String(), broadcaster_id: Type.String() })
@@ -46,4 +48,17 @@ export const putFollows = defineOperation({
   status: 204,
   problems: ['unknown_reference'],
   example: { body: { follows: [pair] } },
+})
+
+export const listFollows = defineOperation({
+  id: 'ListFollows',
+  summary: 'Lists the channels that a user follows.',
+  method: 'GET',
+  path: '/control/users/{user_id}/follows',
+  access: operator,
+  params: Type.Object({ user_id: Type.String() }),
+  page: { standard: 20, before: false },
+  returns: pageOf(User),
+  problems: ['not_found'],
+  example: { params: { user_id: pair.user_id }, answer: { data: [exampleUser], pagination: {} } },
 })

@@ -54,7 +54,10 @@ export const listGames = defineOperation({
   method: 'GET',
   path: '/control/games',
   access: operator,
-  query: Type.Object({ organization_id: Type.Optional(Type.String()) }),
+  query: Type.Object({
+    organization_id: Type.Optional(Type.String()),
+    name: Type.Optional(Type.String({ description: 'The whole name, as it is written.' })),
+  }),
   page: { standard: 20, before: false },
   returns: pageOf(Game),
   problems: [],

@@ -2,7 +2,7 @@ import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { Name, Uuid } from '../resources/id.ts'
-import { exampleOrganization, exampleUser, Organization } from '../resources/world.ts'
+import { exampleOrganization, exampleUser, Organization, User } from '../resources/world.ts'
 import { Type } from '../schema.ts'
 
 const path = { organization_id: exampleOrganization.id }
@@ -53,6 +53,9 @@ export const listOrganizations = defineOperation({
   method: 'GET',
   path: '/control/organizations',
   access: operator,
+  query: Type.Object({
+    name: Type.Optional(Type.String({ description: 'The whole name, as it is written.' })),
+  }),
   page: { standard: 20, before: false },
   returns: pageOf(Organization),
   problems: [],
@@ -93,4 +96,17 @@ export const deleteMember = defineOperation({
   status: 204,
   problems: ['not_found'],
   example: { params: { ...path, user_id: exampleUser.id } },
+})
+
+export const listMembers = defineOperation({
+  id: 'ListMembers',
+  summary: 'Lists the members of the organization.',
+  method: 'GET',
+  path: '/control/organizations/{organization_id}/members',
+  access: operator,
+  params: Type.Object({ organization_id: Type.String() }),
+  page: { standard: 20, before: false },
+  returns: pageOf(User),
+  problems: ['not_found'],
+  example: { params: path, answer: { data: [exampleUser], pagination: {} } },
 })

@@ -18,6 +18,17 @@ export const Entitlement = Type.Object({
 })
 export type Entitlement = Static<typeof Entitlement>
 
+/** One step in the life of an entitlement. */
+export const EntitlementTransition = Type.Object({
+  at: TimeMillis,
+  from: Type.Union([FulfillmentStatus, Type.Null()], { description: 'Null for the grant.' }),
+  to: FulfillmentStatus,
+  actor: Type.Union([Type.String(), Type.Null()], {
+    description: 'As in the audit log; null for a grant that was one of many.',
+  }),
+})
+export type EntitlementTransition = Static<typeof EntitlementTransition>
+
 /** Spec 2.2, in the order in which groups are answered (D-27). */
 export const UPDATE_STATUSES = [
   'SUCCESS',

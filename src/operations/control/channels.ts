@@ -3,6 +3,8 @@ import {
   endStream,
   getChannel,
   getStream,
+  listEditors,
+  listStreams,
   patchChannel,
   putEditor,
   rotateStreamKey,
@@ -11,6 +13,8 @@ import {
 import { raise } from '../../contract/problem.ts'
 import { isoMillis, isoSeconds } from '../../kit/clock.ts'
 import { decimalId } from '../../kit/id.ts'
+import { streamKey } from '../../store/queries/streams.ts'
+import { idKey } from '../../store/queries/world.ts'
 import { implement } from '../implement.ts'
 import { momentOf } from '../moment.ts'
 
@@ -41,6 +45,13 @@ export const handleDeleteEditor = implement(deleteEditor, async ({ params }, { s
   return gone ? undefined : raise('not_found', 'editor', params.editor_id)
 })
 
+export const handleListEditors = implement(listEditors, async ({ params, window, paginate }, { store }) => {
+  const { user_id } = params
+  if ((await store.channels.find(user_id)) === undefined) return raise('not_found', 'channel', user_id)
+  const page = await store.channels.editors(user_id, window)
+  return { data: [...page.rows], pagination: paginate(page, idKey) }
+})
+
 export const handleStartStream = implement(
   startStream,
   async ({ params, body }, { store, directory, clock }) => {
@@ -66,6 +77,15 @@ export const handleGetStream = implement(getStream, async ({ params }, { store, 
     (await store.streams.of(params.user_id)) ?? raise('not_found', 'stream of user', params.user_id)
   return { data: [directory.dress(stream)] }
 })
+
+export const handleListStreams = implement(
+  listStreams,
+  async ({ query, window, paginate }, { store, directory }) => {
+    const page = await store.streams.page(query, window)
+    const data = page.rows.map(stream => directory.dress(stream))
+    return { data, pagination: paginate(page, streamKey) }
+  },
+)
 
 export const handleEndStream = implement(endStream, async ({ params }, { store, clock }) => {
   const ended = await store.commands.endStream({ user_id: params.user_id, now: clock.now() })

@@ -1,8 +1,16 @@
-import { grantEntitlements, listEntitlements } from '../../contract/control/entitlements.ts'
+import {
+  getEntitlementHistory,
+  grantEntitlements,
+  listEntitlements,
+} from '../../contract/control/entitlements.ts'
+import type { Page, Window } from '../../contract/page.ts'
 import { raise } from '../../contract/problem.ts'
+import type { Entitlement, FulfillmentStatus } from '../../contract/resources/entitlement.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { uuid } from '../../kit/id.ts'
-import { entitlementKey } from '../../store/queries/entitlements.ts'
+import { auditKey } from '../../store/queries/audit.ts'
+import { entitlementKey, entitlementSubject } from '../../store/queries/entitlements.ts'
+import type { Store } from '../../store/store.ts'
 import { implement } from '../implement.ts'
 import { momentOf } from '../moment.ts'
 
@@ -50,3 +58,42 @@ export const handleListEntitlements = implement(
     return { data: [...page.rows], pagination: paginate(page, entitlementKey) }
   },
 )
+
+/** The grant stands in front of all changes, whenever those were. */
+const GRANT_KEY = ['', '', 0] as const
+
+export const handleGetEntitlementHistory = implement(
+  getEntitlementHistory,
+  async ({ params, window, paginate }, { store }) => {
+    const id = params.entitlement_id.toLowerCase()
+    const [entitlement] = await store.entitlements.named([id])
+    if (entitlement === undefined) return raise('not_found', 'entitlement', params.entitlement_id)
+    if (window.from !== undefined) {
+      const page = await changesOf(store, entitlement, window)
+      return { data: [...page.rows], pagination: paginate(page, row => row.key) }
+    }
+    const granted = await store.audit.beginningOf(entitlementSubject(entitlement))
+    const grant = {
+      at: entitlement.timestamp,
+      from: null,
+      to: 'CLAIMED' as const,
+      actor: granted?.actor ?? null,
+      key: GRANT_KEY,
+    }
+    const changes = await changesOf(store, entitlement, { ...window, first: window.first - 1 })
+    const page = { rows: [grant, ...changes.rows], more: changes.more }
+    return { data: page.rows, pagination: paginate(page, row => row.key) }
+  },
+)
+
+async function changesOf(store: Store, entitlement: Entitlement, window: Window) {
+  const page = await store.audit.changesOf(entitlementSubject(entitlement), window)
+  const rows = page.rows.map(entry => ({
+    at: entry.at,
+    from: entry.before as FulfillmentStatus,
+    to: entry.after as FulfillmentStatus,
+    actor: entry.actor,
+    key: auditKey(entry),
+  }))
+  return { ...page, rows } satisfies Page<unknown>
+}

@@ -3,6 +3,7 @@ import {
   deleteMember,
   deleteOrganization,
   getOrganization,
+  listMembers,
   listOrganizations,
   putMember,
   putOrganization,
@@ -35,8 +36,8 @@ export const handleGetOrganization = implement(getOrganization, async ({ params 
 
 export const handleListOrganizations = implement(
   listOrganizations,
-  async ({ window, paginate }, { store }) => {
-    const page = await store.organizations.page(window)
+  async ({ query, window, paginate }, { store }) => {
+    const page = await store.organizations.page(query, window)
     return { data: [...page.rows], pagination: paginate(page, idKey) }
   },
 )
@@ -66,4 +67,13 @@ export const handleDeleteMember = implement(deleteMember, async ({ params }, { s
     user_id: params.user_id,
   })
   return gone ? undefined : raise('not_found', 'member', params.user_id)
+})
+
+export const handleListMembers = implement(listMembers, async ({ params, window, paginate }, { store }) => {
+  const { organization_id } = params
+  if ((await store.organizations.find(organization_id)) === undefined) {
+    return raise('not_found', 'organization', organization_id)
+  }
+  const page = await store.organizations.members(organization_id, window)
+  return { data: [...page.rows], pagination: paginate(page, idKey) }
 })

@@ -1,6 +1,8 @@
 import { updateDropsEntitlements } from '../../contract/helix/update-drops-entitlements.ts'
 import { entitlementReach } from '../../domain/access.ts'
+import { actorOf } from '../../domain/caller.ts'
 import { distinctIds } from '../../domain/entitlement.ts'
+import { isoMillis } from '../../kit/clock.ts'
 import { implement } from '../implement.ts'
 
 export const handleUpdateDropsEntitlements = implement(
@@ -9,12 +11,19 @@ export const handleUpdateDropsEntitlements = implement(
     const reach = entitlementReach(caller)
     const ids = body.entitlement_ids
     const failing = demo?.faults.failing('UpdateDropsEntitlements', [...distinctIds(ids).keys()]) ?? []
-    const data = await store.commands.updateEntitlements({
+    const now = clock.now()
+    const author = {
+      actor: actorOf(caller),
+      operation: updateDropsEntitlements.id,
+      chain: reach.organization_id,
+      at: isoMillis(now),
+    }
+    const data = await store.as(author).commands.updateEntitlements({
       ids,
       fulfillment_status: body.fulfillment_status,
       reach,
       failing,
-      now: clock.now(),
+      now,
     })
     return { data }
   },

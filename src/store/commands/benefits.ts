@@ -37,7 +37,9 @@ export async function putBenefit(
         values (${args.id}, ${name}, ${organization_id}, ${game_id})
         on conflict (id) do update set name = excluded.name, game_id = excluded.game_id`,
   )
-  return { outcome: 'done', benefit: { id: args.id, name, organization_id, game_id } }
+  const benefit: Benefit = { id: args.id, name, organization_id, game_id }
+  tx.record({ subject: `benefit/${args.id}`, before, after: benefit })
+  return { outcome: 'done', benefit }
 }
 
 export async function deleteBenefit(
@@ -46,5 +48,8 @@ export async function deleteBenefit(
 ): Promise<'deleted' | 'absent' | 'in_use'> {
   const granted = await tx.get(sql`select 1 as yes from entitlements where benefit_id = ${args.id} limit 1`)
   if (granted !== undefined) return 'in_use'
-  return (await deleteById(tx, 'benefit', args.id)) ? 'deleted' : 'absent'
+  const before = await benefitQueries(tx).find(args.id)
+  if (!(await deleteById(tx, 'benefit', args.id))) return 'absent'
+  tx.record({ subject: `benefit/${args.id}`, before })
+  return 'deleted'
 }

@@ -1,7 +1,7 @@
 import type { Channel } from '../../contract/resources/world.ts'
 import type { Transaction } from '../database.ts'
 import { channelQueries } from '../queries/world.ts'
-import { lockRows, sql } from '../sql/tag.ts'
+import { lockRows, sql, tableOf } from '../sql/tag.ts'
 import { type MissingReference, missingReference } from './references.ts'
 import { insertVideo, publishStreams } from './streams.ts'
 import type { StoredStreamKey } from './users.ts'
@@ -43,6 +43,7 @@ export async function changeChannel(
   )
   if (channel.vod_enabled && !before.vod_enabled) await keepVideoFromNowOn(tx, args.user_id, args.video_id)
   await publishStreams(tx, sql`s.user_id = ${args.user_id}`)
+  tx.record({ subject: `channel/${args.user_id}`, before, after: channel })
   return { outcome: 'done', channel }
 }
 
@@ -61,10 +62,11 @@ export async function putEditor(
 ): Promise<{ outcome: 'done' } | MissingReference> {
   const missing = await missingReference(tx, 'user', [args.user_id, args.editor_id])
   if (missing !== undefined) return missing
-  await tx.run(
+  const added = await tx.run(
     sql`insert into editors (user_id, editor_id) values (${args.user_id}, ${args.editor_id})
         on conflict (user_id, editor_id) do nothing`,
   )
+  if (added > 0) tx.record({ subject: editorSubject(args), after: args })
   return { outcome: 'done' }
 }
 
@@ -75,8 +77,12 @@ export async function deleteEditor(
   const gone = await tx.run(
     sql`delete from editors where user_id = ${args.user_id} and editor_id = ${args.editor_id}`,
   )
+  if (gone > 0) tx.record({ subject: editorSubject(args), before: args })
   return gone > 0
 }
+
+const editorSubject = (editor: { user_id: string; editor_id: string }): string =>
+  `channel/${editor.user_id}/editor/${editor.editor_id}`
 
 /** Puts a new stream key behind the current one, which stays good until `valid_until`. */
 export async function rotateStreamKey(
@@ -96,5 +102,34 @@ export async function rotateStreamKey(
         values (${args.user_id}, ${args.version}, ${args.stream_key.key_id}, ${args.stream_key.sealed},
           ${args.stream_key.lookup_hash})`,
   )
+  tx.record({
+    subject: `channel/${args.user_id}/stream-key`,
+    before: { version: current.version },
+    after: { version: args.version, stream_key: 'changed', old_key_valid_until: args.valid_until },
+  })
   return 'done'
+}
+
+/** Puts stream keys that were sealed anew in the place of what they were; one that has changed since is left alone. */
+export async function resealStreamKeys(
+  tx: Transaction,
+  args: {
+    keys: readonly (StoredStreamKey & {
+      readonly user_id: string
+      readonly version: number
+      readonly was: string
+    })[]
+  },
+): Promise<number> {
+  if (args.keys.length === 0) return 0
+  const columns = ['user_id', 'version', 'was', 'key_id', 'sealed', 'lookup_hash'] as const
+  return tx.run(
+    sql`update stream_keys set key_id = anew.key_id, sealed = anew.sealed, lookup_hash = anew.lookup_hash
+        from ${tableOf(
+          args.keys.map(key => ({ ...key })),
+          columns,
+        )} as anew
+        where stream_keys.user_id = anew.user_id and stream_keys.version = cast(anew.version as integer)
+          and stream_keys.sealed = anew.was`,
+  )
 }

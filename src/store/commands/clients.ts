@@ -17,6 +17,7 @@ export async function createClient(
           ${JSON.stringify(client.redirect_uris)}, ${args.secret_hash})`,
   )
   if (client.implicit_grant) await allowImplicit(tx, client.id)
+  tx.record({ subject: `client/${client.id}`, after: client })
   return { outcome: 'done' }
 }
 
@@ -56,6 +57,7 @@ export async function changeClient(
   await tx.run(sql`delete from implicit_clients where client_id = ${client.id}`)
   if (client.implicit_grant) await allowImplicit(tx, client.id)
   tx.publish({ kind: 'access', access: { client_id: client.id } })
+  tx.record({ subject: `client/${client.id}`, before, after: client })
   return { outcome: 'done', client }
 }
 
@@ -67,13 +69,17 @@ export async function setClientSecret(
   if (client === undefined) return 'absent'
   if (client.kind === 'public') return 'public'
   await tx.run(sql`update clients set secret_hash = ${args.secret_hash} where id = ${args.id}`)
+  tx.record({ subject: `client/${args.id}`, before: client, after: { ...client, secret: 'changed' } })
   return client
 }
 
 /** Deletes a client and with it every token it holds. */
-export function deleteClient(tx: Transaction, args: { id: string }): Promise<boolean> {
+export async function deleteClient(tx: Transaction, args: { id: string }): Promise<boolean> {
+  const before = await clientQueries(tx).find(args.id)
   tx.publish({ kind: 'access', access: { client_id: args.id } })
-  return deleteById(tx, 'client', args.id)
+  const deleted = await deleteById(tx, 'client', args.id)
+  if (deleted) tx.record({ subject: `client/${args.id}`, before })
+  return deleted
 }
 
 async function allowImplicit(tx: Transaction, client_id: string): Promise<void> {

@@ -14,7 +14,7 @@ import {
 import { isoMillis } from '../../kit/clock.ts'
 import type { Eventual } from '../../kit/eventual.ts'
 import type { Transaction } from '../database.ts'
-import { entitlementColumns } from '../queries/entitlements.ts'
+import { entitlementColumns, entitlementSubject } from '../queries/entitlements.ts'
 import { isOneOf, lockRows, notByIndex, sql, tableOf } from '../sql/tag.ts'
 import { type MissingReference, missingReference } from './references.ts'
 
@@ -90,7 +90,16 @@ export async function grantEntitlements(
         select id, organization_id, benefit_id, user_id, game_id, timestamp, fulfillment_status, last_updated
         from ${tableOf(fresh, ['id', 'organization_id', 'benefit_id', 'user_id', 'game_id', 'timestamp', 'fulfillment_status', 'last_updated'])} as granted`,
   )
+  recordGrants(tx, fresh)
   return { outcome: 'done', entitlements: grants.flatMap(grant => rows.get(grant.id) ?? []) }
+}
+
+/** What was granted together is one entry. */
+function recordGrants(tx: Transaction, granted: readonly Entitlement[]): void {
+  const [only] = granted
+  if (only === undefined) return
+  if (granted.length === 1) tx.record({ ...entitlementSubject(only), after: 'CLAIMED' })
+  else tx.record({ subject: 'entitlements', after: { granted: granted.map(row => row.id) } })
 }
 
 function isRepeat(known: Entitlement, grant: Grant): boolean {
@@ -139,7 +148,7 @@ export async function updateEntitlements(
 ): Promise<EntitlementUpdate[]> {
   const echoes = distinctIds(args.ids)
   const rows = await tx.all<UpdateCandidate>(
-    sql`select id, organization_id, user_id, last_updated from entitlements
+    sql`select id, organization_id, user_id, timestamp, fulfillment_status, last_updated from entitlements
         where ${isOneOf(sql`id`, [...echoes.keys()])} order by id${lockRows}`,
   )
   const found = new Map(rows.map(row => [row.id, row]))
@@ -156,6 +165,15 @@ export async function updateEntitlements(
       sql`update entitlements set fulfillment_status = ${args.fulfillment_status}, last_updated = ${last_updated}
           where ${isOneOf(sql`id`, ids)} and ${notByIndex('organization_id')} = ${args.reach.organization_id}`,
     )
+  }
+  for (const id of succeeded) {
+    const row = found.get(id)
+    if (row === undefined) continue
+    tx.record({
+      ...entitlementSubject(row),
+      before: row.fulfillment_status,
+      after: args.fulfillment_status,
+    })
   }
   return groupByStatus(decided.map(({ echo, status }) => [echo, status] as const))
 }

@@ -8,6 +8,9 @@ export interface Follow {
   readonly broadcaster_id: string
 }
 
+/** Pairs that the audit log names of a call that adds many; the number is always told. */
+const PAIRS_NAMED = 100
+
 /** Adds follows, all or none; those that exist already stay as they are. */
 export async function putFollows(
   tx: Transaction,
@@ -19,15 +22,25 @@ export async function putFollows(
     args.follows.flatMap(follow => [follow.user_id, follow.broadcaster_id]),
   )
   if (missing !== undefined) return missing
-  await tx.run(
+  const added = await tx.run(
     sql`insert into follows (user_id, broadcaster_id)
         select distinct pair.user_id, pair.broadcaster_id
         from ${tableOf(args.follows, ['user_id', 'broadcaster_id'])} as pair where 1 = 1
         on conflict (user_id, broadcaster_id) do nothing`,
   )
   tx.publish({ kind: 'follows', user_ids: [...new Set(args.follows.map(follow => follow.user_id))] })
+  if (added > 0) recordFollows(tx, args.follows, added)
   return { outcome: 'done' }
 }
+
+function recordFollows(tx: Transaction, follows: readonly Follow[], added: number): void {
+  const [only] = follows
+  if (only !== undefined && follows.length === 1) tx.record({ subject: followSubject(only), after: only })
+  else tx.record({ subject: 'follows', after: { added, follows: follows.slice(0, PAIRS_NAMED) } })
+}
+
+const followSubject = (follow: { user_id: string; broadcaster_id: string }): string =>
+  `user/${follow.user_id}/follow/${follow.broadcaster_id}`
 
 export async function deleteFollow(
   tx: Transaction,
@@ -36,6 +49,8 @@ export async function deleteFollow(
   const gone = await tx.run(
     sql`delete from follows where user_id = ${args.user_id} and broadcaster_id = ${args.broadcaster_id}`,
   )
-  if (gone > 0) tx.publish({ kind: 'follows', user_ids: [args.user_id] })
-  return gone > 0
+  if (gone === 0) return false
+  tx.publish({ kind: 'follows', user_ids: [args.user_id] })
+  tx.record({ subject: followSubject(args), before: args })
+  return true
 }

@@ -29,7 +29,9 @@ export async function putGame(
       : sql`update games set name = ${name}, organization_id = ${organization_id} where id = ${args.id}`,
   )
   if (before !== undefined && before.name !== name) await publishStreams(tx, sql`c.game_id = ${args.id}`)
-  return { outcome: 'done', game: { id: args.id, name, organization_id } }
+  const game: Game = { id: args.id, name, organization_id }
+  tx.record({ subject: `game/${args.id}`, before, after: game })
+  return { outcome: 'done', game }
 }
 
 /** Deletes a game without benefits or entitlements; whoever plays it plays nothing then. */
@@ -42,11 +44,13 @@ export async function deleteGame(
           or exists (select 1 from entitlements where game_id = ${args.id})`,
   )
   if (used !== undefined) return 'in_use'
+  const before = await gameQueries(tx).find(args.id)
   const players = await tx.all<{ user_id: string }>(
     sql`select s.user_id from streams s join channels c on c.user_id = s.user_id where c.game_id = ${args.id}`,
   )
   await tx.run(sql`update channels set game_id = null where game_id = ${args.id}`)
   const deleted = await deleteById(tx, 'game', args.id)
   for (const { user_id } of players) await publishStreams(tx, sql`s.user_id = ${user_id}`)
+  if (deleted) tx.record({ subject: `game/${args.id}`, before })
   return deleted ? 'deleted' : 'absent'
 }

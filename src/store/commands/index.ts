@@ -1,6 +1,7 @@
 import type { Transaction } from '../database.ts'
+import { forgetAudit } from './audit.ts'
 import { deleteBenefit, putBenefit } from './benefits.ts'
-import { changeChannel, deleteEditor, putEditor, rotateStreamKey } from './channels.ts'
+import { changeChannel, deleteEditor, putEditor, resealStreamKeys, rotateStreamKey } from './channels.ts'
 import { clearEverything } from './clear-everything.ts'
 import { changeClient, createClient, deleteClient, setClientSecret } from './clients.ts'
 import { disconnect, grantCode, grantToken, useCode } from './codes.ts'
@@ -8,14 +9,17 @@ import { decideDevice, startDevice, useDevice } from './devices.ts'
 import { grantEntitlements, updateEntitlements } from './entitlements.ts'
 import { deleteFollow, putFollows } from './follows.ts'
 import { deleteGame, putGame } from './games.ts'
+import { importLines } from './import.ts'
 import { createMarker } from './markers.ts'
+import { createOperator, deleteOperator } from './operators.ts'
 import { deleteMember, deleteOrganization, putMember, putOrganization } from './organizations.ts'
 import { changePassword, endSession, keepSession, startSession } from './sessions.ts'
 import { giveBack, leasePoints, takeFromAll, takeTurn } from './shared.ts'
 import { endStream, reportViewers, startStream, takeViewerReport } from './streams.ts'
 import { issueTokens, revokeToken, useRefreshToken } from './tokens.ts'
-import { noteFact, sweep } from './upkeep.ts'
+import { forgetVideos, noteFact, sweep } from './upkeep.ts'
 import { deleteUser, putUser } from './users.ts'
+import { deleteVideo } from './videos.ts'
 
 /**
  * Every write there is. A command runs in one transaction on either engine; on SQLite in the writer's thread, so what
@@ -54,6 +58,7 @@ const single = {
   putEditor,
   deleteEditor,
   rotateStreamKey,
+  resealStreamKeys,
   putFollows,
   deleteFollow,
   startStream,
@@ -63,12 +68,18 @@ const single = {
   grantEntitlements,
   updateEntitlements,
   createMarker,
+  deleteVideo,
+  createOperator,
+  deleteOperator,
+  importLines,
   leasePoints,
   takeFromAll,
   giveBack,
   takeTurn,
   noteFact,
+  forgetAudit,
   sweep,
+  forgetVideos,
   clearEverything,
 }
 

@@ -16,7 +16,9 @@ export async function putOrganization(
     sql`insert into organizations (id, name) values (${args.id}, ${name})
         on conflict (id) do update set name = excluded.name`,
   )
-  return { outcome: 'done', organization: { id: args.id, name } }
+  const organization: Organization = { id: args.id, name }
+  tx.record({ subject: `organization/${args.id}`, before, after: organization })
+  return { outcome: 'done', organization }
 }
 
 /** Deletes an organization that owns nothing. */
@@ -31,7 +33,10 @@ export async function deleteOrganization(
           or exists (select 1 from entitlements where organization_id = ${args.id})`,
   )
   if (owned !== undefined) return 'in_use'
-  return (await deleteById(tx, 'organization', args.id)) ? 'deleted' : 'absent'
+  const before = await organizationQueries(tx).find(args.id)
+  if (!(await deleteById(tx, 'organization', args.id))) return 'absent'
+  tx.record({ subject: `organization/${args.id}`, before })
+  return 'deleted'
 }
 
 export async function putMember(
@@ -42,10 +47,11 @@ export async function putMember(
     (await missingReference(tx, 'organization', [args.organization_id])) ??
     (await missingReference(tx, 'user', [args.user_id]))
   if (missing !== undefined) return missing
-  await tx.run(
+  const added = await tx.run(
     sql`insert into members (organization_id, user_id) values (${args.organization_id}, ${args.user_id})
         on conflict (organization_id, user_id) do nothing`,
   )
+  if (added > 0) tx.record({ subject: memberSubject(args), after: args })
   return { outcome: 'done' }
 }
 
@@ -56,5 +62,9 @@ export async function deleteMember(
   const gone = await tx.run(
     sql`delete from members where organization_id = ${args.organization_id} and user_id = ${args.user_id}`,
   )
+  if (gone > 0) tx.record({ subject: memberSubject(args), before: args })
   return gone > 0
 }
+
+const memberSubject = (member: { organization_id: string; user_id: string }): string =>
+  `organization/${member.organization_id}/member/${member.user_id}`

@@ -39,11 +39,21 @@ export async function endSession(tx: Transaction, args: { user_id: string; id: s
   return (await tx.run(sql`delete from sessions where user_id = ${args.user_id} and id = ${args.id}`)) > 0
 }
 
-/** Sets a person's password; `keep` is the session that they did it in. */
-export async function changePassword(
-  tx: Transaction,
-  args: { user_id: string; password_hash: string; keep?: string | undefined },
-): Promise<'done' | 'absent'> {
+interface NewPassword {
+  readonly user_id: string
+  readonly password_hash: string
+  /** The session that they did it in. */
+  readonly keep?: string | undefined
+}
+
+/** Sets a person's password. */
+export async function changePassword(tx: Transaction, args: NewPassword): Promise<'done' | 'absent'> {
+  const outcome = await setPassword(tx, args)
+  if (outcome === 'done') tx.record({ subject: `user/${args.user_id}`, after: { password: 'changed' } })
+  return outcome
+}
+
+export async function setPassword(tx: Transaction, args: NewPassword): Promise<'done' | 'absent'> {
   const { user_id } = args
   await tx.lock(sql`select id from users where id = ${user_id}`, 'users')
   const before = await tx.get<{ password_hash: string | null }>(

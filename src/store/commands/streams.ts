@@ -48,22 +48,48 @@ export async function startStream(
     await tx.run(sql`update streams set viewer_count = ${args.viewer_count} where user_id = ${args.user_id}`)
   }
   const [stream] = await liveStreams(tx, sql`s.user_id = ${args.user_id}`)
-  if (stream !== undefined) tx.publish({ kind: 'stream', stream, was: running?.viewer_count ?? null })
+  if (stream !== undefined) {
+    tx.publish({ kind: 'stream', stream, was: running?.viewer_count ?? null })
+    const after = { id: stream.id, started_at: stream.started_at, viewer_count: stream.viewer_count }
+    const before = running === undefined ? null : { ...after, viewer_count: running.viewer_count }
+    tx.record({ subject: streamSubject(args.user_id), before, after })
+  }
   return stream
 }
 
+const streamSubject = (user_id: string): string => `channel/${user_id}/stream`
+
 /** Ends the running stream; its video stays. */
 export async function endStream(tx: Transaction, args: { user_id: string; now: number }): Promise<boolean> {
-  const running = await tx.get<{ id: string; video_id: string | null }>(
-    sql`select id, video_id from streams where user_id = ${args.user_id}${lockRows}`,
+  const ended = await takeOffAir(tx, args)
+  if (ended === undefined) return false
+  const { video_id: _, ...before } = ended
+  tx.record({ subject: streamSubject(args.user_id), before })
+  return true
+}
+
+interface RunningStream {
+  readonly id: string
+  readonly video_id: string | null
+  readonly started_at: string
+  readonly viewer_count: number
+}
+
+/** Ends the running stream, if there is one, and gives it. */
+export async function takeOffAir(
+  tx: Transaction,
+  args: { user_id: string; now: number },
+): Promise<RunningStream | undefined> {
+  const running = await tx.get<RunningStream>(
+    sql`select id, video_id, started_at, viewer_count from streams where user_id = ${args.user_id}${lockRows}`,
   )
-  if (running === undefined) return false
+  if (running === undefined) return undefined
   await tx.run(sql`delete from streams where user_id = ${args.user_id}`)
   if (running.video_id !== null) {
     await tx.run(sql`update videos set ended_at = ${isoSeconds(args.now)} where id = ${running.video_id}`)
   }
   tx.publish({ kind: 'end', user_id: args.user_id, stream_id: running.id })
-  return true
+  return running
 }
 
 /** Sets viewer counts. Channels that are not live are passed over. */
@@ -90,6 +116,7 @@ export async function reportViewers(
     viewers: rows.map(row => row.viewer_count),
     was: changed.map(row => row.viewer_count),
   })
+  tx.record({ subject: 'viewers', after: { channels: changed.length } })
   return changed.length
 }
 

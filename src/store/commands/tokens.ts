@@ -32,7 +32,18 @@ export async function issueTokens(
     ))
   if (missing !== undefined) return missing
   for (const token of args.tokens) await insertToken(tx, token)
+  for (const family of new Set(args.tokens.map(token => token.family))) recordIssue(tx, args.tokens, family)
   return { outcome: 'done' }
+}
+
+/** Tokens that were issued together are one entry: what they open and until when, under the name of their family. */
+function recordIssue(tx: Transaction, issued: readonly NewToken[], family: string): void {
+  const tokens = issued.filter(token => token.family === family)
+  const [first] = tokens
+  if (first === undefined) return
+  const { client_id, user_id, scopes } = first
+  const ends = tokens.map(({ kind, expires_at }) => ({ kind, expires_at }))
+  tx.record({ subject: `token/${family}`, after: { client_id, user_id, scopes, tokens: ends } })
 }
 
 /** A successor as far as it is known before the refresh token has been looked at. */
@@ -85,11 +96,13 @@ export async function revokeToken(
   args: { hash: string; client_id?: string | undefined },
 ): Promise<boolean> {
   await tx.lock(sql`select hash from tokens where hash = ${args.hash}`, 'tokens')
-  const held = await tx.get<{ kind: TokenKind; client_id: string; family: string }>(
-    sql`select kind, client_id, family from tokens where hash = ${args.hash}`,
+  const held = await tx.get<{ kind: TokenKind; client_id: string; user_id: string | null; family: string }>(
+    sql`select kind, client_id, user_id, family from tokens where hash = ${args.hash}`,
   )
   if (held === undefined || (args.client_id !== undefined && held.client_id !== args.client_id)) return false
   await endTokens(tx, held.kind === 'refresh' ? sql`family = ${held.family}` : sql`hash = ${args.hash}`)
+  const { family, ...before } = held
+  tx.record({ subject: `token/${family}`, before })
   return true
 }
 

@@ -8,11 +8,18 @@ const FEED_MILLISECONDS = 10 * 60 * 1000
 const REPLAY_MILLISECONDS = 30 * 24 * 3600 * 1000
 /** Rows of one kind that a single turn removes at most: upkeep never holds the writer for long. */
 const AT_ONCE = 1000
+/** A video takes its markers along, which may be many. */
+const VIDEOS_AT_ONCE = 100
+const DAY_MILLISECONDS = 24 * 3600 * 1000
 
 /** Removes what has run out: feed entries, idempotency keys, tokens, retired stream keys, codes, sessions, and rate limits
- * that are full again. */
-export async function sweep(tx: Transaction, args: { now: number }): Promise<number> {
+ * that are full again. Tokens are kept for some days longer if so wished: they open nothing any more. */
+export async function sweep(
+  tx: Transaction,
+  args: { now: number; keepTokensDays?: number | undefined },
+): Promise<number> {
   const now = isoMillis(args.now)
+  const tokensFrom = isoMillis(args.now - (args.keepTokensDays ?? 0) * DAY_MILLISECONDS)
   let removed = 0
   removed += await tx.run(
     sql`delete from feed where seq in (select seq from feed where at < ${isoMillis(args.now - FEED_MILLISECONDS)}
@@ -24,7 +31,7 @@ export async function sweep(tx: Transaction, args: { now: number }): Promise<num
           where created_at < ${isoMillis(args.now - IDEMPOTENCY_MILLISECONDS)} limit ${AT_ONCE})`,
   )
   removed += await tx.run(
-    sql`delete from tokens where hash in (select hash from tokens where expires_at < ${now} limit ${AT_ONCE})`,
+    sql`delete from tokens where hash in (select hash from tokens where expires_at < ${tokensFrom} limit ${AT_ONCE})`,
   )
   removed += await tx.run(
     sql`delete from stream_keys where (user_id, version) in (
@@ -47,6 +54,21 @@ export async function sweep(tx: Transaction, args: { now: number }): Promise<num
           select name from rate_buckets where full_at < ${storeClock} limit ${AT_ONCE})`,
   )
   return removed
+}
+
+/**
+ * Forgets videos whose streams ended before a moment, and their markers; never that of a running stream. Says how many;
+ * called again until that is none.
+ */
+export async function forgetVideos(tx: Transaction, args: { before: string }): Promise<number> {
+  // What has ended before has begun before: videos are kept in the order of their beginning.
+  return tx.run(
+    sql`delete from videos where id in (
+          select v.id from videos v
+          where v.created_at < ${args.before} and v.ended_at < ${args.before}
+            and not exists (select 1 from streams s where s.video_id = v.id)
+          order by v.created_at, v.id limit ${VIDEOS_AT_ONCE})`,
+  )
 }
 
 export async function noteFact(tx: Transaction, args: { name: string; value: string }): Promise<void> {

@@ -4,8 +4,8 @@ import type { Transaction } from '../database.ts'
 import { userQueries } from '../queries/world.ts'
 import { sql } from '../sql/tag.ts'
 import { deleteById } from './references.ts'
-import { changePassword } from './sessions.ts'
-import { endStream, publishStreams } from './streams.ts'
+import { setPassword } from './sessions.ts'
+import { publishStreams, takeOffAir } from './streams.ts'
 
 /** A stream key ready to be kept: sealed for reading back, hashed for finding at ingest. */
 export interface StoredStreamKey {
@@ -57,6 +57,7 @@ export async function putUser(
       sql`insert into stream_keys (user_id, version, key_id, sealed, lookup_hash)
           values (${user.id}, 1, ${args.stream_key.key_id}, ${args.stream_key.sealed}, ${args.stream_key.lookup_hash})`,
     )
+    tx.record({ subject: `user/${user.id}`, after: { ...user, ...passwordOf(args) } })
     return { outcome: 'done', user }
   }
 
@@ -71,18 +72,26 @@ export async function putUser(
         where id = ${user.id}`,
   )
   if (args.password_hash !== undefined) {
-    await changePassword(tx, { user_id: user.id, password_hash: args.password_hash })
+    await setPassword(tx, { user_id: user.id, password_hash: args.password_hash })
   }
   if (login !== before.login) tx.publish({ kind: 'access', access: { user_id: user.id } })
   await publishStreams(tx, sql`s.user_id = ${user.id}`)
+  tx.record({ subject: `user/${user.id}`, before, after: { ...user, ...passwordOf(args) } })
   return { outcome: 'done', user }
 }
+
+/** All that the audit log says of a password. */
+const passwordOf = (args: { password_hash?: string | undefined }) =>
+  args.password_hash === undefined ? {} : { password: 'changed' }
 
 /** Deletes the user and everything that is the user's alone; a running stream ends, and none starts meanwhile. */
 export async function deleteUser(tx: Transaction, args: { id: string; now: number }): Promise<boolean> {
   await tx.lock(sql`select user_id from channels where user_id = ${args.id}`, 'channels')
-  await endStream(tx, { user_id: args.id, now: args.now })
+  const before = await userQueries(tx).find(args.id)
+  await takeOffAir(tx, { user_id: args.id, now: args.now })
   tx.publish({ kind: 'access', access: { user_id: args.id } })
   tx.publish({ kind: 'follows', user_ids: [args.id] })
-  return deleteById(tx, 'user', args.id)
+  const deleted = await deleteById(tx, 'user', args.id)
+  if (deleted) tx.record({ subject: `user/${args.id}`, before })
+  return deleted
 }

@@ -21,6 +21,12 @@ export const entitlementColumns = sql`select id, benefit_id, timestamp, user_id,
 /** An entitlement and whose it is. */
 export type OwnedEntitlement = Entitlement & { readonly organization_id: string }
 
+/** What an entitlement is called in the audit log, and its place there: those granted together are mostly fulfilled together. */
+export const entitlementSubject = ({ id, timestamp }: Pick<Entitlement, 'id' | 'timestamp'>) => ({
+  subject: `entitlement/${id}`,
+  place: timestamp,
+})
+
 /** Newest first; both columns never change, so a walk sees every row that it began with exactly once (D-24). */
 export const entitlementKey = (row: Entitlement) => [row.timestamp, row.id]
 const byTime = inOrderOf('timestamp', 'id')

@@ -1,26 +1,47 @@
+import type { Page, Window } from '../../contract/page.ts'
+import type { Eventual } from '../../kit/eventual.ts'
 import type { Database } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
-import { type Sql, sql } from '../sql/tag.ts'
+import { inOrderOf, keysetPage } from '../keyset.ts'
+import { limitedTo, type Sql, sql } from '../sql/tag.ts'
 
 type LiveRow = Omit<LiveStream, 'tags' | 'is_mature'> & { tags: string; is_mature: number }
 
 /** Live streams as the directory shows them, for those rows of `streams s` that the condition admits. */
 export async function liveStreams(db: Database, where: Sql): Promise<LiveStream[]> {
-  const rows = await db.all<LiveRow>(
-    sql`select s.id, s.user_id, u.login as user_login, u.display_name as user_name,
-          coalesce(c.game_id, '') as game_id, coalesce(g.name, '') as game_name, c.title, s.viewer_count,
-          s.started_at, c.language, c.tags, c.is_mature
-        from streams s
-        join users u on u.id = s.user_id
-        join channels c on c.user_id = s.user_id
-        left join games g on g.id = c.game_id
-        where ${where}`,
-  )
-  return rows.map(row => ({ ...row, tags: JSON.parse(row.tags), is_mature: row.is_mature === 1 }))
+  return (await db.all<LiveRow>(sql`${liveColumns} where ${where}`)).map(readLive)
 }
+
+const liveColumns = sql`select s.id, s.user_id, u.login as user_login, u.display_name as user_name,
+    coalesce(c.game_id, '') as game_id, coalesce(g.name, '') as game_name, c.title, s.viewer_count,
+    s.started_at, c.language, c.tags, c.is_mature
+  from streams s
+  join users u on u.id = s.user_id
+  join channels c on c.user_id = s.user_id
+  left join games g on g.id = c.game_id`
+
+function readLive(row: LiveRow): LiveStream {
+  return { ...row, tags: JSON.parse(row.tags), is_mature: row.is_mature === 1 }
+}
+
+/** By channel and not by viewers: that order stands still, and an operator's walk sees every stream that lasts. */
+export const streamKey = (row: LiveStream) => [row.user_id]
+const byChannel = inOrderOf('s.user_id')
 
 export const streamQueries = (db: Database) => ({
   live: () => liveStreams(db, sql`1 = 1`),
+  page: async (
+    { game_id }: { readonly game_id?: string | undefined },
+    window: Window,
+  ): Promise<Page<LiveStream>> => {
+    const page = await keysetPage<LiveRow>(db, {
+      select: liveColumns,
+      where: game_id === undefined ? [] : [sql`c.game_id = ${game_id}`],
+      order: byChannel,
+      window,
+    })
+    return { ...page, rows: page.rows.map(readLive) }
+  },
   of: async (user_id: string): Promise<LiveStream | undefined> => {
     const [stream] = await liveStreams(db, sql`s.user_id = ${user_id}`)
     return stream
@@ -37,10 +58,39 @@ export const followQueries = (db: Database) => ({
   },
 })
 
+/** A stream key as it lies in the store. */
+export interface StreamKeyRow {
+  readonly user_id: string
+  readonly version: number
+  readonly key_id: string
+  readonly sealed: string
+  readonly lookup_hash: string
+}
+
 export const streamKeyQueries = (db: Database) => ({
   /** The key that the channel has now. */
   current: (user_id: string) =>
     db.get<{ version: number; key_id: string; sealed: string }>(
       sql`select version, key_id, sealed from stream_keys where user_id = ${user_id} order by version desc limit 1`,
     ),
+
+  /** Every key there is, in order, from behind a place on. `except` passes over those sealed with that master key. */
+  after: (
+    place: { user_id: string; version: number } | undefined,
+    limit: number,
+    except = '',
+  ): Eventual<StreamKeyRow[]> =>
+    db.all<StreamKeyRow>(
+      sql`select user_id, version, key_id, sealed, lookup_hash from stream_keys
+          where (user_id, version) > (${place?.user_id ?? ''}, ${place?.version ?? 0}) and key_id <> ${except}
+          order by user_id, version${limitedTo(limit)}`,
+    ),
+
+  /** How many keys each master key has sealed. */
+  countByMasterKey: async (): Promise<Map<string, number>> => {
+    const rows = await db.all<{ key_id: string; count: number | string }>(
+      sql`select key_id, count(*) as count from stream_keys group by key_id order by key_id`,
+    )
+    return new Map(rows.map(row => [row.key_id, Number(row.count)]))
+  },
 })

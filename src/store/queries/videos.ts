@@ -1,5 +1,6 @@
 import type { Page, Window } from '../../contract/page.ts'
 import type { StreamMarker } from '../../contract/resources/marker.ts'
+import type { Video as ListedVideo } from '../../contract/resources/video.ts'
 import type { Eventual } from '../../kit/eventual.ts'
 import type { Database } from '../database.ts'
 import { inOrderOf, keysetPage } from '../keyset.ts'
@@ -16,6 +17,16 @@ export interface Video {
 const videoColumns = sql`select v.id, v.user_id, u.login as user_login, u.display_name as user_name
   from videos v join users u on u.id = v.user_id`
 
+/** A video with what an operator wants to know of it; how long it is follows from the rest. */
+type VideoRow = Omit<ListedVideo, 'duration_seconds'>
+
+const listedColumns = sql`select v.id, v.user_id, u.login as user_login, u.display_name as user_name, v.created_at,
+    v.ended_at, (select count(*) from markers m where m.video_id = v.id) as marker_count,
+    (select 1 from streams s where s.video_id = v.id) as is_live
+  from videos v join users u on u.id = v.user_id`
+const inOrder = inOrderOf('v.created_at', 'v.id')
+export const videoKey = (row: Pick<ListedVideo, 'created_at' | 'id'>) => [row.created_at, row.id]
+
 export const videoQueries = (db: Database) => ({
   find: (id: string) => db.get<Video>(sql`${videoColumns} where v.id = ${id}`),
 
@@ -27,6 +38,28 @@ export const videoQueries = (db: Database) => ({
             (select id from videos where user_id = ${user_id} and ended_at is not null
               order by ended_at desc, length(id) desc, id desc limit 1))`,
     ),
+
+  /** Newest first. */
+  page: async (
+    filter: { readonly user_id?: string | undefined },
+    window: Window,
+  ): Promise<Page<VideoRow>> => {
+    const page = await keysetPage<
+      Omit<VideoRow, 'marker_count' | 'is_live'> & { marker_count: number | string; is_live: number | null }
+    >(db, {
+      select: listedColumns,
+      where: filter.user_id === undefined ? [] : [sql`v.user_id = ${filter.user_id}`],
+      order: inOrder,
+      descending: true,
+      window,
+    })
+    const rows = page.rows.map(row => ({
+      ...row,
+      marker_count: Number(row.marker_count),
+      is_live: row.is_live === 1,
+    }))
+    return { ...page, rows }
+  },
 })
 
 const markerColumns = sql`select id, created_at, description, position_seconds from markers`

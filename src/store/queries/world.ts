@@ -21,12 +21,27 @@ export const userQueries = (db: Database) => ({
     keysetPage<User>(db, { select: userColumns, where: [], order: BY_NUMBER, window }),
 })
 
+/** The users on one side of a relation `r`, in the order of their ids as text: that is the order of its index. */
+const peopleColumns = sql`select u.id, u.login, u.display_name, u.created_at`
+
 const organizationColumns = sql`select id, name from organizations`
 
 export const organizationQueries = (db: Database) => ({
   find: (id: string) => db.get<Organization>(sql`${organizationColumns} where id = ${id.toLowerCase()}`),
-  page: (window: Window): Eventual<Page<Organization>> =>
-    keysetPage<Organization>(db, { select: organizationColumns, where: [], order: BY_ID, window }),
+  page: (filter: { readonly name?: string | undefined }, window: Window): Eventual<Page<Organization>> =>
+    keysetPage<Organization>(db, {
+      select: organizationColumns,
+      where: called(filter),
+      order: BY_ID,
+      window,
+    }),
+  members: (organization_id: string, window: Window): Eventual<Page<User>> =>
+    keysetPage<User>(db, {
+      select: sql`${peopleColumns} from members r join users u on u.id = r.user_id`,
+      where: [sql`r.organization_id = ${organization_id.toLowerCase()}`],
+      order: inOrderOf('r.user_id'),
+      window,
+    }),
 })
 
 interface Owners {
@@ -43,14 +58,20 @@ function belongingTo({ organization_id, game_id, owner_user_id }: Owners): Sql[]
   return where
 }
 
+const called = ({ name }: { readonly name?: string | undefined }): Sql[] =>
+  name === undefined ? [] : [sql`name = ${name}`]
+
 const gameColumns = sql`select id, name, organization_id from games`
 
 export const gameQueries = (db: Database) => ({
   find: (id: string) => db.get<Game>(sql`${gameColumns} where id = ${id}`),
-  page: (filter: Pick<Owners, 'organization_id'>, window: Window): Eventual<Page<Game>> =>
+  page: (
+    filter: Pick<Owners, 'organization_id'> & { readonly name?: string | undefined },
+    window: Window,
+  ): Eventual<Page<Game>> =>
     keysetPage<Game>(db, {
       select: gameColumns,
-      where: belongingTo(filter),
+      where: [...belongingTo(filter), ...called(filter)],
       order: BY_NUMBER,
       window,
     }),
@@ -127,6 +148,20 @@ export const channelQueries = (db: Database) => ({
       vod_enabled: row.vod_enabled === 1,
     }
   },
+  editors: (user_id: string, window: Window): Eventual<Page<User>> =>
+    keysetPage<User>(db, {
+      select: sql`${peopleColumns} from editors r join users u on u.id = r.editor_id`,
+      where: [sql`r.user_id = ${user_id}`],
+      order: inOrderOf('r.editor_id'),
+      window,
+    }),
+  followed: (user_id: string, window: Window): Eventual<Page<User>> =>
+    keysetPage<User>(db, {
+      select: sql`${peopleColumns} from follows r join users u on u.id = r.broadcaster_id`,
+      where: [sql`r.user_id = ${user_id}`],
+      order: inOrderOf('r.broadcaster_id'),
+      window,
+    }),
   hasEditor: async (user_id: string, editor_id: string): Promise<boolean> =>
     (await db.get(
       sql`select 1 as yes from editors where user_id = ${user_id} and editor_id = ${editor_id}`,

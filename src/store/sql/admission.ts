@@ -9,10 +9,24 @@ export class Admission {
   readonly #patience: number
   readonly #queue: (() => void)[] = []
   #inside = 0
+  #refused = 0
 
   constructor(places: number, patienceMilliseconds: number) {
     this.#places = places
     this.#patience = patienceMilliseconds
+  }
+
+  get inside(): number {
+    return this.#inside
+  }
+
+  get waiting(): number {
+    return this.#queue.length
+  }
+
+  /** How many have waited in vain so far. */
+  get refused(): number {
+    return this.#refused
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
@@ -36,6 +50,7 @@ export class Admission {
     }
     const timer = setTimeout(() => {
       this.#queue.splice(this.#queue.indexOf(enter), 1)
+      this.#refused += 1
       reject(new Unavailable('too many writes are waiting'))
     }, this.#patience)
     this.#queue.push(enter)

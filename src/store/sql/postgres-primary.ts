@@ -4,6 +4,7 @@
  */
 import { SQL } from 'bun'
 import { hostIn } from '../../kit/connection-url.ts'
+import type { Figures } from '../../kit/figures.ts'
 import { Unavailable } from '../errors.ts'
 
 const LOOK_MILLISECONDS = 1000
@@ -33,6 +34,8 @@ export interface Pools {
   readonly host: string
   readonly reading: SQL
   readonly writing: SQL
+  /** One connection more, for reading that takes long; whoever asks for it closes it. */
+  connectAside(): SQL
 }
 
 export class Primary {
@@ -48,6 +51,7 @@ export class Primary {
   #timer: Timer | undefined
   #looking: Promise<void> | undefined
   #closed = false
+  #found = 0
 
   constructor(urls: readonly string[], options: PoolOptions) {
     this.#urls = urls
@@ -76,6 +80,24 @@ export class Primary {
   /** The server did not answer, or would not write: it is looked for at once. */
   doubt(pools: Pools): void {
     if (this.#pools === pools && this.#looking === undefined) this.#lookAgain(0)
+  }
+
+  measure(figures: Figures): void {
+    figures.gauge(
+      'strand_postgres_primary_known',
+      'Whether a server is known that can be written to: 1 or 0.',
+      this.#pools === undefined ? 0 : 1,
+    )
+    figures.counter(
+      'strand_postgres_primary_changes_total',
+      'Times that another server, or the same one anew, became the one to write to.',
+      Math.max(0, this.#found - 1),
+    )
+    const { reading, writing } = sizesOf(this.#options)
+    figures.gauge('strand_postgres_connections_max', 'Connections that a pool may open.', [
+      [{ pool: 'reading' }, reading],
+      [{ pool: 'writing' }, writing],
+    ])
   }
 
   async close(): Promise<void> {
@@ -118,6 +140,7 @@ export class Primary {
     this.#timeline = timeline
     this.#pools = { host, ...openPools(url, this.#options) }
     this.#waiting.resolve(this.#pools)
+    this.#found += 1
   }
 
   /** What is under way on the old server ends as it may; nothing new is begun there. */
@@ -134,20 +157,28 @@ export class Primary {
 const poolsOf = (pools: Pools | undefined): SQL[] =>
   pools === undefined ? [] : [pools.reading, pools.writing]
 
+function sizesOf({ connections }: PoolOptions): { reading: number; writing: number } {
+  const writing = Math.ceil(connections / 2)
+  return { reading: Math.max(1, connections - writing), writing }
+}
+
 /** The server ends reads that take too long, and waits for rows; a write it never ends. */
-function openPools(url: string, { connections, pooled }: PoolOptions): Omit<Pools, 'host'> {
-  const writers = Math.ceil(connections / 2)
+function openPools(url: string, options: PoolOptions): Omit<Pools, 'host'> {
+  const { pooled } = options
+  const sizes = sizesOf(options)
   return {
     reading: connect(url, {
-      connections: Math.max(1, connections - writers),
+      connections: sizes.reading,
       pooled,
       session: { statement_timeout: READ_MILLISECONDS },
     }),
     writing: connect(url, {
-      connections: writers,
+      connections: sizes.writing,
       pooled,
       session: { statement_timeout: 0, lock_timeout: LOCK_MILLISECONDS },
     }),
+    connectAside: () =>
+      connect(url, { connections: 1, pooled, session: { statement_timeout: READ_MILLISECONDS } }),
   }
 }
 

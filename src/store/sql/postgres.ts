@@ -1,7 +1,10 @@
 import { SQL } from 'bun'
+import type { Author } from '../../domain/audit.ts'
 import { hostUrls } from '../../kit/connection-url.ts'
 import type { Eventual } from '../../kit/eventual.ts'
+import type { Figures } from '../../kit/figures.ts'
 import type { CommandName } from '../commands/index.ts'
+import type { Database } from '../database.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import type { FeedEntry } from '../feed.ts'
 import type { Engine } from '../store.ts'
@@ -25,6 +28,7 @@ const TRIES = 5
 const WRITE_MILLISECONDS = 3000
 /** Many commands in one, such as a whole world. */
 const LONG_WRITE_MILLISECONDS = 60_000
+const LONG_COMMANDS: ReadonlySet<CommandName> = new Set(['runSteps', 'importLines'])
 /** How long a write waits for a connection. */
 const QUEUE_MILLISECONDS = 1000
 /** A commit that took longer has waited for a standby, and is made sure of. */
@@ -46,7 +50,16 @@ export async function openPostgresEngine(url: string, options: PoolOptions): Pro
       throw translate(error)
     })
   const admission = new Admission(Math.ceil(options.connections / 2), QUEUE_MILLISECONDS)
-  const ask = <T>(work: (pools: Pools) => Eventual<T>) => onPrimary(primary, READ_MILLISECONDS, work)
+  let [reads, reruns] = [0, 0]
+  const ask = <T>(work: (pools: Pools) => Eventual<T>) => {
+    reads += 1
+    return onPrimary(primary, READ_MILLISECONDS, work).finally(() => {
+      reads -= 1
+    })
+  }
+  const rerun = () => {
+    reruns += 1
+  }
   return {
     name: 'postgres',
     schema: { version: SCHEMA_VERSION, applied },
@@ -54,12 +67,37 @@ export async function openPostgresEngine(url: string, options: PoolOptions): Pro
       all: query => ask(({ reading }) => database(reading).all(query)),
       get: query => ask(({ reading }) => database(reading).get(query)),
     },
-    run: (name, args) =>
-      onPrimary(primary, name === 'runSteps' ? LONG_WRITE_MILLISECONDS : WRITE_MILLISECONDS, ({ writing }) =>
-        admission.run(() => runWithRetries(writing, options.pooled, name, args)),
+    snapshot: read => readInOneView(primary, read),
+    run: (name, args, author) =>
+      onPrimary(
+        primary,
+        LONG_COMMANDS.has(name) ? LONG_WRITE_MILLISECONDS : WRITE_MILLISECONDS,
+        ({ writing }) =>
+          admission.run(() => runWithRetries(writing, options.pooled, { name, args, author }, rerun)),
       ),
+    measure: figures => {
+      primary.measure(figures)
+      measureWork(figures, { admission, reads, reruns })
+    },
     close: () => primary.close(),
   }
+}
+
+function measureWork(
+  figures: Figures,
+  { admission, reads, reruns }: { admission: Admission; reads: number; reruns: number },
+): void {
+  figures.gauge('strand_postgres_queries_in_progress', 'Queries and writes that PostgreSQL is at.', [
+    [{ pool: 'reading' }, reads],
+    [{ pool: 'writing' }, admission.inside],
+  ])
+  figures.gauge('strand_postgres_writes_waiting', 'Writes that wait for a connection.', admission.waiting)
+  figures.counter(
+    'strand_postgres_writes_refused_total',
+    'Writes that waited for a connection in vain.',
+    admission.refused,
+  )
+  figures.counter('strand_postgres_reruns_total', 'Transactions run anew after meeting another.', reruns)
 }
 
 /** Migrates under an advisory lock: nodes that start together do it once. */
@@ -101,27 +139,48 @@ async function onPrimary<T>(
   }
 }
 
+/** The view stays as it is from its first query on. */
+async function readInOneView<T>(primary: Primary, read: (db: Database) => Promise<T>): Promise<T> {
+  const { connectAside } = await primary.pools()
+  const connection = connectAside()
+  try {
+    return await connection.begin('isolation level repeatable read read only', tx => read(database(tx)))
+  } catch (thrown) {
+    throw translate(thrown)
+  } finally {
+    await connection.close({ timeout: 1 })
+  }
+}
+
+/** A command on its way. */
+interface Job {
+  readonly name: CommandName
+  readonly args: unknown
+  readonly author: Author | undefined
+}
+
 async function runWithRetries(
   pool: SQL,
   pooled: boolean,
-  name: CommandName,
-  args: unknown,
+  job: Job,
+  onRerun: () => void,
 ): Promise<{ result: unknown; entries: readonly FeedEntry[] }> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await runOnce(pool, pooled, name, args)
+      return await runOnce(pool, pooled, job)
     } catch (thrown) {
       const error = translate(thrown)
       if (!(error instanceof Conflict) || attempt === TRIES) throw error
+      onRerun()
     }
   }
 }
 
-async function runOnce(pool: SQL, pooled: boolean, name: CommandName, args: unknown) {
+async function runOnce(pool: SQL, pooled: boolean, { name, args, author }: Job) {
   let done = Number.POSITIVE_INFINITY
   const outcome = await pool.begin(async tx => {
     if (pooled) await tx.unsafe(`set local lock_timeout = ${LOCK_MILLISECONDS}`)
-    const ran = await runCommand(database(tx), name, args)
+    const ran = await runCommand(database(tx), name, args, author)
     done = performance.now()
     return ran
   })

@@ -1,3 +1,4 @@
+import { type Author, type ChainPoint, chained, type Recording, tellsOfChange } from '../../domain/audit.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Eventual } from '../../kit/eventual.ts'
 import { randomAlphanumerics } from '../../kit/id.ts'
@@ -12,13 +13,18 @@ export interface Writable extends Database {
   lock(query: Sql, table: string): Promise<void>
 }
 
-/** Runs one command and writes its feed entries behind it, all in the transaction that `db` stands in. */
+/**
+ * Runs one command and writes behind it what the audit log is to know of it, if it has an author, and its feed entries: all
+ * in the transaction that `db` stands in.
+ */
 export async function runCommand(
   db: Writable,
   name: CommandName,
   args: unknown,
+  author?: Author,
 ): Promise<{ result: unknown; entries: readonly FeedEntry[] }> {
   const changes: Change[] = []
+  const recordings: Recording[] = []
   const tx: Transaction = {
     all: query => db.all(query),
     get: query => db.get(query),
@@ -27,9 +33,13 @@ export async function runCommand(
     publish: change => {
       changes.push(change)
     },
+    record: recording => {
+      if (author !== undefined && tellsOfChange(recording)) recordings.push(recording)
+    },
   }
   const command = commands[name] as (tx: Transaction, args: unknown) => Promise<unknown>
   const result = await command(tx, args)
+  if (author !== undefined && recordings.length > 0) await appendToAudit(db, author, recordings)
   return { result, entries: changes.length === 0 ? [] : await appendToFeed(db, changes) }
 }
 
@@ -61,4 +71,29 @@ async function appendToFeed(db: Writable, changes: readonly Change[]): Promise<F
           from ${tableOf(rows, ['seq', 'at', 'nonce', 'previous', 'entry'])} as news`,
   )
   return entries
+}
+
+/**
+ * The head of the chain stays locked until the commit, as that of the feed does. It is taken before the feed's by everybody,
+ * and nothing else is taken behind either, so that nobody waits for one another.
+ */
+async function appendToAudit(db: Writable, author: Author, recordings: readonly Recording[]): Promise<void> {
+  const { chain, at, actor, operation } = author
+  const head = await db.get<{ seq: number | string; hash: string }>(
+    sql`insert into audit_heads (chain, seq, hash) values (${chain}, ${recordings.length}, '')
+        on conflict (chain) do update set seq = audit_heads.seq + excluded.seq
+        returning seq, hash`,
+  )
+  if (head === undefined) throw new Error('a chain has a head')
+  const behind: ChainPoint = { seq: Number(head.seq) - recordings.length, hash: head.hash }
+  const rows = chained(author, recordings, behind).map(row => {
+    const { seq, subject, place, before, after, previous, hash } = row
+    return { seq, subject, place, before, after, previous, hash }
+  })
+  await db.run(
+    sql`insert into audit (chain, seq, at, actor, operation, subject, place, before, after, previous, hash)
+        select ${chain}, cast(seq as bigint), ${at}, ${actor}, ${operation}, subject, place, before, after, previous, hash
+        from ${tableOf(rows, ['seq', 'subject', 'place', 'before', 'after', 'previous', 'hash'])} as news`,
+  )
+  await db.run(sql`update audit_heads set hash = ${rows.at(-1)?.hash ?? ''} where chain = ${chain}`)
 }

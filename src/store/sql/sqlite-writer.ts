@@ -5,6 +5,7 @@
  * of them happened.
  */
 import { SQLiteError } from 'bun:sqlite'
+import type { Author } from '../../domain/audit.ts'
 import type { CommandName } from '../commands/index.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import type { FeedEntry } from '../feed.ts'
@@ -14,6 +15,7 @@ import { openSqlite, type SqliteDatabase, sqliteDatabase, translateSqliteError }
 export interface WriterJob {
   readonly name: CommandName
   readonly args: unknown
+  readonly author?: Author | undefined
 }
 
 export type WriterAnswer =
@@ -41,7 +43,9 @@ self.onmessage = (opening: MessageEvent<string>) => {
     try {
       beginWriting(db)
       const answers: WriterAnswer[] = []
-      for (const { name, args } of jobs) answers.push(await runCommand(db, name, args))
+      for (const { name, args, author } of jobs) {
+        answers.push(await runCommand(db, name, args, author))
+      }
       db.say('commit')
       return answers
     } catch (thrown) {

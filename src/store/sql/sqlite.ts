@@ -1,14 +1,20 @@
+import { statSync } from 'node:fs'
+import type { Author } from '../../domain/audit.ts'
+import type { Figures } from '../../kit/figures.ts'
+import { Histogram, SECONDS } from '../../kit/histogram.ts'
 import type { CommandName } from '../commands/index.ts'
+import type { Database } from '../database.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import type { Engine } from '../store.ts'
 import { sqliteFlavor } from './flavors.ts'
 import { migrate, SCHEMA_VERSION } from './migrate.ts'
-import { openSqlite } from './sqlite-connection.ts'
+import { openSqlite, sqliteDatabase } from './sqlite-connection.ts'
 import { SqliteReader } from './sqlite-reader.ts'
 import type { WriterAnswer, WriterJob } from './sqlite-writer.ts'
 
 const LARGEST_BATCH = 256
 const LONGEST_QUEUE = 10_000
+const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, LARGEST_BATCH] as const
 const REOPEN_MILLISECONDS = 1000
 
 interface Waiting {
@@ -26,12 +32,30 @@ export async function openSqliteEngine(file: string): Promise<Engine> {
     name: 'sqlite',
     schema: { version: SCHEMA_VERSION, applied },
     db: reader.db,
-    run: (name, args) => writer.run(name, args),
+    snapshot: read => readInOneView(file, read),
+    run: (name, args, author) => writer.run(name, args, author),
+    measure: figures => {
+      writer.measure(figures)
+      measureFiles(file, figures)
+    },
     close: async () => {
       // The writer closes last: then nobody else reads, and its log is folded into the file.
       reader.close()
       await writer.close()
     },
+  }
+}
+
+/** While the view is open, the log cannot be folded into the file and grows by what is written: it ends as soon as it may. */
+async function readInOneView<T>(file: string, read: (db: Database) => Promise<T>): Promise<T> {
+  const db = sqliteDatabase(openSqlite(file, 'read'))
+  try {
+    db.say('begin')
+    const result = await read(db)
+    db.say('commit')
+    return result
+  } finally {
+    db.close()
   }
 }
 
@@ -74,6 +98,10 @@ class Writer {
   #running: readonly Waiting[] = []
   #closing = false
   #onIdle: (() => void) | undefined
+  readonly #batches = new Histogram(BATCH_SIZES)
+  readonly #batchSeconds = new Histogram(SECONDS)
+  #sentAt = 0
+  #lost = 0
 
   private constructor(file: string, onEnd: () => void) {
     this.#file = file
@@ -86,11 +114,11 @@ class Writer {
     return writer
   }
 
-  run(name: CommandName, args: unknown): ReturnType<Engine['run']> {
+  run(name: CommandName, args: unknown, author?: Author): ReturnType<Engine['run']> {
     if (this.#worker === undefined) return Promise.reject(new Unavailable('the writer is not running'))
     if (this.#waiting.length >= LONGEST_QUEUE) return Promise.reject(new Unavailable('the writer is behind'))
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ job: { name, args }, resolve, reject })
+      this.#waiting.push({ job: { name, args, author }, resolve, reject })
       // Commands of the same turn of the event loop travel together.
       if (this.#running.length === 0 && this.#waiting.length === 1) setImmediate(() => this.#send())
     })
@@ -114,6 +142,18 @@ class Writer {
     worker.terminate()
   }
 
+  measure(figures: Figures): void {
+    figures.gauge('strand_store_writer_waiting', 'Commands that wait for the writer.', this.#waiting.length)
+    figures.gauge('strand_store_writer_running', 'Commands that the writer is at.', this.#running.length)
+    figures.histogram('strand_store_batch_size', 'Commands committed together.', this.#batches)
+    figures.histogram(
+      'strand_store_batch_duration_seconds',
+      'Time from handing commands to the writer to their commit.',
+      this.#batchSeconds,
+    )
+    figures.counter('strand_store_writer_losses_total', 'Times the writer thread was lost.', this.#lost)
+  }
+
   async #open(): Promise<void> {
     const worker = new Worker(new URL('./sqlite-writer.ts', import.meta.url).href)
     await new Promise<void>((resolve, reject) => {
@@ -130,11 +170,14 @@ class Writer {
   #send(): void {
     if (this.#running.length > 0 || this.#waiting.length === 0 || this.#worker === undefined) return
     this.#running = this.#waiting.splice(0, LARGEST_BATCH)
+    this.#sentAt = performance.now()
     this.#worker.postMessage(JSON.stringify(this.#running.map(each => each.job)))
   }
 
   #settle(answers: readonly WriterAnswer[]): void {
     const settled = this.#running
+    this.#batches.note(settled.length)
+    this.#batchSeconds.note((performance.now() - this.#sentAt) / 1000)
     this.#running = []
     this.#onEnd()
     this.#send()
@@ -151,6 +194,7 @@ class Writer {
   #lose(worker: Worker, why: string): void {
     if (worker !== this.#worker) return
     this.#worker = undefined
+    this.#lost += 1
     worker.terminate()
     this.#onEnd()
     const lost = [...this.#running, ...this.#waiting]
@@ -164,6 +208,15 @@ class Writer {
   #openAgain(): void {
     this.#open().catch(() => setTimeout(() => this.#openAgain(), REOPEN_MILLISECONDS))
   }
+}
+
+/** The log beside the file is folded into it from time to time; one that keeps growing is not. */
+function measureFiles(file: string, figures: Figures): void {
+  const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  figures.gauge('strand_store_file_bytes', 'Size of the files of the embedded store.', [
+    [{ file: 'main' }, sizeOf(file)],
+    [{ file: 'log' }, sizeOf(`${file}-wal`)],
+  ])
 }
 
 function asError({ failure, message }: Extract<WriterAnswer, { failure: string }>): Error {

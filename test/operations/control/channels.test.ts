@@ -4,6 +4,8 @@ import {
   endStream,
   getChannel,
   getStream,
+  listEditors,
+  listStreams,
   patchChannel,
   putEditor,
   rotateStreamKey,
@@ -20,6 +22,7 @@ import {
   nowOf,
   shownStream,
   tokenOf,
+  walk,
 } from './operator.ts'
 
 const at = (user_id: string) => `/control/channels/${user_id}`
@@ -443,3 +446,57 @@ describeOperation(
     }
   },
 )
+
+describeOperation(
+  listEditors,
+  { valid: server => asOperator(server, { path: `${at(server.world.broadcaster.id)}/editors` }) },
+  ({ ok, fails }) => {
+    const editors = (server: TestServer, id: string) =>
+      send(server, listEditors, asOperator(server, { path: `${at(id)}/editors` }))
+
+    ok('lists the editors of the channel, page by page, and nobody else', async server => {
+      const { id } = await newUser(server)
+      expect((await editors(server, id)).body).toEqual({ data: [], pagination: {} })
+      const users = [await newUser(server), await newUser(server), await newUser(server)]
+      for (const user of users) await addEditor(server, id, user.id)
+      await addEditor(server, users[0].id, id)
+      const expected = users.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      expect((await editors(server, id)).body.data).toEqual(expected)
+      expect(await walk(server, `${at(id)}/editors`, { first: 2 })).toEqual(expected)
+    })
+
+    fails('not_found', 'when the channel does not exist', server => naming('999', editors(server, '999')))
+  },
+)
+
+describeOperation(listStreams, { valid: server => asOperator(server) }, ({ ok, fails }) => {
+  const PATH = '/control/streams'
+
+  ok('lists what runs by channel, page by page, every stream once', async server => {
+    const offline = await newUser(server)
+    const id = await newLive(server)
+    const all = await walk(server, PATH, { first: 100 })
+    const channels = all.map(stream => stream.user_id)
+    expect(channels).toEqual([...new Set(channels)].sort())
+    expect(channels).toContain(id)
+    expect(channels).not.toContain(offline.id)
+    expect(all.find(stream => stream.user_id === id)).toEqual((await show(server, id)).body.data[0])
+    expect(await walk(server, PATH, { first: 5 })).toEqual(all)
+    await end(server, id)
+    expect((await walk(server, PATH)).map(stream => stream.user_id)).not.toContain(id)
+  })
+
+  ok('filters by game', async server => {
+    const [game] = await server.control('POST', '/games', { name: 'Seldom played' })
+    const id = await newLive(server)
+    await patch(server, id, { game_id: game.id })
+    const { body } = await send(server, listStreams, asOperator(server, { query: { game_id: game.id } }))
+    expect(body.data).toEqual((await show(server, id)).body.data)
+    const none = await send(server, listStreams, asOperator(server, { query: { game_id: 'abc' } }))
+    expect(none.body).toEqual({ data: [], pagination: {} })
+  })
+
+  fails('malformed_parameter', 'when first is 0', server =>
+    send(server, listStreams, asOperator(server, { query: { first: 0 } })),
+  )
+})

@@ -1,11 +1,16 @@
 import { expect } from 'bun:test'
-import { grantEntitlements, listEntitlements } from '../../../src/contract/control/entitlements.ts'
+import {
+  getEntitlementHistory,
+  grantEntitlements,
+  listEntitlements,
+} from '../../../src/contract/control/entitlements.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { Ask, TestServer } from '../../support/server.ts'
 import { asOperator, idsOf, naming, newUser, nowOf, UNKNOWN_UUID, walk } from './operator.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const PATH = '/control/entitlements'
+const historyAt = (id: string) => `${PATH}/${id}/history`
 
 const grant = (server: TestServer, grants: readonly object[]) =>
   send(server, grantEntitlements, asOperator(server, { body: { grants } }))
@@ -294,3 +299,71 @@ describeOperation(listEntitlements, { valid: server => asOperator(server) }, ({ 
     return list(server, { after: start.body.pagination.cursor, user_id: server.world.viewer.id })
   })
 })
+
+describeOperation(
+  getEntitlementHistory,
+  {
+    valid: async server => {
+      const { body } = await grant(server, [lantern(server)])
+      return asOperator(server, { path: historyAt(body.data[0].id) })
+    },
+  },
+  ({ ok, fails }) => {
+    const history = (server: TestServer, id: string) =>
+      send(server, getEntitlementHistory, asOperator(server, { path: historyAt(id) }))
+    const setTo = (server: TestServer, token: string, id: string, fulfillment_status: string) =>
+      server.call({
+        method: 'PATCH',
+        path: '/helix/entitlements/drops',
+        body: { entitlement_ids: [id], fulfillment_status },
+        token,
+      })
+
+    ok('tells of the grant and of each change since, oldest first, and by whom', async server => {
+      const { client, viewer } = server.world
+      const { body } = await grant(server, [{ ...lantern(server), timestamp: '2026-01-02T03:04:05Z' }])
+      const [{ id, timestamp }] = body.data
+      await setTo(server, client.app_token, id, 'FULFILLED')
+      await setTo(server, client.app_token, id, 'FULFILLED')
+      await setTo(server, viewer.token, id, 'CLAIMED')
+      const { data } = (await history(server, id)).body
+      const app = `client/${client.id}`
+      expect(data).toEqual([
+        { at: timestamp, from: null, to: 'CLAIMED', actor: 'operator' },
+        { at: expect.any(String), from: 'CLAIMED', to: 'FULFILLED', actor: app },
+        { at: expect.any(String), from: 'FULFILLED', to: 'CLAIMED', actor: `${app}/user/${viewer.id}` },
+      ])
+      expect((await history(server, id.toUpperCase())).body.data).toEqual(data)
+    })
+
+    ok('a grant that was one of many has no actor, and nothing has happened to it yet', async server => {
+      const { body } = await grant(server, [lantern(server), lantern(server)])
+      for (const { id, timestamp } of body.data) {
+        expect((await history(server, id)).body).toEqual({
+          data: [{ at: timestamp, from: null, to: 'CLAIMED', actor: null }],
+          pagination: {},
+        })
+      }
+    })
+
+    ok('pages to the end, every step once', async server => {
+      const { body } = await grant(server, [lantern(server)])
+      const [{ id }] = body.data
+      for (let n = 0; n < 22; n++) {
+        await setTo(server, server.world.client.app_token, id, n % 2 === 0 ? 'FULFILLED' : 'CLAIMED')
+      }
+      const all = await walk(server, historyAt(id), { first: 100 })
+      expect(all.map(step => step.to)).toEqual(
+        Array.from({ length: 23 }, (_, n) => (n % 2 === 0 ? 'CLAIMED' : 'FULFILLED')),
+      )
+      for (const query of [{}, { first: 1 }, { first: 4 }]) {
+        expect(await walk(server, historyAt(id), query)).toEqual(all)
+      }
+    })
+
+    fails('not_found', 'when it does not exist', server =>
+      naming(UNKNOWN_UUID, history(server, UNKNOWN_UUID)),
+    )
+    fails('not_found', 'when the id is not one', server => history(server, 'abc'))
+  },
+)

@@ -1,8 +1,8 @@
 import { expect } from 'bun:test'
-import { deleteFollow, putFollow, putFollows } from '../../../src/contract/control/follows.ts'
+import { deleteFollow, listFollows, putFollow, putFollows } from '../../../src/contract/control/follows.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { TestServer } from '../../support/server.ts'
-import { asOperator, expectEmpty, naming, newUser, tokenOf } from './operator.ts'
+import { asOperator, expectEmpty, idsOf, naming, newUser, tokenOf, walk } from './operator.ts'
 
 interface Pair {
   readonly user_id: string
@@ -150,5 +150,30 @@ describeOperation(
     fails('missing_parameter', 'when a pair is half', server =>
       followAll(server, [{ user_id: server.world.viewer.id }]),
     )
+  },
+)
+
+describeOperation(
+  listFollows,
+  { valid: server => asOperator(server, { path: `/control/users/${server.world.viewer.id}/follows` }) },
+  ({ ok, fails }) => {
+    const list = (server: TestServer, user_id: string) =>
+      send(server, listFollows, asOperator(server, { path: `/control/users/${user_id}/follows` }))
+
+    ok('lists the channels that the user follows, live or not, page by page', async server => {
+      const [fan = '', ...stars] = await newUsers(server, 6)
+      expect((await list(server, fan)).body).toEqual({ data: [], pagination: {} })
+      await followAll(
+        server,
+        stars.map(broadcaster_id => ({ user_id: fan, broadcaster_id })),
+      )
+      await follow(server, stars[0] ?? '', fan)
+      const { data } = (await list(server, fan)).body
+      expect(idsOf(data)).toEqual(stars.toSorted())
+      expect(data[0]).toEqual((await server.control('GET', `/users/${data[0].id}`))[0])
+      expect(await walk(server, `/control/users/${fan}/follows`, { first: 2 })).toEqual(data)
+    })
+
+    fails('not_found', 'when the user does not exist', server => naming('999', list(server, '999')))
   },
 )

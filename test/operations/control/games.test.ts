@@ -159,6 +159,16 @@ describeOperation(listGames, { valid: server => asOperator(server) }, ({ ok, fai
     }
   })
 
+  ok('finds games by their whole name, page by page', async server => {
+    const organization_id = server.world.organization.id
+    const one = await newGame(server, { name: 'Twice Named' })
+    const other = await newGame(server, { name: 'Twice Named', organization_id })
+    const name = 'Twice Named'
+    expect(await walk(server, '/control/games', { name, first: 1 })).toEqual([one, other])
+    expect((await list(server, { name, organization_id })).body.data).toEqual([other])
+    expect((await list(server, { name: 'Twice' })).body.data).toEqual([])
+  })
+
   ok('a filter that names nothing matches nothing', async server => {
     for (const organization_id of [UNKNOWN_UUID, 'abc']) {
       expect((await list(server, { organization_id })).body).toEqual({ data: [], pagination: {} })

@@ -4,6 +4,7 @@ import {
   deleteMember,
   deleteOrganization,
   getOrganization,
+  listMembers,
   listOrganizations,
   putMember,
   putOrganization,
@@ -127,6 +128,16 @@ describeOperation(listOrganizations, { valid: server => asOperator(server) }, ({
     }
   })
 
+  ok('finds them by their whole name, page by page', async server => {
+    const [{ id }] = await server.control('POST', '/organizations', { name: 'Twice Named' })
+    const [{ id: second }] = await server.control('POST', '/organizations', { name: 'Twice Named' })
+    const found = await walk(server, '/control/organizations', { name: 'Twice Named', first: 1 })
+    expect(idsOf(found)).toEqual([id, second].sort())
+    for (const name of ['Twice', 'twice named', 'Nobody']) {
+      expect((await list(server, { name })).body).toEqual({ data: [], pagination: {} })
+    }
+  })
+
   fails('malformed_parameter', 'when first is 101', server => list(server, { first: 101 }))
   fails('invalid_cursor', 'when the cursor belongs to another list', async server => {
     const users = await server.call(asOperator(server, { path: '/control/users' }))
@@ -217,6 +228,34 @@ describeOperation(
     )
     fails('not_found', 'when the organization does not exist', server =>
       leave(server, UNKNOWN_UUID, server.world.viewer.id),
+    )
+  },
+)
+
+describeOperation(
+  listMembers,
+  { valid: server => asOperator(server, { path: `${at(server.world.organization.id)}/members` }) },
+  ({ ok, fails }) => {
+    const members = (server: TestServer, id: string) =>
+      send(server, listMembers, asOperator(server, { path: `${at(id)}/members` }))
+
+    ok('lists the members, page by page, and nobody else', async server => {
+      const { id } = await newOrganization(server)
+      expect((await members(server, id)).body).toEqual({ data: [], pagination: {} })
+      const users = [await newUser(server), await newUser(server), await newUser(server)]
+      for (const user of users) await join(server, id, user.id)
+      await join(server, (await newOrganization(server)).id, (await newUser(server)).id)
+      const expected = users.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      for (const spelling of [id, id.toUpperCase()]) {
+        expect((await members(server, spelling)).body.data).toEqual(expected)
+      }
+      expect(await walk(server, `${at(id)}/members`, { first: 2 })).toEqual(expected)
+      await leave(server, id, expected[1].id)
+      expect(idsOf((await members(server, id)).body.data)).toEqual([expected[0].id, expected[2].id])
+    })
+
+    fails('not_found', 'when the organization does not exist', server =>
+      naming(UNKNOWN_UUID, members(server, UNKNOWN_UUID)),
     )
   },
 )

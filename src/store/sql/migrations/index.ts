@@ -4,6 +4,7 @@ import { feedChain } from './002-feed-chain.ts'
 import { gameOfUserEntitlements } from './003-game-of-user-entitlements.ts'
 import { oauth } from './004-oauth.ts'
 import { sharedWork } from './005-shared-work.ts'
+import { audit } from './006-audit.ts'
 
 /** Every migration, in order: number n stands at place n - 1. One that has been released is never edited. */
 export const migrations: readonly ((flavor: Flavor) => string)[] = [
@@ -12,4 +13,5 @@ export const migrations: readonly ((flavor: Flavor) => string)[] = [
   gameOfUserEntitlements,
   oauth,
   sharedWork,
+  audit,
 ]

@@ -1,26 +1,23 @@
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { Command } from 'commander'
-import { hashPassword, LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../auth/passwords.ts'
-import { readConfig } from '../config.ts'
-import { storeFileOf } from '../data-folder.ts'
+import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../auth/passwords.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { randomAlphanumerics } from '../kit/id.ts'
-import { openStore } from '../open-store.ts'
 import { print } from './print.ts'
-import { type StoreFlags, storeFlags } from './store-flags.ts'
+import { userIdOf } from './verbs/input.ts'
+import { openTarget, type TargetFlags, targetFlags } from './verbs/target.ts'
 
-interface PasswordFlags extends StoreFlags {
+interface PasswordFlags extends TargetFlags {
   readonly generate: boolean
 }
 
-const passwordCommand = storeFlags(new Command('password'))
+export const passwordCommand = targetFlags(new Command('password'))
   .description(
     'set the password of a user; who is logged in with the old one is logged out, and its tokens end',
   )
-  .argument('<login>', 'the user name')
+  .argument('<user>', 'the user, by id or login')
   .option('--generate', 'make a password up and print it, instead of reading one from standard input', false)
   .addHelpText(
     'after',
@@ -33,26 +30,16 @@ Examples:
   )
   .action(setPassword)
 
-export const userCommand = new Command('user')
-  .description('look after the people of this server')
-  .addCommand(passwordCommand)
-
-async function setPassword(login: string, flags: PasswordFlags): Promise<void> {
-  const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
-  if (config.databaseUrl === undefined && !existsSync(storeFileOf(config))) {
-    throw new CannotStart(`there is no store in ${config.dataFolder}: name its folder with --data`)
-  }
+async function setPassword(given: string, flags: PasswordFlags): Promise<void> {
   const password = flags.generate ? randomAlphanumerics(20) : await readPassword()
-  const store = await openStore(config)
+  const target = await openTarget(flags)
   try {
-    const user = await store.users.withLogin(login.toLowerCase())
-    const outcome =
-      user &&
-      (await store.commands.changePassword({ user_id: user.id, password_hash: await hashPassword(password) }))
-    if (outcome !== 'done') throw new CannotStart(`there is no user with the login "${login}"`)
-    await print(flags.generate ? `${password}\n` : `The password of ${login} is set.\n`)
+    const user_id = await userIdOf(target.client, given)
+    await target.client.control.getUser({ user_id })
+    await target.client.control.putUser({ user_id, password })
+    await print(flags.generate ? `${password}\n` : `The password of ${given} is set.\n`)
   } finally {
-    await store.close()
+    await target.close()
   }
 }
 

@@ -1,0 +1,143 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { type Config, parseMasterKeys } from '../config.ts'
+import { masterKeyFileOf, storeFileOf } from '../data-folder.ts'
+import {
+  complaintsOf,
+  contentsOf,
+  isInUse,
+  SCHEMA_VERSION,
+  streamKeysByMasterKey,
+} from '../store/embedded-file.ts'
+import { askServers } from '../store/postgres-server.ts'
+import { type Finding, note, ok, problem } from './finding.ts'
+import {
+  judgeClock,
+  judgeKeyRing,
+  judgeLeftovers,
+  judgeLimits,
+  judgeListeners,
+  judgeModes,
+  judgePostgres,
+  judgePublicUrl,
+  judgeSchema,
+  judgeSpace,
+  judgeStore,
+  judgeSync,
+} from './judge.ts'
+import { measureSync, seeClockAt, seeFolder, seeMemory, seeOpenFiles, seeSpace } from './observe.ts'
+
+/** Looks at everything that an installation stands on. It changes nothing, and a server may run meanwhile. */
+export async function examine(config: Config, url: string | undefined): Promise<Finding[]> {
+  const findings = [...judgeListeners(config), judgePublicUrl(config), ...examineFolder(config)]
+  findings.push(
+    ...(config.databaseUrl === undefined ? examineEmbedded(config) : await examinePostgres(config)),
+  )
+  findings.push(...judgeLimits(seeOpenFiles(), seeMemory()))
+  if (url !== undefined) findings.push(await examineClockAt(url))
+  return findings
+}
+
+function examineFolder({ dataFolder }: Config): Finding[] {
+  const { free, total } = seeSpace(dataFolder)
+  const space = judgeSpace(dataFolder, free, total)
+  if (!existsSync(dataFolder)) {
+    return [
+      space,
+      note('files', `${dataFolder} is not there`, 'the first start makes it; or name another with --data'),
+    ]
+  }
+  try {
+    const { folder, files, names } = seeFolder(dataFolder)
+    const sync = judgeSync(measureSync(dataFolder))
+    return [space, sync, ...judgeModes(folder, files), ...judgeLeftovers(dataFolder, names)]
+  } catch (error) {
+    const says = `${dataFolder} cannot be used: ${(error as Error).message}`
+    return [
+      space,
+      problem('files', says, 'run this as the user the server runs as, and mend its permissions'),
+    ]
+  }
+}
+
+function examineEmbedded(config: Config): Finding[] {
+  const file = storeFileOf(config)
+  if (!existsSync(file)) {
+    return [
+      note(
+        'store',
+        `there is no store in ${config.dataFolder}`,
+        'the first start makes it; or name another with --data',
+      ),
+    ]
+  }
+  const complaints = complaintsOf(file, 'quick')
+  const log = `${file}-wal`
+  const findings = judgeStore({
+    complaints,
+    schema: complaints.length > 0 ? 0 : contentsOf(file).schema,
+    knownSchema: SCHEMA_VERSION,
+    logBytes: existsSync(log) ? statSync(log).size : 0,
+  })
+  if (complaints.length > 0) return findings
+  findings.push(ok('store', isInUse(file) ? 'a server has it open' : 'no server has it open'))
+  return [...findings, ...examineKeyRing(config, streamKeysByMasterKey(file))]
+}
+
+async function examinePostgres(config: Config): Promise<Finding[]> {
+  const findings: Finding[] = []
+  const servers = await askServers(config.databaseUrl ?? '')
+  for (const server of servers) {
+    if ('failure' in server) {
+      const advice =
+        'see whether it runs, and whether host, port, role and password in DATABASE_URL are right'
+      findings.push(problem(`PostgreSQL at ${server.host}`, `it does not answer: ${server.failure}`, advice))
+      continue
+    }
+    const { host, state } = server
+    findings.push(...judgePostgres(host, state, config.databaseConnections * config.workers))
+    findings.push(judgeClock(`that of ${host}`, (Date.now() - state.clock) / 1000))
+    if (!state.isPrimary) continue
+    if (state.schema === 0) {
+      findings.push(
+        note('schema', 'the database is empty', 'the first start makes the schema, or strand migrate'),
+      )
+    } else
+      findings.push(
+        judgeSchema(state.schema, SCHEMA_VERSION),
+        ...examineKeyRing(config, state.streamKeysByMasterKey),
+      )
+  }
+  if (servers.every(server => 'failure' in server || !server.state.isPrimary)) {
+    findings.push(
+      problem(
+        'store',
+        'no server of DATABASE_URL can be written to',
+        'promote a standby, or name the primary',
+      ),
+    )
+  }
+  return findings
+}
+
+function examineKeyRing(config: Config, sealedBy: ReadonlyMap<string, number>): Finding[] {
+  const file = masterKeyFileOf(config)
+  if (config.masterKeys === undefined && !existsSync(file)) return judgeKeyRing([], sealedBy)
+  const keys = config.masterKeys ?? parseMasterKeys(readFileSync(file, 'utf8').trim())
+  if (keys === undefined)
+    return [problem('key ring', `the file ${file} is damaged`, 'restore it from a backup')]
+  return judgeKeyRing(
+    keys.map(key => key.id),
+    sealedBy,
+  )
+}
+
+async function examineClockAt(url: string): Promise<Finding> {
+  const ahead = await seeClockAt(url)
+  return typeof ahead === 'number'
+    ? judgeClock(`that of ${url}`, ahead)
+    : problem(
+        'clock',
+        `${url} does not answer: ${ahead.failure}`,
+        'see whether the server runs and the URL is right',
+      )
+}

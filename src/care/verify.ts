@@ -1,0 +1,76 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { StreamKeys } from '../auth/stream-keys.ts'
+import { parseMasterKeys } from '../config.ts'
+import { KeyRing, type MasterKey } from '../kit/key-ring.ts'
+import { complaintsOf, contentsOf, SCHEMA_VERSION, streamKeysIn } from '../store/embedded-file.ts'
+import { STORE_FILE } from './manifest.ts'
+
+/** What a look through a store found. */
+export interface Findings {
+  /** What is wrong, a sentence each. */
+  readonly problems: readonly string[]
+  /** What could not be looked at, and why. */
+  readonly notes: readonly string[]
+  readonly streamKeys: number
+  readonly rows: number
+}
+
+const MOST_NAMED = 5
+
+/**
+ * Looks through the store of a folder, live or unpacked: every page, index and reference, and whether every stream key opens.
+ * The master keys are those given, or else those in the folder.
+ */
+export async function verifyFolder(
+  folder: string,
+  given: readonly MasterKey[] | undefined,
+): Promise<Findings> {
+  const store = join(folder, STORE_FILE)
+  const broken = complaintsOf(store, 'full').map(words => `the store is damaged: ${words}`)
+  if (broken.length > 0) return { problems: broken, notes: [], streamKeys: 0, rows: 0 }
+  const { schema, rows } = contentsOf(store)
+  const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
+  if (schema > SCHEMA_VERSION) {
+    const newer = `the store has schema ${schema} and this program knows ${SCHEMA_VERSION}: use a newer Strand`
+    return { problems: [newer], notes: [], streamKeys: 0, rows: total }
+  }
+  const keys = given ?? masterKeysOf(join(folder, 'master-keys'))
+  if (keys === undefined) {
+    const note =
+      'the stream keys were not tried, because the master keys are not here: give --passphrase-file or STRAND_MASTER_KEYS'
+    return { problems: [], notes: [note], streamKeys: 0, rows: total }
+  }
+  return { ...(await tryStreamKeys(store, new KeyRing(keys))), notes: [], rows: total }
+}
+
+function masterKeysOf(file: string): MasterKey[] | undefined {
+  return existsSync(file) ? parseMasterKeys(readFileSync(file, 'utf8').trim()) : undefined
+}
+
+async function tryStreamKeys(
+  store: string,
+  ring: KeyRing,
+): Promise<Pick<Findings, 'problems' | 'streamKeys'>> {
+  const streamKeys = new StreamKeys(ring)
+  const missing = new Map<string, number>()
+  const altered: string[] = []
+  let tried = 0
+  for await (const rows of streamKeysIn(store)) {
+    for (const row of rows) {
+      tried += 1
+      if (!ring.ids.includes(row.key_id)) missing.set(row.key_id, (missing.get(row.key_id) ?? 0) + 1)
+      else if (!streamKeys.isWhole(row)) altered.push(row.user_id)
+    }
+  }
+  const problems = [...missing].map(
+    ([id, count]) => `${count} stream keys are sealed with the master key ${id}, which is not in the ring`,
+  )
+  if (altered.length > 0) {
+    const named = altered.slice(0, MOST_NAMED).join(', ')
+    problems.push(
+      `${altered.length} stream keys do not open, of users ${named}: they were altered, or a master key is another one`,
+    )
+  }
+  return { problems, streamKeys: tried }
+}

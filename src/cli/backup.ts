@@ -1,0 +1,95 @@
+import { existsSync, rmSync } from 'node:fs'
+import { Command } from 'commander'
+import { makeBackup, unfinishedNames } from '../care/backup.ts'
+import type { Manifest } from '../care/manifest.ts'
+import { readConfig } from '../config.ts'
+import { stamp } from '../data-folder.ts'
+import { CannotStart } from '../kit/cannot-start.ts'
+import { ByteProgress } from './byte-progress.ts'
+import { confirm } from './confirm.ts'
+import { readPassphrase } from './passphrase-file.ts'
+import { print } from './print.ts'
+import { type StoreFlags, storeFlags } from './store-flags.ts'
+
+interface BackupFlags extends StoreFlags {
+  readonly passphraseFile?: string
+  readonly yes: boolean
+  readonly json: boolean
+}
+
+export const backupCommand = storeFlags(new Command('backup'))
+  .description('make one file of the embedded store and its secrets; the server may run meanwhile')
+  .argument('[file]', 'where to; strand-backup-<moment>.tar if left out')
+  .option(
+    '--passphrase-file <file>',
+    'seal the secrets in it with the passphrase in the first line of this file',
+  )
+  .option('--yes', 'replace the file if it is there', false)
+  .option('--json', 'print what is in it as one line of JSON', false)
+  .addHelpText(
+    'after',
+    `
+It holds the store as it was at one moment, with everything acknowledged before the backup began. Whoever has it and the
+master keys in it can read the stream keys: seal it, or keep it where nobody else can read. It is a plain tar.
+
+Examples:
+  strand backup
+  strand backup --data /var/lib/strand /var/backups/strand.tar --yes
+  strand backup --passphrase-file passphrase.txt strand-sealed.tar`,
+  )
+  .action(runBackup)
+
+async function runBackup(file: string | undefined, flags: BackupFlags): Promise<void> {
+  const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
+  if (config.databaseUrl !== undefined) {
+    throw new CannotStart(
+      'the store is PostgreSQL, which has its own tools: back it up with pg_dump and keep the master keys, as docs/backup.md says',
+    )
+  }
+  const target = file ?? `strand-backup-${stamp(Date.now())}.tar`
+  if (existsSync(target) && !(await confirm(`${target} is there already. Replace it?`, flags.yes))) {
+    throw new CannotStart(`${target} was left as it is`)
+  }
+  const passphrase = readPassphrase(flags.passphraseFile)
+  leaveNothingBehind(target)
+  const progress = { copying: new ByteProgress('Copying the store'), packing: new ByteProgress('Packing it') }
+  const manifest = await makeBackup({
+    config,
+    target,
+    passphrase,
+    onProgress: (phase, bytes, of) => progress[phase].reach(bytes, of),
+  })
+  for (const each of Object.values(progress)) each.end()
+  await print(
+    flags.json ? `${JSON.stringify({ file: target, ...manifest })}\n` : `${told(target, manifest)}\n`,
+  )
+}
+
+/** A person who gets impatient leaves no half of a backup behind. */
+function leaveNothingBehind(target: string): void {
+  const leave = (code: number) => () => {
+    for (const name of unfinishedNames(target)) rmSync(name, { force: true })
+    process.exit(code)
+  }
+  process.once('SIGINT', leave(130))
+  process.once('SIGTERM', leave(143))
+}
+
+function told(target: string, { files, rows, master_keys, secrets }: Manifest): string {
+  const bytes = files.reduce((sum, { size }) => sum + size, 0)
+  const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
+  return [
+    `${target}: ${Math.ceil(bytes / 1e6).toLocaleString('en-US')} MB, ${total.toLocaleString('en-US')} rows. Check it with: strand verify ${target}`,
+    sentenceAboutKeys(master_keys, secrets),
+  ].join('\n')
+}
+
+function sentenceAboutKeys(keys: Manifest['master_keys'], secrets: Manifest['secrets']): string {
+  if (!keys.included) {
+    const needed = keys.needed.length === 0 ? '' : ` Needed are: ${keys.needed.join(', ')}.`
+    return `The master keys are not in it, because STRAND_MASTER_KEYS gives them: keep them elsewhere.${needed}`
+  }
+  return secrets === 'sealed'
+    ? 'The master keys in it are sealed: without the passphrase it cannot be restored.'
+    : 'The master keys are in it as they are, so that its mode is 0600: seal them with --passphrase-file before it leaves this machine.'
+}

@@ -1,0 +1,106 @@
+import { existsSync } from 'node:fs'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { Command } from 'commander'
+import { StreamKeys } from '../auth/stream-keys.ts'
+import { readConfig } from '../config.ts'
+import { openDataFolder, storeFileOf } from '../data-folder.ts'
+import { CannotStart } from '../kit/cannot-start.ts'
+import { openStore } from '../open-store.ts'
+import { exportLines, SealedKey } from '../transfer/export.ts'
+import { CalledWrongly } from './called-wrongly.ts'
+import { Progress } from './progress.ts'
+import { callControl, type RemoteFlags, remoteFlags } from './remote.ts'
+import { storeFlags } from './store-flags.ts'
+
+interface ExportFlags extends RemoteFlags {
+  readonly withSecrets: boolean
+}
+
+export const exportCommand = remoteFlags(storeFlags(new Command('export')))
+  .description('write everything down as lines of JSON that strand import takes')
+  .argument('[file]', 'where to write; standard output if left out')
+  .option('--with-secrets', 'password hashes, client secret hashes and stream keys too', false)
+  .addHelpText(
+    'after',
+    `
+The lines are one consistent state, in an order that depends on nothing else; the server may run meanwhile. With secrets
+the file is as good as the store and the master keys: whoever has it can broadcast as anybody. It is written so that only
+you can read it, and only from the store itself, not with --url.
+
+Examples:
+  strand export world.ndjson
+  strand export | gzip > world.ndjson.gz
+  strand export --url http://localhost:8080 --token-file data/operator-token world.ndjson
+  strand export --with-secrets moving.ndjson`,
+  )
+  .action(runExport)
+
+type Write = (text: string | Uint8Array, lines: number) => Promise<void>
+
+async function runExport(file: string | undefined, flags: ExportFlags): Promise<void> {
+  if (flags.url !== undefined && flags.withSecrets) {
+    throw new CalledWrongly('--with-secrets works on the store itself: leave --url out, and run it there')
+  }
+  const work = (write: Write) =>
+    flags.url === undefined ? exportStore(flags, write) : exportServer(flags, write)
+  const progress = new Progress('exporting', { unit: 'lines' })
+  const told = async (write: (text: string | Uint8Array) => Promise<unknown>) => {
+    await work(async (text, lines) => {
+      await write(text)
+      progress.reach(lines)
+    })
+    progress.end()
+  }
+  if (file === undefined) await told(text => Bun.write(Bun.stdout, text))
+  else await intoFile(file, told)
+}
+
+/** The file is there when it is whole. */
+async function intoFile(
+  file: string,
+  work: (write: (text: string | Uint8Array) => Promise<unknown>) => Promise<void>,
+): Promise<void> {
+  const unfinished = `${file}.${process.pid}.unfinished`
+  let handle: FileHandle
+  try {
+    handle = await open(unfinished, 'wx', 0o600)
+  } catch (error) {
+    throw new CannotStart(`${file} cannot be written: ${(error as Error).message}`)
+  }
+  try {
+    await work(text => (typeof text === 'string' ? handle.write(text) : handle.write(text)))
+    await handle.sync()
+    await handle.close()
+    await rename(unfinished, file)
+  } catch (error) {
+    await handle.close().catch(() => undefined)
+    await rm(unfinished, { force: true })
+    throw error
+  }
+}
+
+async function exportStore(flags: ExportFlags, write: Write): Promise<void> {
+  const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
+  if (config.databaseUrl === undefined && !existsSync(storeFileOf(config))) {
+    throw new CannotStart(`there is no store in ${config.dataFolder}: name its folder with --data`)
+  }
+  const streamKeys = flags.withSecrets ? new StreamKeys(openDataFolder(config).ring) : undefined
+  const store = await openStore(config)
+  try {
+    await exportLines(store, { streamKeys }, write)
+  } catch (error) {
+    if (!(error instanceof SealedKey)) throw error
+    throw new CannotStart(`${error.message}: set STRAND_MASTER_KEYS, or --data to the folder that has them`)
+  } finally {
+    await store.close()
+  }
+}
+
+async function exportServer(flags: ExportFlags, write: Write): Promise<void> {
+  const response = await callControl(flags, '/export')
+  let lines = 0
+  for await (const piece of response.body ?? new Blob().stream()) {
+    for (const byte of piece) if (byte === 0x0a) lines += 1
+    await write(piece, lines)
+  }
+}

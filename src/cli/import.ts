@@ -1,0 +1,199 @@
+import { statSync } from 'node:fs'
+import { Command } from 'commander'
+import { StreamKeys } from '../auth/stream-keys.ts'
+import { readConfig } from '../config.ts'
+import { openDataFolder } from '../data-folder.ts'
+import { CannotStart } from '../kit/cannot-start.ts'
+import { systemClock } from '../kit/clock.ts'
+import { openStore } from '../open-store.ts'
+import {
+  Import,
+  type ImportNews,
+  type ImportOptions,
+  type ImportSummary,
+  WrongLine,
+} from '../transfer/import.ts'
+import { linesOf } from '../transfer/lines.ts'
+import { openFile, type Rereadable, spool } from '../transfer/spool.ts'
+import { CalledWrongly } from './called-wrongly.ts'
+import { print } from './print.ts'
+import { Progress } from './progress.ts'
+import { callControl, type RemoteFlags, remoteFlags } from './remote.ts'
+import { storeFlags } from './store-flags.ts'
+
+interface ImportFlags extends RemoteFlags {
+  readonly dryRun: boolean
+  readonly continue: boolean
+  readonly fromLine: string
+  readonly json: boolean
+}
+
+export const importCommand = remoteFlags(storeFlags(new Command('import')))
+  .description('make or change everything that the lines of a file tell of')
+  .argument('<file>', 'lines of JSON as strand export writes them; - for standard input')
+  .option('--dry-run', 'only check', false)
+  .option('--continue', 'leave out lines that are wrong, and tell each', false)
+  .option('--from-line <number>', 'begin at this line; those before are in the store', '1')
+  .option('--json', 'print the summary as JSON', false)
+  .addHelpText(
+    'after',
+    `
+Every line is checked first. One that is wrong is told with its number, and nothing is changed. The same file may be read
+again: what is there already is left alone. The server may run meanwhile.
+
+Examples:
+  strand import --dry-run world.ndjson
+  strand import world.ndjson
+  gunzip < world.ndjson.gz | strand import -
+  strand import --url http://localhost:8080 --token-file data/operator-token world.ndjson`,
+  )
+  .action(runImport)
+
+async function runImport(file: string, flags: ImportFlags): Promise<void> {
+  const options = optionsOf(flags)
+  const summary =
+    flags.url === undefined ? await importHere(file, flags, options) : await importThere(file, flags, options)
+  await print(flags.json ? `${JSON.stringify(summary)}\n` : inWords(summary))
+  if (summary.skipped > 0) throw new CannotStart(`${summary.skipped} lines were left out; each is told above`)
+}
+
+function optionsOf(flags: ImportFlags): ImportOptions {
+  if (!/^[1-9][0-9]{0,8}$/.test(flags.fromLine)) {
+    throw new CalledWrongly(`--from-line must be a number from 1, not "${flags.fromLine}"`)
+  }
+  return { goesOn: flags.continue, dryRun: flags.dryRun, fromLine: Number(flags.fromLine) }
+}
+
+async function importHere(file: string, flags: ImportFlags, options: ImportOptions): Promise<ImportSummary> {
+  const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
+  const input = await openInput(file, () => {
+    openDataFolder(config)
+    return config.dataFolder
+  })
+  const { ring } = openDataFolder(config)
+  const store = await openStore(config)
+  try {
+    const running = new Import(input, options, {
+      store,
+      streamKeys: new StreamKeys(ring),
+      clock: systemClock,
+    })
+    if (options.dryRun || !options.goesOn) await show('checking', running.check(), input.size)
+    if (!options.dryRun) await show('importing', running.apply(), input.size)
+    return running.summary()
+  } catch (error) {
+    throw error instanceof WrongLine ? inOneSentence(file, error) : error
+  } finally {
+    await store.close()
+    await input.close()
+  }
+}
+
+function inOneSentence(file: string, { line, why, isApplied }: WrongLine): CannotStart {
+  const whence = file === '-' ? 'standard input' : file
+  const state = isApplied ? 'the lines before it were imported' : 'nothing was changed'
+  return new CannotStart(`${whence}, line ${line}: ${why}; ${state}`)
+}
+
+/** A file is read where it is; what can be read only once is kept for the second reading. */
+async function openInput(file: string, spoolFolder: () => string): Promise<Rereadable> {
+  if (file === '-') return spool(Bun.stdin.stream(), spoolFolder())
+  try {
+    if (statSync(file).isFile()) return await openFile(file)
+    return await spool(Bun.file(file).stream(), spoolFolder())
+  } catch (error) {
+    throw new CannotStart(`${file} cannot be read: ${(error as Error).message}`)
+  }
+}
+
+/** Follows the work on a terminal. Lines that are left out are told wherever standard error goes. */
+async function show(what: string, work: AsyncIterable<ImportNews>, size: number | undefined): Promise<void> {
+  let progress: Progress | undefined
+  for await (const news of work) {
+    if ('skipped' in news) tell(news.skipped)
+    if (!('progress' in news)) continue
+    const { lines, bytes, of } = news.progress
+    // How many lines there are is known at the second reading; at the first, how large the file is.
+    const inLines = of !== undefined || size === undefined
+    progress ??= new Progress(
+      what,
+      inLines ? { unit: 'lines', total: of } : { unit: 'MB', total: size / 1e6 },
+    )
+    progress.reach(inLines ? lines : bytes / 1e6)
+  }
+  progress?.end()
+}
+
+function tell({ line, message }: { line: number; message: string }): void {
+  process.stderr.write(`line ${line}: ${message}; left out\n`)
+}
+
+async function importThere(
+  file: string,
+  flags: ImportFlags,
+  { goesOn, dryRun, fromLine }: ImportOptions,
+): Promise<ImportSummary> {
+  const query = new URLSearchParams({
+    continue: String(goesOn),
+    dry_run: String(dryRun),
+    from_line: String(fromLine),
+  })
+  const input = file === '-' ? undefined : await openInput(file, () => '.')
+  const size = input?.size
+  const sending = new Progress('sending', { unit: 'MB', total: size === undefined ? undefined : size / 1e6 })
+  async function* body(): AsyncGenerator<Uint8Array> {
+    let sent = 0
+    for await (const piece of input?.read() ?? Bun.stdin.stream()) {
+      yield piece
+      sent += piece.length
+      sending.reach(sent / 1e6)
+    }
+    sending.end()
+  }
+  try {
+    const init = { method: 'POST', body: body() as unknown as ReadableStream, duplex: 'half' }
+    const response = await callControl(flags, `/import?${query}`, init as RequestInit)
+    return await follow(response)
+  } finally {
+    await input?.close()
+  }
+}
+
+interface RemoteNews {
+  readonly progress?: { readonly lines: number; readonly of?: number }
+  readonly skipped?: { readonly line: number; readonly message: string }
+  readonly failure?: { readonly message: string }
+  readonly summary?: ImportSummary
+}
+
+async function follow(response: Response): Promise<ImportSummary> {
+  let progress: Progress | undefined
+  for await (const lines of linesOf(response.body ?? new Blob().stream())) {
+    for (const { text = '{}' } of lines) {
+      const news = JSON.parse(text) as RemoteNews
+      if (news.skipped !== undefined) tell(news.skipped)
+      if (news.failure !== undefined) throw new CannotStart(`the server says: ${news.failure.message}`)
+      if (news.progress !== undefined) {
+        progress ??= new Progress('importing', { unit: 'lines', total: news.progress.of })
+        progress.reach(news.progress.lines)
+      }
+      if (news.summary === undefined) continue
+      progress?.reach(news.summary.lines)
+      progress?.end()
+      return news.summary
+    }
+  }
+  throw new CannotStart('the answer of the server ended in the middle: run it again, nothing happens twice')
+}
+
+function inWords({ lines, skipped, types, dry_run, seconds, lines_per_second }: ImportSummary): string {
+  const count = (value: number) => value.toLocaleString('en-US')
+  const rows = Object.entries(types).map(
+    ([type, { created, changed, unchanged }]) =>
+      `  ${type.padEnd(14)}${count(created)} created, ${count(changed)} changed, ${count(unchanged)} unchanged\n`,
+  )
+  const head = dry_run
+    ? `${count(lines)} lines checked, ${count(skipped)} of them wrong; nothing was changed.`
+    : `${count(lines)} lines in ${count(seconds)} s, ${count(lines_per_second)} a second; ${count(skipped)} left out.`
+  return `${head}\n${rows.join('')}`
+}

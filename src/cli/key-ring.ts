@@ -1,0 +1,179 @@
+import { existsSync } from 'node:fs'
+import { Command } from 'commander'
+import {
+  addMasterKey,
+  countToReseal,
+  promoteMasterKey,
+  reseal,
+  retireMasterKey,
+  TAKEN_UP_MILLISECONDS,
+} from '../care/key-rotation.ts'
+import { type Config, readConfig } from '../config.ts'
+import { masterKeyFileOf, openDataFolder, storeFileOf } from '../data-folder.ts'
+import { CannotStart } from '../kit/cannot-start.ts'
+import { openStore } from '../open-store.ts'
+import { confirm } from './confirm.ts'
+import { print } from './print.ts'
+import { Progress } from './progress.ts'
+import { type StoreFlags, storeFlags } from './store-flags.ts'
+
+const MOST_NAMED = 10
+
+const listCommand = storeFlags(new Command('list'))
+  .description('show the master keys by name, newest first, and how many stream keys each has sealed')
+  .option('--json', 'print it as one line of JSON', false)
+  .addHelpText(
+    'after',
+    '\nExamples:\n  strand key-ring list\n  strand key-ring list --data /var/lib/strand --json',
+  )
+  .action(runList)
+
+const addCommand = storeFlags(new Command('add'))
+  .description('make a new master key; servers that run take it up, and then seal with it')
+  .addHelpText(
+    'after',
+    `
+First it is put behind the others, so that every server can open what it seals; some seconds later in front. Next, run
+strand key-ring reseal.
+
+Examples:
+  strand key-ring add
+  strand key-ring add --data /var/lib/strand`,
+  )
+  .action(runAdd)
+
+const promoteCommand = storeFlags(new Command('promote'))
+  .description('make a master key that is in the ring the one that seals; for an add that was interrupted')
+  .argument('<id>', 'the name of the key')
+  .addHelpText('after', '\nExamples:\n  strand key-ring promote Ab3dE9xK')
+  .action(runPromote)
+
+const resealCommand = storeFlags(new Command('reseal'))
+  .description('seal every stream key with the newest master key; servers go on meanwhile')
+  .addHelpText(
+    'after',
+    `
+It may be interrupted and run again: it goes on where it was.
+
+Examples:
+  strand key-ring reseal
+  DATABASE_URL=postgres://strand@db/strand strand key-ring reseal`,
+  )
+  .action(runReseal)
+
+const retireCommand = storeFlags(new Command('retire'))
+  .description('take a master key out of the ring; refused while anything is sealed with it')
+  .argument('<id>', 'the name of the key')
+  .option('--yes', 'do not ask', false)
+  .addHelpText(
+    'after',
+    `
+Backups from before need it: keep it with them. Pages of lists that were begun before it was replaced cannot be continued.
+
+Examples:
+  strand key-ring retire Ab3dE9xK --yes`,
+  )
+  .action(runRetire)
+
+export const keyRingCommand = new Command('key-ring')
+  .description('look after the master keys that stream keys are sealed with')
+  .addCommand(listCommand)
+  .addCommand(addCommand)
+  .addCommand(promoteCommand)
+  .addCommand(resealCommand)
+  .addCommand(retireCommand)
+
+async function runList(flags: StoreFlags & { readonly json: boolean }): Promise<void> {
+  const config = settingsOf(flags)
+  const { ring } = openDataFolder(config)
+  const counts = await withStore(config, store => store.streamKeys.countByMasterKey())
+  const missing = [...counts.keys()].filter(id => !ring.ids.includes(id))
+  const keys = [...ring.ids, ...missing].map(id => {
+    return {
+      id,
+      newest: id === ring.newest,
+      in_ring: ring.ids.includes(id),
+      stream_keys: counts.get(id) ?? 0,
+    }
+  })
+  if (flags.json) return print(`${JSON.stringify({ keys })}\n`)
+  const lines = keys.map(({ id, newest, in_ring, stream_keys }) => {
+    const remark = newest ? '  seals' : in_ring ? '' : '  MISSING'
+    return `${id.padEnd(33)}${stream_keys.toLocaleString('en-US').padStart(12)} stream keys${remark}\n`
+  })
+  await print(lines.join(''))
+}
+
+async function runAdd(flags: StoreFlags): Promise<void> {
+  const file = ownFile(settingsOf(flags))
+  const id = addMasterKey(file)
+  process.stderr.write(`Waiting ${TAKEN_UP_MILLISECONDS / 1000} s for servers that run to take up ${id}.\n`)
+  await Bun.sleep(TAKEN_UP_MILLISECONDS)
+  promoteMasterKey(file, id)
+  await Bun.sleep(TAKEN_UP_MILLISECONDS)
+  await print(`The master key ${id} seals from now on. Seal what is older with it: strand key-ring reseal\n`)
+}
+
+async function runPromote(id: string, flags: StoreFlags): Promise<void> {
+  promoteMasterKey(ownFile(settingsOf(flags)), id)
+  await Bun.sleep(TAKEN_UP_MILLISECONDS)
+  await print(`The master key ${id} seals from now on. Seal what is older with it: strand key-ring reseal\n`)
+}
+
+async function runReseal(flags: StoreFlags): Promise<void> {
+  const config = settingsOf(flags)
+  const { ring } = openDataFolder(config)
+  const { resealed, unopened } = await withStore(config, async store => {
+    const progress = new Progress('Sealing', { unit: 'keys', total: await countToReseal(store, ring) })
+    const outcome = await reseal(store, ring, done => progress.reach(done))
+    progress.end()
+    return outcome
+  })
+  await print(
+    `${resealed.toLocaleString('en-US')} stream keys were sealed with the master key ${ring.newest}.\n`,
+  )
+  if (unopened.length > 0) {
+    throw new CannotStart(
+      `${unopened.length} stream keys do not open and were left as they are, of users ${unopened.slice(0, MOST_NAMED).join(', ')}: is a master key missing from the ring?`,
+    )
+  }
+}
+
+async function runRetire(id: string, flags: StoreFlags & { readonly yes: boolean }): Promise<void> {
+  const config = settingsOf(flags)
+  const file = ownFile(config)
+  if (!(await confirm(`Without the master key ${id}, older backups cannot be read. Retire it?`, flags.yes))) {
+    throw new CannotStart(`${id} was left in the ring`)
+  }
+  await withStore(config, store => retireMasterKey(store, file, id))
+  await print(`The master key ${id} is retired.\n`)
+}
+
+function settingsOf(flags: StoreFlags): Config {
+  const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
+  const hasKeys = config.masterKeys !== undefined || existsSync(masterKeyFileOf(config))
+  if (!hasKeys || (config.databaseUrl === undefined && !existsSync(storeFileOf(config)))) {
+    throw new CannotStart(`${config.dataFolder} is not the data folder of a server: name it with --data`)
+  }
+  return config
+}
+
+/** The file of the keys. Those that a setting gives are changed where the setting is. */
+function ownFile(config: Config): string {
+  if (config.masterKeys === undefined) return masterKeyFileOf(config)
+  throw new CannotStart(
+    'the master keys come from STRAND_MASTER_KEYS: change them there and restart the nodes one by one, as docs/backup.md says',
+  )
+}
+
+async function withStore<T>(
+  config: Config,
+  work: (store: Awaited<ReturnType<typeof openStore>>) => Promise<T>,
+): Promise<T> {
+  const store = await openStore(config)
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}

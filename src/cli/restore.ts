@@ -1,0 +1,82 @@
+import { Command } from 'commander'
+import type { Manifest } from '../care/manifest.ts'
+import { inTheWay, type Restored, restoreBackup } from '../care/restore.ts'
+import { readConfig } from '../config.ts'
+import { CannotStart } from '../kit/cannot-start.ts'
+import { ByteProgress } from './byte-progress.ts'
+import { confirm } from './confirm.ts'
+import { readPassphrase } from './passphrase-file.ts'
+import { print } from './print.ts'
+
+interface RestoreFlags {
+  readonly config?: string
+  readonly data?: string
+  readonly passphraseFile?: string
+  readonly yes: boolean
+  readonly json: boolean
+}
+
+export const restoreCommand = new Command('restore')
+  .description('put the store and the secrets of a backup into a data folder, once every byte was checked')
+  .argument('<file>', 'a file that strand backup made')
+  .option('--config <file>', 'settings as NAME=value lines')
+  .option('--data <folder>', 'STRAND_DATA: the folder, empty or not there yet')
+  .option('--passphrase-file <file>', 'opens the secrets of a backup that was sealed')
+  .option(
+    '--yes',
+    'put aside what is in the folder; it is kept in a folder before-restore-<moment> inside',
+    false,
+  )
+  .option('--json', 'print what was restored as one line of JSON', false)
+  .addHelpText(
+    'after',
+    `
+A backup that is incomplete, altered, or made by a newer version is refused, and nothing is changed. So is a folder that a
+server uses.
+
+Examples:
+  strand restore strand-backup.tar --data restored
+  strand restore strand-sealed.tar --data restored-sealed --passphrase-file passphrase.txt
+  strand restore strand-backup.tar --data data --yes`,
+  )
+  .action(runRestore)
+
+async function runRestore(file: string, flags: RestoreFlags): Promise<void> {
+  const { dataFolder: folder, masterKeys } = readConfig({ STRAND_DATA: flags.data }, flags.config)
+  const passphrase = readPassphrase(flags.passphraseFile)
+  const present = inTheWay(folder)
+  if (present.length > 0) {
+    const question = `The folder ${folder} holds ${present.join(', ')}. Put that aside and restore?`
+    if (!(await confirm(question, flags.yes))) throw new CannotStart(`${folder} was left as it is`)
+  }
+  const progress = new ByteProgress('Unpacking')
+  const restored = await restoreBackup({
+    file,
+    folder,
+    passphrase,
+    masterKeys,
+    onProgress: (bytes, of) => progress.reach(bytes, of),
+  })
+  progress.end()
+  const { manifest, findings, replaced } = restored
+  await print(
+    flags.json
+      ? `${JSON.stringify({ folder, replaced: replaced ?? null, ...manifest, findings })}\n`
+      : `${told(folder, manifest, restored)}\n`,
+  )
+}
+
+function told(folder: string, manifest: Manifest, { findings, replaced }: Restored): string {
+  const { created_at, strand_version, schema_version, master_keys } = manifest
+  const lines = [
+    `${folder} is as the store was at ${created_at} (Strand ${strand_version}, schema ${schema_version}): ${findings.rows.toLocaleString('en-US')} rows, ${findings.streamKeys.toLocaleString('en-US')} stream keys tried.`,
+  ]
+  if (replaced !== undefined) lines.push(`What was there before is in ${replaced}.`)
+  if (!master_keys.included) {
+    lines.push(
+      `The master keys are not in the backup: set STRAND_MASTER_KEYS with ${master_keys.needed.join(', ')} before you serve it.`,
+    )
+  }
+  lines.push(`Serve it with: strand serve --data ${folder}`)
+  return lines.join('\n')
+}

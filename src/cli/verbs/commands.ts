@@ -1,0 +1,48 @@
+import { Command } from 'commander'
+import { offerInput } from './input.ts'
+import { runVerb } from './run.ts'
+import { NOUNS, verbs } from './table.ts'
+import { targetFlags } from './target.ts'
+import { mustAsk, type Verb } from './verb.ts'
+
+/** The nouns of the command line, each with its verbs. */
+export function nounCommands(): Command[] {
+  const nouns = new Map<string, Command>()
+  for (const verb of verbs) {
+    const words = verb.words.split(' ')
+    const name = words.pop() ?? ''
+    nounOf(nouns, words).addCommand(verbCommand(verb, name))
+  }
+  return [...nouns].filter(([words]) => !words.includes(' ')).map(([, command]) => command)
+}
+
+/** The command of a noun, made when its first verb comes; a noun may stand under another. */
+function nounOf(nouns: Map<string, Command>, words: readonly string[]): Command {
+  const path = words.join(' ')
+  const known = nouns.get(path)
+  if (known !== undefined) return known
+  const noun = new Command(words.at(-1)).description(NOUNS[path] ?? '').helpGroup('Things to look after:')
+  nouns.set(path, noun)
+  if (words.length > 1) nounOf(nouns, words.slice(0, -1)).addCommand(noun)
+  return noun
+}
+
+function verbCommand(verb: Verb, name: string): Command {
+  const { operation, examples } = verb
+  const command = new Command(name).summary(operation.summary).description(sentenceOf(verb))
+  offerInput(command, verb)
+  if (operation.page !== undefined) command.option('--all', 'every page, not only one')
+  if (mustAsk(verb)) command.option('--yes', 'do it without asking')
+  targetFlags(command.option('--json', "print the server's answer as JSON"))
+  const title = examples.length === 1 ? 'Example' : 'Examples'
+  command.addHelpText('after', `\n${title}:\n${examples.map(each => `  strand ${each}`).join('\n')}`)
+  return command.action(() => runVerb(verb, command))
+}
+
+function sentenceOf({ operation }: Verb): string {
+  const { summary, description, demoOnly } = operation
+  return [summary, description, demoOnly && 'In demo mode only.']
+    .filter(Boolean)
+    .join(' ')
+    .replaceAll('`', '')
+}

@@ -1,0 +1,270 @@
+import { controlOperations as control, helixOperations as helix } from '../../contract/index.ts'
+import type { Verb } from './verb.ts'
+
+/** What each noun is, in the words of its help. */
+export const NOUNS: Readonly<Record<string, string>> = {
+  user: 'the people of this server',
+  org: 'organizations, which own games, benefits and clients',
+  'org member': 'who belongs to an organization',
+  game: 'what channels play',
+  benefit: 'what an entitlement entitles to',
+  client: 'the programs that ask for tokens',
+  token: 'tokens for programs and people',
+  channel: 'what a user broadcasts as',
+  editor: 'who may set markers on a channel',
+  stream: 'what is live',
+  key: 'stream keys',
+  viewer: 'how many watch',
+  follow: 'who follows whom',
+  entitlement: 'what users have earned',
+  clock: 'the clock of a demo',
+  fault: 'failures on purpose, in a demo',
+}
+
+const STREAM_COLUMNS = ['user_id', 'user_login', 'game_name', 'viewer_count', 'started_at', 'title']
+const ENTITLEMENT_COLUMNS = ['id', 'user_id', 'game_id', 'benefit_id', 'fulfillment_status', 'timestamp']
+const REEF = '5c0f4d0e-9d4a-4f0e-8a57-2f4f6ad0c3a1'
+const PEARL = '9a5df0a2-3a70-4f3b-9a3e-6f2d1b0c7e55'
+const LANTERN = '74c52265-e214-48a6-91b9-23b6014e8041'
+const COMPASS = '1f0e8f3b-0c1d-4a52-8a4e-5d5c2b8f9a10'
+const CLIENT = 'reefdrops0fulfilment0backend01'
+const DEMO = '--url http://localhost:8080 --token-file operator-token'
+
+/** Every verb, one row each. An operation of the control API without a row fails a test. */
+export const verbs: readonly Verb[] = [
+  {
+    words: 'user create',
+    operation: control.createUser,
+    arguments: ['login'],
+    secret: 'password',
+    examples: ['user create plucky_jackal', 'user create quiet_heron --display-name Quiet_Heron'],
+  },
+  {
+    words: 'user set',
+    operation: control.putUser,
+    secret: 'password',
+    examples: [
+      'user set 141981764 --login lunar_otter --display-name Lunar_Otter',
+      'user set 25009227 --login brave_newt',
+      'user set 25009300 --login spare_crab',
+    ],
+  },
+  {
+    words: 'user list',
+    operation: control.listUsers,
+    examples: ['user list --first 50', 'user list --all --json'],
+  },
+  {
+    words: 'user show',
+    operation: control.getUser,
+    examples: ['user show 141981764', 'user show lunar_otter --json'],
+  },
+  { words: 'user delete', operation: control.deleteUser, examples: ['user delete spare_crab --yes'] },
+
+  {
+    words: 'org create',
+    operation: control.createOrganization,
+    arguments: ['name'],
+    examples: ['org create "Kelp Games"'],
+  },
+  {
+    words: 'org set',
+    operation: control.putOrganization,
+    examples: [`org set ${REEF} --name "Reef Interactive"`, `org set ${PEARL} --name "Pearl Works"`],
+  },
+  { words: 'org list', operation: control.listOrganizations, examples: ['org list'] },
+  { words: 'org show', operation: control.getOrganization, examples: [`org show ${REEF}`] },
+  { words: 'org delete', operation: control.deleteOrganization, examples: [`org delete ${PEARL} --yes`] },
+  {
+    words: 'org member add',
+    operation: control.putMember,
+    examples: [`org member add ${REEF} lunar_otter`],
+  },
+  {
+    words: 'org member remove',
+    operation: control.deleteMember,
+    harmless: true,
+    examples: [`org member remove ${REEF} lunar_otter`],
+  },
+
+  {
+    words: 'game create',
+    operation: control.createGame,
+    arguments: ['name'],
+    examples: [`game create "Kelp Run" --org ${REEF}`],
+  },
+  {
+    words: 'game set',
+    operation: control.putGame,
+    examples: [
+      `game set 33214 --name Tidefall --org ${REEF}`,
+      'game set 33215 --name "Sand Castles" --no-org',
+    ],
+  },
+  { words: 'game list', operation: control.listGames, examples: [`game list --org ${REEF}`] },
+  { words: 'game show', operation: control.getGame, examples: ['game show 33214'] },
+  { words: 'game delete', operation: control.deleteGame, examples: ['game delete 33215 --yes'] },
+
+  {
+    words: 'benefit create',
+    operation: control.createBenefit,
+    arguments: ['name'],
+    examples: [`benefit create "Pearl diver" --org ${REEF} --game 33214`],
+  },
+  {
+    words: 'benefit set',
+    operation: control.putBenefit,
+    examples: [
+      `benefit set ${LANTERN} --name "Coral lantern" --org ${REEF} --game 33214`,
+      `benefit set ${COMPASS} --name "Brass compass" --org ${REEF} --no-game`,
+    ],
+  },
+  { words: 'benefit list', operation: control.listBenefits, examples: [`benefit list --org ${REEF}`] },
+  { words: 'benefit show', operation: control.getBenefit, examples: [`benefit show ${LANTERN}`] },
+  {
+    words: 'benefit delete',
+    operation: control.deleteBenefit,
+    examples: [`benefit delete ${COMPASS} --yes`],
+  },
+
+  {
+    words: 'client create',
+    operation: control.createClient,
+    arguments: ['name'],
+    examples: [
+      `client create "Reef drops back end" --org ${REEF}`,
+      'client create "Reef overlay" --kind public --redirect-uri http://localhost:3000/callback',
+    ],
+  },
+  { words: 'client list', operation: control.listClients, examples: [`client list --org ${REEF}`] },
+  { words: 'client show', operation: control.getClient, examples: [`client show ${CLIENT}`] },
+  {
+    words: 'client edit',
+    operation: control.patchClient,
+    examples: [
+      `client edit ${CLIENT} --redirect-uri https://reef.example/callback --no-implicit-grant`,
+      `client edit ${CLIENT} --no-redirect-uri`,
+    ],
+  },
+  {
+    words: 'client rotate-secret',
+    operation: control.rotateClientSecret,
+    asks: true,
+    examples: [`client rotate-secret ${CLIENT} --yes`],
+  },
+  { words: 'client delete', operation: control.deleteClient, examples: [`client delete ${CLIENT} --yes`] },
+
+  {
+    words: 'token create',
+    operation: control.issueToken,
+    examples: [
+      `token create --client ${CLIENT}`,
+      `token create --client ${CLIENT} --user lunar_otter --scope user:read:follows --scope channel:manage:broadcast`,
+    ],
+  },
+  {
+    words: 'token end',
+    operation: control.endToken,
+    secret: 'token',
+    examples: ['token end --yes < token.txt'],
+  },
+
+  { words: 'channel show', operation: control.getChannel, examples: ['channel show lunar_otter'] },
+  {
+    words: 'channel edit',
+    operation: control.patchChannel,
+    examples: [
+      'channel edit lunar_otter --title "First light over the reef" --game 33214 --tag Relaxed --tag English',
+      'channel edit brave_newt --language de --is-mature --no-vod-enabled --no-game --no-tag',
+    ],
+  },
+
+  { words: 'editor add', operation: control.putEditor, examples: ['editor add lunar_otter brave_newt'] },
+  {
+    words: 'editor remove',
+    operation: control.deleteEditor,
+    harmless: true,
+    examples: ['editor remove lunar_otter brave_newt'],
+  },
+
+  {
+    words: 'stream start',
+    operation: control.startStream,
+    examples: ['stream start lunar_otter --viewer-count 478', 'stream start brave_newt'],
+  },
+  { words: 'stream show', operation: control.getStream, examples: ['stream show lunar_otter'] },
+  {
+    words: 'stream list',
+    operation: helix.getStreams,
+    columns: STREAM_COLUMNS,
+    examples: ['stream list', 'stream list --game 33214 --language en --all --json'],
+  },
+  {
+    words: 'stream end',
+    operation: control.endStream,
+    harmless: true,
+    examples: ['stream end brave_newt'],
+  },
+
+  {
+    words: 'key rotate',
+    operation: control.rotateStreamKey,
+    examples: ['key rotate lunar_otter --grace-seconds 3600'],
+  },
+
+  {
+    words: 'viewer set',
+    operation: control.reportViewers,
+    bulk: 'counts',
+    examples: ['viewer set lunar_otter=1204 brave_newt=7', 'viewer set --body viewers.json'],
+  },
+
+  { words: 'follow add', operation: control.putFollow, examples: ['follow add brave_newt lunar_otter'] },
+  {
+    words: 'follow add-many',
+    operation: control.putFollows,
+    bulk: 'follows',
+    examples: [
+      'follow add-many --body follows.json',
+      'follow add-many --user 25009300 --broadcaster lunar_otter',
+    ],
+  },
+  {
+    words: 'follow remove',
+    operation: control.deleteFollow,
+    harmless: true,
+    examples: ['follow remove brave_newt lunar_otter'],
+  },
+
+  {
+    words: 'entitlement grant',
+    operation: control.grantEntitlements,
+    bulk: 'grants',
+    examples: [
+      `entitlement grant --user brave_newt --benefit ${LANTERN} --game 33214`,
+      'entitlement grant --body grants.json --json',
+    ],
+  },
+  {
+    words: 'entitlement list',
+    operation: control.listEntitlements,
+    columns: ENTITLEMENT_COLUMNS,
+    examples: [
+      'entitlement list --user brave_newt --fulfillment-status CLAIMED',
+      `entitlement list --org ${REEF} --all`,
+    ],
+  },
+
+  {
+    words: 'clock advance',
+    operation: control.advanceClock,
+    arguments: ['advance_seconds'],
+    examples: [`clock advance 3600 ${DEMO}`],
+  },
+  {
+    words: 'fault plan',
+    operation: control.planFault,
+    examples: [`fault plan --operation GetStreams --outcome unavailable --times 2 ${DEMO}`],
+  },
+  { words: 'fault clear', operation: control.clearFaults, harmless: true, examples: [`fault clear ${DEMO}`] },
+]

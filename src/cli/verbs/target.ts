@@ -1,0 +1,89 @@
+import { existsSync, readFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { type Client, createClient } from '../../client/index.ts'
+import { readConfig } from '../../config.ts'
+import { storeFileOf } from '../../data-folder.ts'
+import { CannotStart } from '../../kit/cannot-start.ts'
+import { createLog } from '../../kit/log.ts'
+import { openWithoutDoors } from '../../serve.ts'
+import { CalledWrongly } from '../called-wrongly.ts'
+import { type StoreFlags, storeFlags } from '../store-flags.ts'
+
+/** Where a verb does its work. */
+export interface TargetFlags extends StoreFlags {
+  readonly url?: string
+  readonly tokenFile?: string
+}
+
+/** The server or the store that a verb works on. */
+export interface Target {
+  readonly client: Client
+  close(): Promise<void>
+}
+
+/** A token is never a flag: others on the machine could read it in the list of processes. */
+export function targetFlags(command: Command): Command {
+  return storeFlags(command)
+    .option('--url <url>', "work on a running server, at the URL of its operator's side")
+    .option(
+      '--token-file <file>',
+      'with --url: the file with the operator token, unless STRAND_OPERATOR_TOKEN is set',
+    )
+}
+
+/**
+ * With `--url` a server is asked. Without it the store itself is opened, and the same requests are answered inside this
+ * process; a server may run on the store meanwhile and notices within a second.
+ */
+export function openTarget(flags: TargetFlags): Promise<Target> {
+  if (flags.url !== undefined) return openServer(flags.url, flags)
+  if (flags.tokenFile !== undefined) throw new CalledWrongly('--token-file goes with --url')
+  return openLocal(flags)
+}
+
+async function openServer(given: string, flags: TargetFlags): Promise<Target> {
+  if (flags.data !== undefined || flags.databaseUrl !== undefined) {
+    throw new CalledWrongly('--url names a server, and --data or --database-url a store: give one of them')
+  }
+  if (!/^https?:\/\//.test(given) || !URL.canParse(given)) {
+    throw new CalledWrongly(`--url must be an http or https URL, not "${given}"`)
+  }
+  const baseUrl = given.replace(/\/+$/, '').replace(/\/control$/, '')
+  const operatorToken =
+    flags.tokenFile === undefined
+      ? readConfig({}, flags.config).operatorToken
+      : readTokenFile(flags.tokenFile)
+  if (operatorToken === undefined) {
+    throw new CalledWrongly(
+      '--url needs the operator token: name its file with --token-file, or set STRAND_OPERATOR_TOKEN',
+    )
+  }
+  return { client: createClient({ baseUrl, operatorToken }), close: async () => undefined }
+}
+
+function readTokenFile(file: string): string {
+  let token: string
+  try {
+    token = readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    throw new CannotStart(`the token file ${file} cannot be read: ${(error as Error).message}`)
+  }
+  if (/^[\x21-\x7e]{20,}$/.test(token)) return token
+  throw new CannotStart(`the token file ${file} must have one token in it, and nothing else`)
+}
+
+async function openLocal(flags: TargetFlags): Promise<Target> {
+  const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
+  if (config.databaseUrl === undefined && !existsSync(storeFileOf(config))) {
+    throw new CannotStart(
+      `there is no store in ${config.dataFolder}: name its folder with --data, or make one with strand migrate`,
+    )
+  }
+  const house = await openWithoutDoors({ config, log: createLog({ level: 'error', readable: true }) })
+  const client = createClient({
+    baseUrl: 'http://localhost',
+    operatorToken: house.operatorToken,
+    fetch: (url, init) => house.answer(new Request(url, init)),
+  })
+  return { client, close: () => house.close() }
+}

@@ -1,0 +1,124 @@
+/**
+ * A scrape reaches one of several workers, and each has counted for itself. So that the answer is about all of them, the
+ * worker that was asked asks the supervisor, that one asks every worker, and what comes back is told apart by a label. A
+ * worker that does not answer in time is left out, and `strand_workers_answering` says so.
+ */
+import { byWorker, Figures, type MetricFamily } from '../kit/figures.ts'
+
+const PATIENCE_MILLISECONDS = 1000
+/** The supervisor may have to wait for a worker that hangs. */
+const LONGER_MILLISECONDS = 2 * PATIENCE_MILLISECONDS
+
+type Families = readonly MetricFamily[]
+
+/** From a worker: a wish to know, and the answer to a question. */
+type FromWorker =
+  | { readonly metrics: 'wanted'; readonly scrape: number }
+  | { readonly metrics: 'told'; readonly question: number; readonly families: Families }
+
+/** From the supervisor: a question to every worker, and what all of them said. */
+type FromSupervisor =
+  | { readonly metrics: 'asked'; readonly question: number }
+  | { readonly metrics: 'gathered'; readonly scrape: number; readonly families: Families }
+
+interface Child {
+  send(message: FromSupervisor): void
+}
+
+/** The supervisor's end. */
+export class MetricsExchange {
+  /** Workers by name, those that live just now. */
+  readonly #workers: () => ReadonlyMap<string, Child>
+  readonly #restarts: () => number
+  readonly #questions = new Map<number, (families: Families) => void>()
+  #asked = 0
+
+  constructor(workers: () => ReadonlyMap<string, Child>, restarts: () => number) {
+    this.#workers = workers
+    this.#restarts = restarts
+  }
+
+  hear(message: unknown, from: Child): void {
+    if (!isAboutMetrics(message)) return
+    const { metrics } = message as FromWorker
+    if (metrics === 'told') {
+      const { question, families } = message as Extract<FromWorker, { metrics: 'told' }>
+      this.#questions.get(question)?.(families)
+      return
+    }
+    const { scrape } = message as Extract<FromWorker, { metrics: 'wanted' }>
+    void this.#gather().then(families => sendTo(from, { metrics: 'gathered', scrape, families }))
+  }
+
+  async #gather(): Promise<Families> {
+    const workers = this.#workers()
+    const told = new Map<string, Families>()
+    await Promise.all(
+      Array.from(workers, async ([name, worker]) => {
+        const families = await this.#ask(worker)
+        if (families !== undefined) told.set(name, families)
+      }),
+    )
+    const inOrder = new Map([...told].sort(([one], [other]) => Number(one) - Number(other)))
+    return [...this.#own(workers.size, told.size), ...byWorker(inOrder)]
+  }
+
+  async #ask(worker: Child): Promise<Families | undefined> {
+    const question = ++this.#asked
+    const answer = Promise.withResolvers<Families>()
+    this.#questions.set(question, answer.resolve)
+    sendTo(worker, { metrics: 'asked', question })
+    const families = await Promise.race([
+      answer.promise,
+      Bun.sleep(PATIENCE_MILLISECONDS).then(() => undefined),
+    ])
+    this.#questions.delete(question)
+    return families
+  }
+
+  #own(workers: number, answering: number): Families {
+    const figures = new Figures()
+    figures.gauge('strand_workers', 'Workers that there should be.', workers)
+    figures.gauge('strand_workers_answering', 'Workers whose figures are in this answer.', answering)
+    figures.counter('strand_worker_restarts_total', 'Workers started anew after they died.', this.#restarts())
+    return figures.families
+  }
+}
+
+/** A worker's end: answers questions, and has what all of them said when it is scraped. */
+export function shareMetrics(worker: string) {
+  return (own: () => Families): (() => Promise<Families>) => {
+    const scrapes = new Map<number, (families: Families) => void>()
+    let scraped = 0
+    process.on('message', (message: unknown) => {
+      if (!isAboutMetrics(message)) return
+      const said = message as FromSupervisor
+      if (said.metrics === 'asked') tell({ metrics: 'told', question: said.question, families: own() })
+      else scrapes.get(said.scrape)?.(said.families)
+    })
+    return async () => {
+      const scrape = ++scraped
+      const answer = Promise.withResolvers<Families>()
+      scrapes.set(scrape, answer.resolve)
+      tell({ metrics: 'wanted', scrape })
+      const gathered = await Promise.race([
+        answer.promise,
+        Bun.sleep(LONGER_MILLISECONDS).then(() => undefined),
+      ])
+      scrapes.delete(scrape)
+      return gathered ?? byWorker(new Map([[worker, own()]]))
+    }
+  }
+}
+
+const isAboutMetrics = (message: unknown) =>
+  typeof message === 'object' && message !== null && 'metrics' in message
+
+const tell = (message: FromWorker) => process.send?.(message)
+
+/** A worker that has just died hears nothing more, and is left out. */
+function sendTo(child: Child, message: FromSupervisor): void {
+  try {
+    child.send(message)
+  } catch {}
+}

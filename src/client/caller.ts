@@ -1,0 +1,94 @@
+import { familyOf, type Operation } from '../contract/operation.ts'
+import { isRepeatable, type Patience, pause, waitAfter } from './attempts.ts'
+import type { ClientOptions } from './options.ts'
+import { type Input, type Parcel, packInput } from './request.ts'
+import type { CallOptions } from './signatures.ts'
+import { errorOf, type Heard, noAnswer, StrandError } from './strand-error.ts'
+
+/** Sends calls, and sends them again where that does no harm. */
+export class Caller {
+  readonly #options: ClientOptions
+  readonly #patience: Patience
+
+  constructor(options: ClientOptions) {
+    this.#options = options
+    this.#patience = {
+      retries: options.retries ?? 3,
+      longestWaitSeconds: options.longestWaitSeconds ?? 60,
+    }
+  }
+
+  async call(operation: Operation, input: Input, options: CallOptions = {}): Promise<unknown> {
+    const parcel = packInput(operation, input)
+    const key = operation.idempotent ? (options.idempotencyKey ?? randomKey()) : undefined
+    const repeatable = isRepeatable(operation, key !== undefined, options.repeatable ?? false)
+    for (let attempt = 0; ; attempt++) {
+      const heard = await this.#send(operation, parcel, key, options)
+      if (!(heard instanceof StrandError) && heard.response.ok) return answerIn(operation, heard)
+      const response = heard instanceof StrandError ? undefined : heard.response
+      const seconds = waitAfter(response, { attempt, repeatable, patience: this.#patience })
+      if (seconds === undefined) throw heard instanceof StrandError ? heard : errorOf(operation, heard)
+      await pause(seconds, options.signal)
+    }
+  }
+
+  /** One attempt: an answer with all of its text, or the error that none came. What the caller has ended is thrown. */
+  async #send(
+    operation: Operation,
+    { path, body }: Parcel,
+    key: string | undefined,
+    options: CallOptions,
+  ): Promise<Heard | StrandError> {
+    const send = this.#options.fetch ?? fetch
+    const base = (familyOf(operation) === 'control' && this.#options.operatorUrl) || this.#options.baseUrl
+    const limit = AbortSignal.timeout((this.#options.timeoutSeconds ?? 30) * 1000)
+    const headers = {
+      ...(await this.#credentials(operation, options)),
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...(key !== undefined && { 'Idempotency-Key': key }),
+    }
+    try {
+      const response = await send(base.replace(/\/+$/, '') + path, {
+        method: operation.method,
+        headers,
+        signal: options.signal === undefined ? limit : AbortSignal.any([options.signal, limit]),
+        // The API never redirects, and a token must not follow one elsewhere.
+        redirect: 'error',
+        ...(body !== undefined && { body }),
+      })
+      return { response, text: await response.text() }
+    } catch (cause) {
+      options.signal?.throwIfAborted()
+      return noAnswer(operation, cause)
+    }
+  }
+
+  async #credentials(operation: Operation, given: CallOptions): Promise<Record<string, string>> {
+    const { token, operatorToken, clientId } = this.#options
+    const isControl = familyOf(operation) === 'control'
+    if (operation.access.kind === 'open' && !operation.problems.includes('missing_authorization')) return {}
+    const source = given.token ?? (isControl ? operatorToken : token)
+    const value = typeof source === 'function' ? await source() : source
+    return {
+      ...(value !== undefined && { Authorization: `Bearer ${value}` }),
+      ...(clientId !== undefined && !isControl && { 'Client-Id': clientId }),
+    }
+  }
+}
+
+function answerIn(operation: Operation, { response, text }: Heard): unknown {
+  if (operation.returns === undefined) return undefined
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    const message = `${operation.id} was answered ${response.status} with something that is not JSON.`
+    const { status } = response
+    throw new StrandError({ status, error: 'Bad Answer', message, operation: operation.id }, cause)
+  }
+}
+
+/** Works in every browser, also on pages that did not come over TLS. */
+function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
+}

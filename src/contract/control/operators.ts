@@ -1,0 +1,50 @@
+import { operator } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { oneOf, pageOf } from '../page.ts'
+import { exampleOperatorToken, OperatorToken, OperatorTokenWithSecret } from '../resources/operator.ts'
+import { Type } from '../schema.ts'
+
+/** Operators with names: each has a token of their own, which can be taken away without changing everybody's. */
+export const createOperator = defineOperation({
+  id: 'CreateOperator',
+  summary: 'Makes an operator token with a name; the token is in this answer only.',
+  method: 'POST',
+  path: '/control/operators',
+  access: operator,
+  body: Type.Object({
+    name: Type.String({
+      pattern: '^[a-z0-9-]{1,40}$',
+      hint: '1 to 40 lower-case letters, digits or hyphens',
+    }),
+  }),
+  returns: oneOf(OperatorTokenWithSecret),
+  problems: ['taken'],
+  example: {
+    body: { name: exampleOperatorToken.name },
+    answer: { data: [{ ...exampleOperatorToken, token: '<OPERATOR_TOKEN>' }] },
+  },
+})
+
+export const listOperators = defineOperation({
+  id: 'ListOperators',
+  summary: 'Lists the named operator tokens by name, without the tokens.',
+  method: 'GET',
+  path: '/control/operators',
+  access: operator,
+  page: { standard: 20, before: false },
+  returns: pageOf(OperatorToken),
+  problems: [],
+  example: { answer: { data: [exampleOperatorToken], pagination: {} } },
+})
+
+export const deleteOperator = defineOperation({
+  id: 'DeleteOperator',
+  summary: 'Takes a named operator token away; it is refused at once.',
+  method: 'DELETE',
+  path: '/control/operators/{name}',
+  access: operator,
+  params: Type.Object({ name: Type.String() }),
+  status: 204,
+  problems: ['not_found'],
+  example: { params: { name: exampleOperatorToken.name } },
+})

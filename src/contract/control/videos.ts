@@ -1,0 +1,32 @@
+import { operator } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { pageOf } from '../page.ts'
+import { IdFilter } from '../resources/id.ts'
+import { exampleVideo, Video } from '../resources/video.ts'
+import { Type } from '../schema.ts'
+
+/** Videos come into being with streams; here they are looked through and deleted. */
+export const listVideos = defineOperation({
+  id: 'ListVideos',
+  summary: 'Lists videos, newest first.',
+  method: 'GET',
+  path: '/control/videos',
+  access: operator,
+  query: Type.Object({ user_id: Type.Optional(IdFilter) }),
+  page: { standard: 20, before: false },
+  returns: pageOf(Video),
+  problems: [],
+  example: { query: { user_id: exampleVideo.user_id }, answer: { data: [exampleVideo], pagination: {} } },
+})
+
+export const deleteVideo = defineOperation({
+  id: 'DeleteVideo',
+  summary: 'Deletes a video with its markers; a stream that is still running goes on without one.',
+  method: 'DELETE',
+  path: '/control/videos/{video_id}',
+  access: operator,
+  params: Type.Object({ video_id: Type.String() }),
+  status: 204,
+  problems: ['not_found'],
+  example: { params: { video_id: exampleVideo.id } },
+})

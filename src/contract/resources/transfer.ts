@@ -1,0 +1,195 @@
+import type { Static, TObject, TSchema } from 'typebox'
+import { Type } from '../schema.ts'
+import { FulfillmentStatus } from './entitlement.ts'
+import { DecimalId, GivenTime, Name, Uuid } from './id.ts'
+import { CLIENT_KINDS, LOGIN_SHAPE } from './world.ts'
+
+/**
+ * The lines of an export and an import: one JSON object each, whose `type` says what it is. The parser, the order and the
+ * fields of an export, the checks of references and the documents are read off these declarations.
+ *
+ * `refersTo` names the type that the value is an id of: it stands earlier in the file, or in the store. `kept` says in
+ * which form a value is kept. `secret` fields are written by `strand export --with-secrets` alone.
+ */
+const Id = { ...DecimalId, kept: 'as given' }
+const OrganizationId = { ...Uuid, kept: 'lower case' }
+const to = (refersTo: string, id: typeof DecimalId | typeof Uuid) => Type.String({ ...id, refersTo })
+const OfUser = to('user', Id)
+const OfGame = to('game', Id)
+const OfOrganization = to('organization', OrganizationId)
+const OfVideo = to('video', Id)
+
+const Moment = Type.String({ ...GivenTime, kept: 'milliseconds' })
+const Second = Type.String({ ...GivenTime, kept: 'seconds' })
+const noneOr = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
+const Sha256 = Type.String({
+  pattern: '^[0-9a-f]{64}$',
+  hint: 'a SHA-256 in 64 lower-case hex digits',
+  secret: true,
+})
+
+/** In the order of an export: what is referred to comes first. */
+export const transferLines = {
+  organization: Type.Object({
+    type: Type.Literal('organization'),
+    id: Type.String(OrganizationId),
+    name: Name,
+  }),
+  user: Type.Object({
+    type: Type.Literal('user'),
+    id: Type.String(Id),
+    login: Type.String({
+      pattern: LOGIN_SHAPE,
+      hint: '1 to 25 letters, digits or underscores',
+      kept: 'lower case',
+    }),
+    display_name: Type.Optional(Type.String({ minLength: 1, maxLength: 50 })),
+    created_at: Type.Optional(Moment),
+    password: Type.Optional(
+      Type.String({ minLength: 8, maxLength: 200, description: 'Read, and never written.' }),
+    ),
+    password_hash: Type.Optional(
+      Type.String({
+        pattern: '^\\$argon2(id|i|d)\\$[!-~]{20,500}$',
+        hint: 'an Argon2 hash in the form $argon2id$...',
+        secret: true,
+      }),
+    ),
+    stream_key: Type.Optional(
+      Type.String({
+        pattern: '^live_[0-9]{1,19}_[A-Za-z0-9]{30}$',
+        hint: 'a stream key in the form live_<user id>_<30 letters and digits>',
+        secret: true,
+      }),
+    ),
+  }),
+  member: Type.Object({ type: Type.Literal('member'), organization_id: OfOrganization, user_id: OfUser }),
+  game: Type.Object({
+    type: Type.Literal('game'),
+    id: Type.String(Id),
+    name: Name,
+    organization_id: Type.Optional(noneOr(OfOrganization)),
+  }),
+  benefit: Type.Object({
+    type: Type.Literal('benefit'),
+    id: Type.String(OrganizationId),
+    name: Name,
+    organization_id: OfOrganization,
+    game_id: Type.Optional(noneOr(OfGame)),
+  }),
+  client: Type.Object({
+    type: Type.Literal('client'),
+    id: Type.String({
+      pattern: '^[A-Za-z0-9_-]{1,64}$',
+      hint: '1 to 64 letters, digits, hyphens or underscores',
+    }),
+    name: Name,
+    organization_id: Type.Optional(noneOr(OfOrganization)),
+    owner_user_id: Type.Optional(noneOr(OfUser)),
+    kind: Type.Optional(Type.Enum(CLIENT_KINDS)),
+    redirect_uris: Type.Optional(
+      Type.Array(
+        Type.String({
+          maxLength: 2000,
+          pattern: '^[a-z][a-z0-9+.-]*:[^#\\s]+$',
+          hint: 'an absolute URI without a fragment',
+        }),
+        { maxItems: 20 },
+      ),
+    ),
+    implicit_grant: Type.Optional(Type.Boolean()),
+    secret_hash: Type.Optional(Sha256),
+  }),
+  channel: Type.Object({
+    type: Type.Literal('channel'),
+    user_id: OfUser,
+    title: Type.Optional(Type.String({ maxLength: 140 })),
+    game_id: Type.Optional(Type.Union([OfGame, Type.Literal('')], { description: 'Empty: no game.' })),
+    language: Type.Optional(Type.String({ pattern: '^[a-z]{2}$', hint: 'an ISO 639-1 code' })),
+    tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 25 }), { maxItems: 10 })),
+    is_mature: Type.Optional(Type.Boolean()),
+    vod_enabled: Type.Optional(Type.Boolean()),
+  }),
+  editor: Type.Object({ type: Type.Literal('editor'), user_id: OfUser, editor_id: OfUser }),
+  follow: Type.Object({ type: Type.Literal('follow'), user_id: OfUser, broadcaster_id: OfUser }),
+  video: Type.Object({
+    type: Type.Literal('video'),
+    id: Type.String(Id),
+    user_id: OfUser,
+    created_at: Second,
+    ended_at: Type.Optional(noneOr(Second)),
+  }),
+  stream: Type.Object({
+    type: Type.Literal('stream'),
+    id: Type.String(Id),
+    user_id: OfUser,
+    video_id: Type.Optional(noneOr(OfVideo)),
+    started_at: Second,
+    viewer_count: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_000_000_000 })),
+  }),
+  marker: Type.Object({
+    type: Type.Literal('marker'),
+    id: Type.String({ pattern: '^[0-9a-f]{32}$', hint: '32 lower-case hex digits' }),
+    video_id: OfVideo,
+    position_seconds: Type.Integer({ minimum: 0, maximum: 2_000_000_000 }),
+    description: Type.Optional(Type.String({ maxLength: 140 })),
+    created_at: Second,
+  }),
+  entitlement: Type.Object({
+    type: Type.Literal('entitlement'),
+    id: Type.String(OrganizationId),
+    user_id: OfUser,
+    benefit_id: to('benefit', OrganizationId),
+    game_id: OfGame,
+    timestamp: Moment,
+    fulfillment_status: Type.Optional(FulfillmentStatus),
+    last_updated: Type.Optional(Moment),
+    user_deleted: Type.Optional(
+      Type.Boolean({ description: 'The user is gone, and is not looked for; the entitlement stays.' }),
+    ),
+  }),
+} as const satisfies Record<string, TObject>
+
+export type TransferType = keyof typeof transferLines
+export type TransferLine<T extends TransferType = TransferType> = {
+  [Each in TransferType]: Static<(typeof transferLines)[Each]>
+}[T]
+
+export const TRANSFER_TYPES = Object.keys(transferLines) as readonly TransferType[]
+
+/** The fields of a line in the order of its declaration. */
+export function fieldsOf(type: TransferType): Readonly<Record<string, TSchema>> {
+  return transferLines[type].properties
+}
+
+/** What a field says of itself; of one that may also be null, what the other kind says. */
+export function noteOf(schema: TSchema, note: 'refersTo' | 'kept' | 'secret'): string | undefined {
+  const { anyOf } = schema as { anyOf?: readonly TSchema[] }
+  const kinds = [schema, ...(anyOf ?? [])] as unknown as readonly Record<string, unknown>[]
+  return kinds.find(kind => kind[note] !== undefined)?.[note] as string | undefined
+}
+
+/** The fields of a type that hold the id of something else, and of what. */
+export function referencesOf(type: TransferType): readonly (readonly [field: string, kind: TransferType])[] {
+  return Object.entries(fieldsOf(type)).flatMap(([field, schema]) => {
+    const kind = noteOf(schema, 'refersTo')
+    return kind === undefined ? [] : [[field, kind as TransferType] as const]
+  })
+}
+
+export const exampleLines: readonly TransferLine[] = [
+  { type: 'organization', id: '5c0f4d0e-9d4a-4f0e-8a57-2f4f6ad0c3a1', name: 'Reef Interactive' },
+  {
+    type: 'user',
+    id: '141981764',
+    login: 'lunar_otter',
+    display_name: 'Lunar_Otter',
+    created_at: '2026-02-01T09:30:00.000Z',
+  },
+  {
+    type: 'game',
+    id: '33214',
+    name: 'Tidefall',
+    organization_id: '5c0f4d0e-9d4a-4f0e-8a57-2f4f6ad0c3a1',
+  },
+]

@@ -1,0 +1,23 @@
+/** The name that was probably meant: the one that fewest changes of a letter lead to, if they are few. */
+export function nearestName(given: string, names: readonly string[]): string | undefined {
+  const most = Math.max(2, Math.floor(given.length / 5))
+  const ranked = names
+    .map(name => ({ name, changes: changesBetween(given, name) }))
+    .filter(({ changes }) => changes <= most)
+    .sort((a, b) => a.changes - b.changes)
+  return ranked[0]?.name
+}
+
+/** How many letters must be put in, taken out or replaced to get from one to the other. */
+function changesBetween(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1)
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[to.length] ?? 0
+}

@@ -1,0 +1,104 @@
+import { exportLines, importLines } from '../../contract/control/transfer.ts'
+import { problem, raise, reasonPhrases } from '../../contract/problem.ts'
+import { Conflict, Unavailable } from '../../store/errors.ts'
+import { exportLines as writeLines } from '../../transfer/export.ts'
+import { Import, type ImportNews, WrongLine } from '../../transfer/import.ts'
+import { openNameless, piecesOf, spool } from '../../transfer/spool.ts'
+import { implement, type Rooms, StreamedLines } from '../implement.ts'
+
+const PROGRESS_MILLISECONDS = 500
+
+/**
+ * The lines are put on disk first and sent from there: the view of the store is open for as long as writing them takes,
+ * and not as long as somebody takes to read them.
+ */
+export const handleExportLines = implement(exportLines, async (_call, { store, spoolFolder }) => {
+  const file = await openNameless(spoolFolder)
+  try {
+    await writeLines(store, {}, async text => {
+      await file.write(text)
+    })
+  } catch (error) {
+    await file.close()
+    throw error
+  }
+  return new StreamedLines(piecesOf(file), () => file.close())
+})
+
+/** As long as the answer has not begun, a wrong line is a 400: everything is checked before, while the body comes in. */
+export const handleImportLines = implement(importLines, async ({ query, bodyPieces }, rooms) => {
+  const options = {
+    goesOn: query.continue === 'true',
+    dryRun: query.dry_run === 'true',
+    fromLine: query.from_line ?? 1,
+  }
+  const file = await spool(whole(bodyPieces), rooms.spoolFolder)
+  const running = new Import(file, options, rooms)
+  try {
+    if (options.goesOn) await file.complete()
+    else for await (const _ of running.check());
+  } catch (error) {
+    await file.close()
+    if (error instanceof WrongLine) return raise('wrong_line', error.line, error.why)
+    throw error
+  }
+  return new StreamedLines(newsOf(running, options, rooms), () => file.close())
+})
+
+/** A body whose sender went away is no body: it would end in the middle as if that were its end. */
+async function* whole(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* pieces
+  } catch {
+    raise('body_cut_off')
+  }
+}
+
+async function* newsOf(
+  running: Import,
+  { dryRun, goesOn }: { dryRun: boolean; goesOn: boolean },
+  rooms: Rooms,
+): AsyncGenerator<Uint8Array> {
+  let toldAt = Number.NEGATIVE_INFINITY
+  try {
+    const steps = dryRun ? (goesOn ? running.check() : []) : running.apply()
+    for await (const news of steps) {
+      if ('progress' in news && performance.now() - toldAt < PROGRESS_MILLISECONDS) continue
+      if ('progress' in news) toldAt = performance.now()
+      yield lineOf(news)
+    }
+    yield lineOf({ summary: running.summary() })
+  } catch (error) {
+    yield lineOf({ failure: failureOf(error, rooms) })
+  }
+}
+
+interface Failure {
+  readonly error: string
+  readonly status: number
+  readonly message: string
+}
+
+function lineOf(news: ImportNews | { readonly failure: Failure }): Uint8Array {
+  const told = 'progress' in news ? { progress: { ...news.progress, bytes: undefined } } : news
+  return new TextEncoder().encode(`${JSON.stringify(told)}\n`)
+}
+
+/** What ended an import that had begun, in the words of a failure. */
+function failureOf(thrown: unknown, { log }: Rooms): Failure {
+  const { status, message } = asProblem(thrown, log)
+  return { error: reasonPhrases[status] ?? 'Error', status, message }
+}
+
+function asProblem(thrown: unknown, log: Rooms['log']): { status: number; message: string } {
+  const error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
+  if (thrown instanceof WrongLine) {
+    return { status: 400, message: `Line ${thrown.line}: ${thrown.why}. The lines before it were imported.` }
+  }
+  if (thrown instanceof Unavailable || thrown instanceof Conflict) {
+    log.warn({ reason: thrown.message }, 'an import was ended by the store')
+    return problem('unavailable')
+  }
+  log.error({ error }, 'an import failed unexpectedly')
+  return problem('internal')
+}

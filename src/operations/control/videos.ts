@@ -1,0 +1,26 @@
+import { deleteVideo, listVideos } from '../../contract/control/videos.ts'
+import { raise } from '../../contract/problem.ts'
+import { secondsBetween } from '../../domain/timeline.ts'
+import { videoKey } from '../../store/queries/videos.ts'
+import { implement } from '../implement.ts'
+
+export const handleListVideos = implement(
+  listVideos,
+  async ({ query, window, paginate }, { store, clock }) => {
+    const page = await store.videos.page(query, window)
+    const now = clock.now()
+    const data = page.rows.map(row => ({
+      ...row,
+      duration_seconds: secondsBetween(
+        row.created_at,
+        row.ended_at === null ? now : Date.parse(row.ended_at),
+      ),
+    }))
+    return { data, pagination: paginate(page, videoKey) }
+  },
+)
+
+export const handleDeleteVideo = implement(deleteVideo, async ({ params }, { store }) => {
+  const gone = await store.commands.deleteVideo({ id: params.video_id })
+  return gone ? undefined : raise('not_found', 'video', params.video_id)
+})

@@ -1,0 +1,29 @@
+import type { Transaction } from '../database.ts'
+import { limitedTo, sql } from '../sql/tag.ts'
+
+/** Rows that a single turn removes at most, as in `sweep`. */
+const AT_ONCE = 1000
+
+/**
+ * Forgets rows of the audit log from before a moment: always the oldest of a chain, whose head then tells where the rest
+ * begins, so that what is left can still be verified. Says how many; called again until that is none.
+ */
+export async function forgetAudit(tx: Transaction, args: { before: string }): Promise<number> {
+  const old = await tx.get<{ chain: string }>(
+    sql`select h.chain from audit_heads h join audit a on a.chain = h.chain and a.seq = h.begins_after_seq + 1
+        where a.at < ${args.before} limit 1`,
+  )
+  if (old === undefined) return 0
+  const { chain } = old
+  await tx.lock(sql`select chain from audit_heads where chain = ${chain}`, 'audit_heads')
+  const oldest = await tx.all<{ seq: number | string; at: string; hash: string }>(
+    sql`select seq, at, hash from audit where chain = ${chain} order by seq${limitedTo(AT_ONCE)}`,
+  )
+  const kept = oldest.findIndex(row => row.at >= args.before)
+  const last = oldest[(kept < 0 ? oldest.length : kept) - 1]
+  if (last === undefined) return 0
+  await tx.run(
+    sql`update audit_heads set begins_after_seq = ${Number(last.seq)}, begins_after_hash = ${last.hash} where chain = ${chain}`,
+  )
+  return tx.run(sql`delete from audit where chain = ${chain} and seq <= ${Number(last.seq)}`)
+}

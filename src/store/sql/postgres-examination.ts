@@ -1,0 +1,64 @@
+import { SQL } from 'bun'
+
+/** What a PostgreSQL server says about itself, as far as it matters to us. */
+export interface PostgresState {
+  readonly version: string
+  readonly isPrimary: boolean
+  readonly fsync: string
+  readonly synchronousCommit: string
+  readonly standbysWanted: string
+  readonly standbysInStep: number
+  readonly maxConnections: number
+  /** Its clock, in milliseconds since 1970. */
+  readonly clock: number
+  /** 0 where nobody has made one yet. */
+  readonly schema: number
+  readonly streamKeysByMasterKey: ReadonlyMap<string, number>
+}
+
+const CONNECT_SECONDS = 3
+const ASK_MILLISECONDS = 10_000
+
+/** Asks one server; throws what its client throws. Nothing is changed, nothing is migrated. */
+export async function examinePostgres(url: string): Promise<PostgresState> {
+  const client = new SQL(url, { max: 1, connectionTimeout: CONNECT_SECONDS, prepare: false })
+  const late = Bun.sleep(ASK_MILLISECONDS).then(() => {
+    throw new Error(`no answer within ${ASK_MILLISECONDS / 1000} s`)
+  })
+  late.catch(() => undefined)
+  try {
+    return await Promise.race([ask(client), late])
+  } finally {
+    await client.close({ timeout: 1 })
+  }
+}
+
+async function ask(client: SQL): Promise<PostgresState> {
+  const [row] = await client.unsafe(
+    `select current_setting('server_version') as version, not pg_is_in_recovery() as primary,
+       current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
+       current_setting('synchronous_standby_names') as wanted,
+       (select count(*)::int from pg_stat_replication where sync_state in ('sync', 'quorum')) as standbys,
+       current_setting('max_connections')::int as connections,
+       (extract(epoch from clock_timestamp()) * 1000)::float8 as clock,
+       to_regclass('stream_keys') is not null as has_schema`,
+  )
+  const [schema] = row.has_schema
+    ? await client.unsafe('select max(version) as version from schema_versions')
+    : []
+  const keys: { id: string; count: number }[] = row.has_schema
+    ? await client.unsafe('select key_id as id, count(*)::int as count from stream_keys group by key_id')
+    : []
+  return {
+    version: row.version,
+    isPrimary: row.primary,
+    fsync: row.fsync,
+    synchronousCommit: row.commit,
+    standbysWanted: row.wanted,
+    standbysInStep: row.standbys,
+    maxConnections: row.connections,
+    clock: Number(row.clock),
+    schema: schema?.version ?? 0,
+    streamKeysByMasterKey: new Map(keys.map(({ id, count }) => [id, count])),
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * Copies the embedded store while others use it: a thread of its own, so that the one that asked can show how far it is. The
+ * copy is what one moment of the store held, without free pages, and is looked through before it is called done.
+ */
+
+import { openSqlite } from './sqlite-connection.ts'
+import { complaintsOf } from './sqlite-examination.ts'
+
+export interface CopyJob {
+  readonly file: string
+  readonly to: string
+}
+
+export type CopyAnswer = { readonly outcome: 'done' } | { readonly outcome: 'failed'; readonly why: string }
+
+declare const self: Worker
+
+self.onmessage = ({ data }: MessageEvent<CopyJob>) => {
+  self.postMessage(copy(data))
+}
+
+function copy({ file, to }: CopyJob): CopyAnswer {
+  try {
+    const source = openSqlite(file, 'read')
+    try {
+      source.query('vacuum into ?').run(to)
+    } finally {
+      source.close()
+    }
+    const [complaint] = complaintsOf(to, 'quick')
+    return complaint === undefined ? { outcome: 'done' } : { outcome: 'failed', why: complaint }
+  } catch (error) {
+    return { outcome: 'failed', why: (error as Error).message }
+  }
+}

@@ -1,0 +1,50 @@
+import { Database as Sqlite } from 'bun:sqlite'
+import { existsSync } from 'node:fs'
+import { openSqlite } from './sqlite-connection.ts'
+
+/** `quick` looks at the structure of every page, `full` also holds every index against its table and every reference against its row. */
+type Depth = 'quick' | 'full'
+
+const MOST_COMPLAINTS = 10
+
+/** What is wrong with a store's file, in SQLite's words; nothing if it is whole. */
+export function complaintsOf(file: string, depth: Depth): string[] {
+  try {
+    const connection = openSqlite(file, 'read')
+    try {
+      const check = depth === 'quick' ? 'quick_check' : 'integrity_check'
+      const found = connection.query(`pragma ${check}(${MOST_COMPLAINTS})`).values() as [string][]
+      const complaints = found.map(([words]) => words).filter(words => words !== 'ok')
+      if (depth === 'quick' || complaints.length > 0) return complaints
+      const dangling = connection.query('pragma foreign_key_check').values() as [string, number, string][]
+      return dangling
+        .slice(0, MOST_COMPLAINTS)
+        .map(
+          ([table, row, parent]) => `row ${row} of ${table} refers to a row of ${parent} that is not there`,
+        )
+    } finally {
+      connection.close()
+    }
+  } catch (error) {
+    return [(error as Error).message]
+  }
+}
+
+/**
+ * Whether another process has the store open: everybody who has holds a shared lock on the file, and whoever wants it alone
+ * is refused. A file that is no store any more is used by nobody.
+ */
+export function isInUse(file: string): boolean {
+  if (!existsSync(file)) return false
+  const connection = new Sqlite(file, { readwrite: true, create: false })
+  try {
+    connection.run('pragma locking_mode = exclusive')
+    connection.run('begin exclusive')
+    connection.run('rollback')
+    return false
+  } catch (error) {
+    return String((error as { code?: string }).code).startsWith('SQLITE_BUSY')
+  } finally {
+    connection.close()
+  }
+}

@@ -1,0 +1,91 @@
+/** How long commands and queries take, and how commands end. */
+import type { Eventual } from '../kit/eventual.ts'
+import type { Figures } from '../kit/figures.ts'
+import { Histogram, SECONDS } from '../kit/histogram.ts'
+import { type CommandName, commands } from './commands/index.ts'
+import type { Database } from './database.ts'
+import { Conflict, Unavailable } from './errors.ts'
+
+const OUTCOMES = ['done', 'unavailable', 'conflict', 'failed'] as const
+type Outcome = (typeof OUTCOMES)[number]
+
+interface CommandTiming {
+  readonly seconds: Histogram
+  readonly outcomes: Record<Outcome, number>
+}
+
+export class Timings {
+  readonly #queries = new Histogram(SECONDS)
+  readonly #commands = new Map(
+    (Object.keys(commands) as CommandName[]).map(name => [name, freshTiming()] as const),
+  )
+
+  /** The same database; how long it takes to answer is noted. */
+  timed(db: Database): Database {
+    return {
+      all: query => this.#time(() => db.all(query)),
+      get: query => this.#time(() => db.get(query)),
+    }
+  }
+
+  async run<T>(name: CommandName, work: () => Promise<T>): Promise<T> {
+    const began = performance.now()
+    try {
+      const result = await work()
+      this.#end(name, began, 'done')
+      return result
+    } catch (error) {
+      this.#end(name, began, outcomeOf(error))
+      throw error
+    }
+  }
+
+  measure(figures: Figures): void {
+    const used = [...this.#commands].filter(([, { seconds }]) => seconds.count > 0)
+    figures.histogram(
+      'strand_store_command_duration_seconds',
+      'Time from asking for a command to its durable end, by command.',
+      used.map(([command, { seconds }]) => [{ command }, seconds]),
+    )
+    figures.counter(
+      'strand_store_commands_total',
+      'Commands, by name and outcome.',
+      used.flatMap(([command, { outcomes }]) =>
+        OUTCOMES.map(outcome => [{ command, outcome }, outcomes[outcome]] as const),
+      ),
+    )
+    figures.histogram(
+      'strand_store_query_duration_seconds',
+      'Time that queries took to be answered.',
+      this.#queries,
+    )
+  }
+
+  #time<T>(ask: () => Eventual<T>): Eventual<T> {
+    const began = performance.now()
+    const answer = ask()
+    if (answer instanceof Promise) return answer.finally(() => this.#noteQuery(began))
+    this.#noteQuery(began)
+    return answer
+  }
+
+  #noteQuery(began: number): void {
+    this.#queries.note((performance.now() - began) / 1000)
+  }
+
+  #end(name: CommandName, began: number, outcome: Outcome): void {
+    const timing = this.#commands.get(name)
+    if (timing === undefined) return
+    timing.seconds.note((performance.now() - began) / 1000)
+    timing.outcomes[outcome] += 1
+  }
+}
+
+function freshTiming(): CommandTiming {
+  return { seconds: new Histogram(SECONDS), outcomes: { done: 0, unavailable: 0, conflict: 0, failed: 0 } }
+}
+
+function outcomeOf(error: unknown): Outcome {
+  if (error instanceof Unavailable) return 'unavailable'
+  return error instanceof Conflict ? 'conflict' : 'failed'
+}

@@ -1,0 +1,87 @@
+/** A line that is longer is refused: the longest that makes sense, a client with twenty addresses, is a quarter of it. */
+export const LONGEST_LINE_BYTES = 256 * 1024
+
+const TOO_LONG = `it is longer than ${LONGEST_LINE_BYTES} bytes`
+const NEWLINE = 0x0a
+const BYTE_ORDER_MARK = '\ufeff'
+
+/** A line of a file with its number, from 1. A line that is not text, or too long, says so instead. */
+export interface NumberedLine {
+  readonly number: number
+  readonly text?: string
+  readonly complaint?: string
+}
+
+/**
+ * Cuts bytes into lines, a piece at a time and never holding more than one piece and one line. Empty lines are passed over
+ * and counted. A whole piece is decoded at once; only if it is not UTF-8, line by line, to find the one that is not.
+ */
+export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<NumberedLine[]> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  let number = 0
+  let rest: Uint8Array = new Uint8Array()
+  /** The rest of a line that was refused for its length is passed over. */
+  let isPassingOver = false
+
+  function cut(bytes: Uint8Array): NumberedLine[] {
+    const lines: NumberedLine[] = []
+    for (const line of decodedLines(decoder, bytes)) {
+      number += 1
+      if (line === undefined) lines.push({ number, complaint: 'it is not UTF-8' })
+      else if (isTooLong(line)) lines.push({ number, complaint: TOO_LONG })
+      else {
+        const text = number === 1 && line.startsWith(BYTE_ORDER_MARK) ? line.slice(1) : line
+        if (text.trim() !== '') lines.push({ number, text })
+      }
+    }
+    return lines
+  }
+
+  for await (const piece of chunks) {
+    const start = isPassingOver ? piece.indexOf(NEWLINE) + 1 : 0
+    if (isPassingOver && start === 0) continue
+    isPassingOver = false
+    const chunk = piece.subarray(start)
+    const end = chunk.lastIndexOf(NEWLINE)
+    if (end < 0) {
+      rest = Buffer.concat([rest, chunk])
+      if (rest.length <= LONGEST_LINE_BYTES) continue
+      rest = new Uint8Array()
+      isPassingOver = true
+      number += 1
+      yield [{ number, complaint: TOO_LONG }]
+      continue
+    }
+    const head = chunk.subarray(0, end)
+    const lines = cut(rest.length === 0 ? head : Buffer.concat([rest, head]))
+    rest = chunk.slice(end + 1)
+    if (lines.length > 0) yield lines
+  }
+  if (rest.length > 0) yield cut(rest)
+}
+
+/** A character is four bytes at most, and most lines are short. */
+function isTooLong(line: string): boolean {
+  return line.length > LONGEST_LINE_BYTES / 4 && Buffer.byteLength(line) > LONGEST_LINE_BYTES
+}
+
+function decodedLines(decoder: TextDecoder, bytes: Uint8Array): (string | undefined)[] {
+  const whole = decoded(decoder, bytes)
+  if (whole !== undefined) return whole.split('\n')
+  const lines: (string | undefined)[] = []
+  for (let start = 0; start <= bytes.length; ) {
+    const newline = bytes.indexOf(NEWLINE, start)
+    const end = newline < 0 ? bytes.length : newline
+    lines.push(decoded(decoder, bytes.subarray(start, end)))
+    start = end + 1
+  }
+  return lines
+}
+
+function decoded(decoder: TextDecoder, bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,67 @@
+import { type FileHandle, open, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { randomAlphanumerics } from '../kit/id.ts'
+
+const PIECE_BYTES = 256 * 1024
+
+/** Bytes that can be read more than once, in pieces. */
+export interface Rereadable {
+  /** How many there are, where that is known. */
+  readonly size: number | undefined
+  read(): AsyncIterable<Uint8Array>
+  /** Makes sure that all of them are there. */
+  complete(): Promise<void>
+  close(): Promise<void>
+}
+
+/** The bytes of a file on disk. */
+export async function openFile(path: string): Promise<Rereadable> {
+  const file = await open(path, 'r')
+  const { size } = await file.stat()
+  return {
+    size,
+    read: () => piecesOf(file),
+    complete: async () => undefined,
+    close: () => file.close(),
+  }
+}
+
+/** A file that has a name for a moment only: whatever becomes of this process, nothing stays behind. */
+export async function openNameless(folder: string): Promise<FileHandle> {
+  const path = join(folder, `.spool-${randomAlphanumerics(12)}`)
+  const file = await open(path, 'wx+', 0o600)
+  await unlink(path)
+  return file
+}
+
+/** Bytes that come once, kept on disk while they are read for the first time. */
+export async function spool(incoming: AsyncIterable<Uint8Array>, folder: string): Promise<Rereadable> {
+  const file = await openNameless(folder)
+  let isWhole = false
+  async function* firstReading(): AsyncGenerator<Uint8Array> {
+    for await (const piece of incoming) {
+      await file.write(piece)
+      yield piece
+    }
+    isWhole = true
+  }
+  return {
+    size: undefined,
+    read: () => (isWhole ? piecesOf(file) : firstReading()),
+    complete: async () => {
+      if (!isWhole) for await (const _ of firstReading());
+    },
+    close: () => file.close(),
+  }
+}
+
+/** The bytes of an open file from its beginning. */
+export async function* piecesOf(file: FileHandle): AsyncGenerator<Uint8Array> {
+  for (let position = 0; ; ) {
+    const piece = new Uint8Array(PIECE_BYTES)
+    const { bytesRead } = await file.read(piece, 0, PIECE_BYTES, position)
+    if (bytesRead === 0) return
+    position += bytesRead
+    yield piece.subarray(0, bytesRead)
+  }
+}

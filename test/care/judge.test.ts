@@ -1,0 +1,154 @@
+/** Every fault that the doctor knows, shown to it without being made. */
+import { expect, test } from 'bun:test'
+import type { Finding, Level } from '../../src/care/finding.ts'
+import {
+  judgeClock,
+  judgeKeyRing,
+  judgeLeftovers,
+  judgeLimits,
+  judgeListeners,
+  judgeModes,
+  judgePostgres,
+  judgePublicUrl,
+  judgeSchema,
+  judgeSpace,
+  judgeStore,
+  judgeSync,
+} from '../../src/care/judge.ts'
+import type { PostgresState } from '../../src/store/postgres-server.ts'
+
+const at = (host: string, port = 8080) => ({ host, port })
+const local = { listen: at('localhost'), operatorListen: undefined, publicUrl: undefined }
+const folder = { name: 'data', mode: 0o40700, owner: 7 }
+const store = { complaints: [], schema: 5, knownSchema: 5, logBytes: 0 }
+const postgres: PostgresState = {
+  version: '18.1',
+  isPrimary: true,
+  fsync: 'on',
+  synchronousCommit: 'on',
+  standbysWanted: '',
+  standbysInStep: 0,
+  maxConnections: 100,
+  clock: 0,
+  schema: 5,
+  streamKeysByMasterKey: new Map(),
+}
+const judged = (changes: Partial<PostgresState>, connections = 10) =>
+  judgePostgres('db', { ...postgres, ...changes }, connections)
+
+const cases: readonly (readonly [
+  what: string,
+  level: Level,
+  finding: Finding | readonly Finding[],
+  word: string,
+])[] = [
+  [
+    'modes as they should be',
+    'ok',
+    judgeModes(folder, [{ name: 'a', mode: 0o100600, owner: 7 }]),
+    'only the owner',
+  ],
+  ['a folder that others may enter', 'warning', judgeModes({ ...folder, mode: 0o40750 }, []), 'chmod 700'],
+  [
+    'a secret for the group',
+    'problem',
+    judgeModes(folder, [{ name: 'a', mode: 0o100640, owner: 7 }]),
+    '0640',
+  ],
+  [
+    'a file of somebody else',
+    'warning',
+    judgeModes(folder, [{ name: 'a', mode: 0o100600, owner: 0 }]),
+    'chown',
+  ],
+  ['a backup that was interrupted', 'warning', judgeLeftovers('d', ['b.tar.unfinished-12']), 'delete'],
+  [
+    'a restore that was interrupted',
+    'warning',
+    judgeLeftovers('d', ['.restoring', 'strand.db']),
+    '.restoring',
+  ],
+  ['keys that were being changed', 'warning', judgeLeftovers('d', ['master-keys.changing']), 'master-keys'],
+  [
+    'what a restore replaced',
+    'note',
+    judgeLeftovers('d', ['before-restore-20260301T120000Z']),
+    'before-restore',
+  ],
+  ['much space', 'ok', judgeSpace('d', 5e10, 1e11), '50,000 MB'],
+  ['a twentieth of the disk', 'warning', judgeSpace('d', 4e9, 1e11), '4,000 MB'],
+  ['little space', 'warning', judgeSpace('d', 5e8, 1e9), '500 MB'],
+  ['no space', 'problem', judgeSpace('d', 5e7, 1e11), '503'],
+  ['a fast disk', 'ok', judgeSync(0.8), '0.8 ms'],
+  ['a slow disk', 'warning', judgeSync(40), 'faster disk'],
+  ['a whole store', 'ok', judgeStore(store), 'whole'],
+  ['a damaged store', 'problem', judgeStore({ ...store, complaints: ['page 3'] }), 'page 3'],
+  ['a log that grew', 'warning', judgeStore({ ...store, logBytes: 3e8 }), '300 MB'],
+  ['an older schema', 'note', judgeSchema(4, 5), 'strand migrate'],
+  ['a newer schema', 'problem', judgeSchema(6, 5), 'newer version'],
+  ['a whole ring', 'ok', judgeKeyRing(['b', 'a'], new Map([['b', 3]])), 'seals with b'],
+  ['an older key in use', 'note', judgeKeyRing(['b', 'a'], new Map([['a', 3]])), 'reseal'],
+  ['a missing key', 'problem', judgeKeyRing(['b'], new Map([['a', 3]])), '3 stream keys'],
+  ['a listener on loopback', 'ok', judgeListeners(local), 'localhost:8080'],
+  [
+    'an operator side for all',
+    'warning',
+    judgeListeners({ ...local, operatorListen: at('0.0.0.0', 8081) }),
+    '0.0.0.0:8081',
+  ],
+  [
+    'a proxy that would publish the operator side',
+    'warning',
+    judgeListeners({ ...local, publicUrl: 'https://api.example.org' }),
+    'STRAND_OPERATOR_LISTEN',
+  ],
+  ['no public URL on one machine', 'ok', judgePublicUrl(local), 'none is needed'],
+  [
+    'no public URL for others',
+    'warning',
+    judgePublicUrl({ ...local, listen: at('0.0.0.0') }),
+    'STRAND_PUBLIC_URL',
+  ],
+  [
+    'a public URL without TLS',
+    'warning',
+    judgePublicUrl({ ...local, publicUrl: 'http://a.example' }),
+    'https',
+  ],
+  [
+    'a public URL with a query',
+    'problem',
+    judgePublicUrl({ ...local, publicUrl: 'https://a.example/?x' }),
+    'base URL',
+  ],
+  ['a public URL', 'ok', judgePublicUrl({ ...local, publicUrl: 'https://a.example' }), 'https://a.example'],
+  ['clocks that agree', 'ok', judgeClock('theirs', -1.2), 'agrees'],
+  ['a clock behind', 'warning', judgeClock('theirs', -12), '12.0 s behind'],
+  ['a clock far ahead', 'problem', judgeClock('theirs', 3600), '3600.0 s ahead'],
+  ['limits that suffice', 'ok', judgeLimits(65_536, 8e9), 'suffice'],
+  ['limits that are not told', 'ok', judgeLimits(undefined, 8e9), 'suffice'],
+  ['few open files', 'warning', judgeLimits(1024, 8e9), 'LimitNOFILE'],
+  ['little memory', 'warning', judgeLimits(65_536, 2e8), '200 MB'],
+  ['a good PostgreSQL', 'ok', judged({}), '18.1'],
+  ['an old PostgreSQL', 'warning', judged({ version: '12.3' }), '12.3'],
+  ['fsync off', 'problem', judged({ fsync: 'off' }), 'fsync = on'],
+  ['commits that do not wait', 'problem', judged({ synchronousCommit: 'off' }), 'can be lost'],
+  ['no standby in step', 'problem', judged({ standbysWanted: 'ANY 1 (a, b)' }), 'standby'],
+  ['too many connections', 'warning', judged({}, 60), 'PgBouncer'],
+]
+
+for (const [what, level, found, word] of cases) {
+  test(`${level} for ${what}`, () => {
+    const findings = [found].flat()
+    const fitting = findings.filter(
+      each => each.level === level && `${each.says} ${each.advice}`.includes(word),
+    )
+    expect(fitting).toHaveLength(1)
+    for (const each of findings) expect(each.advice === undefined).toBe(each.level === 'ok')
+  })
+}
+
+test('several faults are told at once', () => {
+  expect(judged({ fsync: 'off', synchronousCommit: 'off' })).toHaveLength(2)
+  expect(judgeLimits(10, 10)).toHaveLength(2)
+})

@@ -1,0 +1,118 @@
+/** `strand audit` as a person meets it, on both stores and beside a server that runs. */
+import { Database } from 'bun:sqlite'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { SQL } from 'bun'
+import { freePort } from '../support/postgres.ts'
+import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
+import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+
+const TOKEN = 'an-operator-token-for-these-tests'
+
+afterEach(endAllProcesses)
+
+for (const engine of engines) {
+  describe(`strand audit on ${engine}`, () => {
+    let place: StorePlace
+    beforeAll(async () => {
+      place = await createStorePlace(engine)
+      const port = await freePort()
+      const strand = new StrandProcess(['serve', '--listen', `localhost:${port}`], {
+        environment: surroundings(),
+      })
+      await strand.serving()
+      for (const name of ['One', 'Two', 'Three']) {
+        const response = await fetch(`http://localhost:${port}/control/games`, {
+          method: 'POST',
+          headers: { Authorization: `Bearer ${TOKEN}` },
+          body: JSON.stringify({ name }),
+        })
+        expect(response.status).toBe(200)
+      }
+      expect((await run(['verify'])).stdout).toStartWith('The audit log is whole: 3 rows in 1 chain.\n')
+      await strand.end('SIGTERM')
+    })
+    afterAll(() => place.remove())
+
+    const surroundings = () => ({
+      STRAND_DATA: place.folder,
+      STRAND_OPERATOR_TOKEN: TOKEN,
+      ...(place.databaseUrl !== undefined && { DATABASE_URL: place.databaseUrl }),
+    })
+
+    const run = async (words: readonly string[]) => {
+      const strand = new StrandProcess(['audit', ...words], { environment: surroundings() })
+      return { code: await strand.exit(), stdout: strand.stdout, stderr: strand.stderr }
+    }
+
+    /** Does something to the store behind Strand's back. */
+    const tamper = async (statement: string) => {
+      if (place.databaseUrl === undefined) {
+        const connection = new Database(`${place.folder}/strand.db`)
+        connection.run(statement)
+        connection.close()
+        return
+      }
+      const client = new SQL(place.databaseUrl, { max: 1 })
+      await client.unsafe(statement)
+      await client.close()
+    }
+
+    test('verify tells how many rows there are and where each chain ends', async () => {
+      const { code, stdout, stderr } = await run(['verify'])
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      expect(stdout).toMatch(/^The audit log is whole: 3 rows in 1 chain\.\noperator {2}3 {2}[0-9a-f]{64}\n$/)
+      const told = await run(['verify', '--json'])
+      const hash = stdout.slice(-65, -1)
+      expect(JSON.parse(told.stdout)).toEqual({ rows: 3, heads: [{ chain: 'operator', seq: 3, hash }] })
+    })
+
+    test('list shows the newest first, filtered and limited, for people and as JSON', async () => {
+      const all = await run(['list'])
+      expect({ code: all.code, stderr: all.stderr }).toEqual({ code: 0, stderr: '' })
+      const lines = all.stdout.trimEnd().split('\n')
+      expect(lines.map(line => line.match(/"name":"(\w+)"/)?.[1])).toEqual(['Three', 'Two', 'One'])
+      expect(lines[0]).toMatch(/^2\S+Z {2}operator {2}CreateGame {2}game\/\d+ {2}null -> \{/)
+      const { data } = JSON.parse((await run(['list', '--json', '--limit', '2'])).stdout)
+      expect(data.map((row: { after: { name: string } }) => row.after.name)).toEqual(['Three', 'Two'])
+      const subject = data[1].subject
+      const one = JSON.parse((await run(['list', '--json', '--subject', subject])).stdout)
+      expect(one.data).toEqual([data[1]])
+      expect((await run(['list', '--since', '2999-01-01T00:00:00Z'])).stdout).toBe('')
+    })
+
+    test('wrong words end with 2 and one sentence', async () => {
+      for (const words of [
+        ['list', '--since', 'yesterday'],
+        ['list', '--until', '2026-02-30T00:00:00Z'],
+        ['list', '--limit', '0'],
+      ]) {
+        const { code, stdout, stderr } = await run(words)
+        expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+        expect(stderr).toMatch(/^strand: --\w+ takes [^\n]+\n$/)
+      }
+      expect((await run(['verify', '--nonsense'])).code).toBe(2)
+    })
+
+    test('verify names the first row that was altered, and ends with 1', async () => {
+      await tamper(`update audit set actor = 'somebody else' where seq = 2`)
+      const { code, stdout, stderr } = await run(['verify'])
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toBe(
+        'strand: the audit log is broken at row 2 of the chain "operator": its hash is not that of its contents\n',
+      )
+      const told = await run(['verify', '--json'])
+      expect(told.code).toBe(1)
+      expect(JSON.parse(told.stdout)).toMatchObject({ flaw: { chain: 'operator', seq: 2 } })
+      await tamper(`delete from audit where seq = 2`)
+      expect((await run(['verify'])).stderr).toContain('row 2 of the chain "operator": it is missing')
+    })
+  })
+}
+
+test('a folder without a store is not made, and named in one sentence', async () => {
+  const strand = new StrandProcess(['audit', 'verify', '--data', '/nonexistent/strand'])
+  expect(await strand.exit()).toBe(1)
+  expect(strand.stderr).toBe(
+    'strand: there is no store in /nonexistent/strand: name its folder with --data\n',
+  )
+})

@@ -1,0 +1,130 @@
+/** Every example of every verb's help is run, as it stands but for the names of this machine. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { verbs } from '../../src/cli/verbs/table.ts'
+import { leaves } from '../support/command-tree.ts'
+import { freePort } from '../support/postgres.ts'
+import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
+import { Shell } from '../support/shell.ts'
+import { endAllProcesses } from '../support/strand-process.ts'
+
+/** Commands whose examples another test runs. */
+const ELSEWHERE: Readonly<Record<string, string>> = {}
+
+/** What stands in the examples for something that only exists once it was made. */
+const CLIENT = 'reefdrops0fulfilment0backend01'
+
+const shell = new Shell()
+const real = new Map<string, string>()
+let place: StorePlace | undefined
+
+beforeAll(async () => {
+  shell.write('viewers.json', '{"counts": {"141981764": 1300}}')
+  shell.write('follows.json', '{"follows": [{"user_id": "25009227", "broadcaster_id": "141981764"}]}')
+  shell.write(
+    'grants.json',
+    '{"grants": [{"user_id": "25009227", "benefit_id": "74c52265-e214-48a6-91b9-23b6014e8041", "game_id": "33214"}]}',
+  )
+  shell.write('new-password.txt', 'correct horse battery\n')
+  mkdirSync(shell.data)
+  if (engines.includes('postgres')) place = await createStorePlace('postgres', { empty: true })
+  const port = await freePort()
+  const demo = shell.start(`strand demo --port ${port} --streams 5 --json`)
+  const world = JSON.parse(await demo.until(({ stdout }) => stdout.endsWith('\n') && stdout))
+  shell.write('operator-token', `${world.operator_token}\n`)
+  real.set('http://localhost:8080', world.base_url)
+  real.set('/var/lib/strand', shell.data)
+  await shell.say(`strand migrate --data ${shell.data}`)
+})
+afterAll(async () => {
+  await endAllProcesses()
+  shell.remove()
+  await place?.remove()
+})
+
+/** Keeps what later examples need. */
+function remember(words: string, printed: string): void {
+  const field = (name: string) => new RegExp(`^${name} +(\\S+)$`, 'm').exec(printed)?.[1]
+  if (words === 'client create' && !real.has(CLIENT)) real.set(CLIENT, field('id') ?? '')
+  if (words === 'token create') shell.write('token.txt', `${field('access_token')}\n`)
+}
+
+async function runExample(words: string, example: string): Promise<void> {
+  let line = example
+  for (const [sample, value] of real) line = line.replaceAll(sample, value)
+  const { code, stdout, stderr } = await shell.run(line, { STRAND_DATA: shell.data })
+  expect([line, code, stderr.split('\n').filter(each => /^(strand|error):/.test(each))]).toEqual([
+    line,
+    0,
+    [],
+  ])
+  remember(words, stdout)
+}
+
+const tree = leaves()
+const inTable = new Map(verbs.map(verb => [verb.words, verb]))
+const others = tree.filter(({ words }) => !inTable.has(words) && ELSEWHERE[words] === undefined)
+
+describe('the examples of the verbs, in the order of the table; what deletes, backwards at the end', () => {
+  const deletes = verbs.filter(verb => verb.operation.method === 'DELETE').reverse()
+  const makes = verbs.filter(verb => verb.operation.method !== 'DELETE')
+  for (const { words } of [...makes, ...deletes]) {
+    test(`strand ${words}`, async () => {
+      const { examples = [] } = tree.find(leaf => leaf.words === words) ?? {}
+      expect(examples.length).toBeGreaterThan(0)
+      for (const example of examples) await runExample(words, example)
+    })
+  }
+})
+
+describe('the examples of the other commands', () => {
+  const ending = ['user password', 'openapi', 'completion']
+  const serving = ['demo', 'serve']
+
+  test('each is run here, or said to be run elsewhere', () => {
+    const known = [...ending, ...serving, 'migrate', 'version']
+    const unknown = others.map(({ words }) => words).filter(words => !known.includes(words))
+    if (unknown.length > 0) {
+      throw new Error(
+        `say in this test how the examples of ${unknown.join(', ')} are run, or in ELSEWHERE where`,
+      )
+    }
+    for (const [words, file] of Object.entries(ELSEWHERE))
+      expect([words, existsSync(file) && readFileSync(file, 'utf8').includes(words)]).toEqual([words, true])
+  })
+
+  for (const { words, examples } of others.filter(leaf => ending.includes(leaf.words))) {
+    test(`strand ${words}`, async () => {
+      for (const example of examples) await runExample(words, example)
+    })
+  }
+
+  for (const { words, examples } of others.filter(leaf => [...serving, 'migrate'].includes(leaf.words))) {
+    for (const example of examples) {
+      const needsPostgres = example.includes('postgres://')
+      test.skipIf(needsPostgres && !engines.includes('postgres'))(example, async () => {
+        const line = await onThisMachine(example)
+        if (words === 'migrate') return void (await shell.say(line))
+        const strand = shell.start(line)
+        await strand.until(
+          ({ stdout, stderr }) => /Strand is serving|"base_url"/.test(stdout) || stderr.includes('"serving"'),
+        )
+        expect(await strand.end('SIGTERM')).toBe(0)
+      })
+    }
+  }
+
+  /** Ports that are free, addresses that only this machine reaches, and the store of this test. */
+  async function onThisMachine(example: string): Promise<string> {
+    let line = example
+      .replace(/postgres:\/\/\S+/, place?.databaseUrl ?? '')
+      .replace('/var/lib/strand', `${shell.folder}/elsewhere`)
+    for (const address of [/0\.0\.0\.0:8080/, /localhost:8081/])
+      line = line.replace(address, `127.0.0.1:${await freePort()}`)
+    line = line.replace(/--port \d+/, `--port ${await freePort()}`)
+    if (line.startsWith('strand demo') && !line.includes('--port')) line += ` --port ${await freePort()}`
+    if (/strand serve/.test(line) && !line.includes('--listen'))
+      line += ` --listen 127.0.0.1:${await freePort()}`
+    return line
+  }
+})

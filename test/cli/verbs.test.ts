@@ -1,0 +1,290 @@
+/** The verbs as a person meets them: what they print, where they work, what they refuse, and with which exit code. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdirSync } from 'node:fs'
+import { onEachStore } from '../support/each-store.ts'
+import { freePort } from '../support/postgres.ts'
+import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
+import { Shell } from '../support/shell.ts'
+import { endAllProcesses } from '../support/strand-process.ts'
+
+const OPERATOR_TOKEN = 'an-operator-token-for-these-tests'
+
+for (const engine of engines) {
+  describe(`on a store of its own, ${engine}`, () => {
+    let shell: Shell
+    let place: StorePlace
+    beforeAll(async () => {
+      place = await createStorePlace(engine, { empty: true })
+      shell = new Shell({
+        STRAND_DATA: place.folder,
+        ...(place.databaseUrl && { DATABASE_URL: place.databaseUrl }),
+      })
+      await shell.say('strand migrate')
+    })
+    afterAll(async () => {
+      await endAllProcesses()
+      shell.remove()
+      await place.remove()
+    })
+
+    test('one thing is shown a field a line, and as the answer itself with --json', async () => {
+      const shown = await shell.say(
+        'strand user set 4711 --login Lunar_Otter --created-at 2026-02-01T09:30:00Z',
+      )
+      expect(shown).toBe(
+        'id            4711\nlogin         lunar_otter\ndisplay_name  Lunar_Otter\ncreated_at    2026-02-01T09:30:00.000Z\n',
+      )
+      const [user] = await shell.ask('strand user show 4711')
+      expect(user).toEqual({
+        id: '4711',
+        login: 'lunar_otter',
+        display_name: 'Lunar_Otter',
+        created_at: '2026-02-01T09:30:00.000Z',
+      })
+    })
+
+    test('a list is a table; what goes on is told; --all walks to the end, as one document with --json', async () => {
+      shell.write(
+        'games.sh',
+        Array.from({ length: 7 }, (_, n) => `strand game set ${100 + n} --name Game_${n}`).join('\n'),
+      )
+      await shell.say('bash -e games.sh')
+      const page = await shell.run('strand game list --first 3')
+      expect(page.stdout.split('\n')).toEqual([
+        'ID   NAME    ORGANIZATION ID',
+        '100  Game_0  -',
+        '101  Game_1  -',
+        '102  Game_2  -',
+        '',
+      ])
+      const [, cursor] = /--after (\S+), or --all/.exec(page.stderr) ?? []
+      expect((await shell.ask(`strand game list --first 3 --after ${cursor}`)).map(game => game.id)).toEqual([
+        ...['103', '104', '105'],
+      ])
+      const whole = JSON.parse(await shell.say('strand game list --first 2 --all --json'))
+      expect(whole.data).toHaveLength(7)
+      expect(whole.pagination).toEqual({})
+      expect((await shell.say('strand game list --first 2 --all')).split('\n')).toHaveLength(9)
+      const none = await shell.run('strand benefit list --all --json')
+      expect([none.code, JSON.parse(none.stdout)]).toEqual([0, { data: [], pagination: {} }])
+    })
+
+    test('a user is named by id or login, wherever one is expected', async () => {
+      await shell.say('strand user set 4712 --login brave_newt && strand user set 4713 --login 4711')
+      await shell.say('strand follow add brave_newt 4711 && strand editor add LUNAR_OTTER brave_newt')
+      expect((await shell.ask('strand user show @4711'))[0].id).toBe('4713')
+      expect((await shell.ask('strand user show 4711'))[0].id).toBe('4711')
+      for (const nobody of ['nobody', '@', '""']) {
+        const refused = await shell.run(`strand user delete ${nobody} --yes`)
+        expect([refused.code === 1 || refused.code === 2, refused.stderr.split('\n')]).toEqual([
+          true,
+          [expect.stringMatching(/^strand: (there is no user with the login|<user> cannot be)/), ''],
+        ])
+      }
+      expect(await shell.ask('strand user list')).toHaveLength(3)
+    })
+
+    test('yes and no, lists, and what is taken away again', async () => {
+      const edit = (flags: string) => shell.ask(`strand channel edit lunar_otter ${flags}`)
+      const [changed] = await edit('--is-mature --no-vod-enabled --tag a --tag b --game 100')
+      expect(changed).toMatchObject({ is_mature: true, vod_enabled: false, tags: ['a', 'b'], game_id: '100' })
+      const [kept] = await edit('--title "just the title"')
+      expect(kept).toEqual({ ...changed, title: 'just the title' })
+      const [emptied] = await edit('--no-is-mature --no-tag --no-game')
+      expect(emptied).toMatchObject({ is_mature: false, tags: [], game_id: '', title: 'just the title' })
+    })
+
+    test('what would steer a terminal is shown, not sent', async () => {
+      await shell.say(`strand channel edit 4711 --title $'\\e[31mred\\e]0;title\\a'`)
+      const shown = await shell.say('strand channel show 4711')
+      expect(shown).toContain('title        \\u{1b}[31mred\\u{1b}]0;title\\u{7}')
+      expect((await shell.ask('strand channel show 4711'))[0].title).toBe('\x1b[31mred\x1b]0;title\x07')
+    })
+
+    test('a password comes by standard input and is not repeated', async () => {
+      const said = await shell.run('echo "correct horse" | strand user create with_password --password-stdin')
+      expect([said.code, said.stdout.includes('correct'), said.stderr]).toEqual([0, false, ''])
+      const onTheLine = await shell.run('strand user create another --password correct-horse')
+      expect([onTheLine.code, onTheLine.stderr]).toEqual([
+        2,
+        expect.stringContaining("unknown option '--password'"),
+      ])
+    })
+
+    test('a server that runs on the same store notices', async () => {
+      const port = await freePort()
+      const url = `http://localhost:${port}`
+      const server = await shell.start(`strand serve --listen localhost:${port}`).serving()
+      await shell.say('strand stream start lunar_otter --viewer-count 9')
+      const live = () =>
+        fetch(`${url}/helix/streams`).then(answer => answer.json() as Promise<{ data: object[] }>)
+      for (let seen = await live(); seen.data.length !== 1; seen = await live()) await Bun.sleep(20)
+      expect((await live()).data).toMatchObject([{ user_id: '4711', viewer_count: 9 }])
+      await shell.say('strand stream end lunar_otter')
+      for (let seen = await live(); seen.data.length !== 0; seen = await live()) await Bun.sleep(20)
+      expect(await server.end('SIGTERM')).toBe(0)
+    })
+
+    test('deleting asks; without anybody to ask it needs --yes', async () => {
+      const asked = await shell.run('strand user delete with_password')
+      expect([asked.code, asked.stdout]).toEqual([2, ''])
+      expect(asked.stderr).toContain('strand user delete with_password: Deletes a user with the channel')
+      expect(await shell.ask('strand user list --login with_password')).toHaveLength(1)
+      // A terminal of its own, in which a person answers.
+      const answering = (answer: string) =>
+        shell.run(`echo ${answer} | script -qec 'strand user delete with_password' /dev/null`)
+      const no = await answering('n')
+      expect([no.code, no.stdout]).toEqual([1, expect.stringContaining('nothing was changed')])
+      expect(await shell.ask('strand user list --login with_password')).toHaveLength(1)
+      const yes = await answering('y')
+      expect([yes.code, yes.stdout]).toEqual([0, expect.stringContaining('Done.')])
+      expect(await shell.ask('strand user list --login with_password')).toHaveLength(0)
+    })
+  })
+}
+
+onEachStore('on a server, by --url', { streams: 3 }, server => {
+  const shell = new Shell()
+  beforeAll(() => shell.write('token', `${server().world.operator_token}\n`))
+  afterAll(() => shell.remove())
+  const at = () => `--url ${server().url}`
+
+  test('the token comes from a file, the environment or the settings', async () => {
+    const token = server().world.operator_token
+    shell.write('settings.env', `STRAND_OPERATOR_TOKEN=${token}\n`)
+    const byFile = await shell.ask(
+      `strand user list --login ${server().world.broadcaster.login} ${at()} --token-file token`,
+    )
+    const byEnvironment = await shell.ask(`strand user show ${server().world.broadcaster.login} ${at()}`, {
+      STRAND_OPERATOR_TOKEN: token,
+    })
+    const bySettings = await shell.ask(
+      `strand user show ${server().world.broadcaster.id} ${at()}/control/ --config settings.env`,
+    )
+    expect([byEnvironment, bySettings]).toEqual([byFile, byFile])
+  })
+
+  test('verbs of the demo work there, and a planned failure is ridden out', async () => {
+    await shell.say(
+      `strand fault plan --operation ListUsers --outcome unavailable --times 1 ${at()} --token-file token`,
+    )
+    expect(await shell.ask(`strand user list ${at()} --token-file token`)).toHaveLength(20)
+    const [clock] = await shell.ask(`strand clock advance 60 ${at()} --token-file token`)
+    expect(Date.parse(clock.now)).toBeGreaterThan(Date.now() + 50_000)
+  })
+
+  test('a password is set there, by id or login', async () => {
+    const line = `strand user password ${server().world.viewer.id} --generate ${at()} --token-file token`
+    const password = (await shell.say(line)).trim()
+    server().canaries.add(password)
+    expect(password).toMatch(/^[A-Za-z0-9]{20}$/)
+    const missing = await shell.run(`strand user password 1 --generate ${at()} --token-file token`)
+    expect([missing.code, missing.stderr]).toEqual([1, 'strand: There is no user with the id "1".\n'])
+  })
+
+  test('a wrong token is refused in one sentence', async () => {
+    shell.write('wrong', 'not-the-operator-token-at-all\n')
+    const refused = await shell.run(`strand user list ${at()} --token-file wrong`)
+    expect([refused.code, refused.stdout, refused.stderr]).toEqual([
+      1,
+      '',
+      'strand: The operator token is required: Authorization: Bearer <operator token>.\n',
+    ])
+  })
+})
+
+describe('what is refused, in one sentence, with nothing changed', () => {
+  const shell = new Shell({ STRAND_OPERATOR_TOKEN: OPERATOR_TOKEN })
+  beforeAll(async () => {
+    mkdirSync(shell.data)
+    shell.write('array.json', '[1]')
+    shell.write('short-token', 'short\n')
+    shell.write('grants.json', '{"grants": [{"user_id": "1"}]}')
+    await shell.say(
+      'strand migrate && strand user set 4711 --login lunar_otter && strand game set 33214 --name Tidefall',
+    )
+  })
+  afterAll(() => shell.remove())
+
+  const LANTERN = '74c52265-e214-48a6-91b9-23b6014e8041'
+  const cases: readonly (readonly [line: string, code: 1 | 2, sentence: RegExp])[] = [
+    ['user create new_one --nonsense', 2, /unknown option '--nonsense'/],
+    ['user', 2, /Usage: strand user/],
+    ['user crate x', 2, /unknown command 'crate'/],
+    ['user create', 2, /missing required argument 'login'/],
+    ['user create one two', 2, /too many arguments/],
+    ['user create "not a login"', 1, /"login" was malformed: .* 1 to 25 letters/],
+    ['user create lunar_otter', 1, /The login "lunar_otter" is taken/],
+    ['user show 99', 1, /There is no user with the id "99"/],
+    ['user show nobody', 1, /there is no user with the login "nobody"/],
+    ['user show ..', 2, /<user> cannot be "\.\."/],
+    ['user set 007 --login bond', 1, /"user_id" was malformed: .* decimal id/],
+    ['user list --first 101', 2, /'101' is invalid. Give a whole number from 1 to 100/],
+    ['user list --after invented', 1, /invalid cursor/],
+    [
+      'client create x --kind secretive',
+      2,
+      /'secretive' is invalid. Allowed choices are confidential, public/,
+    ],
+    [`client create x --org ${LANTERN}`, 1, /There is no organization with the id/],
+    ['org create ""', 2, /<name> cannot be ""/],
+    ['org set not-a-uuid --name x', 1, /"organization_id" was malformed: .* a UUID/],
+    ['stream start lunar_otter --viewer-count -1', 2, /Give a whole number from 0/],
+    ['stream end lunar_otter', 1, /There is no stream/],
+    ['entitlement grant --user lunar_otter', 2, /needs --benefit and --game/],
+    [
+      `entitlement grant --user lunar_otter --benefit ${LANTERN} --game 33214`,
+      1,
+      /There is no benefit with the id/,
+    ],
+    ['entitlement grant --body missing.json', 1, /--body missing.json cannot be read/],
+    ['entitlement grant --body array.json', 1, /--body array.json must be a JSON object/],
+    ['entitlement grant --body grants.json', 1, /Missing required parameter|was malformed/],
+    ['entitlement grant --body grants.json --user lunar_otter', 2, /--body has everything in it/],
+    ['viewer set', 2, /needs USER=NUMBER or --body/],
+    ['viewer set lunar_otter', 2, /"lunar_otter" is not of the form USER=NUMBER/],
+    ['follow add lunar_otter nobody', 1, /there is no user with the login "nobody"/],
+    ['token end --yes < /dev/null', 2, /give the token on standard input/],
+    ['token end --yes <<< sapp_invented', 1, /There is no token/],
+    ['clock advance 60', 1, /AdvanceClock is there in demo mode only: name a running demo with --url/],
+    ['clock advance soon', 2, /<advance-seconds> cannot be "soon"/],
+    ['user list --data nowhere', 1, /there is no store in nowhere: name its folder with --data/],
+    ['user list --url http://localhost:1 --data data', 2, /give one of them/],
+    ['user list --url localhost:8080', 2, /--url must be an http or https URL/],
+    ['user list --url http://localhost:1 --token-file missing', 1, /the token file missing cannot be read/],
+    ['user list --url http://localhost:1 --token-file short-token', 1, /must have one token in it/],
+    ['user list --token-file short-token', 2, /--token-file goes with --url/],
+    ['user create by_url --url http://localhost:1', 1, /CreateUser got no answer/],
+    ['completion tcsh', 2, /Allowed choices are bash, zsh, fish/],
+  ]
+  for (const [line, code, sentence] of cases) {
+    test(`${code}: strand ${line}`, async () => {
+      const refused = await shell.run(`strand ${line}`)
+      expect([refused.code, refused.stdout]).toEqual([code, ''])
+      expect(refused.stderr).toMatch(sentence)
+      if (line !== 'user') expect(refused.stderr.trim().split('\n').length).toBeLessThanOrEqual(2)
+      expect(refused.stderr).not.toMatch(/ at .*\.ts:\d+/)
+    })
+  }
+
+  test('2: a server needs a token, and none is taken from the line', async () => {
+    const refused = await shell.run('strand user list --url http://localhost:1', {
+      STRAND_OPERATOR_TOKEN: '',
+    })
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining('--url needs the operator token'),
+    ])
+    const onTheLine = await shell.run('strand user list --url http://localhost:1 --token abc')
+    expect([onTheLine.code, onTheLine.stderr]).toEqual([
+      2,
+      expect.stringContaining("unknown option '--token'"),
+    ])
+  })
+
+  test('after all of this there is what was there before', async () => {
+    const lists = ['user', 'org', 'game', 'benefit', 'client', 'entitlement', 'stream']
+    const found = await Promise.all(lists.map(noun => shell.ask(`strand ${noun} list`)))
+    expect(found.map(rows => rows.length)).toEqual([1, 0, 1, 0, 0, 0, 0])
+  })
+})

@@ -1,0 +1,53 @@
+import { expect, test } from 'bun:test'
+import { NOUNS, verbs } from '../../src/cli/verbs/table.ts'
+import { controlOperations } from '../../src/contract/index.ts'
+import { leaves } from '../support/command-tree.ts'
+
+/** Operations of the control API that the command line offers in another way than by a row of the table. */
+const OTHERWISE: Readonly<Record<string, string>> = {}
+
+test('every operation of the control API is a verb of the command line', () => {
+  const offered = new Set(verbs.map(verb => verb.operation.id))
+  const missing = Object.values(controlOperations)
+    .map(operation => operation.id)
+    .filter(id => !offered.has(id) && OTHERWISE[id] === undefined)
+  if (missing.length > 0) {
+    throw new Error(
+      `no verb for ${missing.join(', ')}: add a row to src/cli/verbs/table.ts, or say in this test where else it is offered`,
+    )
+  }
+})
+
+test('every noun of the table has a sentence, and no sentence is idle', () => {
+  const used = new Set(verbs.map(verb => verb.words.split(' ').slice(0, -1).join(' ')))
+  expect(Object.keys(NOUNS).sort()).toEqual([...used].sort())
+})
+
+test('words are unique, and every verb has an example that begins with them', () => {
+  expect(new Set(verbs.map(verb => verb.words)).size).toBe(verbs.length)
+  for (const { words, examples } of verbs) {
+    expect([words, examples.length > 0 && examples.every(each => each.startsWith(words))]).toEqual([
+      words,
+      true,
+    ])
+  }
+})
+
+test('every command says what it does and shows an example', () => {
+  for (const { words, help, examples } of leaves()) {
+    if (words === 'version') continue
+    expect([words, examples.length > 0]).toEqual([words, true])
+    expect(help.split('\n')[2]).toMatch(/\w{3}/)
+  }
+})
+
+test('what deletes asks first, unless it can be undone by another verb', () => {
+  const silent = verbs.filter(verb => verb.operation.method === 'DELETE' && verb.harmless)
+  expect(silent.map(verb => verb.words).sort()).toEqual([
+    'editor remove',
+    'fault clear',
+    'follow remove',
+    'org member remove',
+    'stream end',
+  ])
+})

@@ -1,0 +1,503 @@
+import { expect, test } from 'bun:test'
+import { listAudit } from '../../../src/contract/control/audit.ts'
+import { operations } from '../../../src/contract/index.ts'
+import { familyOf } from '../../../src/contract/operation.ts'
+import { onEachStore } from '../../support/each-store.ts'
+import { describeOperation, send } from '../../support/operation.ts'
+import type { Ask, TestServer } from '../../support/server.ts'
+import { asOperator, naming, newOrganization, newUser, nowOf, UNKNOWN_UUID, walk } from './operator.ts'
+
+const PATH = '/control/audit'
+
+// biome-ignore lint/suspicious/noExplicitAny: a row is whatever the server sent; tests look into it freely
+type Row = any
+
+const list = (server: TestServer, query: Ask['query'] = {}) =>
+  send(server, listAudit, asOperator(server, { query }))
+
+/** What was recorded of one thing, newest first. */
+const recordedOf = (server: TestServer, subject: string): Promise<Row[]> => walk(server, PATH, { subject })
+
+const moment = (server: TestServer) => new Date(nowOf(server)).toISOString()
+
+describeOperation(listAudit, { valid: server => asOperator(server) }, ({ ok, fails }) => {
+  ok('tells who changed what, how it was and how it is', async server => {
+    const since = moment(server)
+    const [game] = await server.control('POST', '/games', { name: 'Tidefal' })
+    await server.control('PUT', `/games/${game.id}`, { name: 'Tidefall' })
+    await server.control('DELETE', `/games/${game.id}`)
+    const rows = await recordedOf(server, `game/${game.id}`)
+    const renamed = { ...game, name: 'Tidefall' }
+    const shared = { chain: 'operator', actor: 'operator', subject: `game/${game.id}` }
+    const made = {
+      at: expect.any(String),
+      seq: expect.any(Number),
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    }
+    expect(rows).toEqual([
+      { ...shared, ...made, operation: 'DeleteGame', before: renamed, after: null },
+      { ...shared, ...made, operation: 'PutGame', before: game, after: renamed },
+      { ...shared, ...made, operation: 'CreateGame', before: null, after: game },
+    ])
+    for (const row of rows) expect(row.at >= since).toBe(true)
+    expect(new Set(rows.map(row => row.seq)).size).toBe(3)
+  })
+
+  ok('a call that changes nothing or fails leaves nothing', async server => {
+    const [game] = await server.control('POST', '/games', { name: 'Once' })
+    await server.control('PUT', `/games/${game.id}`, { name: 'Once' })
+    const { viewer, broadcaster } = server.world
+    await server.control('PUT', `/users/${viewer.id}/follows/${broadcaster.id}`)
+    const before = await walk(server, PATH, { first: 100 })
+    expect(await recordedOf(server, `game/${game.id}`)).toHaveLength(1)
+    await server.control('PUT', `/games/${game.id}`, {})
+    await server.control('PUT', `/users/${viewer.id}/follows/${broadcaster.id}`)
+    const refused = await server.call(
+      asOperator(server, { method: 'DELETE', path: `/control/users/${'9'.repeat(9)}` }),
+    )
+    expect(refused.status).toBe(404)
+    const unknown = { name: 'Lost', organization_id: UNKNOWN_UUID }
+    const lost = await server.call(
+      asOperator(server, { method: 'POST', path: '/control/games', body: unknown }),
+    )
+    expect(lost.status).toBe(400)
+    expect(await walk(server, PATH, { first: 100 })).toEqual(before)
+  })
+
+  ok('lists newest first and pages to the end, every row once', async server => {
+    for (let count = 0; count < 25; count++) await newOrganization(server)
+    const all = await walk(server, PATH, { first: 100 })
+    expect(all.length).toBeGreaterThan(25)
+    const places = all.map(row => `${row.chain} ${row.seq}`)
+    expect(new Set(places).size).toBe(all.length)
+    const times = all.map(row => row.at)
+    expect(times).toEqual(times.toSorted().reverse())
+    for (const first of [undefined, 7]) expect(await walk(server, PATH, { first })).toEqual(all)
+  })
+
+  ok('every filter holds, alone and together', async server => {
+    const [{ token }] = await server.control('POST', '/operators', { name: 'filters' })
+    await newUser(server)
+    const body = { name: 'By the other' }
+    await server.call({ method: 'POST', path: '/control/organizations', body, token })
+    await server.control('POST', '/clock', { advance_seconds: 10 })
+    const since = moment(server)
+    const user = await newUser(server)
+    await server.call({ method: 'POST', path: '/control/organizations', body, token })
+    const all = await walk(server, PATH, { first: 100 })
+    const actor = 'operator/filters'
+    const operation = 'CreateOrganization'
+    const subject = `user/${user.id}`
+    const cases: [Ask['query'], (row: Row) => boolean][] = [
+      [{ actor }, row => row.actor === actor],
+      [{ operation }, row => row.operation === operation],
+      [{ subject }, row => row.subject === subject],
+      [{ since }, row => row.at >= since],
+      [{ until: since }, row => row.at < since],
+      [{ actor, operation, since }, row => row.actor === actor && row.at >= since],
+      [{ subject, operation: 'CreateUser', actor: 'operator' }, row => row.subject === subject],
+    ]
+    for (const [query, holds] of cases) {
+      const expected = all.filter(holds)
+      expect(expected.length).toBeGreaterThan(0)
+      expect(await walk(server, PATH, { ...query, first: 1 })).toEqual(expected)
+    }
+  })
+
+  ok('a filter that names nothing matches nothing', async server => {
+    for (const query of [
+      { actor: 'nobody' },
+      { operation: 'Nothing' },
+      { subject: 'entitlement/abc' },
+      { since: '2999-01-01T00:00:00Z' },
+    ]) {
+      expect((await list(server, query)).body).toEqual({ data: [], pagination: {} })
+    }
+  })
+
+  fails('refused_reference', 'when the calendar has no such day', server =>
+    naming('2026-02-30T00:00:00Z', list(server, { since: '2026-02-30T00:00:00Z' })),
+  )
+  fails('malformed_parameter', 'when since is not a time', server =>
+    naming('since', list(server, { since: 'yesterday' })),
+  )
+  fails('malformed_parameter', 'when until is not a time', server =>
+    naming('until', list(server, { until: '2026-01-01' })),
+  )
+  fails('invalid_cursor', 'when the filter changes within a walk', async server => {
+    await newOrganization(server)
+    await newOrganization(server)
+    const start = await list(server, { first: 1 })
+    return list(server, { after: start.body.pagination.cursor, actor: 'operator' })
+  })
+})
+
+/** The demo's clock and faults change nothing that lasts: they live in the memory of the process and are gone with it. */
+const NOT_RECORDED = ['AdvanceClock', 'PlanFault', 'ClearFaults']
+
+interface Change {
+  readonly path: string
+  readonly body?: unknown
+  readonly subject: string | RegExp
+  /** Whether something was there, and is there. */
+  readonly existed: boolean
+  readonly exists: boolean
+}
+
+type Call = (server: TestServer) => Promise<Change>
+
+const created = { existed: false, exists: true }
+const changed = { existed: true, exists: true }
+const deleted = { existed: true, exists: false }
+
+const newGame = async (server: TestServer) =>
+  (
+    await server.control('POST', '/games', { name: 'Audited', organization_id: server.world.organization.id })
+  )[0]
+const newBenefit = async (server: TestServer) =>
+  (
+    await server.control('POST', '/benefits', {
+      name: 'Audited',
+      organization_id: server.world.organization.id,
+    })
+  )[0]
+const newClient = async (server: TestServer) =>
+  (await server.control('POST', '/clients', { name: 'Audited' }))[0]
+const live = async (server: TestServer) => {
+  const { id } = await newUser(server)
+  await server.control('PUT', `/channels/${id}/stream`, {})
+  return id
+}
+const grantOf = ({ world }: TestServer) => ({
+  user_id: world.viewer.id,
+  benefit_id: world.benefit.id,
+  game_id: world.game.id,
+})
+
+/** One call of every operation that changes something, and what must be recorded of it. */
+const CALLS: Record<string, Call> = {
+  CreateUser: async () => ({
+    path: '/users',
+    body: { login: 'audited_one', password: 'a password to be kept secret' },
+    subject: /^user\/\d+$/,
+    ...created,
+  }),
+  PutUser: async server => {
+    const { id } = await newUser(server)
+    const body = { display_name: 'Audited', password: 'another password to keep' }
+    return { path: `/users/${id}`, body, subject: `user/${id}`, ...changed }
+  },
+  DeleteUser: async server => {
+    const id = await live(server)
+    return { path: `/users/${id}`, subject: `user/${id}`, ...deleted }
+  },
+  CreateOrganization: async () => ({
+    path: '/organizations',
+    body: { name: 'Audited' },
+    subject: /^organization\/[0-9a-f-]{36}$/,
+    ...created,
+  }),
+  PutOrganization: async server => {
+    const { id } = await newOrganization(server)
+    return {
+      path: `/organizations/${id}`,
+      body: { name: 'Renamed' },
+      subject: `organization/${id}`,
+      ...changed,
+    }
+  },
+  DeleteOrganization: async server => {
+    const { id } = await newOrganization(server)
+    return { path: `/organizations/${id}`, subject: `organization/${id}`, ...deleted }
+  },
+  PutMember: async server => {
+    const relation = `${(await newOrganization(server)).id}/member/${(await newUser(server)).id}`
+    const path = `/organizations/${relation.replace('member', 'members')}`
+    return { path, subject: `organization/${relation}`, ...created }
+  },
+  DeleteMember: async server => {
+    const relation = `${(await newOrganization(server)).id}/member/${(await newUser(server)).id}`
+    const path = `/organizations/${relation.replace('member', 'members')}`
+    await server.control('PUT', path)
+    return { path, subject: `organization/${relation}`, ...deleted }
+  },
+  CreateGame: async () => ({ path: '/games', body: { name: 'Audited' }, subject: /^game\/\d+$/, ...created }),
+  PutGame: async server => {
+    const { id } = await newGame(server)
+    return { path: `/games/${id}`, body: { name: 'Renamed' }, subject: `game/${id}`, ...changed }
+  },
+  DeleteGame: async server => {
+    const { id } = await newGame(server)
+    return { path: `/games/${id}`, subject: `game/${id}`, ...deleted }
+  },
+  CreateBenefit: async server => ({
+    path: '/benefits',
+    body: { name: 'Audited', organization_id: server.world.organization.id },
+    subject: /^benefit\/[0-9a-f-]{36}$/,
+    ...created,
+  }),
+  PutBenefit: async server => {
+    const { id } = await newBenefit(server)
+    return { path: `/benefits/${id}`, body: { name: 'Renamed' }, subject: `benefit/${id}`, ...changed }
+  },
+  DeleteBenefit: async server => {
+    const { id } = await newBenefit(server)
+    return { path: `/benefits/${id}`, subject: `benefit/${id}`, ...deleted }
+  },
+  CreateClient: async () => ({
+    path: '/clients',
+    body: { name: 'Audited', implicit_grant: true },
+    subject: /^client\/[a-z0-9]{30}$/,
+    ...created,
+  }),
+  PatchClient: async server => {
+    const { id } = await newClient(server)
+    return { path: `/clients/${id}`, body: { name: 'Renamed' }, subject: `client/${id}`, ...changed }
+  },
+  RotateClientSecret: async server => {
+    const { id } = await newClient(server)
+    return { path: `/clients/${id}/rotate-secret`, subject: `client/${id}`, ...changed }
+  },
+  DeleteClient: async server => {
+    const { id } = await newClient(server)
+    return { path: `/clients/${id}`, subject: `client/${id}`, ...deleted }
+  },
+  IssueToken: async ({ world }) => ({
+    path: '/tokens',
+    body: { client_id: world.client.id, user_id: world.viewer.id, scopes: ['user:read:follows'] },
+    subject: /^token\/[0-9a-f-]{36}$/,
+    ...created,
+  }),
+  EndToken: async server => {
+    const body = { client_id: server.world.client.id }
+    const [{ access_token }] = await server.control('POST', '/tokens', body)
+    return { path: '/tokens', body: { token: access_token }, subject: /^token\/[0-9a-f-]{36}$/, ...deleted }
+  },
+  PatchChannel: async server => {
+    const { id } = await newUser(server)
+    return { path: `/channels/${id}`, body: { title: 'Audited' }, subject: `channel/${id}`, ...changed }
+  },
+  PutEditor: async server => {
+    const relation = `${(await newUser(server)).id}/editor/${(await newUser(server)).id}`
+    return {
+      path: `/channels/${relation.replace('editor', 'editors')}`,
+      subject: `channel/${relation}`,
+      ...created,
+    }
+  },
+  DeleteEditor: async server => {
+    const relation = `${(await newUser(server)).id}/editor/${(await newUser(server)).id}`
+    const path = `/channels/${relation.replace('editor', 'editors')}`
+    await server.control('PUT', path)
+    return { path, subject: `channel/${relation}`, ...deleted }
+  },
+  StartStream: async server => {
+    const { id } = await newUser(server)
+    return { path: `/channels/${id}/stream`, body: {}, subject: `channel/${id}/stream`, ...created }
+  },
+  EndStream: async server => {
+    const id = await live(server)
+    return { path: `/channels/${id}/stream`, subject: `channel/${id}/stream`, ...deleted }
+  },
+  RotateStreamKey: async server => {
+    const { id } = await newUser(server)
+    const subject = `channel/${id}/stream-key`
+    return { path: `/channels/${id}/stream-key/rotate`, body: {}, subject, ...changed }
+  },
+  PutFollow: async server => {
+    const relation = `${(await newUser(server)).id}/follow/${server.world.broadcaster.id}`
+    return {
+      path: `/users/${relation.replace('follow', 'follows')}`,
+      subject: `user/${relation}`,
+      ...created,
+    }
+  },
+  DeleteFollow: async server => {
+    const relation = `${(await newUser(server)).id}/follow/${server.world.broadcaster.id}`
+    const path = `/users/${relation.replace('follow', 'follows')}`
+    await server.control('PUT', path)
+    return { path, subject: `user/${relation}`, ...deleted }
+  },
+  PutFollows: async server => {
+    const broadcaster_id = server.world.broadcaster.id
+    const users = [await newUser(server), await newUser(server)]
+    const follows = users.map(user => ({ user_id: user.id, broadcaster_id }))
+    return { path: '/follows', body: { follows }, subject: 'follows', ...created }
+  },
+  ReportViewers: async server => {
+    const counts = { [await live(server)]: 4711, [await live(server)]: 4712 }
+    return { path: '/viewers', body: { counts }, subject: 'viewers', ...created }
+  },
+  GrantEntitlements: async server => ({
+    path: '/entitlements',
+    body: { grants: Array(1000).fill(grantOf(server)) },
+    subject: 'entitlements',
+    ...created,
+  }),
+  DeleteVideo: async server => {
+    const user_id = await live(server)
+    const [{ id }] = await server.control('GET', `/videos?user_id=${user_id}`)
+    return { path: `/videos/${id}`, subject: `video/${id}`, ...deleted }
+  },
+  CreateOperator: async () => ({
+    path: '/operators',
+    body: { name: 'audited' },
+    subject: 'operator/audited',
+    ...created,
+  }),
+  DeleteOperator: async server => {
+    await server.control('POST', '/operators', { name: 'leaving' })
+    return { path: '/operators/leaving', subject: 'operator/leaving', ...deleted }
+  },
+}
+
+onEachStore('what operators change is recorded', {}, server => {
+  const changing = operations.filter(each => familyOf(each) === 'control' && each.method !== 'GET')
+
+  test('every operation that changes something is in this file', () => {
+    expect(Object.keys(CALLS).sort()).toEqual(
+      changing
+        .map(each => each.id)
+        .filter(id => !NOT_RECORDED.includes(id))
+        .sort(),
+    )
+  })
+
+  for (const { id, method } of changing) {
+    const call = CALLS[id]
+    if (call === undefined) continue
+    test(`${id} leaves one row`, async () => {
+      const [{ token }] = await server().control('POST', '/operators', { name: id.toLowerCase() })
+      const { path, body, subject, existed, exists } = await call(server())
+      if (body !== undefined && 'password' in (body as object))
+        server().canaries.add((body as { password: string }).password)
+      const answer = await server().call({ method, path: `/control${path}`, body, token })
+      expect(answer.status).toBeLessThan(300)
+      const rows = await walk(server(), PATH, { actor: `operator/${id.toLowerCase()}` })
+      expect(rows).toHaveLength(1)
+      const [row] = rows
+      expect(row).toMatchObject({ chain: 'operator', operation: id })
+      if (typeof subject === 'string') expect(row.subject).toBe(subject)
+      else expect(row.subject).toMatch(subject)
+      expect([row.before !== null, row.after !== null]).toEqual([existed, exists])
+    })
+  }
+
+  test('a grant of many lists the ids, a report the number of channels, follows the pairs up to a hundred', async () => {
+    const { data } = (
+      await server().call(
+        asOperator(server(), {
+          method: 'POST',
+          path: '/control/entitlements',
+          body: { grants: Array(3).fill(grantOf(server())) },
+        }),
+      )
+    ).body
+    const [granted] = await recordedOf(server(), 'entitlements')
+    expect(granted.after).toEqual({ granted: data.map((row: Row) => row.id) })
+
+    const one = await live(server())
+    const other = await live(server())
+    await server().control('POST', '/viewers', { counts: { [one]: 5, [other]: 6 } })
+    expect((await recordedOf(server(), 'viewers'))[0].after).toEqual({ channels: 2 })
+
+    const follower = await newUser(server())
+    const channels: string[] = []
+    while (channels.length < 101) channels.push((await newUser(server())).id)
+    const follows = channels.map(broadcaster_id => ({ user_id: follower.id, broadcaster_id }))
+    await server().control('POST', '/follows', { follows })
+    const [followed] = await recordedOf(server(), 'follows')
+    expect(followed.after).toEqual({ added: 101, follows: follows.slice(0, 100) })
+  }, 20_000)
+
+  test('secrets are said to have changed, and nothing more', async () => {
+    const password = 'nobody shall read this one'
+    server().canaries.add(password)
+    const user = await newUser(server(), { password })
+    expect((await recordedOf(server(), `user/${user.id}`))[0].after).toEqual({ ...user, password: 'changed' })
+    const { secret: _, ...client } = await newClient(server())
+    await server().control('POST', `/clients/${client.id}/rotate-secret`)
+    const [rotated, made] = await recordedOf(server(), `client/${client.id}`)
+    expect(made.after).toEqual(client)
+    expect(rotated).toMatchObject({ before: client, after: { ...client, secret: 'changed' } })
+  })
+})
+
+onEachStore('what clients do to entitlements is recorded', {}, server => {
+  const update = (
+    token: string | undefined,
+    entitlement_ids: readonly string[],
+    fulfillment_status: string,
+  ) =>
+    server().call({
+      method: 'PATCH',
+      path: '/helix/entitlements/drops',
+      body: { entitlement_ids, fulfillment_status },
+      token,
+    })
+  const granted = async (count: number): Promise<string[]> => {
+    const rows = await server().control('POST', '/entitlements', {
+      grants: Array(count).fill(grantOf(server())),
+    })
+    return rows.map((row: Row) => row.id)
+  }
+
+  test('one row per entitlement and transition, in the chain of the organization', async () => {
+    const { client, organization } = server().world
+    const ids = await granted(100)
+    await update(client.app_token, [...ids, ...ids.slice(0, 3), UNKNOWN_UUID, 'x'], 'FULFILLED')
+    await update(client.app_token, ids, 'FULFILLED')
+    for (const id of ids) {
+      const rows = await recordedOf(server(), `entitlement/${id}`)
+      expect(rows).toHaveLength(1)
+      expect(rows[0]).toMatchObject({
+        chain: organization.id,
+        actor: `client/${client.id}`,
+        operation: 'UpdateDropsEntitlements',
+        before: 'CLAIMED',
+        after: 'FULFILLED',
+      })
+    }
+    await update(client.app_token, [...ids].reverse(), 'CLAIMED')
+    const rows = await recordedOf(server(), `entitlement/${ids[0]}`)
+    expect(rows.map(row => `${row.before} ${row.after}`)).toEqual(['FULFILLED CLAIMED', 'CLAIMED FULFILLED'])
+  }, 20_000)
+
+  test('a user token is recorded as its client and user', async () => {
+    const { client, viewer } = server().world
+    const [id = ''] = await granted(1)
+    await update(viewer.token, [id], 'FULFILLED')
+    const [row] = await recordedOf(server(), `entitlement/${id}`)
+    expect(row.actor).toBe(`client/${client.id}/user/${viewer.id}`)
+  })
+
+  test('what may not be done leaves nothing', async () => {
+    const { other_client } = server().world
+    const [id = ''] = await granted(1)
+    await update(other_client.app_token, [id], 'FULFILLED')
+    expect((await recordedOf(server(), `entitlement/${id}`)).map(row => row.operation)).toEqual([
+      'GrantEntitlements',
+    ])
+  })
+
+  test('many at once, and the chains are whole', async () => {
+    const { client } = server().world
+    const ids = await granted(40)
+    await Promise.all(
+      Array.from({ length: 40 }, (_, n) =>
+        n % 4 === 0
+          ? newOrganization(server())
+          : update(client.app_token, ids, n % 2 === 0 ? 'FULFILLED' : 'CLAIMED'),
+      ),
+    )
+    const verdict = await server().strand.rooms.store.audit.verify()
+    expect(verdict).toMatchObject({ rows: expect.any(Number), heads: expect.any(Array) })
+    for (const id of ids) {
+      const rows = (await recordedOf(server(), `entitlement/${id}`)).toSorted((a, b) => a.seq - b.seq)
+      for (const [index, row] of rows.entries()) {
+        expect([row.before, row.after].sort()).toEqual(['CLAIMED', 'FULFILLED'])
+        if (index > 0) expect(row.before).toBe(rows[index - 1].after)
+      }
+    }
+  }, 20_000)
+})

@@ -1,0 +1,28 @@
+import { helpOf, placesUnder } from '../../src/cli/command-tree.ts'
+import { createProgram } from '../../src/cli/program.ts'
+
+/** A command that does something, the words that lead to it, and what its help says. */
+export interface Leaf {
+  readonly words: string
+  readonly help: string
+  /** The lines that its help gives as examples. */
+  readonly examples: readonly string[]
+}
+
+/** Every command that does something, hidden ones apart. */
+export function leaves(): Leaf[] {
+  return placesUnder(createProgram())
+    .filter(({ commands }) => commands.length === 0)
+    .map(({ command, path }) => {
+      const help = helpOf(command)
+      return { words: path, help, examples: examplesIn(help) }
+    })
+}
+
+function examplesIn(help: string): string[] {
+  const [, listed = ''] = /\nExamples?:\n((?: {2}.*\n?)+)/.exec(help) ?? []
+  return listed
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => line !== '')
+}
