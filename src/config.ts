@@ -67,7 +67,8 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   STRAND_DRAIN_SECONDS:
     'behind a proxy with other nodes: how long a stopping server still answers while /readyz says 503; 0 if left out',
   STRAND_SIGN_UP: 'open or closed: whether people may make accounts themselves; closed if left out',
-  STRAND_OPERATOR_LISTEN: "host:port of the operator's listener; the public one if that is loopback",
+  STRAND_OPERATOR_LISTEN:
+    "host:port of the operator's listener, with /control and /metrics; the public one if that is loopback without a proxy in front",
   STRAND_PUBLIC_URL: 'the base URL that clients use, in links to thumbnails and videos',
   STRAND_DATA: 'folder of the embedded store, the operator token and the master key; ./data if left out',
   DATABASE_URL:

@@ -33,6 +33,7 @@ import type { Rooms } from './operations/implement.ts'
 import { implementations } from './operations/index.ts'
 import { Levers } from './operations/levers.ts'
 import { Pages } from './pages/pages.ts'
+import { REFERENCE_HEADERS, referencePages } from './reference/html.ts'
 import { openapiDocument } from './reference/openapi.ts'
 import { FeedFollower } from './store/follower.ts'
 import type { Store } from './store/store.ts'
@@ -123,6 +124,7 @@ async function start(
 
   const opened = await openHouse(options, house, folder, {
     url: early?.url,
+    operatorUrl: early?.operatorUrl,
     isDraining: () => draining,
   })
   application = opened.application
@@ -142,6 +144,13 @@ async function start(
   }
 }
 
+/** What is known of the doors while the house is opened. */
+interface Outside {
+  readonly url: string | undefined
+  readonly operatorUrl: string | undefined
+  isDraining(): boolean
+}
+
 /** Everything behind the doors: the store, the rooms, and what answers requests. */
 interface House {
   readonly application: Application
@@ -153,7 +162,7 @@ async function openHouse(
   options: StartOptions,
   house: Lifetime,
   folder: DataFolder,
-  outside: { url: string | undefined; isDraining(): boolean },
+  outside: Outside,
 ): Promise<House> {
   const { config, log, sharesPort = false } = options
   const implemented = new Set(implementations.map(each => each.operation))
@@ -165,6 +174,9 @@ async function openHouse(
   // Whoever may have company on the store shares limits with it.
   const hasCompany = store.engine === 'postgres' || sharesPort
   const publicUrl = config.publicUrl ?? outside.url ?? urlOf(config.listen.host, config.listen.port)
+  const operator = config.operatorListen
+  const controlBase =
+    outside.operatorUrl ?? (operator === undefined ? publicUrl : urlOf(operator.host, operator.port))
   const demo = options.demo === true ? new Levers() : options.demo || undefined
   const directory = new Directory({
     publicUrl,
@@ -237,6 +249,12 @@ async function openHouse(
     checkReplies: options.checkReplies ?? false,
     trustedProxies: config.trustedProxies,
     openapi: lazily(() => JSON.stringify(openapiDocument({ version: VERSION, serverUrl: publicUrl }))),
+    docs: referencePages({
+      version: VERSION,
+      demo: demo !== undefined,
+      baseUrlOf: family => (family === 'control' ? controlBase : publicUrl),
+    }),
+    docsHeaders: REFERENCE_HEADERS,
     version: VERSION,
     isReady: async () => !outside.isDraining() && (await answersInTime(store)),
     staleSeconds: () => (performance.now() - follower.inStepAt) / 1000,
@@ -261,6 +279,7 @@ export async function openWithoutDoors(options: StartOptions): Promise<ClosedHou
     const folder = openDataFolder(options.config)
     const { application } = await openHouse(options, house, folder, {
       url: undefined,
+      operatorUrl: undefined,
       isDraining: () => false,
     })
     return {

@@ -52,7 +52,7 @@ Examples:
   strand demo
   strand demo --port 9000 --streams 1000
   strand demo --json --world world.json
-  strand demo --scenario docs/scenarios/drops.json --clock 2026-03-01T12:00:00Z`,
+  strand demo --scenario scenario.json --clock 2026-03-01T12:00:00Z`,
   )
   .action(runDemo)
 
@@ -125,7 +125,7 @@ Open one of these in a browser; the second leads back to localhost:3000, where a
 
   ${base_url}/oauth2/authorize?${ask}
 
-Everything else: ${base_url}/openapi.json
+Everything else: ${base_url}/docs
 
 `
 }

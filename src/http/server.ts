@@ -43,6 +43,9 @@ export interface ServerOptions extends Counter {
   readonly trustedProxies: BlockList
   /** The OpenAPI document, as text. */
   openapi(): string
+  /** The reference as a page about these families, and the headers that go with it. */
+  docs(families: readonly Family[]): string
+  readonly docsHeaders: Readonly<Record<string, string>>
   readonly version: string
   /** Whether requests can be answered well; asked by /readyz. */
   isReady(): Promise<boolean>
@@ -178,6 +181,8 @@ export class Application {
         response.headers.set('Access-Control-Allow-Origin', '*')
         return response
       }
+      case '/docs':
+        return this.#answerDocs(visit, side)
       case '/metrics':
         return this.#showsControl(visit, side) ? this.#answerMetrics(visit) : this.#answerNothing(visit)
       case '/':
@@ -192,6 +197,14 @@ export class Application {
       default:
         return this.#answerNothing(visit)
     }
+  }
+
+  #answerDocs(visit: Visit, side: Side): Response {
+    const { docs, docsHeaders } = this.#options
+    const families = this.#showsControl(visit, side) ? side : side.filter(family => family !== 'control')
+    return new Response(docs(families), {
+      headers: { ...docsHeaders, 'X-Request-Id': visit.requestId },
+    })
   }
 
   async #answerMetrics(visit: Visit): Promise<Response> {

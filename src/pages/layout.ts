@@ -1,4 +1,5 @@
 import { type Html, html, Html as Markup } from '../kit/html.ts'
+import { ICON_URL, MARK } from '../kit/mark.ts'
 import { STYLE } from './style.ts'
 
 export interface Page {
@@ -9,12 +10,6 @@ export interface Page {
   readonly wide?: boolean
 }
 
-/** Three strands twisted into one. */
-const STROKES =
-  '<path d="M5 3c0 6 14 6 14 12 0 3-2 5-4 6"/><path d="M12 3c0 5-7 6-7 12 0 3 2 5 4 6"/><path d="M19 3c0 3-2 4.500-4 6"/>'
-const MARK = html`<svg class="mark" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2.4" stroke-linecap="round" aria-hidden="true">${new Markup(STROKES)}</svg>`
-const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#6366f1" stroke-width="2.8" stroke-linecap="round">${STROKES}</svg>`
-
 export function document({ title, body, wide = false }: Page): string {
   const width = wide ? 'wide' : ''
   const page = html`<!doctype html>
@@ -24,7 +19,7 @@ export function document({ title, body, wide = false }: Page): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>${title} · Strand</title>
-<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(ICON)}">
+<link rel="icon" href="${ICON_URL}">
 <style>${new Markup(STYLE)}</style>
 </head>
 <body>

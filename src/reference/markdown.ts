@@ -4,13 +4,13 @@ import { operations } from '../contract/index.ts'
 import { type Family, familyOf, type Operation, queryParametersOf } from '../contract/operation.ts'
 import { statusesOf } from './openapi.ts'
 
-const TITLES: Readonly<Record<Family, string>> = {
+export const TITLES: Readonly<Record<Family, string>> = {
   helix: 'The public API',
   oauth: 'Tokens',
   control: 'The control API',
 }
 
-const INTRODUCTIONS: Readonly<Record<Family, string>> = {
+export const INTRODUCTIONS: Readonly<Record<Family, string>> = {
   helix:
     'Also answered under `/mock`. Errors are `{"error", "status", "message"}`; every answer carries `Ratelimit-Limit`, `Ratelimit-Remaining` and `Ratelimit-Reset`.',
   oauth: 'Also answered under `/auth`. Errors are `{"status", "message"}`.',
@@ -63,7 +63,7 @@ function section(operation: Operation): string {
   return lines.join('\n')
 }
 
-function accessInWords(access: Access): string {
+export function accessInWords(access: Access): string {
   if (access.kind === 'open') return 'none'
   if (access.kind === 'anyone') return 'none needed; one that is sent must be valid'
   if (access.kind === 'operator') return 'the operator token'
@@ -94,7 +94,7 @@ function rowsOf(place: string, properties: Record<string, TSchema>, required: re
   })
 }
 
-function typeInWords(schema: TSchema): string {
+export function typeInWords(schema: TSchema): string {
   const s = schema as unknown as {
     type?: string
     enum?: string[]

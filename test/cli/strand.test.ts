@@ -295,7 +295,7 @@ describe('strand demo', () => {
     }
     const port = await freePort()
     const strand = startStrand(['demo', '--port', String(port), '--streams', '20'])
-    await strand.until(({ stdout }) => stdout.includes('/openapi.json'))
+    await strand.until(({ stdout }) => stdout.includes('/docs'))
     const { stdout } = strand
     expect(stdout).toContain(`http://localhost:${port}`)
     const lines = stdout.split('\n').filter(line => line.trim().startsWith('curl '))

@@ -1,0 +1,222 @@
+/**
+ * The reference as one page that fetches nothing: every operation with its access, input, answer, failures and an example.
+ * It is made from the contract like the other forms of the reference, and shows the families that a listener answers.
+ */
+import { createHash } from 'node:crypto'
+import type { TSchema } from 'typebox'
+import type { Access } from '../contract/access.ts'
+import { operations } from '../contract/index.ts'
+import { type Family, familyOf, type Operation, queryParametersOf } from '../contract/operation.ts'
+import { type ProblemName, problems } from '../contract/problem.ts'
+import { type Html, html, Html as Markup } from '../kit/html.ts'
+import { ICON_URL, MARK } from '../kit/mark.ts'
+import { answerFields } from './answer-fields.ts'
+import { curlLine } from './curl.ts'
+import { accessInWords, INTRODUCTIONS, TITLES, typeInWords } from './markdown.ts'
+import { statusesOf } from './openapi.ts'
+import { SCRIPT } from './script.ts'
+import { STYLE } from './style.ts'
+
+export interface ReferenceOptions {
+  readonly version: string
+  /** Whether the operations of demo mode are there. */
+  readonly demo: boolean
+  /** Where a family is answered. */
+  baseUrlOf(family: Family): string
+}
+
+const digest = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+/** Nothing may be loaded, sent or framed; the one script and the one style sheet are known by their digests. */
+export const REFERENCE_HEADERS: Readonly<Record<string, string>> = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Cache-Control': 'no-cache',
+  'Content-Security-Policy': `default-src 'none'; style-src ${digest(STYLE)}; script-src ${digest(SCRIPT)}; img-src data:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'`,
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+}
+
+/** The page of the families asked for; each is made once. */
+export function referencePages(options: ReferenceOptions): (families: readonly Family[]) => string {
+  const made = new Map<string, string>()
+  return families => {
+    const name = families.join()
+    const page = made.get(name) ?? referencePage(families, options)
+    made.set(name, page)
+    return page
+  }
+}
+
+function referencePage(families: readonly Family[], options: ReferenceOptions): string {
+  const shown = families.map(family => ({
+    family,
+    members: operations.filter(each => familyOf(each) === family && (options.demo || !each.demoOnly)),
+  }))
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>API reference · Strand</title>
+<link rel="icon" href="${ICON_URL}">
+<style>${new Markup(STYLE)}</style>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<div class="frame">
+<nav aria-label="Operations"><div class="rail">
+<div class="brand">${MARK}<span>Strand</span><span class="version">${options.version}</span></div>
+<details class="menu" open><summary>Operations</summary>
+<div class="search" hidden><label for="filter">Filter</label><input id="filter" type="search" autocomplete="off" spellcheck="false" aria-keyshortcuts="/"><p id="found" role="status"></p></div>
+${shown.map(({ family, members }) => navigation(family, members))}
+</details>
+</div></nav>
+<main id="content">
+<h1>API reference</h1>
+<p class="lead">Every operation that this server answers, from the same declarations that it runs on. For programs there is <a href="/openapi.json">the same as OpenAPI</a>.</p>
+${basics(families, options)}
+${shown.map(({ family, members }) => familySection(family, members, options))}
+<footer>Strand ${options.version}. Press <code>/</code> to filter.</footer>
+</main>
+</div>
+<script>${new Markup(SCRIPT)}</script>
+</body>
+</html>
+`.text
+}
+
+function basics(families: readonly Family[], { baseUrlOf }: ReferenceOptions): Html {
+  const urls = [...new Set(families.map(baseUrlOf))]
+  const isPublic = families.includes('helix')
+  return html`<dl class="basics">
+<div><dt>Base URL</dt><dd>${urls.map(url => html`<code>${url}</code> `)}</dd></div>
+<div><dt>Tokens</dt><dd>${prose('`Authorization: Bearer` and the token. Each operation says which kind it takes, and which scope.')}</dd></div>
+${isPublic && html`<div><dt>Rate limits</dt><dd>${prose('Each answer under `/helix` costs a point of a bucket that fills up within a minute. `Ratelimit-Remaining` says what is left, and `Ratelimit-Reset` when it is full; an empty one is answered 429.')}</dd></div>`}
+<div><dt>Pages</dt><dd>${prose('Lists answer `pagination.cursor` while there is more; send it as `after`.')}</dd></div>
+</dl>`
+}
+
+function navigation(family: Family, members: readonly Operation[]): Html {
+  return html`<div class="group"><h2><a href="#${family}">${TITLES[family]}</a></h2>
+${[...byResource(family, members)].map(
+  ([resource, each]) => html`<div class="group">${resource !== '' && html`<h3>${resource}</h3>`}
+<ul>${each.map(({ id, method }) => html`<li><a href="#${id}"><span class="verb ${method}">${shortVerb(method)}</span>${id}</a></li>`)}</ul></div>`,
+)}</div>`
+}
+
+/** The control API is long: there, names stand under the first word of their path. */
+function byResource(family: Family, members: readonly Operation[]): Map<string, readonly Operation[]> {
+  if (family !== 'control') return new Map([['', members]])
+  return Map.groupBy(members, ({ path }) => path.split('/')[2] ?? '')
+}
+
+const shortVerb = (method: string) => (method === 'DELETE' ? 'DEL' : method)
+
+function familySection(family: Family, members: readonly Operation[], options: ReferenceOptions): Html {
+  const sections = [...byResource(family, members).values()].flat()
+  return html`<section class="family" aria-labelledby="${family}">
+<h2 id="${family}">${TITLES[family]}</h2>
+<p>${prose(INTRODUCTIONS[family])}</p>
+${sections.map(each => article(each, options.baseUrlOf(family)))}
+</section>`
+}
+
+function article(operation: Operation, baseUrl: string): Html {
+  const { id, method, path, summary, description, example } = operation
+  const status = operation.status ?? 200
+  return html`<article id="${id}" aria-labelledby="${id}-title" data-words="${method} ${path} ${summary} ${scopesOf(operation.access)}">
+<header><h3 id="${id}-title"><a href="#${id}">${id}</a></h3>
+<p class="route"><span class="verb ${method}">${method}</span><code>${path}</code>${operation.demoOnly && html`<span class="tag">demo</span>`}</p></header>
+<div class="words">
+<p>${prose(summary)}${description !== undefined && html` ${prose(description)}`}</p>
+<dl class="facts">
+<div><dt>Token</dt><dd>${prose(accessInWords(operation.access))}</dd></div>
+${familyOf(operation) === 'helix' && html`<div><dt>Rate limit</dt><dd>one point</dd></div>`}
+${operation.exactlyOne && html`<div><dt>Exactly one</dt><dd>${prose(operation.exactlyOne.map(name => `\`${name}\``).join(' or '))}</dd></div>`}
+</dl>
+${rows('Parameters', parameters(operation))}
+${rows(`Answer ${status}`, answer(operation))}
+${operation.returns === undefined && html`<h4>Answer ${status}</h4><p>Without a body.</p>`}
+${rows('Failures', failures(operation), 'failures')}
+</div>
+<div class="examples"><div class="inner">
+${figure('Request', curlLine(operation, baseUrl))}
+${example.answer !== undefined && figure('Answer', JSON.stringify(example.answer, null, 2))}
+</div></div>
+</article>`
+}
+
+function scopesOf(access: Access): string {
+  return access.kind === 'token' ? access.scopes.join(' ') : ''
+}
+
+function rows(title: string, content: readonly Html[], kind = ''): Html | false {
+  return content.length > 0 && html`<h4>${title}</h4><dl class="rows ${kind}">${content}</dl>`
+}
+
+function parameters(operation: Operation): Html[] {
+  const query = queryParametersOf(operation)
+  const bodyPlace = operation.bodyFrom === 'anywhere' ? 'query or body' : 'body'
+  const { params, body } = operation
+  return [
+    ...parametersIn('path', params?.properties, Object.keys(params?.properties ?? {})),
+    ...parametersIn('query', query.properties, query.required),
+    ...parametersIn(bodyPlace, body?.properties, body?.required),
+    ...(operation.idempotent
+      ? [parameter('Idempotency-Key', 'header', '1 to 255 visible characters', '', false)]
+      : []),
+  ]
+}
+
+function parametersIn(
+  place: string,
+  properties: Readonly<Record<string, TSchema>> = {},
+  required: readonly string[] = [],
+): Html[] {
+  return Object.entries(properties).map(([name, schema]) => {
+    const { description = '' } = schema as { description?: string }
+    return parameter(name, place, typeInWords(schema), description, required.includes(name))
+  })
+}
+
+function parameter(name: string, place: string, type: string, notes: string, must: boolean): Html {
+  return html`<div><dt><code>${name}</code><span>${place}</span>${must && html`<span class="must">required</span>`}</dt><dd>${prose(type)}${notes !== '' && html`. ${prose(notes)}`}</dd></div>`
+}
+
+function answer({ returns }: Operation): Html[] {
+  if (returns === undefined) return []
+  return answerFields(returns).map(
+    ({ name, type, notes, optional }) =>
+      html`<div><dt><code>${name}</code><span>${prose(type)}</span>${optional && html`<span>may be absent</span>`}</dt>${notes !== '' && html`<dd>${prose(notes)}</dd>`}</div>`,
+  )
+}
+
+function failures(operation: Operation): Html[] {
+  return [...statusesOf(operation)].flatMap(([status, names]) =>
+    names.map(
+      name =>
+        html`<div><dt><span class="status">${status}</span><code>${name}</code></dt><dd>${messageOf(name)}</dd></div>`,
+    ),
+  )
+}
+
+/** The sentence of a problem; what it says of the single case is left open. */
+function messageOf(name: ProblemName): string {
+  const say = problems[name].message as (...details: string[]) => string
+  return say(...Array.from({ length: say.length }, () => '…'))
+}
+
+function figure(title: string, text: string): Html {
+  return html`<figure class="example"><figcaption>${title}</figcaption><pre><code>${text}</code></pre></figure>`
+}
+
+/** Words with the marks of Markdown for code and for stress. */
+function prose(text: string): Html[] {
+  return text.split(/(`[^`]+`|\*[^*]+\*)/).map(piece => {
+    if (/^`.+`$/.test(piece)) return html`<code>${piece.slice(1, -1)}</code>`
+    if (/^\*.+\*$/.test(piece)) return html`<em>${piece.slice(1, -1)}</em>`
+    return html`${piece}`
+  })
+}

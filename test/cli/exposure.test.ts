@@ -1,0 +1,37 @@
+/** What `strand serve` says before it shows the operator's side to others. */
+import { afterAll, afterEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+
+/** An address that no machine has, so that nobody can be reached by the test. */
+const ELSEWHERE = '192.0.2.1:8081'
+
+const folder = mkdtempSync(join(tmpdir(), 'strand-exposure-'))
+afterEach(endAllProcesses)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+async function serve(words: readonly string[], environment: Record<string, string> = {}) {
+  const strand = new StrandProcess(['serve', '--listen', '127.0.0.1:0', '--data', folder, ...words], {
+    environment,
+  })
+  return { code: await strand.exit(), said: strand.stderr }
+}
+
+test("an operator's listener that others may reach is warned of", async () => {
+  const { code, said } = await serve(['--operator-listen', ELSEWHERE])
+  expect(said).toContain('"level":"warn"')
+  expect(said).toContain("the operator's listener is on an address that others may reach")
+  expect([code, said.includes(`cannot listen on ${ELSEWHERE}`)]).toEqual([1, true])
+})
+
+test('a proxy in front of the one listener is refused in one sentence that says what to do', async () => {
+  const { code, said } = await serve([], { STRAND_PUBLIC_URL: 'https://api.example.org' })
+  expect(said.trim().split('\n')).toEqual([
+    expect.stringMatching(
+      /^strand: STRAND_PUBLIC_URL says that a proxy .* set STRAND_OPERATOR_LISTEN, for example/,
+    ),
+  ])
+  expect(code).toBe(1)
+})

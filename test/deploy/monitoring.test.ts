@@ -1,0 +1,137 @@
+/** Dashboard, alerts and their page speak of figures that are there, and Prometheus takes them. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parse, stringify } from 'yaml'
+import { MetricsExchange } from '../../src/cli/worker-metrics.ts'
+import { exposition } from '../../src/kit/figures.ts'
+import { askPromtool, promtool, scrape } from '../support/scrape.ts'
+import { engines, startTestServer } from '../support/server.ts'
+
+const FOLDER = 'docs/monitoring'
+const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8')
+
+interface Rule {
+  readonly alert: string
+  readonly expr: string
+  readonly labels: { readonly severity: string }
+  readonly annotations: { readonly summary: string; readonly runbook: string }
+}
+
+interface Panel {
+  readonly id: number
+  readonly title: string
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
+  readonly targets?: readonly { readonly expr: string }[]
+}
+
+const rules: readonly Rule[] = parse(read('alerts.yaml')).groups.flatMap(
+  (group: { rules: Rule[] }) => group.rules,
+)
+const dashboard: { readonly panels: readonly Panel[] } = JSON.parse(read('grafana-dashboard.json'))
+const questions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+const page = readFileSync('docs/monitoring.md', 'utf8')
+
+/** Names of figures in an expression. */
+const namesIn = (text: string) => text.match(/\b(?:strand|process)_[a-z_]+\b/g) ?? []
+
+/** What the supervisor of several workers adds. */
+async function figuresOfSupervisor(): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const exchange = new MetricsExchange(
+    () => new Map(),
+    () => 0,
+  )
+  const send = (message: object) => {
+    if ('families' in message) resolve(exposition(message.families as Parameters<typeof exposition>[0]))
+  }
+  exchange.hear({ metrics: 'wanted', scrape: 1 }, { send })
+  return promise
+}
+
+describe.skipIf(engines.length < 2)('figures that are spoken of', () => {
+  /** Everything that servers of both stores tell, and the supervisor of workers. */
+  let text = ''
+  let families: readonly string[] = []
+  let names: ReadonlySet<string>
+
+  beforeAll(async () => {
+    for (const engine of engines) {
+      const server = await startTestServer(engine, {
+        config: { rateLimits: { app: 9, user: 9, anonymous: 9 } },
+      })
+      await server.call({ path: '/helix/streams' })
+      text += (await scrape(server.url)).text
+      await server.stop()
+    }
+    text += await figuresOfSupervisor()
+    families = [...new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name))]
+    names = new Set([...families, ...[...text.matchAll(/^([a-z_]+)[{ ]/gm)].map(([, name = '']) => name)])
+  })
+
+  test('by the dashboard', () => {
+    expect(questions.length).toBeGreaterThan(50)
+    expect(questions.flatMap(namesIn).filter(name => !names.has(name))).toEqual([])
+  })
+
+  test('by the alerts, also with their labels', () => {
+    expect(rules.flatMap(({ expr }) => namesIn(expr)).filter(name => !names.has(name))).toEqual([])
+    const absent = rules
+      .flatMap(({ expr }) => [...expr.matchAll(/(strand_\w+)\{(\w+="[^"]*")\}/g)])
+      .filter(([, name, label]) => !new RegExp(`^${name}\\{[^}]*${label}`, 'm').test(text))
+    expect(absent.map(([match]) => match)).toEqual([])
+  })
+
+  test('by the page: all of them, and no other', () => {
+    const [, table = ''] = page.split('## What is there')
+    const [told = ''] = table.split('## The alerts')
+    const listed = [...told.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = '']) => namesIn(cell))
+    expect(listed.toSorted()).toEqual(families.toSorted())
+    expect(namesIn(page).filter(name => !names.has(name))).toEqual([])
+  })
+})
+
+describe('the alerts', () => {
+  test('each has a part of the page, with something to read, and the other way round', () => {
+    const headings = [...page.matchAll(/^### (Strand\w+)\n\n(.{80,})$/gm)].map(([, name]) => name)
+    expect(headings).toEqual(rules.map(({ alert }) => alert))
+    for (const { alert, labels, annotations } of rules) {
+      expect(annotations.runbook).toBe(`docs/monitoring.md#${alert.toLowerCase()}`)
+      expect(['page', 'ticket']).toContain(labels.severity)
+      expect(annotations.summary).toMatch(/\.$/)
+    }
+  })
+
+  test.skipIf(promtool === undefined)('Prometheus takes them, and they say what they should', async () => {
+    await askPromtool(['check', 'config', join(FOLDER, 'prometheus.yaml')])
+    await askPromtool(['test', 'rules', join(FOLDER, 'alerts.test.yaml')])
+  })
+})
+
+describe('the dashboard', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'strand-dashboard-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  test.skipIf(promtool === undefined)('asks questions that Prometheus understands', async () => {
+    const asRules = questions.map((expr, index) => ({
+      record: `question_${index}`,
+      expr: expr.replaceAll('$__rate_interval', '1m').replaceAll('$job', '.+').replaceAll('$instance', '.+'),
+    }))
+    const file = join(folder, 'questions.yaml')
+    writeFileSync(file, stringify({ groups: [{ name: 'dashboard', rules: asRules }] }))
+    await askPromtool(['check', 'rules', file])
+  })
+
+  test('no two panels lie on each other or have the same number', () => {
+    const { panels } = dashboard
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
+    const overlaps = panels.flatMap(({ title, gridPos: a }, index) =>
+      panels
+        .slice(index + 1)
+        .filter(({ gridPos: b }) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h)
+        .map(other => `${title} and ${other.title}`),
+    )
+    expect(overlaps).toEqual([])
+  })
+})
