@@ -6,12 +6,12 @@
  *   npm run build -- --target linux-arm64                    for another system, whose runtime is fetched from npm
  *   npm run build -- --target linux-arm64 --runtime FILE     the same without a network: FILE is that runtime
  */
-import { chmodSync, mkdirSync, readFileSync, renameSync, statSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { chmodSync, mkdirSync, renameSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { Glob } from 'bun'
 
 const ROOT = join(import.meta.dir, '..')
+const THREADS = ['store/sql/sqlite-writer.ts', 'store/sql/sqlite-copier.ts']
 
 const { values } = parseArgs({
   options: {
@@ -20,39 +20,16 @@ const { values } = parseArgs({
     runtime: { type: 'string' },
   },
 })
-/**
- * A thread starts from a file of its own, so each is an entry as well as main.ts. Inside the executable all entries lie in
- * one folder, whatever folder of the sources they come from; so the address that starts one is cut to its last part there.
- */
-const THREAD = /new Worker\(new URL\('([^']+)', import\.meta\.url\)/g
-const threads = [...new Glob('src/**/*.ts').scanSync(ROOT)].flatMap(file => {
-  const starter = join(ROOT, file)
-  const addresses = [...readFileSync(starter, 'utf8').matchAll(THREAD)].map(([, address = '']) => address)
-  return addresses.map(address => ({ starter, file: join(dirname(starter), address) }))
-})
-const threadsBeside: Bun.BunPlugin = {
-  name: 'threads lie beside the program',
-  setup: builder => {
-    builder.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-      if (!threads.some(thread => thread.starter === path)) return undefined
-      const contents = readFileSync(path, 'utf8').replaceAll(
-        THREAD,
-        (_, address: string) => `new Worker(new URL('./${basename(address)}', import.meta.url)`,
-      )
-      return { contents, loader: 'ts' }
-    })
-  },
-}
-
 const out = resolve(values.out)
 mkdirSync(dirname(out), { recursive: true })
 // Made beside its place and put there whole: one that runs meanwhile is not written into.
 const unfinished = `${out}.${process.pid}`
 const began = performance.now()
 await Bun.build({
-  entrypoints: [join(ROOT, 'src/main.ts'), ...threads.map(thread => thread.file)],
+  // Threads start from files of their own, so those are entries as well. Inside the executable all entries lie in one
+  // folder, where the address that is given to a thread by its neighbour finds them.
+  entrypoints: ['main.ts', ...THREADS].map(file => join(ROOT, 'src', file)),
   naming: { entry: '[name].[ext]' },
-  plugins: [threadsBeside],
   target: 'bun',
   minify: { whitespace: true, syntax: true, identifiers: false },
   compile: {

@@ -23,6 +23,8 @@ export interface Recording {
   readonly place?: string
   readonly before?: unknown
   readonly after?: unknown
+  /** When, if that is known better than when the author asked for it. */
+  readonly at?: string
 }
 
 /** One row of the audit log; `before` and `after` are JSON as it is kept. */
@@ -51,12 +53,12 @@ export function chained(author: Author, recordings: readonly Recording[], behind
   const rows: AuditRow[] = []
   let { seq, hash: previous } = behind
   for (const recording of recordings) {
-    const { subject, place = '' } = recording
+    const { subject, place = '', at = author.at } = recording
     const before = canonicalJson(recording.before)
     const after = canonicalJson(recording.after)
     seq += 1
-    const hash = hashOfRow({ ...author, seq, subject, place, before, after, previous })
-    rows.push({ ...author, seq, subject, place, before, after, previous, hash })
+    const hash = hashOfRow({ ...author, at, seq, subject, place, before, after, previous })
+    rows.push({ ...author, at, seq, subject, place, before, after, previous, hash })
     previous = hash
   }
   return rows

@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { type StreamKeyRow, streamKeyQueries } from './queries/streams.ts'
 import { SCHEMA_VERSION } from './sql/migrate.ts'
 import { openSqlite, sqliteDatabase } from './sql/sqlite-connection.ts'
-import type { CopyAnswer, CopyJob } from './sql/sqlite-copier.ts'
+import { copySqlite } from './sql/sqlite-copy.ts'
 import { complaintsOf, isInUse } from './sql/sqlite-examination.ts'
 
 const LOOK_MILLISECONDS = 100
@@ -32,17 +32,10 @@ export async function copyStoreFile(
   const looking = setInterval(() => {
     onProgress(existsSync(to) ? Math.min(statSync(to).size, expected) : 0, expected)
   }, LOOK_MILLISECONDS)
-  const worker = new Worker(new URL('./sql/sqlite-copier.ts', import.meta.url).href)
   try {
-    const answer = await new Promise<CopyAnswer>((resolve, reject) => {
-      worker.onmessage = (message: MessageEvent<CopyAnswer>) => resolve(message.data)
-      worker.onerror = event => reject(new Error(event.message))
-      worker.postMessage({ file, to } satisfies CopyJob)
-    })
-    if (answer.outcome === 'failed') throw new Error(answer.why)
+    await copySqlite({ file, to })
   } finally {
     clearInterval(looking)
-    worker.terminate()
   }
 }
 

@@ -2,7 +2,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
+import { Glob } from 'bun'
 import { VERSION } from '../../src/version.ts'
 import { freePort } from '../support/postgres.ts'
 import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
@@ -35,6 +36,20 @@ async function run(words: readonly string[]) {
   const code = await strand.exit()
   return { code, stdout: strand.stdout, stderr: strand.stderr }
 }
+
+test('every thread that the sources start is an entry of the executable, beside whoever starts it', () => {
+  const build = readFileSync(join(ROOT, 'build/executable.ts'), 'utf8')
+  const started = [...new Glob('src/**/*.ts').scanSync(ROOT)].flatMap(file =>
+    [...readFileSync(join(ROOT, file), 'utf8').matchAll(/new Worker\(new URL\('([^']+)'/g)].map(
+      ([, address = '']) => [file, address] as const,
+    ),
+  )
+  expect(started.length).toBeGreaterThan(0)
+  for (const [file, address] of started) {
+    expect([file, address]).toEqual([file, `./${basename(address)}`])
+    expect(build).toContain(`'${relative('src', join(dirname(file), address))}'`)
+  }
+})
 
 describe('the built executable', () => {
   test('is one file', () => {

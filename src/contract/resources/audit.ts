@@ -5,7 +5,8 @@ import { TimeMillis } from './id.ts'
 /** A change that somebody made, as the audit log has it. */
 export const AuditEntry = Type.Object({
   chain: Type.String({
-    description: '`operator`, or the id of the organization whose entitlements were changed.',
+    description:
+      '`operator`, or the id of the organization whose entitlements were changed; with `/1` and so on behind it where many wrote at once.',
   }),
   seq: Type.Integer({ minimum: 1, description: 'Numbers of a chain have no gaps.' }),
   at: TimeMillis,

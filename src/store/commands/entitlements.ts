@@ -161,19 +161,21 @@ export async function updateEntitlements(
   const succeeded = decided.filter(each => each.status === 'SUCCESS').map(each => each.id)
   const moved = Map.groupBy(succeeded, id => movedForward(found.get(id)?.last_updated ?? '', now))
   for (const [last_updated, ids] of moved) {
+    for (const id of ids) recordTransition(tx, found.get(id), args.fulfillment_status, last_updated)
     await tx.run(
       sql`update entitlements set fulfillment_status = ${args.fulfillment_status}, last_updated = ${last_updated}
           where ${isOneOf(sql`id`, ids)} and ${notByIndex('organization_id')} = ${args.reach.organization_id}`,
     )
   }
-  for (const id of succeeded) {
-    const row = found.get(id)
-    if (row === undefined) continue
-    tx.record({
-      ...entitlementSubject(row),
-      before: row.fulfillment_status,
-      after: args.fulfillment_status,
-    })
-  }
   return groupByStatus(decided.map(({ echo, status }) => [echo, status] as const))
+}
+
+/** Its time is that of the row, which always moves forward: so the transitions of an entitlement are in order. */
+function recordTransition(
+  tx: Transaction,
+  row: UpdateCandidate | undefined,
+  after: FulfillmentStatus,
+  at: string,
+): void {
+  if (row !== undefined) tx.record({ ...entitlementSubject(row), before: row.fulfillment_status, after, at })
 }

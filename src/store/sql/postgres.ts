@@ -19,8 +19,10 @@ import {
   READ_MILLISECONDS,
 } from './postgres-primary.ts'
 import { runCommand, type Writable } from './run-command.ts'
-import { render, type Sql, sql, verbatim } from './tag.ts'
+import { isOneOf, render, type Sql, sql, verbatim } from './tag.ts'
 
+/** How many chains of the audit log stand for one, when so many write at once. */
+const MOST_CHAINS = 16
 /** Any number that no other program on the same database uses for its advisory locks. */
 const MIGRATION_LOCK = 7_382_945
 const TRIES = 5
@@ -208,7 +210,22 @@ function database(connection: Queryable): Writable {
     lock: async (query, table) => {
       await ask(sql`${query} for update of ${verbatim(table)}`)
     },
+    freeChain: chain => freeChain(ask, chain),
   }
+}
+
+/**
+ * The first chain whose head nobody holds: the one that was asked for, or `chain/1`, `chain/2` and so on beside it, which are
+ * begun when all before them are taken.
+ */
+async function freeChain(ask: (query: Sql) => Promise<{ chain: string }[]>, chain: string): Promise<string> {
+  const names = [chain, ...Array.from({ length: MOST_CHAINS - 1 }, (_, n) => `${chain}/${n + 1}`)]
+  const [free] = await ask(
+    sql`select chain from audit_heads where ${isOneOf(sql`chain`, names)} order by length(chain), chain limit 1 for update skip locked`,
+  )
+  if (free !== undefined) return free.chain
+  const begun = await ask(sql`select chain from audit_heads where ${isOneOf(sql`chain`, names)}`)
+  return names[begun.length] ?? names[Math.floor(Math.random() * names.length)] ?? chain
 }
 
 async function within<T>(milliseconds: number, work: Eventual<T>): Promise<T> {

@@ -11,6 +11,11 @@ import { type Sql, sql, tableOf } from './tag.ts'
 export interface Writable extends Database {
   run(statement: Sql): Eventual<number>
   lock(query: Sql, table: string): Promise<void>
+  /**
+   * The chain to record in, or one beside it that stands for it. Whoever writes in a chain holds its head until the commit:
+   * where many write at once, they would all queue behind one another's wait for the disk.
+   */
+  freeChain(chain: string): Eventual<string>
 }
 
 /**
@@ -78,7 +83,8 @@ async function appendToFeed(db: Writable, changes: readonly Change[]): Promise<F
  * and nothing else is taken behind either, so that nobody waits for one another.
  */
 async function appendToAudit(db: Writable, author: Author, recordings: readonly Recording[]): Promise<void> {
-  const { chain, at, actor, operation } = author
+  const { actor, operation } = author
+  const chain = await db.freeChain(author.chain)
   const head = await db.get<{ seq: number | string; hash: string }>(
     sql`insert into audit_heads (chain, seq, hash) values (${chain}, ${recordings.length}, '')
         on conflict (chain) do update set seq = audit_heads.seq + excluded.seq
@@ -86,14 +92,14 @@ async function appendToAudit(db: Writable, author: Author, recordings: readonly 
   )
   if (head === undefined) throw new Error('a chain has a head')
   const behind: ChainPoint = { seq: Number(head.seq) - recordings.length, hash: head.hash }
-  const rows = chained(author, recordings, behind).map(row => {
-    const { seq, subject, place, before, after, previous, hash } = row
-    return { seq, subject, place, before, after, previous, hash }
+  const rows = chained({ ...author, chain }, recordings, behind).map(row => {
+    const { seq, at, subject, place, before, after, previous, hash } = row
+    return { seq, at, subject, place, before, after, previous, hash }
   })
   await db.run(
     sql`insert into audit (chain, seq, at, actor, operation, subject, place, before, after, previous, hash)
-        select ${chain}, cast(seq as bigint), ${at}, ${actor}, ${operation}, subject, place, before, after, previous, hash
-        from ${tableOf(rows, ['seq', 'subject', 'place', 'before', 'after', 'previous', 'hash'])} as news`,
+        select ${chain}, cast(seq as bigint), at, ${actor}, ${operation}, subject, place, before, after, previous, hash
+        from ${tableOf(rows, ['seq', 'at', 'subject', 'place', 'before', 'after', 'previous', 'hash'])} as news`,
   )
   await db.run(sql`update audit_heads set hash = ${rows.at(-1)?.hash ?? ''} where chain = ${chain}`)
 }

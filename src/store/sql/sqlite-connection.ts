@@ -55,6 +55,7 @@ export function sqliteDatabase(connection: Sqlite, beforeEach: () => void = () =
     get: <Row>(query: Sql) => perform(query, firstRow<Row>),
     run: query => perform(query, changedRows),
     lock: () => Promise.resolve(),
+    freeChain: chain => chain,
     say: words => {
       prepared(words).run()
     },
