@@ -52,7 +52,7 @@ Examples:
   strand demo
   strand demo --port 9000 --streams 1000
   strand demo --json --world world.json
-  strand demo --scenario docs/scenarios/drops.json --clock 2026-03-01T12:00:00Z`,
+  strand demo --scenario scenario.json --clock 2026-03-01T12:00:00Z`,
   )
   .action(runDemo)
 

@@ -2,7 +2,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
+import { Glob } from 'bun'
 import { VERSION } from '../../src/version.ts'
 import { freePort } from '../support/postgres.ts'
 import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
@@ -35,6 +36,20 @@ async function run(words: readonly string[]) {
   const code = await strand.exit()
   return { code, stdout: strand.stdout, stderr: strand.stderr }
 }
+
+test('every thread that the sources start is an entry of the executable, beside whoever starts it', () => {
+  const build = readFileSync(join(ROOT, 'build/executable.ts'), 'utf8')
+  const started = [...new Glob('src/**/*.ts').scanSync(ROOT)].flatMap(file =>
+    [...readFileSync(join(ROOT, file), 'utf8').matchAll(/new Worker\(new URL\('([^']+)'/g)].map(
+      ([, address = '']) => [file, address] as const,
+    ),
+  )
+  expect(started.length).toBeGreaterThan(0)
+  for (const [file, address] of started) {
+    expect([file, address]).toEqual([file, `./${basename(address)}`])
+    expect(build).toContain(`'${relative('src', join(dirname(file), address))}'`)
+  }
+})
 
 describe('the built executable', () => {
   test('is one file', () => {
@@ -71,7 +86,7 @@ describe('the built executable', () => {
     expect(await demo.end('SIGTERM')).toBe(0)
   })
 
-  test('migrates, serves with workers, says that it is well, and stops', async () => {
+  test('migrates, serves with workers, says that it is well, is backed up, and stops', async () => {
     const data = join(folder, 'data')
     const listen = `localhost:${await freePort()}`
     expect((await run(['migrate', '--data', data])).code).toBe(0)
@@ -85,6 +100,10 @@ describe('the built executable', () => {
       body: JSON.stringify({ login: 'alone', password: 'with a password' }),
     })
     expect(answer.status).toBe(200)
+    // A copy is made by a thread of its own, from another folder of the sources than the writer's.
+    const copy = join(folder, 'backup.tar')
+    expect((await run(['backup', '--data', data, copy])).code).toBe(0)
+    expect((await run(['verify', copy])).code).toBe(0)
     expect(await serve.end('SIGTERM')).toBe(0)
     expect((await run(['healthcheck', '--url', `http://${listen}`])).code).toBe(1)
   })

@@ -1,15 +1,18 @@
 /** Every example of every verb's help is run, as it stands but for the names of this machine. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { verbs } from '../../src/cli/verbs/table.ts'
 import { leaves } from '../support/command-tree.ts'
 import { freePort } from '../support/postgres.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
 import { Shell } from '../support/shell.ts'
-import { endAllProcesses } from '../support/strand-process.ts'
+import { endAllProcesses, ROOT } from '../support/strand-process.ts'
 
 /** Commands whose examples another test runs. */
-const ELSEWHERE: Readonly<Record<string, string>> = {}
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  healthcheck: 'test/cli/healthcheck.test.ts',
+}
 
 /** What stands in the examples for something that only exists once it was made. */
 const CLIENT = 'reefdrops0fulfilment0backend01'
@@ -25,6 +28,7 @@ beforeAll(async () => {
     'grants.json',
     '{"grants": [{"user_id": "25009227", "benefit_id": "74c52265-e214-48a6-91b9-23b6014e8041", "game_id": "33214"}]}',
   )
+  shell.write('scenario.json', readFileSync(join(ROOT, 'docs/scenarios/drops.json'), 'utf8'))
   shell.write('new-password.txt', 'correct horse battery\n')
   mkdirSync(shell.data)
   if (engines.includes('postgres')) place = await createStorePlace('postgres', { empty: true })

@@ -20,7 +20,7 @@ describe('strand healthcheck', () => {
     // On every address: the question goes to loopback.
     const environment = { STRAND_LISTEN: `0.0.0.0:${port}`, STRAND_OPERATOR_LISTEN: 'localhost:0' }
     const serve = new StrandProcess(['serve', '--data', folder], { environment })
-    expect(await ask(['--wait', '20'], environment)).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect(await ask(['--wait', '30'], environment)).toEqual({ code: 0, stdout: '', stderr: '' })
     expect(await ask([], environment)).toEqual({ code: 0, stdout: '', stderr: '' })
 
     const file = join(folder, 'settings')

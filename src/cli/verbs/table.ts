@@ -19,6 +19,7 @@ export const NOUNS: Readonly<Record<string, string>> = {
   entitlement: 'what users have earned',
   clock: 'the clock of a demo',
   fault: 'failures on purpose, in a demo',
+  world: 'the made-up world of a demo',
 }
 
 const STREAM_COLUMNS = ['user_id', 'user_login', 'game_name', 'viewer_count', 'started_at', 'title']
@@ -260,10 +261,17 @@ export const verbs: readonly Verb[] = [
     operation: control.advanceClock,
     examples: [`clock set --advance-seconds 3600 ${DEMO}`],
   },
+  { words: 'clock show', operation: control.readClock, examples: [`clock show ${DEMO}`] },
   {
     words: 'fault plan',
     operation: control.planFault,
     examples: [`fault plan --operation GetStreams --outcome unavailable --times 2 ${DEMO}`],
   },
   { words: 'fault clear', operation: control.clearFaults, harmless: true, examples: [`fault clear ${DEMO}`] },
+  {
+    words: 'world reset',
+    operation: control.resetWorld,
+    asks: true,
+    examples: [`world reset --yes ${DEMO}`],
+  },
 ]

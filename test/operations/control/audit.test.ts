@@ -499,7 +499,9 @@ onEachStore('what clients do to entitlements is recorded', {}, server => {
     const verdict = await server().strand.rooms.store.audit.verify()
     expect(verdict).toMatchObject({ rows: expect.any(Number), heads: expect.any(Array) })
     for (const id of ids) {
-      const rows = (await recordedOf(server(), `entitlement/${id}`)).toSorted((a, b) => (a.at < b.at ? -1 : 1))
+      const rows = (await recordedOf(server(), `entitlement/${id}`)).toSorted((a, b) =>
+        a.at < b.at ? -1 : 1,
+      )
       for (const [index, row] of rows.entries()) {
         expect([row.before, row.after].sort()).toEqual(['CLAIMED', 'FULFILLED'])
         if (index > 0) expect(row.before).toBe(rows[index - 1].after)
