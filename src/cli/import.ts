@@ -16,6 +16,7 @@ import {
 import { linesOf } from '../transfer/lines.ts'
 import { openFile, type Rereadable, spool } from '../transfer/spool.ts'
 import { CalledWrongly } from './called-wrongly.ts'
+import { commandLine } from './command-line.ts'
 import { print } from './print.ts'
 import { Progress } from './progress.ts'
 import { callControl, type RemoteFlags, remoteFlags } from './remote.ts'
@@ -74,7 +75,7 @@ async function importHere(file: string, flags: ImportFlags, options: ImportOptio
   const store = await openStore(config)
   try {
     const running = new Import(input, options, {
-      store,
+      store: store.as(commandLine('ImportLines')),
       streamKeys: new StreamKeys(ring),
       clock: systemClock,
     })
