@@ -2,16 +2,14 @@
  * What npm runs before it packs: JavaScript and declarations for those who import the package from Node. Bun reads the
  * sources, and so does the command, which runs in the Bun that comes along.
  */
-import { existsSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 const ROOT = join(import.meta.dir, '..')
 const OUT = join(ROOT, 'dist')
 
 /** The two doors of the package; see `exports` in package.json. */
-const DOORS = ['testing/start-strand.ts', 'client/index.ts'].filter(file =>
-  existsSync(join(ROOT, 'src', file)),
-)
+const DOORS = ['testing/start-strand.ts', 'client/index.ts']
 
 for (const folder of ['testing', 'client', 'types'])
   rmSync(join(OUT, folder), { recursive: true, force: true })
