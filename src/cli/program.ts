@@ -4,7 +4,7 @@ import { WrongSettings } from '../config.ts'
 import { BadScenario } from '../demo/bad-scenario.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { VERSION } from '../version.ts'
-import { auditCommand } from './audit.ts'
+import { auditVerifyCommand } from './audit-verify.ts'
 import { backupCommand } from './backup.ts'
 import { CalledWrongly } from './called-wrongly.ts'
 import { completionCommand } from './completion.ts'
@@ -44,7 +44,6 @@ Examples:
     .addCommand(demoCommand)
     .addCommand(serveCommand)
     .addCommand(migrateCommand)
-    .addCommand(auditCommand)
     .addCommand(backupCommand)
     .addCommand(restoreCommand)
     .addCommand(verifyCommand)
@@ -58,7 +57,8 @@ Examples:
     .addCommand(completionCommand)
     .addCommand(docsCommand, { hidden: true })
     .addCommand(new Command('version').description('print the version').action(() => print(`${VERSION}\n`)))
-  for (const noun of nounCommands({ user: [passwordCommand] })) program.addCommand(noun)
+  for (const noun of nounCommands({ user: [passwordCommand], audit: [auditVerifyCommand] }))
+    program.addCommand(noun)
   throwInsteadOfExit(program)
   return program
 }

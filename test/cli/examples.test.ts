@@ -16,6 +16,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 
 /** What stands in the examples for something that only exists once it was made. */
 const CLIENT = 'reefdrops0fulfilment0backend01'
+const VIDEO = '1234567890'
 
 const shell = new Shell()
 const real = new Map<string, string>()
@@ -50,6 +51,7 @@ afterAll(async () => {
 function remember(words: string, printed: string): void {
   const field = (name: string) => new RegExp(`^${name} +(\\S+)$`, 'm').exec(printed)?.[1]
   if (words === 'client create' && !real.has(CLIENT)) real.set(CLIENT, field('id') ?? '')
+  if (words === 'video list') real.set(VIDEO, /^(\d+)/m.exec(printed)?.[1] ?? '')
   if (words === 'token create') shell.write('token.txt', `${field('access_token')}\n`)
 }
 

@@ -17,6 +17,9 @@ export const NOUNS: Readonly<Record<string, string>> = {
   viewer: 'how many watch',
   follow: 'who follows whom',
   entitlement: 'what users have earned',
+  video: 'what is kept of streams',
+  operator: 'tokens of operators, by name',
+  audit: 'who changed what, and whether the log of it is whole',
   clock: 'the clock of a demo',
   fault: 'failures on purpose, in a demo',
   world: 'the made-up world of a demo',
@@ -29,6 +32,8 @@ const PEARL = '9a5df0a2-3a70-4f3b-9a3e-6f2d1b0c7e55'
 const LANTERN = '74c52265-e214-48a6-91b9-23b6014e8041'
 const COMPASS = '1f0e8f3b-0c1d-4a52-8a4e-5d5c2b8f9a10'
 const CLIENT = 'reefdrops0fulfilment0backend01'
+const ENTITLEMENT = 'fb78259e-fb81-4d1b-8333-34a06ffc24c0'
+const VIDEO = '1234567890'
 const DEMO = '--url http://localhost:8080 --token-file operator-token'
 
 /** Every verb, one row each. An operation of the control API without a row fails a test. */
@@ -81,6 +86,7 @@ export const verbs: readonly Verb[] = [
     operation: control.putMember,
     examples: [`org member add ${REEF} lunar_otter`],
   },
+  { words: 'org member list', operation: control.listMembers, examples: [`org member list ${REEF}`] },
   {
     words: 'org member remove',
     operation: control.deleteMember,
@@ -181,6 +187,7 @@ export const verbs: readonly Verb[] = [
   },
 
   { words: 'editor add', operation: control.putEditor, examples: ['editor add lunar_otter brave_newt'] },
+  { words: 'editor list', operation: control.listEditors, examples: ['editor list lunar_otter'] },
   {
     words: 'editor remove',
     operation: control.deleteEditor,
@@ -194,6 +201,12 @@ export const verbs: readonly Verb[] = [
     examples: ['stream start lunar_otter --viewer-count 478', 'stream start brave_newt'],
   },
   { words: 'stream show', operation: control.getStream, examples: ['stream show lunar_otter'] },
+  {
+    words: 'stream list',
+    operation: control.listStreams,
+    columns: STREAM_COLUMNS,
+    examples: ['stream list', 'stream list --game 33214 --all --json'],
+  },
   {
     words: 'stream top',
     operation: helix.getStreams,
@@ -230,6 +243,7 @@ export const verbs: readonly Verb[] = [
       'follow add-many --user 25009300 --broadcaster lunar_otter',
     ],
   },
+  { words: 'follow list', operation: control.listFollows, examples: ['follow list brave_newt'] },
   {
     words: 'follow remove',
     operation: control.deleteFollow,
@@ -242,7 +256,7 @@ export const verbs: readonly Verb[] = [
     operation: control.grantEntitlements,
     bulk: 'grants',
     examples: [
-      `entitlement grant --user brave_newt --benefit ${LANTERN} --game 33214`,
+      `entitlement grant --user brave_newt --benefit ${LANTERN} --game 33214 --id ${ENTITLEMENT}`,
       'entitlement grant --body grants.json --json',
     ],
   },
@@ -254,6 +268,35 @@ export const verbs: readonly Verb[] = [
       'entitlement list --user brave_newt --fulfillment-status CLAIMED',
       `entitlement list --org ${REEF} --all`,
     ],
+  },
+
+  {
+    words: 'entitlement history',
+    operation: control.getEntitlementHistory,
+    examples: [`entitlement history ${ENTITLEMENT}`],
+  },
+
+  { words: 'video list', operation: control.listVideos, examples: ['video list --user lunar_otter'] },
+  { words: 'video delete', operation: control.deleteVideo, examples: [`video delete ${VIDEO} --yes`] },
+
+  {
+    words: 'operator create',
+    operation: control.createOperator,
+    arguments: ['name'],
+    examples: ['operator create night-shift'],
+  },
+  { words: 'operator list', operation: control.listOperators, examples: ['operator list'] },
+  {
+    words: 'operator delete',
+    operation: control.deleteOperator,
+    examples: ['operator delete night-shift --yes'],
+  },
+
+  {
+    words: 'audit list',
+    operation: control.listAudit,
+    columns: ['at', 'actor', 'operation', 'subject'],
+    examples: ['audit list', 'audit list --operation PutUser --since 2026-03-01T00:00:00Z --all --json'],
   },
 
   {

@@ -381,7 +381,13 @@ onEachStore('what operators change is recorded', {}, server => {
       const { path, body, rawBody, subject, existed, exists } = await call(server())
       if (body !== undefined && 'password' in (body as object))
         server().canaries.add((body as { password: string }).password)
-      const answer = await server().call({ method, path: `/control${path}`, body, token, ...(rawBody && { rawBody }) })
+      const answer = await server().call({
+        method,
+        path: `/control${path}`,
+        body,
+        token,
+        ...(rawBody && { rawBody }),
+      })
       expect(answer.status).toBeLessThan(300)
       const rows = await walk(server(), PATH, { actor: `operator/${id.toLowerCase()}` })
       expect(rows).toHaveLength(1)
