@@ -8,6 +8,7 @@ import { CannotStart } from '../kit/cannot-start.ts'
 import { openStore } from '../open-store.ts'
 import { exportLines, SealedKey } from '../transfer/export.ts'
 import { writeAll } from '../transfer/spool.ts'
+import { inOneSentence } from '../transfer/trouble.ts'
 import { CalledWrongly } from './called-wrongly.ts'
 import { Progress } from './progress.ts'
 import { callControl, type RemoteFlags, remoteFlags } from './remote.ts'
@@ -90,7 +91,7 @@ async function exportStore(flags: ExportFlags, write: Write): Promise<void> {
   try {
     await exportLines(store, { streamKeys }, write)
   } catch (error) {
-    if (!(error instanceof SealedKey)) throw error
+    if (!(error instanceof SealedKey)) throw inOneSentence(error)
     throw new CannotStart(`${error.message}: set STRAND_MASTER_KEYS, or --data to the folder that has them`)
   } finally {
     await store.close()

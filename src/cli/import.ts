@@ -15,6 +15,7 @@ import {
 } from '../transfer/import.ts'
 import { linesOf } from '../transfer/lines.ts'
 import { openFile, type Rereadable, spool } from '../transfer/spool.ts'
+import { inOneSentence } from '../transfer/trouble.ts'
 import { CalledWrongly } from './called-wrongly.ts'
 import { commandLine } from './command-line.ts'
 import { print } from './print.ts'
@@ -83,14 +84,14 @@ async function importHere(file: string, flags: ImportFlags, options: ImportOptio
     if (!options.dryRun) await show('importing', running.apply(), input.size)
     return running.summary()
   } catch (error) {
-    throw error instanceof WrongLine ? inOneSentence(file, error) : error
+    throw error instanceof WrongLine ? wrongLine(file, error) : inOneSentence(error)
   } finally {
     await store.close()
     await input.close()
   }
 }
 
-function inOneSentence(file: string, { line, why, isApplied }: WrongLine): CannotStart {
+function wrongLine(file: string, { line, why, isApplied }: WrongLine): CannotStart {
   const whence = file === '-' ? 'standard input' : file
   const state = isApplied ? 'the lines before it were imported' : 'nothing was changed'
   return new CannotStart(`${whence}, line ${line}: ${why}; ${state}`)
