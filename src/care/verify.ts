@@ -2,7 +2,14 @@ import { join } from 'node:path'
 import { StreamKeys } from '../auth/stream-keys.ts'
 import { readMasterKeys } from '../data-folder.ts'
 import { KeyRing, type MasterKey } from '../kit/key-ring.ts'
-import { complaintsOf, rowsOf, SCHEMA_VERSION, standingOf, streamKeysIn } from '../store/embedded-file.ts'
+import {
+  auditFlawIn,
+  complaintsOf,
+  rowsOf,
+  SCHEMA_VERSION,
+  standingOf,
+  streamKeysIn,
+} from '../store/embedded-file.ts'
 import { STORE_FILE } from './manifest.ts'
 
 /** What a look through a store found. */
@@ -16,10 +23,12 @@ export interface Findings {
 }
 
 const MOST_NAMED = 5
+/** The schema that brought the audit log. */
+const FIRST_WITH_AUDIT = 6
 
 /**
- * Looks through the store of a folder, live or unpacked: every page, index and reference, and whether every stream key opens.
- * The master keys are those given, or else those in the folder.
+ * Looks through the store of a folder, live or unpacked: every page, index and reference, whether every stream key opens, and
+ * whether the audit log is whole. The master keys are those given, or else those in the folder.
  */
 export async function verifyFolder(
   folder: string,
@@ -34,13 +43,17 @@ export async function verifyFolder(
     const newer = `the store has schema ${schema} and this program knows ${SCHEMA_VERSION}: use a newer Strand`
     return { problems: [newer], notes: [], streamKeys: 0, rows: total }
   }
+  const hasAudit = schema >= FIRST_WITH_AUDIT
+  const flaw = hasAudit ? await auditFlawIn(store) : undefined
+  const unproven = flaw === undefined ? [] : [`the audit log is broken at ${flaw}`]
   const keys = readMasterKeys({ dataFolder: folder, masterKeys: given })
   if (keys === undefined) {
     const note =
       'the stream keys were not tried, because the master keys are not here: give --passphrase-file or STRAND_MASTER_KEYS'
-    return { problems: [], notes: [note], streamKeys: 0, rows: total }
+    return { problems: unproven, notes: [note], streamKeys: 0, rows: total }
   }
-  return { ...(await tryStreamKeys(store, new KeyRing(keys))), notes: [], rows: total }
+  const { problems, streamKeys } = await tryStreamKeys(store, new KeyRing(keys))
+  return { problems: [...unproven, ...problems], notes: [], streamKeys, rows: total }
 }
 
 async function tryStreamKeys(

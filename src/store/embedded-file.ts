@@ -1,5 +1,6 @@
 /** The file of the embedded store as a file: copied, looked through and counted, whether a server uses it or not. */
 import { existsSync, statSync } from 'node:fs'
+import { auditQueries } from './queries/audit.ts'
 import { type StreamKeyRow, streamKeyQueries } from './queries/streams.ts'
 import { SCHEMA_VERSION } from './sql/migrate.ts'
 import { openSqlite, sqliteDatabase } from './sql/sqlite-connection.ts'
@@ -87,6 +88,19 @@ export async function* streamKeysIn(file: string): AsyncGenerator<readonly Strea
       yield rows
       last = rows.at(-1)
     }
+  } finally {
+    db.close()
+  }
+}
+
+/** What is wrong with the store's audit log, in a few words; undefined if nothing is. */
+export async function auditFlawIn(file: string): Promise<string | undefined> {
+  const db = sqliteDatabase(openSqlite(file, 'look'))
+  try {
+    const verdict = await auditQueries(db).verify()
+    if (!('flaw' in verdict)) return undefined
+    const { chain, seq, why } = verdict.flaw
+    return `row ${seq} of the chain "${chain}": ${why}`
   } finally {
     db.close()
   }

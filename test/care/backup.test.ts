@@ -309,6 +309,11 @@ describe('strand verify of a store', () => {
     expectRefusal(await runStrand(['verify', '--data', folder]), 'refers to a row of users')
   })
 
+  test('finds a row of the audit log that was altered', async () => {
+    const folder = await damagedBy(store => store.run("update audit set actor = 'nobody' where seq = 2"))
+    expectRefusal(await runStrand(['verify', '--data', folder]), 'the audit log is broken at row 2')
+  })
+
   test('finds a stream key that was altered, copied or cannot be looked up', async () => {
     for (const harm of [
       "update stream_keys set sealed = 'AAAA' || substr(sealed, 5) where user_id = '1001'",

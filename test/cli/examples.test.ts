@@ -12,6 +12,16 @@ import { endAllProcesses, ROOT } from '../support/strand-process.ts'
 /** Commands whose examples another test runs. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   healthcheck: 'test/cli/healthcheck.test.ts',
+  ...Object.fromEntries(
+    [
+      'backup',
+      'restore',
+      'verify',
+      'doctor',
+      'config',
+      ...['list', 'add', 'promote', 'reseal', 'retire'].map(verb => `key-ring ${verb}`),
+    ].map(words => [words, 'test/care/examples.test.ts']),
+  ),
 }
 
 /** What stands in the examples for something that only exists once it was made. */

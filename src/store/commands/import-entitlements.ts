@@ -1,5 +1,6 @@
 import type { TransferLine } from '../../contract/resources/transfer.ts'
 import type { Transaction } from '../database.ts'
+import { entitlementSubject } from '../queries/entitlements.ts'
 import { isOneOf, lockRows, sql, tableOf } from '../sql/tag.ts'
 import type { Fate } from './import.ts'
 
@@ -8,6 +9,7 @@ type Line = TransferLine<'entitlement'>
 interface Row {
   readonly [column: string]: string
   readonly id: string
+  readonly timestamp: string
   readonly fulfillment_status: string
   readonly last_updated: string
 }
@@ -26,12 +28,23 @@ export async function importEntitlements(tx: Transaction, lines: readonly Line[]
     const before = known.get(line.id)
     if (before !== undefined && before.last_updated >= row.last_updated) return 'unchanged'
     known.set(row.id, row)
+    if (before !== undefined) recordMove(tx, before, row)
     ;(before === undefined ? fresh : moved).push(row)
     return before === undefined ? 'created' : 'changed'
   })
   if (fresh.length > 0) await insert(tx, fresh)
   if (moved.length > 0) await move(tx, moved)
   return fates
+}
+
+/** A fulfilment that a file brings or takes is one like any other. */
+function recordMove(tx: Transaction, before: Row, row: Row): void {
+  tx.record({
+    ...entitlementSubject(row),
+    before: before.fulfillment_status,
+    after: row.fulfillment_status,
+    at: row.last_updated,
+  })
 }
 
 function rowOf(line: Line, organization_id: string): Row {
@@ -50,7 +63,7 @@ function rowOf(line: Line, organization_id: string): Row {
 /** Held in the order of their ids, as by everybody who changes several. */
 async function knownStates(tx: Transaction, lines: readonly Line[]): Promise<Map<string, Row>> {
   const rows = await tx.all<Row>(
-    sql`select id, fulfillment_status, last_updated from entitlements where ${isOneOf(
+    sql`select id, timestamp, fulfillment_status, last_updated from entitlements where ${isOneOf(
       sql`id`,
       lines.map(line => line.id),
     )} order by id${lockRows}`,
