@@ -32,7 +32,7 @@ you can read it, and only from the store itself, not with --url.
 Examples:
   strand export world.ndjson
   strand export | gzip > world.ndjson.gz
-  strand export --url http://localhost:8080 --token-file operator-token world.ndjson
+  strand export --url http://localhost:8080 --token-file operator-token demo.ndjson
   strand export --with-secrets moving.ndjson`,
   )
   .action(runExport)

@@ -47,7 +47,7 @@ Examples:
   strand import --dry-run world.ndjson
   strand import world.ndjson
   gunzip < world.ndjson.gz | strand import -
-  strand import --url http://localhost:8080 --token-file operator-token world.ndjson`,
+  strand import --url http://localhost:8080 --token-file operator-token demo.ndjson`,
   )
   .action(runImport)
 
