@@ -277,6 +277,12 @@ function decide(source: Source, standards = new Map<string, string>()): Config {
   return config
 }
 
+/** The address as one would type it into a browser. */
+export function urlOf({ host, port }: Address): string {
+  const shown = host === '127.0.0.1' ? 'localhost' : host
+  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`
+}
+
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.[0-9.]+$/.test(host)
 }

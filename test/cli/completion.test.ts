@@ -26,7 +26,7 @@ describe('bash', () => {
   })
   test('offers the verbs of a noun, also of one under another', async () => {
     expect(await offeredByBash('game', '')).toEqual(['create', 'set', 'list', 'show', 'delete', '--help'])
-    expect(await offeredByBash('org', 'member', '')).toEqual(['add', 'remove', '--help'])
+    expect(await offeredByBash('org', 'member', '')).toEqual(['add', 'list', 'remove', '--help'])
   })
   test('offers the flags of a verb, behind arguments too', async () => {
     expect(await offeredByBash('client', 'create', '--re')).toEqual(['--redirect-uri'])
@@ -65,7 +65,7 @@ test.skipIf(fish === undefined)('fish loads its script and completes', async () 
       .split('\n')
       .map(each => each.split('\t')[0])
   expect(await offered('strand cl')).toEqual(['client', 'clock'])
-  expect(await offered('strand org member ')).toEqual(['add', 'remove'])
+  expect(await offered('strand org member ')).toEqual(['add', 'list', 'remove'])
   expect(await offered('strand client create --kind ')).toEqual(['confidential', 'public'])
   expect(await offered('strand client create --redirect')).toEqual(['--redirect-uri'])
 })

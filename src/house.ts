@@ -1,0 +1,232 @@
+import { LocalAttempts, SharedAttempts } from './auth/attempts.ts'
+import { Callers } from './auth/callers.ts'
+import { StreamKeys } from './auth/stream-keys.ts'
+import { keepHouse } from './care/keep-house.ts'
+import { type Config, urlOf } from './config.ts'
+import { operations } from './contract/index.ts'
+import { type DataFolder, KEYS_FOLLOWED_MILLISECONDS, openDataFolder } from './data-folder.ts'
+import { Directory } from './directory/directory.ts'
+import { Followings } from './directory/followings.ts'
+import { History } from './directory/history.ts'
+import { Showing } from './directory/showing.ts'
+import { Cursors } from './http/cursor.ts'
+import { LeasedLimiter } from './http/leased-limiter.ts'
+import { LocalLimiter } from './http/rate-limit.ts'
+import { Application, type Peer } from './http/server.ts'
+import { Traffic } from './http/traffic.ts'
+import { systemClock } from './kit/clock.ts'
+import { uuid } from './kit/id.ts'
+import { lazily } from './kit/lazily.ts'
+import { Lifetime, repeatedly } from './kit/lifetime.ts'
+import type { Log } from './kit/log.ts'
+import { type GatherMetrics, Metrics } from './metrics.ts'
+import { openStore } from './open-store.ts'
+import type { Rooms } from './operations/implement.ts'
+import { implementations } from './operations/index.ts'
+import { Levers } from './operations/levers.ts'
+import { Pages } from './pages/pages.ts'
+import { REFERENCE_HEADERS, referencePages } from './reference/html.ts'
+import { openapiDocument } from './reference/openapi.ts'
+import { FeedFollower } from './store/follower.ts'
+import type { Store } from './store/store.ts'
+import { VERSION } from './version.ts'
+
+const FEED_POLL_MILLISECONDS = 250
+const SWEEP_MILLISECONDS = 60_000
+const READY_MILLISECONDS = 1000
+/** Wrong passwords, secrets and codes in a quarter of an hour. */
+const ATTEMPTS = { perSubject: 10, perAddress: 100, overall: 10_000 }
+
+export interface HouseOptions {
+  readonly config: Config
+  readonly log: Log
+  /** Adds the levers of demo mode: clock, faults, the user_token grant. Those of another process in the same one can be shared. */
+  readonly demo?: boolean | Levers
+  /** Other processes listen on the same port, on the same store. */
+  readonly sharesPort?: boolean
+  /** Where others listen too: how to ask them for their figures. */
+  readonly gatherMetrics?: GatherMetrics
+  /** Holds every answer against its declaration; tests do. */
+  readonly checkReplies?: boolean
+  /** Runs when the store is open and before anybody is served. */
+  prepare?(rooms: Rooms): Promise<void>
+}
+
+/** What is known of the doors while the house is opened. */
+export interface Outside {
+  readonly url: string | undefined
+  readonly operatorUrl: string | undefined
+  isDraining(): boolean
+}
+
+/** Everything behind the doors: the store, the rooms, and what answers requests. */
+export interface House {
+  readonly application: Application
+  readonly rooms: Rooms
+  /** Applies what other processes have written; that happens four times a second by itself. */
+  catchUp(): Promise<void>
+}
+
+/** Opens the store, then the rooms that live on it, then what answers requests. All of it is closed with the lifetime. */
+export async function openHouse(
+  options: HouseOptions,
+  lifetime: Lifetime,
+  folder: DataFolder,
+  outside: Outside,
+): Promise<House> {
+  requireEveryOperation()
+  const store = await openStore(options.config)
+  lifetime.onClose(() => store.close())
+  const { rooms, follower } = furnish(options, store, folder, outside)
+  await options.prepare?.(rooms)
+  await follower.catchUp()
+
+  const traffic = new Traffic()
+  const limiter = hasCompany(options, store)
+    ? new LeasedLimiter(options.config.rateLimits, store)
+    : new LocalLimiter(options.config.rateLimits)
+  const metrics = new Metrics({
+    engine: store.engine,
+    dataFolder: options.config.dataFolder,
+    rooms: [traffic, limiter, store, follower, rooms.directory, rooms.callers],
+    gather: options.gatherMetrics,
+  })
+  lifetime.onClose(() => metrics.stop())
+  lookAfter(options, lifetime, { rooms, follower, folder, metrics, outside })
+
+  const { config } = options
+  const { publicUrl } = rooms
+  const application = new Application({
+    rooms,
+    implementations,
+    pages: new Pages({ ...rooms, signUp: config.signUp }, folder.ring),
+    cursors: new Cursors(folder.ring),
+    limiter,
+    traffic,
+    metrics: () => metrics.text(),
+    operatorToken: folder.operatorToken,
+    checkReplies: options.checkReplies ?? false,
+    trustedProxies: config.trustedProxies,
+    openapi: lazily(() => JSON.stringify(openapiDocument({ version: VERSION, serverUrl: publicUrl }))),
+    docs: referencePages({
+      version: VERSION,
+      demo: rooms.demo !== undefined,
+      baseUrlOf: family => (family === 'control' ? controlUrlOf(config, outside, publicUrl) : publicUrl),
+    }),
+    docsHeaders: REFERENCE_HEADERS,
+    version: VERSION,
+    isReady: async () => !outside.isDraining() && (await answersInTime(store)),
+    staleSeconds: () => (performance.now() - follower.inStepAt) / 1000,
+  })
+  return { application, rooms, catchUp: () => follower.catchUp() }
+}
+
+function requireEveryOperation(): void {
+  const implemented = new Set(implementations.map(each => each.operation))
+  const missing = operations.filter(operation => !implemented.has(operation))
+  if (missing.length > 0) throw new Error(`no implementation of ${missing.map(each => each.id).join(', ')}`)
+}
+
+/** Whoever may have company on the store shares limits with it. */
+function hasCompany({ sharesPort = false }: HouseOptions, store: Store): boolean {
+  return store.engine === 'postgres' || sharesPort
+}
+
+/** The rooms, and who keeps what they hold in memory in step with the store. */
+function furnish(options: HouseOptions, store: Store, folder: DataFolder, outside: Outside) {
+  const { config, log } = options
+  const publicUrl = config.publicUrl ?? outside.url ?? urlOf(config.listen)
+  const demo = options.demo === true ? new Levers() : options.demo || undefined
+  const isShared = hasCompany(options, store)
+  const directory = new Directory({ publicUrl, ...(isShared && { inTouchAt: () => follower.inStepAt }) })
+  const followings = new Followings(store, directory)
+  const callers = new Callers(store)
+  const audiences = [new Showing(store, directory), followings, callers]
+  const follower: FeedFollower = new FeedFollower(store, audiences, log)
+  const rooms: Rooms = {
+    store,
+    directory,
+    followings,
+    callers,
+    history: new History(store, directory, follower),
+    clock: demo?.clock ?? systemClock,
+    streamKeys: new StreamKeys(folder.ring),
+    attempts: isShared ? new SharedAttempts(ATTEMPTS, store) : new LocalAttempts(ATTEMPTS),
+    lifetimes: config.lifetimes,
+    publicUrl,
+    spoolFolder: config.dataFolder,
+    log,
+    ...(demo && { demo }),
+  }
+  return { rooms, follower }
+}
+
+interface Household {
+  readonly rooms: Rooms
+  readonly follower: FeedFollower
+  readonly folder: DataFolder
+  readonly metrics: Metrics
+  readonly outside: Outside
+}
+
+/** What is done again and again: reading the feed and the master keys, and sweeping the store if it is our turn. */
+function lookAfter({ config, log }: HouseOptions, lifetime: Lifetime, household: Household): void {
+  const { rooms, follower, folder, metrics, outside } = household
+  const every = (milliseconds: number, work: () => Promise<void>, failure: string) => {
+    const turns = repeatedly(milliseconds, work, error => log.warn({ error: String(error) }, failure))
+    lifetime.onClose(() => turns.stop())
+  }
+  const followMasterKeys = async () => {
+    if (folder.followMasterKeys()) log.info({ key_ids: folder.ring.ids }, 'the master keys were changed')
+  }
+  const turn = { name: 'sweep', holder: uuid(), seconds: (2 * SWEEP_MILLISECONDS) / 1000 }
+  const sweepInTurn = async () => {
+    if (!(await rooms.store.commands.takeTurn(turn))) return
+    await metrics.sweeps.during(removed =>
+      keepHouse(rooms, config.keep, { removed, wantsToStop: outside.isDraining }),
+    )
+  }
+  every(FEED_POLL_MILLISECONDS, () => follower.catchUp(), 'the feed could not be read')
+  every(KEYS_FOLLOWED_MILLISECONDS, followMasterKeys, 'the master keys could not be read')
+  every(SWEEP_MILLISECONDS, sweepInTurn, 'the store could not be swept')
+}
+
+function controlUrlOf({ operatorListen }: Config, { operatorUrl }: Outside, publicUrl: string): string {
+  return operatorUrl ?? (operatorListen === undefined ? publicUrl : urlOf(operatorListen))
+}
+
+async function answersInTime(store: Store): Promise<boolean> {
+  const asked = store.feed.head().then(
+    () => true,
+    () => false,
+  )
+  return Promise.race([asked, Bun.sleep(READY_MILLISECONDS).then(() => false)])
+}
+
+/** The same house without doors: nobody listens, and requests are answered inside this process. */
+export interface ClosedHouse {
+  readonly operatorToken: string
+  answer(request: Request): Promise<Response>
+  close(): Promise<void>
+}
+
+/** Who asks from inside this process. */
+const NOBODY: Peer = { address: () => '', holdOpen: () => undefined }
+
+/** For the command line, which works on a store whether or not a server runs on it. */
+export async function openWithoutDoors(options: HouseOptions): Promise<ClosedHouse> {
+  const lifetime = new Lifetime()
+  try {
+    const folder = openDataFolder(options.config)
+    const noDoors: Outside = { url: undefined, operatorUrl: undefined, isDraining: () => false }
+    const { application } = await openHouse(options, lifetime, folder, noDoors)
+    return {
+      operatorToken: folder.operatorToken,
+      answer: async request => application.handle(request, NOBODY, ['helix', 'oauth', 'control']),
+      close: () => lifetime.close(),
+    }
+  } catch (error) {
+    await lifetime.close()
+    throw error
+  }
+}
