@@ -1,7 +1,7 @@
 /**
  * An import: a file of lines into the store. Unless wrong lines are to be left out, it is read twice. The first reading
  * checks every line against its declaration, the lines before it and the store, and changes nothing: a line that is
- * wrong ends it. The second reading applies the lines in their order, two thousand to a transaction. Each is an
+ * wrong ends it. The second reading applies the lines in their order, up to two thousand to a transaction. Each is an
  * upsert, or makes what is there already no different, so the same file can be read again after a crash.
  *
  * Memory: one piece of the file, a batch of lines, and eight bytes in a table for each line (see `seen.ts`).
@@ -24,7 +24,27 @@ import { linesOf, type NumberedLine } from './lines.ts'
 import { LineComplaint, readLine } from './read-line.ts'
 import type { Rereadable } from './spool.ts'
 
-const BATCH = 2000
+/**
+ * How much goes into one transaction. Types that are applied line by line, and passwords, which take a quarter of a second
+ * each, count for more: others wait for what a transaction holds, and whoever asked waits for news of it.
+ */
+const FULL_BATCH = { weight: 2000, characters: 4 * 1024 * 1024 }
+const WEIGHTS: Readonly<Record<TransferType, number>> = {
+  organization: 10,
+  user: 10,
+  member: 1,
+  game: 10,
+  benefit: 10,
+  client: 10,
+  channel: 10,
+  editor: 1,
+  follow: 1,
+  video: 1,
+  stream: 10,
+  marker: 1,
+  entitlement: 1,
+}
+const PASSWORD_WEIGHT = 40
 
 export interface ImportRooms {
   readonly store: Store
@@ -195,39 +215,47 @@ export class Import {
         yield piece
       }
     }
-    let waiting: NumberedLine[] = []
+    let gathering = new Gathering()
     for await (const lines of linesOf(counted())) {
-      for (const line of lines) if (line.number >= this.#options.fromLine) waiting.push(line)
-      while (waiting.length >= BATCH) {
-        yield { ...readAll(waiting.slice(0, BATCH)), bytes }
-        waiting = waiting.slice(BATCH)
+      for (const line of lines) {
+        if (line.number < this.#options.fromLine) continue
+        gathering.add(line)
+        if (!gathering.isFull) continue
+        yield { ...gathering, bytes }
+        gathering = new Gathering()
       }
       // A line that is wrong for all to see is told before the rest of the file has come.
-      if (waiting.some(line => line.complaint !== undefined)) {
-        yield { ...readAll(waiting), bytes }
-        waiting = []
-      }
+      if (gathering.wrong.length === 0) continue
+      yield { ...gathering, bytes }
+      gathering = new Gathering()
     }
-    if (waiting.length > 0) yield { ...readAll(waiting), bytes }
+    if (gathering.good.length > 0) yield { ...gathering, bytes }
   }
 }
 
-function readAll(lines: readonly NumberedLine[]): Pick<Batch, 'good' | 'wrong'> {
-  const good: GoodLine[] = []
-  const wrong: { number: number; why: string }[] = []
-  for (const { number, text, complaint } of lines) {
-    if (text === undefined) {
-      wrong.push({ number, why: complaint ?? '' })
-      continue
-    }
+/** A batch that is being put together. */
+class Gathering {
+  readonly good: GoodLine[] = []
+  readonly wrong: { number: number; why: string }[] = []
+  #weight = 0
+  #characters = 0
+
+  get isFull(): boolean {
+    return this.#weight >= FULL_BATCH.weight || this.#characters >= FULL_BATCH.characters
+  }
+
+  add({ number, text, complaint }: NumberedLine): void {
+    if (text === undefined) return void this.wrong.push({ number, why: complaint ?? '' })
     try {
-      good.push({ number, line: readLine(text) })
+      const line = readLine(text)
+      this.good.push({ number, line })
+      this.#weight += WEIGHTS[line.type] + ('password' in line ? PASSWORD_WEIGHT : 0)
+      this.#characters += text.length
     } catch (error) {
       if (!(error instanceof LineComplaint)) throw error
-      wrong.push({ number, why: error.message })
+      this.wrong.push({ number, why: error.message })
     }
   }
-  return { good, wrong }
 }
 
 /** Lines as the store takes them: secrets sealed or hashed. */

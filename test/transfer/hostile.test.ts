@@ -27,8 +27,11 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   while (!(await condition())) await Bun.sleep(5)
 }
 
+/** Whatever stands in front of several nodes here reads a body to its end before it passes it on. */
+const straight = test.skipIf(Number(process.env.TEST_NODES || 1) > 1)
+
 onEachStore('hostile imports', {}, server => {
-  test('a line of 100 MB without an end is refused at once, with its number', async () => {
+  straight('a line of 100 MB without an end is refused at once, with its number', async () => {
     let sent = 0
     async function* endless(): AsyncGenerator<Uint8Array> {
       yield new TextEncoder().encode(userLine(1))
@@ -58,7 +61,7 @@ onEachStore('hostile imports', {}, server => {
     ],
   ] as const) {
     for (const query of ['', '?continue=true']) {
-      test(`a client that goes away in the middle changes nothing: ${title} ${query}`, async () => {
+      straight(`a client that goes away in the middle changes nothing: ${title} ${query}`, async () => {
         const before = server().logLines.length
         await hangUp(server(), query, head, body)
         const cutOff = () =>

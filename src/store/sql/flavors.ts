@@ -16,7 +16,7 @@ export const postgresFlavor: Flavor = {
   name: 'postgres',
   mark: n => `$${n}`,
   key: 'text collate "C"',
-  lockRows: ' for update',
+  lockRows: ' for no key update',
   clock: 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)',
   isOneOf: (column, values) => sql`${column} = any(cast(cast(${arrayLiteral(values)} as text) as text[]))`,
   table: (rows, columns) =>

@@ -208,7 +208,8 @@ function database(connection: Queryable): Writable {
     get: async <Row>(query: Sql) => (await ask(query))[0] as Row | undefined,
     run: async statement => (await ask(statement)).count ?? 0,
     lock: async (query, table) => {
-      await ask(sql`${query} for update of ${verbatim(table)}`)
+      // Whoever only refers to such a row need not wait.
+      await ask(sql`${query} for no key update of ${verbatim(table)}`)
     },
     freeChain: chain => freeChain(ask, chain),
   }
