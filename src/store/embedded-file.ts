@@ -97,6 +97,8 @@ export async function* streamKeysIn(file: string): AsyncGenerator<readonly Strea
 export async function auditFlawIn(file: string): Promise<string | undefined> {
   const db = sqliteDatabase(openSqlite(file, 'look'))
   try {
+    // One view of it: rows may be forgotten meanwhile.
+    db.say('begin')
     const verdict = await auditQueries(db).verify()
     if (!('flaw' in verdict)) return undefined
     const { chain, seq, why } = verdict.flaw

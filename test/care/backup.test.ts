@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
@@ -20,6 +21,7 @@ import { CHECKSUM_FILE, checksumsOf, MANIFEST_FILE, type Manifest } from '../../
 import { openWithPassphrase, sealWithPassphrase } from '../../src/care/passphrase.ts'
 import { unpackBackup } from '../../src/care/unpack.ts'
 import { CannotStart } from '../../src/kit/cannot-start.ts'
+import { copyStoreFile } from '../../src/store/embedded-file.ts'
 import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
 import { Installation, makeSmallWorld, runStrand } from './installation.ts'
 
@@ -291,6 +293,18 @@ describe('strand restore', () => {
     expect(readFileSync(join(folder, aside, 'strand.db'), 'utf8')).toBe('the old store')
     expect(existsSync(join(folder, '.restored'))).toBe(false)
   })
+})
+
+test('the copy of a store is for its owner alone from the first moment', async () => {
+  const copy = fresh('copy.db')
+  const folder = fresh('to-copy')
+  await runStrand(['restore', backup, '--data', folder])
+  const modes = new Set<number>()
+  const looking = setInterval(() => existsSync(copy) && modes.add(statSync(copy).mode & 0o777), 1)
+  await copyStoreFile(join(folder, 'strand.db'), copy, () => undefined)
+  clearInterval(looking)
+  modes.add(statSync(copy).mode & 0o777)
+  expect([...modes]).toEqual([0o600])
 })
 
 describe('strand verify of a store', () => {

@@ -3,7 +3,7 @@ import {
   grantEntitlements,
   listEntitlements,
 } from '../../contract/control/entitlements.ts'
-import type { Page, Window } from '../../contract/page.ts'
+import type { Key, Page, Window } from '../../contract/page.ts'
 import { raise } from '../../contract/problem.ts'
 import type { Entitlement, FulfillmentStatus } from '../../contract/resources/entitlement.ts'
 import { isoMillis } from '../../kit/clock.ts'
@@ -68,25 +68,32 @@ export const handleGetEntitlementHistory = implement(
     const id = params.entitlement_id.toLowerCase()
     const [entitlement] = await store.entitlements.named([id])
     if (entitlement === undefined) return raise('not_found', 'entitlement', params.entitlement_id)
-    if (window.from !== undefined) {
-      const page = await changesOf(store, entitlement, window)
-      return { data: [...page.rows], pagination: paginate(page, row => row.key) }
-    }
-    const granted = await store.audit.beginningOf(entitlementSubject(entitlement))
-    const grant = {
-      at: entitlement.timestamp,
-      from: null,
-      to: 'CLAIMED' as const,
-      actor: granted?.actor ?? null,
-      key: GRANT_KEY,
-    }
-    const changes = await changesOf(store, entitlement, { ...window, first: window.first - 1 })
-    const page = { rows: [grant, ...changes.rows], more: changes.more }
-    return { data: page.rows, pagination: paginate(page, row => row.key) }
+    const page =
+      window.from === undefined
+        ? await beginningOf(store, entitlement, window)
+        : await changesOf(store, entitlement, window)
+    const whole = withUntold(page, entitlement, window)
+    return { data: [...whole.rows], pagination: paginate(whole, row => row.key) }
   },
 )
 
-async function changesOf(store: Store, entitlement: Entitlement, window: Window) {
+interface Step {
+  readonly at: string
+  readonly from: FulfillmentStatus | null
+  readonly to: FulfillmentStatus
+  readonly actor: string | null
+  readonly key: Key
+}
+
+async function beginningOf(store: Store, entitlement: Entitlement, window: Window): Promise<Page<Step>> {
+  const granted = await store.audit.beginningOf(entitlementSubject(entitlement))
+  const actor = granted?.actor ?? null
+  const grant: Step = { at: entitlement.timestamp, from: null, to: 'CLAIMED', actor, key: GRANT_KEY }
+  const changes = await changesOf(store, entitlement, { ...window, first: window.first - 1 })
+  return { rows: [grant, ...changes.rows], more: changes.more }
+}
+
+async function changesOf(store: Store, entitlement: Entitlement, window: Window): Promise<Page<Step>> {
   const page = await store.audit.changesOf(entitlementSubject(entitlement), window)
   const rows = page.rows.map(entry => ({
     at: entry.at,
@@ -95,5 +102,15 @@ async function changesOf(store: Store, entitlement: Entitlement, window: Window)
     actor: entry.actor,
     key: auditKey(entry),
   }))
-  return { ...page, rows } satisfies Page<unknown>
+  return { ...page, rows }
+}
+
+/** A status that came along with an import, or whose row the log has forgotten, is the last step, and nobody's. */
+function withUntold(page: Page<Step>, entitlement: Entitlement, window: Window): Page<Step> {
+  const { fulfillment_status: to, last_updated: at } = entitlement
+  const last = page.rows.at(-1)
+  if (page.more || last?.to === to) return page
+  if (page.rows.length === window.first) return { ...page, more: true }
+  const from = to === 'CLAIMED' ? 'FULFILLED' : 'CLAIMED'
+  return { ...page, rows: [...page.rows, { at, from, to, actor: null, key: GRANT_KEY }] }
 }

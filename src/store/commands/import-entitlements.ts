@@ -43,7 +43,6 @@ function recordMove(tx: Transaction, before: Row, row: Row): void {
     ...entitlementSubject(row),
     before: before.fulfillment_status,
     after: row.fulfillment_status,
-    at: row.last_updated,
   })
 }
 

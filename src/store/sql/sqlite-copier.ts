@@ -3,6 +3,7 @@
  * copy is what one moment of the store held, without free pages, and is looked through before it is called done.
  */
 
+import { writeFileSync } from 'node:fs'
 import { openSqlite } from './sqlite-connection.ts'
 import { complaintsOf } from './sqlite-examination.ts'
 
@@ -23,6 +24,8 @@ function copy({ file, to }: CopyJob): CopyAnswer {
   try {
     const source = openSqlite(file, 'look')
     try {
+      // SQLite takes an empty file for the copy, and would make one that others may read.
+      writeFileSync(to, '', { mode: 0o600, flag: 'wx' })
       source.query('vacuum into ?').run(to)
     } finally {
       source.close()

@@ -346,6 +346,27 @@ describeOperation(
       }
     })
 
+    ok('a status that came with an import is the last step, and nobody is named', async server => {
+      const id = crypto.randomUUID()
+      const { user_id, benefit_id, game_id } = lantern(server)
+      const line = { type: 'entitlement', id, user_id, benefit_id, game_id }
+      const times = { timestamp: '2026-01-01T00:00:00.000Z', last_updated: '2026-01-02T00:00:00.000Z' }
+      const rawBody = JSON.stringify({ ...line, ...times, fulfillment_status: 'FULFILLED' })
+      await server.call({
+        method: 'POST',
+        path: '/control/import',
+        rawBody,
+        token: server.world.operator_token,
+      })
+      const all = [
+        { at: times.timestamp, from: null, to: 'CLAIMED', actor: null },
+        { at: times.last_updated, from: 'CLAIMED', to: 'FULFILLED', actor: null },
+      ]
+      for (const query of [{}, { first: 1 }, { first: 2 }]) {
+        expect(await walk(server, historyAt(id), query)).toEqual(all)
+      }
+    })
+
     ok('pages to the end, every step once', async server => {
       const { body } = await grant(server, [lantern(server)])
       const [{ id }] = body.data
