@@ -18,11 +18,13 @@ export async function runEverything(plan: Plan, folder: string, lifetime: Lifeti
   const shown: Shown[] = []
   const making: Step = {
     name: 'three PostgreSQL servers, four Strand nodes, a world',
-    seconds: 10 + plan.streams / 60,
+    seconds: 10 + plan.streams / 300,
     run: async () => {
       const stage = await openStage(folder, plan.hosts, lifetime)
       const caller = new Caller(stage.balancer.url)
-      const world = await makeWorld(caller, stage.operatorToken, plan.streams)
+      const [node] = stage.nodes
+      if (node === undefined) throw new Error('there are four nodes')
+      const world = await makeWorld(caller, node.url, stage.operatorToken, plan.streams)
       await untilNodesAgree(stage)
       ground = { stage, world, pace: plan.pace }
     },

@@ -2,13 +2,14 @@ import { faultsOfWalk, type Walk } from '../judge/walks.ts'
 import { Caller } from '../load/caller.ts'
 import { StreamJournal } from '../load/stream-load.ts'
 import { walkDirectory } from '../load/walk-load.ts'
-import { changeViewers } from './changes.ts'
+import { type Changes, changeViewers } from './changes.ts'
 import type { Fault } from './fault.ts'
 import { atMost, noted, shown } from './findings.ts'
 
-const WALKERS = 4
-const PAGE = 20
-const CHANGES_PER_SECOND = 50
+/** In a small world pages are small, so that there are many. */
+const SMALL = { most: 5000, walkers: 4, page: 20, changes: { perSecond: 50 } }
+const LARGE = { walkers: 8, page: 100 }
+const EVERY_COUNT_SECONDS = 10
 const STARTERS = 4
 const REST_MILLISECONDS = 40
 
@@ -19,6 +20,7 @@ export const churnPaging: Fault = {
   seconds: pace => 3 + pace.seconds,
   strike: async ground => {
     const { stage, world, pace } = ground
+    const { walkers, page, changes } = paceOf(world.steady.length)
     const end = performance.now() + pace.seconds * 1000
     const goOn = () => performance.now() < end
     const journal = new StreamJournal(world.operatorToken)
@@ -26,7 +28,7 @@ export const churnPaging: Fault = {
     const walks: Walk[] = []
     const walking = new Caller(stage.balancer.url)
     const walker = async () => {
-      while (goOn()) walks.push(await walkDirectory(walking, PAGE))
+      while (goOn()) walks.push(await walkDirectory(walking, page))
     }
     const starter = async (number: number) => {
       const own = world.churning.filter((_, index) => index % STARTERS === number)
@@ -36,8 +38,8 @@ export const churnPaging: Fault = {
       }
     }
     const [perSecond] = await Promise.all([
-      changeViewers(ground, { perSecond: CHANGES_PER_SECOND }, goOn),
-      ...Array.from({ length: WALKERS }, walker),
+      changeViewers(ground, changes, goOn),
+      ...Array.from({ length: walkers }, walker),
       ...Array.from({ length: STARTERS }, (_, number) => starter(number)),
     ])
     const sometimes = new Set(world.churning)
@@ -48,7 +50,7 @@ export const churnPaging: Fault = {
     return [
       noted(
         'what happened',
-        `${walks.length} walks of ${shown(world.steady.length)} streams and more, ${PAGE} a page; ` +
+        `${walks.length} walks of ${shown(world.steady.length)} streams and more, ${page} a page; ` +
           `${shown(starting.asked.length / pace.seconds)} starts and ends and ${shown(perSecond)} changes of viewers a second; ` +
           `pages of a walk came from ${Math.min(...servers)} to ${Math.max(...servers)} nodes`,
       ),
@@ -70,4 +72,11 @@ export const churnPaging: Fault = {
       ),
     ]
   },
+}
+
+/** In a large world every count changes every ten seconds. */
+function paceOf(streams: number): { walkers: number; page: number; changes: Changes } {
+  if (streams <= SMALL.most) return SMALL
+  const perSecond = streams / EVERY_COUNT_SECONDS
+  return { ...LARGE, changes: { perSecond, together: Math.ceil(perSecond / 2) } }
 }
