@@ -4,7 +4,7 @@ import { StreamKeys } from './auth/stream-keys.ts'
 import { keepHouse } from './care/keep-house.ts'
 import { type Config, urlOf } from './config.ts'
 import { operations } from './contract/index.ts'
-import { type DataFolder, KEYS_FOLLOWED_MILLISECONDS, openDataFolder } from './data-folder.ts'
+import { type DataFolder, KEYS_FOLLOWED_MILLISECONDS } from './data-folder.ts'
 import { Directory } from './directory/directory.ts'
 import { Followings } from './directory/followings.ts'
 import { History } from './directory/history.ts'
@@ -20,7 +20,7 @@ import { lazily } from './kit/lazily.ts'
 import { Lifetime, repeatedly } from './kit/lifetime.ts'
 import type { Log } from './kit/log.ts'
 import { type GatherMetrics, Metrics } from './metrics.ts'
-import { openStore } from './open-store.ts'
+import { openStoreWithKeys } from './open-store.ts'
 import type { Rooms } from './operations/implement.ts'
 import { implementations } from './operations/index.ts'
 import { Levers } from './operations/levers.ts'
@@ -63,19 +63,15 @@ export interface Outside {
 export interface House {
   readonly application: Application
   readonly rooms: Rooms
+  readonly operatorToken: string
   /** Applies what other processes have written; that happens four times a second by itself. */
   catchUp(): Promise<void>
 }
 
 /** Opens the store, then the rooms that live on it, then what answers requests. All of it is closed with the lifetime. */
-export async function openHouse(
-  options: HouseOptions,
-  lifetime: Lifetime,
-  folder: DataFolder,
-  outside: Outside,
-): Promise<House> {
+export async function openHouse(options: HouseOptions, lifetime: Lifetime, outside: Outside): Promise<House> {
   requireEveryOperation()
-  const store = await openStore(options.config)
+  const { store, folder } = await openStoreWithKeys(options.config)
   lifetime.onClose(() => store.close())
   const { rooms, follower } = furnish(options, store, folder, outside)
   await options.prepare?.(rooms)
@@ -118,7 +114,7 @@ export async function openHouse(
     isReady: async () => !outside.isDraining() && (await answersInTime(store)),
     staleSeconds: () => (performance.now() - follower.inStepAt) / 1000,
   })
-  return { application, rooms, catchUp: () => follower.catchUp() }
+  return { application, rooms, operatorToken: folder.operatorToken, catchUp: () => follower.catchUp() }
 }
 
 function requireEveryOperation(): void {
@@ -217,16 +213,16 @@ const NOBODY: Peer = { address: () => '', holdOpen: () => undefined }
 export async function openWithoutDoors(options: HouseOptions): Promise<ClosedHouse> {
   const lifetime = new Lifetime()
   try {
-    const folder = openDataFolder(options.config)
     const noDoors: Outside = { url: undefined, operatorUrl: undefined, isDraining: () => false }
-    const { application } = await openHouse(options, lifetime, folder, noDoors)
+    const { application, operatorToken } = await openHouse(options, lifetime, noDoors)
     return {
-      operatorToken: folder.operatorToken,
+      operatorToken,
       answer: async request => application.handle(request, NOBODY, ['helix', 'oauth', 'control']),
       close: () => lifetime.close(),
     }
   } catch (error) {
-    await lifetime.close()
+    // What fails to close failed for the same reason, and the first to say so says it best.
+    await lifetime.close().catch(() => undefined)
     throw error
   }
 }

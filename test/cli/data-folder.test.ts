@@ -37,7 +37,7 @@ test('programs that start together agree on the secrets', async () => {
     const answers = await Promise.all(children.map(child => new Response(child.stdout).text()))
     expect(new Set(answers).size).toBe(1)
     expect(answers[0]).toMatch(/^sopr_\w{38} \w{8}$/)
-    expect(readdirSync(shared).sort()).toEqual(['.writable', 'master-keys', 'operator-token'])
+    expect(readdirSync(shared).sort()).toEqual(['master-keys', 'operator-token'])
   }
 })
 
