@@ -5,6 +5,7 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  lchownSync,
   linkSync,
   mkdirSync,
   openSync,
@@ -136,6 +137,16 @@ function requireMasterKeys(config: Config, sealedWith: Iterable<string>): void {
   )
 }
 
+/**
+ * What root makes in a folder belongs to whom the folder belongs to: the server may be somebody else. A link is not followed,
+ * for that somebody could let it lead anywhere.
+ */
+export function giveToOwner(file: string): void {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = statSync(dirname(file))
+  lchownSync(file, uid, gid)
+}
+
 /** Where the master keys are, unless a setting gives them. */
 export function masterKeyFileOf(config: Pick<Config, 'dataFolder'>): string {
   return join(config.dataFolder, 'master-keys')
@@ -233,6 +244,7 @@ function makeOnce(file: string, text: string): void {
   const unfinished = `${file}.${process.pid}`
   writeFileSync(unfinished, text, { mode: 0o600, flush: true })
   try {
+    giveToOwner(unfinished)
     linkSync(unfinished, file)
   } catch (error) {
     if ((error as { code?: string }).code !== 'EEXIST') throw error

@@ -4,6 +4,7 @@ import type { Config } from './config.ts'
 import {
   completeRestore,
   type DataFolder,
+  giveToOwner,
   openDataFolder,
   prepareDataFolder,
   storeFileOf,
@@ -49,6 +50,7 @@ async function openEngine(config: Config, file: string): Promise<Engine> {
     const engine = await openSqliteEngine(file)
     for (const each of [file, `${file}-wal`, `${file}-shm`].filter(existsSync)) {
       chmodSync(each, 0o600)
+      giveToOwner(each)
     }
     return engine
   } catch (error) {
