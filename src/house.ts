@@ -14,6 +14,7 @@ import { LeasedLimiter } from './http/leased-limiter.ts'
 import { LocalLimiter } from './http/rate-limit.ts'
 import { Application, type Peer } from './http/server.ts'
 import { Traffic } from './http/traffic.ts'
+import { CannotStart } from './kit/cannot-start.ts'
 import { systemClock } from './kit/clock.ts'
 import { uuid } from './kit/id.ts'
 import { lazily } from './kit/lazily.ts'
@@ -27,6 +28,7 @@ import { Levers } from './operations/levers.ts'
 import { Pages } from './pages/pages.ts'
 import { REFERENCE_HEADERS, referencePages } from './reference/html.ts'
 import { openapiDocument } from './reference/openapi.ts'
+import { Unavailable } from './store/errors.ts'
 import { FeedFollower } from './store/follower.ts'
 import type { Store } from './store/store.ts'
 import { VERSION } from './version.ts'
@@ -46,6 +48,8 @@ export interface HouseOptions {
   readonly sharesPort?: boolean
   /** Where others listen too: how to ask them for their figures. */
   readonly gatherMetrics?: GatherMetrics
+  /** Under which name the audit log has what operators do here; by whose token they came, if left out. */
+  readonly actor?: string
   /** Holds every answer against its declaration; tests do. */
   readonly checkReplies?: boolean
   /** Runs when the store is open and before anybody is served. */
@@ -71,8 +75,9 @@ export interface House {
 /** Opens the store, then the rooms that live on it, then what answers requests. All of it is closed with the lifetime. */
 export async function openHouse(options: HouseOptions, lifetime: Lifetime, outside: Outside): Promise<House> {
   requireEveryOperation()
-  const { store, folder } = await openStoreWithKeys(options.config)
-  lifetime.onClose(() => store.close())
+  const { store: opened, folder } = await openStoreWithKeys(options.config)
+  lifetime.onClose(() => opened.close())
+  const store = options.actor === undefined ? opened : recordingAs(opened, options.actor)
   const { rooms, follower } = furnish(options, store, folder, outside)
   await options.prepare?.(rooms)
   await follower.catchUp()
@@ -115,6 +120,11 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
     staleSeconds: () => (performance.now() - follower.inStepAt) / 1000,
   })
   return { application, rooms, operatorToken: folder.operatorToken, catchUp: () => follower.catchUp() }
+}
+
+/** The same store; whoever asks it to record something is recorded under this name. */
+function recordingAs(store: Store, actor: string): Store {
+  return { ...store, as: author => store.as({ ...author, actor }) }
 }
 
 function requireEveryOperation(): void {
@@ -223,6 +233,10 @@ export async function openWithoutDoors(options: HouseOptions): Promise<ClosedHou
   } catch (error) {
     // What fails to close failed for the same reason, and the first to say so says it best.
     await lifetime.close().catch(() => undefined)
-    throw error
+    throw error instanceof Unavailable
+      ? new CannotStart(
+          `the store cannot be read: ${error.message}; strand verify and strand doctor tell more`,
+        )
+      : error
   }
 }
