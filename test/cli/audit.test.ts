@@ -84,7 +84,7 @@ for (const engine of engines) {
 
     test('wrong words end with one sentence', async () => {
       for (const [code, words] of [
-        [1, ['list', '--since', 'yesterday']],
+        [2, ['list', '--since', 'yesterday']],
         [1, ['list', '--until', '2026-02-30T00:00:00Z']],
         [2, ['list', '--first', '0']],
         [2, ['verify', '--nonsense']],
