@@ -5,6 +5,7 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  lchownSync,
   linkSync,
   mkdirSync,
   openSync,
@@ -85,13 +86,29 @@ export function syncFolder(folder: string): void {
   closeSync(handle)
 }
 
-export function openDataFolder(config: Config): DataFolder {
+/** Makes the folder, if it is not there, and finds out whether it can be written. No secret is made yet. */
+export function prepareDataFolder(config: Pick<Config, 'dataFolder'>): void {
   const folder = config.dataFolder
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     completeRestore(folder)
-    const probe = join(folder, '.writable')
+    const probe = join(folder, `.writable.${process.pid}`)
     writeFileSync(probe, '', { mode: 0o600 })
+    unlinkSync(probe)
+  } catch (error) {
+    throw unwritable(folder, error)
+  }
+}
+
+/**
+ * Opens the folder and makes the secrets that are missing. Not so where stream keys in the store are sealed with a master key
+ * that is not here: whoever went on with a new one would seal what nobody else can open.
+ */
+export function openDataFolder(config: Config, sealedWith: Iterable<string> = []): DataFolder {
+  const folder = config.dataFolder
+  requireMasterKeys(config, sealedWith)
+  prepareDataFolder(config)
+  try {
     const operatorToken =
       config.operatorToken ?? secretFile(join(folder, 'operator-token'), () => mintSecret('operator'))
     const ring = new KeyRing(config.masterKeys ?? masterKeysIn(masterKeyFileOf(config)))
@@ -99,11 +116,35 @@ export function openDataFolder(config: Config): DataFolder {
       config.masterKeys === undefined ? follower(ring, masterKeyFileOf(config)) : () => false
     return { operatorToken, ring, followMasterKeys }
   } catch (error) {
-    if (error instanceof CannotStart) throw error
-    throw new CannotStart(
-      `the data folder ${folder} cannot be written: ${(error as Error).message}; choose another with --data or mend its permissions`,
-    )
+    throw unwritable(folder, error)
   }
+}
+
+function unwritable(folder: string, error: unknown): CannotStart {
+  if (error instanceof CannotStart) return error
+  return new CannotStart(
+    `the data folder ${folder} cannot be written: ${(error as Error).message}; choose another with --data or mend its permissions`,
+  )
+}
+
+function requireMasterKeys(config: Config, sealedWith: Iterable<string>): void {
+  const here = new Set(readMasterKeys(config)?.map(({ id }) => id))
+  const missing = [...sealedWith].filter(id => !here.has(id))
+  if (missing.length === 0) return
+  const [keys, are] = missing.length === 1 ? ['key', 'is'] : ['keys', 'are']
+  throw new CannotStart(
+    `stream keys are sealed with the master ${keys} ${missing.join(', ')}, which ${are} not here: give STRAND_MASTER_KEYS or --config`,
+  )
+}
+
+/**
+ * What root makes in a folder belongs to whom the folder belongs to: the server may be somebody else. A link is not followed,
+ * for that somebody could let it lead anywhere.
+ */
+export function giveToOwner(file: string): void {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = statSync(dirname(file))
+  lchownSync(file, uid, gid)
 }
 
 /** Where the master keys are, unless a setting gives them. */
@@ -203,6 +244,7 @@ function makeOnce(file: string, text: string): void {
   const unfinished = `${file}.${process.pid}`
   writeFileSync(unfinished, text, { mode: 0o600, flush: true })
   try {
+    giveToOwner(unfinished)
     linkSync(unfinished, file)
   } catch (error) {
     if ((error as { code?: string }).code !== 'EEXIST') throw error

@@ -4,7 +4,7 @@ import { StreamKeys } from './auth/stream-keys.ts'
 import { keepHouse } from './care/keep-house.ts'
 import { type Config, urlOf } from './config.ts'
 import { operations } from './contract/index.ts'
-import { type DataFolder, KEYS_FOLLOWED_MILLISECONDS, openDataFolder } from './data-folder.ts'
+import { type DataFolder, KEYS_FOLLOWED_MILLISECONDS } from './data-folder.ts'
 import { Directory } from './directory/directory.ts'
 import { Followings } from './directory/followings.ts'
 import { History } from './directory/history.ts'
@@ -14,19 +14,21 @@ import { LeasedLimiter } from './http/leased-limiter.ts'
 import { LocalLimiter } from './http/rate-limit.ts'
 import { Application, type Peer } from './http/server.ts'
 import { Traffic } from './http/traffic.ts'
+import { CannotStart } from './kit/cannot-start.ts'
 import { systemClock } from './kit/clock.ts'
 import { uuid } from './kit/id.ts'
 import { lazily } from './kit/lazily.ts'
 import { Lifetime, repeatedly } from './kit/lifetime.ts'
 import type { Log } from './kit/log.ts'
 import { type GatherMetrics, Metrics } from './metrics.ts'
-import { openStore } from './open-store.ts'
+import { openStoreWithKeys } from './open-store.ts'
 import type { Rooms } from './operations/implement.ts'
 import { implementations } from './operations/index.ts'
 import { Levers } from './operations/levers.ts'
 import { Pages } from './pages/pages.ts'
 import { REFERENCE_HEADERS, referencePages } from './reference/html.ts'
 import { openapiDocument } from './reference/openapi.ts'
+import { Unavailable } from './store/errors.ts'
 import { FeedFollower } from './store/follower.ts'
 import type { Store } from './store/store.ts'
 import { VERSION } from './version.ts'
@@ -46,6 +48,8 @@ export interface HouseOptions {
   readonly sharesPort?: boolean
   /** Where others listen too: how to ask them for their figures. */
   readonly gatherMetrics?: GatherMetrics
+  /** Under which name the audit log has what operators do here; by whose token they came, if left out. */
+  readonly actor?: string
   /** Holds every answer against its declaration; tests do. */
   readonly checkReplies?: boolean
   /** Runs when the store is open and before anybody is served. */
@@ -63,20 +67,17 @@ export interface Outside {
 export interface House {
   readonly application: Application
   readonly rooms: Rooms
+  readonly operatorToken: string
   /** Applies what other processes have written; that happens four times a second by itself. */
   catchUp(): Promise<void>
 }
 
 /** Opens the store, then the rooms that live on it, then what answers requests. All of it is closed with the lifetime. */
-export async function openHouse(
-  options: HouseOptions,
-  lifetime: Lifetime,
-  folder: DataFolder,
-  outside: Outside,
-): Promise<House> {
+export async function openHouse(options: HouseOptions, lifetime: Lifetime, outside: Outside): Promise<House> {
   requireEveryOperation()
-  const store = await openStore(options.config)
-  lifetime.onClose(() => store.close())
+  const { store: opened, folder } = await openStoreWithKeys(options.config)
+  lifetime.onClose(() => opened.close())
+  const store = options.actor === undefined ? opened : recordingAs(opened, options.actor)
   const { rooms, follower } = furnish(options, store, folder, outside)
   await options.prepare?.(rooms)
   await follower.catchUp()
@@ -118,7 +119,12 @@ export async function openHouse(
     isReady: async () => !outside.isDraining() && (await answersInTime(store)),
     staleSeconds: () => (performance.now() - follower.inStepAt) / 1000,
   })
-  return { application, rooms, catchUp: () => follower.catchUp() }
+  return { application, rooms, operatorToken: folder.operatorToken, catchUp: () => follower.catchUp() }
+}
+
+/** The same store; whoever asks it to record something is recorded under this name. */
+function recordingAs(store: Store, actor: string): Store {
+  return { ...store, as: author => store.as({ ...author, actor }) }
 }
 
 function requireEveryOperation(): void {
@@ -217,16 +223,20 @@ const NOBODY: Peer = { address: () => '', holdOpen: () => undefined }
 export async function openWithoutDoors(options: HouseOptions): Promise<ClosedHouse> {
   const lifetime = new Lifetime()
   try {
-    const folder = openDataFolder(options.config)
     const noDoors: Outside = { url: undefined, operatorUrl: undefined, isDraining: () => false }
-    const { application } = await openHouse(options, lifetime, folder, noDoors)
+    const { application, operatorToken } = await openHouse(options, lifetime, noDoors)
     return {
-      operatorToken: folder.operatorToken,
+      operatorToken,
       answer: async request => application.handle(request, NOBODY, ['helix', 'oauth', 'control']),
       close: () => lifetime.close(),
     }
   } catch (error) {
-    await lifetime.close()
-    throw error
+    // What fails to close failed for the same reason, and the first to say so says it best.
+    await lifetime.close().catch(() => undefined)
+    throw error instanceof Unavailable
+      ? new CannotStart(
+          `the store cannot be read: ${error.message}; strand verify and strand doctor tell more`,
+        )
+      : error
   }
 }

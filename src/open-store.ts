@@ -1,7 +1,14 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Config } from './config.ts'
-import { completeRestore, storeFileOf } from './data-folder.ts'
+import {
+  completeRestore,
+  type DataFolder,
+  giveToOwner,
+  openDataFolder,
+  prepareDataFolder,
+  storeFileOf,
+} from './data-folder.ts'
 import { CannotStart } from './kit/cannot-start.ts'
 import { Unavailable } from './store/errors.ts'
 import { NewerSchema } from './store/sql/migrate.ts'
@@ -12,6 +19,22 @@ import { createStore, type Engine, type Store } from './store/store.ts'
 /** The store that the settings name: PostgreSQL, or else the embedded one in the data folder. */
 export async function openStore(config: Config): Promise<Store> {
   return createStore(await openEngine(config, storeFileOf(config)))
+}
+
+/**
+ * The store and the folder with its master keys, for whoever seals stream keys. Refused, with nothing made, if the store has
+ * some that were sealed with a master key that is not here. The store is asked first: a key is in the ring before it seals.
+ */
+export async function openStoreWithKeys(config: Config): Promise<{ store: Store; folder: DataFolder }> {
+  if (config.databaseUrl === undefined) prepareDataFolder(config)
+  const store = await openStore(config)
+  try {
+    const sealed = await store.streamKeys.countByMasterKey()
+    return { store, folder: openDataFolder(config, sealed.keys()) }
+  } catch (error) {
+    await store.close().catch(() => undefined)
+    throw error
+  }
 }
 
 async function openEngine(config: Config, file: string): Promise<Engine> {
@@ -25,7 +48,10 @@ async function openEngine(config: Config, file: string): Promise<Engine> {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     completeRestore(dirname(file))
     const engine = await openSqliteEngine(file)
-    for (const each of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(each)) chmodSync(each, 0o600)
+    for (const each of [file, `${file}-wal`, `${file}-shm`].filter(existsSync)) {
+      chmodSync(each, 0o600)
+      giveToOwner(each)
+    }
     return engine
   } catch (error) {
     if (error instanceof NewerSchema) throw new CannotStart(error.message)

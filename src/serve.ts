@@ -1,5 +1,5 @@
 import { type Address, urlOf } from './config.ts'
-import { openDataFolder } from './data-folder.ts'
+import { prepareDataFolder } from './data-folder.ts'
 import { type HouseOptions, openHouse } from './house.ts'
 import { type Application, answerBeforeReady, type Listening, listen, type Side } from './http/server.ts'
 import { CannotStart } from './kit/cannot-start.ts'
@@ -29,7 +29,7 @@ export async function startStrand(options: HouseOptions): Promise<Strand> {
   try {
     return await start(options, doors, house, stop)
   } catch (error) {
-    await stop()
+    await stop().catch(() => undefined)
     throw error
   }
 }
@@ -62,13 +62,13 @@ async function start(
     const publicSide: Side = operatorUrl === undefined ? ['helix', 'oauth', 'control'] : ['helix', 'oauth']
     return { url: open(config.listen, publicSide), operatorUrl }
   }
-  const folder = openDataFolder(config)
+  prepareDataFolder(config)
   // The port is claimed first, and whoever calls early is told to wait. Where others answer meanwhile, on a shared port or
   // behind a proxy, it is opened last: a proxy asks another node at once if it is refused, but passes a 503 on.
   const othersAnswer = sharesPort || config.drainSeconds > 0
   const early = othersAnswer ? undefined : openAll()
 
-  const opened = await openHouse(options, house, folder, {
+  const opened = await openHouse(options, house, {
     url: early?.url,
     operatorUrl: early?.operatorUrl,
     isDraining: () => draining,
@@ -78,7 +78,7 @@ async function start(
   return {
     url,
     controlUrl: `${operatorUrl ?? url}/control`,
-    operatorToken: folder.operatorToken,
+    operatorToken: opened.operatorToken,
     rooms: opened.rooms,
     catchUp: opened.catchUp,
     stop: async () => {

@@ -109,7 +109,7 @@ set -g __strand_paths ${pathsIn(places)
 function __strand_at
     set -l at
     for each in (commandline -opc)[2..-1]
-        if contains -- (string join ' ' $at $each) $__strand_paths
+        if contains -- (string join -- ' ' $at $each) $__strand_paths
             set at $at $each
         end
     end

@@ -2,10 +2,10 @@ import { statSync } from 'node:fs'
 import { Command } from 'commander'
 import { StreamKeys } from '../auth/stream-keys.ts'
 import { readConfig } from '../config.ts'
-import { openDataFolder } from '../data-folder.ts'
+import { prepareDataFolder } from '../data-folder.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { systemClock } from '../kit/clock.ts'
-import { openStore } from '../open-store.ts'
+import { openStoreWithKeys } from '../open-store.ts'
 import {
   Import,
   type ImportNews,
@@ -69,15 +69,14 @@ function optionsOf(flags: ImportFlags): ImportOptions {
 async function importHere(file: string, flags: ImportFlags, options: ImportOptions): Promise<ImportSummary> {
   const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
   const input = await openInput(file, () => {
-    openDataFolder(config)
+    prepareDataFolder(config)
     return config.dataFolder
   })
-  const { ring } = openDataFolder(config)
-  const store = await openStore(config)
+  const { store, folder } = await openStoreWithKeys(config)
   try {
     const running = new Import(input, options, {
       store: store.as(commandLine('ImportLines')),
-      streamKeys: new StreamKeys(ring),
+      streamKeys: new StreamKeys(folder.ring),
       clock: systemClock,
     })
     if (options.dryRun || !options.goesOn) await show('checking', running.check(), input.size)

@@ -80,7 +80,20 @@ interface InProcess {
 
 const NO_LIMITS = { STRAND_RATE_APP: '0', STRAND_RATE_USER: '0', STRAND_RATE_ANONYMOUS: '0' }
 
+const OPTIONS: Readonly<Record<keyof StrandOptions, true>> = {
+  port: true,
+  seed: true,
+  streams: true,
+  clock: true,
+  scenario: true,
+  mode: true,
+  data: true,
+  log: true,
+  settings: true,
+}
+
 export async function startStrand(options: StrandOptions = {}): Promise<RunningStrand> {
+  requireKnown(options)
   const { world, stop } = await startDemo(options.mode ?? (isBun() ? 'process' : 'child'), wishOf(options))
   const control = new ControlCalls(world.control_url, world.operator_token)
   let stopping: Promise<void> | undefined
@@ -103,6 +116,13 @@ export async function startStrand(options: StrandOptions = {}): Promise<RunningS
     stop: stopOnce,
     [Symbol.asyncDispose]: stopOnce,
   }
+}
+
+/** Not everybody has a compiler that finds a name which was mistyped. */
+function requireKnown(options: StrandOptions): void {
+  const unknown = Object.keys(options).find(name => !Object.hasOwn(OPTIONS, name))
+  if (unknown === undefined) return
+  throw new TypeError(`startStrand takes no "${unknown}"; it takes ${Object.keys(OPTIONS).join(', ')}`)
 }
 
 async function startDemo(mode: 'process' | 'child', wish: DemoWish): Promise<StartedDemo> {

@@ -158,7 +158,7 @@ describe.skipIf(bin === undefined)('docs/backup.md for PostgreSQL', () => {
   test('the server goes back to a moment', async () => {
     const base = join(scratch, 'base')
     shell(documented('Point-in-time recovery', 0), { SERVER_URL: postgres.url, BASE_BACKUP: base })
-    const strand = await Installation.start(join(scratch, 'recovered'), { DATABASE_URL: url })
+    const strand = await Installation.start(folder, { DATABASE_URL: url })
     await strand.control('PUT', '/users/81', { login: 'before_the_moment' })
     const [{ moment }] = await ask(url, 'select clock_timestamp()::text as moment')
     await strand.control('PUT', '/users/82', { login: 'after_the_moment' })
@@ -173,7 +173,7 @@ describe.skipIf(bin === undefined)('docs/backup.md for PostgreSQL', () => {
     const recovered = await serve(base, await freePort(), ['archive_mode=off'])
     try {
       const DATABASE_URL = recovered.url.replace(/postgres$/, 'strand')
-      const back = await Installation.start(join(scratch, 'recovered'), { DATABASE_URL })
+      const back = await Installation.start(folder, { DATABASE_URL })
       const ids = (await back.control('GET', '/users')).data.map((each: { id: string }) => each.id)
       expect(ids).toContain('81')
       expect(ids).not.toContain('82')

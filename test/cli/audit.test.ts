@@ -60,10 +60,30 @@ for (const engine of engines) {
     test('verify tells how many rows there are and where each chain ends', async () => {
       const { code, stdout, stderr } = await run(['verify'])
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-      expect(stdout).toMatch(/^The audit log is whole: 3 rows in 1 chain\.\noperator {2}3 {2}[0-9a-f]{64}\n$/)
+      expect(stdout).toMatch(/^The audit log is whole: 3 rows in 1 chain\.\noperator:3:[0-9a-f]{64}\n$/)
       const told = await run(['verify', '--json'])
       const hash = stdout.slice(-65, -1)
       expect(JSON.parse(told.stdout)).toEqual({ rows: 3, heads: [{ chain: 'operator', seq: 3, hash }] })
+    })
+
+    test('verify holds rows against what was kept elsewhere', async () => {
+      const line = (await run(['verify'])).stdout.split('\n')[1] ?? ''
+      for (const kept of [line, `${line}\n${line}\n`]) {
+        expect(await run(['verify', '--expect', kept])).toMatchObject({ code: 0, stderr: '' })
+      }
+      const wrong = (told: string) => `strand: the audit log is broken at row ${told}\n`
+      const altered = line.replace(/.$/, last => (last === '0' ? '1' : '0'))
+      expect(await run(['verify', '--expect', line, '--expect', altered])).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: wrong('3 of the chain "operator": it has another hash than was expected'),
+      })
+      expect(await run(['verify', '--expect', line.replace(':3:', ':4:')])).toMatchObject({
+        code: 1,
+        stderr: wrong('4 of the chain "operator": it was expected and is missing'),
+      })
+      const garbled = await run(['verify', '--expect', 'operator:3'])
+      expect(garbled).toMatchObject({ code: 2, stdout: '' })
     })
 
     test('list shows the newest first, filtered, for people and as JSON', async () => {
@@ -84,7 +104,7 @@ for (const engine of engines) {
 
     test('wrong words end with one sentence', async () => {
       for (const [code, words] of [
-        [1, ['list', '--since', 'yesterday']],
+        [2, ['list', '--since', 'yesterday']],
         [1, ['list', '--until', '2026-02-30T00:00:00Z']],
         [2, ['list', '--first', '0']],
         [2, ['verify', '--nonsense']],
@@ -107,6 +127,26 @@ for (const engine of engines) {
       expect(JSON.parse(told.stdout)).toMatchObject({ flaw: { chain: 'operator', seq: 2 } })
       await tamper(`delete from audit where seq = 2`)
       expect((await run(['verify'])).stderr).toContain('row 2 of the chain "operator": it is missing')
+    })
+
+    test('a log that was emptied is whole, but not what was expected', async () => {
+      const hash = 'a'.repeat(64)
+      await tamper('delete from audit')
+      await tamper('update audit_heads set seq = 9, begins_after_seq = 9')
+      await tamper('update audit_heads set begins_after_hash = hash')
+      expect(await run(['verify', '--expect', `operator:1:${hash}`])).toMatchObject({
+        code: 0,
+        stderr:
+          'Row 1 of the chain "operator" is no longer kept: whether it was as expected cannot be told.\n',
+      })
+      await tamper('delete from audit_heads')
+      expect((await run(['verify'])).code).toBe(0)
+      expect(await run(['verify', '--expect', `operator:1:${hash}`])).toEqual({
+        code: 1,
+        stdout: '',
+        stderr:
+          'strand: the audit log is broken at row 1 of the chain "operator": it was expected and is missing\n',
+      })
     })
   })
 }

@@ -59,15 +59,21 @@ test.skipIf(zsh === undefined)('zsh loads its script and knows the verbs', async
 
 test.skipIf(fish === undefined)('fish loads its script and completes', async () => {
   await shell.say(`strand completion fish > strand.fish && ${fish} --no-execute strand.fish`)
-  const offered = async (line: string) =>
-    (await shell.say(`${fish} -N -c "source strand.fish; complete -C '${line}'"`))
+  const offered = async (line: string) => {
+    const { stdout, stderr } = await shell.run(`${fish} -N -c "source strand.fish; complete -C '${line}'"`)
+    // What is said there is written into the line that a person types.
+    expect(stderr).toBe('')
+    return stdout
       .trim()
       .split('\n')
       .map(each => each.split('\t')[0])
+  }
   expect(await offered('strand cl')).toEqual(['client', 'clock'])
   expect(await offered('strand org member ')).toEqual(['add', 'list', 'remove'])
   expect(await offered('strand client create --kind ')).toEqual(['confidential', 'public'])
   expect(await offered('strand client create --redirect')).toEqual(['--redirect-uri'])
+  expect(await offered('strand entitlement list --fulfillment-status ')).toEqual(['CLAIMED', 'FULFILLED'])
+  expect(await offered('strand client create --kind public --redirect')).toEqual(['--redirect-uri'])
 })
 
 test('every script has every verb', async () => {

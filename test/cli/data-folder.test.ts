@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
 import { openDataFolder } from '../../src/data-folder.ts'
 import { CannotStart } from '../../src/kit/cannot-start.ts'
+import { openStoreWithKeys } from '../../src/open-store.ts'
 
 let folder: string
 beforeEach(() => {
@@ -37,7 +38,7 @@ test('programs that start together agree on the secrets', async () => {
     const answers = await Promise.all(children.map(child => new Response(child.stdout).text()))
     expect(new Set(answers).size).toBe(1)
     expect(answers[0]).toMatch(/^sopr_\w{38} \w{8}$/)
-    expect(readdirSync(shared).sort()).toEqual(['.writable', 'master-keys', 'operator-token'])
+    expect(readdirSync(shared).sort()).toEqual(['master-keys', 'operator-token'])
   }
 })
 
@@ -48,3 +49,16 @@ test('a secret that was lost is not made anew in silence', () => {
     rmSync(join(folder, name))
   }
 })
+
+test.skipIf(process.getuid?.() !== 0)(
+  'what root makes belongs to the owner of the folder, also the files of the store',
+  async () => {
+    const [uid, gid] = [65533, 65532]
+    chownSync(folder, uid, gid)
+    const { store } = await openStoreWithKeys(readConfig({ STRAND_DATA: folder }, undefined))
+    const files = readdirSync(folder).sort()
+    expect(files).toEqual(['master-keys', 'operator-token', 'strand.db', 'strand.db-shm', 'strand.db-wal'])
+    for (const name of files) expect(statSync(join(folder, name))).toMatchObject({ uid, gid })
+    await store.close()
+  },
+)

@@ -1,6 +1,8 @@
 /** The verbs as a person meets them: what they print, where they work, what they refuse, and with which exit code. */
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
 import { onEachStore } from '../support/each-store.ts'
 import { freePort } from '../support/postgres.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
@@ -67,6 +69,13 @@ for (const engine of engines) {
       expect((await shell.say('strand game list --first 2 --all')).split('\n')).toHaveLength(9)
       const none = await shell.run('strand benefit list --all --json')
       expect([none.code, JSON.parse(none.stdout)]).toEqual([0, { data: [], pagination: {} }])
+    })
+
+    test('the audit log tells the command line from the holder of the token', async () => {
+      await shell.say('strand user set 5000 --login told_apart')
+      const rows = await shell.ask('strand audit list --subject user/5000')
+      expect(rows).toEqual([expect.objectContaining({ actor: 'strand', operation: 'PutUser' })])
+      await shell.say('strand user delete 5000 --yes')
     })
 
     test('a reader that has read enough is no failure', async () => {
@@ -200,16 +209,32 @@ onEachStore('on a server, by --url', { streams: 3 }, server => {
   })
 })
 
+/** Makes the pages of a table unreadable. */
+function overwrite(file: string, table: string): void {
+  const store = new Database(file)
+  const page = store.query<{ size: number; root: number }, [string]>(
+    'select page_size as size, rootpage as root from pragma_page_size, sqlite_schema where name = ?',
+  )
+  const { size, root } = page.get(table) ?? { size: 0, root: 0 }
+  store.close()
+  const handle = openSync(file, 'r+')
+  writeSync(handle, Buffer.alloc(size, 0xa5), 0, size, (root - 1) * size)
+  closeSync(handle)
+}
+
 describe('what is refused, in one sentence, with nothing changed', () => {
   const shell = new Shell({ STRAND_OPERATOR_TOKEN: OPERATOR_TOKEN })
   beforeAll(async () => {
     mkdirSync(shell.data)
     shell.write('array.json', '[1]')
+    shell.write('misspelt.json', '{"grantz": []}')
     shell.write('short-token', 'short\n')
     shell.write('grants.json', '{"grants": [{"user_id": "1"}]}')
     await shell.say(
       'strand migrate && strand user set 4711 --login lunar_otter && strand game set 33214 --name Tidefall',
     )
+    await shell.say('strand migrate --data damaged')
+    overwrite(join(shell.folder, 'damaged', 'strand.db'), 'feed_head')
   })
   afterAll(() => shell.remove())
 
@@ -220,12 +245,13 @@ describe('what is refused, in one sentence, with nothing changed', () => {
     ['user crate x', 2, /unknown command 'crate'/],
     ['user create', 2, /missing required argument 'login'/],
     ['user create one two', 2, /too many arguments/],
-    ['user create "not a login"', 1, /"login" was malformed: .* 1 to 25 letters/],
+    ['user create "not a login"', 2, /^strand: <login> was malformed: .* 1 to 25 letters/],
+    ['user set 4711 --login "not a login"', 2, /^strand: --login was malformed: .* 1 to 25 letters/],
     ['user create lunar_otter', 1, /The login "lunar_otter" is taken/],
     ['user show 99', 1, /There is no user with the id "99"/],
     ['user show nobody', 1, /there is no user with the login "nobody"/],
     ['user show ..', 2, /<user> cannot be "\.\."/],
-    ['user set 007 --login bond', 1, /"user_id" was malformed: .* decimal id/],
+    ['user set 007 --login bond', 2, /^strand: <user> was malformed: .* decimal id/],
     ['user list --first 101', 2, /'101' is invalid. Give a whole number from 1 to 100/],
     ['game list --org ""', 2, /--org is empty/],
     ['user list --after invented', 1, /invalid cursor/],
@@ -236,7 +262,7 @@ describe('what is refused, in one sentence, with nothing changed', () => {
     ],
     [`client create x --org ${LANTERN}`, 1, /There is no organization with the id/],
     ['org create ""', 2, /<name> cannot be ""/],
-    ['org set not-a-uuid --name x', 1, /"organization_id" was malformed: .* a UUID/],
+    ['org set not-a-uuid --name x', 2, /^strand: <org> was malformed: .* a UUID/],
     ['stream start lunar_otter --viewer-count -1', 2, /Give a whole number from 0/],
     ['stream end lunar_otter', 1, /There is no stream/],
     ['entitlement grant --user lunar_otter', 2, /needs --benefit and --game/],
@@ -245,10 +271,24 @@ describe('what is refused, in one sentence, with nothing changed', () => {
       1,
       /There is no benefit with the id/,
     ],
+    [
+      'entitlement grant --user 4711 --benefit x --game 33214',
+      2,
+      /^strand: --benefit was malformed: .* a UUID/,
+    ],
+    [
+      'entitlement grant --body misspelt.json',
+      2,
+      /--body misspelt.json: GrantEntitlements takes no "grantz"/,
+    ],
     ['entitlement grant --body missing.json', 1, /--body missing.json cannot be read/],
     ['entitlement grant --body array.json', 1, /--body array.json must be a JSON object/],
     ['entitlement grant --body grants.json', 1, /Missing required parameter|was malformed/],
     ['entitlement grant --body grants.json --user lunar_otter', 2, /--body has everything in it/],
+    ['channel edit lunar_otter', 2, /channel edit needs a flag that says what to change/],
+    ['client edit reefdrops0fulfilment0backend01', 2, /client edit needs a flag that says what to change/],
+    ['key rotate lunar_otter', 2, /^strand: strand key rotate lunar_otter: .* Go on\? Say --yes to do it\./],
+    ['user list --data damaged', 1, /^strand: the store cannot be read: .*malformed/],
     ['viewer set', 2, /needs USER=NUMBER or --body/],
     ['viewer set lunar_otter', 2, /"lunar_otter" is not of the form USER=NUMBER/],
     ['follow add lunar_otter nobody', 1, /there is no user with the login "nobody"/],

@@ -31,6 +31,9 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
 
 const status = async (url: string) => (await fetch(url)).status
 
+const MISTYPED =
+  'startStrand takes no "prot"; it takes port, seed, streams, clock, scenario, mode, data, log, settings'
+
 for (const mode of ['process', 'child'] as const) {
   describe(`startStrand, ${mode}`, () => {
     test('serves when it resolves, and not after stop', async () => {
@@ -130,6 +133,8 @@ for (const mode of ['process', 'child'] as const) {
         'STRAND_RATE_APP',
       )
       await expect(startStrand({ mode, clock: 'noon' })).rejects.toThrow('clock must be a time')
+      const mistyped = { mode, prot: 0 }
+      await expect(startStrand(mistyped)).rejects.toThrow(new TypeError(MISTYPED))
     })
 
     test('settings are those that are given: limits are off, and can be on', async () => {

@@ -3,7 +3,7 @@ import { offerInput } from './offer.ts'
 import { runVerb } from './run.ts'
 import { NOUNS, verbs } from './table.ts'
 import { targetFlags } from './target.ts'
-import { mustAsk, type Verb } from './verb.ts'
+import { mayAsk, type Verb } from './verb.ts'
 
 /** The nouns of the command line, each with its verbs and with the commands that are written by hand beside them. */
 export function nounCommands(beside: Readonly<Record<string, readonly Command[]>>): Command[] {
@@ -35,7 +35,7 @@ function verbCommand(verb: Verb, name: string): Command {
   const command = new Command(name).summary(operation.summary).description(sentenceOf(verb))
   offerInput(command, verb)
   if (operation.page !== undefined) command.option('--all', 'every page, not only one')
-  if (mustAsk(verb)) command.option('--yes', 'do it without asking')
+  if (mayAsk(verb)) command.option('--yes', 'do it without asking')
   targetFlags(command.option('--json', "print the server's answer as JSON"))
   const title = examples.length === 1 ? 'Example' : 'Examples'
   command.addHelpText('after', `\n${title}:\n${examples.map(each => `  strand ${each}`).join('\n')}`)

@@ -137,6 +137,14 @@ export function flagsOf(verb: Verb): Field[] {
   return fieldsOf(verb).filter(({ name, kind }) => !stated.has(name) && kind !== 'other')
 }
 
+/** How a field is said on the command line: `<login>`, or `--login`; undefined if it is not. */
+export function saidFor(name: string, verb: Verb): string | undefined {
+  const argument = argumentsOf(verb).find(field => field.name === name)
+  if (argument !== undefined) return `<${argument.flag}>`
+  const flag = flagsOf(verb).find(field => field.name === name)
+  return flag && `--${flag.flag}`
+}
+
 /** One that lists numbers by user, such as viewers. */
 export function isRecord({ bulk, operation }: Verb): boolean {
   const schema = bulk === undefined ? undefined : operation.body?.properties[bulk]

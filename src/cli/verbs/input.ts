@@ -30,6 +30,7 @@ export async function readInput(command: Command, verb: Verb): Promise<Input> {
   }
   if (verb.bulk === undefined) {
     requireAll(command, verb, input)
+    requireChange(command, verb, input)
     return input
   }
   return bulkInput(command, verb, verb.bulk, input)
@@ -55,6 +56,14 @@ function requireAll(command: Command, verb: Verb, input: Input): void {
   if (missing.length === 0) return
   const flags = missing.map(field => `--${field.flag}`)
   throw new CalledWrongly(`strand ${verb.words} needs ${flags.join(' and ')}; see ${helpOf(command)}`)
+}
+
+/** To edit nothing is hardly what was meant. */
+function requireChange(command: Command, verb: Verb, input: Input): void {
+  if (verb.operation.method !== 'PATCH' || Object.keys(input).length > argumentsOf(verb).length) return
+  throw new CalledWrongly(
+    `strand ${verb.words} needs a flag that says what to change; see ${helpOf(command)}`,
+  )
 }
 
 const helpOf = (command: Command) => `strand ${pathOf(command)} --help`

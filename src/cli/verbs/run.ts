@@ -2,8 +2,10 @@ import type { Command } from 'commander'
 import { type Client, StrandError } from '../../client/index.ts'
 import { familyOf, type Operation } from '../../contract/operation.ts'
 import { CannotStart } from '../../kit/cannot-start.ts'
+import { CalledWrongly } from '../called-wrongly.ts'
 import { confirm } from '../confirm.ts'
 import { print } from '../print.ts'
+import { saidFor } from './fields.ts'
 import { type Input, readInput } from './input.ts'
 import { showThing, Table } from './show.ts'
 import { openTarget, type TargetFlags } from './target.ts'
@@ -31,21 +33,26 @@ type AnyMethod = ((input: Input) => Promise<Answer | undefined>) & {
 export async function runVerb(verb: Verb, command: Command): Promise<void> {
   const flags = command.opts<VerbFlags>()
   const input = await readInput(command, verb)
-  if (mustAsk(verb) && !(await confirm(questionOf(verb, command), flags.yes ?? false))) {
+  if (mustAsk(verb, input) && !(await confirm(questionOf(verb, command), flags.yes ?? false))) {
     throw new CannotStart('nothing was changed')
   }
   const target = await openTarget(flags)
   try {
-    const named = flags.body === undefined ? await nameUsers(target.client, verb, input) : input
-    const method = methodOf(target.client, verb.operation)
-    if (verb.operation.page === undefined) await showAnswer(await method(named), flags)
-    else if (flags.all) await showAll(method.pages(named), verb, flags)
-    else await showPage(await method(named), verb, flags)
+    await doVerb(target.client, verb, input, flags)
   } catch (error) {
-    throw explained(error, verb.operation)
-  } finally {
-    await target.close()
+    // If it does not close either, that is for the same reason: the first to say so says it best.
+    await target.close().catch(() => undefined)
+    throw explained(error, verb, flags)
   }
+  await target.close()
+}
+
+async function doVerb(client: Client, verb: Verb, input: Input, flags: VerbFlags): Promise<void> {
+  const named = flags.body === undefined ? await nameUsers(client, verb, input) : input
+  const method = methodOf(client, verb.operation)
+  if (verb.operation.page === undefined) await showAnswer(await method(named), flags)
+  else if (flags.all) await showAll(method.pages(named), verb, flags)
+  else await showPage(await method(named), verb, flags)
 }
 
 function methodOf(client: Client, operation: Operation): AnyMethod {
@@ -60,9 +67,30 @@ function questionOf({ words, operation }: Verb, { args }: Command): string {
   return `strand ${[words, ...args].join(' ')}: ${operation.summary} Go on?`
 }
 
-function explained(error: unknown, { demoOnly, id }: Operation): unknown {
-  if (!(error instanceof StrandError && error.status === 404 && demoOnly)) return error
-  return new CannotStart(`${id} is there in demo mode only: name a running demo with --url`)
+function explained(error: unknown, verb: Verb, { body }: VerbFlags): unknown {
+  const { demoOnly, id } = verb.operation
+  // What the client cannot pack was not sent. A name that it does not know can only come from a file.
+  if (error instanceof TypeError && error.message.startsWith(`${id} `)) {
+    return new CalledWrongly(body === undefined ? error.message : `--body ${body}: ${error.message}`)
+  }
+  if (!(error instanceof StrandError)) return error
+  if (error.status === 404 && demoOnly) {
+    return new CannotStart(`${id} is there in demo mode only: name a running demo with --url`)
+  }
+  const isAboutWords = error.status === 400 && error.operation === id && body === undefined
+  return isAboutWords ? (wrongWord(error.message, verb) ?? error) : error
+}
+
+/** The server names a field as the contract does; whoever gave it as a flag or an argument is told of that. */
+function wrongWord(message: string, verb: Verb): CalledWrongly | undefined {
+  const [, path = '', why] =
+    /^The parameter "([^"]+)" was malformed: (.+)$/s.exec(message) ??
+    /^Missing required parameter "([^"]+)"$/.exec(message) ??
+    []
+  const [name] = path.split('.').filter(part => part !== verb.bulk && !/^[0-9]+$/.test(part))
+  const said = name === undefined ? undefined : saidFor(name, verb)
+  if (said === undefined) return undefined
+  return new CalledWrongly(why === undefined ? `${said} is missing` : `${said} was malformed: ${why}`)
 }
 
 async function showAnswer(answer: Answer | undefined, { json }: VerbFlags): Promise<void> {

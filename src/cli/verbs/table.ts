@@ -223,7 +223,8 @@ export const verbs: readonly Verb[] = [
   {
     words: 'key rotate',
     operation: control.rotateStreamKey,
-    examples: ['key rotate lunar_otter --grace-seconds 3600'],
+    asksWithout: 'grace_seconds',
+    examples: ['key rotate lunar_otter --grace-seconds 3600', 'key rotate brave_newt --yes'],
   },
 
   {

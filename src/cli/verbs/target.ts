@@ -7,6 +7,7 @@ import { openWithoutDoors } from '../../house.ts'
 import { CannotStart } from '../../kit/cannot-start.ts'
 import { createLog } from '../../kit/log.ts'
 import { CalledWrongly } from '../called-wrongly.ts'
+import { COMMAND_LINE } from '../command-line.ts'
 import { type StoreFlags, storeFlags } from '../store-flags.ts'
 
 /** Where a verb does its work. */
@@ -79,7 +80,11 @@ async function openLocal(flags: TargetFlags): Promise<Target> {
       `there is no store in ${config.dataFolder}: name its folder with --data, or make one with strand migrate`,
     )
   }
-  const house = await openWithoutDoors({ config, log: createLog({ level: 'error', readable: true }) })
+  const house = await openWithoutDoors({
+    config,
+    log: createLog({ level: 'error', readable: true }),
+    actor: COMMAND_LINE,
+  })
   const client = createClient({
     baseUrl: 'http://localhost',
     operatorToken: house.operatorToken,

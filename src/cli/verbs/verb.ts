@@ -17,11 +17,19 @@ export interface Verb {
   readonly harmless?: boolean
   /** Asks before it is done, though it is no DELETE. */
   readonly asks?: boolean
+  /** Asks if this field is left out: with it, what was there before stays good for a while. */
+  readonly asksWithout?: string
   /** They work as they stand, one verb after the other in the order of the table; those that delete come last. A test runs them. */
   readonly examples: readonly string[]
 }
 
-/** Whether a person is asked first. */
-export function mustAsk({ operation, harmless, asks }: Verb): boolean {
-  return asks ?? (operation.method === 'DELETE' && !harmless)
+/** Whether a person is asked first, as far as the verb alone tells. */
+export function mayAsk({ operation, harmless, asks, asksWithout }: Verb): boolean {
+  return asks ?? (asksWithout !== undefined || (operation.method === 'DELETE' && !harmless))
+}
+
+/** Whether a person is asked first, with what was said behind the verb. */
+export function mustAsk(verb: Verb, input: Readonly<Record<string, unknown>>): boolean {
+  const { asksWithout } = verb
+  return mayAsk(verb) && (asksWithout === undefined || input[asksWithout] === undefined)
 }

@@ -15,9 +15,19 @@ export interface AuditFilter {
   readonly until?: string | undefined
 }
 
-/** What a look through all chains found: how many rows and where each chain ends, or the first row that is not right. */
+/** A row by its chain and number, and its hash: what somebody keeps elsewhere to prove later that it is still so. */
+export type AuditPoint = { readonly chain: string } & ChainPoint
+
+/**
+ * What a look through all chains found: how many rows and where each chain ends, or the first row that is not right. Points
+ * that were expected and are older than what is kept can neither be proved nor disproved.
+ */
 export type AuditVerdict =
-  | { readonly rows: number; readonly heads: readonly ({ readonly chain: string } & ChainPoint)[] }
+  | {
+      readonly rows: number
+      readonly heads: readonly AuditPoint[]
+      readonly untold?: readonly AuditPoint[]
+    }
   | { readonly flaw: { readonly chain: string; readonly seq: number; readonly why: string } }
 
 /** A subject, and its place if it has one. */
@@ -78,10 +88,14 @@ export const auditQueries = (db: Database) => ({
 
   /**
    * Looks through every chain, a batch of rows at a time. Others may write meanwhile: a chain is followed to where it ended
-   * when its turn came.
+   * when its turn came. The points that are expected must be there too: whoever writes all chains anew, or none, makes them
+   * whole but not the same.
    */
-  verify: async (reached: (rows: number) => void = () => undefined): Promise<AuditVerdict> => {
-    const heads: ({ chain: string } & ChainPoint)[] = []
+  verify: async (
+    reached: (rows: number) => void = () => undefined,
+    expected: readonly AuditPoint[] = [],
+  ): Promise<AuditVerdict> => {
+    const heads: AuditPoint[] = []
     let rows = 0
     for await (const chain of chainsOf(db)) {
       const ends = await endsOf(db, chain)
@@ -104,7 +118,15 @@ export const auditQueries = (db: Database) => ({
       if (stray !== undefined) return flawed(chain, stray, 'the head of its chain does not know it')
       heads.push({ chain, seq: point.seq, hash: point.hash })
     }
-    return { rows, heads }
+    const untold: AuditPoint[] = []
+    for (const point of expected) {
+      const hash = await hashAt(db, point)
+      if (hash === undefined) return flawed(point.chain, point.seq, 'it was expected and is missing')
+      if (hash === 'forgotten') untold.push(point)
+      else if (hash !== point.hash)
+        return flawed(point.chain, point.seq, 'it has another hash than was expected')
+    }
+    return { rows, heads, ...(untold.length > 0 && { untold }) }
   },
 })
 
@@ -175,6 +197,17 @@ async function rowsBehind(db: Database, chain: string, seq: number, last: number
     sql`${auditColumns} where chain = ${chain} and seq > ${seq} and seq <= ${last} order by seq${limitedTo(AT_ONCE)}`,
   )
   return rows.map(row => ({ ...row, seq: Number(row.seq) }))
+}
+
+/** The hash of a row; of the last one that was forgotten, the chain still knows it. */
+async function hashAt(db: Database, { chain, seq }: AuditPoint): Promise<string | undefined> {
+  const row = await db.get<{ hash: string }>(
+    sql`select hash from audit where chain = ${chain} and seq = ${seq}`,
+  )
+  if (row !== undefined) return row.hash
+  const begin = (await endsOf(db, chain))?.begin
+  if (begin === undefined || seq > begin.seq) return undefined
+  return seq === begin.seq ? begin.hash : 'forgotten'
 }
 
 /** A row in front of the beginning or behind the head. The rows are looked at first: whoever writes meanwhile moves the head. */
