@@ -5,6 +5,7 @@ import { readScenarioFile } from '../demo/read-scenario.ts'
 import { type ClockStart, parseMoment } from '../kit/clock.ts'
 import { serveDemo } from '../serve-demo.ts'
 import { CalledWrongly } from './called-wrongly.ts'
+import { requireWritable } from './output-file.ts'
 import { print } from './print.ts'
 import { listenForStop, stopInGoodOrder } from './signals.ts'
 
@@ -57,6 +58,7 @@ Examples:
   .action(runDemo)
 
 async function runDemo(flags: DemoFlags): Promise<void> {
+  if (flags.world !== undefined) requireWritable(flags.world)
   const stopAsked = flags.untilStdinEnds ? Promise.race([listenForStop(), stdinEnd()]) : listenForStop()
   const demo = await serveDemo({
     port: flags.port,

@@ -10,6 +10,7 @@ import { exportLines, SealedKey } from '../transfer/export.ts'
 import { writeAll } from '../transfer/spool.ts'
 import { inOneSentence } from '../transfer/trouble.ts'
 import { CalledWrongly } from './called-wrongly.ts'
+import { requireWritable } from './output-file.ts'
 import { Progress } from './progress.ts'
 import { callControl, type RemoteFlags, remoteFlags } from './remote.ts'
 import { storeFlags } from './store-flags.ts'
@@ -62,6 +63,7 @@ async function intoFile(
   file: string,
   work: (write: (text: string | Uint8Array) => Promise<unknown>) => Promise<void>,
 ): Promise<void> {
+  requireWritable(file)
   const unfinished = `${file}.${process.pid}.unfinished`
   let handle: FileHandle
   try {

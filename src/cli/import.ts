@@ -14,7 +14,7 @@ import {
   WrongLine,
 } from '../transfer/import.ts'
 import { linesOf } from '../transfer/lines.ts'
-import { openFile, type Rereadable, spool } from '../transfer/spool.ts'
+import { comingFrom, openFile, type Rereadable, spool } from '../transfer/spool.ts'
 import { inOneSentence } from '../transfer/trouble.ts'
 import { CalledWrongly } from './called-wrongly.ts'
 import { commandLine } from './command-line.ts'
@@ -101,8 +101,9 @@ function wrongLine(file: string, { line, why, isApplied }: WrongLine): CannotSta
 async function openInput(file: string, spoolFolder: () => string): Promise<Rereadable> {
   if (file === '-') return spool(Bun.stdin.stream(), spoolFolder())
   try {
-    if (statSync(file).isFile()) return await openFile(file)
-    return await spool(Bun.file(file).stream(), spoolFolder())
+    const what = statSync(file)
+    if (what.isDirectory()) throw new Error('it is a folder')
+    return what.isFile() ? await openFile(file) : await spool(comingFrom(file), spoolFolder())
   } catch (error) {
     throw new CannotStart(`${file} cannot be read: ${(error as Error).message}`)
   }

@@ -91,9 +91,16 @@ function exitCodeOf(error: unknown): number {
   }
   // Whoever was reading has read enough, as behind a pipe to head.
   if ((error as { code?: unknown }).code === 'EPIPE') return 0
-  if (error instanceof CannotStart || error instanceof StrandError) say(error.message)
+  if (error instanceof CannotStart || error instanceof StrandError || isOfSystem(error)) say(error.message)
   else say(error instanceof Error ? (error.stack ?? error.message) : String(error))
   return 1
+}
+
+/** What the system refused, such as a file that is not there, is no mistake of the program. */
+function isOfSystem(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false
+  const { code, errno, syscall } = error as NodeJS.ErrnoException
+  return /^E[A-Z0-9]+$/.test(code ?? '') && (errno !== undefined || syscall !== undefined)
 }
 
 function say(sentence: string): void {
