@@ -12,14 +12,14 @@ import { inOneSentence } from '../transfer/trouble.ts'
 import { CalledWrongly } from './called-wrongly.ts'
 import { requireWritable } from './output-file.ts'
 import { Progress } from './progress.ts'
-import { callControl, type RemoteFlags, remoteFlags } from './remote.ts'
-import { storeFlags } from './store-flags.ts'
+import { callControl } from './remote.ts'
+import { type Server, serverOf, type TargetFlags, targetFlags } from './verbs/target.ts'
 
-interface ExportFlags extends RemoteFlags {
+interface ExportFlags extends TargetFlags {
   readonly withSecrets: boolean
 }
 
-export const exportCommand = remoteFlags(storeFlags(new Command('export')))
+export const exportCommand = targetFlags(new Command('export'))
   .description('write everything down as lines of JSON that strand import takes')
   .argument('[file]', 'where to write; standard output if left out')
   .option('--with-secrets', 'password hashes, client secret hashes and stream keys too', false)
@@ -44,8 +44,9 @@ async function runExport(file: string | undefined, flags: ExportFlags): Promise<
   if (flags.url !== undefined && flags.withSecrets) {
     throw new CalledWrongly('--with-secrets works on the store itself: leave --url out, and run it there')
   }
+  const server = serverOf(flags)
   const work = (write: Write) =>
-    flags.url === undefined ? exportStore(flags, write) : exportServer(flags, write)
+    server === undefined ? exportStore(flags, write) : exportServer(server, write)
   const progress = new Progress('exporting', { unit: 'lines' })
   const told = async (write: (text: string | Uint8Array) => Promise<unknown>) => {
     await work(async (text, lines) => {
@@ -100,8 +101,8 @@ async function exportStore(flags: ExportFlags, write: Write): Promise<void> {
   }
 }
 
-async function exportServer(flags: ExportFlags, write: Write): Promise<void> {
-  const response = await callControl(flags, '/export')
+async function exportServer(server: Server, write: Write): Promise<void> {
+  const response = await callControl(server, '/export')
   let lines = 0
   for await (const piece of response.body ?? new Blob().stream()) {
     for (const byte of piece) if (byte === 0x0a) lines += 1

@@ -20,17 +20,17 @@ import { CalledWrongly } from './called-wrongly.ts'
 import { commandLine } from './command-line.ts'
 import { print } from './print.ts'
 import { Progress } from './progress.ts'
-import { callControl, type RemoteFlags, remoteFlags } from './remote.ts'
-import { storeFlags } from './store-flags.ts'
+import { callControl } from './remote.ts'
+import { type Server, serverOf, type TargetFlags, targetFlags } from './verbs/target.ts'
 
-interface ImportFlags extends RemoteFlags {
+interface ImportFlags extends TargetFlags {
   readonly dryRun: boolean
   readonly continue: boolean
   readonly fromLine: string
   readonly json: boolean
 }
 
-export const importCommand = remoteFlags(storeFlags(new Command('import')))
+export const importCommand = targetFlags(new Command('import'))
   .description('make or change everything that the lines of a file tell of')
   .argument('<file>', 'lines of JSON as strand export writes them; - for standard input')
   .option('--dry-run', 'only check', false)
@@ -53,8 +53,9 @@ Examples:
 
 async function runImport(file: string, flags: ImportFlags): Promise<void> {
   const options = optionsOf(flags)
+  const server = serverOf(flags)
   const summary =
-    flags.url === undefined ? await importHere(file, flags, options) : await importThere(file, flags, options)
+    server === undefined ? await importHere(file, flags, options) : await importThere(file, server, options)
   await print(flags.json ? `${JSON.stringify(summary)}\n` : inWords(summary))
   if (summary.skipped > 0) throw new CannotStart(`${summary.skipped} lines were left out; each is told above`)
 }
@@ -133,7 +134,7 @@ function tell({ line, message }: { line: number; message: string }): void {
 
 async function importThere(
   file: string,
-  flags: ImportFlags,
+  server: Server,
   { goesOn, dryRun, fromLine }: ImportOptions,
 ): Promise<ImportSummary> {
   const query = new URLSearchParams({
@@ -155,7 +156,7 @@ async function importThere(
   }
   try {
     const init = { method: 'POST', body: body() as unknown as ReadableStream, duplex: 'half' }
-    const response = await callControl(flags, `/import?${query}`, init as RequestInit)
+    const response = await callControl(server, `/import?${query}`, init as RequestInit)
     return await follow(response)
   } finally {
     await input?.close()

@@ -86,6 +86,11 @@ test('with a server elsewhere it is the same', async () => {
   expect([sent.code, sent.stderr]).toEqual([0, ''])
   expect(sent.stdout).toMatch(/^54 lines .* 0 left out/)
   const there = await strand(['export', '--url', url], environment)
+  const nobody = await strand(['export', '--url', 'http://127.0.0.1:1'], environment)
+  expect([nobody.code, nobody.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^strand: .* cannot be reached: .*\n$/),
+  ])
   expect((await strand(['export', '--data', at('remote')])).stdout).toBe(there.stdout)
 
   writeFileSync(at('bad.ndjson'), `${readFileSync(world, 'utf8')}{"type":"user"}\n`)
@@ -129,9 +134,20 @@ test.each([
   [
     1,
     ['import', 'package.json', '--url', 'http://127.0.0.1:1', '--token-file', 'nowhere'],
-    /--token-file nowhere/,
+    /^strand: the token file nowhere cannot be read: .*\n$/,
   ],
-  [1, ['export', '--url', 'http://127.0.0.1:1', '--token-file', 'package.json'], /cannot be reached/],
+  [
+    1,
+    ['export', '--url', 'http://127.0.0.1:1', '--token-file', 'package.json'],
+    /^strand: the token file package\.json must have one token in it, and nothing else\n$/,
+  ],
+  [2, ['import', 'package.json', '--token-file', 'package.json'], /^strand: --token-file goes with --url\n$/],
+  [2, ['export', '--token-file', 'package.json'], /^strand: --token-file goes with --url\n$/],
+  [
+    2,
+    ['import', 'package.json', '--url', 'http://127.0.0.1:1', '--data', 'nowhere'],
+    /^strand: --url names a server, and --data or --database-url a store: give one of them\n$/,
+  ],
   [2, ['import'], /missing required argument 'file'/],
   [
     2,
@@ -139,7 +155,11 @@ test.each([
     /^strand: --from-line must be a number from 1, not "0"\n$/,
   ],
   [2, ['export', '--url', 'http://127.0.0.1:1'], /^strand: --url needs the operator token: .*\n$/],
-  [2, ['export', '--url', 'localhost', '--token-file', 'package.json'], /^strand: --url must be an address/],
+  [
+    2,
+    ['export', '--url', 'localhost', '--token-file', 'package.json'],
+    /^strand: --url must be an http or https URL/,
+  ],
   [
     2,
     ['export', '--with-secrets', '--url', 'http://localhost'],

@@ -35,13 +35,25 @@ export function targetFlags(command: Command): Command {
  * With `--url` a server is asked. Without it the store itself is opened, and the same requests are answered inside this
  * process; a server may run on the store meanwhile and notices within a second.
  */
-export function openTarget(flags: TargetFlags): Promise<Target> {
-  if (flags.url !== undefined) return openServer(flags.url, flags)
-  if (flags.tokenFile !== undefined) throw new CalledWrongly('--token-file goes with --url')
-  return openLocal(flags)
+export async function openTarget(flags: TargetFlags): Promise<Target> {
+  const server = serverOf(flags)
+  if (server === undefined) return openLocal(flags)
+  return { client: createClient(server), close: async () => undefined }
 }
 
-async function openServer(given: string, flags: TargetFlags): Promise<Target> {
+/** A server that is asked, and by what right. */
+export interface Server {
+  readonly baseUrl: string
+  readonly operatorToken: string
+}
+
+/** The server that the flags name; undefined if they name a store. Words that name both, or half of one, are refused. */
+export function serverOf(flags: TargetFlags): Server | undefined {
+  const { url: given, tokenFile } = flags
+  if (given === undefined) {
+    if (tokenFile !== undefined) throw new CalledWrongly('--token-file goes with --url')
+    return undefined
+  }
   if (flags.data !== undefined || flags.databaseUrl !== undefined) {
     throw new CalledWrongly('--url names a server, and --data or --database-url a store: give one of them')
   }
@@ -50,15 +62,13 @@ async function openServer(given: string, flags: TargetFlags): Promise<Target> {
   }
   const baseUrl = given.replace(/\/+$/, '').replace(/\/control$/, '')
   const operatorToken =
-    flags.tokenFile === undefined
-      ? readConfig({}, flags.config).operatorToken
-      : readTokenFile(flags.tokenFile)
+    tokenFile === undefined ? readConfig({}, flags.config).operatorToken : readTokenFile(tokenFile)
   if (operatorToken === undefined) {
     throw new CalledWrongly(
       '--url needs the operator token: name its file with --token-file, or set STRAND_OPERATOR_TOKEN',
     )
   }
-  return { client: createClient({ baseUrl, operatorToken }), close: async () => undefined }
+  return { baseUrl, operatorToken }
 }
 
 function readTokenFile(file: string): string {
