@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { Command } from 'commander'
 import { StreamKeys } from '../auth/stream-keys.ts'
-import { readConfig } from '../config.ts'
-import { openDataFolder, storeFileOf } from '../data-folder.ts'
+import { openDataFolder } from '../data-folder.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { openStore } from '../open-store.ts'
 import { exportLines, SealedKey } from '../transfer/export.ts'
@@ -13,6 +11,7 @@ import { CalledWrongly } from './called-wrongly.ts'
 import { requireWritable } from './output-file.ts'
 import { Progress } from './progress.ts'
 import { callControl } from './remote.ts'
+import { settingsOfExistingStore } from './store-flags.ts'
 import { type Server, serverOf, type TargetFlags, targetFlags } from './verbs/target.ts'
 
 interface ExportFlags extends TargetFlags {
@@ -85,10 +84,7 @@ async function intoFile(
 }
 
 async function exportStore(flags: ExportFlags, write: Write): Promise<void> {
-  const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
-  if (config.databaseUrl === undefined && !existsSync(storeFileOf(config))) {
-    throw new CannotStart(`there is no store in ${config.dataFolder}: name its folder with --data`)
-  }
+  const config = settingsOfExistingStore(flags)
   const streamKeys = flags.withSecrets ? new StreamKeys(openDataFolder(config).ring) : undefined
   const store = await openStore(config)
   try {

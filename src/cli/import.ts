@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs'
 import { Command } from 'commander'
 import { StreamKeys } from '../auth/stream-keys.ts'
-import { readConfig } from '../config.ts'
 import { openDataFolder } from '../data-folder.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { systemClock } from '../kit/clock.ts'
@@ -21,6 +20,7 @@ import { commandLine } from './command-line.ts'
 import { print } from './print.ts'
 import { Progress } from './progress.ts'
 import { callControl } from './remote.ts'
+import { settingsOfExistingStore } from './store-flags.ts'
 import { type Server, serverOf, type TargetFlags, targetFlags } from './verbs/target.ts'
 
 interface ImportFlags extends TargetFlags {
@@ -68,7 +68,7 @@ function optionsOf(flags: ImportFlags): ImportOptions {
 }
 
 async function importHere(file: string, flags: ImportFlags, options: ImportOptions): Promise<ImportSummary> {
-  const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
+  const config = settingsOfExistingStore(flags)
   const input = await openInput(file, () => {
     openDataFolder(config)
     return config.dataFolder

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { readConfig } from '../config.ts'
+import { type Config, readConfig } from '../config.ts'
 import { storeFileOf } from '../data-folder.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { openStore } from '../open-store.ts'
@@ -19,11 +19,18 @@ export function storeFlags(command: Command): Command {
     .option('--database-url <url>', 'DATABASE_URL')
 }
 
-/** Opens the store that the flags and settings name. There must be one: a folder that was mistyped is not made. */
-export function openExistingStore(flags: StoreFlags): ReturnType<typeof openStore> {
+/** The settings of a store that is there: a folder that was mistyped is not made. */
+export function settingsOfExistingStore(flags: StoreFlags): Config {
   const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
   if (config.databaseUrl === undefined && !existsSync(storeFileOf(config))) {
-    throw new CannotStart(`there is no store in ${config.dataFolder}: name its folder with --data`)
+    throw new CannotStart(
+      `there is no store in ${config.dataFolder}: name its folder with --data, or make one with strand migrate`,
+    )
   }
-  return openStore(config)
+  return config
+}
+
+/** Opens the store that the flags and settings name. There must be one. */
+export function openExistingStore(flags: StoreFlags): ReturnType<typeof openStore> {
+  return openStore(settingsOfExistingStore(flags))
 }

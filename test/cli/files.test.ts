@@ -33,6 +33,14 @@ describe('a file that cannot be', () => {
     expect(readdirSync(join(folder, 'a-folder'))).toEqual([])
   })
 
+  test('one to import that is not there', async () => {
+    const { code, stderr } = await strand(['import', 'nowhere.ndjson'])
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^strand: nowhere\.ndjson cannot be read: [^\n]+\n$/),
+    ])
+  })
+
   test('what the system refuses is one sentence wherever it comes from', async () => {
     const { code, stderr } = await strand(['verify', 'a-folder'], { TMPDIR: '/nowhere' })
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^strand: E[A-Z]+: [^\n]+\n$/)])

@@ -25,6 +25,12 @@ async function strandReading(file: string, words: readonly string[]) {
   return { code: await child.exit(), stdout: child.stdout, stderr: child.stderr }
 }
 
+/** A folder with an empty store. */
+async function makeStore(name: string): Promise<string> {
+  expect((await strand(['migrate', '--data', at(name)])).code).toBe(0)
+  return at(name)
+}
+
 const ORGANIZATION = '5c0f4d0e-9d4a-4f0e-8a57-2f4f6ad0c3a1'
 const BENEFIT = '74c52265-e214-48a6-91b9-23b6014e8041'
 
@@ -54,7 +60,7 @@ function writeWorld(name: string, entitlements: number): string {
 
 test('what is imported is exported, by standard streams and by files that only the owner may read', async () => {
   const world = writeWorld('small.ndjson', 30)
-  const first = await strandReading(world, ['import', '-', '--data', at('one')])
+  const first = await strandReading(world, ['import', '-', '--data', await makeStore('one')])
   expect([first.code, first.stderr]).toEqual([0, ''])
   expect(first.stdout).toMatch(
     /^34 lines in 1 s, [\d,]+ a second; 0 left out\.\n {2}organization {2}1 created/,
@@ -64,7 +70,7 @@ test('what is imported is exported, by standard streams and by files that only t
   expect(readFileSync(at('one.ndjson'), 'utf8')).toBe(shown.stdout)
   expect(statSync(at('one.ndjson')).mode & 0o777).toBe(0o600)
 
-  const again = await strand(['import', at('one.ndjson'), '--data', at('two'), '--json'])
+  const again = await strand(['import', at('one.ndjson'), '--data', await makeStore('two'), '--json'])
   expect(JSON.parse(again.stdout)).toMatchObject({
     lines: 35,
     skipped: 0,
@@ -110,7 +116,8 @@ test('a line that is wrong is told with file and number, and nothing is changed'
     at('wrong.ndjson'),
     '{"type":"game","id":"1","name":"Kelp"}\n\n{"type":"game","id":"x","name":"Reef"}\n',
   )
-  const { code, stderr } = await strand(['import', at('wrong.ndjson'), '--data', at('wrong')])
+  const data = await makeStore('wrong')
+  const { code, stderr } = await strand(['import', at('wrong.ndjson'), '--data', data])
   expect(code).toBe(1)
   expect(stderr).toBe(
     `strand: ${at('wrong.ndjson')}, line 3: the field "id" was malformed: the value must be a decimal id of at most 19 digits without leading zeros; nothing was changed\n`,
@@ -125,11 +132,15 @@ test('a line that is wrong is told with file and number, and nothing is changed'
 })
 
 test.each([
-  [1, ['import', 'nowhere.ndjson'], /^strand: nowhere\.ndjson cannot be read: .*\n$/],
   [
     1,
     ['export', '--data', 'nowhere'],
-    /^strand: there is no store in nowhere: name its folder with --data\n$/,
+    /^strand: there is no store in nowhere: name its folder with --data, or make one with strand migrate\n$/,
+  ],
+  [
+    1,
+    ['import', 'package.json', '--dry-run', '--data', 'nowhere'],
+    /^strand: there is no store in nowhere: name its folder with --data, or make one with strand migrate\n$/,
   ],
   [
     1,
@@ -173,10 +184,10 @@ test.each([
 
 test('an import that was killed in the middle and run again is an import', async () => {
   const world = writeWorld('large.ndjson', 30_000)
-  expect((await strand(['import', world, '--data', at('whole')])).code).toBe(0)
+  expect((await strand(['import', world, '--data', await makeStore('whole')])).code).toBe(0)
   const whole = await strand(['export', '--data', at('whole')])
 
-  const child = new StrandProcess(['import', world, '--data', at('killed')])
+  const child = new StrandProcess(['import', world, '--data', await makeStore('killed')])
   await child.until(() => rowsIn(at('killed')) > 0)
   await child.end('SIGKILL')
   const there = rowsIn(at('killed'))
@@ -204,7 +215,14 @@ function rowsIn(data: string): number {
 
 test.skipIf(Bun.which('script') === null)('progress is shown on a terminal, and only there', async () => {
   const world = writeWorld('shown.ndjson', 20_000)
-  const words = [process.execPath, join(ROOT, 'src', 'main.ts'), 'import', world, '--data', at('shown')]
+  const words = [
+    process.execPath,
+    join(ROOT, 'src', 'main.ts'),
+    'import',
+    world,
+    '--data',
+    await makeStore('shown'),
+  ]
   const typed = Bun.spawn(['script', '-qec', words.join(' '), '/dev/null'], {
     stdout: 'pipe',
     stdin: 'ignore',

@@ -1,13 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type Client, createClient } from '../../client/index.ts'
 import { readConfig } from '../../config.ts'
-import { storeFileOf } from '../../data-folder.ts'
 import { openWithoutDoors } from '../../house.ts'
 import { CannotStart } from '../../kit/cannot-start.ts'
 import { createLog } from '../../kit/log.ts'
 import { CalledWrongly } from '../called-wrongly.ts'
-import { type StoreFlags, storeFlags } from '../store-flags.ts'
+import { type StoreFlags, settingsOfExistingStore, storeFlags } from '../store-flags.ts'
 
 /** Where a verb does its work. */
 export interface TargetFlags extends StoreFlags {
@@ -83,12 +82,7 @@ function readTokenFile(file: string): string {
 }
 
 async function openLocal(flags: TargetFlags): Promise<Target> {
-  const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
-  if (config.databaseUrl === undefined && !existsSync(storeFileOf(config))) {
-    throw new CannotStart(
-      `there is no store in ${config.dataFolder}: name its folder with --data, or make one with strand migrate`,
-    )
-  }
+  const config = settingsOfExistingStore(flags)
   const house = await openWithoutDoors({ config, log: createLog({ level: 'error', readable: true }) })
   const client = createClient({
     baseUrl: 'http://localhost',
