@@ -142,6 +142,7 @@ describe('strand', () => {
     ['demo', '--seed', 'x'],
     ['demo', '--streams', '0'],
     ['demo', '--port'],
+    ['demo', '--port', 'abc'],
     ['user', 'password'],
     ['user', 'frobnicate'],
   ]) {
@@ -152,6 +153,15 @@ describe('strand', () => {
       expect(stderr).not.toContain('    at ')
     })
   }
+
+  test('exit code 2 and the name of the flag, where its value is wrong', async () => {
+    const wrong = ['serve', '--listen', 'bad', '--workers', 'x', '--log', 'loud']
+    const { code, stdout, stderr } = await run(wrong)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    for (const flag of ['--listen', '--workers', '--log'])
+      expect(stderr).toContain(`strand: ${flag} must be `)
+    expect((await run(['user', 'list', '--database-url', 'mysql://x'])).code).toBe(2)
+  })
 })
 
 describe('strand migrate', () => {
@@ -460,7 +470,8 @@ describe('strand cannot start and says why in one sentence', () => {
   test('a public listener without one for the operator', async () => {
     const port = await freePort()
     const result = await run(['serve', '--listen', `0.0.0.0:${port}`, '--data', freshPath('data')])
-    expectOneSentence(result, 'STRAND_LISTEN', 'STRAND_OPERATOR_LISTEN')
+    expect(result.code).toBe(2)
+    expectOneSentence({ ...result, code: 1 }, '--listen is 0.0.0.0', 'STRAND_OPERATOR_LISTEN')
   })
 
   test('the settings file cannot be read', async () => {
