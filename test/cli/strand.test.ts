@@ -119,6 +119,7 @@ describe('strand', () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
     expect(await run(['version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
     expect(await run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+    expect(JSON.parse((await run(['version', '--json'])).stdout)).toEqual({ version })
   })
 
   test('openapi prints a document with the seven operations', async () => {
@@ -173,6 +174,8 @@ describe('strand migrate', () => {
     const { url } = await startServe(['--data', data])
     const again = await run(['migrate', '--data', data])
     expect(again.stdout).toMatch(/^The store is at schema \d+: nothing was to be done\.\n$/)
+    const told = JSON.parse((await run(['migrate', '--data', data, '--json'])).stdout)
+    expect(told).toEqual({ schema_version: expect.any(Number), steps: 0 })
     expect((await call(`${url}/readyz`)).status).toBe(200)
   })
 
@@ -223,6 +226,12 @@ describe('strand user password', () => {
     while (status === 200 && performance.now() < deadline)
       status = (await call(`${world.oauth_url}/validate`, token)).status
     expect(status).toBe(401)
+
+    const told = await run(['user', 'password', login, '--generate', '--json', '--data', data])
+    expect(JSON.parse(told.stdout)).toEqual({
+      user_id: world.users[0].id,
+      password: expect.stringMatching(/^[A-Za-z0-9]{20}$/),
+    })
 
     const typed = password(data, [login], 'a typed password')
     expect(await typed.exit()).toBe(0)
