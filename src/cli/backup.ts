@@ -8,7 +8,7 @@ import { CannotStart } from '../kit/cannot-start.ts'
 import { ByteProgress } from './byte-progress.ts'
 import { confirm } from './confirm.ts'
 import { removeWhenInterrupted } from './interruption.ts'
-import { requireWritable } from './output-file.ts'
+import { requireReplaceable } from './output-file.ts'
 import { readPassphrase } from './passphrase-file.ts'
 import { print } from './print.ts'
 import { type StoreFlags, storeFlags } from './store-flags.ts'
@@ -49,7 +49,7 @@ async function runBackup(file: string | undefined, flags: BackupFlags): Promise<
     )
   }
   const target = file ?? `strand-backup-${stamp(Date.now())}.tar`
-  requireWritable(target)
+  requireReplaceable(target)
   if (existsSync(target) && !(await confirm(`${target} is there already. Replace it?`, flags.yes))) {
     throw new CannotStart(`${target} was left as it is`)
   }

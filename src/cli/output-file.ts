@@ -15,3 +15,11 @@ export function requireWritable(file: string): void {
     throw new CannotStart(`${file} cannot be written: ${(error as Error).message}`)
   }
 }
+
+/** The same for a file that is made beside and then takes the place of what is there: of a device, that would be its end. */
+export function requireReplaceable(file: string): void {
+  requireWritable(file)
+  if (existsSync(file) && !statSync(file).isFile()) {
+    throw new CannotStart(`${file} is no file that could be replaced: name another`)
+  }
+}

@@ -1,10 +1,11 @@
 import { Command } from 'commander'
 import type { Manifest } from '../care/manifest.ts'
-import { inTheWay, type Restored, restoreBackup } from '../care/restore.ts'
+import { inTheWay, type Restored, restoreBackup, restoringFolder } from '../care/restore.ts'
 import { readConfig } from '../config.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { ByteProgress } from './byte-progress.ts'
 import { confirm } from './confirm.ts'
+import { removeWhenInterrupted } from './interruption.ts'
 import { readPassphrase } from './passphrase-file.ts'
 import { print } from './print.ts'
 
@@ -49,6 +50,7 @@ async function runRestore(file: string, flags: RestoreFlags): Promise<void> {
     const question = `The folder ${folder} holds ${present.join(', ')}. Put that aside and restore?`
     if (!(await confirm(question, flags.yes))) throw new CannotStart(`${folder} was left as it is`)
   }
+  removeWhenInterrupted([restoringFolder(folder)])
   const progress = new ByteProgress('Unpacking')
   const restored = await restoreBackup({
     file,

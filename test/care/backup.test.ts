@@ -279,6 +279,17 @@ describe('strand restore', () => {
     expect(await runStrand(['verify', '--data', folder])).toMatchObject({ code: 0 })
   })
 
+  test('leaves no master key behind when it is interrupted', async () => {
+    // It may be faster than the signal; then it is tried again.
+    for (let code = 0; code === 0; ) {
+      const folder = fresh('interrupted')
+      const strand = new StrandProcess(['restore', backup, '--data', folder])
+      await strand.until(() => existsSync(folder) && readdirSync(folder).length > 0)
+      code = await strand.end('SIGTERM')
+      if (code !== 0) expect(readdirSync(folder)).toEqual([])
+    }
+  })
+
   test('that was decided and cut off is finished by the next start', async () => {
     const folder = fresh('cut-off')
     expect(await runStrand(['restore', backup, '--data', join(folder, '.restored')])).toMatchObject({

@@ -25,6 +25,7 @@ describe('a file that cannot be', () => {
     [['demo', '--port', '0', '--world', 'a-folder'], 'a-folder is a folder: name a file, in it or elsewhere'],
     [['backup', 'a-folder', '--yes'], 'a-folder is a folder: name a file, in it or elsewhere'],
     [['export', 'a-folder'], 'a-folder is a folder: name a file, in it or elsewhere'],
+    [['export', '/dev/null', '--yes'], '/dev/null is no file that could be replaced: name another'],
     [['verify', '.'], 'the backup . cannot be read: it is a folder'],
     [['import', '.'], '. cannot be read: it is a folder'],
   ])('%p', async (words, sentence) => {

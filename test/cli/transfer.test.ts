@@ -66,7 +66,12 @@ test('what is imported is exported, by standard streams and by files that only t
     /^34 lines in 1 s, [\d,]+ a second; 0 left out\.\n {2}organization {2}1 created/,
   )
   const shown = await strand(['export', '--data', at('one')])
-  expect((await strand(['export', '--data', at('one'), at('one.ndjson')])).code).toBe(0)
+  const toFile = ['export', '--data', at('one'), at('one.ndjson')]
+  expect(await strand(toFile)).toEqual({ code: 0, stdout: `${at('one.ndjson')}: 35 lines\n`, stderr: '' })
+  const unasked = await strand(toFile)
+  expect([unasked.code, unasked.stderr]).toEqual([2, expect.stringContaining('Say --yes to do it.')])
+  const told = await strand([...toFile, '--yes', '--json'])
+  expect(JSON.parse(told.stdout)).toEqual({ file: at('one.ndjson'), lines: 35 })
   expect(readFileSync(at('one.ndjson'), 'utf8')).toBe(shown.stdout)
   expect(statSync(at('one.ndjson')).mode & 0o777).toBe(0o600)
 
@@ -180,6 +185,19 @@ test.each([
   const ended = await strand(words)
   expect([ended.code, ended.stderr]).toEqual([code, expect.stringMatching(says)])
   expect(existsSync(join(ROOT, 'nowhere'))).toBe(false)
+})
+
+test('an export that is interrupted leaves nothing behind', async () => {
+  const data = await makeStore('interrupted')
+  expect((await strand(['import', writeWorld('many.ndjson', 20_000), '--data', data])).code).toBe(0)
+  // It may be faster than the signal; then it is tried again.
+  for (let code = 0; code === 0; ) {
+    const file = at('interrupted.ndjson')
+    const child = new StrandProcess(['export', file, '--with-secrets', '--yes', '--data', data])
+    await child.until(() => readdirSync(folder).some(name => name.endsWith('.unfinished')))
+    code = await child.end('SIGTERM')
+  }
+  expect(readdirSync(folder).filter(name => name.endsWith('.unfinished'))).toEqual([])
 })
 
 test('an import that was killed in the middle and run again is an import', async () => {
