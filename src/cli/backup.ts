@@ -55,14 +55,22 @@ async function runBackup(file: string | undefined, flags: BackupFlags): Promise<
   }
   const passphrase = readPassphrase(flags.passphraseFile)
   removeWhenInterrupted(unfinishedNames(target))
-  const progress = { copying: new ByteProgress('Copying the store'), packing: new ByteProgress('Packing it') }
+  let phase = 'copying'
+  let progress = new ByteProgress('Copying the store')
   const manifest = await makeBackup({
     config,
     target,
     passphrase,
-    onProgress: (phase, bytes, of) => progress[phase].reach(bytes, of),
+    onProgress: (now, bytes, of) => {
+      if (now !== phase) {
+        progress.end()
+        progress = new ByteProgress('Packing it')
+        phase = now
+      }
+      progress.reach(bytes, of)
+    },
   })
-  for (const each of Object.values(progress)) each.end()
+  progress.end()
   await print(
     flags.json ? `${JSON.stringify({ file: target, ...manifest })}\n` : `${told(target, manifest)}\n`,
   )

@@ -132,8 +132,13 @@ test('a line that is wrong is told with file and number, and nothing is changed'
   const going = await strand(['import', at('wrong.ndjson'), '--data', at('wrong'), '--continue'])
   expect(going.code).toBe(1)
   expect(going.stderr).toContain('line 3: the field "id" was malformed')
-  expect(going.stderr).toEndWith('strand: 1 lines were left out; each is told above\n')
+  expect(going.stderr).toEndWith('strand: 1 line was left out; each is told above\n')
   expect((await strand(['export', '--data', at('wrong')])).stdout).toContain('"Kelp"')
+  const told = await strand(['import', at('wrong.ndjson'), '--data', at('wrong'), '--continue', '--json'])
+  expect(JSON.parse(told.stdout)).toMatchObject({
+    skipped: 1,
+    skipped_lines: [{ line: 3, message: expect.stringContaining('the field "id" was malformed') }],
+  })
 })
 
 test.each([
