@@ -216,7 +216,7 @@ describe('strand backup', () => {
     const without = await runStrand(['verify', file])
     expect(without.code).toBe(0)
     expect(without.stdout).toContain('not tried')
-    expect((await runStrand(['verify', file], environment)).stdout).toContain('1 stream keys tried')
+    expect((await runStrand(['verify', file], environment)).stdout).toContain('1 stream key tried')
     const restored = await runStrand(['restore', file, '--data', fresh('r')])
     expect(restored.stdout).toContain('set STRAND_MASTER_KEYS with given')
   })
@@ -315,6 +315,27 @@ describe('strand verify of a store', () => {
     return folder
   }
 
+  test('finds something where --json is wished too, of a store and of a backup', async () => {
+    const altered = fresh('altered.tar')
+    copyFileSync(backup, altered)
+    truncateSync(altered, 1000)
+    const bad = await runStrand(['verify', altered, '--json'])
+    expect([bad.code, JSON.parse(bad.stdout)]).toEqual([
+      1,
+      {
+        what: altered,
+        problems: [expect.stringContaining('not a whole backup')],
+        notes: [],
+        stream_keys: 0,
+        rows: 0,
+      },
+    ])
+    const refused = await runStrand(['restore', altered, '--data', fresh('refused'), '--json'])
+    expect([refused.code, JSON.parse(refused.stdout)]).toMatchObject([1, { problems: [expect.any(String)] }])
+    const good = await runStrand(['verify', backup, '--json'])
+    expect(JSON.parse(good.stdout)).toMatchObject({ what: backup, problems: [], stream_keys: 2 })
+  })
+
   test('finds a reference to nothing', async () => {
     const folder = await damagedBy(store => store.run("delete from users where id = '1001'"))
     expectRefusal(await runStrand(['verify', '--data', folder]), 'refers to a row of users')
@@ -332,7 +353,7 @@ describe('strand verify of a store', () => {
       "update stream_keys set lookup_hash = 'nothing' where user_id = '1001'",
     ]) {
       const folder = await damagedBy(store => store.run(harm))
-      expectRefusal(await runStrand(['verify', '--data', folder]), '1 stream keys do not open', '1001')
+      expectRefusal(await runStrand(['verify', '--data', folder]), '1 stream key does not open', '1001')
     }
   })
 

@@ -78,7 +78,7 @@ describe('strand doctor', () => {
     const strand = await Installation.start(folder)
     const served = await doctor(['--data', folder, '--url', strand.url])
     expect(served.filter(each => each.level === 'problem')).toEqual([])
-    expect(served.find(each => each.says === 'a server has it open')).toBeDefined()
+    expect(served.find(each => each.says === 'a server has the store open')).toBeDefined()
     expect(served.filter(each => each.about === 'clock').map(each => each.level)).toEqual(['ok', 'ok'])
   })
 
