@@ -137,7 +137,7 @@ export class Import {
       skipped: this.#skipped,
       types: this.#counts,
       dry_run: this.#options.dryRun,
-      seconds: Math.ceil(seconds),
+      seconds: Math.round(seconds * 1000) / 1000,
       lines_per_second: Math.round((this.#lines + this.#skipped) / Math.max(seconds, 0.001)),
     }
   }
@@ -187,6 +187,7 @@ export class Import {
   }
 
   async *#batches(): AsyncGenerator<Batch> {
+    const { fromLine } = this.#options
     let bytes = 0
     const pieces = this.#file.read()
     async function* counted(): AsyncGenerator<Uint8Array> {
@@ -196,8 +197,10 @@ export class Import {
       }
     }
     let waiting: NumberedLine[] = []
+    let last = 0
     for await (const lines of linesOf(counted())) {
-      for (const line of lines) if (line.number >= this.#options.fromLine) waiting.push(line)
+      last = lines.at(-1)?.number ?? last
+      for (const line of lines) if (line.number >= fromLine) waiting.push(line)
       while (waiting.length >= BATCH) {
         yield { ...readAll(waiting.slice(0, BATCH)), bytes }
         waiting = waiting.slice(BATCH)
@@ -209,6 +212,10 @@ export class Import {
       }
     }
     if (waiting.length > 0) yield { ...readAll(waiting), bytes }
+    // Whoever begins in the middle has most likely another file in mind.
+    if (fromLine > 1 && last < fromLine) {
+      throw new WrongLine(fromLine, `there is no such line, the last is ${last}`, false)
+    }
   }
 }
 

@@ -63,7 +63,7 @@ test('what is imported is exported, by standard streams and by files that only t
   const first = await strandReading(world, ['import', '-', '--data', await makeStore('one')])
   expect([first.code, first.stderr]).toEqual([0, ''])
   expect(first.stdout).toMatch(
-    /^34 lines in 1 s, [\d,]+ a second; 0 left out\.\n {2}organization {2}1 created/,
+    /^34 lines in [\d.]+ s, [\d,]+ a second; 0 left out\.\n {2}organization {2}1 created/,
   )
   const shown = await strand(['export', '--data', at('one')])
   const toFile = ['export', '--data', at('one'), at('one.ndjson')]
@@ -190,6 +190,25 @@ test.each([
   const ended = await strand(words)
   expect([ended.code, ended.stderr]).toEqual([code, expect.stringMatching(says)])
   expect(existsSync(join(ROOT, 'nowhere'))).toBe(false)
+})
+
+test('a file that ends before the line to begin at, and one that is compressed, are told', async () => {
+  const data = await makeStore('odd')
+  const world = writeWorld('odd.ndjson', 0)
+  const late = await strand(['import', world, '--from-line', '99', '--data', data])
+  expect([late.code, late.stderr]).toEqual([
+    1,
+    `strand: ${world}, line 99: there is no such line, the last is 4; nothing was changed\n`,
+  ])
+  writeFileSync(at('odd.ndjson.gz'), Bun.gzipSync(readFileSync(world)))
+  const zipped = await strand(['import', at('odd.ndjson.gz'), '--data', data])
+  expect([zipped.code, zipped.stderr]).toEqual([
+    1,
+    expect.stringContaining('line 1: it is not UTF-8 but a gzip'),
+  ])
+  const { seconds } = JSON.parse((await strand(['import', world, '--json', '--data', data])).stdout)
+  expect(seconds).toBeGreaterThan(0)
+  expect(seconds).not.toBe(1)
 })
 
 test('an export that is interrupted leaves nothing behind', async () => {
