@@ -19,6 +19,31 @@ export function storeFlags(command: Command): Command {
     .option('--database-url <url>', 'DATABASE_URL')
 }
 
+/** How a command is told where a server listens, besides. */
+export interface ServerFlags extends StoreFlags {
+  readonly listen?: string
+  readonly operatorListen?: string
+  readonly publicUrl?: string
+}
+
+export function serverFlags(command: Command): Command {
+  return storeFlags(command)
+    .option('--listen <host:port>', 'STRAND_LISTEN')
+    .option('--operator-listen <host:port>', 'STRAND_OPERATOR_LISTEN')
+    .option('--public-url <url>', 'STRAND_PUBLIC_URL')
+}
+
+/** The settings that these flags give. */
+export function settingsIn(flags: ServerFlags) {
+  return {
+    STRAND_LISTEN: flags.listen,
+    STRAND_OPERATOR_LISTEN: flags.operatorListen,
+    STRAND_PUBLIC_URL: flags.publicUrl,
+    STRAND_DATA: flags.data,
+    DATABASE_URL: flags.databaseUrl,
+  }
+}
+
 /** The settings of a store that is there: a folder that was mistyped is not made. */
 export function settingsOfExistingStore(flags: StoreFlags): Config {
   const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)

@@ -57,6 +57,9 @@ describe('strand doctor', () => {
     const before = readdirSync(folder).sort()
     const findings = await doctor(['--data', folder])
     expect(findings.filter(each => each.level === 'problem')).toEqual([])
+    expect(findings.filter(each => each.about === 'store')).toHaveLength(1)
+    const listening = await doctor(['--data', folder, '--listen', 'localhost:9'])
+    expect(listening.find(each => each.about === 'listeners')?.says).toContain('localhost:9')
     for (const about of [
       'store',
       'schema',
