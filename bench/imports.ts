@@ -53,6 +53,7 @@ export async function measureImport(
   const file = join(folder('lines'), 'world.ndjson')
   const lines = await writeLines(file, entitlements)
   const here = folder('import-here')
+  await children.runStrand(['migrate', '--data', here])
   const local = await children.runStrand(['import', file, '--data', here])
   const out = join(folder('lines'), 'out.ndjson')
   const exporting = await children.runStrand(['export', out, '--data', here])

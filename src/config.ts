@@ -53,10 +53,13 @@ type Source = Readonly<Record<string, string | undefined>>
 export class WrongSettings extends Error {
   override readonly name = 'WrongSettings'
   readonly complaints: readonly string[]
+  /** Whether one of them was said on the command line. */
+  readonly isOfFlags: boolean
 
-  constructor(complaints: readonly string[]) {
+  constructor(complaints: readonly string[], isOfFlags = false) {
     super(complaints.join('\n'))
     this.complaints = complaints
+    this.isOfFlags = isOfFlags
   }
 }
 
@@ -106,8 +109,7 @@ export function readConfig(
   environment: Source = process.env,
 ): Config {
   const fromFile = file === undefined ? {} : readSettingsFile(file)
-  const named = { ...fromFile, ...environment, ...given(flags) }
-  return decide(named)
+  return decide({ ...fromFile, ...environment, ...given(flags) }, flags)
 }
 
 /** Where the value of a setting comes from. */
@@ -130,6 +132,7 @@ export function effectiveSettings(flags: Source, file: string | undefined): Effe
   const standards = new Map<string, string>()
   const { listen, dataFolder } = decide(
     Object.assign({}, ...sources.map(([, source]) => source).toReversed()),
+    flags,
     standards,
   )
   standards.set('STRAND_LISTEN', `${listen.host}:${listen.port}`).set('STRAND_DATA', dataFolder)
@@ -157,11 +160,21 @@ function given(flags: Source): Source {
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
 }
 
-/** `standards` is told what stands in for a setting that was left out. */
-function decide(source: Source, standards = new Map<string, string>()): Config {
+/** The flag that gives a setting for one command, of those that have one. */
+const flagOf = (name: string) =>
+  `--${name
+    .replace(/^STRAND_/, '')
+    .toLowerCase()
+    .replaceAll('_', '-')}`
+
+/** What came from `flags` is complained of by the flag. `standards` is told what stands in for a setting that was left out. */
+function decide(source: Source, flags: Source, standards = new Map<string, string>()): Config {
   const complaints: string[] = []
+  let isOfFlags = false
   const complain = (name: string, why: string): undefined => {
-    complaints.push(`${name} ${why}`)
+    const isFlag = Boolean(flags[name])
+    if (isFlag) isOfFlags = true
+    complaints.push(`${isFlag ? flagOf(name) : name} ${why}`)
     return undefined
   }
   for (const name of Object.keys(source)) {
@@ -273,7 +286,7 @@ function decide(source: Source, standards = new Map<string, string>()): Config {
       oneOf('STRAND_LOG_FORMAT', ['json', 'readable'], process.stderr.isTTY ? 'readable' : 'json') ===
       'readable',
   }
-  if (complaints.length > 0) throw new WrongSettings(complaints)
+  if (complaints.length > 0) throw new WrongSettings(complaints, isOfFlags)
   return config
 }
 

@@ -94,6 +94,9 @@ export class ArchiveReader {
       throw new CannotStart(`the backup ${name} cannot be read: ${error.message}`)
     })
     try {
+      if ((await file.stat()).isDirectory()) {
+        throw new CannotStart(`the backup ${name} cannot be read: it is a folder`)
+      }
       return new ArchiveReader(file, name, await findEntries(file, name))
     } catch (error) {
       await file.close()

@@ -83,7 +83,7 @@ function examineEmbedded(config: Config): Finding[] {
   // Whatever was written was written before now, or a clock was or is wrong.
   const ahead = (Date.now() - Date.parse(standing.lastWrite)) / 1000
   findings.push(judgeClock('the last write of the store', Math.min(0, ahead)))
-  findings.push(ok('store', isInUse(file) ? 'a server has it open' : 'no server has it open'))
+  findings.push(ok('server', isInUse(file) ? 'a server has the store open' : 'no server has the store open'))
   return [...findings, ...examineKeyRing(config, streamKeysByMasterKey(file))]
 }
 

@@ -141,7 +141,7 @@ export function judgeKeyRing(ring: readonly string[], sealedBy: ReadonlyMap<stri
     return missing.map(([id, count]) =>
       problem(
         'key ring',
-        `${count} stream keys are sealed with the master key ${id}, which is not in the ring`,
+        `${count} stream ${count === 1 ? 'key is' : 'keys are'} sealed with the master key ${id}, which is not in the ring`,
         'put it back from a backup: without it they cannot be read',
       ),
     )
@@ -151,7 +151,7 @@ export function judgeKeyRing(ring: readonly string[], sealedBy: ReadonlyMap<stri
     ? [
         note(
           'key ring',
-          `${older} stream keys are sealed with an older master key`,
+          `${older} stream ${older === 1 ? 'key is' : 'keys are'} sealed with an older master key`,
           'run strand key-ring reseal',
         ),
       ]

@@ -9,7 +9,7 @@ import { unpackBackup } from './unpack.ts'
 import { type Findings, verifyFolder } from './verify.ts'
 
 /** Where a backup is unpacked until it is known to be whole. */
-const RESTORING_FOLDER = '.restoring'
+export const restoringFolder = (folder: string) => join(folder, '.restoring')
 
 export interface RestoreOptions {
   readonly file: string
@@ -41,7 +41,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     throw new CannotStart(`the folder ${folder} cannot be made: ${error.message}`)
   })
   refuseWhileInUse(folder)
-  const unpacked = join(folder, RESTORING_FOLDER)
+  const unpacked = restoringFolder(folder)
   rmSync(unpacked, { recursive: true, force: true })
   const manifest = await unpackBackup({
     file,

@@ -18,7 +18,7 @@ export interface Findings {
   readonly problems: readonly string[]
   /** What could not be looked at, and why. */
   readonly notes: readonly string[]
-  readonly streamKeys: number
+  readonly stream_keys: number
   readonly rows: number
 }
 
@@ -36,12 +36,12 @@ export async function verifyFolder(
 ): Promise<Findings> {
   const store = join(folder, STORE_FILE)
   const broken = complaintsOf(store, 'full').map(words => `the store is damaged: ${words}`)
-  if (broken.length > 0) return { problems: broken, notes: [], streamKeys: 0, rows: 0 }
+  if (broken.length > 0) return { problems: broken, notes: [], stream_keys: 0, rows: 0 }
   const { schema } = standingOf(store)
   const total = Object.values(rowsOf(store)).reduce((sum, count) => sum + count, 0)
   if (schema > SCHEMA_VERSION) {
     const newer = `the store has schema ${schema} and this program knows ${SCHEMA_VERSION}: use a newer Strand`
-    return { problems: [newer], notes: [], streamKeys: 0, rows: total }
+    return { problems: [newer], notes: [], stream_keys: 0, rows: total }
   }
   const hasAudit = schema >= FIRST_WITH_AUDIT
   const flaw = hasAudit ? await auditFlawIn(store) : undefined
@@ -50,16 +50,16 @@ export async function verifyFolder(
   if (keys === undefined) {
     const note =
       'the stream keys were not tried, because the master keys are not here: give --passphrase-file or STRAND_MASTER_KEYS'
-    return { problems: unproven, notes: [note], streamKeys: 0, rows: total }
+    return { problems: unproven, notes: [note], stream_keys: 0, rows: total }
   }
-  const { problems, streamKeys } = await tryStreamKeys(store, new KeyRing(keys))
-  return { problems: [...unproven, ...problems], notes: [], streamKeys, rows: total }
+  const { problems, stream_keys } = await tryStreamKeys(store, new KeyRing(keys))
+  return { problems: [...unproven, ...problems], notes: [], stream_keys, rows: total }
 }
 
 async function tryStreamKeys(
   store: string,
   ring: KeyRing,
-): Promise<Pick<Findings, 'problems' | 'streamKeys'>> {
+): Promise<Pick<Findings, 'problems' | 'stream_keys'>> {
   const streamKeys = new StreamKeys(ring)
   const missing = new Map<string, number>()
   const altered: string[] = []
@@ -72,13 +72,14 @@ async function tryStreamKeys(
     }
   }
   const problems = [...missing].map(
-    ([id, count]) => `${count} stream keys are sealed with the master key ${id}, which is not in the ring`,
+    ([id, count]) =>
+      `${count} stream ${count === 1 ? 'key is' : 'keys are'} sealed with the master key ${id}, which is not in the ring`,
   )
   if (altered.length > 0) {
     const named = altered.slice(0, MOST_NAMED).join(', ')
     problems.push(
-      `${altered.length} stream keys do not open, of users ${named}: they were altered, or a master key is another one`,
+      `${altered.length} stream ${altered.length === 1 ? 'key does' : 'keys do'} not open, of users ${named}: they were altered, or a master key is another one`,
     )
   }
-  return { problems, streamKeys: tried }
+  return { problems, stream_keys: tried }
 }

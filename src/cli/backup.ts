@@ -8,6 +8,7 @@ import { CannotStart } from '../kit/cannot-start.ts'
 import { ByteProgress } from './byte-progress.ts'
 import { confirm } from './confirm.ts'
 import { removeWhenInterrupted } from './interruption.ts'
+import { requireReplaceable } from './output-file.ts'
 import { readPassphrase } from './passphrase-file.ts'
 import { print } from './print.ts'
 import { type StoreFlags, storeFlags } from './store-flags.ts'
@@ -48,19 +49,28 @@ async function runBackup(file: string | undefined, flags: BackupFlags): Promise<
     )
   }
   const target = file ?? `strand-backup-${stamp(Date.now())}.tar`
+  requireReplaceable(target)
   if (existsSync(target) && !(await confirm(`${target} is there already. Replace it?`, flags.yes))) {
     throw new CannotStart(`${target} was left as it is`)
   }
   const passphrase = readPassphrase(flags.passphraseFile)
   removeWhenInterrupted(unfinishedNames(target))
-  const progress = { copying: new ByteProgress('Copying the store'), packing: new ByteProgress('Packing it') }
+  let phase = 'copying'
+  let progress = new ByteProgress('Copying the store')
   const manifest = await makeBackup({
     config,
     target,
     passphrase,
-    onProgress: (phase, bytes, of) => progress[phase].reach(bytes, of),
+    onProgress: (now, bytes, of) => {
+      if (now !== phase) {
+        progress.end()
+        progress = new ByteProgress('Packing it')
+        phase = now
+      }
+      progress.reach(bytes, of)
+    },
   })
-  for (const each of Object.values(progress)) each.end()
+  progress.end()
   await print(
     flags.json ? `${JSON.stringify({ file: target, ...manifest })}\n` : `${told(target, manifest)}\n`,
   )

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { effectiveSettings, type Origin } from '../config.ts'
 import { print } from './print.ts'
-import { type StoreFlags, storeFlags } from './store-flags.ts'
+import { type ServerFlags, serverFlags, settingsIn } from './store-flags.ts'
 
 const FROM: Readonly<Record<Origin, string>> = {
   flag: 'flag',
@@ -10,7 +10,7 @@ const FROM: Readonly<Record<Origin, string>> = {
   default: 'default',
 }
 
-export const configCommand = storeFlags(new Command('config'))
+export const configCommand = serverFlags(new Command('config'))
   .description('print the settings that are in effect and where each comes from; secrets are not shown')
   .option('--json', 'print them as one line of JSON', false)
   .addHelpText(
@@ -25,11 +25,8 @@ Examples:
   )
   .action(runConfig)
 
-async function runConfig(flags: StoreFlags & { readonly json: boolean }): Promise<void> {
-  const settings = effectiveSettings(
-    { STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl },
-    flags.config,
-  )
+async function runConfig(flags: ServerFlags & { readonly json: boolean }): Promise<void> {
+  const settings = effectiveSettings(settingsIn(flags), flags.config)
   if (flags.json) {
     const listed = settings.map(({ name, value, from }) => ({ name, value: value ?? null, from }))
     return print(`${JSON.stringify({ settings: listed })}\n`)

@@ -5,6 +5,7 @@ import { readScenarioFile } from '../demo/read-scenario.ts'
 import { type ClockStart, parseMoment } from '../kit/clock.ts'
 import { serveDemo } from '../serve-demo.ts'
 import { CalledWrongly } from './called-wrongly.ts'
+import { requireWritable } from './output-file.ts'
 import { print } from './print.ts'
 import { listenForStop, stopInGoodOrder } from './signals.ts'
 
@@ -25,7 +26,7 @@ interface DemoFlags {
 
 export const demoCommand = new Command('demo')
   .description('serve a made-up world to try everything on: people, live streams with moving viewers, drops')
-  .option('--port <port>', 'port to listen on', '8080')
+  .option('--port <port>', 'port to listen on', port, '8080')
   .option('--seed <number>', 'the same seed makes the same world', whole(0), 42)
   .option('--streams <count>', 'how many channels are live', whole(1), 200)
   .option('--json', 'print what one needs to know as one line of JSON', false)
@@ -57,6 +58,7 @@ Examples:
   .action(runDemo)
 
 async function runDemo(flags: DemoFlags): Promise<void> {
+  if (flags.world !== undefined) requireWritable(flags.world)
   const stopAsked = flags.untilStdinEnds ? Promise.race([listenForStop(), stdinEnd()]) : listenForStop()
   const demo = await serveDemo({
     port: flags.port,
@@ -138,6 +140,13 @@ function whole(low: number): (text: string) => number {
     }
     return value
   }
+}
+
+function port(text: string): string {
+  if (!/^[0-9]{1,5}$/.test(text) || Number(text) > 65535) {
+    throw new InvalidArgumentError('give a port, a number up to 65535.')
+  }
+  return text
 }
 
 function moment(text: string): number {

@@ -4,14 +4,14 @@ import { type Finding, problem } from '../care/finding.ts'
 import { readConfig, WrongSettings } from '../config.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { print } from './print.ts'
-import { type StoreFlags, storeFlags } from './store-flags.ts'
+import { type ServerFlags, serverFlags, settingsIn } from './store-flags.ts'
 
-interface DoctorFlags extends StoreFlags {
+interface DoctorFlags extends ServerFlags {
   readonly url?: string
   readonly json: boolean
 }
 
-export const doctorCommand = storeFlags(new Command('doctor'))
+export const doctorCommand = serverFlags(new Command('doctor'))
   .description('look at what this installation stands on, and say what is wrong and what to do')
   .option('--url <url>', 'also hold the clock against that of the server at this URL')
   .option('--json', 'print the findings as one line of JSON', false)
@@ -39,7 +39,7 @@ async function runDoctor(flags: DoctorFlags): Promise<void> {
 /** With wrong settings there is nothing further to look at: which store would it be? */
 async function findingsOf(flags: DoctorFlags): Promise<Finding[]> {
   try {
-    const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
+    const config = readConfig(settingsIn(flags), flags.config)
     return await examine(config, flags.url)
   } catch (error) {
     if (!(error instanceof WrongSettings)) throw error

@@ -2,26 +2,34 @@ import { existsSync } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { Command } from 'commander'
 import { StreamKeys } from '../auth/stream-keys.ts'
-import { readConfig } from '../config.ts'
-import { openDataFolder, storeFileOf } from '../data-folder.ts'
+import { openDataFolder } from '../data-folder.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { openStore } from '../open-store.ts'
 import { exportLines, SealedKey } from '../transfer/export.ts'
 import { writeAll } from '../transfer/spool.ts'
 import { inOneSentence } from '../transfer/trouble.ts'
 import { CalledWrongly } from './called-wrongly.ts'
+import { confirm } from './confirm.ts'
+import { removeWhenInterrupted } from './interruption.ts'
+import { requireReplaceable } from './output-file.ts'
+import { print } from './print.ts'
 import { Progress } from './progress.ts'
-import { callControl, type RemoteFlags, remoteFlags } from './remote.ts'
-import { storeFlags } from './store-flags.ts'
+import { callControl } from './remote.ts'
+import { settingsOfExistingStore } from './store-flags.ts'
+import { type Server, serverOf, type TargetFlags, targetFlags } from './verbs/target.ts'
 
-interface ExportFlags extends RemoteFlags {
+interface ExportFlags extends TargetFlags {
   readonly withSecrets: boolean
+  readonly yes: boolean
+  readonly json: boolean
 }
 
-export const exportCommand = remoteFlags(storeFlags(new Command('export')))
+export const exportCommand = targetFlags(new Command('export'))
   .description('write everything down as lines of JSON that strand import takes')
   .argument('[file]', 'where to write; standard output if left out')
   .option('--with-secrets', 'password hashes, client secret hashes and stream keys too', false)
+  .option('--yes', 'replace the file if it is there', false)
+  .option('--json', 'print the name of the file and how many lines it has as one line of JSON', false)
   .addHelpText(
     'after',
     `
@@ -32,6 +40,7 @@ you can read it, and only from the store itself, not with --url.
 Examples:
   strand export world.ndjson
   strand export | gzip > world.ndjson.gz
+  strand export world.ndjson --yes
   strand export --url http://localhost:8080 --token-file operator-token demo.ndjson
   strand export --with-secrets moving.ndjson`,
   )
@@ -43,18 +52,34 @@ async function runExport(file: string | undefined, flags: ExportFlags): Promise<
   if (flags.url !== undefined && flags.withSecrets) {
     throw new CalledWrongly('--with-secrets works on the store itself: leave --url out, and run it there')
   }
+  if (file === undefined && flags.json) {
+    throw new CalledWrongly('--json tells of the file: name one, as standard output has the lines')
+  }
+  const server = serverOf(flags)
+  if (file !== undefined) await mayReplace(file, flags.yes)
   const work = (write: Write) =>
-    flags.url === undefined ? exportStore(flags, write) : exportServer(flags, write)
+    server === undefined ? exportStore(flags, write) : exportServer(server, write)
   const progress = new Progress('exporting', { unit: 'lines' })
+  let count = 0
   const told = async (write: (text: string | Uint8Array) => Promise<unknown>) => {
     await work(async (text, lines) => {
       await write(text)
+      count = lines
       progress.reach(lines)
     })
     progress.end()
   }
-  if (file === undefined) await told(text => Bun.write(Bun.stdout, text))
-  else await intoFile(file, told)
+  if (file === undefined) return told(text => Bun.write(Bun.stdout, text))
+  await intoFile(file, told)
+  const lines = `${count.toLocaleString('en-US')} ${count === 1 ? 'line' : 'lines'}`
+  await print(flags.json ? `${JSON.stringify({ file, lines: count })}\n` : `${file}: ${lines}\n`)
+}
+
+async function mayReplace(file: string, yes: boolean): Promise<void> {
+  requireReplaceable(file)
+  if (existsSync(file) && !(await confirm(`${file} is there already. Replace it?`, yes))) {
+    throw new CannotStart(`${file} was left as it is`)
+  }
 }
 
 /** The file is there when it is whole. */
@@ -63,6 +88,7 @@ async function intoFile(
   work: (write: (text: string | Uint8Array) => Promise<unknown>) => Promise<void>,
 ): Promise<void> {
   const unfinished = `${file}.${process.pid}.unfinished`
+  removeWhenInterrupted([unfinished])
   let handle: FileHandle
   try {
     handle = await open(unfinished, 'wx', 0o600)
@@ -82,10 +108,7 @@ async function intoFile(
 }
 
 async function exportStore(flags: ExportFlags, write: Write): Promise<void> {
-  const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
-  if (config.databaseUrl === undefined && !existsSync(storeFileOf(config))) {
-    throw new CannotStart(`there is no store in ${config.dataFolder}: name its folder with --data`)
-  }
+  const config = settingsOfExistingStore(flags)
   const streamKeys = flags.withSecrets ? new StreamKeys(openDataFolder(config).ring) : undefined
   const store = await openStore(config)
   try {
@@ -98,8 +121,8 @@ async function exportStore(flags: ExportFlags, write: Write): Promise<void> {
   }
 }
 
-async function exportServer(flags: ExportFlags, write: Write): Promise<void> {
-  const response = await callControl(flags, '/export')
+async function exportServer(server: Server, write: Write): Promise<void> {
+  const response = await callControl(server, '/export')
   let lines = 0
   for await (const piece of response.body ?? new Blob().stream()) {
     for (const byte of piece) if (byte === 0x0a) lines += 1

@@ -1,11 +1,14 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { type Address, readConfig } from '../config.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
+import { CalledWrongly } from './called-wrongly.ts'
+import { print } from './print.ts'
 
 interface HealthcheckFlags {
   readonly config?: string
   readonly url?: string
   readonly wait: number
+  readonly json: boolean
 }
 
 const PAUSE_MILLISECONDS = 100
@@ -17,19 +20,29 @@ export const healthcheckCommand = new Command('healthcheck')
   .option('--config <file>', 'settings as NAME=value lines')
   .option('--url <url>', 'ask this server instead of the one that the settings name')
   .option('--wait <seconds>', 'go on asking for so long until it is ready to serve', seconds, 0)
+  .option('--json', 'print the outcome as one line of JSON', false)
   .addHelpText('after', '\nExamples:\n  strand healthcheck\n  strand healthcheck --wait 30')
   .action(async (flags: HealthcheckFlags) => {
-    const base = flags.url?.replace(/\/+$/, '') ?? urlOf(readConfig({}, flags.config).listen)
+    const base = givenUrl(flags.url) ?? urlOf(readConfig({}, flags.config).listen)
     // A server that is waited for is to have its store; one that is watched is not to be ended for the store's sake.
     const url = `${base}/${flags.wait > 0 ? 'readyz' : 'healthz'}`
     const deadline = performance.now() + flags.wait * 1000
     for (;;) {
       const failure = await ask(url)
+      if (failure !== undefined && performance.now() < deadline) {
+        await Bun.sleep(PAUSE_MILLISECONDS)
+        continue
+      }
+      if (flags.json) await print(`${JSON.stringify({ url, ok: failure === undefined, failure })}\n`)
       if (failure === undefined) return
-      if (performance.now() >= deadline) throw new CannotStart(`${url} ${failure}`)
-      await Bun.sleep(PAUSE_MILLISECONDS)
+      throw new CannotStart(`${url} ${failure}`)
     }
   })
+
+function givenUrl(url: string | undefined): string | undefined {
+  if (url === undefined || (/^https?:\/\//.test(url) && URL.canParse(url))) return url?.replace(/\/+$/, '')
+  throw new CalledWrongly(`--url must be an http or https URL, not "${url}"`)
+}
 
 /** Why it is not well; undefined if it is. */
 async function ask(url: string): Promise<string | undefined> {

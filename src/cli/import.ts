@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs'
 import { Command } from 'commander'
 import { StreamKeys } from '../auth/stream-keys.ts'
-import { readConfig } from '../config.ts'
 import { prepareDataFolder } from '../data-folder.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { systemClock } from '../kit/clock.ts'
@@ -14,23 +13,28 @@ import {
   WrongLine,
 } from '../transfer/import.ts'
 import { linesOf } from '../transfer/lines.ts'
-import { openFile, type Rereadable, spool } from '../transfer/spool.ts'
+import { comingFrom, openFile, type Rereadable, spool } from '../transfer/spool.ts'
 import { inOneSentence } from '../transfer/trouble.ts'
+import { ByteProgress } from './byte-progress.ts'
 import { CalledWrongly } from './called-wrongly.ts'
 import { commandLine } from './command-line.ts'
 import { print } from './print.ts'
 import { Progress } from './progress.ts'
-import { callControl, type RemoteFlags, remoteFlags } from './remote.ts'
-import { storeFlags } from './store-flags.ts'
+import { callControl } from './remote.ts'
+import { settingsOfExistingStore } from './store-flags.ts'
+import { type Server, serverOf, type TargetFlags, targetFlags } from './verbs/target.ts'
 
-interface ImportFlags extends RemoteFlags {
+/** Of a file in which everything is wrong, not everything is held in memory. */
+const MOST_SKIPPED_KEPT = 10_000
+
+interface ImportFlags extends TargetFlags {
   readonly dryRun: boolean
   readonly continue: boolean
   readonly fromLine: string
   readonly json: boolean
 }
 
-export const importCommand = remoteFlags(storeFlags(new Command('import')))
+export const importCommand = targetFlags(new Command('import'))
   .description('make or change everything that the lines of a file tell of')
   .argument('<file>', 'lines of JSON as strand export writes them; - for standard input')
   .option('--dry-run', 'only check', false)
@@ -53,10 +57,18 @@ Examples:
 
 async function runImport(file: string, flags: ImportFlags): Promise<void> {
   const options = optionsOf(flags)
+  const server = serverOf(flags)
+  const skipped = new SkippedLines()
   const summary =
-    flags.url === undefined ? await importHere(file, flags, options) : await importThere(file, flags, options)
-  await print(flags.json ? `${JSON.stringify(summary)}\n` : inWords(summary))
-  if (summary.skipped > 0) throw new CannotStart(`${summary.skipped} lines were left out; each is told above`)
+    server === undefined
+      ? await importHere(file, flags, options, skipped)
+      : await importThere(file, server, options, skipped)
+  const inJson = { ...summary, skipped_lines: skipped.kept }
+  await print(flags.json ? `${JSON.stringify(inJson)}\n` : inWords(summary))
+  if (summary.skipped > 0)
+    throw new CannotStart(
+      `${summary.skipped === 1 ? '1 line was' : `${summary.skipped} lines were`} left out; each is told above`,
+    )
 }
 
 function optionsOf(flags: ImportFlags): ImportOptions {
@@ -66,8 +78,13 @@ function optionsOf(flags: ImportFlags): ImportOptions {
   return { goesOn: flags.continue, dryRun: flags.dryRun, fromLine: Number(flags.fromLine) }
 }
 
-async function importHere(file: string, flags: ImportFlags, options: ImportOptions): Promise<ImportSummary> {
-  const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
+async function importHere(
+  file: string,
+  flags: ImportFlags,
+  options: ImportOptions,
+  skipped: SkippedLines,
+): Promise<ImportSummary> {
+  const config = settingsOfExistingStore(flags)
   const input = await openInput(file, () => {
     prepareDataFolder(config)
     return config.dataFolder
@@ -79,8 +96,8 @@ async function importHere(file: string, flags: ImportFlags, options: ImportOptio
       streamKeys: new StreamKeys(folder.ring),
       clock: systemClock,
     })
-    if (options.dryRun || !options.goesOn) await show('checking', running.check(), input.size)
-    if (!options.dryRun) await show('importing', running.apply(), input.size)
+    if (options.dryRun || !options.goesOn) await show('checking', running.check(), input.size, skipped)
+    if (!options.dryRun) await show('importing', running.apply(), input.size, skipped)
     return running.summary()
   } catch (error) {
     throw error instanceof WrongLine ? wrongLine(file, error) : inOneSentence(error)
@@ -100,39 +117,59 @@ function wrongLine(file: string, { line, why, isApplied }: WrongLine): CannotSta
 async function openInput(file: string, spoolFolder: () => string): Promise<Rereadable> {
   if (file === '-') return spool(Bun.stdin.stream(), spoolFolder())
   try {
-    if (statSync(file).isFile()) return await openFile(file)
-    return await spool(Bun.file(file).stream(), spoolFolder())
+    const what = statSync(file)
+    if (what.isDirectory()) throw new Error('it is a folder')
+    return what.isFile() ? await openFile(file) : await spool(comingFrom(file), spoolFolder())
   } catch (error) {
     throw new CannotStart(`${file} cannot be read: ${(error as Error).message}`)
   }
 }
 
 /** Follows the work on a terminal. Lines that are left out are told wherever standard error goes. */
-async function show(what: string, work: AsyncIterable<ImportNews>, size: number | undefined): Promise<void> {
-  let progress: Progress | undefined
+async function show(
+  what: string,
+  work: AsyncIterable<ImportNews>,
+  size: number | undefined,
+  skipped: SkippedLines,
+): Promise<void> {
+  const began = performance.now()
+  const inBytes = new ByteProgress(what)
+  let inLines: Progress | undefined
   for await (const news of work) {
-    if ('skipped' in news) tell(news.skipped)
+    if ('skipped' in news) skipped.tell(news.skipped)
     if (!('progress' in news)) continue
     const { lines, bytes, of } = news.progress
     // How many lines there are is known at the second reading; at the first, how large the file is.
-    const inLines = of !== undefined || size === undefined
-    progress ??= new Progress(
-      what,
-      inLines ? { unit: 'lines', total: of } : { unit: 'MB', total: size / 1e6 },
-    )
-    progress.reach(inLines ? lines : bytes / 1e6)
+    if (of === undefined && size !== undefined) inBytes.reach(bytes, size)
+    else {
+      inLines ??= new Progress(what, { unit: 'lines', total: of, began })
+      inLines.reach(lines)
+    }
   }
-  progress?.end()
+  inBytes.end()
+  inLines?.end()
 }
 
-function tell({ line, message }: { line: number; message: string }): void {
-  process.stderr.write(`line ${line}: ${message}; left out\n`)
+interface SkippedLine {
+  readonly line: number
+  readonly message: string
+}
+
+/** The lines that were left out. Each is told at once; for the summary the first ones are kept. */
+class SkippedLines {
+  readonly kept: SkippedLine[] = []
+
+  tell(skipped: SkippedLine): void {
+    process.stderr.write(`line ${skipped.line}: ${skipped.message}; left out\n`)
+    if (this.kept.length < MOST_SKIPPED_KEPT) this.kept.push(skipped)
+  }
 }
 
 async function importThere(
   file: string,
-  flags: ImportFlags,
+  server: Server,
   { goesOn, dryRun, fromLine }: ImportOptions,
+  skipped: SkippedLines,
 ): Promise<ImportSummary> {
   const query = new URLSearchParams({
     continue: String(goesOn),
@@ -153,8 +190,8 @@ async function importThere(
   }
   try {
     const init = { method: 'POST', body: body() as unknown as ReadableStream, duplex: 'half' }
-    const response = await callControl(flags, `/import?${query}`, init as RequestInit)
-    return await follow(response)
+    const response = await callControl(server, `/import?${query}`, init as RequestInit)
+    return await follow(response, skipped)
   } finally {
     await input?.close()
   }
@@ -167,15 +204,16 @@ interface RemoteNews {
   readonly summary?: ImportSummary
 }
 
-async function follow(response: Response): Promise<ImportSummary> {
+async function follow(response: Response, skipped: SkippedLines): Promise<ImportSummary> {
+  const began = performance.now()
   let progress: Progress | undefined
   for await (const lines of linesOf(response.body ?? new Blob().stream())) {
     for (const { text = '{}' } of lines) {
       const news = JSON.parse(text) as RemoteNews
-      if (news.skipped !== undefined) tell(news.skipped)
+      if (news.skipped !== undefined) skipped.tell(news.skipped)
       if (news.failure !== undefined) throw new CannotStart(`the server says: ${news.failure.message}`)
       if (news.progress !== undefined) {
-        progress ??= new Progress('importing', { unit: 'lines', total: news.progress.of })
+        progress ??= new Progress('importing', { unit: 'lines', total: news.progress.of, began })
         progress.reach(news.progress.lines)
       }
       if (news.summary === undefined) continue

@@ -31,6 +31,7 @@ const listCommand = storeFlags(new Command('list'))
 
 const addCommand = storeFlags(new Command('add'))
   .description('make a new master key; servers that run take it up, and then seal with it')
+  .option('--json', 'print its name as one line of JSON', false)
   .addHelpText(
     'after',
     `
@@ -46,11 +47,13 @@ Examples:
 const promoteCommand = storeFlags(new Command('promote'))
   .description('make a master key that is in the ring the one that seals; for an add that was interrupted')
   .argument('<id>', 'the name of the key')
+  .option('--json', 'print its name as one line of JSON', false)
   .addHelpText('after', '\nExamples:\n  strand key-ring promote Ab3dE9xK')
   .action(runPromote)
 
 const resealCommand = storeFlags(new Command('reseal'))
   .description('seal every stream key with the newest master key; servers go on meanwhile')
+  .option('--json', 'print the outcome as one line of JSON', false)
   .addHelpText(
     'after',
     `
@@ -66,6 +69,7 @@ const retireCommand = storeFlags(new Command('retire'))
   .description('take a master key out of the ring; refused while anything is sealed with it')
   .argument('<id>', 'the name of the key')
   .option('--yes', 'do not ask', false)
+  .option('--json', 'print its name as one line of JSON', false)
   .addHelpText(
     'after',
     `
@@ -84,7 +88,11 @@ export const keyRingCommand = new Command('key-ring')
   .addCommand(resealCommand)
   .addCommand(retireCommand)
 
-async function runList(flags: StoreFlags & { readonly json: boolean }): Promise<void> {
+interface KeyRingFlags extends StoreFlags {
+  readonly json: boolean
+}
+
+async function runList(flags: KeyRingFlags): Promise<void> {
   const config = settingsOf(flags)
   const ring = ringOf(config)
   const counts = await withStore(config, store => store.streamKeys.countByMasterKey())
@@ -100,28 +108,36 @@ async function runList(flags: StoreFlags & { readonly json: boolean }): Promise<
   if (flags.json) return print(`${JSON.stringify({ keys })}\n`)
   const lines = keys.map(({ id, newest, in_ring, stream_keys }) => {
     const remark = newest ? '  seals' : in_ring ? '' : '  MISSING'
-    return `${id.padEnd(33)}${stream_keys.toLocaleString('en-US').padStart(12)} stream keys${remark}\n`
+    return `${id.padEnd(33)}${stream_keys.toLocaleString('en-US').padStart(12)} stream ${stream_keys === 1 ? 'key' : 'keys'}${remark}\n`
   })
   await print(lines.join(''))
 }
 
-async function runAdd(flags: StoreFlags): Promise<void> {
+async function runAdd(flags: KeyRingFlags): Promise<void> {
   const file = ownFile(settingsOf(flags))
   const id = addMasterKey(file)
   process.stderr.write(`Waiting ${TAKEN_UP_MILLISECONDS / 1000} s for servers that run to take up ${id}.\n`)
   await Bun.sleep(TAKEN_UP_MILLISECONDS)
   promoteMasterKey(file, id)
   await Bun.sleep(TAKEN_UP_MILLISECONDS)
-  await print(`The master key ${id} seals from now on. Seal what is older with it: strand key-ring reseal\n`)
+  await tell(
+    flags,
+    { id },
+    `The master key ${id} seals from now on. Seal what is older with it: strand key-ring reseal`,
+  )
 }
 
-async function runPromote(id: string, flags: StoreFlags): Promise<void> {
+async function runPromote(id: string, flags: KeyRingFlags): Promise<void> {
   promoteMasterKey(ownFile(settingsOf(flags)), id)
   await Bun.sleep(TAKEN_UP_MILLISECONDS)
-  await print(`The master key ${id} seals from now on. Seal what is older with it: strand key-ring reseal\n`)
+  await tell(
+    flags,
+    { id },
+    `The master key ${id} seals from now on. Seal what is older with it: strand key-ring reseal`,
+  )
 }
 
-async function runReseal(flags: StoreFlags): Promise<void> {
+async function runReseal(flags: KeyRingFlags): Promise<void> {
   const config = settingsOf(flags)
   const ring = ringOf(config)
   const { resealed, unopened } = await withStore(config, async store => {
@@ -130,8 +146,10 @@ async function runReseal(flags: StoreFlags): Promise<void> {
     progress.end()
     return outcome
   })
-  await print(
-    `${resealed.toLocaleString('en-US')} stream keys were sealed with the master key ${ring.newest}.\n`,
+  await tell(
+    flags,
+    { id: ring.newest, resealed, unopened },
+    `${resealed.toLocaleString('en-US')} stream ${resealed === 1 ? 'key was' : 'keys were'} sealed with the master key ${ring.newest}.`,
   )
   if (unopened.length > 0) {
     throw new CannotStart(
@@ -140,14 +158,18 @@ async function runReseal(flags: StoreFlags): Promise<void> {
   }
 }
 
-async function runRetire(id: string, flags: StoreFlags & { readonly yes: boolean }): Promise<void> {
+async function runRetire(id: string, flags: KeyRingFlags & { readonly yes: boolean }): Promise<void> {
   const config = settingsOf(flags)
   const file = ownFile(config)
   if (!(await confirm(`Without the master key ${id}, older backups cannot be read. Retire it?`, flags.yes))) {
     throw new CannotStart(`${id} was left in the ring`)
   }
   await withStore(config, store => retireMasterKey(store, file, id))
-  await print(`The master key ${id} is retired.\n`)
+  await tell(flags, { id }, `The master key ${id} is retired.`)
+}
+
+function tell({ json }: KeyRingFlags, outcome: object, sentence: string): Promise<void> {
+  return print(json ? `${JSON.stringify(outcome)}\n` : `${sentence}\n`)
 }
 
 function settingsOf(flags: StoreFlags): Config {

@@ -6,6 +6,7 @@ import { type StoreFlags, storeFlags } from './store-flags.ts'
 
 export const migrateCommand = storeFlags(new Command('migrate'))
   .description('bring the schema of the store to this version; nodes that run go on meanwhile')
+  .option('--json', 'print it as one line of JSON', false)
   .addHelpText(
     'after',
     `
@@ -19,12 +20,13 @@ Examples:
   )
   .action(runMigrate)
 
-async function runMigrate(flags: StoreFlags): Promise<void> {
+async function runMigrate(flags: StoreFlags & { readonly json: boolean }): Promise<void> {
   const store = await openStore(
     readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config),
   )
   await store.close()
   const { version, applied } = store.schema
+  if (flags.json) return print(`${JSON.stringify({ schema_version: version, steps: applied })}\n`)
   const steps =
     applied === 0 ? 'nothing was to be done' : `${applied} ${applied === 1 ? 'step' : 'steps'} taken`
   await print(`The store is at schema ${version}: ${steps}.\n`)

@@ -56,11 +56,21 @@ Examples:
     .addCommand(openapiCommand)
     .addCommand(completionCommand)
     .addCommand(docsCommand, { hidden: true })
-    .addCommand(new Command('version').description('print the version').action(() => print(`${VERSION}\n`)))
+    .addCommand(versionCommand())
   for (const noun of nounCommands({ user: [passwordCommand], audit: [auditVerifyCommand] }))
     program.addCommand(noun)
   throwInsteadOfExit(program)
   return program
+}
+
+function versionCommand(): Command {
+  return new Command('version')
+    .description('print the version')
+    .option('--json', 'print it as one line of JSON', false)
+    .addHelpText('after', '\nExamples:\n  strand version\n  strand version --json')
+    .action(({ json }: { readonly json: boolean }) =>
+      print(json ? `${JSON.stringify({ version: VERSION })}\n` : `${VERSION}\n`),
+    )
 }
 
 /** Runs `strand` with these words and gives the exit code: 0 done, 1 failed, 2 called wrongly. */
@@ -83,7 +93,7 @@ function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof WrongSettings) {
     for (const complaint of error.complaints) say(complaint)
-    return 1
+    return error.isOfFlags ? 2 : 1
   }
   if (error instanceof CalledWrongly || error instanceof BadScenario) {
     say(error.message)
@@ -91,9 +101,16 @@ function exitCodeOf(error: unknown): number {
   }
   // Whoever was reading has read enough, as behind a pipe to head.
   if ((error as { code?: unknown }).code === 'EPIPE') return 0
-  if (error instanceof CannotStart || error instanceof StrandError) say(error.message)
+  if (error instanceof CannotStart || error instanceof StrandError || isOfSystem(error)) say(error.message)
   else say(error instanceof Error ? (error.stack ?? error.message) : String(error))
   return 1
+}
+
+/** What the system refused, such as a file that is not there, is no mistake of the program. */
+function isOfSystem(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false
+  const { code, errno, syscall } = error as NodeJS.ErrnoException
+  return /^E[A-Z0-9]+$/.test(code ?? '') && (errno !== undefined || syscall !== undefined)
 }
 
 function say(sentence: string): void {

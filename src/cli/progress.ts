@@ -9,6 +9,8 @@ export interface ProgressOptions {
   /** Where it is shown. Nothing is written where nobody sees it. */
   readonly out?: { readonly isTTY?: boolean; write(text: string): unknown }
   readonly now?: () => number
+  /** When the work began, if that was before how much there is was known; by the same clock as `now`. */
+  readonly began?: number
 }
 
 /** Shows on a terminal how far long work has got, how fast it goes and how long it will still take. */
@@ -26,7 +28,7 @@ export class Progress {
     this.#options = options
     this.#out = options.out ?? process.stderr
     this.#now = options.now ?? (() => performance.now())
-    this.#began = this.#now()
+    this.#began = options.began ?? this.#now()
   }
 
   /** Tells how much is done by now, all in all. */

@@ -1,10 +1,11 @@
 import { Command } from 'commander'
 import type { Manifest } from '../care/manifest.ts'
-import { inTheWay, type Restored, restoreBackup } from '../care/restore.ts'
+import { inTheWay, type Restored, restoreBackup, restoringFolder } from '../care/restore.ts'
 import { readConfig } from '../config.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { ByteProgress } from './byte-progress.ts'
 import { confirm } from './confirm.ts'
+import { removeWhenInterrupted } from './interruption.ts'
 import { readPassphrase } from './passphrase-file.ts'
 import { print } from './print.ts'
 
@@ -49,6 +50,7 @@ async function runRestore(file: string, flags: RestoreFlags): Promise<void> {
     const question = `The folder ${folder} holds ${present.join(', ')}. Put that aside and restore?`
     if (!(await confirm(question, flags.yes))) throw new CannotStart(`${folder} was left as it is`)
   }
+  removeWhenInterrupted([restoringFolder(folder)])
   const progress = new ByteProgress('Unpacking')
   const restored = await restoreBackup({
     file,
@@ -56,6 +58,11 @@ async function runRestore(file: string, flags: RestoreFlags): Promise<void> {
     passphrase,
     masterKeys,
     onProgress: (bytes, of) => progress.reach(bytes, of),
+  }).catch(async (error: Error) => {
+    if (flags.json && error instanceof CannotStart) {
+      await print(`${JSON.stringify({ folder, problems: [error.message] })}\n`)
+    }
+    throw error
   })
   progress.end()
   const { manifest, findings, replaced } = restored
@@ -69,7 +76,7 @@ async function runRestore(file: string, flags: RestoreFlags): Promise<void> {
 function told(folder: string, manifest: Manifest, { findings, replaced }: Restored): string {
   const { created_at, strand_version, schema_version, master_keys } = manifest
   const lines = [
-    `${folder} is as the store was at ${created_at} (Strand ${strand_version}, schema ${schema_version}): ${findings.rows.toLocaleString('en-US')} rows, ${findings.streamKeys.toLocaleString('en-US')} stream keys tried.`,
+    `${folder} is as the store was at ${created_at} (Strand ${strand_version}, schema ${schema_version}): ${findings.rows.toLocaleString('en-US')} rows, ${findings.stream_keys.toLocaleString('en-US')} stream ${findings.stream_keys === 1 ? 'key' : 'keys'} tried.`,
   ]
   if (replaced !== undefined) lines.push(`What was there before is in ${replaced}.`)
   if (!master_keys.included && master_keys.needed.length > 0) {

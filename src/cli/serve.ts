@@ -6,32 +6,21 @@ import { startStrand } from '../serve.ts'
 import { tellSystemd } from './notify.ts'
 import { ownCommand } from './own-command.ts'
 import { listenForStop, stopInGoodOrder } from './signals.ts'
+import { type ServerFlags, serverFlags, settingsIn } from './store-flags.ts'
 import { shareMetrics } from './worker-metrics.ts'
 import { claimAddress, listenToSupervisor, superviseWorkers, tellReady } from './workers.ts'
 
-interface ServeFlags {
-  readonly config?: string
-  readonly listen?: string
+interface ServeFlags extends ServerFlags {
   readonly workers?: string
-  readonly operatorListen?: string
-  readonly publicUrl?: string
-  readonly data?: string
-  readonly databaseUrl?: string
   readonly log?: string
   readonly notify: boolean
   /** The name of a worker, given by the process that supervises it. */
   readonly worker?: string
 }
 
-export const serveCommand = new Command('serve')
+export const serveCommand = serverFlags(new Command('serve'))
   .description('serve the API; the embedded store is in ./data unless DATABASE_URL names a PostgreSQL')
-  .option('--config <file>', 'settings as NAME=value lines')
-  .option('--listen <host:port>', 'STRAND_LISTEN')
   .option('--workers <count>', 'STRAND_WORKERS')
-  .option('--operator-listen <host:port>', 'STRAND_OPERATOR_LISTEN')
-  .option('--public-url <url>', 'STRAND_PUBLIC_URL')
-  .option('--data <folder>', 'STRAND_DATA')
-  .option('--database-url <url>', 'DATABASE_URL')
   .option('--log <level>', 'STRAND_LOG')
   .option('--notify', 'tell systemd when it serves, for a unit of Type=notify', false)
   .addOption(new Option('--worker <name>').hideHelp())
@@ -55,15 +44,7 @@ async function runServe(flags: ServeFlags): Promise<void> {
   const { worker } = flags
   const stopAsked = worker === undefined ? listenForStop() : listenToSupervisor()
   const config = readConfig(
-    {
-      STRAND_LISTEN: flags.listen,
-      STRAND_WORKERS: flags.workers,
-      STRAND_OPERATOR_LISTEN: flags.operatorListen,
-      STRAND_PUBLIC_URL: flags.publicUrl,
-      STRAND_DATA: flags.data,
-      DATABASE_URL: flags.databaseUrl,
-      STRAND_LOG: flags.log,
-    },
+    { ...settingsIn(flags), STRAND_WORKERS: flags.workers, STRAND_LOG: flags.log },
     flags.config,
   )
   const log = createLog({

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { readConfig } from '../config.ts'
+import { type Config, readConfig } from '../config.ts'
 import { storeFileOf } from '../data-folder.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { openStore } from '../open-store.ts'
@@ -19,11 +19,43 @@ export function storeFlags(command: Command): Command {
     .option('--database-url <url>', 'DATABASE_URL')
 }
 
-/** Opens the store that the flags and settings name. There must be one: a folder that was mistyped is not made. */
-export function openExistingStore(flags: StoreFlags): ReturnType<typeof openStore> {
+/** How a command is told where a server listens, besides. */
+export interface ServerFlags extends StoreFlags {
+  readonly listen?: string
+  readonly operatorListen?: string
+  readonly publicUrl?: string
+}
+
+export function serverFlags(command: Command): Command {
+  return storeFlags(command)
+    .option('--listen <host:port>', 'STRAND_LISTEN')
+    .option('--operator-listen <host:port>', 'STRAND_OPERATOR_LISTEN')
+    .option('--public-url <url>', 'STRAND_PUBLIC_URL')
+}
+
+/** The settings that these flags give. */
+export function settingsIn(flags: ServerFlags) {
+  return {
+    STRAND_LISTEN: flags.listen,
+    STRAND_OPERATOR_LISTEN: flags.operatorListen,
+    STRAND_PUBLIC_URL: flags.publicUrl,
+    STRAND_DATA: flags.data,
+    DATABASE_URL: flags.databaseUrl,
+  }
+}
+
+/** The settings of a store that is there: a folder that was mistyped is not made. */
+export function settingsOfExistingStore(flags: StoreFlags): Config {
   const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
   if (config.databaseUrl === undefined && !existsSync(storeFileOf(config))) {
-    throw new CannotStart(`there is no store in ${config.dataFolder}: name its folder with --data`)
+    throw new CannotStart(
+      `there is no store in ${config.dataFolder}: name its folder with --data, or make one with strand migrate`,
+    )
   }
-  return openStore(config)
+  return config
+}
+
+/** Opens the store that the flags and settings name. There must be one. */
+export function openExistingStore(flags: StoreFlags): ReturnType<typeof openStore> {
+  return openStore(settingsOfExistingStore(flags))
 }

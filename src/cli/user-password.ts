@@ -9,6 +9,7 @@ import { userIdOf } from './verbs/users.ts'
 
 interface PasswordFlags extends TargetFlags {
   readonly generate: boolean
+  readonly json: boolean
 }
 
 export const passwordCommand = targetFlags(new Command('password'))
@@ -17,6 +18,7 @@ export const passwordCommand = targetFlags(new Command('password'))
   )
   .argument('<user>', 'the user, by id or login')
   .option('--generate', 'make a password up and print it, instead of reading one from standard input', false)
+  .option('--json', 'print the id of the user, and a password that was made up, as one line of JSON', false)
   .addHelpText(
     'after',
     `
@@ -35,7 +37,9 @@ async function setPassword(given: string, flags: PasswordFlags): Promise<void> {
     const user_id = await userIdOf(target.client, given)
     await target.client.control.getUser({ user_id })
     await target.client.control.putUser({ user_id, password })
-    await print(flags.generate ? `${password}\n` : `The password of ${given} is set.\n`)
+    if (flags.json) {
+      await print(`${JSON.stringify({ user_id, ...(flags.generate && { password }) })}\n`)
+    } else await print(flags.generate ? `${password}\n` : `The password of ${given} is set.\n`)
   } finally {
     await target.close()
   }

@@ -27,8 +27,8 @@ export const verifyCommand = storeFlags(new Command('verify'))
     'after',
     `
 Of a backup: every byte against its checksum, then its store, unpacked into the folder for temporary files (TMPDIR). Of a
-store: every page, every index, every reference, and whether every stream key opens. A server may use it meanwhile.
-Exit code 0: it is whole; 1: it is not.
+store: every page, every index, every reference, whether every stream key opens, and whether the audit log is as it was
+written. A server may use it meanwhile. Exit code 0: it is whole; 1: it is not.
 
 Examples:
   strand verify
@@ -39,17 +39,29 @@ Examples:
 
 async function runVerify(file: string | undefined, flags: VerifyFlags): Promise<void> {
   const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
-  const findings =
-    file === undefined ? await verifyStore(config) : await verifyBackup(file, config, flags.passphraseFile)
   const what = file ?? config.dataFolder
-  if (flags.json) await print(`${JSON.stringify({ what, ...findings })}\n`)
+  const look = () =>
+    file === undefined ? verifyStore(config) : verifyBackup(file, config, flags.passphraseFile)
+  const findings = await look().catch(async (error: Error) => {
+    // One that cannot even be unpacked has findings too.
+    if (flags.json && error instanceof CannotStart) await printFindings(what, unreadable(error))
+    throw error
+  })
+  if (flags.json) await printFindings(what, findings)
   else for (const note of findings.notes) await print(`Note: ${note}.\n`)
   if (findings.problems.length > 0) throw new CannotStart(`${what}: ${findings.problems.join('; ')}`)
   if (!flags.json) {
     await print(
-      `${what} is whole: ${findings.rows.toLocaleString('en-US')} rows, ${findings.streamKeys.toLocaleString('en-US')} stream keys tried.\n`,
+      `${what} is whole: ${findings.rows.toLocaleString('en-US')} rows, ${findings.stream_keys.toLocaleString('en-US')} stream ${findings.stream_keys === 1 ? 'key' : 'keys'} tried.\n`,
     )
   }
+}
+
+const printFindings = (what: string, findings: Findings) =>
+  print(`${JSON.stringify({ what, ...findings })}\n`)
+
+function unreadable({ message }: Error): Findings {
+  return { problems: [message], notes: [], stream_keys: 0, rows: 0 }
 }
 
 async function verifyStore(config: Config): Promise<Findings> {

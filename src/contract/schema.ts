@@ -7,6 +7,7 @@ type Kind =
   | 'Integer'
   | 'Literal'
   | 'Null'
+  | 'Number'
   | 'Object'
   | 'Optional'
   | 'Record'
@@ -25,6 +26,7 @@ const words = {
   Integer: (options?: Schema) => ({ type: 'integer', ...options }),
   Literal: (value: string, options?: Schema) => ({ type: 'string', const: value, ...options }),
   Null: (options?: Schema) => ({ type: 'null', ...options }),
+  Number: (options?: Schema) => ({ type: 'number', ...options }),
   Object: (properties: Readonly<Record<string, Schema>>, options?: Schema) => {
     const required = Object.keys(properties).filter(name => !optional.has(properties[name] ?? {}))
     return { type: 'object', ...(required.length > 0 && { required }), properties, ...options }

@@ -157,7 +157,7 @@ export class Import {
       skipped: this.#skipped,
       types: this.#counts,
       dry_run: this.#options.dryRun,
-      seconds: Math.ceil(seconds),
+      seconds: Math.round(seconds * 1000) / 1000,
       lines_per_second: Math.round((this.#lines + this.#skipped) / Math.max(seconds, 0.001)),
     }
   }
@@ -207,6 +207,7 @@ export class Import {
   }
 
   async *#batches(): AsyncGenerator<Batch> {
+    const { fromLine } = this.#options
     let bytes = 0
     const pieces = this.#file.read()
     async function* counted(): AsyncGenerator<Uint8Array> {
@@ -216,9 +217,11 @@ export class Import {
       }
     }
     let gathering = new Gathering()
+    let last = 0
     for await (const lines of linesOf(counted())) {
+      last = lines.at(-1)?.number ?? last
       for (const line of lines) {
-        if (line.number < this.#options.fromLine) continue
+        if (line.number < fromLine) continue
         gathering.add(line)
         if (!gathering.isFull) continue
         yield { ...gathering, bytes }
@@ -230,6 +233,10 @@ export class Import {
       gathering = new Gathering()
     }
     if (gathering.good.length > 0) yield { ...gathering, bytes }
+    // Whoever begins in the middle has most likely another file in mind.
+    if (fromLine > 1 && last < fromLine) {
+      throw new WrongLine(fromLine, `there is no such line, the last is ${last}`, false)
+    }
   }
 }
 

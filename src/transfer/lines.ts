@@ -2,6 +2,8 @@
 export const LONGEST_LINE_BYTES = 256 * 1024
 
 const TOO_LONG = `it is longer than ${LONGEST_LINE_BYTES} bytes`
+const NOT_TEXT = 'it is not UTF-8'
+const GZIPPED = 'it is not UTF-8 but a gzip file: gunzip it first'
 const NEWLINE = 0x0a
 const BYTE_ORDER_MARK = '\ufeff'
 
@@ -27,7 +29,8 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
     const lines: NumberedLine[] = []
     for (const line of decodedLines(decoder, bytes)) {
       number += 1
-      if (line === undefined) lines.push({ number, complaint: 'it is not UTF-8' })
+      if (line === undefined)
+        lines.push({ number, complaint: number === 1 && isGzip(bytes) ? GZIPPED : NOT_TEXT })
       else if (isTooLong(line)) lines.push({ number, complaint: TOO_LONG })
       else {
         const text = number === 1 && line.startsWith(BYTE_ORDER_MARK) ? line.slice(1) : line
@@ -77,6 +80,8 @@ function decodedLines(decoder: TextDecoder, bytes: Uint8Array): (string | undefi
   }
   return lines
 }
+
+const isGzip = (bytes: Uint8Array) => bytes[0] === 0x1f && bytes[1] === 0x8b
 
 function decoded(decoder: TextDecoder, bytes: Uint8Array): string | undefined {
   try {

@@ -68,6 +68,17 @@ export async function spool(incoming: AsyncIterable<Uint8Array>, folder: string)
   }
 }
 
+/** The bytes of what can be read only once, such as a pipe or a device. */
+export async function* comingFrom(path: string): AsyncGenerator<Uint8Array> {
+  await using file = await open(path, 'r')
+  for (;;) {
+    const piece = new Uint8Array(PIECE_BYTES)
+    const { bytesRead } = await file.read(piece, 0, PIECE_BYTES, null)
+    if (bytesRead === 0) return
+    yield piece.subarray(0, bytesRead)
+  }
+}
+
 /** The bytes of an open file from its beginning. */
 export async function* piecesOf(file: FileHandle): AsyncGenerator<Uint8Array> {
   for (let position = 0; ; ) {

@@ -57,6 +57,9 @@ describe('strand doctor', () => {
     const before = readdirSync(folder).sort()
     const findings = await doctor(['--data', folder])
     expect(findings.filter(each => each.level === 'problem')).toEqual([])
+    expect(findings.filter(each => each.about === 'store')).toHaveLength(1)
+    const listening = await doctor(['--data', folder, '--listen', 'localhost:9'])
+    expect(listening.find(each => each.about === 'listeners')?.says).toContain('localhost:9')
     for (const about of [
       'store',
       'schema',
@@ -78,7 +81,7 @@ describe('strand doctor', () => {
     const strand = await Installation.start(folder)
     const served = await doctor(['--data', folder, '--url', strand.url])
     expect(served.filter(each => each.level === 'problem')).toEqual([])
-    expect(served.find(each => each.says === 'a server has it open')).toBeDefined()
+    expect(served.find(each => each.says === 'a server has the store open')).toBeDefined()
     expect(served.filter(each => each.about === 'clock').map(each => each.level)).toEqual(['ok', 'ok'])
   })
 

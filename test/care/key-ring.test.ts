@@ -81,8 +81,11 @@ for (const engine of engines) {
       expect(early.code).toBe(1)
       expect(early.stderr).toContain('still sealed')
       expect((await ring('retire', fresh, '--yes')).stderr).toMatch(/newest|still sealed/)
-      expect(await ring('reseal')).toMatchObject({ code: 0, stderr: '' })
-      expect(await ring('retire', old, '--yes')).toMatchObject({ code: 0, stderr: '' })
+      const resealed = await ring('reseal', '--json')
+      expect(resealed).toMatchObject({ code: 0, stderr: '' })
+      expect(JSON.parse(resealed.stdout)).toEqual({ id: fresh, resealed: expect.any(Number), unopened: [] })
+      const retired = await ring('retire', old, '--yes', '--json')
+      expect(retired).toEqual({ code: 0, stdout: `${JSON.stringify({ id: old })}\n`, stderr: '' })
       expect(ids()).toEqual([fresh])
       load.stop()
       await loading

@@ -25,6 +25,14 @@ describe('progress', () => {
     expect(seen.text.endsWith('\n')).toBe(true)
   })
 
+  test('counts from when the work began, where that was before its size was known', () => {
+    const seen = screen(true)
+    seen.pass(2000)
+    const progress = new Progress('Importing', { unit: 'lines', out: seen.out, now: seen.now, began: 0 })
+    progress.reach(250)
+    expect(seen.text).toContain('250 lines  125 lines/s')
+  })
+
   test('says nothing where it is not a terminal', () => {
     const seen = screen(false)
     const progress = new Progress('Importing', { unit: 'lines', total: 10, out: seen.out, now: seen.now })

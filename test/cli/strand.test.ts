@@ -119,6 +119,7 @@ describe('strand', () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
     expect(await run(['version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
     expect(await run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+    expect(JSON.parse((await run(['version', '--json'])).stdout)).toEqual({ version })
   })
 
   test('openapi prints a document with the seven operations', async () => {
@@ -142,6 +143,7 @@ describe('strand', () => {
     ['demo', '--seed', 'x'],
     ['demo', '--streams', '0'],
     ['demo', '--port'],
+    ['demo', '--port', 'abc'],
     ['user', 'password'],
     ['user', 'frobnicate'],
   ]) {
@@ -152,6 +154,15 @@ describe('strand', () => {
       expect(stderr).not.toContain('    at ')
     })
   }
+
+  test('exit code 2 and the name of the flag, where its value is wrong', async () => {
+    const wrong = ['serve', '--listen', 'bad', '--workers', 'x', '--log', 'loud']
+    const { code, stdout, stderr } = await run(wrong)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    for (const flag of ['--listen', '--workers', '--log'])
+      expect(stderr).toContain(`strand: ${flag} must be `)
+    expect((await run(['user', 'list', '--database-url', 'mysql://x'])).code).toBe(2)
+  })
 })
 
 describe('strand migrate', () => {
@@ -163,6 +174,8 @@ describe('strand migrate', () => {
     const { url } = await startServe(['--data', data])
     const again = await run(['migrate', '--data', data])
     expect(again.stdout).toMatch(/^The store is at schema \d+: nothing was to be done\.\n$/)
+    const told = JSON.parse((await run(['migrate', '--data', data, '--json'])).stdout)
+    expect(told).toEqual({ schema_version: expect.any(Number), steps: 0 })
     expect((await call(`${url}/readyz`)).status).toBe(200)
   })
 
@@ -213,6 +226,12 @@ describe('strand user password', () => {
     while (status === 200 && performance.now() < deadline)
       status = (await call(`${world.oauth_url}/validate`, token)).status
     expect(status).toBe(401)
+
+    const told = await run(['user', 'password', login, '--generate', '--json', '--data', data])
+    expect(JSON.parse(told.stdout)).toEqual({
+      user_id: world.users[0].id,
+      password: expect.stringMatching(/^[A-Za-z0-9]{20}$/),
+    })
 
     const typed = password(data, [login], 'a typed password')
     expect(await typed.exit()).toBe(0)
@@ -460,7 +479,8 @@ describe('strand cannot start and says why in one sentence', () => {
   test('a public listener without one for the operator', async () => {
     const port = await freePort()
     const result = await run(['serve', '--listen', `0.0.0.0:${port}`, '--data', freshPath('data')])
-    expectOneSentence(result, 'STRAND_LISTEN', 'STRAND_OPERATOR_LISTEN')
+    expect(result.code).toBe(2)
+    expectOneSentence({ ...result, code: 1 }, '--listen is 0.0.0.0', 'STRAND_OPERATOR_LISTEN')
   })
 
   test('the settings file cannot be read', async () => {

@@ -25,6 +25,12 @@ async function strandReading(file: string, words: readonly string[]) {
   return { code: await child.exit(), stdout: child.stdout, stderr: child.stderr }
 }
 
+/** A folder with an empty store. */
+async function makeStore(name: string): Promise<string> {
+  expect((await strand(['migrate', '--data', at(name)])).code).toBe(0)
+  return at(name)
+}
+
 const ORGANIZATION = '5c0f4d0e-9d4a-4f0e-8a57-2f4f6ad0c3a1'
 const BENEFIT = '74c52265-e214-48a6-91b9-23b6014e8041'
 
@@ -54,17 +60,22 @@ function writeWorld(name: string, entitlements: number): string {
 
 test('what is imported is exported, by standard streams and by files that only the owner may read', async () => {
   const world = writeWorld('small.ndjson', 30)
-  const first = await strandReading(world, ['import', '-', '--data', at('one')])
+  const first = await strandReading(world, ['import', '-', '--data', await makeStore('one')])
   expect([first.code, first.stderr]).toEqual([0, ''])
   expect(first.stdout).toMatch(
-    /^34 lines in 1 s, [\d,]+ a second; 0 left out\.\n {2}organization {2}1 created/,
+    /^34 lines in [\d.]+ s, [\d,]+ a second; 0 left out\.\n {2}organization {2}1 created/,
   )
   const shown = await strand(['export', '--data', at('one')])
-  expect((await strand(['export', '--data', at('one'), at('one.ndjson')])).code).toBe(0)
+  const toFile = ['export', '--data', at('one'), at('one.ndjson')]
+  expect(await strand(toFile)).toEqual({ code: 0, stdout: `${at('one.ndjson')}: 35 lines\n`, stderr: '' })
+  const unasked = await strand(toFile)
+  expect([unasked.code, unasked.stderr]).toEqual([2, expect.stringContaining('Say --yes to do it.')])
+  const told = await strand([...toFile, '--yes', '--json'])
+  expect(JSON.parse(told.stdout)).toEqual({ file: at('one.ndjson'), lines: 35 })
   expect(readFileSync(at('one.ndjson'), 'utf8')).toBe(shown.stdout)
   expect(statSync(at('one.ndjson')).mode & 0o777).toBe(0o600)
 
-  const again = await strand(['import', at('one.ndjson'), '--data', at('two'), '--json'])
+  const again = await strand(['import', at('one.ndjson'), '--data', await makeStore('two'), '--json'])
   expect(JSON.parse(again.stdout)).toMatchObject({
     lines: 35,
     skipped: 0,
@@ -86,6 +97,11 @@ test('with a server elsewhere it is the same', async () => {
   expect([sent.code, sent.stderr]).toEqual([0, ''])
   expect(sent.stdout).toMatch(/^54 lines .* 0 left out/)
   const there = await strand(['export', '--url', url], environment)
+  const nobody = await strand(['export', '--url', 'http://127.0.0.1:1'], environment)
+  expect([nobody.code, nobody.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^strand: .* cannot be reached: .*\n$/),
+  ])
   expect((await strand(['export', '--data', at('remote')])).stdout).toBe(there.stdout)
 
   writeFileSync(at('bad.ndjson'), `${readFileSync(world, 'utf8')}{"type":"user"}\n`)
@@ -105,7 +121,8 @@ test('a line that is wrong is told with file and number, and nothing is changed'
     at('wrong.ndjson'),
     '{"type":"game","id":"1","name":"Kelp"}\n\n{"type":"game","id":"x","name":"Reef"}\n',
   )
-  const { code, stderr } = await strand(['import', at('wrong.ndjson'), '--data', at('wrong')])
+  const data = await makeStore('wrong')
+  const { code, stderr } = await strand(['import', at('wrong.ndjson'), '--data', data])
   expect(code).toBe(1)
   expect(stderr).toBe(
     `strand: ${at('wrong.ndjson')}, line 3: the field "id" was malformed: the value must be a decimal id of at most 19 digits without leading zeros; nothing was changed\n`,
@@ -115,23 +132,43 @@ test('a line that is wrong is told with file and number, and nothing is changed'
   const going = await strand(['import', at('wrong.ndjson'), '--data', at('wrong'), '--continue'])
   expect(going.code).toBe(1)
   expect(going.stderr).toContain('line 3: the field "id" was malformed')
-  expect(going.stderr).toEndWith('strand: 1 lines were left out; each is told above\n')
+  expect(going.stderr).toEndWith('strand: 1 line was left out; each is told above\n')
   expect((await strand(['export', '--data', at('wrong')])).stdout).toContain('"Kelp"')
+  const told = await strand(['import', at('wrong.ndjson'), '--data', at('wrong'), '--continue', '--json'])
+  expect(JSON.parse(told.stdout)).toMatchObject({
+    skipped: 1,
+    skipped_lines: [{ line: 3, message: expect.stringContaining('the field "id" was malformed') }],
+  })
 })
 
 test.each([
-  [1, ['import', 'nowhere.ndjson'], /^strand: nowhere\.ndjson cannot be read: .*\n$/],
   [
     1,
     ['export', '--data', 'nowhere'],
-    /^strand: there is no store in nowhere: name its folder with --data\n$/,
+    /^strand: there is no store in nowhere: name its folder with --data, or make one with strand migrate\n$/,
+  ],
+  [
+    1,
+    ['import', 'package.json', '--dry-run', '--data', 'nowhere'],
+    /^strand: there is no store in nowhere: name its folder with --data, or make one with strand migrate\n$/,
   ],
   [
     1,
     ['import', 'package.json', '--url', 'http://127.0.0.1:1', '--token-file', 'nowhere'],
-    /--token-file nowhere/,
+    /^strand: the token file nowhere cannot be read: .*\n$/,
   ],
-  [1, ['export', '--url', 'http://127.0.0.1:1', '--token-file', 'package.json'], /cannot be reached/],
+  [
+    1,
+    ['export', '--url', 'http://127.0.0.1:1', '--token-file', 'package.json'],
+    /^strand: the token file package\.json must have one token in it, and nothing else\n$/,
+  ],
+  [2, ['import', 'package.json', '--token-file', 'package.json'], /^strand: --token-file goes with --url\n$/],
+  [2, ['export', '--token-file', 'package.json'], /^strand: --token-file goes with --url\n$/],
+  [
+    2,
+    ['import', 'package.json', '--url', 'http://127.0.0.1:1', '--data', 'nowhere'],
+    /^strand: --url names a server, and --data or --database-url a store: give one of them\n$/,
+  ],
   [2, ['import'], /missing required argument 'file'/],
   [
     2,
@@ -139,7 +176,11 @@ test.each([
     /^strand: --from-line must be a number from 1, not "0"\n$/,
   ],
   [2, ['export', '--url', 'http://127.0.0.1:1'], /^strand: --url needs the operator token: .*\n$/],
-  [2, ['export', '--url', 'localhost', '--token-file', 'package.json'], /^strand: --url must be an address/],
+  [
+    2,
+    ['export', '--url', 'localhost', '--token-file', 'package.json'],
+    /^strand: --url must be an http or https URL/,
+  ],
   [
     2,
     ['export', '--with-secrets', '--url', 'http://localhost'],
@@ -151,12 +192,44 @@ test.each([
   expect(existsSync(join(ROOT, 'nowhere'))).toBe(false)
 })
 
+test('a file that ends before the line to begin at, and one that is compressed, are told', async () => {
+  const data = await makeStore('odd')
+  const world = writeWorld('odd.ndjson', 0)
+  const late = await strand(['import', world, '--from-line', '99', '--data', data])
+  expect([late.code, late.stderr]).toEqual([
+    1,
+    `strand: ${world}, line 99: there is no such line, the last is 4; nothing was changed\n`,
+  ])
+  writeFileSync(at('odd.ndjson.gz'), Bun.gzipSync(readFileSync(world)))
+  const zipped = await strand(['import', at('odd.ndjson.gz'), '--data', data])
+  expect([zipped.code, zipped.stderr]).toEqual([
+    1,
+    expect.stringContaining('line 1: it is not UTF-8 but a gzip'),
+  ])
+  const { seconds } = JSON.parse((await strand(['import', world, '--json', '--data', data])).stdout)
+  expect(seconds).toBeGreaterThan(0)
+  expect(seconds).not.toBe(1)
+})
+
+test('an export that is interrupted leaves nothing behind', async () => {
+  const data = await makeStore('interrupted')
+  expect((await strand(['import', writeWorld('many.ndjson', 20_000), '--data', data])).code).toBe(0)
+  // It may be faster than the signal; then it is tried again.
+  for (let code = 0; code === 0; ) {
+    const file = at('interrupted.ndjson')
+    const child = new StrandProcess(['export', file, '--with-secrets', '--yes', '--data', data])
+    await child.until(() => readdirSync(folder).some(name => name.endsWith('.unfinished')))
+    code = await child.end('SIGTERM')
+  }
+  expect(readdirSync(folder).filter(name => name.endsWith('.unfinished'))).toEqual([])
+})
+
 test('an import that was killed in the middle and run again is an import', async () => {
   const world = writeWorld('large.ndjson', 30_000)
-  expect((await strand(['import', world, '--data', at('whole')])).code).toBe(0)
+  expect((await strand(['import', world, '--data', await makeStore('whole')])).code).toBe(0)
   const whole = await strand(['export', '--data', at('whole')])
 
-  const child = new StrandProcess(['import', world, '--data', at('killed')])
+  const child = new StrandProcess(['import', world, '--data', await makeStore('killed')])
   await child.until(() => rowsIn(at('killed')) > 0)
   await child.end('SIGKILL')
   const there = rowsIn(at('killed'))
@@ -184,7 +257,14 @@ function rowsIn(data: string): number {
 
 test.skipIf(Bun.which('script') === null)('progress is shown on a terminal, and only there', async () => {
   const world = writeWorld('shown.ndjson', 20_000)
-  const words = [process.execPath, join(ROOT, 'src', 'main.ts'), 'import', world, '--data', at('shown')]
+  const words = [
+    process.execPath,
+    join(ROOT, 'src', 'main.ts'),
+    'import',
+    world,
+    '--data',
+    await makeStore('shown'),
+  ]
   const typed = Bun.spawn(['script', '-qec', words.join(' '), '/dev/null'], {
     stdout: 'pipe',
     stdin: 'ignore',

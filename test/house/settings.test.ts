@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig, WrongSettings } from '../../src/config.ts'
 
-function complaintsOf(flags: Record<string, string>): readonly string[] {
+function complaintsOf(settings: Record<string, string>): readonly string[] {
   try {
-    readConfig(flags, undefined)
+    readConfig({}, undefined, settings)
     return []
   } catch (error) {
     if (error instanceof WrongSettings) return error.complaints
@@ -78,6 +78,22 @@ describe('settings', () => {
     expect(complaintsOf({ ...proxied, STRAND_OPERATOR_LISTEN: 'localhost:8081' })).toEqual([])
     expect(complaintsOf({ STRAND_PUBLIC_URL: 'http://localhost:8080' })).toEqual([])
     expect(complaintsOf({ STRAND_PUBLIC_URL: 'http://[::1]:8080' })).toEqual([])
+  })
+
+  test('what came from a flag is complained of by the flag', () => {
+    const wrong = { STRAND_LISTEN: 'nowhere', DATABASE_URL: 'mysql://x' }
+    const read = () => readConfig(wrong, undefined, { STRAND_LISTEN: 'localhost:1', STRAND_LOG: 'loud' })
+    expect(read).toThrow(
+      expect.objectContaining({
+        isOfFlags: true,
+        complaints: [
+          '--listen must be host:port, not "nowhere"',
+          '--database-url must be a postgres or postgresql URL',
+          expect.stringMatching(/^STRAND_LOG must be one of /),
+        ],
+      }),
+    )
+    expect(() => readConfig({}, undefined, wrong)).toThrow(expect.objectContaining({ isOfFlags: false }))
   })
 
   test('flags win over the file', () => {

@@ -1,14 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type Client, createClient } from '../../client/index.ts'
 import { readConfig } from '../../config.ts'
-import { storeFileOf } from '../../data-folder.ts'
 import { openWithoutDoors } from '../../house.ts'
 import { CannotStart } from '../../kit/cannot-start.ts'
 import { createLog } from '../../kit/log.ts'
 import { CalledWrongly } from '../called-wrongly.ts'
 import { COMMAND_LINE } from '../command-line.ts'
-import { type StoreFlags, storeFlags } from '../store-flags.ts'
+import { type StoreFlags, settingsOfExistingStore, storeFlags } from '../store-flags.ts'
 
 /** Where a verb does its work. */
 export interface TargetFlags extends StoreFlags {
@@ -36,13 +35,25 @@ export function targetFlags(command: Command): Command {
  * With `--url` a server is asked. Without it the store itself is opened, and the same requests are answered inside this
  * process; a server may run on the store meanwhile and notices within a second.
  */
-export function openTarget(flags: TargetFlags): Promise<Target> {
-  if (flags.url !== undefined) return openServer(flags.url, flags)
-  if (flags.tokenFile !== undefined) throw new CalledWrongly('--token-file goes with --url')
-  return openLocal(flags)
+export async function openTarget(flags: TargetFlags): Promise<Target> {
+  const server = serverOf(flags)
+  if (server === undefined) return openLocal(flags)
+  return { client: createClient(server), close: async () => undefined }
 }
 
-async function openServer(given: string, flags: TargetFlags): Promise<Target> {
+/** A server that is asked, and by what right. */
+export interface Server {
+  readonly baseUrl: string
+  readonly operatorToken: string
+}
+
+/** The server that the flags name; undefined if they name a store. Words that name both, or half of one, are refused. */
+export function serverOf(flags: TargetFlags): Server | undefined {
+  const { url: given, tokenFile } = flags
+  if (given === undefined) {
+    if (tokenFile !== undefined) throw new CalledWrongly('--token-file goes with --url')
+    return undefined
+  }
   if (flags.data !== undefined || flags.databaseUrl !== undefined) {
     throw new CalledWrongly('--url names a server, and --data or --database-url a store: give one of them')
   }
@@ -51,15 +62,13 @@ async function openServer(given: string, flags: TargetFlags): Promise<Target> {
   }
   const baseUrl = given.replace(/\/+$/, '').replace(/\/control$/, '')
   const operatorToken =
-    flags.tokenFile === undefined
-      ? readConfig({}, flags.config).operatorToken
-      : readTokenFile(flags.tokenFile)
+    tokenFile === undefined ? readConfig({}, flags.config).operatorToken : readTokenFile(tokenFile)
   if (operatorToken === undefined) {
     throw new CalledWrongly(
       '--url needs the operator token: name its file with --token-file, or set STRAND_OPERATOR_TOKEN',
     )
   }
-  return { client: createClient({ baseUrl, operatorToken }), close: async () => undefined }
+  return { baseUrl, operatorToken }
 }
 
 function readTokenFile(file: string): string {
@@ -74,14 +83,8 @@ function readTokenFile(file: string): string {
 }
 
 async function openLocal(flags: TargetFlags): Promise<Target> {
-  const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
-  if (config.databaseUrl === undefined && !existsSync(storeFileOf(config))) {
-    throw new CannotStart(
-      `there is no store in ${config.dataFolder}: name its folder with --data, or make one with strand migrate`,
-    )
-  }
   const house = await openWithoutDoors({
-    config,
+    config: settingsOfExistingStore(flags),
     log: createLog({ level: 'error', readable: true }),
     actor: COMMAND_LINE,
   })

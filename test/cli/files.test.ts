@@ -1,0 +1,56 @@
+/** What the commands make of files that they are given: wrong ones are refused in one sentence, before any work. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Environment, endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'strand-files-'))
+
+async function strand(words: readonly string[], environment: Environment = {}) {
+  const child = new StrandProcess(words, { cwd: folder, environment })
+  return { code: await child.exit(), stdout: child.stdout, stderr: child.stderr }
+}
+
+beforeAll(async () => {
+  mkdirSync(join(folder, 'a-folder'))
+  expect((await strand(['migrate'])).code).toBe(0)
+})
+afterEach(endAllProcesses)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('a file that cannot be', () => {
+  test.each([
+    [['demo', '--port', '0', '--world', '/nowhere/world.json'], 'there is no folder /nowhere for world.json'],
+    [['demo', '--port', '0', '--world', 'a-folder'], 'a-folder is a folder: name a file, in it or elsewhere'],
+    [['backup', 'a-folder', '--yes'], 'a-folder is a folder: name a file, in it or elsewhere'],
+    [['export', 'a-folder'], 'a-folder is a folder: name a file, in it or elsewhere'],
+    [['export', '/dev/null', '--yes'], '/dev/null is no file that could be replaced: name another'],
+    [['verify', '.'], 'the backup . cannot be read: it is a folder'],
+    [['import', '.'], '. cannot be read: it is a folder'],
+  ])('%p', async (words, sentence) => {
+    expect(await strand(words)).toEqual({ code: 1, stdout: '', stderr: `strand: ${sentence}\n` })
+    expect(readdirSync(folder).sort()).toEqual(['a-folder', 'data'])
+    expect(readdirSync(join(folder, 'a-folder'))).toEqual([])
+  })
+
+  test('one to import that is not there', async () => {
+    const { code, stderr } = await strand(['import', 'nowhere.ndjson'])
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^strand: nowhere\.ndjson cannot be read: [^\n]+\n$/),
+    ])
+  })
+
+  test('what the system refuses is one sentence wherever it comes from', async () => {
+    const { code, stderr } = await strand(['verify', 'a-folder'], { TMPDIR: '/nowhere' })
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^strand: E[A-Z]+: [^\n]+\n$/)])
+  })
+})
+
+test('a device without a byte is an import of nothing', async () => {
+  const { code, stdout, stderr } = await strand(['import', '/dev/null', '--json'])
+  expect([code, stderr]).toEqual([0, ''])
+  expect(JSON.parse(stdout)).toMatchObject({ lines: 0, types: {} })
+  expect(existsSync(join(folder, 'data', 'strand.db'))).toBe(true)
+})
