@@ -78,6 +78,12 @@ export const problems = {
     message: () => 'The operator token is required: Authorization: Bearer <operator token>.',
     headers: { 'WWW-Authenticate': 'Bearer realm="Strand operator"' },
   },
+  operator_invalid: {
+    status: 401,
+    message: () =>
+      'The operator token is not valid: it is not one of this server, or was taken away. Authorization: Bearer <operator token>.',
+    headers: { 'WWW-Authenticate': 'Bearer realm="Strand operator", error="invalid_token"' },
+  },
 
   game_forbidden: { status: 403, message: () => 'game not managed by this organization.' },
   entitlement_forbidden: {

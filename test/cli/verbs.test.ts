@@ -195,7 +195,7 @@ onEachStore('on a server, by --url', { streams: 3 }, server => {
     expect([refused.code, refused.stdout, refused.stderr]).toEqual([
       1,
       '',
-      'strand: The operator token is required: Authorization: Bearer <operator token>.\n',
+      'strand: The operator token is not valid: it is not one of this server, or was taken away. Authorization: Bearer <operator token>.\n',
     ])
   })
 })

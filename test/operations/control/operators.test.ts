@@ -120,7 +120,7 @@ describeOperation(
     })
 
     fails('not_found', 'when there is no such name', server => naming('nobody', remove(server, 'nobody')))
-    fails('operator_required', 'with a token that was taken away', async server => {
+    fails('operator_invalid', 'with a token that was taken away', async server => {
       const name = newName()
       const token = await newToken(server, name)
       await remove(server, name)
