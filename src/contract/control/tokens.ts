@@ -1,6 +1,7 @@
 import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { oneOf } from '../page.ts'
+import { listOf } from '../resources/list.ts'
 import { TokenAnswer } from '../resources/token.ts'
 import { Type } from '../schema.ts'
 
@@ -14,7 +15,7 @@ export const issueToken = defineOperation({
   body: Type.Object({
     client_id: Type.String(),
     user_id: Type.Optional(Type.String()),
-    scopes: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
+    scopes: Type.Optional(listOf(Type.String(), 0, 100)),
     expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: 315_360_000, description: 'Seconds.' })),
   }),
   returns: oneOf(TokenAnswer),
