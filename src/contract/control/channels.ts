@@ -109,7 +109,7 @@ export const getStream = defineOperation({
   access: operator,
   params: OfUser,
   returns: oneOf(Stream),
-  problems: ['not_found'],
+  problems: ['not_found', 'not_live'],
   example: { params: path, answer: live },
 })
 
@@ -121,7 +121,7 @@ export const endStream = defineOperation({
   access: operator,
   params: OfUser,
   status: 204,
-  problems: ['not_found'],
+  problems: ['not_found', 'not_live'],
   example: { params: path },
 })
 

@@ -39,7 +39,7 @@ export const advanceClock = defineOperation({
   }),
   returns: oneOf(ClockFace),
   demoOnly: true,
-  problems: ['missing_parameter'],
+  problems: ['none_given'],
   example: {
     body: { advance_seconds: 60 },
     answer: { data: [{ now: '2026-03-01T12:01:00.250Z', running: true }] },

@@ -19,7 +19,7 @@ export const issueToken = defineOperation({
     expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: 315_360_000, description: 'Seconds.' })),
   }),
   returns: oneOf(TokenAnswer),
-  problems: ['unknown_reference', 'invalid_scope'],
+  problems: ['unknown_reference', 'invalid_scope', 'refused_reference'],
   example: {
     body: { client_id: '<CLIENT_ID>', user_id: '141981764', scopes: ['user:read:follows'] },
     answer: {
@@ -44,6 +44,6 @@ export const endToken = defineOperation({
   access: operator,
   body: Type.Object({ token: Type.String({ minLength: 1 }) }),
   status: 204,
-  problems: ['not_found'],
+  problems: ['token_not_found'],
   example: { body: { token: '<ACCESS_TOKEN>' } },
 })

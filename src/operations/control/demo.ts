@@ -7,7 +7,7 @@ import type { Levers } from '../levers.ts'
 
 export const handleAdvanceClock = implement(advanceClock, async ({ body }, { demo }) => {
   if (body.advance_seconds === undefined && body.running === undefined) {
-    raise('missing_parameter', 'advance_seconds')
+    raise('none_given', 'advance_seconds', 'running')
   }
   if (body.running !== undefined) demo?.clock.setRunning(body.running)
   if (body.advance_seconds !== undefined) demo?.clock.advance(body.advance_seconds * 1000)

@@ -56,7 +56,7 @@ describeOperation(
       expect(going.now >= later.now).toBe(true)
     })
 
-    fails('missing_parameter', 'when nothing is asked for', server =>
+    fails('none_given', 'when nothing is asked for', server =>
       send(server, advanceClock, asOperator(server, { body: {} })),
     )
     for (const seconds of [0, -1, 1.5, '60', 315_360_001]) {
