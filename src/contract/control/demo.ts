@@ -87,6 +87,18 @@ export const planFault = defineOperation({
   },
 })
 
+export const listFaults = defineOperation({
+  id: 'ListFaults',
+  summary: 'Lists the planned faults in the order in which they strike, with how often each still will.',
+  method: 'GET',
+  path: '/control/faults',
+  access: operator,
+  returns: Type.Object({ data: Type.Array(Fault) }),
+  demoOnly: true,
+  problems: [],
+  example: { answer: { data: [{ operation: 'GetStreams', outcome: 'unavailable', times: 1 }] } },
+})
+
 export const clearFaults = defineOperation({
   id: 'ClearFaults',
   summary: 'Forgets every planned fault.',

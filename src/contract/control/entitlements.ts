@@ -1,6 +1,6 @@
 import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { pageOf } from '../page.ts'
+import { oneOf, pageOf } from '../page.ts'
 import {
   Entitlement,
   EntitlementTransition,
@@ -62,6 +62,18 @@ export const listEntitlements = defineOperation({
   returns: pageOf(Entitlement),
   problems: [],
   example: { answer: { data: [exampleEntitlement], pagination: {} } },
+})
+
+export const getEntitlement = defineOperation({
+  id: 'GetEntitlement',
+  summary: 'Shows an entitlement, whosever it is.',
+  method: 'GET',
+  path: '/control/entitlements/{entitlement_id}',
+  access: operator,
+  params: Type.Object({ entitlement_id: Type.String() }),
+  returns: oneOf(Entitlement),
+  problems: ['not_found'],
+  example: { params: { entitlement_id: exampleEntitlement.id }, answer: { data: [exampleEntitlement] } },
 })
 
 export const getEntitlementHistory = defineOperation({

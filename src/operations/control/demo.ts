@@ -1,4 +1,11 @@
-import { advanceClock, clearFaults, planFault, readClock, resetWorld } from '../../contract/control/demo.ts'
+import {
+  advanceClock,
+  clearFaults,
+  listFaults,
+  planFault,
+  readClock,
+  resetWorld,
+} from '../../contract/control/demo.ts'
 import { raise } from '../../contract/problem.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { complaintAbout } from '../faults.ts'
@@ -31,6 +38,14 @@ export const handlePlanFault = implement(planFault, async ({ body }, { demo }) =
   demo?.faults.plan(fault)
   return { data: [fault] }
 })
+
+export const handleListFaults = implement(listFaults, async (_call, { demo }) => ({
+  data: (demo?.faults.planned ?? []).map(({ entitlement_id, milliseconds, ...fault }) => ({
+    ...fault,
+    ...(entitlement_id !== undefined && { entitlement_id }),
+    ...(milliseconds !== undefined && { milliseconds }),
+  })),
+}))
 
 export const handleClearFaults = implement(clearFaults, async (_call, { demo }) => {
   demo?.faults.clear()
