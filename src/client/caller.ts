@@ -27,7 +27,8 @@ export class Caller {
       if (!(heard instanceof StrandError) && heard.response.ok) return answerIn(operation, heard)
       const response = heard instanceof StrandError ? undefined : heard.response
       const seconds = waitAfter(response, { attempt, repeatable, patience: this.#patience })
-      if (seconds === undefined) throw heard instanceof StrandError ? heard : errorOf(operation, heard)
+      if (seconds === undefined)
+        throw heard instanceof StrandError ? heard : errorOf(operation, heard, this.#baseOf(operation))
       await pause(seconds, options.signal)
     }
   }
@@ -40,7 +41,7 @@ export class Caller {
     options: CallOptions,
   ): Promise<Heard | StrandError> {
     const send = this.#options.fetch ?? fetch
-    const base = (familyOf(operation) === 'control' && this.#options.operatorUrl) || this.#options.baseUrl
+    const base = this.#baseOf(operation)
     const limit = AbortSignal.timeout((this.#options.timeoutSeconds ?? 30) * 1000)
     const headers = {
       ...(await this.#credentials(operation, options)),
@@ -59,8 +60,12 @@ export class Caller {
       return { response, text: await response.text() }
     } catch (cause) {
       options.signal?.throwIfAborted()
-      return noAnswer(operation, cause)
+      return noAnswer(operation, cause, base)
     }
+  }
+
+  #baseOf(operation: Operation): string {
+    return (familyOf(operation) === 'control' && this.#options.operatorUrl) || this.#options.baseUrl
   }
 
   async #credentials(operation: Operation, given: CallOptions): Promise<Record<string, string>> {

@@ -1,5 +1,5 @@
 import type { Operation } from '../contract/operation.ts'
-import { reasonPhrases } from '../contract/problem.ts'
+import { problems, reasonPhrases } from '../contract/problem.ts'
 
 /** What a call ended with instead of an answer. */
 export class StrandError extends Error {
@@ -38,22 +38,50 @@ export interface Heard {
 }
 
 /** The error that an answer tells of; what stands in front of the server may answer with something other than JSON. */
-export function errorOf({ id }: Operation, { response, text }: Heard): StrandError {
+export function errorOf({ id }: Operation, { response, text }: Heard, base: string): StrandError {
   const { status } = response
   const told = readTold(text)
+  const message = told.message ?? `${id} was answered ${status} without a reason.`
+  const isNoRoute = told.message === undefined || told.message === problems.route_unknown.message()
   return new StrandError({
     status,
     error: told.error ?? reasonPhrases[status] ?? (response.statusText || 'Error'),
-    message: told.message ?? `${id} was answered ${status} without a reason.`,
+    message: status === 404 && isNoRoute ? `${message} Is ${placeOf(base)} the right base URL?` : message,
     operation: id,
     requestId: response.headers.get('x-request-id') ?? undefined,
   })
 }
 
-export function noAnswer({ id }: Operation, cause: unknown): StrandError {
-  const reason = cause instanceof Error ? cause.message : String(cause)
-  const message = `${id} got no answer: ${reason}`
+/** What Bun, Node and the resolver of names call a server to which no connection was made. */
+const UNREACHED =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ConnectionRefused|FailedToOpenSocket)$/
+
+export function noAnswer({ id }: Operation, cause: unknown, base: string): StrandError {
+  const message = `${id} got no answer: ${whyNot(cause, base)}`
   return new StrandError({ status: 0, error: 'No Answer', message, operation: id }, cause)
+}
+
+function whyNot(cause: unknown, base: string): string {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  if (!URL.canParse(base)) return reason
+  const { origin } = new URL(base)
+  const code = codeOf(cause) ?? codeOf((cause as { cause?: unknown })?.cause)
+  return code !== undefined && UNREACHED.test(code)
+    ? `${origin} cannot be reached (${code})`
+    : `${origin}: ${reason}`
+}
+
+/** Node wraps the error that has it. */
+function codeOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | undefined)?.code
+  return typeof code === 'string' ? code : undefined
+}
+
+/** A base URL as it may be shown: without the password that it may carry. */
+function placeOf(base: string): string {
+  if (!URL.canParse(base)) return base
+  const { origin, pathname } = new URL(base)
+  return pathname === '/' ? origin : origin + pathname
 }
 
 function readTold(text: string): { error?: string | undefined; message?: string | undefined } {

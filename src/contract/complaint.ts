@@ -29,28 +29,39 @@ export function fieldOf({ instancePath }: Complaint): string {
 export function reasonOf(root: TSchema, complaint: Complaint): string {
   const params = complaint.params as Record<string, unknown>
   const { limit } = params
+  const { hint, size } = schemaAt(root, complaint.schemaPath)
+  const value = subjectOf(root, complaint)
+  if (size !== undefined && /^(min|max)Items$/.test(complaint.keyword)) return `${value} must have ${size}`
   switch (complaint.keyword) {
     case 'type':
-      return `the value must be ${ARTICLES[String(params.type)] ?? 'of another type'}`
+      return `${value} must be ${ARTICLES[String(params.type)] ?? 'of another type'}`
     case 'enum':
-      return `value must be one of ${(params.allowedValues as string[]).map(value => `"${value}"`).join(', ')}`
+      return `value must be one of ${(params.allowedValues as string[]).map(each => `"${each}"`).join(', ')}`
     case 'minimum':
     case 'minItems':
-      return `the value must be greater than or equal to ${limit}`
+      return `${value} must be greater than or equal to ${limit}`
     case 'maximum':
     case 'maxItems':
     case 'maxProperties':
-      return `the value must be less than or equal to ${limit}`
+      return `${value} must be less than or equal to ${limit}`
     case 'minLength':
-      return `the value must be at least ${limit} characters`
+      return `${value} must be at least ${limit} characters`
     case 'maxLength':
-      return `the value must be at most ${limit} characters`
+      return `${value} must be at most ${limit} characters`
     default:
-      return `the value must be ${schemaAt(root, complaint).hint ?? 'of the documented form'}`
+      return `${value} must be ${hint ?? 'of the documented form'}`
   }
 }
 
-function schemaAt(root: TSchema, { schemaPath }: Complaint): Record<string, unknown> {
+/** Which value: in a list that speaks of its entries, the entry by its place. */
+function subjectOf(root: TSchema, { schemaPath, instancePath }: Complaint): string {
+  const place = /\/([0-9]+)$/.exec(instancePath)?.[1]
+  const list = /^(.*)\/items$/.exec(schemaPath)?.[1]
+  if (place === undefined || list === undefined) return 'the value'
+  return schemaAt(root, list).size === undefined ? 'the value' : `entry ${Number(place) + 1}`
+}
+
+function schemaAt(root: TSchema, schemaPath: string): Record<string, unknown> {
   let schema = root as unknown as Record<string, unknown>
   for (const step of schemaPath.split('/').slice(1)) {
     schema = (schema[step] ?? {}) as Record<string, unknown>

@@ -2,7 +2,7 @@ import * as audit from './control/audit.ts'
 import * as benefits from './control/benefits.ts'
 import * as channels from './control/channels.ts'
 import * as clients from './control/clients.ts'
-import { advanceClock, clearFaults, planFault, readClock, resetWorld } from './control/demo.ts'
+import { advanceClock, clearFaults, listFaults, planFault, readClock, resetWorld } from './control/demo.ts'
 import * as entitlements from './control/entitlements.ts'
 import * as follows from './control/follows.ts'
 import * as games from './control/games.ts'
@@ -65,6 +65,7 @@ export const controlOperations = {
   advanceClock,
   readClock,
   planFault,
+  listFaults,
   clearFaults,
   resetWorld,
 }

@@ -103,7 +103,7 @@ export function problemsOf(operation: Operation): ReadonlySet<ProblemName> {
 
 function accessProblems({ access }: Operation): ProblemName[] {
   if (access.kind === 'open') return []
-  if (access.kind === 'operator') return ['operator_required']
+  if (access.kind === 'operator') return ['operator_required', 'operator_invalid']
   if (access.kind === 'anyone') return ['token_invalid', 'client_mismatch']
   const common: ProblemName[] = ['token_missing', 'token_invalid', 'client_mismatch', 'scope_missing']
   return access.app ? common : [...common, 'user_token_required']

@@ -24,6 +24,10 @@ export const problems = {
     status: 400,
     message: (a: string, b: string) => `Exactly one of "${a}" and "${b}" is required`,
   },
+  none_given: {
+    status: 400,
+    message: (a: string, b: string) => `At least one of "${a}" and "${b}" is required`,
+  },
   invalid_cursor: { status: 400, message: () => 'invalid cursor' },
   both_cursors: { status: 400, message: () => 'Only one of "after" and "before" may be given' },
   bad_idempotency_key: {
@@ -78,6 +82,12 @@ export const problems = {
     message: () => 'The operator token is required: Authorization: Bearer <operator token>.',
     headers: { 'WWW-Authenticate': 'Bearer realm="Strand operator"' },
   },
+  operator_invalid: {
+    status: 401,
+    message: () =>
+      'The operator token is not valid: it is not one of this server, or was taken away. Authorization: Bearer <operator token>.',
+    headers: { 'WWW-Authenticate': 'Bearer realm="Strand operator", error="invalid_token"' },
+  },
 
   game_forbidden: { status: 403, message: () => 'game not managed by this organization.' },
   entitlement_forbidden: {
@@ -106,6 +116,11 @@ export const problems = {
     status: 404,
     message: (kind: string, id: string) => `There is no ${kind} with the id "${id}".`,
   },
+  name_not_found: {
+    status: 404,
+    message: (kind: string, name: string) => `There is no ${kind} called "${name}".`,
+  },
+  token_not_found: { status: 404, message: () => 'There is no such token; it may have ended already.' },
 
   taken: { status: 409, message: (field: string, value: string) => `The ${field} "${value}" is taken.` },
   in_use: { status: 409, message: (why: string) => why },

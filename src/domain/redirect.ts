@@ -1,3 +1,5 @@
+import { REDIRECT_URI_SHAPE } from '../contract/resources/redirect-uri.ts'
+
 /**
  * Where an application may have people sent back to. URIs are compared as text, not as what they mean: whatever two readers
  * could understand differently is another URI. Only the port of a loopback address may differ, because a program on
@@ -6,7 +8,11 @@
 const LOOPBACK =
   /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::([1-9][0-9]{0,4}))?((?:[/?][\x21-\x7e]*)?)$/
 
+/** Held against the given URI too: a store may hold what was registered before the shape was as strict. */
+const ALLOWED = new RegExp(REDIRECT_URI_SHAPE)
+
 export function isRegisteredRedirect(registered: readonly string[], given: string): boolean {
+  if (!ALLOWED.test(given)) return false
   if (registered.includes(given)) return true
   const anyPort = withoutPort(given)
   return anyPort !== undefined && registered.some(each => withoutPort(each) === anyPort)

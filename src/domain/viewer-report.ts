@@ -30,7 +30,7 @@ export function readViewerReport(text: string): { counts: Count[] } | { complain
   if (!isObject(report.counts)) return malformed('counts', 'the value must be an object')
   const counts = Object.entries(report.counts)
   if (counts.length > MOST_CHANNELS) {
-    return malformed('counts', `the value must be less than or equal to ${MOST_CHANNELS}`)
+    return malformed('counts', `the value must have at most ${MOST_CHANNELS.toLocaleString('en-US')} entries`)
   }
   const read: Count[] = []
   for (const [user_id, viewers] of counts) {

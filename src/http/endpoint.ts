@@ -120,7 +120,7 @@ export class Endpoint {
 
   /** Token, client, kind, scope. */
   #admit(visit: Visit, caller: Resolution): Caller {
-    if (caller === 'invalid') return raise(this.family === 'control' ? 'operator_required' : 'token_invalid')
+    if (caller === 'invalid') return raise(this.family === 'control' ? 'operator_invalid' : 'token_invalid')
     if (isTokenCaller(caller)) requireSameClient(caller.client_id, visit.headers.get('client-id'))
     const refused = refusal(this.operation.access, caller)
     if (refused !== undefined) throw refused

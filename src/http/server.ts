@@ -6,7 +6,7 @@ import { type Problem, problem, raise } from '../contract/problem.ts'
 import { andThen, type Eventual } from '../kit/eventual.ts'
 import { EXPOSITION_TYPE } from '../kit/figures.ts'
 import type { Implementation } from '../operations/implement.ts'
-import type { Pages } from '../pages/pages.ts'
+import { asksToSee, type Pages } from '../pages/pages.ts'
 import { clientAddress } from './client-address.ts'
 import { type Counter, Endpoint } from './endpoint.ts'
 import { isFromThisMachine } from './exposure.ts'
@@ -160,13 +160,13 @@ export class Application {
     return false
   }
 
-  /** What is there beside the families. */
+  /** What is there beside the families. Monitors probe it with HEAD; the runtime then sends the head of the answer alone. */
   #answerOutside(visit: Visit, side: Side): Eventual<Response> {
     const { openapi, version, isReady, staleSeconds, traffic } = this.#options
     visit.tally = traffic.others
     const reply = (status: number, answer: object) =>
       letterheadOf(undefined).respond(status, JSON.stringify(answer), visit)
-    switch (visit.method === 'GET' && visit.path) {
+    switch (asksToSee(visit.method) && visit.path) {
       case '/healthz':
         return reply(200, { status: 'ok' })
       case '/readyz':

@@ -36,6 +36,11 @@ export class Faults {
     this.#planned.push({ ...fault, entitlement_id: fault.entitlement_id?.toLowerCase() })
   }
 
+  /** Those that are not used up. */
+  get planned(): readonly Fault[] {
+    return this.#planned
+  }
+
   clear(): void {
     this.#planned = []
   }

@@ -31,6 +31,15 @@ const handlers = new Map(
   Object.entries(PAGES).map(([path, byMethod]) => [path, new Map(Object.entries(byMethod))] as const),
 )
 
+/** HEAD asks for what GET would show, without the text. */
+export function asksToSee(method: string): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+function handlerOf(method: string, path: string): PageHandler | undefined {
+  return handlers.get(path)?.get(asksToSee(method) ? 'GET' : method)
+}
+
 /** A request as the pages need it. */
 export interface PageVisit {
   readonly request: Request
@@ -52,7 +61,7 @@ export class Pages {
 
   /** Whether one of these is at this path with this method. */
   has(method: string, path: string): boolean {
-    return handlers.get(path)?.has(method) ?? false
+    return handlerOf(method, path) !== undefined
   }
 
   async answer({ request, path, address, requestId }: PageVisit): Promise<Response> {
@@ -74,7 +83,7 @@ export class Pages {
 
   async #handle(browser: Browser, path: string, requestId: string): ReturnType<PageHandler> {
     try {
-      const handler = handlers.get(path)?.get(browser.method)
+      const handler = handlerOf(browser.method, path)
       if (handler === undefined) throw new Error(`there is no page at ${path}`)
       return await handler(browser, this.#rooms)
     } catch (error) {

@@ -102,7 +102,7 @@ async function userToken(
 
 /** What the declared access means for each kind of credentials. */
 function expected({ access, id }: Operation, kind: Credentials): Outcome {
-  if (access.kind === 'operator') return 'operator_required'
+  if (access.kind === 'operator') return kind === 'no token' ? 'operator_required' : 'operator_invalid'
   if (kind === 'no token') return access.kind === 'token' ? 'token_missing' : 'in'
   if (kind === "another client's token") return 'client_mismatch'
   if (kind === 'a malformed token' || kind === 'an expired token' || kind === 'a revoked token')

@@ -204,7 +204,7 @@ onEachStore('on a server, by --url', { streams: 3 }, server => {
     expect([refused.code, refused.stdout, refused.stderr]).toEqual([
       1,
       '',
-      'strand: The operator token is required: Authorization: Bearer <operator token>.\n',
+      'strand: The operator token is not valid: it is not one of this server, or was taken away. Authorization: Bearer <operator token>.\n',
     ])
   })
 })
@@ -264,7 +264,7 @@ describe('what is refused, in one sentence, with nothing changed', () => {
     ['org create ""', 2, /<name> cannot be ""/],
     ['org set not-a-uuid --name x', 2, /^strand: <org> was malformed: .* a UUID/],
     ['stream start lunar_otter --viewer-count -1', 2, /Give a whole number from 0/],
-    ['stream end lunar_otter', 1, /There is no stream/],
+    ['stream end lunar_otter', 1, /The channel lunar_otter is not live/],
     ['entitlement grant --user lunar_otter', 2, /needs --benefit and --game/],
     [
       `entitlement grant --user lunar_otter --benefit ${LANTERN} --game 33214`,
@@ -293,7 +293,7 @@ describe('what is refused, in one sentence, with nothing changed', () => {
     ['viewer set lunar_otter', 2, /"lunar_otter" is not of the form USER=NUMBER/],
     ['follow add lunar_otter nobody', 1, /there is no user with the login "nobody"/],
     ['token end --yes < /dev/null', 2, /give the token on standard input/],
-    ['token end --yes <<< sapp_invented', 1, /There is no token/],
+    ['token end --yes <<< sapp_invented', 1, /There is no such token/],
     [
       'clock set --advance-seconds 60',
       1,

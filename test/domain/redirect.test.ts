@@ -98,6 +98,19 @@ describe('redirect URIs', () => {
     expect(isRegisteredRedirect([], 'http://localhost/callback')).toBe(false)
   })
 
+  test('what a browser would run or show by itself is refused, though it be registered', () => {
+    for (const uri of [
+      'javascript:1',
+      'data:text/html,hi',
+      'vbscript:1',
+      'file:///x',
+      'blob:x',
+      'about:blank',
+    ])
+      expect([uri, isRegisteredRedirect([uri], uri)]).toEqual([uri, false])
+    expect(isRegisteredRedirect(['com.example.app:/cb'], 'com.example.app:/cb')).toBe(true)
+  })
+
   test('parameters are added to what is there', () => {
     expect(
       withParameters('https://a.example/cb', { code: 'x y', state: 'a&b', none: undefined }, 'query'),

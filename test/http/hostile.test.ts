@@ -647,6 +647,29 @@ for (const engine of engines) {
         }
       })
 
+      test('HEAD outside the families and on the pages is GET without the body', async () => {
+        for (const target of [
+          '/',
+          '/healthz',
+          '/readyz',
+          '/docs',
+          '/openapi.json',
+          '/metrics',
+          '/login',
+          '/account',
+        ]) {
+          const [head, get] = [await ask('HEAD', target), await ask('GET', target)]
+          expect([target, head?.status, head?.text]).toEqual([target, get?.status, ''])
+          expect(head?.headers.get('content-type')).toBe(get?.headers.get('content-type') as string)
+          const names = (answer: typeof head) =>
+            // The runtime dates no answer to HEAD.
+            [...(answer?.headers.keys() ?? [])].filter(name => name !== 'date').toSorted()
+          expect([target, names(head)]).toEqual([target, names(get)])
+          if (target !== '/metrics' && target !== '/login')
+            expect(head?.headers.get('content-length')).toBe(get?.headers.get('content-length') as string)
+        }
+      })
+
       test('404 two-field body on the OAuth side', async () => {
         for (const [method, target] of [
           ['GET', '/oauth2/nothing'],

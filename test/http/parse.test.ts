@@ -1,6 +1,8 @@
 /** The grammar of input (D-11, D-12), read straight from the reader that every operation is given. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { patchChannel } from '../../src/contract/control/channels.ts'
+import { grantEntitlements } from '../../src/contract/control/entitlements.ts'
 import { createStreamMarker } from '../../src/contract/helix/create-stream-marker.ts'
 import { getDropsEntitlements } from '../../src/contract/helix/get-drops-entitlements.ts'
 import { getStreamMarkers } from '../../src/contract/helix/get-stream-markers.ts'
@@ -172,6 +174,19 @@ describe('lists', () => {
         message: `The parameter "${name}" was malformed: the value must be less than or equal to 100`,
       })
     }
+  })
+
+  test('a list that the operator gives is told how many entries it may have, and which is wrong', () => {
+    const channel = createInputReader(patchChannel)
+    const why = (tags: unknown) => problemOf(() => channel.body({ tags }, [])).message
+    const tags = 'The parameter "tags" was malformed:'
+    expect(why(Array(11).fill('Sea'))).toBe(`${tags} the value must have at most 10 entries`)
+    expect(why(['Sea', ''])).toBe(`${tags} entry 2 must be at least 1 characters`)
+    expect(why('Sea')).toBe(`${tags} the value must be an array`)
+    const grants = problemOf(() => createInputReader(grantEntitlements).body({ grants: [] }, []))
+    expect(grants.message).toBe(
+      'The parameter "grants" was malformed: the value must have 1 to 1,000 entries',
+    )
   })
 
   test('any list of texts comes out as it went in', () => {

@@ -112,7 +112,7 @@ function impliedFailures(operation: Operation, { valid }: Frame): Implied[] {
   }
 
   add('operator_required', 'without the operator token', ({ token: _, ...ask }) => ask)
-  add('operator_required', 'with another token', (ask, { world }) => ({
+  add('operator_invalid', 'with another token', (ask, { world }) => ({
     ...ask,
     token: world.client.app_token,
   }))

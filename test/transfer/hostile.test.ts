@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
+import { readLine } from '../../src/transfer/read-line.ts'
 import { onEachStore } from '../support/each-store.ts'
 import type { TestServer } from '../support/server.ts'
 
@@ -29,6 +30,14 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 
 /** Whatever stands in front of several nodes here reads a body to its end before it passes it on. */
 const straight = test.skipIf(Number(process.env.TEST_NODES || 1) > 1)
+test('a client that would have people sent to a script is refused, with the place of the URI', () => {
+  const line = (...redirect_uris: string[]) =>
+    JSON.stringify({ type: 'client', id: 'app', name: 'App', redirect_uris })
+  expect(() => readLine(line('com.example.app:/cb'))).not.toThrow()
+  expect(() => readLine(line('com.example.app:/cb', 'javascript:1'))).toThrow(
+    'the field "redirect_uris" was malformed: entry 2 must be an absolute URI',
+  )
+})
 
 onEachStore('hostile imports', {}, server => {
   straight('a line of 100 MB without an end is refused at once, with its number', async () => {

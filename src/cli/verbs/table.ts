@@ -272,12 +272,18 @@ export const verbs: readonly Verb[] = [
   },
 
   {
+    words: 'entitlement show',
+    operation: control.getEntitlement,
+    examples: [`entitlement show ${ENTITLEMENT}`],
+  },
+  {
     words: 'entitlement history',
     operation: control.getEntitlementHistory,
     examples: [`entitlement history ${ENTITLEMENT}`],
   },
 
   { words: 'video list', operation: control.listVideos, examples: ['video list --user lunar_otter'] },
+  { words: 'video show', operation: control.getVideo, examples: [`video show ${VIDEO}`] },
   { words: 'video delete', operation: control.deleteVideo, examples: [`video delete ${VIDEO} --yes`] },
 
   {
@@ -311,6 +317,7 @@ export const verbs: readonly Verb[] = [
     operation: control.planFault,
     examples: [`fault plan --operation GetStreams --outcome unavailable --times 2 ${DEMO}`],
   },
+  { words: 'fault list', operation: control.listFaults, examples: [`fault list ${DEMO}`] },
   { words: 'fault clear', operation: control.clearFaults, harmless: true, examples: [`fault clear ${DEMO}`] },
   {
     words: 'world reset',

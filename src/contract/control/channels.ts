@@ -2,6 +2,7 @@ import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { DecimalId, GivenTime, IdFilter } from '../resources/id.ts'
+import { listOf } from '../resources/list.ts'
 import { exampleStream, Stream, StreamKey } from '../resources/stream.ts'
 import { Channel, exampleChannel, exampleUser, User } from '../resources/world.ts'
 import { Type } from '../schema.ts'
@@ -38,7 +39,7 @@ export const patchChannel = defineOperation({
       Type.Union([DecimalId, Type.Literal(''), Type.Null()], { description: 'Empty or null: no game.' }),
     ),
     language: Type.Optional(Type.String({ pattern: '^[a-z]{2}$', hint: 'an ISO 639-1 code' })),
-    tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 25 }), { maxItems: 10 })),
+    tags: Type.Optional(listOf(Type.String({ minLength: 1, maxLength: 25 }), 0, 10)),
     is_mature: Type.Optional(Type.Boolean()),
     vod_enabled: Type.Optional(Type.Boolean()),
   }),
@@ -108,7 +109,7 @@ export const getStream = defineOperation({
   access: operator,
   params: OfUser,
   returns: oneOf(Stream),
-  problems: ['not_found'],
+  problems: ['not_found', 'not_live'],
   example: { params: path, answer: live },
 })
 
@@ -120,7 +121,7 @@ export const endStream = defineOperation({
   access: operator,
   params: OfUser,
   status: 204,
-  problems: ['not_found'],
+  problems: ['not_found', 'not_live'],
   example: { params: path },
 })
 

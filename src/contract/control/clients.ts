@@ -2,22 +2,14 @@ import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { DecimalId, Name, Uuid } from '../resources/id.ts'
+import { RedirectUris } from '../resources/redirect-uri.ts'
 import { CLIENT_KINDS, Client, ClientWithSecret, exampleClient } from '../resources/world.ts'
 import { Type } from '../schema.ts'
 
 const references = {
   organization_id: Type.Optional(Type.Union([Uuid, Type.Null()])),
   owner_user_id: Type.Optional(Type.Union([DecimalId, Type.Null()])),
-  redirect_uris: Type.Optional(
-    Type.Array(
-      Type.String({
-        maxLength: 2000,
-        pattern: '^[a-z][a-z0-9+.-]*:[^#\\s]+$',
-        hint: 'an absolute URI without a fragment',
-      }),
-      { maxItems: 20 },
-    ),
-  ),
+  redirect_uris: Type.Optional(RedirectUris),
   implicit_grant: Type.Optional(Type.Boolean()),
 }
 const path = { client_id: exampleClient.id }

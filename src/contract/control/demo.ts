@@ -39,7 +39,7 @@ export const advanceClock = defineOperation({
   }),
   returns: oneOf(ClockFace),
   demoOnly: true,
-  problems: ['missing_parameter'],
+  problems: ['none_given'],
   example: {
     body: { advance_seconds: 60 },
     answer: { data: [{ now: '2026-03-01T12:01:00.250Z', running: true }] },
@@ -85,6 +85,18 @@ export const planFault = defineOperation({
     body: { operation: 'GetStreams', outcome: 'unavailable', times: 1 },
     answer: { data: [{ operation: 'GetStreams', outcome: 'unavailable', times: 1 }] },
   },
+})
+
+export const listFaults = defineOperation({
+  id: 'ListFaults',
+  summary: 'Lists the planned faults in the order in which they strike, with how often each still will.',
+  method: 'GET',
+  path: '/control/faults',
+  access: operator,
+  returns: Type.Object({ data: Type.Array(Fault) }),
+  demoOnly: true,
+  problems: [],
+  example: { answer: { data: [{ operation: 'GetStreams', outcome: 'unavailable', times: 1 }] } },
 })
 
 export const clearFaults = defineOperation({

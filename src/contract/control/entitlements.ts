@@ -1,6 +1,6 @@
 import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { pageOf } from '../page.ts'
+import { oneOf, pageOf } from '../page.ts'
 import {
   Entitlement,
   EntitlementTransition,
@@ -8,6 +8,7 @@ import {
   FulfillmentStatus,
 } from '../resources/entitlement.ts'
 import { DecimalId, GivenTime, Uuid } from '../resources/id.ts'
+import { listOf } from '../resources/list.ts'
 import { Type } from '../schema.ts'
 
 const Grant = Type.Object({
@@ -26,7 +27,7 @@ export const grantEntitlements = defineOperation({
   method: 'POST',
   path: '/control/entitlements',
   access: operator,
-  body: Type.Object({ grants: Type.Array(Grant, { minItems: 1, maxItems: 1000 }) }),
+  body: Type.Object({ grants: listOf(Grant, 1, 1000) }),
   returns: Type.Object({ data: Type.Array(Entitlement) }),
   problems: ['unknown_reference', 'refused_reference', 'entitlement_conflict'],
   example: {
@@ -55,12 +56,24 @@ export const listEntitlements = defineOperation({
     game_id: Type.Optional(Type.String()),
     benefit_id: Type.Optional(Type.String()),
     fulfillment_status: Type.Optional(FulfillmentStatus),
-    id: Type.Optional(Type.Array(Uuid, { maxItems: 100 })),
+    id: Type.Optional(listOf(Uuid, 0, 100)),
   }),
   page: { standard: 20, wholeBatchOf: ['id'], before: false },
   returns: pageOf(Entitlement),
   problems: [],
   example: { answer: { data: [exampleEntitlement], pagination: {} } },
+})
+
+export const getEntitlement = defineOperation({
+  id: 'GetEntitlement',
+  summary: 'Shows an entitlement, whosever it is.',
+  method: 'GET',
+  path: '/control/entitlements/{entitlement_id}',
+  access: operator,
+  params: Type.Object({ entitlement_id: Type.String() }),
+  returns: oneOf(Entitlement),
+  problems: ['not_found'],
+  example: { params: { entitlement_id: exampleEntitlement.id }, answer: { data: [exampleEntitlement] } },
 })
 
 export const getEntitlementHistory = defineOperation({

@@ -2,6 +2,7 @@ import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { pageOf } from '../page.ts'
 import { DecimalId } from '../resources/id.ts'
+import { listOf } from '../resources/list.ts'
 import { exampleUser, User } from '../resources/world.ts'
 import { Type } from '../schema.ts'
 
@@ -40,10 +41,7 @@ export const putFollows = defineOperation({
   path: '/control/follows',
   access: operator,
   body: Type.Object({
-    follows: Type.Array(Type.Object({ user_id: DecimalId, broadcaster_id: DecimalId }), {
-      minItems: 1,
-      maxItems: 10_000,
-    }),
+    follows: listOf(Type.Object({ user_id: DecimalId, broadcaster_id: DecimalId }), 1, 10_000),
   }),
   status: 204,
   problems: ['unknown_reference'],

@@ -45,6 +45,6 @@ export const deleteOperator = defineOperation({
   access: operator,
   params: Type.Object({ name: Type.String() }),
   status: 204,
-  problems: ['not_found'],
+  problems: ['name_not_found'],
   example: { params: { name: exampleOperatorToken.name } },
 })

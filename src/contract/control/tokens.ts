@@ -1,6 +1,7 @@
 import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { oneOf } from '../page.ts'
+import { listOf } from '../resources/list.ts'
 import { TokenAnswer } from '../resources/token.ts'
 import { Type } from '../schema.ts'
 
@@ -14,11 +15,11 @@ export const issueToken = defineOperation({
   body: Type.Object({
     client_id: Type.String(),
     user_id: Type.Optional(Type.String()),
-    scopes: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
+    scopes: Type.Optional(listOf(Type.String(), 0, 100)),
     expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: 315_360_000, description: 'Seconds.' })),
   }),
   returns: oneOf(TokenAnswer),
-  problems: ['unknown_reference', 'invalid_scope'],
+  problems: ['unknown_reference', 'invalid_scope', 'refused_reference'],
   example: {
     body: { client_id: '<CLIENT_ID>', user_id: '141981764', scopes: ['user:read:follows'] },
     answer: {
@@ -43,6 +44,6 @@ export const endToken = defineOperation({
   access: operator,
   body: Type.Object({ token: Type.String({ minLength: 1 }) }),
   status: 204,
-  problems: ['not_found'],
+  problems: ['token_not_found'],
   example: { body: { token: '<ACCESS_TOKEN>' } },
 })

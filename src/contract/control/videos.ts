@@ -1,6 +1,6 @@
 import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { pageOf } from '../page.ts'
+import { oneOf, pageOf } from '../page.ts'
 import { IdFilter } from '../resources/id.ts'
 import { exampleVideo, Video } from '../resources/video.ts'
 import { Type } from '../schema.ts'
@@ -17,6 +17,18 @@ export const listVideos = defineOperation({
   returns: pageOf(Video),
   problems: [],
   example: { query: { user_id: exampleVideo.user_id }, answer: { data: [exampleVideo], pagination: {} } },
+})
+
+export const getVideo = defineOperation({
+  id: 'GetVideo',
+  summary: 'Shows a video.',
+  method: 'GET',
+  path: '/control/videos/{video_id}',
+  access: operator,
+  params: Type.Object({ video_id: Type.String() }),
+  returns: oneOf(Video),
+  problems: ['not_found'],
+  example: { params: { video_id: exampleVideo.id }, answer: { data: [exampleVideo] } },
 })
 
 export const deleteVideo = defineOperation({

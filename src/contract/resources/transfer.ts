@@ -2,6 +2,8 @@ import type { Static, TObject, TSchema } from 'typebox'
 import { Type } from '../schema.ts'
 import { FulfillmentStatus } from './entitlement.ts'
 import { DecimalId, GivenTime, Name, Uuid } from './id.ts'
+import { listOf } from './list.ts'
+import { RedirectUris } from './redirect-uri.ts'
 import { CLIENT_KINDS, LOGIN_SHAPE } from './world.ts'
 
 /**
@@ -87,16 +89,7 @@ export const transferLines = {
     organization_id: Type.Optional(noneOr(OfOrganization)),
     owner_user_id: Type.Optional(noneOr(OfUser)),
     kind: Type.Optional(Type.Enum(CLIENT_KINDS)),
-    redirect_uris: Type.Optional(
-      Type.Array(
-        Type.String({
-          maxLength: 2000,
-          pattern: '^[a-z][a-z0-9+.-]*:[^#\\s]+$',
-          hint: 'an absolute URI without a fragment',
-        }),
-        { maxItems: 20 },
-      ),
-    ),
+    redirect_uris: Type.Optional(RedirectUris),
     implicit_grant: Type.Optional(Type.Boolean()),
     secret_hash: Type.Optional(Sha256),
   }),
@@ -106,7 +99,7 @@ export const transferLines = {
     title: Type.Optional(Type.String({ maxLength: 140 })),
     game_id: Type.Optional(Type.Union([OfGame, Type.Literal('')], { description: 'Empty: no game.' })),
     language: Type.Optional(Type.String({ pattern: '^[a-z]{2}$', hint: 'an ISO 639-1 code' })),
-    tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 25 }), { maxItems: 10 })),
+    tags: Type.Optional(listOf(Type.String({ minLength: 1, maxLength: 25 }), 0, 10)),
     is_mature: Type.Optional(Type.Boolean()),
     vod_enabled: Type.Optional(Type.Boolean()),
   }),

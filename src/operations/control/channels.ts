@@ -15,6 +15,7 @@ import { isoMillis, isoSeconds } from '../../kit/clock.ts'
 import { decimalId } from '../../kit/id.ts'
 import { streamKey } from '../../store/queries/streams.ts'
 import { idKey } from '../../store/queries/world.ts'
+import type { Store } from '../../store/store.ts'
 import { implement } from '../implement.ts'
 import { momentOf } from '../moment.ts'
 
@@ -73,8 +74,7 @@ export const handleStartStream = implement(
 )
 
 export const handleGetStream = implement(getStream, async ({ params }, { store, directory }) => {
-  const stream =
-    (await store.streams.of(params.user_id)) ?? raise('not_found', 'stream of user', params.user_id)
+  const stream = (await store.streams.of(params.user_id)) ?? (await refuseAsNotLive(store, params.user_id))
   return { data: [directory.dress(stream)] }
 })
 
@@ -89,8 +89,14 @@ export const handleListStreams = implement(
 
 export const handleEndStream = implement(endStream, async ({ params }, { store, clock }) => {
   const ended = await store.commands.endStream({ user_id: params.user_id, now: clock.now() })
-  return ended ? undefined : raise('not_found', 'stream of user', params.user_id)
+  return ended ? undefined : refuseAsNotLive(store, params.user_id)
 })
+
+/** There is no stream: either the channel is not live, or there is no such channel. */
+async function refuseAsNotLive(store: Store, user_id: string): Promise<never> {
+  const user = (await store.users.find(user_id)) ?? raise('not_found', 'channel', user_id)
+  return raise('not_live', user.login)
+}
 
 export const handleRotateStreamKey = implement(
   rotateStreamKey,

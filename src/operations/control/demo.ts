@@ -1,4 +1,11 @@
-import { advanceClock, clearFaults, planFault, readClock, resetWorld } from '../../contract/control/demo.ts'
+import {
+  advanceClock,
+  clearFaults,
+  listFaults,
+  planFault,
+  readClock,
+  resetWorld,
+} from '../../contract/control/demo.ts'
 import { raise } from '../../contract/problem.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { complaintAbout } from '../faults.ts'
@@ -7,7 +14,7 @@ import type { Levers } from '../levers.ts'
 
 export const handleAdvanceClock = implement(advanceClock, async ({ body }, { demo }) => {
   if (body.advance_seconds === undefined && body.running === undefined) {
-    raise('missing_parameter', 'advance_seconds')
+    raise('none_given', 'advance_seconds', 'running')
   }
   if (body.running !== undefined) demo?.clock.setRunning(body.running)
   if (body.advance_seconds !== undefined) demo?.clock.advance(body.advance_seconds * 1000)
@@ -31,6 +38,14 @@ export const handlePlanFault = implement(planFault, async ({ body }, { demo }) =
   demo?.faults.plan(fault)
   return { data: [fault] }
 })
+
+export const handleListFaults = implement(listFaults, async (_call, { demo }) => ({
+  data: (demo?.faults.planned ?? []).map(({ entitlement_id, milliseconds, ...fault }) => ({
+    ...fault,
+    ...(entitlement_id !== undefined && { entitlement_id }),
+    ...(milliseconds !== undefined && { milliseconds }),
+  })),
+}))
 
 export const handleClearFaults = implement(clearFaults, async (_call, { demo }) => {
   demo?.faults.clear()

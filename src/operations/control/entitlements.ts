@@ -1,4 +1,5 @@
 import {
+  getEntitlement,
   getEntitlementHistory,
   grantEntitlements,
   listEntitlements,
@@ -58,6 +59,11 @@ export const handleListEntitlements = implement(
     return { data: [...page.rows], pagination: paginate(page, entitlementKey) }
   },
 )
+
+export const handleGetEntitlement = implement(getEntitlement, async ({ params }, { store }) => {
+  const [entitlement] = await store.entitlements.named([params.entitlement_id.toLowerCase()])
+  return { data: [entitlement ?? raise('not_found', 'entitlement', params.entitlement_id)] }
+})
 
 /** The grant stands in front of all changes, whenever those were. */
 const GRANT_KEY = ['', '', 0] as const

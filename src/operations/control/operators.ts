@@ -20,5 +20,5 @@ export const handleListOperators = implement(listOperators, async ({ window, pag
 
 export const handleDeleteOperator = implement(deleteOperator, async ({ params }, { store }) => {
   const gone = await store.commands.deleteOperator(params)
-  return gone ? undefined : raise('not_found', 'operator', params.name)
+  return gone ? undefined : raise('name_not_found', 'operator', params.name)
 })

@@ -7,6 +7,12 @@ import { readScopes } from '../read-scopes.ts'
 export const handleIssueToken = implement(issueToken, async ({ body }, { store, clock, lifetimes }) => {
   const { client_id, user_id, expires_in } = body
   const scopes = readScopes(body.scopes)
+  if (user_id === undefined && scopes.length > 0) {
+    return raise(
+      'refused_reference',
+      'An app token has no scopes: leave "scopes" out, or name the user in "user_id".',
+    )
+  }
   const client = (await store.clients.find(client_id)) ?? raise('unknown_reference', 'client', client_id)
   const now = clock.now()
   const { rows, answer } =
@@ -23,5 +29,5 @@ export const handleIssueToken = implement(issueToken, async ({ body }, { store, 
 
 export const handleEndToken = implement(endToken, async ({ body }, { store }) => {
   const gone = await store.commands.revokeToken({ hash: hashOf(body.token) })
-  return gone ? undefined : raise('not_found', 'token', `${body.token.slice(0, 5)}…`)
+  return gone ? undefined : raise('token_not_found')
 })

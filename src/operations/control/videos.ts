@@ -1,7 +1,7 @@
-import { deleteVideo, listVideos } from '../../contract/control/videos.ts'
+import { deleteVideo, getVideo, listVideos } from '../../contract/control/videos.ts'
 import { raise } from '../../contract/problem.ts'
 import { secondsBetween } from '../../domain/timeline.ts'
-import { videoKey } from '../../store/queries/videos.ts'
+import { type VideoRow, videoKey } from '../../store/queries/videos.ts'
 import { implement } from '../implement.ts'
 
 export const handleListVideos = implement(
@@ -9,16 +9,21 @@ export const handleListVideos = implement(
   async ({ query, window, paginate }, { store, clock }) => {
     const page = await store.videos.page(query, window)
     const now = clock.now()
-    const data = page.rows.map(row => ({
-      ...row,
-      duration_seconds: secondsBetween(
-        row.created_at,
-        row.ended_at === null ? now : Date.parse(row.ended_at),
-      ),
-    }))
+    const data = page.rows.map(row => measured(row, now))
     return { data, pagination: paginate(page, videoKey) }
   },
 )
+
+export const handleGetVideo = implement(getVideo, async ({ params }, { store, clock }) => {
+  const row = (await store.videos.inFull(params.video_id)) ?? raise('not_found', 'video', params.video_id)
+  return { data: [measured(row, clock.now())] }
+})
+
+/** A video with its length, which grows while the stream runs. */
+function measured(row: VideoRow, now: number) {
+  const end = row.ended_at === null ? now : Date.parse(row.ended_at)
+  return { ...row, duration_seconds: secondsBetween(row.created_at, end) }
+}
 
 export const handleDeleteVideo = implement(deleteVideo, async ({ params }, { store }) => {
   const gone = await store.commands.deleteVideo({ id: params.video_id })

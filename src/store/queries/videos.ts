@@ -18,12 +18,23 @@ const videoColumns = sql`select v.id, v.user_id, u.login as user_login, u.displa
   from videos v join users u on u.id = v.user_id`
 
 /** A video with what an operator wants to know of it; how long it is follows from the rest. */
-type VideoRow = Omit<ListedVideo, 'duration_seconds'>
+export type VideoRow = Omit<ListedVideo, 'duration_seconds'>
+
+/** The same as the engines give it: one counts in text, and yes is 1. */
+type StoredVideo = Omit<VideoRow, 'marker_count' | 'is_live'> & {
+  marker_count: number | string
+  is_live: number | null
+}
 
 const listedColumns = sql`select v.id, v.user_id, u.login as user_login, u.display_name as user_name, v.created_at,
     v.ended_at, (select count(*) from markers m where m.video_id = v.id) as marker_count,
     (select 1 from streams s where s.video_id = v.id) as is_live
   from videos v join users u on u.id = v.user_id`
+const readVideo = (row: StoredVideo): VideoRow => ({
+  ...row,
+  marker_count: Number(row.marker_count),
+  is_live: row.is_live === 1,
+})
 const inOrder = inOrderOf('v.created_at', 'v.id')
 export const videoKey = (row: Pick<ListedVideo, 'created_at' | 'id'>) => [row.created_at, row.id]
 
@@ -39,26 +50,25 @@ export const videoQueries = (db: Database) => ({
               order by ended_at desc, length(id) desc, id desc limit 1))`,
     ),
 
+  /** As an operator sees it. */
+  inFull: async (id: string): Promise<VideoRow | undefined> => {
+    const row = await db.get<StoredVideo>(sql`${listedColumns} where v.id = ${id}`)
+    return row && readVideo(row)
+  },
+
   /** Newest first. */
   page: async (
     filter: { readonly user_id?: string | undefined },
     window: Window,
   ): Promise<Page<VideoRow>> => {
-    const page = await keysetPage<
-      Omit<VideoRow, 'marker_count' | 'is_live'> & { marker_count: number | string; is_live: number | null }
-    >(db, {
+    const page = await keysetPage<StoredVideo>(db, {
       select: listedColumns,
       where: filter.user_id === undefined ? [] : [sql`v.user_id = ${filter.user_id}`],
       order: inOrder,
       descending: true,
       window,
     })
-    const rows = page.rows.map(row => ({
-      ...row,
-      marker_count: Number(row.marker_count),
-      is_live: row.is_live === 1,
-    }))
-    return { ...page, rows }
+    return { ...page, rows: page.rows.map(readVideo) }
   },
 })
 

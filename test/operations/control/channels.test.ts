@@ -338,7 +338,12 @@ describeOperation(
       expect(body).toEqual({ data: [await shownStream(server, broadcaster.id)] })
     })
 
-    fails('not_found', 'when the channel is not live', server => show(server, server.world.offline.id))
+    fails('not_live', 'when the channel is not live', async server => {
+      const { id, login } = await newUser(server)
+      const answer = await show(server, id)
+      expect(answer.body.message).toBe(`The channel ${login} is not live.`)
+      return answer
+    })
     fails('not_found', 'when the user does not exist', server => naming('999', show(server, '999')))
   },
 )
@@ -363,8 +368,8 @@ describeOperation(
       expect((await mark(server, id)).problem).toBe('not_live')
     })
 
-    fails('not_found', 'when the channel is not live', server => end(server, server.world.offline.id))
-    fails('not_found', 'the second time', async server => {
+    fails('not_live', 'when the channel is not live', server => end(server, server.world.offline.id))
+    fails('not_live', 'the second time', async server => {
       const id = await newLive(server)
       await end(server, id)
       return end(server, id)

@@ -90,6 +90,22 @@ describeOperation(
     ] as const) {
       fails('malformed_parameter', `when ${title}`, server => create(server, { name: 'Odd', ...more }))
     }
+    for (const uri of [
+      'javascript:1',
+      'data:text/html,hi',
+      'vbscript:1',
+      'file:///etc/passwd',
+      'blob:x',
+      'about:blank',
+    ]) {
+      fails('malformed_parameter', `when a redirect URI is ${uri}`, async server => {
+        const answer = await create(server, { name: 'Odd', redirect_uris: ['com.example.app:/cb', uri] })
+        expect(answer.body.message).toStartWith(
+          'The parameter "redirect_uris" was malformed: entry 2 must be an absolute URI without a fragment',
+        )
+        return answer
+      })
+    }
   },
 )
 

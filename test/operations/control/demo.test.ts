@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import {
   advanceClock,
   clearFaults,
+  listFaults,
   planFault,
   readClock,
   resetWorld,
@@ -56,7 +57,7 @@ describeOperation(
       expect(going.now >= later.now).toBe(true)
     })
 
-    fails('missing_parameter', 'when nothing is asked for', server =>
+    fails('none_given', 'when nothing is asked for', server =>
       send(server, advanceClock, asOperator(server, { body: {} })),
     )
     for (const seconds of [0, -1, 1.5, '60', 315_360_001]) {
@@ -218,6 +219,23 @@ describeOperation(
   },
 )
 
+describeOperation(listFaults, { valid: server => asOperator(server) }, ({ ok }) => {
+  ok('lists what is planned, with how often it will still strike', async server => {
+    const listed = async () => (await send(server, listFaults, asOperator(server))).body.data
+    await clear(server)
+    expect(await listed()).toEqual([])
+    const fault = { operation: 'GetStreams', outcome: 'unavailable' }
+    await plan(server, { ...fault, times: 2 })
+    await plan(server, { operation: 'ListUsers', outcome: 'slow', milliseconds: 5 })
+    expect((await streams(server)).status).toBe(503)
+    expect(await listed()).toEqual([
+      { ...fault, times: 1 },
+      { operation: 'ListUsers', outcome: 'slow', milliseconds: 5, times: 1 },
+    ])
+    await clear(server)
+  })
+})
+
 describeOperation(clearFaults, { valid: server => asOperator(server) }, ({ ok }) => {
   ok('forgets every planned fault', async server => {
     for (const outcome of ['unavailable', 'rate_limited']) {
@@ -271,6 +289,7 @@ for (const engine of engines) {
       expect(absent.map(operation => operation.id).sort()).toEqual([
         'AdvanceClock',
         'ClearFaults',
+        'ListFaults',
         'MintUserToken',
         'PlanFault',
         'ReadClock',

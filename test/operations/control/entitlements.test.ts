@@ -1,5 +1,6 @@
 import { expect } from 'bun:test'
 import {
+  getEntitlement,
   getEntitlementHistory,
   grantEntitlements,
   listEntitlements,
@@ -386,5 +387,28 @@ describeOperation(
       naming(UNKNOWN_UUID, history(server, UNKNOWN_UUID)),
     )
     fails('not_found', 'when the id is not one', server => history(server, 'abc'))
+  },
+)
+
+describeOperation(
+  getEntitlement,
+  {
+    valid: async server => {
+      const { body } = await grant(server, [lantern(server)])
+      return asOperator(server, { path: `${PATH}/${body.data[0].id}` })
+    },
+  },
+  ({ ok, fails }) => {
+    const show = (server: TestServer, id: string) =>
+      send(server, getEntitlement, asOperator(server, { path: `${PATH}/${id}` }))
+
+    ok('shows it as it was granted, its id in either case', async server => {
+      const { body } = await grant(server, [lantern(server)])
+      const [{ id }] = body.data
+      for (const each of [id, id.toUpperCase()])
+        expect((await show(server, each)).body.data).toEqual(body.data)
+    })
+
+    fails('not_found', 'when it does not exist', server => naming(UNKNOWN_UUID, show(server, UNKNOWN_UUID)))
   },
 )

@@ -119,8 +119,10 @@ describeOperation(
       expect(await statusWith(server, token)).toBe(401)
     })
 
-    fails('not_found', 'when there is no such name', server => naming('nobody', remove(server, 'nobody')))
-    fails('operator_required', 'with a token that was taken away', async server => {
+    fails('name_not_found', 'when there is no such name', server =>
+      naming('nobody', remove(server, 'nobody')),
+    )
+    fails('operator_invalid', 'with a token that was taken away', async server => {
       const name = newName()
       const token = await newToken(server, name)
       await remove(server, name)

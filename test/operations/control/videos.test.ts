@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { deleteVideo, listVideos } from '../../../src/contract/control/videos.ts'
+import { deleteVideo, getVideo, listVideos } from '../../../src/contract/control/videos.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { Ask, TestServer } from '../../support/server.ts'
 import { asOperator, expectEmpty, naming, newUser, nowOf, tokenOf, walk } from './operator.ts'
@@ -132,5 +132,27 @@ describeOperation(
       await remove(server, video.id)
       return remove(server, video.id)
     })
+  },
+)
+
+describeOperation(
+  getVideo,
+  { valid: async server => asOperator(server, { path: `${PATH}/${(await newLive(server)).video.id}` }) },
+  ({ ok, fails }) => {
+    const show = (server: TestServer, id: string) =>
+      send(server, getVideo, asOperator(server, { path: `${PATH}/${id}` }))
+
+    ok('shows what the list shows, while the stream runs and afterwards', async server => {
+      const { user } = await newLive(server)
+      for (const change of [() => mark(server, user.id), () => goOffline(server, user.id)]) {
+        await change()
+        const [{ duration_seconds: _, ...listed }] = (await list(server, { user_id: user.id })).body.data
+        const [{ duration_seconds, ...shown }] = (await show(server, listed.id)).body.data
+        expect(shown).toEqual(listed)
+        expect(duration_seconds).toBeWithin(0, 60)
+      }
+    })
+
+    fails('not_found', 'when it does not exist', server => naming('1', show(server, '1')))
   },
 )
