@@ -24,6 +24,8 @@ export interface Config {
   readonly databasePooled: boolean
   readonly operatorToken: string | undefined
   readonly masterKeys: readonly MasterKey[] | undefined
+  /** Ids of master keys that nobody has any more. */
+  readonly lostMasterKeys: readonly string[]
   readonly rateLimits: RateLimits
   readonly lifetimes: Lifetimes
   readonly keep: Retention
@@ -83,6 +85,8 @@ export const SETTINGS: Readonly<Record<string, string>> = {
     'the operator token, 20 characters or more; else it is in the file operator-token of the data folder',
   STRAND_MASTER_KEYS:
     'id:base64 of 32 bytes, newest first, comma separated; else the file master-keys of the data folder',
+  STRAND_LOST_MASTER_KEYS:
+    'ids of master keys that are lost, comma separated: stream keys that they sealed cannot be read, and have to be rotated',
   STRAND_RATE_APP: 'points per minute and client for app tokens; 800 if left out, 0 for no limit',
   STRAND_RATE_USER: 'points per minute, client and user for user tokens; 800, 0 for no limit',
   STRAND_RATE_ANONYMOUS: 'points per minute and address without a token; 800, 0 for no limit',
@@ -262,6 +266,10 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
     databasePooled: oneOf('STRAND_DATABASE_POOLER', ['none', 'transaction'], 'none') === 'transaction',
     operatorToken,
     masterKeys: masterKeys(text('STRAND_MASTER_KEYS'), complain),
+    lostMasterKeys:
+      text('STRAND_LOST_MASTER_KEYS')
+        ?.split(',')
+        .map(id => id.trim()) ?? [],
     rateLimits: {
       app: whole('STRAND_RATE_APP', 800, 0),
       user: whole('STRAND_RATE_USER', 800, 0),

@@ -111,13 +111,20 @@ export function openDataFolder(config: Config, sealedWith: Iterable<string> = []
   try {
     const operatorToken =
       config.operatorToken ?? secretFile(join(folder, 'operator-token'), () => mintSecret('operator'))
-    const ring = new KeyRing(config.masterKeys ?? masterKeysIn(masterKeyFileOf(config)))
-    const followMasterKeys =
-      config.masterKeys === undefined ? follower(ring, masterKeyFileOf(config)) : () => false
-    return { operatorToken, ring, followMasterKeys }
+    return { operatorToken, ...masterKeysOf(config) }
   } catch (error) {
     throw unwritable(folder, error)
   }
+}
+
+function masterKeysOf(config: Config): Pick<DataFolder, 'ring' | 'followMasterKeys'> {
+  if (config.masterKeys !== undefined) {
+    return { ring: new KeyRing(config.masterKeys), followMasterKeys: () => false }
+  }
+  const file = masterKeyFileOf(config)
+  const text = secretFile(file, () => masterKeysText([newMasterKey()]))
+  const ring = new KeyRing(parseOrRefuse(file, text))
+  return { ring, followMasterKeys: follower(ring, file, text) }
 }
 
 function unwritable(folder: string, error: unknown): CannotStart {
@@ -128,12 +135,12 @@ function unwritable(folder: string, error: unknown): CannotStart {
 }
 
 function requireMasterKeys(config: Config, sealedWith: Iterable<string>): void {
-  const here = new Set(readMasterKeys(config)?.map(({ id }) => id))
+  const here = new Set([...(readMasterKeys(config) ?? []).map(({ id }) => id), ...config.lostMasterKeys])
   const missing = [...sealedWith].filter(id => !here.has(id))
   if (missing.length === 0) return
   const [keys, are] = missing.length === 1 ? ['key', 'is'] : ['keys', 'are']
   throw new CannotStart(
-    `stream keys are sealed with the master ${keys} ${missing.join(', ')}, which ${are} not here: give STRAND_MASTER_KEYS or --config`,
+    `stream keys are sealed with the master ${keys} ${missing.join(', ')}, which ${are} not here: give STRAND_MASTER_KEYS or --config (or, if nobody has it any more, STRAND_LOST_MASTER_KEYS)`,
   )
 }
 
@@ -174,13 +181,13 @@ export function newMasterKey(): MasterKey {
   return { id: randomAlphanumerics(8), bytes: new Uint8Array(randomBytes(32)) }
 }
 
-function follower(ring: KeyRing, file: string): () => boolean {
-  let known = readFileSync(file, 'utf8')
+/** Takes up what somebody else puts into the file; `known` is what the ring was made of. */
+function follower(ring: KeyRing, file: string, known: string): () => boolean {
   return () => {
-    const text = readFileSync(file, 'utf8')
+    const text = readFileSync(file, 'utf8').trim()
     if (text === known) return false
     known = text
-    const keys = parseMasterKeys(text.trim())
+    const keys = parseMasterKeys(text)
     if (keys === undefined) throw new Error(`the file ${file} is damaged; the keys from before are kept`)
     ring.take(keys)
     return true
@@ -214,17 +221,13 @@ export function changeMasterKeys(
     renameSync(beside, file)
     syncFolder(dirname(file))
     return keys
+  } catch (error) {
+    // Once it has moved, the name beside it may be somebody else's.
+    rmSync(beside, { force: true })
+    throw error
   } finally {
     closeSync(handle)
-    rmSync(beside, { force: true })
   }
-}
-
-function masterKeysIn(file: string) {
-  return parseOrRefuse(
-    file,
-    secretFile(file, () => masterKeysText([newMasterKey()])),
-  )
 }
 
 /** The one line of a file that only the owner may read, made on the first start. */

@@ -61,6 +61,8 @@ export interface Outside {
   readonly url: string | undefined
   readonly operatorUrl: string | undefined
   isDraining(): boolean
+  /** Whether it stays open long enough to sweep the store in turns. */
+  readonly sweeps: boolean
 }
 
 /** Everything behind the doors: the store, the rooms, and what answers requests. */
@@ -194,7 +196,7 @@ function lookAfter({ config, log }: HouseOptions, lifetime: Lifetime, household:
   }
   every(FEED_POLL_MILLISECONDS, () => follower.catchUp(), 'the feed could not be read')
   every(KEYS_FOLLOWED_MILLISECONDS, followMasterKeys, 'the master keys could not be read')
-  every(SWEEP_MILLISECONDS, sweepInTurn, 'the store could not be swept')
+  if (outside.sweeps) every(SWEEP_MILLISECONDS, sweepInTurn, 'the store could not be swept')
 }
 
 function controlUrlOf({ operatorListen }: Config, { operatorUrl }: Outside, publicUrl: string): string {
@@ -223,7 +225,13 @@ const NOBODY: Peer = { address: () => '', holdOpen: () => undefined }
 export async function openWithoutDoors(options: HouseOptions): Promise<ClosedHouse> {
   const lifetime = new Lifetime()
   try {
-    const noDoors: Outside = { url: undefined, operatorUrl: undefined, isDraining: () => false }
+    const noDoors: Outside = {
+      url: undefined,
+      operatorUrl: undefined,
+      isDraining: () => false,
+      // How long things are kept is the server's to know.
+      sweeps: false,
+    }
     const { application, operatorToken } = await openHouse(options, lifetime, noDoors)
     return {
       operatorToken,

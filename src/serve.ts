@@ -72,6 +72,7 @@ async function start(
     url: early?.url,
     operatorUrl: early?.operatorUrl,
     isDraining: () => draining,
+    sweeps: true,
   })
   application = opened.application
   const { url, operatorUrl } = early ?? openAll()

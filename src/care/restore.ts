@@ -41,6 +41,8 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     throw new CannotStart(`the folder ${folder} cannot be made: ${error.message}`)
   })
   refuseWhileInUse(folder)
+  // One that was decided and cut off comes first.
+  completeRestore(folder)
   const unpacked = restoringFolder(folder)
   rmSync(unpacked, { recursive: true, force: true })
   const manifest = await unpackBackup({

@@ -7,7 +7,7 @@ import { type Environment, endAllProcesses, StrandProcess } from '../support/str
 
 const KEYS = { STRAND_MASTER_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` }
 const SENTENCE =
-  'strand: stream keys are sealed with the master key k1, which is not here: give STRAND_MASTER_KEYS or --config\n'
+  'strand: stream keys are sealed with the master key k1, which is not here: give STRAND_MASTER_KEYS or --config (or, if nobody has it any more, STRAND_LOST_MASTER_KEYS)\n'
 
 afterEach(endAllProcesses)
 
@@ -71,5 +71,12 @@ for (const engine of engines) {
         await own.remove()
       },
     )
+
+    test('a key that is lost can be said to be, and what it sealed is rotated', async () => {
+      const others = `k2:${Buffer.alloc(32, 8).toString('base64')}`
+      const settings = { STRAND_MASTER_KEYS: others, STRAND_LOST_MASTER_KEYS: 'k1' }
+      expect(await run(['key', 'rotate', 'aaa', '--yes'], settings)).toMatchObject({ code: 0 })
+      expect(await run(['user', 'list'], settings)).toMatchObject({ code: 0 })
+    })
   })
 }

@@ -72,6 +72,7 @@ function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
     databaseConnections: 6,
     databasePooled: false,
     operatorToken: undefined,
+    lostMasterKeys: [],
     masterKeys: undefined,
     rateLimits: { app: 0, user: 0, anonymous: 0 },
     lifetimes: {
