@@ -199,7 +199,7 @@ describe.skipIf(!onLinux)('workers', () => {
 
   test('0 of them is a wrong setting', async () => {
     const strand = new StrandProcess(['serve', '--workers', '0', '--data', freshFolder()])
-    expect(await strand.exit()).toBe(1)
-    expect(strand.stderr).toContain('STRAND_WORKERS must be a whole number of at least 1')
+    expect(await strand.exit()).toBe(2)
+    expect(strand.stderr).toContain('--workers must be a whole number of at least 1')
   })
 })

@@ -5,7 +5,7 @@ import { createStore, type Store } from '../../src/store/store.ts'
 import { startPgBouncer } from '../support/pgbouncer.ts'
 import { freePort } from '../support/postgres.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
-import { anyStreamKey } from '../support/stores.ts'
+import { ANY_MASTER_KEYS, anyStreamKey } from '../support/stores.ts'
 import { StrandProcess } from '../support/strand-process.ts'
 
 const program = process.env.TEST_PGBOUNCER || undefined
@@ -51,6 +51,7 @@ describe.skipIf(program === undefined || !engines.includes('postgres'))('through
         DATABASE_URL: bouncer.url,
         STRAND_DATABASE_POOLER: 'transaction',
         STRAND_OPERATOR_TOKEN: OPERATOR,
+        STRAND_MASTER_KEYS: ANY_MASTER_KEYS,
       },
     })
     await strand.serving()

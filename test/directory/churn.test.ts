@@ -11,7 +11,7 @@ import { isoSeconds } from '../../src/kit/clock.ts'
 import { openSqliteEngine } from '../../src/store/sql/sqlite.ts'
 import { createStore } from '../../src/store/store.ts'
 import { freePort } from '../support/postgres.ts'
-import { anyStreamKey } from '../support/stores.ts'
+import { ANY_MASTER_KEYS, anyStreamKey } from '../support/stores.ts'
 import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
 
 const OPERATOR_TOKEN = 'an-operator-token-for-these-tests'
@@ -36,6 +36,7 @@ async function serve(folder: string, workers: number) {
   const words = ['serve', '--data', folder, '--listen', listen, '--workers', String(workers)]
   const environment = {
     STRAND_OPERATOR_TOKEN: OPERATOR_TOKEN,
+    STRAND_MASTER_KEYS: ANY_MASTER_KEYS,
     STRAND_RATE_ANONYMOUS: '0',
     STRAND_LOG: 'debug',
   }

@@ -20,6 +20,9 @@ export async function openTestStore(engine: EngineName): Promise<{ store: Store;
   }
 }
 
+/** The setting for a server that is to serve a store with such keys. */
+export const ANY_MASTER_KEYS = `test:${Buffer.alloc(32, 1).toString('base64')}`
+
 /** A stream key for tests that look at other things. */
 export const anyStreamKey = (name: string) => ({
   key_id: 'test',
