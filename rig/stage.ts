@@ -9,6 +9,8 @@ import { DatabaseLink, type Passage } from './cluster/database-link.ts'
 import { PostgresCluster } from './cluster/postgres-cluster.ts'
 import { StrandNode } from './cluster/strand-node.ts'
 
+/** Longer than the balancer takes to notice that a node is leaving. */
+const DRAIN_SECONDS = 2
 const NODES = 4
 export const POOL = 8
 /** Points per minute of a user's token. Apps and those without a token are not counted: the load is theirs. */
@@ -40,6 +42,7 @@ export async function openStage(folder: string, hosts: Hosts, lifetime: Lifetime
     STRAND_RATE_APP: '0',
     STRAND_RATE_ANONYMOUS: '0',
     STRAND_RATE_USER: String(USER_RATE),
+    STRAND_DRAIN_SECONDS: String(DRAIN_SECONDS),
     STRAND_LOG: 'info',
   }
   const links = new Map<StrandNode, readonly DatabaseLink[]>()
