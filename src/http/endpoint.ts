@@ -160,7 +160,6 @@ export class Endpoint {
     )
   }
 
-  /** Parameters and body, checked and typed; the cursor opened. */
   /** Whatever an operator changes is recorded: the store that a handler of the control API is given knows under whose name. */
   #roomsFor(caller: Caller): Rooms {
     const { rooms } = this.#counter
@@ -174,6 +173,7 @@ export class Endpoint {
     return { ...rooms, store: rooms.store.as(author) }
   }
 
+  /** Parameters and body, checked and typed; the cursor opened. */
   #read(visit: Visit, params: Params, caller: Caller): Eventual<Call<Operation>> {
     const { operation } = this
     const { request, headers, search, authorization } = visit
