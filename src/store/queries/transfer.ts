@@ -162,27 +162,30 @@ const takenLogins: Conflicts<'user'> = async (db, lines, earlier) => {
   }
 }
 
+/** To whom or what the rows of a table belong, by their ids. */
+async function ownersIn(
+  db: Database,
+  table: 'benefits' | 'videos' | 'markers',
+  column: 'organization_id' | 'user_id' | 'video_id',
+  named: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await db.all<{ id: string; owner: string }>(
+    sql`select id, ${verbatim(column)} as owner from ${verbatim(table)} where ${isOneOf(sql`id`, named)}`,
+  )
+  return new Map(rows.map(row => [row.id, row.owner]))
+}
+
 /** A benefit never moves to another organization: its entitlements are that organization's. */
 const movedBenefits: Conflicts<'benefit'> = async (db, lines) => {
-  const rows = await db.all<{ id: string; organization_id: string }>(
-    sql`select id, organization_id from benefits where ${isOneOf(sql`id`, ids(lines))}`,
-  )
-  const owners = new Map(rows.map(row => [row.id, row.organization_id]))
+  const owners = await ownersIn(db, 'benefits', 'organization_id', ids(lines))
   return line =>
     (owners.get(line.id) ?? line.organization_id) === line.organization_id
       ? undefined
       : `the benefit "${line.id}" belongs to another organization, and cannot move`
 }
 
-async function ownersOfVideos(db: Database, videos: readonly string[]): Promise<Map<string, string>> {
-  const rows = await db.all<{ id: string; user_id: string }>(
-    sql`select id, user_id from videos where ${isOneOf(sql`id`, videos)}`,
-  )
-  return new Map(rows.map(row => [row.id, row.user_id]))
-}
-
 const movedVideos: Conflicts<'video'> = async (db, lines) => {
-  const owners = await ownersOfVideos(db, ids(lines))
+  const owners = await ownersIn(db, 'videos', 'user_id', ids(lines))
   return line =>
     (owners.get(line.id) ?? line.user_id) === line.user_id
       ? undefined
@@ -199,9 +202,11 @@ const clashingStreams: Conflicts<'stream'> = async (db, lines, earlier) => {
   )
   const ofUser = new Map(running.map(row => [row.user_id, row.id]))
   const ofStream = new Map(running.map(row => [row.id, row.user_id]))
-  const owners = await ownersOfVideos(
+  const owners = await ownersIn(
     db,
-    lines.flatMap(line => [line.video_id ?? line.id]),
+    'videos',
+    'user_id',
+    lines.map(line => line.video_id ?? line.id),
   )
   return line => {
     if ((ofUser.get(line.user_id) ?? line.id) !== line.id)
@@ -219,10 +224,7 @@ const clashingStreams: Conflicts<'stream'> = async (db, lines, earlier) => {
 }
 
 const movedMarkers: Conflicts<'marker'> = async (db, lines) => {
-  const rows = await db.all<{ id: string; video_id: string }>(
-    sql`select id, video_id from markers where ${isOneOf(sql`id`, ids(lines))}`,
-  )
-  const videos = new Map(rows.map(row => [row.id, row.video_id]))
+  const videos = await ownersIn(db, 'markers', 'video_id', ids(lines))
   return line =>
     (videos.get(line.id) ?? line.video_id) === line.video_id
       ? undefined
