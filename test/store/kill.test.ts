@@ -221,7 +221,7 @@ test(`after ${KILLS} kills during batches nothing acknowledged is lost and no ba
     for (let kill = 0; kill < KILLS; kill++) {
       const writers = groups.map(group => write(server, token, group))
       // The random moment is the test: from before the first commit to well within the stream of them.
-      await Bun.sleep(Math.random() * 200)
+      await Bun.sleep(Math.random() * 500)
       await server.end('SIGKILL')
       for (const count of await Promise.all(writers)) acknowledged += count
       restarts.push(await server.start())
