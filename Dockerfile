@@ -4,7 +4,9 @@
 FROM node:22-bookworm-slim AS build
 WORKDIR /strand
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev
+# No install script is needed: the runtime is found where npm unpacks it.
+RUN npm ci --omit=dev --ignore-scripts
+COPY bin ./bin
 COPY src ./src
 COPY build ./build
 RUN npm run build

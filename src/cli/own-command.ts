@@ -3,9 +3,9 @@ const INSIDE_EXECUTABLE = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN[\\/])/
 
 /**
  * The words that start this program again, without those that follow. From a self-contained executable that is the
- * executable alone; otherwise it is the runtime and the file it was given.
+ * executable alone; otherwise it is the runtime, with the words that it was given itself, and the file.
  */
 export function ownCommand(): string[] {
   const main = process.argv[1] ?? ''
-  return INSIDE_EXECUTABLE.test(main) ? [process.execPath] : [process.execPath, main]
+  return INSIDE_EXECUTABLE.test(main) ? [process.execPath] : [process.execPath, ...process.execArgv, main]
 }

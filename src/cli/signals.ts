@@ -2,7 +2,8 @@ import type { Log } from '../kit/log.ts'
 
 /**
  * Listens for SIGTERM and SIGINT from now on. Called before anything is started, so that a signal that comes early is
- * kept until there is something to stop. A second signal does not wait.
+ * kept until there is something to stop. A second signal does not wait. A launcher that started this process holds the
+ * other end of a channel: when it is gone, a kill -9 included, this process stops as well and gives the port free.
  */
 export function listenForStop(): Promise<void> {
   return new Promise(resolve => {
@@ -13,6 +14,7 @@ export function listenForStop(): Promise<void> {
     }
     process.once('SIGINT', onSignal)
     process.once('SIGTERM', onSignal)
+    if (process.connected) process.once('disconnect', onSignal)
   })
 }
 

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bunWords, findBun } from '../../bin/runtime.js'
 import type { World } from '../demo/described-world.ts'
 import type { DemoWish, StartedDemo } from './start-strand.ts'
 
@@ -20,7 +20,7 @@ const STOP_MILLISECONDS = 10_000
 export async function startChild(wish: DemoWish): Promise<StartedDemo> {
   const scenario = fileOf(wish.scenario)
   try {
-    const child = spawn(bunProgram(), [MAIN, ...wordsFor(wish, scenario.file)], {
+    const child = spawn(bunProgram(), [...bunWords(), MAIN, ...wordsFor(wish, scenario.file)], {
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
     })
@@ -37,8 +37,7 @@ export async function startChild(wish: DemoWish): Promise<StartedDemo> {
 /** The Bun that npm installed with this package; in Bun, the one that runs. */
 function bunProgram(): string {
   if (process.versions.bun !== undefined) return process.execPath
-  const manifest = createRequire(import.meta.url).resolve('bun/package.json')
-  return join(dirname(manifest), 'bin', 'bun.exe')
+  return findBun(import.meta.url)
 }
 
 function wordsFor(wish: DemoWish, scenario: string | undefined): string[] {

@@ -89,6 +89,13 @@ export class StrandProcess {
     return this.exit()
   }
 
+  /** Ends it without waiting for its output to end: what it started may still hold that. */
+  async kill(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    this.#process.kill(signal)
+    await this.#process.exited
+    running.delete(this)
+  }
+
   async #gather(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {
     const decoder = new TextDecoder()
     for await (const chunk of stream) take(decoder.decode(chunk, { stream: true }))

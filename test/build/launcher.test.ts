@@ -1,0 +1,151 @@
+/** `bin/strand.js` and `bin/run.js`: what `npx strand` and the scripts of package.json start from Node. */
+import { afterEach, describe, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { VERSION } from '../../src/version.ts'
+import { freePort } from '../support/postgres.ts'
+import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
+
+const folders: string[] = []
+afterEach(async () => {
+  await endAllProcesses()
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+function emptyFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'strand-launcher-'))
+  folders.push(folder)
+  return folder
+}
+
+const NODE = Bun.which('node') ?? 'node'
+const LAUNCHER = join(ROOT, 'bin/strand.js')
+
+describe('nothing is taken from the current folder', () => {
+  test('neither code that a bunfig.toml loads, nor settings of an .env', async () => {
+    const cwd = emptyFolder()
+    writeFileSync(join(cwd, 'bunfig.toml'), 'preload = ["./preload.ts"]\n')
+    writeFileSync(join(cwd, 'preload.ts'), 'console.log("loaded from the current folder")\n')
+    writeFileSync(join(cwd, '.env'), 'STRAND_NO_SUCH_SETTING=1\n')
+    const strand = new StrandProcess(['config', '--data', join(cwd, 'data')], {
+      command: [NODE, LAUNCHER],
+      cwd,
+    })
+    expect([await strand.exit(), strand.stderr]).toEqual([0, ''])
+    expect(strand.stdout).not.toContain('loaded from the current folder')
+  })
+
+  test.skipIf(process.platform !== 'linux')('the same for the workers of serve', async () => {
+    const cwd = emptyFolder()
+    writeFileSync(join(cwd, 'bunfig.toml'), 'preload = ["./preload.ts"]\n')
+    writeFileSync(join(cwd, 'preload.ts'), 'console.log("loaded from the current folder")\n')
+    const words = ['serve', '--workers', '2', '--listen', `127.0.0.1:${await freePort()}`]
+    const strand = new StrandProcess(words, { command: [NODE, LAUNCHER], cwd })
+    await strand.serving()
+    expect(await strand.end('SIGTERM')).toBe(0)
+    expect(strand.stdout).not.toContain('loaded from the current folder')
+  })
+
+  test('the same for the child of startStrand', async () => {
+    const cwd = emptyFolder()
+    writeFileSync(join(cwd, 'bunfig.toml'), 'preload = ["./preload.ts"]\n')
+    writeFileSync(join(cwd, 'preload.ts'), 'console.log("loaded from the current folder")\nprocess.exit(3)\n')
+    const script = join(cwd, 'start.ts')
+    writeFileSync(
+      script,
+      `import { startStrand } from ${JSON.stringify(join(ROOT, 'src/testing/start-strand.ts'))}
+const strand = await startStrand({ mode: 'child', streams: 1 })
+console.log((await fetch(strand.url + '/readyz')).status)
+await strand.stop()
+`,
+    )
+    // The script itself runs in Bun, which must not read that folder either.
+    const own = `--config=${join(ROOT, 'bin/bunfig.toml')}`
+    const run = new StrandProcess([], { command: [process.execPath, own, script], cwd })
+    expect([await run.exit(), run.stdout, run.stderr]).toEqual([0, '200\n', ''])
+  })
+})
+
+describe('the runtime is found', () => {
+  /** A folder in which bun is installed as a package manager leaves it that runs no install scripts. */
+  function installedWithoutScripts(): string {
+    const folder = emptyFolder()
+    const bun = join(folder, 'node_modules/bun')
+    mkdirSync(join(bun, 'bin'), { recursive: true })
+    writeFileSync(join(bun, 'package.json'), '{"name":"bun"}')
+    writeFileSync(join(bun, 'bin/bun.exe'), 'echo "the postinstall script was not run"\n', { mode: 0o755 })
+    return folder
+  }
+
+  /** What Node finds from a file in this folder, or why it finds nothing. */
+  async function foundFrom(folder: string): Promise<string> {
+    const [runtime, from] = [join(ROOT, 'bin/runtime.js'), join(folder, 'program.js')].map(
+      path => pathToFileURL(path).href,
+    )
+    const script = `import { findBun } from '${runtime}'
+try { console.log(findBun('${from}')) } catch (error) { console.log(error.message) }`
+    const node = new StrandProcess(['--input-type=module', '-e', script], { command: [NODE] })
+    await node.exit()
+    return node.stdout.trim()
+  }
+
+  test('where its install script did not run', async () => {
+    const folder = installedWithoutScripts()
+    const missing = await foundFrom(folder)
+    expect(missing).toMatch(/^the runtime is missing: install the package @oven\/bun-/)
+    const [name = ''] = /@oven\/bun-[a-z0-9-]+/.exec(missing) ?? []
+    const system = join(folder, 'node_modules', name)
+    mkdirSync(join(system, 'bin'), { recursive: true })
+    writeFileSync(join(system, 'package.json'), JSON.stringify({ name }))
+    symlinkSync(process.execPath, join(system, 'bin/bun'))
+    expect(await foundFrom(folder)).toBe(join(system, 'bin/bun'))
+  })
+
+  test('where its install script did run', async () => {
+    expect(await foundFrom(join(ROOT, 'bin'))).toStartWith(join(ROOT, 'node_modules'))
+  })
+})
+
+describe('the launcher', () => {
+  test('passes words and exit codes on', async () => {
+    const version = new StrandProcess(['version'], { command: [NODE, LAUNCHER] })
+    expect([await version.exit(), version.stdout]).toEqual([0, `${VERSION}\n`])
+    const wrong = new StrandProcess(['no-such-command'], { command: [NODE, LAUNCHER] })
+    expect(await wrong.exit()).toBe(2)
+  })
+
+  test('scripts of package.json do not need the install script of bun', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>
+    }
+    for (const [name, script] of Object.entries(scripts)) {
+      expect([name, /(^|&& )bunx? /.test(script)]).toEqual([name, false])
+    }
+  })
+
+  const killed = async (signal: 'SIGTERM' | 'SIGKILL', whom: 'npm' | 'launcher') => {
+    const port = await freePort()
+    const words = ['demo', '--port', String(port), '--streams', '1']
+    const strand =
+      whom === 'npm'
+        ? new StrandProcess(['run', '--silent', 'strand', '--', ...words], { command: ['npm'] })
+        : new StrandProcess(words, { command: [NODE, LAUNCHER] })
+    await strand.until(({ stdout }) => stdout.includes('Stop it with Ctrl-C'))
+    await strand.kill(signal)
+    for (;;) {
+      const isGone = await fetch(`http://localhost:${port}/healthz`).then(
+        () => false,
+        () => true,
+      )
+      if (isGone) return
+      await Bun.sleep(20)
+    }
+  }
+  for (const whom of ['npm', 'launcher'] as const) {
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      test(`${signal} to ${whom} ends the server, and the port is free`, () => killed(signal, whom))
+    }
+  }
+})
