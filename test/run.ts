@@ -1,8 +1,14 @@
-/** `npm test`: brings up a real PostgreSQL, finds a real browser and real proxies, runs every test on both stores, and says how it went. */
+/**
+ * `npm test`: brings up a real PostgreSQL, finds a real browser and real proxies, runs every test on both stores, and says
+ * how it went. `npm run test:full` runs the tests that take minutes each (`*.long.ts`).
+ */
+import { Glob } from 'bun'
 import { findPrograms } from './support/debian.ts'
 import { startPostgres } from './support/postgres.ts'
 
 const words = process.argv.slice(2)
+const isFull = words[0] === '--full'
+if (isFull) words.shift()
 const at = words.indexOf('--nodes')
 const [, nodes = '1'] = at < 0 ? [] : words.splice(at, 2)
 const postgres = await startPostgres().catch((error: unknown) => {
@@ -27,8 +33,9 @@ const [chromium, nginx, haproxy, pgbouncer, zsh, fish, promtool, pytest, systemd
   ],
 )
 
+const everything = isFull ? [...new Glob('./test/**/*.long.ts').scanSync('.')].sort() : ['./test']
 const run = Bun.spawn(
-  [process.execPath, 'test', '--parallel', '--timeout', '60000', ...(words.length > 0 ? words : ['./test'])],
+  [process.execPath, 'test', '--parallel', '--timeout', '60000', ...(words.length > 0 ? words : everything)],
   {
     env: {
       ...process.env,

@@ -1,0 +1,112 @@
+/** The package installed by every usual package manager and from every usual place, and then used from Node. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { VERSION } from '../../src/version.ts'
+import { ROOT } from '../support/strand-process.ts'
+
+const PNPM = 'pnpm@12.18.0'
+const YARN = '@yarnpkg/cli-dist@4.18.1'
+const INSTALL_MILLISECONDS = 300_000
+
+let folder = ''
+let tarball = ''
+
+async function run(cwd: string, words: readonly string[]) {
+  const child = Bun.spawn([...words], { cwd, stdout: 'pipe', stderr: 'pipe' })
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  return { code: await child.exited, stdout, stderr }
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'strand-install-'))
+  const pack = await run(ROOT, ['npm', 'pack', '--pack-destination', folder])
+  expect([pack.code, pack.code === 0 ? '' : pack.stderr]).toEqual([0, ''])
+  tarball = join(folder, `strand-${VERSION}.tgz`)
+}, INSTALL_MILLISECONDS)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const npx = (name: string) => ['npx', '--yes', '--package', name]
+const ways: readonly {
+  readonly name: string
+  readonly install: () => readonly string[]
+  readonly strand: readonly string[]
+  readonly files?: Readonly<Record<string, string>>
+  readonly when?: boolean
+}[] = [
+  { name: 'npm, a folder', install: () => ['npm', 'install', '-D', ROOT], strand: ['npx', 'strand'] },
+  { name: 'npm, a tarball', install: () => ['npm', 'install', '-D', tarball], strand: ['npx', 'strand'] },
+  {
+    name: 'npm --ignore-scripts, a tarball',
+    install: () => ['npm', 'install', '-D', '--ignore-scripts', tarball],
+    strand: ['npx', 'strand'],
+  },
+  {
+    name: 'npm, a git URL',
+    install: () => ['npm', 'install', '-D', `git+file://${ROOT}`],
+    strand: ['npx', 'strand'],
+    when: existsSync(join(ROOT, '.git')),
+  },
+  {
+    name: 'pnpm, a tarball',
+    install: () => [...npx(PNPM), 'pnpm', 'add', '-D', '--ignore-scripts', tarball],
+    strand: [...npx(PNPM), 'pnpm', 'exec', 'strand'],
+  },
+  {
+    name: 'Yarn with node_modules, a tarball',
+    install: () => [...npx(YARN), 'yarn', 'add', '-D', tarball],
+    strand: [...npx(YARN), 'yarn', 'strand'],
+    files: { '.yarnrc.yml': 'nodeLinker: node-modules\nenableTelemetry: false\n', 'yarn.lock': '' },
+  },
+]
+
+describe('installed by', () => {
+  for (const { name, install, strand, files = {}, when = true } of ways) {
+    test.skipIf(!when)(
+      name,
+      async () => {
+        const consumer = join(folder, name.replaceAll(/[^a-z]/gi, '-'))
+        mkdirSync(consumer)
+        const given = { 'package.json': '{"name":"consumer","type":"module"}', ...files }
+        for (const [file, text] of Object.entries(given)) writeFileSync(join(consumer, file), text)
+        const installed = await run(consumer, install())
+        expect([installed.code, installed.code === 0 ? '' : installed.stdout + installed.stderr]).toEqual([
+          0,
+          '',
+        ])
+        expect(await run(consumer, [...strand, 'version'])).toMatchObject({ code: 0, stdout: `${VERSION}\n` })
+        const script = `import { startStrand } from 'strand'
+const strand = await startStrand({ streams: 1 })
+console.log((await fetch(strand.url + '/readyz')).status)
+await strand.stop()`
+        const used = await run(consumer, ['node', '--input-type=module', '-e', script])
+        expect(used).toMatchObject({ code: 0, stdout: '200\n' })
+      },
+      INSTALL_MILLISECONDS,
+    )
+  }
+
+  test(
+    "Yarn with Plug'n'Play: says what to do",
+    async () => {
+      const consumer = join(folder, 'plug-n-play')
+      mkdirSync(consumer)
+      for (const [file, text] of [
+        ['package.json', '{"name":"consumer","type":"module"}'],
+        ['.yarnrc.yml', 'nodeLinker: pnp\nenableTelemetry: false\n'],
+        ['yarn.lock', ''],
+      ] as const) {
+        writeFileSync(join(consumer, file), text)
+      }
+      await run(consumer, [...npx(YARN), 'yarn', 'add', '-D', tarball])
+      const { code, stdout, stderr } = await run(consumer, [...npx(YARN), 'yarn', 'strand', 'version'])
+      expect(code).not.toBe(0)
+      expect(stdout + stderr).toContain('set nodeLinker to node-modules in .yarnrc.yml')
+    },
+    INSTALL_MILLISECONDS,
+  )
+})
