@@ -104,6 +104,18 @@ describe('the alerts', () => {
     }
   })
 
+  test('each is tested, firing and not firing', () => {
+    const cases: readonly { alertname: string; exp_alerts: readonly unknown[] }[] = parse(
+      read('alerts.test.yaml'),
+    ).tests.flatMap((each: { alert_rule_test: unknown[] }) => each.alert_rule_test)
+    for (const { alert } of rules) {
+      const outcomes = cases
+        .filter(({ alertname }) => alertname === alert)
+        .map(each => each.exp_alerts.length > 0)
+      expect([alert, outcomes.includes(true), outcomes.includes(false)]).toEqual([alert, true, true])
+    }
+  })
+
   test.skipIf(promtool === undefined)('Prometheus takes them, and they say what they should', async () => {
     await askPromtool(['check', 'config', join(FOLDER, 'prometheus.yaml')])
     await askPromtool(['test', 'rules', join(FOLDER, 'alerts.test.yaml')])
