@@ -21,22 +21,37 @@ const FILES: Readonly<Record<ProxyName, string>> = { nginx: 'nginx.conf', haprox
 
 /** Starts it in front of the two ports on loopback. */
 export async function startProxy(name: ProxyName, ports: readonly [number, number]): Promise<ProxyProcess> {
-  const folder = mkdtempSync(join(tmpdir(), `strand-${name}-`))
   const port = await freePort()
-  const file = join(folder, FILES[name])
-  const sample = readFileSync(join(ROOT, 'deploy', FILES[name]), 'utf8')
-  const changes = {
+  return start(name, FILES[name], port, '/healthz', folder => ({
     '10.0.0.11:8080': `127.0.0.1:${ports[0]}`,
     '10.0.0.12:8080': `127.0.0.1:${ports[1]}`,
     ...(name === 'haproxy' && { 'bind :80\n': `bind 127.0.0.1:${port}\n` }),
-    ...(name === 'nginx' && {
-      'listen 80;': `listen 127.0.0.1:${port};`,
-      '/var/log/nginx/': `${folder}/`,
-      '/run/nginx.pid': `${folder}/nginx.pid`,
-      'http {\n': `http {\n${temporaryFolders(folder)}`,
-    }),
-  }
-  writeFileSync(file, replaced(sample, changes))
+    ...(name === 'nginx' && { 'listen 80;': `listen 127.0.0.1:${port};`, ...foldersOfNginx(folder) }),
+  }))
+}
+
+/** Starts the nginx for operators in front of one port on loopback, without TLS. */
+export async function startControlProxy(controlPort: number): Promise<ProxyProcess> {
+  const port = await freePort()
+  return start('nginx', 'nginx-control.conf', port, '/metrics', folder => ({
+    '127.0.0.1:8081': `127.0.0.1:${controlPort}`,
+    'listen 8443 ssl;': `listen 127.0.0.1:${port};`,
+    '    ssl_': '    # ssl_',
+    ...foldersOfNginx(folder),
+  }))
+}
+
+async function start(
+  name: ProxyName,
+  sampleFile: string,
+  port: number,
+  probe: string,
+  changesIn: (folder: string) => Readonly<Record<string, string>>,
+): Promise<ProxyProcess> {
+  const folder = mkdtempSync(join(tmpdir(), `strand-${name}-`))
+  const file = join(folder, sampleFile)
+  const sample = readFileSync(join(ROOT, 'deploy', sampleFile), 'utf8')
+  writeFileSync(file, replaced(sample, changesIn(folder)))
   const words =
     name === 'nginx'
       ? ['-p', folder, '-c', file, '-e', join(folder, 'error.log'), '-g', 'daemon off;']
@@ -44,7 +59,7 @@ export async function startProxy(name: ProxyName, ports: readonly [number, numbe
   const child = Bun.spawn([pathOfProxy[name] ?? name, ...words], { stdout: 'ignore', stderr: 'pipe' })
   const url = `http://127.0.0.1:${port}`
   const answers = () =>
-    fetch(`${url}/healthz`).then(
+    fetch(`${url}${probe}`).then(
       answer => answer.ok,
       () => false,
     )
@@ -64,6 +79,14 @@ export async function startProxy(name: ProxyName, ports: readonly [number, numbe
       await child.exited
       rmSync(folder, { recursive: true, force: true })
     },
+  }
+}
+
+function foldersOfNginx(folder: string): Record<string, string> {
+  return {
+    '/var/log/nginx/': `${folder}/`,
+    '/run/nginx.pid': `${folder}/nginx.pid`,
+    'http {\n': `http {\n${temporaryFolders(folder)}`,
   }
 }
 
