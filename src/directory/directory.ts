@@ -153,6 +153,7 @@ export class Directory {
       ...live,
       type: 'live',
       thumbnail_url: `${this.#publicUrl}/thumbnails/${live.user_login}-{width}x{height}.jpg`,
+      tag_ids: [],
     }
   }
 

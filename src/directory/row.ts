@@ -17,6 +17,7 @@ export function withGap(stream: Stream): { text: string; gap: number } {
     started_at: stream.started_at,
     language: stream.language,
     thumbnail_url: stream.thumbnail_url,
+    tag_ids: stream.tag_ids,
     tags: stream.tags,
     is_mature: stream.is_mature,
   })

@@ -1,7 +1,7 @@
 import type { Stream } from '../contract/resources/stream.ts'
 
 /** A stream as the store knows it: a `Stream` without what is the same for all or follows from settings. */
-export type LiveStream = Omit<Stream, 'type' | 'thumbnail_url'>
+export type LiveStream = Omit<Stream, 'type' | 'thumbnail_url' | 'tag_ids'>
 
 /** Tokens whose cached meaning is no longer true: these, or all of one client or user. */
 export type EndedAccess =

@@ -133,7 +133,7 @@ async function grant(count: number): Promise<string[]> {
 }
 
 describe('GetStreams', () => {
-  test('200 needs no token; fourteen fields, most viewers first', async () => {
+  test('200 needs no token; fourteen fields and tag_ids, most viewers first', async () => {
     const { status, headers, body } = await helix('/streams?first=50')
     expect(status).toBe(200)
     expect(headers.get('content-type')).toBe('application/json')
@@ -142,7 +142,7 @@ describe('GetStreams', () => {
       expect(Object.keys(stream).toSorted()).toEqual(
         [
           ...['id', 'user_id', 'user_login', 'user_name', 'game_id', 'game_name', 'type', 'title'],
-          ...['viewer_count', 'started_at', 'language', 'thumbnail_url', 'tags', 'is_mature'],
+          ...['viewer_count', 'started_at', 'language', 'thumbnail_url', 'tag_ids', 'tags', 'is_mature'],
         ].toSorted(),
       )
       expect(Object.values(stream)).not.toContain(null)
@@ -151,6 +151,7 @@ describe('GetStreams', () => {
       expect(stream.started_at).toMatch(WHOLE_SECONDS)
       expect(stream.thumbnail_url).toContain('{width}x{height}')
       expect(stream.tags).toBeArray()
+      expect(stream.tag_ids).toEqual([])
       expect(stream.is_mature).toBeBoolean()
       expect(stream.viewer_count).toBeGreaterThanOrEqual(0)
     }

@@ -16,6 +16,9 @@ export const Stream = Type.Object({
   started_at: TimeSeconds,
   language: Type.String({ description: 'ISO 639-1.' }),
   thumbnail_url: Type.String({ description: 'Contains the literal text `{width}x{height}`.' }),
+  tag_ids: Type.Array(Type.String(), {
+    description: 'Always empty: tags replaced them, and one client library still reads the field.',
+  }),
   tags: Type.Array(Type.String()),
   is_mature: Type.Boolean(),
 })
@@ -37,6 +40,7 @@ export const exampleStream: Stream = {
   started_at: '2026-03-01T12:00:00Z',
   language: 'en',
   thumbnail_url: 'http://localhost:8080/thumbnails/lunar_otter-{width}x{height}.jpg',
+  tag_ids: [],
   tags: ['Relaxed'],
   is_mature: false,
 }

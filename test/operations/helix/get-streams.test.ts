@@ -21,6 +21,7 @@ const STREAM_FIELDS = [
   'started_at',
   'language',
   'thumbnail_url',
+  'tag_ids',
   'tags',
   'is_mature',
 ]
