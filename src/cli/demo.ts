@@ -112,7 +112,7 @@ Strand is serving a demo world (seed ${seed}, ${kept}). Stop it with Ctrl-C.
                   (${broadcaster.login}, user ${broadcaster.id}, live, every scope)
   Operator token  ${world.operator_token}
   Log in          ${broadcaster.login}, password ${password} (everybody's in the demo)
-
+${scenarioTable(world.scenario)}
 Paste one of these into another terminal:
 
   curl '${base_url}/helix/streams?first=3'
@@ -130,6 +130,20 @@ Open one of these in a browser; the second leads back to localhost:3000, where a
 Everything else: ${base_url}/docs
 
 `
+}
+
+/** What the scenario has put into the world, by name. */
+function scenarioTable(scenario: World['scenario']): string {
+  if (scenario === undefined) return ''
+  const widest = Math.max(0, ...Object.keys(scenario).map(name => name.length))
+  const rows = Object.entries(scenario).map(([name, thing]) => {
+    const fields = Object.entries(thing).map(([field, value]) => {
+      const shown = Array.isArray(value) ? value.join(' ') : String(value)
+      return `${field} ${shown === '' ? '(none)' : shown}`
+    })
+    return `  ${name.padEnd(widest)}  ${fields.join(', ')}\n`
+  })
+  return `\nFrom the scenario:\n\n${rows.join('')}`
 }
 
 function whole(low: number): (text: string) => number {

@@ -21,7 +21,7 @@ import { commandLine } from './command-line.ts'
 import { print } from './print.ts'
 import { Progress } from './progress.ts'
 import { callControl } from './remote.ts'
-import { settingsOfExistingStore } from './store-flags.ts'
+import { settingsOfExistingStore, settingsOfNamedStore } from './store-flags.ts'
 import { type Server, serverOf, type TargetFlags, targetFlags } from './verbs/target.ts'
 
 /** Of a file in which everything is wrong, not everything is held in memory. */
@@ -45,11 +45,13 @@ export const importCommand = targetFlags(new Command('import'))
     'after',
     `
 Every line is checked first. One that is wrong is told with its number, and nothing is changed. The same file may be read
-again: what is there already is left alone. The server may run meanwhile.
+again: what is there already is left alone. The server may run meanwhile. A folder given with --data that is new or empty
+gets a store of its own.
 
 Examples:
   strand import --dry-run world.ndjson
   strand import world.ndjson
+  strand import --data restored world.ndjson
   gunzip < world.ndjson.gz | strand import -
   strand import --url http://localhost:8080 --token-file operator-token demo.ndjson`,
   )
@@ -84,7 +86,7 @@ async function importHere(
   options: ImportOptions,
   skipped: SkippedLines,
 ): Promise<ImportSummary> {
-  const config = settingsOfExistingStore(flags)
+  const config = flags.dryRun ? settingsOfExistingStore(flags) : settingsOfNamedStore(flags)
   const input = await openInput(file, () => {
     prepareDataFolder(config)
     return config.dataFolder

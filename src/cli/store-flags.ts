@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type Config, readConfig } from '../config.ts'
-import { storeFileOf } from '../data-folder.ts'
+import { prepareDataFolder, storeFileOf } from '../data-folder.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { openStore } from '../open-store.ts'
 
@@ -49,9 +49,18 @@ export function settingsOfExistingStore(flags: StoreFlags): Config {
   const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
   if (config.databaseUrl === undefined && !existsSync(storeFileOf(config))) {
     throw new CannotStart(
-      `there is no store in ${config.dataFolder}: name its folder with --data, or make one with strand migrate`,
+      `there is no store in ${config.dataFolder}: name its folder with --data, or create one with strand migrate`,
     )
   }
+  return config
+}
+
+/** The same, or a store that is still to be made: in a folder that `--data` names and that is new or empty. */
+export function settingsOfNamedStore(flags: StoreFlags): Config {
+  const isNew = flags.data !== undefined && (!existsSync(flags.data) || readdirSync(flags.data).length === 0)
+  if (!isNew) return settingsOfExistingStore(flags)
+  const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
+  if (config.databaseUrl === undefined) prepareDataFolder(config)
   return config
 }
 

@@ -155,6 +155,6 @@ test('a folder without a store is not made, and named in one sentence', async ()
   const strand = new StrandProcess(['audit', 'verify', '--data', '/nonexistent/strand'])
   expect(await strand.exit()).toBe(1)
   expect(strand.stderr).toBe(
-    'strand: there is no store in /nonexistent/strand: name its folder with --data, or make one with strand migrate\n',
+    'strand: there is no store in /nonexistent/strand: name its folder with --data, or create one with strand migrate\n',
   )
 })

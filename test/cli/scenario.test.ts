@@ -54,6 +54,16 @@ describe('the samples', () => {
     }
   })
 
+  test('a person is shown its ids and tokens', async () => {
+    const demo = new StrandProcess(['demo', '--port', '0', '--streams', '1', '--scenario', sample('drops')])
+    await demo.until(({ stdout }) => stdout.includes('Everything else:'))
+    const { entitlements } = JSON.parse(readFileSync(sample('drops'), 'utf8'))
+    for (const name of Object.keys(entitlements)) {
+      expect(demo.stdout).toMatch(new RegExp(`^  ${name} +id [0-9a-f-]+, update_status [A-Z_]+$`, 'm'))
+    }
+    await demo.end('SIGTERM')
+  })
+
   test('drops: every id gets the status that the scenario gave it', async () => {
     const { world } = await startDemo('--scenario', sample('drops'))
     const { stuck_once, ...things } = world.scenario as Record<string, { id: string; update_status: string }>

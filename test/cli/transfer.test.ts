@@ -1,6 +1,15 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SeededRandom } from '../../src/kit/random.ts'
@@ -141,16 +150,28 @@ test('a line that is wrong is told with file and number, and nothing is changed'
   })
 })
 
+test('into a folder that is new, which gets a store; not into one that holds something else', async () => {
+  writeFileSync(at('kelp.ndjson'), '{"type":"user","id":"4711","login":"kelp"}\n')
+  const made = await strand(['import', at('kelp.ndjson'), '--data', at('new/folder')])
+  expect([made.code, made.stderr]).toEqual([0, ''])
+  expect((await strand(['export', '--data', at('new/folder')])).stdout).toContain('"kelp"')
+  mkdirSync(at('other'))
+  writeFileSync(at('other/notes.txt'), 'not a store')
+  const refused = await strand(['import', at('kelp.ndjson'), '--data', at('other')])
+  expect([refused.code, readdirSync(at('other'))]).toEqual([1, ['notes.txt']])
+  expect(refused.stderr).toContain('there is no store in')
+})
+
 test.each([
   [
     1,
     ['export', '--data', 'nowhere'],
-    /^strand: there is no store in nowhere: name its folder with --data, or make one with strand migrate\n$/,
+    /^strand: there is no store in nowhere: name its folder with --data, or create one with strand migrate\n$/,
   ],
   [
     1,
     ['import', 'package.json', '--dry-run', '--data', 'nowhere'],
-    /^strand: there is no store in nowhere: name its folder with --data, or make one with strand migrate\n$/,
+    /^strand: there is no store in nowhere: name its folder with --data, or create one with strand migrate\n$/,
   ],
   [
     1,
