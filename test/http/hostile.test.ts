@@ -404,6 +404,94 @@ for (const engine of engines) {
         expectRaw(await raw(url, 'GET /nothing HTTP/1.0\r\n\r\n'), 404)
       })
 
+      const everywhere = [
+        '/helix/streams?first=1',
+        '/helix/nothing',
+        '/oauth2/validate',
+        '/oauth2/authorize?client_id=x',
+        '/login?next=/account',
+        '/activate',
+        '/control/users',
+        '/healthz',
+        '/docs',
+        '/metrics',
+        '/nothing',
+      ]
+      const withHost = (host: string, target: string) =>
+        raw(url, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+
+      test('400 a malformed Host, on every kind of path, and nothing in the log', async () => {
+        const before = server.logLines.length
+        for (const host of [
+          'a b',
+          'a/b',
+          'a/helix/streams?x=',
+          'a?b',
+          'a#b',
+          'a@b',
+          'user:password@a',
+          'a\\b',
+          '<script>',
+          'a"b',
+          'a|b',
+          'a,b',
+          'a\tb',
+          'a%00b',
+          '\xff',
+          '\xc3\xbc.example',
+          '[::1',
+          '::1',
+          '[x]',
+          'a:b',
+          'a:123456',
+          'x'.repeat(256),
+          'x'.repeat(9000),
+          'a\r\nHost: b',
+        ]) {
+          for (const target of everywhere) {
+            const answer = await withHost(host, target)
+            expect([host, target, answer?.status]).toEqual([host, target, 400])
+            if (target.startsWith('/helix')) {
+              expect(expectRaw(answer, 400).headers.get('ratelimit-limit')).toMatch(/^[0-9]+$/)
+            }
+          }
+        }
+        expect(server.logLines.slice(before).filter(line => !line.includes('"level":"debug"'))).toEqual([])
+      })
+
+      test('4xx or better with a Host that is only odd', async () => {
+        const before = server.logLines.length
+        for (const host of [
+          '',
+          '.',
+          '..',
+          'a..b',
+          '-a',
+          'a_b.example',
+          'EXAMPLE.org.',
+          'xn--',
+          'xn--a',
+          '1.2.3.4.5',
+          '999.1.1.1',
+          '0x7f.1',
+          '[::1]',
+          '[::1]:80',
+          '[:::::]',
+          'a:',
+          'a:0',
+          'a:99999',
+          'localhost:08080',
+        ]) {
+          for (const target of everywhere) {
+            const answer = await withHost(host, target)
+            expect([host, target, (answer?.status ?? 500) < 500]).toEqual([host, target, true])
+          }
+          expect([host, (await withHost(host, '/login'))?.status]).toEqual([host, 200])
+        }
+        const complaints = server.logLines.slice(before).filter(line => line.includes('"level":"error"'))
+        expect(complaints).toEqual([])
+      })
+
       test('200 odd Accept headers, and Content-Type on GET', async () => {
         for (const line of [
           'Accept: text/html',
@@ -740,3 +828,30 @@ async function untilDefined<T>(look: () => T | undefined): Promise<T> {
     await Bun.sleep(1)
   }
 }
+
+describe("the runtime's limit on bodies", () => {
+  test('413 in our form up to 16 MiB beyond what a listener takes, and not at all beyond that', async () => {
+    const config = { operatorListen: { host: '127.0.0.1', port: 0 }, importBytes: 1024 ** 3 }
+    const server = await startTestServer('sqlite', { config })
+    try {
+      const announce = (base: string, path: string, bytes: number) => {
+        const token = path.startsWith('/control')
+          ? server.world.operator_token
+          : server.world.client.app_token
+        const head = [`PATCH ${path} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${token}`]
+        return raw(base, [...head, `Content-Length: ${bytes}`, '', ''].join('\r\n'))
+      }
+      const [publicUrl, operatorUrl] = [server.strand.url, new URL(server.strand.controlUrl).origin]
+      const large = 16 * 1024 * 1024
+      expectRaw(await announce(publicUrl, '/helix/entitlements/drops', large), 413)
+      const larger = await announce(publicUrl, '/helix/entitlements/drops', large + 1)
+      expect([larger?.status ?? 413, larger?.text ?? '']).toEqual([413, ''])
+      const channel = `/control/channels/${server.world.broadcaster.id}`
+      expectRaw(await announce(operatorUrl, channel, 1024 ** 3 + large), 413)
+      const largest = await announce(operatorUrl, channel, 1024 ** 3 + large + 1)
+      expect([largest?.status ?? 413, largest?.text ?? '']).toEqual([413, ''])
+    } finally {
+      await server.stop()
+    }
+  })
+})
