@@ -100,7 +100,7 @@ export interface Ask {
   /** A query string to send as it is, behind `query`. */
   readonly search?: string
   readonly body?: unknown
-  readonly rawBody?: string | Uint8Array<ArrayBuffer>
+  readonly rawBody?: string | Uint8Array<ArrayBuffer> | ReadableStream
   readonly token?: string | undefined
   readonly headers?: Readonly<Record<string, string>>
 }
