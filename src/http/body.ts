@@ -2,7 +2,7 @@ import { problem, raise } from '../contract/problem.ts'
 import { BodyTooLarge, bodyPieces, readBody } from '../kit/read-body.ts'
 
 /** A body must be there within this time, however it drips. */
-export const BODY_MILLISECONDS = 10_000
+const BODY_MILLISECONDS = 10_000
 
 /** The body of an API request. One that was cut off, or takes for ever, is malformed. */
 export async function readApiBody(request: Request, limit: number): Promise<Uint8Array> {
