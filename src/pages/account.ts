@@ -3,7 +3,7 @@ import { hashPassword, isPassword } from '../auth/passwords.ts'
 import { isoMillis } from '../kit/clock.ts'
 import type { Session } from '../store/queries/accounts.ts'
 import type { Browser } from './browser.ts'
-import type { Fields } from './fields.ts'
+import type { PageFields } from './fields.ts'
 import { type PageAnswer, type PageHandler, type PageRooms, sessionOf } from './house.ts'
 import { wrongWithPassword } from './login.ts'
 import { accountPage, strangeForm } from './views.ts'
@@ -43,7 +43,7 @@ async function present(
 /** A form of the account page, from the person whose account it is. */
 const withForm =
   (
-    act: (form: Fields, session: Session, browser: Browser, rooms: PageRooms) => Promise<PageAnswer>,
+    act: (form: PageFields, session: Session, browser: Browser, rooms: PageRooms) => Promise<PageAnswer>,
   ): PageHandler =>
   async (browser, rooms) => {
     const form = await browser.form()

@@ -9,7 +9,7 @@ import { isRegisteredRedirect, withParameters } from '../domain/redirect.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { uuid } from '../kit/id.ts'
 import type { Application } from '../store/queries/accounts.ts'
-import { Fields } from './fields.ts'
+import { PageFields } from './fields.ts'
 import { type PageAnswer, type PageHandler, type PageRooms, sessionOf } from './house.ts'
 import { consentPage, loginPage, problemPage, strangeForm } from './views.ts'
 
@@ -58,7 +58,7 @@ export const takeConsent: PageHandler = async (browser, rooms) => {
   if (form === undefined) return strangeForm()
   // A node of the version before writes the question mark too.
   const request = (form.get('request') ?? '').replace(/^\?/, '')
-  const asked = await readAsked(Fields.ofQuery(request), rooms)
+  const asked = await readAsked(PageFields.ofQuery(request), rooms)
   if (!('application' in asked)) return asked
   const session = await sessionOf(browser, rooms)
   // Somebody else may have logged in in another tab since the page was shown.
@@ -68,7 +68,7 @@ export const takeConsent: PageHandler = async (browser, rooms) => {
   return sendBack(asked, { error: 'access_denied', error_description: 'The user denied you access' })
 }
 
-async function readAsked(parameters: Fields, { store }: PageRooms): Promise<Asked | PageAnswer> {
+async function readAsked(parameters: PageFields, { store }: PageRooms): Promise<Asked | PageAnswer> {
   const application = await store.accounts.application(parameters.get('client_id') ?? '')
   if (application === undefined) {
     return problemPage(

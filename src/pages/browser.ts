@@ -1,13 +1,13 @@
 /**
  * What a page knows of the browser that asks: its cookies, its parameters and form, and whether the form came from one of
- * our own pages. All text passes `Fields` on its way in; what does not pass is thrown as a problem.
+ * our own pages. All text passes `PageFields` on its way in; what does not pass is thrown as a problem.
  * Two cookies, both `__Host-`: only this host sets and reads them, and only over a connection that nobody reads along.
  */
 import { raise } from '../contract/problem.ts'
 import { hmacSha256, sameSecret } from '../kit/digest.ts'
 import { randomAlphanumerics } from '../kit/id.ts'
 import { readBody } from '../kit/read-body.ts'
-import { type FieldName, Fields } from './fields.ts'
+import { type FieldName, PageFields } from './fields.ts'
 
 const SESSION_COOKIE = '__Host-strand-session'
 const FORM_COOKIE = '__Host-strand-form'
@@ -29,7 +29,7 @@ export class Browser {
   readonly path: string
   /** The query string, without its question mark. */
   readonly search: string
-  readonly parameters: Fields
+  readonly parameters: PageFields
   readonly address: string
   /** What the browser calls itself, for a person to recognise. */
   readonly name: string
@@ -48,7 +48,7 @@ export class Browser {
     this.method = request.method
     this.path = path
     this.search = search
-    this.parameters = Fields.ofQuery(search)
+    this.parameters = PageFields.ofQuery(search)
     this.address = address()
     this.name = nameOf(request.headers.get('user-agent') ?? '')
     this.#request = request
@@ -87,7 +87,7 @@ export class Browser {
   }
 
   /** The values of a form, if one of our own pages sent it; undefined if it came from elsewhere. */
-  async form(): Promise<Fields | undefined> {
+  async form(): Promise<PageFields | undefined> {
     const { headers } = this.#request
     const site = headers.get('sec-fetch-site')
     if (site !== null && site !== 'same-origin') return undefined
@@ -101,9 +101,9 @@ export class Browser {
     return hasProof ? fields : undefined
   }
 
-  async #readForm(): Promise<Fields> {
+  async #readForm(): Promise<PageFields> {
     const read = await readBody(this.#request, FORM_LIMITS)
-    if (read.outcome === 'complete') return Fields.ofForm(read.bytes)
+    if (read.outcome === 'complete') return PageFields.ofForm(read.bytes)
     return read.outcome === 'too_large' ? raise('body_too_large', FORM_LIMITS.bytes) : raise('malformed_form')
   }
 

@@ -40,7 +40,7 @@ export const FIELDS = {
 export type FieldName = keyof typeof FIELDS
 
 /** The values of known fields, checked. An empty value counts as absent. */
-export class Fields {
+export class PageFields {
   readonly #values = new Map<string, string>()
 
   constructor(pairs: Pairs) {
@@ -56,13 +56,13 @@ export class Fields {
     return this.#values.get(name)
   }
 
-  static ofQuery(search: string): Fields {
-    return new Fields(splitPairs(search) ?? raise('malformed_query'))
+  static ofQuery(search: string): PageFields {
+    return new PageFields(splitPairs(search) ?? raise('malformed_query'))
   }
 
-  static ofForm(bytes: Uint8Array): Fields {
+  static ofForm(bytes: Uint8Array): PageFields {
     const text = decodeUtf8(bytes)
-    return new Fields((text === undefined ? undefined : splitPairs(text)) ?? raise('malformed_form'))
+    return new PageFields((text === undefined ? undefined : splitPairs(text)) ?? raise('malformed_form'))
   }
 }
 

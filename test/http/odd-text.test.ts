@@ -53,7 +53,7 @@ const namesOf = (schema: { properties?: object } | undefined) => [
 ]
 
 /** A value, and the same name with another value: how that is written depends on the name. */
-const TWICE: OddText = { title: 'two values', encoded: 'one', refused: false }
+const TWICE: OddText = { title: 'two values', encoded: 'one', refused: false, isText: true }
 const textOf = (odd: OddText, name: string) => (odd === TWICE ? `one&${name}=two` : odd.encoded)
 
 interface Sent {
@@ -144,7 +144,7 @@ onEachStore('odd text in operations', {}, server => {
       }
       if (operation.id === 'PlanFault') await server().control('DELETE', '/faults')
       expect(complaintsIn(server().logLines.slice(before))).toEqual([])
-    })
+    }, 180_000)
 
     test(`4xx or better with odd headers: ${operation.id}`, async () => {
       const before = server().logLines.length

@@ -4,9 +4,22 @@ export interface OddText {
   readonly encoded: string
   /** Whether no operation and no page may take it. */
   readonly refused: boolean
+  /** Whether it can be decoded. */
+  readonly isText: boolean
 }
 
-const odd = (title: string, encoded: string, refused = false): OddText => ({ title, encoded, refused })
+const odd = (title: string, encoded: string, refused = false): OddText => {
+  return { title, encoded, refused, isText: isDecodable(encoded) }
+}
+
+function isDecodable(encoded: string): boolean {
+  try {
+    decodeURIComponent(encoded)
+    return true
+  } catch {
+    return false
+  }
+}
 
 export const ODD_TEXTS: readonly OddText[] = [
   odd('U+0000', '%00', true),
