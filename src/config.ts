@@ -29,6 +29,8 @@ export interface Config {
   readonly rateLimits: RateLimits
   readonly lifetimes: Lifetimes
   readonly keep: Retention
+  /** The largest body of an import over HTTP. */
+  readonly importBytes: number
   readonly trustedProxies: BlockList
   readonly logLevel: LogLevel
   readonly logReadable: boolean
@@ -101,6 +103,7 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   STRAND_KEEP_TOKENS_DAYS:
     'days that the record of a token is kept after it ran out, for those who look into what happened; 0 if left out',
   STRAND_KEEP_AUDIT_DAYS: 'days that a row of the audit log is kept; 0, which is for ever, if left out',
+  STRAND_IMPORT_MIB: 'largest body of POST /control/import, in MiB; default: 16384',
   STRAND_TRUSTED_PROXIES: 'addresses or networks, comma separated, whose X-Forwarded-For is believed',
   STRAND_LOG: `${LOG_LEVELS.join(', ')}; info if left out`,
   STRAND_LOG_FORMAT: 'json or readable; readable on a terminal, json elsewhere',
@@ -288,6 +291,7 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
       tokensDays: whole('STRAND_KEEP_TOKENS_DAYS', 0, 0),
       auditDays: whole('STRAND_KEEP_AUDIT_DAYS', 0, 0),
     },
+    importBytes: whole('STRAND_IMPORT_MIB', 16_384, 1) * 1024 * 1024,
     trustedProxies: networks ?? (readNetworks([]) as BlockList),
     logLevel: oneOf('STRAND_LOG', LOG_LEVELS, 'info'),
     logReadable:

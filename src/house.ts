@@ -109,6 +109,7 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
     metrics: () => metrics.text(),
     operatorToken: folder.operatorToken,
     checkReplies: options.checkReplies ?? false,
+    importBytes: config.importBytes,
     trustedProxies: config.trustedProxies,
     openapi: lazily(() => JSON.stringify(openapiDocument({ version: VERSION, serverUrl: publicUrl }))),
     docs: referencePages({

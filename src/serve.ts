@@ -1,7 +1,14 @@
 import { type Address, urlOf } from './config.ts'
 import { prepareDataFolder } from './data-folder.ts'
 import { type HouseOptions, openHouse } from './house.ts'
-import { type Application, answerBeforeReady, type Listening, listen, type Side } from './http/server.ts'
+import {
+  type Application,
+  answerBeforeReady,
+  type Listening,
+  listen,
+  maxBodyBytesOf,
+  type Side,
+} from './http/server.ts'
 import { CannotStart } from './kit/cannot-start.ts'
 import { Lifetime } from './kit/lifetime.ts'
 import type { Rooms } from './operations/implement.ts'
@@ -51,7 +58,7 @@ async function start(
       port,
       (request, peer) =>
         application === undefined ? answerBeforeReady(request) : application.handle(request, peer, side),
-      { sharesPort },
+      { sharesPort, maxBodyBytes: maxBodyBytesOf(side, config) },
     )
     listeners.push(listening)
     doors.onClose(() => listening.stop())

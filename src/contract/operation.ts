@@ -120,6 +120,7 @@ function inputProblems(operation: Operation): ProblemName[] {
   const scalars = Object.values(operation.bodyFrom === 'anywhere' ? fields : query.properties)
   if (scalars.some(schema => !('items' in schema))) names.push('repeated_parameter')
   if (operation.body !== undefined) names.push('malformed_json', 'body_too_large')
+  if (operation.bodyLines !== undefined) names.push('body_too_large')
   if (operation.exactlyOne !== undefined) names.push('not_exactly_one')
   if (operation.idempotent) names.push('bad_idempotency_key', 'idempotency_key_reused')
   if (operation.page !== undefined) names.push('invalid_cursor')

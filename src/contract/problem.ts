@@ -19,6 +19,14 @@ export const problems = {
     message: (name: string) => parameter(name, 'the value must be given once'),
   },
   malformed_query: { status: 400, message: () => 'The query string must be percent-encoded UTF-8.' },
+  malformed_form: {
+    status: 400,
+    message: () => 'The form did not arrive as a whole, or not as percent-encoded UTF-8.',
+  },
+  malformed_host: {
+    status: 400,
+    message: () => 'The header Host must be one host name or address, with or without a port.',
+  },
   malformed_json: { status: 400, message: () => 'The body must be a JSON object in UTF-8.' },
   not_exactly_one: {
     status: 400,

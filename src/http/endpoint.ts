@@ -12,8 +12,9 @@ import { actorOf, type Caller, isTokenCaller } from '../domain/caller.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { andThen, type Eventual } from '../kit/eventual.ts'
 import { lazily } from '../kit/lazily.ts'
+import type { Pairs } from '../kit/text.ts'
 import { type Call, type Implementation, type Rooms, StreamedLines } from '../operations/implement.ts'
-import { readBody } from './body.ts'
+import { readApiBody, readApiPieces } from './body.ts'
 import type { Cursors } from './cursor.ts'
 import { commonHeaders, Letterhead } from './headers.ts'
 import { HotAnswers } from './hot-answers.ts'
@@ -22,10 +23,9 @@ import {
   decodeText,
   type Fields,
   type InputReader,
-  type Pairs,
   parseForm,
   parseJsonObject,
-  splitPairs,
+  parseQuery,
 } from './parse.ts'
 import { bucketOf, type Limiter } from './rate-limit.ts'
 import { createReplyWriter } from './reply.ts'
@@ -45,6 +45,8 @@ export interface Counter {
   readonly limiter: Limiter
   readonly operatorToken: string
   readonly checkReplies: boolean
+  /** The largest body of lines. */
+  readonly importBytes: number
   readonly traffic: Traffic
 }
 
@@ -177,7 +179,7 @@ export class Endpoint {
   #read(visit: Visit, params: Params, caller: Caller): Eventual<Call<Operation>> {
     const { operation } = this
     const { request, headers, search, authorization } = visit
-    const pairs = splitPairs(search)
+    const pairs = parseQuery(search)
     const idempotencyKey = operation.idempotent ? readIdempotencyKey(headers) : undefined
     const reader = this.#reader()
     const query = reader.query(pairs)
@@ -191,7 +193,8 @@ export class Endpoint {
           query: query as never,
           body: body as never,
           bodyText,
-          bodyPieces: request.body ?? NO_PIECES,
+          bodyPieces:
+            operation.bodyLines === undefined ? NO_PIECES : readApiPieces(request, this.#counter.importBytes),
           caller,
           window: this.#window(query, binding),
           authorization,
@@ -210,7 +213,7 @@ export class Endpoint {
 
   async #readBody(request: Request, pairs: Pairs): Promise<Body> {
     const limit = this.family === 'control' ? OPERATOR_BODY_BYTES : PUBLIC_BODY_BYTES
-    const bytes = await readBody(request, limit)
+    const bytes = await readApiBody(request, limit)
     const isForm = request.headers
       .get('content-type')
       ?.toLowerCase()

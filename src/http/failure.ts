@@ -1,8 +1,10 @@
-import type { Family, Operation } from '../contract/operation.ts'
+import { TooManyPasswords } from '../auth/passwords.ts'
+import type { Family } from '../contract/operation.ts'
 import { problemsOf } from '../contract/operation.ts'
 import { Problem, problem, reasonPhrases } from '../contract/problem.ts'
 import type { Log } from '../kit/log.ts'
 import { Conflict, Unavailable } from '../store/errors.ts'
+import type { Visit } from './visit.ts'
 
 /** The body of a failure: three fields, or two on the OAuth side (D-4). */
 export function failureBody(family: Family | undefined, failure: Problem): string {
@@ -11,24 +13,31 @@ export function failureBody(family: Family | undefined, failure: Problem): strin
   return JSON.stringify({ error: reasonPhrases[status] ?? 'Error', status, message })
 }
 
+/** What a failed request is called in the log. */
+type Failed = Pick<Visit, 'requestId' | 'endpoint' | 'tally'>
+
 /**
- * What was thrown, as the caller may see it. A problem that the operation does not declare is a mistake of ours, as is
- * anything else that is not a problem: it is logged with all we know, and answered without a word of it.
+ * What was thrown, as the caller may see it: programs as JSON, people as a page. A problem that the operation does not
+ * declare is a mistake of ours, as is anything else that is not a problem: it is logged with all we know, and answered
+ * without a word of it.
  */
-export function asProblem(thrown: unknown, operation: Operation | undefined, log: Log): Problem {
+export function asProblem(thrown: unknown, { requestId, endpoint, tally }: Failed, log: Log): Problem {
+  const operation = endpoint?.operation
+  const failed = { request_id: requestId, operation: operation?.id ?? tally?.name }
   if (thrown instanceof Problem) {
     if (operation === undefined || problemsOf(operation).has(thrown.name)) return thrown
-    log.error(
-      { operation: operation.id, problem: thrown.name },
-      'an operation failed in a way that it does not declare',
-    )
+    log.error({ ...failed, problem: thrown.name }, 'an operation failed in a way that it does not declare')
     return problem('internal')
   }
   if (thrown instanceof Unavailable || thrown instanceof Conflict) {
-    log.warn({ operation: operation?.id, reason: thrown.message }, 'the store is unavailable')
+    log.warn({ ...failed, reason: thrown.message }, 'the store is unavailable')
+    return problem('unavailable')
+  }
+  if (thrown instanceof TooManyPasswords) {
+    log.warn(failed, 'too many passwords wait to be checked')
     return problem('unavailable')
   }
   const error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
-  log.error({ operation: operation?.id, error }, 'an operation failed unexpectedly')
+  log.error({ ...failed, error }, 'a request failed unexpectedly')
   return problem('internal')
 }

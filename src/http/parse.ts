@@ -2,63 +2,27 @@ import type { TObject, TSchema } from 'typebox'
 import { Compile } from 'typebox/schema'
 import { type Operation, queryParametersOf } from '../contract/operation.ts'
 import { raise } from '../contract/problem.ts'
+import { decodeUtf8, isStorable, type Pairs, percentDecode, splitPairs } from '../kit/text.ts'
 import { explain } from './explain.ts'
 
-/** Names and values of a query string or form, in order. */
-export type Pairs = readonly (readonly [name: string, value: string])[]
 export type Fields = Record<string, unknown>
 
 const NO_FIELDS: Fields = {}
 const INTEGER = /^(0|[1-9][0-9]{0,8})$/
 
-/** Splits `a=1&b=2`; empty pieces are passed over (D-11). */
-export function splitPairs(text: string): Pairs {
-  const pairs: (readonly [string, string])[] = []
-  const read = isEncoded(text) ? decode : asItIs
-  for (let start = 0, end: number; start < text.length; start = end + 1) {
-    const ampersand = text.indexOf('&', start)
-    end = ampersand < 0 ? text.length : ampersand
-    if (end === start) continue
-    const equals = text.indexOf('=', start)
-    if (equals < 0 || equals > end) pairs.push([read(text.slice(start, end)), ''])
-    else pairs.push([read(text.slice(start, equals)), read(text.slice(equals + 1, end))])
-  }
-  return pairs
-}
-
-/** Percent-decodes; bytes that are not UTF-8 are refused. */
-export function decode(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
-  } catch {
-    return raise('malformed_query')
-  }
-}
-
-function isEncoded(text: string): boolean {
-  return text.includes('%') || text.includes('+')
-}
-
-function asItIs(text: string): string {
-  return text
+/** The names and values of a query string. */
+export function parseQuery(search: string): Pairs {
+  return splitPairs(search) ?? raise('malformed_query')
 }
 
 /** The names and values in a form body. */
 export function parseForm(bytes: Uint8Array): Pairs {
-  try {
-    return splitPairs(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch {
-    return raise('malformed_query')
-  }
+  return parseQuery(decodeUtf8(bytes) ?? raise('malformed_query'))
 }
 
 /** The text of a body that is to be JSON. */
 export function decodeText(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return raise('malformed_json')
-  }
+  return decodeUtf8(bytes) ?? raise('malformed_json')
 }
 
 /** The JSON object in a body; an empty body is an empty object. */
@@ -112,7 +76,8 @@ export function createInputReader(operation: Operation): InputReader {
     params: raw => {
       if (checkParams === undefined) return NO_FIELDS
       const fields: Fields = {}
-      for (const [name, text] of Object.entries(raw)) fields[name] = decode(text.replaceAll('+', '%2B'))
+      for (const [name, text] of Object.entries(raw))
+        fields[name] = percentDecode(text) ?? raise('malformed_query')
       checkParams(fields)
       return fields
     },
@@ -190,7 +155,7 @@ const DEEPEST = 8
 function requireText(name: string, value: unknown, depth = 0): void {
   if (depth > DEEPEST) return
   if (typeof value === 'string') {
-    if (!value.isWellFormed() || value.includes('\0')) {
+    if (!isStorable(value)) {
       raise('malformed_parameter', name, 'the value must be well-formed Unicode without U+0000')
     }
   } else if (Array.isArray(value)) for (const item of value) requireText(name, item, depth + 1)

@@ -12,6 +12,7 @@ import { type Counter, Endpoint } from './endpoint.ts'
 import { isFromThisMachine } from './exposure.ts'
 import { asProblem, failureBody } from './failure.ts'
 import { letterheadOf, preflightLetterhead } from './headers.ts'
+import { isWellFormedHost } from './host.ts'
 import { fullBucket } from './rate-limit.ts'
 import { Router } from './router.ts'
 import { Visit } from './visit.ts'
@@ -33,6 +34,12 @@ const WARNING_MILLISECONDS = 60_000
 /** How long a connection may be silent; and one on which long work is done, which is as long as the runtime allows. */
 const IDLE_SECONDS = 12
 const HELD_OPEN_SECONDS = 255
+
+/**
+ * The runtime's own limit on bodies: a larger announced length gets an empty 413 and the connection is closed. It lies this
+ * far above what any route of a listener takes, so that a body that is merely too large is refused in the form of D-4.
+ */
+const MARGIN_BYTES = 16 * 1024 * 1024
 
 /** How long a stop waits for the answers under way. */
 const LAST_ANSWERS_MILLISECONDS = 15_000
@@ -99,9 +106,10 @@ export class Application {
   #answer(visit: Visit, side: Side): Eventual<Response> {
     const found = this.#router.find(visit.method, visit.path)
     const { pages, traffic } = this.#options
+    if (!isWellFormedHost(visit.headers.get('host'))) return this.#answerBadHost(visit)
     if (found === undefined && side.includes('oauth') && pages.has(visit.method, visit.path)) {
       visit.tally = traffic.pages
-      return pages.answer(visit)
+      return pages.answer(visit).catch(thrown => pages.refuse(visit, this.#explain(visit, thrown)))
     }
     const family = found === undefined ? familyAt(visit.path) : found.target.family
     if (family === undefined || !side.includes(family)) return this.#answerOutside(visit, side)
@@ -114,9 +122,22 @@ export class Application {
   }
 
   #refuse(visit: Visit, thrown: unknown): Response {
-    const failure = asProblem(thrown, visit.endpoint?.operation, this.#options.rooms.log)
+    return this.#conclude(visit, refusal(visit, this.#explain(visit, thrown)))
+  }
+
+  /** What was thrown, as its caller may see it; whatever else is known goes to the log. */
+  #explain(visit: Visit, thrown: unknown): Problem {
+    const failure = asProblem(thrown, visit, this.#options.rooms.log)
     visit.failure = failure
-    return this.#conclude(visit, refusal(visit, failure))
+    return failure
+  }
+
+  /** Before authentication, like the runtime's own complaints about a head; under /helix the headers of D-17 are there. */
+  #answerBadHost(visit: Visit): never {
+    visit.tally = this.#options.traffic.unknown
+    visit.family = familyAt(visit.path)
+    if (visit.family === 'helix') visit.allowance = fullBucket(Date.now())
+    return raise('malformed_host')
   }
 
   /** Counts the answer, and logs it where that is wanted. */
@@ -264,6 +285,11 @@ export function answerBeforeReady(request: Request): Response {
   return refusal(visit, problem('unavailable'))
 }
 
+/** The runtime's limit on bodies for a listener that answers these families. */
+export function maxBodyBytesOf(side: Side, { importBytes }: { readonly importBytes: number }): number {
+  return MARGIN_BYTES + (side.includes('control') ? importBytes : 0)
+}
+
 /** Whoever is at the other end of a connection. */
 export interface Peer {
   address(): string
@@ -284,7 +310,7 @@ export function listen(
   host: string,
   port: number,
   handle: (request: Request, peer: Peer) => Response | Promise<Response>,
-  options: { sharesPort: boolean },
+  options: { sharesPort: boolean; maxBodyBytes: number },
 ): Listening {
   const hosts = host === 'localhost' ? ['127.0.0.1', '::1'] : [host]
   const servers: ReturnType<typeof Bun.serve>[] = []
@@ -299,7 +325,7 @@ export function listen(
           // Left to the runtime, any second server would share the port in silence.
           reusePort: options.sharesPort,
           idleTimeout: IDLE_SECONDS,
-          maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+          maxRequestBodySize: options.maxBodyBytes,
           fetch: (request, server) => {
             const answer = handle(request, {
               address: () => server.requestIP(request)?.address ?? '',

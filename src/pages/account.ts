@@ -3,6 +3,7 @@ import { hashPassword, isPassword } from '../auth/passwords.ts'
 import { isoMillis } from '../kit/clock.ts'
 import type { Session } from '../store/queries/accounts.ts'
 import type { Browser } from './browser.ts'
+import type { PageFields } from './fields.ts'
 import { type PageAnswer, type PageHandler, type PageRooms, sessionOf } from './house.ts'
 import { wrongWithPassword } from './login.ts'
 import { accountPage, strangeForm } from './views.ts'
@@ -10,16 +11,16 @@ import { accountPage, strangeForm } from './views.ts'
 const toLogin: PageAnswer = { goTo: '/login?next=/account' }
 
 /** What was done is told once, after the way back to the page. */
-const DONE: Readonly<Record<string, string>> = {
-  disconnected: 'The application is disconnected: its tokens are no longer good.',
-  ended: 'That browser is logged out.',
-  password: 'Your password is changed.',
-}
+const DONE: ReadonlyMap<string, string> = new Map([
+  ['disconnected', 'The application is disconnected: its tokens are no longer good.'],
+  ['ended', 'That browser is logged out.'],
+  ['password', 'Your password is changed.'],
+])
 
 export const showAccount: PageHandler = async (browser, rooms) => {
   const session = await sessionOf(browser, rooms)
   if (session === undefined) return toLogin
-  return present(browser, rooms, session, { done: DONE[browser.parameter('done') ?? ''] })
+  return present(browser, rooms, session, { done: DONE.get(browser.parameter('done') ?? '') })
 }
 
 async function present(
@@ -42,12 +43,7 @@ async function present(
 /** A form of the account page, from the person whose account it is. */
 const withForm =
   (
-    act: (
-      form: ReadonlyMap<string, string>,
-      session: Session,
-      browser: Browser,
-      rooms: PageRooms,
-    ) => Promise<PageAnswer>,
+    act: (form: PageFields, session: Session, browser: Browser, rooms: PageRooms) => Promise<PageAnswer>,
   ): PageHandler =>
   async (browser, rooms) => {
     const form = await browser.form()

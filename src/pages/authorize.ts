@@ -9,6 +9,7 @@ import { isRegisteredRedirect, withParameters } from '../domain/redirect.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { uuid } from '../kit/id.ts'
 import type { Application } from '../store/queries/accounts.ts'
+import { PageFields } from './fields.ts'
 import { type PageAnswer, type PageHandler, type PageRooms, sessionOf } from './house.ts'
 import { consentPage, loginPage, problemPage, strangeForm } from './views.ts'
 
@@ -26,7 +27,7 @@ interface Asked {
 }
 
 export const showAuthorize: PageHandler = async (browser, rooms) => {
-  const asked = await readAsked(browser.url.searchParams, rooms)
+  const asked = await readAsked(browser.parameters, rooms)
   if (!('application' in asked)) return asked
   const session = await sessionOf(browser, rooms)
   if (session === undefined) {
@@ -46,7 +47,7 @@ export const showAuthorize: PageHandler = async (browser, rooms) => {
     display_name: session.display_name,
     destination: `You will be sent back to ${destinationOf(asked.redirect_uri)}.`,
     action: '/oauth2/consent',
-    fields: { request: browser.url.search, user_id: session.user_id },
+    fields: { request: browser.search, user_id: session.user_id },
     next: browser.here,
   })
 }
@@ -55,23 +56,20 @@ export const showAuthorize: PageHandler = async (browser, rooms) => {
 export const takeConsent: PageHandler = async (browser, rooms) => {
   const form = await browser.form()
   if (form === undefined) return strangeForm()
-  const request = form.get('request') ?? ''
-  const asked = await readAsked(new URLSearchParams(request), rooms)
+  // A node of the version before writes the question mark too.
+  const request = (form.get('request') ?? '').replace(/^\?/, '')
+  const asked = await readAsked(PageFields.ofQuery(request), rooms)
   if (!('application' in asked)) return asked
   const session = await sessionOf(browser, rooms)
   // Somebody else may have logged in in another tab since the page was shown.
   if (session === undefined || session.user_id !== form.get('user_id'))
-    return { goTo: `/oauth2/authorize${request.startsWith('?') ? request : `?${request}`}` }
+    return { goTo: `/oauth2/authorize?${request}` }
   if (form.get('decision') === 'allow') return allow(asked, session.user_id, rooms)
   return sendBack(asked, { error: 'access_denied', error_description: 'The user denied you access' })
 }
 
-async function readAsked(parameters: URLSearchParams, { store }: PageRooms): Promise<Asked | PageAnswer> {
-  const once = (name: string): string | undefined => {
-    const values = parameters.getAll(name)
-    return values.length === 1 && values[0] !== '' ? values[0] : undefined
-  }
-  const application = await store.accounts.application(once('client_id') ?? '')
+async function readAsked(parameters: PageFields, { store }: PageRooms): Promise<Asked | PageAnswer> {
+  const application = await store.accounts.application(parameters.get('client_id') ?? '')
   if (application === undefined) {
     return problemPage(
       400,
@@ -79,7 +77,7 @@ async function readAsked(parameters: URLSearchParams, { store }: PageRooms): Pro
       'No application is registered under the client_id of this link. Whoever runs the application has to correct it.',
     )
   }
-  const redirect_uri = once('redirect_uri')
+  const redirect_uri = parameters.get('redirect_uri')
   if (redirect_uri === undefined || !isRegisteredRedirect(application.redirect_uris, redirect_uri)) {
     return problemPage(
       400,
@@ -87,8 +85,8 @@ async function readAsked(parameters: URLSearchParams, { store }: PageRooms): Pro
       `The redirect_uri of this link is not registered for ${application.name}. Whoever runs the application has to correct it.`,
     )
   }
-  const type = once('response_type')
-  const state = once('state')
+  const type = parameters.get('response_type')
+  const state = parameters.get('state')
   const where = type === 'token' ? 'fragment' : 'query'
   const refuse = (error: string, error_description: string): PageAnswer => ({
     goTo: withParameters(redirect_uri, { error, error_description, state }, where),
@@ -99,22 +97,22 @@ async function readAsked(parameters: URLSearchParams, { store }: PageRooms): Pro
   if (type === 'token' && !application.implicit_grant) {
     return refuse('unauthorized_client', 'this client is not registered for the implicit grant')
   }
-  const scopes = [...new Set((once('scope') ?? '').split(' ').filter(scope => scope !== ''))]
+  const scopes = [...new Set((parameters.get('scope') ?? '').split(' ').filter(scope => scope !== ''))]
   const malformed = scopes.find(scope => !isWellFormedScope(scope))
   if (malformed !== undefined || scopes.length > MOST_SCOPES) {
     return refuse('invalid_scope', `invalid scope requested: '${malformed ?? 'too many'}'`)
   }
-  const challenge = once('code_challenge')
+  const challenge = parameters.get('code_challenge')
   if (
     challenge !== undefined &&
-    (once('code_challenge_method') !== 'S256' || !isWellFormedChallenge(challenge))
+    (parameters.get('code_challenge_method') !== 'S256' || !isWellFormedChallenge(challenge))
   ) {
     return refuse('invalid_request', 'code_challenge must be made by the method S256')
   }
   if (type === 'code' && application.kind === 'public' && challenge === undefined) {
     return refuse('invalid_request', 'a public client must send a code_challenge')
   }
-  const forced = once('force_verify') === 'true'
+  const forced = parameters.get('force_verify') === 'true'
   return {
     application,
     redirect_uri,
@@ -180,6 +178,7 @@ function sendBack(
 
 /** The host of a web address; of anything else, that it is a program on this device. */
 function destinationOf(redirect_uri: string): string {
-  const { protocol, host } = new URL(redirect_uri)
-  return protocol === 'https:' || protocol === 'http:' ? host : 'the application on this device'
+  if (!/^https?:/.test(redirect_uri)) return 'the application on this device'
+  // What was registered need not be a URL that this runtime can read.
+  return URL.canParse(redirect_uri) ? new URL(redirect_uri).host : redirect_uri
 }

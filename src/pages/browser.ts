@@ -1,19 +1,35 @@
 /**
- * What a page knows of the browser that asks: its cookies, its form, and whether the form came from one of our own pages.
+ * What a page knows of the browser that asks: its cookies, its parameters and form, and whether the form came from one of
+ * our own pages. All text passes `PageFields` on its way in; what does not pass is thrown as a problem.
  * Two cookies, both `__Host-`: only this host sets and reads them, and only over a connection that nobody reads along.
  */
+import { raise } from '../contract/problem.ts'
 import { hmacSha256, sameSecret } from '../kit/digest.ts'
 import { randomAlphanumerics } from '../kit/id.ts'
+import { readBody } from '../kit/read-body.ts'
+import { type FieldName, PageFields } from './fields.ts'
 
 const SESSION_COOKIE = '__Host-strand-session'
 const FORM_COOKIE = '__Host-strand-form'
 const COOKIE_VALUE = /^[A-Za-z0-9_]{20,100}$/
-const MOST_FORM_BYTES = 64 * 1024
+const FORM_LIMITS = { bytes: 64 * 1024, milliseconds: 10_000 }
 const FORM_TYPE = 'application/x-www-form-urlencoded'
+
+/** A request as the pages need it. */
+export interface PageVisit {
+  readonly request: Request
+  readonly path: string
+  readonly search: string
+  readonly address: () => string
+  readonly requestId: string
+}
 
 export class Browser {
   readonly method: string
-  readonly url: URL
+  readonly path: string
+  /** The query string, without its question mark. */
+  readonly search: string
+  readonly parameters: PageFields
   readonly address: string
   /** What the browser calls itself, for a person to recognise. */
   readonly name: string
@@ -26,12 +42,14 @@ export class Browser {
   #formSecret: string | undefined
 
   constructor(
-    request: Request,
-    { address, csrfKeys, publicUrl }: { address: string; csrfKeys: readonly Uint8Array[]; publicUrl: string },
+    { request, path, search, address }: PageVisit,
+    { csrfKeys, publicUrl }: { csrfKeys: readonly Uint8Array[]; publicUrl: string },
   ) {
     this.method = request.method
-    this.url = new URL(request.url)
-    this.address = address
+    this.path = path
+    this.search = search
+    this.parameters = PageFields.ofQuery(search)
+    this.address = address()
     this.name = nameOf(request.headers.get('user-agent') ?? '')
     this.#request = request
     this.#cookies = readCookies(request.headers.get('cookie') ?? '')
@@ -42,7 +60,7 @@ export class Browser {
 
   /** The path and query string of this page, to come back to. */
   get here(): string {
-    return this.url.pathname + this.url.search
+    return this.search === '' ? this.path : `${this.path}?${this.search}`
   }
 
   get sessionSecret(): string | undefined {
@@ -54,10 +72,9 @@ export class Browser {
     return this.#newCookies
   }
 
-  /** A parameter of the query string; given twice it counts as something else than given once. */
-  parameter(name: string): string | undefined {
-    const values = this.url.searchParams.getAll(name)
-    return values.length === 1 && values[0] !== '' ? values[0] : undefined
+  /** A parameter of the query string. */
+  parameter(name: FieldName): string | undefined {
+    return this.parameters.get(name)
   }
 
   /** The proof for forms on a page that is shown to this browser. */
@@ -70,21 +87,24 @@ export class Browser {
   }
 
   /** The values of a form, if one of our own pages sent it; undefined if it came from elsewhere. */
-  async form(): Promise<ReadonlyMap<string, string> | undefined> {
+  async form(): Promise<PageFields | undefined> {
     const { headers } = this.#request
     const site = headers.get('sec-fetch-site')
     if (site !== null && site !== 'same-origin') return undefined
     const origin = headers.get('origin')
     if (origin !== null && !this.#isOurs(origin)) return undefined
     if (!headers.get('content-type')?.toLowerCase().startsWith(FORM_TYPE)) return undefined
-    if (Number(headers.get('content-length') ?? 0) > MOST_FORM_BYTES) return undefined
-    const text = await this.#request.text()
-    if (text.length > MOST_FORM_BYTES) return undefined
-    const values = new Map(new URLSearchParams(text))
-    const given = values.get('csrf') ?? ''
+    const fields = await this.#readForm()
+    const given = fields.get('csrf') ?? ''
     const hasProof =
       this.#formSecret !== undefined && this.#proofs(this.#formSecret).some(proof => sameSecret(given, proof))
-    return hasProof ? values : undefined
+    return hasProof ? fields : undefined
+  }
+
+  async #readForm(): Promise<PageFields> {
+    const read = await readBody(this.#request, FORM_LIMITS)
+    if (read.outcome === 'complete') return PageFields.ofForm(read.bytes)
+    return read.outcome === 'too_large' ? raise('body_too_large', FORM_LIMITS.bytes) : raise('malformed_form')
   }
 
   rememberSession(secret: string, seconds: number): void {

@@ -1,17 +1,19 @@
 /** All pages by method and path, and how one becomes a response. */
 import { createHash } from 'node:crypto'
+import type { Problem } from '../contract/problem.ts'
 import type { KeyRing } from '../kit/key-ring.ts'
 import { showAccount, takeDisconnect, takeEndSession, takePassword } from './account.ts'
 import { showActivate, takeActivate } from './activate.ts'
 import { showAuthorize, takeConsent } from './authorize.ts'
-import { Browser } from './browser.ts'
-import type { PageHandler, PageRooms } from './house.ts'
+import { Browser, type PageVisit } from './browser.ts'
+import type { PageAnswer, PageHandler, PageRooms } from './house.ts'
 import { document, pageHeaders } from './layout.ts'
 import { showLogin, showSignUp, takeLogin, takeLogout, takeSignUp } from './login.ts'
 import { STYLE } from './style.ts'
-import { problemPage } from './views.ts'
+import { failurePage } from './views.ts'
 
-const PAGES: Readonly<Record<string, Readonly<Record<string, PageHandler>>>> = {
+/** The census of pages. */
+export const PAGES: Readonly<Record<string, Readonly<Record<string, PageHandler>>>> = {
   '/oauth2/authorize': { GET: showAuthorize },
   '/oauth2/consent': { POST: takeConsent },
   '/oauth2/activate': { GET: showActivate },
@@ -40,14 +42,6 @@ function handlerOf(method: string, path: string): PageHandler | undefined {
   return handlers.get(path)?.get(asksToSee(method) ? 'GET' : method)
 }
 
-/** A request as the pages need it. */
-export interface PageVisit {
-  readonly request: Request
-  readonly path: string
-  readonly address: () => string
-  readonly requestId: string
-}
-
 const HEADERS = pageHeaders(createHash('sha256').update(STYLE).digest('base64'))
 
 export class Pages {
@@ -64,35 +58,33 @@ export class Pages {
     return handlerOf(method, path) !== undefined
   }
 
-  async answer({ request, path, address, requestId }: PageVisit): Promise<Response> {
-    const browser = new Browser(request, {
-      address: address(),
+  /** Throws what the handler throws: `refuse` shows it, once it is known what it means. */
+  async answer(visit: PageVisit): Promise<Response> {
+    const browser = new Browser(visit, {
       csrfKeys: this.#ring.deriveAll('page-forms'),
       publicUrl: this.#rooms.publicUrl,
     })
-    const answer = await this.#handle(browser, path, requestId)
-    const headers = new Headers({ ...HEADERS, 'X-Request-Id': requestId })
-    for (const cookie of browser.newCookies) headers.append('Set-Cookie', cookie)
-    if ('goTo' in answer) {
-      headers.delete('Content-Type')
-      headers.set('Location', answer.goTo)
-      return new Response(null, { status: 302, headers })
-    }
-    return new Response(document(answer), { status: answer.status ?? 200, headers })
+    const handler = handlerOf(browser.method, browser.path)
+    if (handler === undefined) throw new Error(`there is no page at ${browser.path}`)
+    return respond(await handler(browser, this.#rooms), visit, browser.newCookies)
   }
 
-  async #handle(browser: Browser, path: string, requestId: string): ReturnType<PageHandler> {
-    try {
-      const handler = handlerOf(browser.method, path)
-      if (handler === undefined) throw new Error(`there is no page at ${path}`)
-      return await handler(browser, this.#rooms)
-    } catch (error) {
-      this.#rooms.log.error({ request_id: requestId, error: String(error) }, 'a page failed')
-      return problemPage(
-        503,
-        'Not right now',
-        'Something is out of order on our side. Try again in a moment.',
-      )
-    }
+  /** A failure, as a person sees it. */
+  refuse(visit: PageVisit, failure: Problem): Response {
+    return respond(failurePage(failure, visit.requestId), visit)
   }
+}
+
+function respond(answer: PageAnswer, { requestId }: PageVisit, cookies: readonly string[] = []): Response {
+  const headers = new Headers({ ...HEADERS, 'X-Request-Id': requestId })
+  for (const cookie of cookies) headers.append('Set-Cookie', cookie)
+  if (!('goTo' in answer)) return new Response(document(answer), { status: answer.status ?? 200, headers })
+  headers.delete('Content-Type')
+  headers.set('Location', asHeaderValue(answer.goTo))
+  return new Response(null, { status: 302, headers })
+}
+
+/** A registered redirect URI may have characters that a header must not; percent-encoded they mean the same. */
+function asHeaderValue(uri: string): string {
+  return uri.toWellFormed().replaceAll(/[^\x21-\x7e]/gu, character => encodeURIComponent(character))
 }

@@ -1,5 +1,6 @@
 /** What people see. Views are functions of what is to be shown; nothing is looked up or decided here. */
 
+import type { Problem } from '../contract/problem.ts'
 import { type Html, html } from '../kit/html.ts'
 import type { Connection, Session } from '../store/queries/accounts.ts'
 import { notice, type Page } from './layout.ts'
@@ -142,6 +143,27 @@ export function problemPage(status: number, title: string, sentence: string): Pa
     status,
     body: html`<div class="card"><h1>${title}</h1><p>${sentence}</p></div>`,
   }
+}
+
+const FAILURES: ReadonlyMap<number, string> = new Map([
+  [400, 'This request is malformed'],
+  [413, 'This form is too large'],
+  [500, 'Something went wrong'],
+  [503, 'Not right now'],
+])
+
+/** What went wrong before or behind a page. */
+export function failurePage({ status, message }: Problem, requestId: string): Page {
+  const title = FAILURES.get(status) ?? 'This did not work'
+  if (status < 500) {
+    const advice = 'Go back and try again. If an application sent you here, its link may be wrong.'
+    return problemPage(status, title, `${message.replace(/\.?$/, '.')} ${advice}`)
+  }
+  const sentence =
+    status === 503
+      ? 'Something is out of order on our side. Try again in a moment.'
+      : `The server failed. If it happens again, report the request id ${requestId} to the operator of this server.`
+  return problemPage(status, title, sentence)
 }
 
 /** A form that none of our pages sent, or one that has grown too old. */

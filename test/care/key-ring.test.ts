@@ -172,12 +172,18 @@ describe('what an older key of the ring made', () => {
     const cookie = `__Host-strand-form=${'a'.repeat(32)}`
     const browser = (csrfKeys: readonly Uint8Array[], csrf?: string) =>
       new Browser(
-        new Request('http://localhost/login', {
-          method: 'POST',
-          headers: { cookie, 'content-type': 'application/x-www-form-urlencoded' },
-          body: `csrf=${csrf}`,
-        }),
-        { address: '127.0.0.1', csrfKeys, publicUrl: 'http://localhost' },
+        {
+          request: new Request('http://localhost/login', {
+            method: 'POST',
+            headers: { cookie, 'content-type': 'application/x-www-form-urlencoded' },
+            body: `csrf=${csrf}`,
+          }),
+          path: '/login',
+          search: '',
+          address: () => '127.0.0.1',
+          requestId: 'one',
+        },
+        { csrfKeys, publicUrl: 'http://localhost' },
       )
     const proof = browser([old]).csrfToken()
     expect(await browser([fresh, old], proof).form()).toBeDefined()

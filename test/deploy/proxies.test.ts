@@ -1,6 +1,7 @@
 /** Two nodes on one PostgreSQL behind the proxies of deploy/, and what their clients notice of it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Cable } from '../support/cable.ts'
+import { FLOOD, FRAMINGS, sendEndless } from '../support/endless.ts'
 import { type Node, startTwoNodes } from '../support/nodes.ts'
 import { PROXIES, type ProxyName } from '../support/proxies.ts'
 import { type ProxyProcess, pathOfProxy, startProxy } from '../support/proxy-process.ts'
@@ -187,6 +188,44 @@ for (const name of PROXIES) {
       expect(query.toString().length).toBeGreaterThan(9000)
       const answer = await fetch(`${proxy().url}/helix/streams?${query}`)
       expect([answer.status, await answer.json()]).toEqual([200, { data: [], pagination: {} }])
+    })
+
+    test('413 in the form of the API for a body that is too large, announced or in chunks', async () => {
+      const text = 'x'.repeat(64 * 1024 + 1)
+      for (const [method, path] of [
+        ['PATCH', '/helix/entitlements/drops'],
+        ['POST', '/helix/streams/markers'],
+        ['POST', '/oauth2/token'],
+      ] as const) {
+        const token = path.endsWith('markers') ? userToken : appToken
+        for (const body of [text, new Blob([text]).stream()]) {
+          const answer = await fetch(`${proxy().url}${path}`, { method, headers: bearer(token), body })
+          const message = 'The body must be at most 65536 bytes.'
+          const error = path.startsWith('/helix') && { error: 'Payload Too Large' }
+          expect([path, answer.status, answer.headers.get('content-type')]).toEqual([
+            path,
+            413,
+            'application/json',
+          ])
+          expect(await answer.json()).toEqual({ ...error, status: 413, message })
+        }
+      }
+    })
+
+    test('413 or cut off: a body without end, through the proxy', async () => {
+      const port = Number(new URL(proxy().url).port)
+      for (const framing of FRAMINGS) {
+        const headers = ['Content-Type: application/x-www-form-urlencoded']
+        const outcome = await sendEndless(
+          { port, method: 'POST', target: '/login', framing, headers },
+          { ...FLOOD, bytesAfterAnswer: 10_000_000 },
+        )
+        expect([framing, outcome.status ?? 413, outcome.sentBytes < FLOOD.mostBytes]).toEqual([
+          framing,
+          413,
+          true,
+        ])
+      }
     })
 
     test('200: a walk gets its pages from both nodes and is whole', async () => {

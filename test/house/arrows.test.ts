@@ -92,6 +92,18 @@ describe('what belongs in one place only', () => {
   test('cookies are in pages', () => {
     for (const file of mentions(/['"](?:set-)?cookie['"]/i)) expect(file).toStartWith('src/pages/')
   })
+  test('request bodies are read in kit/read-body.ts', () => {
+    const reading =
+      /\brequest\)?\??\.(?:body|text|json|arrayBuffer|bytes|blob|formData|clone)\b|\{[^}\n]*\bbody\b[^}\n]*\} = (?:this\.#)?request\b/
+    expect(mentions(reading)).toEqual(['src/kit/read-body.ts'])
+  })
+  test('pages read text through their list of fields', () => {
+    const pages = files.filter(file => file.startsWith('src/pages/'))
+    const parsing = pages.filter(file =>
+      /searchParams|new URLSearchParams|request\.url|splitPairs/.test(contents.get(file) ?? ''),
+    )
+    expect(parsing).toEqual(['src/pages/fields.ts'])
+  })
   test('immediates are in store/sql', () => {
     for (const file of mentions(/setImmediate\(/)) expect(file).toStartWith('src/store/sql/')
   })

@@ -9,7 +9,7 @@ import { getStreamMarkers } from '../../src/contract/helix/get-stream-markers.ts
 import { getStreams } from '../../src/contract/helix/get-streams.ts'
 import { updateDropsEntitlements } from '../../src/contract/helix/update-drops-entitlements.ts'
 import { Problem, type ProblemName } from '../../src/contract/problem.ts'
-import { createInputReader, decode, type Fields, parseJsonObject, splitPairs } from '../../src/http/parse.ts'
+import { createInputReader, type Fields, parseJsonObject, parseQuery } from '../../src/http/parse.ts'
 
 const streams = createInputReader(getStreams)
 const markers = createInputReader(getStreamMarkers)
@@ -17,7 +17,10 @@ const drops = createInputReader(getDropsEntitlements)
 const marker = createInputReader(createStreamMarker)
 const update = createInputReader(updateDropsEntitlements)
 
-const query = (search: string): Fields => streams.query(splitPairs(search))
+const query = (search: string): Fields => streams.query(parseQuery(search))
+
+/** How the value of a parameter is decoded. */
+const decode = (text: string): string => parseQuery(`x=${text}`)[0]?.[1] ?? ''
 
 /** The problem that this ends in. */
 function problemOf(work: () => unknown): { name: ProblemName; message: string } {
@@ -118,7 +121,7 @@ describe('scalars', () => {
       [drops, 'game_id'],
       [drops, 'fulfillment_status'],
     ] as const) {
-      const problem = problemOf(() => reader.query(splitPairs(`${name}=1&${name}=1`)))
+      const problem = problemOf(() => reader.query(parseQuery(`${name}=1&${name}=1`)))
       expect(problem).toMatchObject({ name: 'repeated_parameter' })
       expect(problem.message).toContain(`"${name}"`)
     }
@@ -128,8 +131,8 @@ describe('scalars', () => {
     expect(query('after=&before=&type=&first=&user_id=')).toEqual({})
     expect(query('first=&first=7&first=')).toEqual({ first: 7 })
     expect(query('first')).toEqual({})
-    expect(problemOf(() => markers.query(splitPairs('user_id=&video_id='))).name).toBe('not_exactly_one')
-    expect(markers.query(splitPairs('user_id=&video_id=5'))).toEqual({ video_id: '5' })
+    expect(problemOf(() => markers.query(parseQuery('user_id=&video_id='))).name).toBe('not_exactly_one')
+    expect(markers.query(parseQuery('user_id=&video_id=5'))).toEqual({ video_id: '5' })
   })
 
   test('an enumeration names what it takes', () => {
@@ -137,7 +140,7 @@ describe('scalars', () => {
       'The parameter "type" was malformed: value must be one of "all", "live"',
     )
     expect(problemOf(() => query('type=LIVE')).name).toBe('malformed_parameter')
-    expect(problemOf(() => drops.query(splitPairs('fulfillment_status=claimed'))).name).toBe(
+    expect(problemOf(() => drops.query(parseQuery('fulfillment_status=claimed'))).name).toBe(
       'malformed_parameter',
     )
   })
@@ -209,9 +212,9 @@ describe('lists', () => {
 
   test('entitlement ids are UUIDs in either case, else refused', () => {
     const id = 'FB78259E-fb81-4d1b-8333-34a06ffc24c0'
-    expect(drops.query(splitPairs(`id=${id}`))).toEqual({ id: [id] })
+    expect(drops.query(parseQuery(`id=${id}`))).toEqual({ id: [id] })
     for (const bad of ['x', `${id}0`, id.replaceAll('-', ''), `{${id}}`, `${id}%0A`]) {
-      expect(problemOf(() => drops.query(splitPairs(`id=${id}&id=${bad}`))).name).toBe('malformed_parameter')
+      expect(problemOf(() => drops.query(parseQuery(`id=${id}&id=${bad}`))).name).toBe('malformed_parameter')
     }
   })
 })
@@ -267,19 +270,19 @@ describe('decoding', () => {
   })
 
   test('pairs are split at & and at the first =', () => {
-    expect(splitPairs('')).toEqual([])
-    expect(splitPairs('&&')).toEqual([])
-    expect(splitPairs('a=1&&b=2&')).toEqual([
+    expect(parseQuery('')).toEqual([])
+    expect(parseQuery('&&')).toEqual([])
+    expect(parseQuery('a=1&&b=2&')).toEqual([
       ['a', '1'],
       ['b', '2'],
     ])
-    expect(splitPairs('a=b=c&d&=e')).toEqual([
+    expect(parseQuery('a=b=c&d&=e')).toEqual([
       ['a', 'b=c'],
       ['d', ''],
       ['', 'e'],
     ])
-    expect(splitPairs('a=1;b=2')).toEqual([['a', '1;b=2']])
-    expect(splitPairs('?a=1')).toEqual([['?a', '1']])
+    expect(parseQuery('a=1;b=2')).toEqual([['a', '1;b=2']])
+    expect(parseQuery('?a=1')).toEqual([['?a', '1']])
   })
 
   test('pairs of any names and values come back from their encoding', () => {
@@ -288,8 +291,8 @@ describe('decoding', () => {
       fc.property(fc.array(fc.tuple(text, text)), pairs => {
         fc.pre(pairs.every(([name, value]) => name.isWellFormed() && value.isWellFormed()))
         const search = pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&')
-        expect(splitPairs(search)).toEqual(pairs)
-        expect(splitPairs(new URLSearchParams(pairs).toString())).toEqual(pairs)
+        expect(parseQuery(search)).toEqual(pairs)
+        expect(parseQuery(new URLSearchParams(pairs).toString())).toEqual(pairs)
       }),
     )
   })
@@ -362,13 +365,13 @@ describe('bodies', () => {
 
   test('a marker from the query, from the body, or mixed; two different values of one field are refused', () => {
     const both = { user_id: '1', description: 'hello you' }
-    expect(marker.body({}, splitPairs('user_id=1&description=hello+you'))).toEqual(both)
-    expect(marker.body({ description: 'hello you' }, splitPairs('user_id=1'))).toEqual(both)
-    expect(marker.body({ user_id: '1' }, splitPairs('user_id=1&description=hello%20you'))).toEqual(both)
-    expect(problemOf(() => marker.body({ user_id: '1' }, splitPairs('user_id=2'))).name).toBe(
+    expect(marker.body({}, parseQuery('user_id=1&description=hello+you'))).toEqual(both)
+    expect(marker.body({ description: 'hello you' }, parseQuery('user_id=1'))).toEqual(both)
+    expect(marker.body({ user_id: '1' }, parseQuery('user_id=1&description=hello%20you'))).toEqual(both)
+    expect(problemOf(() => marker.body({ user_id: '1' }, parseQuery('user_id=2'))).name).toBe(
       'repeated_parameter',
     )
-    expect(problemOf(() => marker.body({}, splitPairs('user_id=1&user_id=2'))).name).toBe(
+    expect(problemOf(() => marker.body({}, parseQuery('user_id=1&user_id=2'))).name).toBe(
       'repeated_parameter',
     )
     expect(problemOf(() => marker.body({ user_id: '' }, [])).message).toBe(

@@ -144,12 +144,15 @@ onEachStore('the authorize page', {}, server => {
       authorizeLink(application.id, { redirect_uri: '' }),
       authorizeLink(application.id, { redirect_uri: `${CALLBACK}/` }),
       authorizeLink(application.id, { redirect_uri: 'https://evil.example/callback' }),
-      `${authorizeLink(application.id)}&redirect_uri=https://evil.example`,
-      `${authorizeLink(application.id)}&client_id=nobody`,
     ]) {
       const seen = await person.open(link)
       expect([link, seen.status, seen.location]).toEqual([link, 400, null])
       expect(seen.html).toContain('Whoever runs the application has to correct it')
+    }
+    for (const twice of ['redirect_uri=https://evil.example', 'client_id=nobody', 'state=other']) {
+      const seen = await person.open(`${authorizeLink(application.id)}&state=one&${twice}`)
+      expect([twice, seen.status, seen.location]).toEqual([twice, 400, null])
+      expect(seen.html).toContain('the value must be given once')
     }
   })
 

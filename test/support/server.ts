@@ -83,6 +83,7 @@ function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
       device_code_seconds: 1800,
       session_seconds: 2_592_000,
     },
+    importBytes: 1024 ** 3,
     keep: { videosDays: 0, tokensDays: 0, auditDays: 0 },
     trustedProxies: new BlockList(),
     logLevel: 'debug',
@@ -99,7 +100,7 @@ export interface Ask {
   /** A query string to send as it is, behind `query`. */
   readonly search?: string
   readonly body?: unknown
-  readonly rawBody?: string | Uint8Array<ArrayBuffer>
+  readonly rawBody?: string | Uint8Array<ArrayBuffer> | ReadableStream
   readonly token?: string | undefined
   readonly headers?: Readonly<Record<string, string>>
 }

@@ -1,5 +1,5 @@
 import { exportLines, importLines } from '../../contract/control/transfer.ts'
-import { problem, raise, reasonPhrases } from '../../contract/problem.ts'
+import { Problem, problem, raise, reasonPhrases } from '../../contract/problem.ts'
 import { Conflict, Unavailable } from '../../store/errors.ts'
 import { exportLines as writeLines } from '../../transfer/export.ts'
 import { Import, type ImportNews, WrongLine } from '../../transfer/import.ts'
@@ -51,8 +51,8 @@ class CutOff extends Error {}
 async function* whole(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* pieces
-  } catch {
-    throw new CutOff()
+  } catch (error) {
+    throw error instanceof Problem ? error : new CutOff()
   }
 }
 

@@ -87,7 +87,24 @@ describeOperation(exportLines, { valid: server => asOperator(server) }, ({ ok })
 
 const valid = (server: TestServer): Ask => asOperator(server, { rawBody: text([person()]) })
 
-describeOperation(importLines, { valid }, ({ ok, fails }) => {
+/** So much that no test but one reaches it. */
+const importBytes = 4 * 1024 * 1024
+const importFrame = { valid, server: { config: { importBytes } } }
+
+describeOperation(importLines, importFrame, ({ ok, fails }) => {
+  fails('body_too_large', 'when lines without end come in chunks, and nothing of them is kept', server => {
+    const line = new TextEncoder().encode(text([person()]))
+    let sent = 0
+    const endless = new ReadableStream({
+      pull: controller => {
+        sent += line.length
+        if (sent > 2 * importBytes) controller.close()
+        else controller.enqueue(line)
+      },
+    })
+    return send(server, importLines, asOperator(server, { rawBody: endless, query: { continue: 'true' } }))
+  })
+
   ok('everything can be made by lines alone, and is what it would be otherwise', async server => {
     const [user, fan, organization] = [person(), person(), crypto.randomUUID()]
     const [game, benefit, video] = [number(), crypto.randomUUID(), number()]

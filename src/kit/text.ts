@@ -1,0 +1,57 @@
+/** Text that comes from outside: how it is decoded, and what of it may be used. What cannot be decoded is undefined. */
+
+/** Names and values of a query string or form, in order. */
+export type Pairs = readonly (readonly [name: string, value: string])[]
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+export function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+export function percentDecode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Well-formed Unicode without U+0000: what both stores keep, and give back as it was (D-12). */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
+}
+
+/** Splits `a=1&b=2`; empty pieces are passed over (D-11). Undefined if a piece is not percent-encoded UTF-8. */
+export function splitPairs(text: string): Pairs | undefined {
+  const pairs: (readonly [string, string])[] = []
+  const read = isEncoded(text) ? decodePiece : asItIs
+  for (let start = 0, end: number; start < text.length; start = end + 1) {
+    const ampersand = text.indexOf('&', start)
+    end = ampersand < 0 ? text.length : ampersand
+    if (end === start) continue
+    const equals = text.indexOf('=', start)
+    const hasValue = equals >= 0 && equals < end
+    const name = read(text.slice(start, hasValue ? equals : end))
+    const value = hasValue ? read(text.slice(equals + 1, end)) : ''
+    if (name === undefined || value === undefined) return undefined
+    pairs.push([name, value])
+  }
+  return pairs
+}
+
+function isEncoded(text: string): boolean {
+  return text.includes('%') || text.includes('+')
+}
+
+function decodePiece(text: string): string | undefined {
+  return percentDecode(text.replaceAll('+', ' '))
+}
+
+function asItIs(text: string): string {
+  return text
+}

@@ -1,0 +1,79 @@
+/**
+ * Every parameter and form field that a page reads, by name, with the greatest number of characters. Query strings, forms
+ * and the query string that a consent form carries go through here, so that no page has to check text by itself: what the
+ * API refuses (D-11, D-12) is refused here too, and what is looked up, counted or shown again is short.
+ */
+import { raise } from '../contract/problem.ts'
+import { decodeUtf8, isStorable, type Pairs, splitPairs } from '../kit/text.ts'
+
+/** Names, ids, codes, proofs and choices. */
+const SHORT = 200
+/** Longer than any password may be, so that the page can say that this one is too long. */
+const PASSWORD = 10_000
+/** Up to a whole query string, which the runtime's limit on heads bounds. */
+const QUERY = 32 * 1024
+
+export const FIELDS = {
+  csrf: SHORT,
+  next: QUERY,
+  login: SHORT,
+  password: PASSWORD,
+  current: PASSWORD,
+  username: SHORT,
+  done: SHORT,
+  'device-code': SHORT,
+  user_code: SHORT,
+  user_id: SHORT,
+  decision: SHORT,
+  session_id: SHORT,
+  request: QUERY,
+  client_id: SHORT,
+  redirect_uri: 2000,
+  response_type: SHORT,
+  scope: 8192,
+  state: 8192,
+  force_verify: SHORT,
+  code_challenge: SHORT,
+  code_challenge_method: SHORT,
+} as const satisfies Record<string, number>
+
+export type FieldName = keyof typeof FIELDS
+
+/** The values of known fields, checked. An empty value counts as absent. */
+export class PageFields {
+  readonly #values = new Map<string, string>()
+
+  constructor(pairs: Pairs) {
+    for (const [name, value] of pairs) {
+      if (value === '' || !isField(name)) continue
+      if (this.#values.has(name)) raise('repeated_parameter', name)
+      requireText(name, value)
+      this.#values.set(name, value)
+    }
+  }
+
+  get(name: FieldName): string | undefined {
+    return this.#values.get(name)
+  }
+
+  static ofQuery(search: string): PageFields {
+    return new PageFields(splitPairs(search) ?? raise('malformed_query'))
+  }
+
+  static ofForm(bytes: Uint8Array): PageFields {
+    const text = decodeUtf8(bytes)
+    return new PageFields((text === undefined ? undefined : splitPairs(text)) ?? raise('malformed_form'))
+  }
+}
+
+function isField(name: string): name is FieldName {
+  return Object.hasOwn(FIELDS, name)
+}
+
+function requireText(name: FieldName, value: string): void {
+  if (!isStorable(value))
+    raise('malformed_parameter', name, 'the value must be well-formed Unicode without U+0000')
+  const longest = FIELDS[name]
+  if (value.length > longest && [...value].length > longest)
+    raise('malformed_parameter', name, `the value must have at most ${longest} characters`)
+}
