@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type { BlockList } from 'node:net'
 import { parseEnv } from 'node:util'
 import type { Lifetimes } from './auth/tokens.ts'
@@ -8,6 +7,7 @@ import { hostUrls } from './kit/connection-url.ts'
 import type { MasterKey } from './kit/key-ring.ts'
 import { LOG_LEVELS, type LogLevel } from './kit/log.ts'
 import { nearestName } from './kit/nearest.ts'
+import { LARGEST_INPUT_FILE, readSmallFile } from './kit/small-file.ts'
 
 /** Every setting, decided. */
 export interface Config {
@@ -154,7 +154,7 @@ function shownValue(name: string, value: string): string {
 
 function readSettingsFile(file: string): Source {
   try {
-    return parseEnv(readFileSync(file, 'utf8'))
+    return parseEnv(readSmallFile(file, LARGEST_INPUT_FILE))
   } catch {
     throw new WrongSettings([`--config ${file} cannot be read: give a file of NAME=value lines`])
   }

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { CannotStart } from '../kit/cannot-start.ts'
+import { LARGEST_SECRET_FILE, readSmallFile } from '../kit/small-file.ts'
 
 const SHORTEST = 8
 
@@ -8,7 +8,7 @@ export function readPassphrase(file: string | undefined): string | undefined {
   if (file === undefined) return undefined
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    text = readSmallFile(file, LARGEST_SECRET_FILE)
   } catch (error) {
     throw new CannotStart(`the passphrase file ${file} cannot be read: ${(error as Error).message}`)
   }
