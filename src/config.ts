@@ -9,6 +9,11 @@ import { LOG_LEVELS, type LogLevel } from './kit/log.ts'
 import { nearestName } from './kit/nearest.ts'
 import { LARGEST_INPUT_FILE, readSmallFile } from './kit/small-file.ts'
 
+/** A number beyond these is a slip of the keyboard, and would take the machine or a deployment with it. */
+const MOST_WORKERS = 256
+const MOST_DATABASE_CONNECTIONS = 1000
+const LONGEST_DRAIN_SECONDS = 3600
+
 /** Every setting, decided. */
 export interface Config {
   readonly listen: Address
@@ -189,12 +194,12 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
   }
 
   const text = (name: string) => source[name]?.trim() || undefined
-  const whole = (name: string, standard: number, low: number): number => {
+  const whole = (name: string, standard: number, low: number, high = 999_999_999): number => {
     const value = text(name)
     standards.set(name, String(standard))
     if (value === undefined) return standard
-    if (/^[0-9]{1,9}$/.test(value) && Number(value) >= low) return Number(value)
-    complain(name, `must be a whole number of at least ${low}, not "${value}"`)
+    if (/^[0-9]{1,9}$/.test(value) && Number(value) >= low && Number(value) <= high) return Number(value)
+    complain(name, `must be a whole number of at least ${low} and at most ${high}, not "${value}"`)
     return standard
   }
   const address = (name: string): Address | undefined => {
@@ -255,14 +260,14 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
 
   const config: Config = {
     listen,
-    workers: whole('STRAND_WORKERS', 1, 1),
-    drainSeconds: whole('STRAND_DRAIN_SECONDS', 0, 0),
+    workers: whole('STRAND_WORKERS', 1, 1, MOST_WORKERS),
+    drainSeconds: whole('STRAND_DRAIN_SECONDS', 0, 0, LONGEST_DRAIN_SECONDS),
     signUp: oneOf('STRAND_SIGN_UP', ['open', 'closed'], 'closed') === 'open',
     operatorListen,
     publicUrl,
     dataFolder: text('STRAND_DATA') ?? './data',
     databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']),
-    databaseConnections: whole('STRAND_DATABASE_CONNECTIONS', 10, 2),
+    databaseConnections: whole('STRAND_DATABASE_CONNECTIONS', 10, 2, MOST_DATABASE_CONNECTIONS),
     databasePooled: oneOf('STRAND_DATABASE_POOLER', ['none', 'transaction'], 'none') === 'transaction',
     operatorToken,
     masterKeys: masterKeys(text('STRAND_MASTER_KEYS'), complain),

@@ -1,5 +1,6 @@
 import { LocalAttempts, SharedAttempts } from './auth/attempts.ts'
 import { Callers } from './auth/callers.ts'
+import { onRefusedHash } from './auth/password-hash.ts'
 import { StreamKeys } from './auth/stream-keys.ts'
 import { keepHouse } from './care/keep-house.ts'
 import { type Config, urlOf } from './config.ts'
@@ -95,6 +96,12 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
     gather: options.gatherMetrics,
   })
   lifetime.onClose(() => metrics.stop())
+  onRefusedHash(complaint =>
+    options.log.warn(
+      { complaint },
+      'a password was not checked, because the stored hash is over the limits: give its user another with strand user password',
+    ),
+  )
   lookAfter(options, lifetime, { rooms, follower, folder, metrics, outside })
 
   const { config } = options

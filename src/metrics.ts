@@ -3,6 +3,7 @@
  * names a person, an id or a secret.
  */
 import { statfsSync } from 'node:fs'
+import { measurePasswordHashes } from './auth/password-hash.ts'
 import { measurePasswords } from './auth/passwords.ts'
 import { exposition, Figures, type Measured, type MetricFamily } from './kit/figures.ts'
 import { ProcessFigures } from './kit/process-figures.ts'
@@ -48,6 +49,7 @@ export class Metrics {
     measureDisk(dataFolder, figures)
     for (const room of rooms) room.measure(figures)
     measurePasswords(figures)
+    measurePasswordHashes(figures)
     this.sweeps.measure(figures)
     return figures.families
   }
