@@ -29,6 +29,8 @@ export interface Config {
   readonly databasePooled: boolean
   readonly operatorToken: string | undefined
   readonly masterKeys: readonly MasterKey[] | undefined
+  /** Seals and opens the secrets in backups. */
+  readonly backupPassphrase: string | undefined
   /** Ids of master keys that nobody has any more. */
   readonly lostMasterKeys: readonly string[]
   readonly rateLimits: RateLimits
@@ -92,6 +94,8 @@ export const SETTINGS: Readonly<Record<string, string>> = {
     'id:base64 of 32 bytes, newest first, comma separated; else the file master-keys of the data folder',
   STRAND_LOST_MASTER_KEYS:
     'ids of master keys that are lost, comma separated: stream keys that they sealed cannot be read, and have to be rotated',
+  STRAND_BACKUP_PASSPHRASE:
+    'the passphrase of the secrets in backups, 8 characters or more, for strand backup, verify and restore; --passphrase-file wins over it',
   STRAND_RATE_APP: 'points per minute and client for app tokens; 800 if left out, 0 for no limit',
   STRAND_RATE_USER: 'points per minute, client and user for user tokens; 800, 0 for no limit',
   STRAND_RATE_ANONYMOUS: 'points per minute and address without a token; 800, 0 for no limit',
@@ -153,7 +157,7 @@ export function effectiveSettings(flags: Source, file: string | undefined): Effe
 }
 
 function shownValue(name: string, value: string): string {
-  if (/(TOKEN|KEYS?|SECRET|PASSWORD)$/.test(name)) return '(set, not shown)'
+  if (/(TOKEN|KEYS?|SECRET|PASSWORD|PASSPHRASE)$/.test(name)) return '(set, not shown)'
   return value.replace(/(:\/\/[^:@/]*):[^@]*@/, '$1:***@').replace(/(password=)[^&]*/i, '$1***')
 }
 
@@ -238,6 +242,10 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
   if (operatorToken !== undefined && !/^[\x21-\x7e]{20,}$/.test(operatorToken)) {
     complain('STRAND_OPERATOR_TOKEN', 'must be at least 20 visible characters')
   }
+  const backupPassphrase = text('STRAND_BACKUP_PASSPHRASE')
+  if (backupPassphrase !== undefined && backupPassphrase.length < 8) {
+    complain('STRAND_BACKUP_PASSPHRASE', 'must be at least 8 characters')
+  }
   const networks = readNetworks(
     text('STRAND_TRUSTED_PROXIES')
       ?.split(',')
@@ -270,6 +278,7 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
     databaseConnections: whole('STRAND_DATABASE_CONNECTIONS', 10, 2, MOST_DATABASE_CONNECTIONS),
     databasePooled: oneOf('STRAND_DATABASE_POOLER', ['none', 'transaction'], 'none') === 'transaction',
     operatorToken,
+    backupPassphrase,
     masterKeys: masterKeys(text('STRAND_MASTER_KEYS'), complain),
     lostMasterKeys:
       text('STRAND_LOST_MASTER_KEYS')

@@ -102,6 +102,9 @@ async function pack(
   }
 }
 
+/** Whether a backup would hold secrets. */
+export const hasSecrets = (config: Config): boolean => secretsIn(config).size > 0
+
 /** What the folder holds of them; those that settings give are not its own. */
 function secretsIn({ dataFolder, masterKeys, operatorToken }: Config): Map<SecretFile, string> {
   const isGiven = { 'master-keys': masterKeys !== undefined, 'operator-token': operatorToken !== undefined }

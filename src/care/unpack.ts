@@ -21,7 +21,8 @@ export interface UnpackOptions {
   readonly file: string
   /** Made for this; it is removed again if the backup is not whole. */
   readonly folder: string
-  readonly passphrase: string | undefined
+  /** Asked for once it is known that the secrets are sealed. */
+  passphrase(): Promise<string | undefined>
   /** Whether sealed secrets may stay behind where there is no passphrase. */
   readonly mayLeaveSealed: boolean
   onProgress(bytes: number, of: number): void
@@ -37,9 +38,10 @@ export async function unpackBackup(options: UnpackOptions): Promise<Manifest> {
   mkdirSync(options.folder, { mode: 0o700 })
   try {
     const manifest = await manifestOf(archive, options)
+    const passphrase = await passphraseFor(manifest, options)
     await requirePlausibleStore(archive, options.file)
     requireSpace(archive, options.folder)
-    const written = await unpackEntries(archive, manifest, options)
+    const written = await unpackEntries(archive, manifest, { ...options, passphrase })
     if (checksumsOf(written) !== (await smallEntry(archive, options.file, CHECKSUM_FILE))) {
       throw damaged(options.file, `its contents and its ${CHECKSUM_FILE} do not agree`)
     }
@@ -53,10 +55,7 @@ export async function unpackBackup(options: UnpackOptions): Promise<Manifest> {
 }
 
 /** What can be told without reading the store in it: whether this program can read it at all. */
-async function manifestOf(
-  archive: ArchiveReader,
-  { file, passphrase, mayLeaveSealed }: UnpackOptions,
-): Promise<Manifest> {
+async function manifestOf(archive: ArchiveReader, { file }: UnpackOptions): Promise<Manifest> {
   for (const { name, size } of archive.entries) {
     const largest = LARGEST_ENTRIES.get(name)
     if (largest === undefined) throw damaged(file, `it holds ${name}, which is no part of a backup`)
@@ -83,13 +82,22 @@ async function manifestOf(
     if (archive.find(name)?.size !== size)
       throw damaged(file, `${name} was altered: it should have ${size} bytes`)
   }
-  if (manifest.secrets === 'sealed' && passphrase === undefined && !mayLeaveSealed) {
-    throw new CannotStart(
-      `the secrets in ${file} are sealed with a passphrase: give it with --passphrase-file`,
-    )
-  }
   return manifest
 }
+
+async function passphraseFor(
+  { secrets }: Manifest,
+  { file, mayLeaveSealed, passphrase }: UnpackOptions,
+): Promise<string | undefined> {
+  const found = secrets === 'sealed' ? await passphrase() : undefined
+  if (secrets !== 'sealed' || found !== undefined || mayLeaveSealed) return found
+  throw new CannotStart(
+    `the secrets in ${file} are sealed with a passphrase: give it with --passphrase-file or STRAND_BACKUP_PASSPHRASE`,
+  )
+}
+
+/** The same options, with the passphrase if there is one. */
+type OpeningOptions = Omit<UnpackOptions, 'passphrase'> & { readonly passphrase: string | undefined }
 
 async function smallEntry(archive: ArchiveReader, file: string, name: string): Promise<string> {
   const entry = archive.find(name)
@@ -122,7 +130,7 @@ const megabytes = (bytes: number) => Math.ceil(bytes / 1e6)
 async function unpackEntries(
   archive: ArchiveReader,
   manifest: Manifest,
-  options: UnpackOptions,
+  options: OpeningOptions,
 ): Promise<WrittenEntry[]> {
   const moment = Date.parse(manifest.created_at)
   const total = archive.entries.reduce((sum, { size }) => sum + size, 0)
@@ -153,7 +161,7 @@ async function unpackEntry(
   archive: ArchiveReader,
   entry: FoundEntry,
   moment: number,
-  options: UnpackOptions,
+  options: OpeningOptions,
   onBytes: (bytes: number) => void,
 ): Promise<UnpackedEntry> {
   const { name } = entry
@@ -184,7 +192,7 @@ async function unpackSecret(
   entry: FoundEntry,
   moment: number,
   secret: string,
-  options: UnpackOptions,
+  options: OpeningOptions,
 ): Promise<UnpackedEntry> {
   const pieces: Uint8Array[] = []
   const sha256 = await archive.read(entry, moment, piece => {
@@ -203,7 +211,7 @@ function openSecret(
   sealed: string,
   secret: string,
   { name }: FoundEntry,
-  { file, passphrase }: UnpackOptions,
+  { file, passphrase }: OpeningOptions,
 ): string | undefined {
   if (passphrase === undefined) return undefined
   const opened = openWithPassphrase(sealed, secret, passphrase)

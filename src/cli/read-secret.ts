@@ -12,9 +12,10 @@ export function readSecret(what: string): Promise<string> {
 
 /** What a person types at the terminal, without showing it. */
 export async function askForSecret(what: string): Promise<string> {
-  process.stderr.write(`${what}: `)
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true })
+  // Asked only now: until then the terminal would have shown what is typed.
+  process.stderr.write(`${what}: `)
   const [line] = await Promise.race([once(lines, 'line'), once(lines, 'close').then(() => [''])])
   lines.close()
   process.stderr.write('\n')
