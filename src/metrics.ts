@@ -6,6 +6,7 @@ import { statfsSync } from 'node:fs'
 import { measurePasswordHashes } from './auth/password-hash.ts'
 import { measurePasswords } from './auth/passwords.ts'
 import { exposition, Figures, type Measured, type MetricFamily } from './kit/figures.ts'
+import { logLines } from './kit/log.ts'
 import { ProcessFigures } from './kit/process-figures.ts'
 import { VERSION } from './version.ts'
 
@@ -50,6 +51,7 @@ export class Metrics {
     for (const room of rooms) room.measure(figures)
     measurePasswords(figures)
     measurePasswordHashes(figures)
+    logLines.measure(figures)
     this.sweeps.measure(figures)
     return figures.families
   }
