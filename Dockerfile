@@ -1,7 +1,7 @@
 # The image of `strand serve`: one executable, and nothing that it does not need. It runs without root, and on a root file
-# system that cannot be written.
+# system that cannot be written. Base images are pinned by digest: docs/self-hosting.md says how to move them on.
 
-FROM node:22-bookworm-slim AS build
+FROM node:22.23.3-bookworm-slim@sha256:43ac6c60b8f89723f746e8a92ce91abd5017e627ce1ddfe4238355d3a30b772c AS build
 WORKDIR /strand
 COPY package.json package-lock.json .npmrc ./
 # No install script is needed: the runtime is found where npm unpacks it.
@@ -11,7 +11,7 @@ COPY src ./src
 COPY build ./build
 RUN npm run build
 
-FROM debian:bookworm-slim
+FROM debian:bookworm-20260824-slim@sha256:88200866dfff7ea7f5cbcb6ec7c8a701889efe6fe859fe64d6990e4b07ea4171
 RUN useradd --system --uid 10001 --user-group --no-create-home strand \
   && install -d -o strand -g strand -m 0700 /data
 COPY --from=build /strand/dist/strand /usr/local/bin/strand

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type { BlockList } from 'node:net'
 import { parseEnv } from 'node:util'
 import type { Lifetimes } from './auth/tokens.ts'
@@ -8,6 +7,12 @@ import { hostUrls } from './kit/connection-url.ts'
 import type { MasterKey } from './kit/key-ring.ts'
 import { LOG_LEVELS, type LogLevel } from './kit/log.ts'
 import { nearestName } from './kit/nearest.ts'
+import { LARGEST_INPUT_FILE, readSmallFile } from './kit/small-file.ts'
+
+/** A number beyond these is a slip of the keyboard, and would take the machine or a deployment with it. */
+const MOST_WORKERS = 256
+const MOST_DATABASE_CONNECTIONS = 1000
+const LONGEST_DRAIN_SECONDS = 3600
 
 /** Every setting, decided. */
 export interface Config {
@@ -24,6 +29,8 @@ export interface Config {
   readonly databasePooled: boolean
   readonly operatorToken: string | undefined
   readonly masterKeys: readonly MasterKey[] | undefined
+  /** Seals and opens the secrets in backups. */
+  readonly backupPassphrase: string | undefined
   /** Ids of master keys that nobody has any more. */
   readonly lostMasterKeys: readonly string[]
   readonly rateLimits: RateLimits
@@ -89,6 +96,8 @@ export const SETTINGS: Readonly<Record<string, string>> = {
     'id:base64 of 32 bytes, newest first, comma separated; else the file master-keys of the data folder',
   STRAND_LOST_MASTER_KEYS:
     'ids of master keys that are lost, comma separated: stream keys that they sealed cannot be read, and have to be rotated',
+  STRAND_BACKUP_PASSPHRASE:
+    'the passphrase of the secrets in backups, 8 characters or more, for strand backup, verify and restore; --passphrase-file wins over it',
   STRAND_RATE_APP: 'points per minute and client for app tokens; 800 if left out, 0 for no limit',
   STRAND_RATE_USER: 'points per minute, client and user for user tokens; 800, 0 for no limit',
   STRAND_RATE_ANONYMOUS: 'points per minute and address without a token; 800, 0 for no limit',
@@ -151,13 +160,13 @@ export function effectiveSettings(flags: Source, file: string | undefined): Effe
 }
 
 function shownValue(name: string, value: string): string {
-  if (/(TOKEN|KEYS?|SECRET|PASSWORD)$/.test(name)) return '(set, not shown)'
+  if (/(TOKEN|KEYS?|SECRET|PASSWORD|PASSPHRASE)$/.test(name)) return '(set, not shown)'
   return value.replace(/(:\/\/[^:@/]*):[^@]*@/, '$1:***@').replace(/(password=)[^&]*/i, '$1***')
 }
 
 function readSettingsFile(file: string): Source {
   try {
-    return parseEnv(readFileSync(file, 'utf8'))
+    return parseEnv(readSmallFile(file, LARGEST_INPUT_FILE))
   } catch {
     throw new WrongSettings([`--config ${file} cannot be read: give a file of NAME=value lines`])
   }
@@ -192,12 +201,12 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
   }
 
   const text = (name: string) => source[name]?.trim() || undefined
-  const whole = (name: string, standard: number, low: number): number => {
+  const whole = (name: string, standard: number, low: number, high = 999_999_999): number => {
     const value = text(name)
     standards.set(name, String(standard))
     if (value === undefined) return standard
-    if (/^[0-9]{1,9}$/.test(value) && Number(value) >= low) return Number(value)
-    complain(name, `must be a whole number of at least ${low}, not "${value}"`)
+    if (/^[0-9]{1,9}$/.test(value) && Number(value) >= low && Number(value) <= high) return Number(value)
+    complain(name, `must be a whole number of at least ${low} and at most ${high}, not "${value}"`)
     return standard
   }
   const address = (name: string): Address | undefined => {
@@ -236,6 +245,10 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
   if (operatorToken !== undefined && !/^[\x21-\x7e]{20,}$/.test(operatorToken)) {
     complain('STRAND_OPERATOR_TOKEN', 'must be at least 20 visible characters')
   }
+  const backupPassphrase = text('STRAND_BACKUP_PASSPHRASE')
+  if (backupPassphrase !== undefined && backupPassphrase.length < 8) {
+    complain('STRAND_BACKUP_PASSPHRASE', 'must be at least 8 characters')
+  }
   const networks = readNetworks(
     text('STRAND_TRUSTED_PROXIES')
       ?.split(',')
@@ -258,16 +271,17 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
 
   const config: Config = {
     listen,
-    workers: whole('STRAND_WORKERS', 1, 1),
-    drainSeconds: whole('STRAND_DRAIN_SECONDS', 0, 0),
+    workers: whole('STRAND_WORKERS', 1, 1, MOST_WORKERS),
+    drainSeconds: whole('STRAND_DRAIN_SECONDS', 0, 0, LONGEST_DRAIN_SECONDS),
     signUp: oneOf('STRAND_SIGN_UP', ['open', 'closed'], 'closed') === 'open',
     operatorListen,
     publicUrl,
     dataFolder: text('STRAND_DATA') ?? './data',
     databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']),
-    databaseConnections: whole('STRAND_DATABASE_CONNECTIONS', 10, 2),
+    databaseConnections: whole('STRAND_DATABASE_CONNECTIONS', 10, 2, MOST_DATABASE_CONNECTIONS),
     databasePooled: oneOf('STRAND_DATABASE_POOLER', ['none', 'transaction'], 'none') === 'transaction',
     operatorToken,
+    backupPassphrase,
     masterKeys: masterKeys(text('STRAND_MASTER_KEYS'), complain),
     lostMasterKeys:
       text('STRAND_LOST_MASTER_KEYS')

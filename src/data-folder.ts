@@ -9,7 +9,6 @@ import {
   linkSync,
   mkdirSync,
   openSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -23,6 +22,7 @@ import { CannotStart } from './kit/cannot-start.ts'
 import { isoMillis } from './kit/clock.ts'
 import { randomAlphanumerics } from './kit/id.ts'
 import { KeyRing, type MasterKey } from './kit/key-ring.ts'
+import { LARGEST_SECRET_FILE, readSmallFile } from './kit/small-file.ts'
 
 /** What the data folder holds beside the embedded store: the two secrets that settings may give instead. */
 export interface DataFolder {
@@ -168,7 +168,7 @@ export function readMasterKeys(
 ): readonly MasterKey[] | undefined {
   const file = masterKeyFileOf(config)
   if (config.masterKeys !== undefined || !existsSync(file)) return config.masterKeys
-  return parseOrRefuse(file, readFileSync(file, 'utf8').trim())
+  return parseOrRefuse(file, readSecretFile(file).trim())
 }
 
 function parseOrRefuse(file: string, text: string): MasterKey[] {
@@ -177,6 +177,9 @@ function parseOrRefuse(file: string, text: string): MasterKey[] {
   return keys
 }
 
+/** The text of one of the two secrets. */
+export const readSecretFile = (file: string): string => readSmallFile(file, LARGEST_SECRET_FILE)
+
 export function newMasterKey(): MasterKey {
   return { id: randomAlphanumerics(8), bytes: new Uint8Array(randomBytes(32)) }
 }
@@ -184,7 +187,7 @@ export function newMasterKey(): MasterKey {
 /** Takes up what somebody else puts into the file; `known` is what the ring was made of. */
 function follower(ring: KeyRing, file: string, known: string): () => boolean {
   return () => {
-    const text = readFileSync(file, 'utf8').trim()
+    const text = readSecretFile(file).trim()
     if (text === known) return false
     known = text
     const keys = parseMasterKeys(text)
@@ -213,7 +216,7 @@ export function changeMasterKeys(
     )
   }
   try {
-    const keys = change(parseOrRefuse(file, readFileSync(file, 'utf8').trim()))
+    const keys = change(parseOrRefuse(file, readSecretFile(file).trim()))
     writeFileSync(handle, `${masterKeysText(keys)}\n`)
     fsyncSync(handle)
     const { uid, gid } = statSync(file)
@@ -234,7 +237,7 @@ export function changeMasterKeys(
 function secretFile(file: string, make: () => string): string {
   if (!existsSync(file)) makeOnce(file, `${make()}\n`)
   chmodSync(file, 0o600)
-  const line = readFileSync(file, 'utf8').trim()
+  const line = readSecretFile(file).trim()
   if (line.length < 20) throw new CannotStart(`the file ${file} is damaged: restore it from a backup`)
   return line
 }

@@ -1,5 +1,6 @@
 import { LocalAttempts, SharedAttempts } from './auth/attempts.ts'
 import { Callers } from './auth/callers.ts'
+import { onRefusedHash } from './auth/password-hash.ts'
 import { StreamKeys } from './auth/stream-keys.ts'
 import { keepHouse } from './care/keep-house.ts'
 import { type Config, urlOf } from './config.ts'
@@ -16,6 +17,7 @@ import { Application, type Peer } from './http/server.ts'
 import { Traffic } from './http/traffic.ts'
 import { CannotStart } from './kit/cannot-start.ts'
 import { systemClock } from './kit/clock.ts'
+import type { Measured } from './kit/figures.ts'
 import { uuid } from './kit/id.ts'
 import { lazily } from './kit/lazily.ts'
 import { Lifetime, repeatedly } from './kit/lifetime.ts'
@@ -63,6 +65,8 @@ export interface Outside {
   isDraining(): boolean
   /** Whether it stays open long enough to sweep the store in turns. */
   readonly sweeps: boolean
+  /** What the listeners have counted. */
+  readonly listeners?: Measured
 }
 
 /** Everything behind the doors: the store, the rooms, and what answers requests. */
@@ -91,10 +95,24 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
   const metrics = new Metrics({
     engine: store.engine,
     dataFolder: options.config.dataFolder,
-    rooms: [traffic, limiter, store, follower, rooms.directory, rooms.callers],
+    rooms: [
+      traffic,
+      limiter,
+      store,
+      follower,
+      rooms.directory,
+      rooms.callers,
+      ...(outside.listeners === undefined ? [] : [outside.listeners]),
+    ],
     gather: options.gatherMetrics,
   })
   lifetime.onClose(() => metrics.stop())
+  onRefusedHash(complaint =>
+    options.log.warn(
+      { complaint },
+      'a password was not checked, because the stored hash is over the limits: give its user another with strand user password',
+    ),
+  )
   lookAfter(options, lifetime, { rooms, follower, folder, metrics, outside })
 
   const { config } = options

@@ -3,8 +3,10 @@
  * names a person, an id or a secret.
  */
 import { statfsSync } from 'node:fs'
+import { measurePasswordHashes } from './auth/password-hash.ts'
 import { measurePasswords } from './auth/passwords.ts'
 import { exposition, Figures, type Measured, type MetricFamily } from './kit/figures.ts'
+import { logLines } from './kit/log.ts'
 import { ProcessFigures } from './kit/process-figures.ts'
 import { VERSION } from './version.ts'
 
@@ -48,6 +50,8 @@ export class Metrics {
     measureDisk(dataFolder, figures)
     for (const room of rooms) room.measure(figures)
     measurePasswords(figures)
+    measurePasswordHashes(figures)
+    logLines.measure(figures)
     this.sweeps.measure(figures)
     return figures.families
   }

@@ -9,6 +9,7 @@ import {
   maxBodyBytesOf,
   type Side,
 } from './http/server.ts'
+import { DescriptorGuard, SheddingListener } from './http/shedding.ts'
 import { CannotStart } from './kit/cannot-start.ts'
 import { Lifetime } from './kit/lifetime.ts'
 import type { Rooms } from './operations/implement.ts'
@@ -52,16 +53,23 @@ async function start(
   let draining = false
   const sharesPort = options.sharesPort ?? false
   const listeners: Listening[] = []
+  const guard = new DescriptorGuard(options.log)
   const open = ({ host, port }: Address, side: Side): string => {
-    const listening = listenOrSay(
-      host,
-      port,
-      (request, peer) =>
-        application === undefined ? answerBeforeReady(request) : application.handle(request, peer, side),
-      { sharesPort, maxBodyBytes: maxBodyBytesOf(side, config) },
-    )
+    const openAt = (at: number) =>
+      listenOrSay(
+        host,
+        at,
+        (request, peer) =>
+          application === undefined ? answerBeforeReady(request) : application.handle(request, peer, side),
+        { sharesPort, maxBodyBytes: maxBodyBytesOf(side, config) },
+      )
+    const listening = new SheddingListener(openAt, port)
     listeners.push(listening)
     doors.onClose(() => listening.stop())
+    if (side.includes('helix')) {
+      guard.watch(listening)
+      doors.onClose(() => guard.stop())
+    }
     return urlOf({ host, port: listening.port })
   }
   const openAll = (): { url: string; operatorUrl: string | undefined } => {
@@ -80,6 +88,7 @@ async function start(
     operatorUrl: early?.operatorUrl,
     isDraining: () => draining,
     sweeps: true,
+    listeners: guard,
   })
   application = opened.application
   const { url, operatorUrl } = early ?? openAll()

@@ -1,4 +1,5 @@
 import type { Figures } from '../kit/figures.ts'
+import { comparableHash } from './password-hash.ts'
 
 /** Passwords: argon2id, hashed and compared in the runtime's own threads, a few at a time so that they cannot take all memory. */
 const AT_ONCE = 2
@@ -46,13 +47,14 @@ export function hashPassword(password: string): Promise<string> {
 /** Made of a password that nobody knows: an unknown account takes as long to refuse as a known one. */
 let nobodys: Promise<string> | undefined
 
-/** Whether the password is the one of the hash. Without a hash it is not, and that takes just as long. */
-export async function isPassword(password: string, hash: string | null | undefined): Promise<boolean> {
+/** Whether the password is the one of the hash. Without a comparable hash it is not, and that takes just as long. */
+export async function isPassword(password: string, stored: string | null | undefined): Promise<boolean> {
   nobodys ??= hashPassword(crypto.randomUUID())
+  const hash = comparableHash(stored)
   const against = hash ?? (await nobodys)
   const matches = await inTurn(() => Bun.password.verify(password, against)).catch(error => {
     if (error instanceof TooManyPasswords) throw error
     return false
   })
-  return matches && hash !== null && hash !== undefined
+  return matches && hash !== undefined
 }

@@ -8,6 +8,8 @@ import { CannotStart } from '../kit/cannot-start.ts'
 
 const BLOCK = 512
 const CHUNK = 1024 * 1024
+/** More than any backup has. An archive with more is refused before its entries are listed. */
+const MOST_ENTRIES = 8
 /** The largest size that fits as octal digits; a larger one is written as a number, as GNU tar does. */
 const LARGEST_OCTAL = 8 ** 11 - 1
 
@@ -108,13 +110,18 @@ export class ArchiveReader {
     return this.#file.close()
   }
 
-  /** The text of a small entry. */
-  async text(name: string, most: number): Promise<string> {
-    const entry = this.entries.find(each => each.name === name)
-    if (entry === undefined || entry.size > most) throw damaged(this.#name, `it has no ${name}`)
-    const pieces: Uint8Array[] = []
-    for await (const piece of piecesOf(this.#file, entry.at + BLOCK, entry.size)) pieces.push(piece)
-    return Buffer.concat(pieces).toString('utf8')
+  find(name: string): FoundEntry | undefined {
+    return this.entries.find(each => each.name === name)
+  }
+
+  /** The text of an entry that is known to be small. */
+  async text(entry: FoundEntry): Promise<string> {
+    return (await this.start(entry, entry.size)).toString('utf8')
+  }
+
+  /** The first bytes of an entry; fewer if it has fewer. */
+  start(entry: FoundEntry, length: number): Promise<Buffer> {
+    return bytesAt(this.#file, entry.at + BLOCK, Math.min(length, entry.size))
   }
 
   /** Hands over the bytes of an entry and gives their SHA-256. The header and the fill behind it are checked on the way. */
@@ -152,6 +159,11 @@ async function findEntries(file: FileHandle, name: string): Promise<FoundEntry[]
     if (header.every(byte => byte === 0)) break
     const entry = readHeader(header)
     if (entry === undefined) throw damaged(name, `there is no head of a file at byte ${at}`)
+    if (entry.size > length - at - BLOCK) {
+      throw damaged(name, `${entry.name} is said to have ${entry.size} bytes, and the file ends before that`)
+    }
+    if (entries.some(each => each.name === entry.name)) throw damaged(name, `it holds ${entry.name} twice`)
+    if (entries.length === MOST_ENTRIES) throw damaged(name, `it holds more than ${MOST_ENTRIES} files`)
     entries.push({ ...entry, at })
     at += BLOCK + entry.size + paddingOf(entry.size)
   }
@@ -201,7 +213,7 @@ async function bytesAt(file: FileHandle, at: number, length: number): Promise<Bu
 async function* piecesOf(file: FileHandle, at: number, size: number): AsyncGenerator<Uint8Array> {
   for (let done = 0; done < size; ) {
     const piece = await bytesAt(file, at + done, Math.min(CHUNK, size - done))
-    if (piece.length === 0) throw new CannotStart('the file ended before its end: was it cut off?')
+    if (piece.length === 0) throw new CannotStart('unexpected end of file')
     yield piece
     done += piece.length
   }

@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, renameSync, rmSync, statfsSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, statfsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { type Config, masterKeysText, parseMasterKeys } from '../config.ts'
-import { storeFileOf, syncFolder } from '../data-folder.ts'
+import { readSecretFile, storeFileOf, syncFolder } from '../data-folder.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { copyStoreFile, rowsOf, standingOf, streamKeysByMasterKey } from '../store/embedded-file.ts'
@@ -102,11 +102,14 @@ async function pack(
   }
 }
 
+/** Whether a backup would hold secrets. */
+export const hasSecrets = (config: Config): boolean => secretsIn(config).size > 0
+
 /** What the folder holds of them; those that settings give are not its own. */
 function secretsIn({ dataFolder, masterKeys, operatorToken }: Config): Map<SecretFile, string> {
   const isGiven = { 'master-keys': masterKeys !== undefined, 'operator-token': operatorToken !== undefined }
   const own = SECRET_FILES.filter(name => !isGiven[name] && existsSync(join(dataFolder, name)))
-  return new Map(own.map(name => [name, readFileSync(join(dataFolder, name), 'utf8')]))
+  return new Map(own.map(name => [name, readSecretFile(join(dataFolder, name))]))
 }
 
 /** A master key may have come or gone while the store was copied: both those from before and those from behind are kept. */

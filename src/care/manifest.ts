@@ -1,3 +1,4 @@
+import { LARGEST_SECRET_FILE } from '../kit/small-file.ts'
 import type { WrittenEntry } from './archive.ts'
 
 /** Counted up when an older program could no longer read what a newer one writes. */
@@ -9,6 +10,25 @@ export const CHECKSUM_FILE = 'SHA256SUMS'
 export const SECRET_FILES = ['master-keys', 'operator-token'] as const
 export type SecretFile = (typeof SECRET_FILES)[number]
 export const sealedName = (name: string) => `${name}.sealed`
+
+const KIB = 1024
+/**
+ * How large an entry may be, by name. All but the store are held in memory; how large that may be is for the manifest and the
+ * disk to say.
+ */
+export const LARGEST_ENTRIES: ReadonlyMap<string, number> = new Map([
+  [STORE_FILE, Number.MAX_SAFE_INTEGER],
+  ...SECRET_FILES.flatMap(
+    name =>
+      [
+        [name, LARGEST_SECRET_FILE],
+        // Base64 takes a third more, and there is a line above it.
+        [sealedName(name), 2 * LARGEST_SECRET_FILE],
+      ] as const,
+  ),
+  [MANIFEST_FILE, 256 * KIB],
+  [CHECKSUM_FILE, 4 * KIB],
+])
 
 /** What a backup says about itself. */
 export interface Manifest {
@@ -39,17 +59,48 @@ export function readManifest(text: string): Manifest | { readonly format: number
   return hasEverything(value) ? value : undefined
 }
 
-function hasEverything({ schema_version, created_at, secrets, master_keys, files, rows }: Manifest): boolean {
+/** Texts of a manifest are shown to people: none may hold more, or other characters, than a backup of ours would. */
+const VERSION_SHAPE = /^[0-9A-Za-z.+-]{1,64}$/
+const MOMENT_SHAPE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const KEY_ID_SHAPE = /^[A-Za-z0-9-]{1,32}$/
+const TABLE_SHAPE = /^[A-Za-z0-9_]{1,64}$/
+const SHA256_SHAPE = /^[0-9a-f]{64}$/
+const MOST_MASTER_KEYS = 1000
+const MOST_TABLES = 1000
+
+function hasEverything(manifest: Manifest): boolean {
+  const { strand_version, schema_version, created_at, feed_seq, secrets, master_keys, files, rows } = manifest
   return (
+    isText(strand_version, VERSION_SHAPE) &&
     isWhole(schema_version) &&
+    isText(created_at, MOMENT_SHAPE) &&
     !Number.isNaN(Date.parse(created_at)) &&
+    isWhole(feed_seq) &&
     (secrets === 'plain' || secrets === 'sealed') &&
-    Array.isArray(master_keys?.needed) &&
-    Array.isArray(files) &&
-    files.every(file => typeof file?.name === 'string' && isWhole(file.size)) &&
-    typeof rows === 'object'
+    typeof master_keys?.included === 'boolean' &&
+    isListOf(master_keys.needed, MOST_MASTER_KEYS, id => isText(id, KEY_ID_SHAPE)) &&
+    isListOf(files, LARGEST_ENTRIES.size, isFile) &&
+    typeof rows === 'object' &&
+    rows !== null &&
+    isListOf(Object.keys(rows), MOST_TABLES, name => isText(name, TABLE_SHAPE)) &&
+    Object.values(rows).every(isWhole)
   )
 }
+
+function isFile(file: WrittenEntry | null): boolean {
+  return (
+    typeof file?.name === 'string' &&
+    file.size <= (LARGEST_ENTRIES.get(file.name) ?? -1) &&
+    isWhole(file.size) &&
+    isText(file.sha256, SHA256_SHAPE)
+  )
+}
+
+function isListOf<T>(value: readonly T[], most: number, is: (item: T) => boolean): boolean {
+  return Array.isArray(value) && value.length <= most && value.every(is)
+}
+
+const isText = (value: unknown, shape: RegExp) => typeof value === 'string' && shape.test(value)
 
 const isWhole = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0
 

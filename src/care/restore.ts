@@ -14,7 +14,8 @@ export const restoringFolder = (folder: string) => join(folder, '.restoring')
 export interface RestoreOptions {
   readonly file: string
   readonly folder: string
-  readonly passphrase: string | undefined
+  /** Asked for once it is known that the secrets are sealed. */
+  passphrase(): Promise<string | undefined>
   readonly masterKeys: Parameters<typeof verifyFolder>[1]
   onProgress(bytes: number, of: number): void
 }
@@ -48,7 +49,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   const manifest = await unpackBackup({
     file,
     folder: unpacked,
-    passphrase: options.passphrase,
+    passphrase: () => options.passphrase(),
     mayLeaveSealed: false,
     onProgress: options.onProgress,
   })

@@ -37,8 +37,11 @@ export async function verifyFolder(
   const store = join(folder, STORE_FILE)
   const broken = complaintsOf(store, 'full').map(words => `the store is damaged: ${words}`)
   if (broken.length > 0) return { problems: broken, notes: [], stream_keys: 0, rows: 0 }
-  const { schema } = standingOf(store)
-  const total = Object.values(rowsOf(store)).reduce((sum, count) => sum + count, 0)
+  const standing = readStanding(store)
+  if ('complaint' in standing) {
+    return { problems: [`the store is damaged: ${standing.complaint}`], notes: [], stream_keys: 0, rows: 0 }
+  }
+  const { schema, total } = standing
   if (schema > SCHEMA_VERSION) {
     const newer = `the store has schema ${schema} and this program knows ${SCHEMA_VERSION}: use a newer Strand`
     return { problems: [newer], notes: [], stream_keys: 0, rows: total }
@@ -54,6 +57,18 @@ export async function verifyFolder(
   }
   const { problems, stream_keys } = await tryStreamKeys(store, new KeyRing(keys))
   return { problems: [...unproven, ...problems], notes: [], stream_keys, rows: total }
+}
+
+/** A file may be whole for SQLite and still lack what every store has. */
+function readStanding(
+  store: string,
+): { readonly schema: number; readonly total: number } | { readonly complaint: string } {
+  try {
+    const { schema } = standingOf(store)
+    return { schema, total: Object.values(rowsOf(store)).reduce((sum, count) => sum + count, 0) }
+  } catch (error) {
+    return { complaint: (error as Error).message }
+  }
 }
 
 async function tryStreamKeys(

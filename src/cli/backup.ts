@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { Command } from 'commander'
-import { makeBackup, unfinishedNames } from '../care/backup.ts'
+import { hasSecrets, makeBackup, unfinishedNames } from '../care/backup.ts'
 import type { Manifest } from '../care/manifest.ts'
 import { readConfig } from '../config.ts'
 import { stamp } from '../data-folder.ts'
@@ -9,12 +9,13 @@ import { ByteProgress } from './byte-progress.ts'
 import { confirm } from './confirm.ts'
 import { removeWhenInterrupted } from './interruption.ts'
 import { requireReplaceable } from './output-file.ts'
-import { readPassphrase } from './passphrase-file.ts'
+import { passphraseToSeal } from './passphrase.ts'
 import { print } from './print.ts'
 import { type StoreFlags, storeFlags } from './store-flags.ts'
 
 interface BackupFlags extends StoreFlags {
   readonly passphraseFile?: string
+  readonly unsealed: boolean
   readonly yes: boolean
   readonly json: boolean
 }
@@ -26,18 +27,22 @@ export const backupCommand = storeFlags(new Command('backup'))
     '--passphrase-file <file>',
     'seal the secrets in it with the passphrase in the first line of this file',
   )
+  .option('--unsealed', 'leave the secrets in it readable', false)
   .option('--yes', 'replace the file if it is there', false)
   .option('--json', 'print what is in it as one line of JSON', false)
   .addHelpText(
     'after',
     `
-It holds the store as it was at one moment, with everything acknowledged before the backup began. Whoever has it and the
-master keys in it can read the stream keys: seal it, or keep it where nobody else can read. It is a plain tar.
+It holds the store as it was at one moment, with everything acknowledged before the backup began. It is a plain tar.
+
+The master keys and the operator token in it are sealed with a passphrase: from --passphrase-file or the setting
+STRAND_BACKUP_PASSPHRASE, or typed at the terminal. With --unsealed they are readable: whoever has such a file can read
+every stream key. Where settings give both secrets, the backup holds none, and needs neither.
 
 Examples:
-  strand backup
-  strand backup --data /var/lib/strand /var/backups/strand.tar --yes
-  strand backup --passphrase-file passphrase.txt strand-sealed.tar`,
+  strand backup --passphrase-file passphrase.txt
+  STRAND_BACKUP_PASSPHRASE='correct horse battery' strand backup --data /var/lib/strand /var/backups/strand-sealed.tar --yes
+  strand backup --unsealed strand-backup.tar`,
   )
   .action(runBackup)
 
@@ -53,7 +58,10 @@ async function runBackup(file: string | undefined, flags: BackupFlags): Promise<
   if (existsSync(target) && !(await confirm(`${target} is there already. Replace it?`, flags.yes))) {
     throw new CannotStart(`${target} was left as it is`)
   }
-  const passphrase = readPassphrase(flags.passphraseFile)
+  const { passphraseFile, unsealed } = flags
+  const passphrase = hasSecrets(config)
+    ? await passphraseToSeal({ file: passphraseFile, config, unsealed })
+    : undefined
   removeWhenInterrupted(unfinishedNames(target))
   let phase = 'copying'
   let progress = new ByteProgress('Copying the store')
@@ -93,5 +101,5 @@ function sentenceAboutKeys(keys: Manifest['master_keys'], secrets: Manifest['sec
   }
   return secrets === 'sealed'
     ? 'The master keys in it are sealed: without the passphrase it cannot be restored.'
-    : 'The master keys are in it as they are, so that its mode is 0600: seal them with --passphrase-file before it leaves this machine.'
+    : 'The master keys in it are NOT sealed: whoever can read the file can read every stream key. Its mode is 0600.'
 }

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { chmodSync, statSync, writeFileSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { World } from '../demo/described-world.ts'
 import { readScenarioFile } from '../demo/read-scenario.ts'
@@ -72,7 +72,7 @@ async function runDemo(flags: DemoFlags): Promise<void> {
   })
   const { world, seed, log } = demo
   try {
-    if (flags.world !== undefined) writeFileSync(flags.world, `${JSON.stringify(world)}\n`, { mode: 0o600 })
+    if (flags.world !== undefined) writeWorld(flags.world, world)
     await print(flags.json ? `${JSON.stringify(world)}\n` : welcome(world, seed, flags.data))
     await stopAsked
   } finally {
@@ -89,6 +89,12 @@ function clockStart({ clock, clockRuns }: DemoFlags): ClockStart | undefined {
 /** A program that started this one holds the other end; when it is gone, however it went, this ends as well. */
 async function stdinEnd(): Promise<void> {
   for await (const _ of Bun.stdin.stream());
+}
+
+/** Only its owner may read it, also where the file was there before. */
+function writeWorld(file: string, world: World): void {
+  writeFileSync(file, `${JSON.stringify(world)}\n`, { mode: 0o600 })
+  if (statSync(file).isFile()) chmodSync(file, 0o600)
 }
 
 function welcome(world: World, seed: number, folder: string | undefined): string {

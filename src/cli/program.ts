@@ -3,6 +3,7 @@ import { StrandError } from '../client/index.ts'
 import { WrongSettings } from '../config.ts'
 import { BadScenario } from '../demo/bad-scenario.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
+import { logLines } from '../kit/log.ts'
 import { VERSION } from '../version.ts'
 import { auditVerifyCommand } from './audit-verify.ts'
 import { backupCommand } from './backup.ts'
@@ -23,6 +24,9 @@ import { serveCommand } from './serve.ts'
 import { passwordCommand } from './user-password.ts'
 import { nounCommands } from './verbs/commands.ts'
 import { verifyCommand } from './verify.ts'
+
+/** How long the end waits for a slow reader of the log. */
+const LAST_LINES_MILLISECONDS = 1000
 
 /** The whole tree of words. */
 export function createProgram(): Command {
@@ -80,6 +84,8 @@ export async function runProgram(words: readonly string[]): Promise<number> {
     return 0
   } catch (error) {
     return exitCodeOf(error)
+  } finally {
+    await logLines.flush(LAST_LINES_MILLISECONDS)
   }
 }
 

@@ -6,7 +6,7 @@ import { CannotStart } from '../kit/cannot-start.ts'
 import { ByteProgress } from './byte-progress.ts'
 import { confirm } from './confirm.ts'
 import { removeWhenInterrupted } from './interruption.ts'
-import { readPassphrase } from './passphrase-file.ts'
+import { givenPassphrase, passphraseToOpen } from './passphrase.ts'
 import { print } from './print.ts'
 
 interface RestoreFlags {
@@ -22,7 +22,10 @@ export const restoreCommand = new Command('restore')
   .argument('<file>', 'a file that strand backup made')
   .option('--config <file>', 'settings as NAME=value lines')
   .option('--data <folder>', 'STRAND_DATA: the folder, empty or not there yet')
-  .option('--passphrase-file <file>', 'opens the secrets of a backup that was sealed')
+  .option(
+    '--passphrase-file <file>',
+    'opens the secrets of a sealed backup; else STRAND_BACKUP_PASSPHRASE, or typed at a terminal',
+  )
   .option(
     '--yes',
     'put aside what is in the folder; it is kept in a folder before-restore-<moment> inside',
@@ -43,8 +46,9 @@ Examples:
   .action(runRestore)
 
 async function runRestore(file: string, flags: RestoreFlags): Promise<void> {
-  const { dataFolder: folder, masterKeys } = readConfig({ STRAND_DATA: flags.data }, flags.config)
-  const passphrase = readPassphrase(flags.passphraseFile)
+  const config = readConfig({ STRAND_DATA: flags.data }, flags.config)
+  const { dataFolder: folder, masterKeys } = config
+  const given = givenPassphrase({ file: flags.passphraseFile, config })
   const present = inTheWay(folder)
   if (present.length > 0) {
     const question = `The folder ${folder} holds ${present.join(', ')}. Put that aside and restore?`
@@ -55,7 +59,7 @@ async function runRestore(file: string, flags: RestoreFlags): Promise<void> {
   const restored = await restoreBackup({
     file,
     folder,
-    passphrase,
+    passphrase: () => passphraseToOpen(given),
     masterKeys,
     onProgress: (bytes, of) => progress.reach(bytes, of),
   }).catch(async (error: Error) => {

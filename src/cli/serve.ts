@@ -104,8 +104,9 @@ async function serveWithWorkers(
   const words = [...ownCommand(), ...process.argv.slice(2), '--listen', shown(listen)]
   if (operatorListen !== undefined) words.push('--operator-listen', shown(operatorListen))
   const count = config.workers
-  await superviseWorkers({ count, words, log, stopAsked }, () => {
-    log.info({ url: `http://${shown(listen)}`, workers: count }, 'serving')
+  await superviseWorkers({ count, words, drainSeconds: config.drainSeconds, log, stopAsked }, serving => {
+    log.info({ url: `http://${shown(listen)}`, workers: count, serving }, 'serving')
+    if (serving < count) log.warn({ workers: count, serving }, 'not all workers serve')
     if (notify) void tellSystemd(log)
   })
   log.info('stopped')

@@ -9,7 +9,7 @@ import { storeFileOf } from '../data-folder.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { ByteProgress } from './byte-progress.ts'
 import { removeWhenInterrupted } from './interruption.ts'
-import { readPassphrase } from './passphrase-file.ts'
+import { givenPassphrase } from './passphrase.ts'
 import { print } from './print.ts'
 import { type StoreFlags, storeFlags } from './store-flags.ts'
 
@@ -21,7 +21,7 @@ interface VerifyFlags extends StoreFlags {
 export const verifyCommand = storeFlags(new Command('verify'))
   .description('look through a backup, or else through the embedded store, and say whether it is whole')
   .argument('[file]', 'a file that strand backup made; the store of the data folder if left out')
-  .option('--passphrase-file <file>', 'opens the secrets of a backup that was sealed')
+  .option('--passphrase-file <file>', 'opens the secrets of a sealed backup; else STRAND_BACKUP_PASSPHRASE')
   .option('--json', 'print the findings as one line of JSON', false)
   .addHelpText(
     'after',
@@ -88,11 +88,11 @@ async function verifyBackup(
   const progress = new ByteProgress('Reading')
   try {
     const folder = join(scratch, 'unpacked')
-    const passphrase = readPassphrase(passphraseFile)
+    const given = givenPassphrase({ file: passphraseFile, config })
     await unpackBackup({
       file,
       folder,
-      passphrase,
+      passphrase: async () => given,
       mayLeaveSealed: true,
       onProgress: (bytes, of) => progress.reach(bytes, of),
     })

@@ -25,20 +25,26 @@ interface Child {
   send(message: FromSupervisor): void
 }
 
+/** What the supervisor has counted. */
+interface Counts {
+  /** How many workers there should be. */
+  readonly wanted: number
+  readonly serving: number
+  readonly restarts: number
+  readonly stalls: number
+}
+
 /** The supervisor's end. */
 export class MetricsExchange {
-  /** How many there should be. */
-  readonly #wanted: number
   /** Those that were started, by name; one may just have died. */
   readonly #workers: () => ReadonlyMap<string, Child>
-  readonly #restarts: () => number
+  readonly #counts: () => Counts
   readonly #questions = new Map<number, (families: Families) => void>()
   #asked = 0
 
-  constructor(wanted: number, workers: () => ReadonlyMap<string, Child>, restarts: () => number) {
-    this.#wanted = wanted
+  constructor(workers: () => ReadonlyMap<string, Child>, counts: () => Counts) {
     this.#workers = workers
-    this.#restarts = restarts
+    this.#counts = counts
   }
 
   hear(message: unknown, from: Child): void {
@@ -80,9 +86,12 @@ export class MetricsExchange {
 
   #own(answering: number): Families {
     const figures = new Figures()
-    figures.gauge('strand_workers', 'Workers that there should be.', this.#wanted)
-    figures.gauge('strand_workers_answering', 'Workers whose figures are in this answer.', answering)
-    figures.counter('strand_worker_restarts_total', 'Workers started anew after they died.', this.#restarts())
+    const { wanted, serving, restarts, stalls } = this.#counts()
+    figures.gauge('strand_workers', 'Configured number of workers.', wanted)
+    figures.gauge('strand_workers_serving', 'Workers that accept connections.', serving)
+    figures.gauge('strand_workers_answering', 'Workers whose metrics are in this answer.', answering)
+    figures.counter('strand_worker_restarts_total', 'Workers replaced after they ended.', restarts)
+    figures.counter('strand_worker_stalls_total', 'Workers killed because they did not respond.', stalls)
     return figures.families
   }
 }

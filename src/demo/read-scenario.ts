@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { Compile } from 'typebox/schema'
 import { Scenario } from '../contract/resources/scenario.ts'
+import { LARGEST_INPUT_FILE, readSmallFile } from '../kit/small-file.ts'
 import { complaintAbout } from '../operations/faults.ts'
 import { BadScenario } from './bad-scenario.ts'
 import { WRITTEN_UUID } from './plan-scenario.ts'
@@ -11,7 +11,7 @@ const SECTIONS = ['users', 'entitlements', 'tokens'] as const
 export function readScenarioFile(file: string): Scenario {
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    text = readSmallFile(file, LARGEST_INPUT_FILE)
   } catch (error) {
     throw new BadScenario(`${file} cannot be read: ${(error as Error).message}`)
   }

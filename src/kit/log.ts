@@ -1,27 +1,48 @@
 import { type Logger, pino } from 'pino'
+import { LineWriter } from './line-writer.ts'
 
 export type Log = Pick<Logger, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'isLevelEnabled'>
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** Lines of JSON, or, for a person at a terminal, `12:00:00 info  message  name=value`. */
-export function createLog(options: {
-  level: LogLevel
-  readable: boolean
+interface LogOptions {
+  readonly level: LogLevel
+  readonly readable: boolean
   /** What every line is to carry, such as which of several processes it comes from. */
-  base?: Readonly<Record<string, string>>
-  write?: (line: string) => void
-}): Log {
-  const write = options.write ?? (line => process.stderr.write(line))
+  readonly base?: Readonly<Record<string, string>>
+  readonly write?: (line: string) => void
+}
+
+/** How the line is made that says how many were lost: in the form of the log that was made last. */
+let lostLine = (count: number) => `${count} log lines were lost\n`
+
+/** Standard error, for the log of this process. */
+export const logLines = new LineWriter(process.stderr, count => lostLine(count))
+
+/** Lines of JSON, or, for a person at a terminal, `12:00:00 info  message  name=value`. */
+export function createLog(options: LogOptions): Log {
+  if (options.write !== undefined) return logTo(options, options.write)
+  lostLine = count => {
+    let line = ''
+    const log = logTo({ ...options, level: 'warn' }, text => {
+      line = text
+    })
+    log.warn({ lost: count }, 'log lines were lost, because nobody read standard error')
+    return line
+  }
+  return logTo(options, line => logLines.write(line))
+}
+
+function logTo({ level, readable: isReadable, base }: LogOptions, write: (line: string) => void): Log {
   return pino(
     {
-      level: options.level,
-      base: options.base ?? null,
+      level,
+      base: base ?? null,
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: label => ({ level: label }) },
     },
-    { write: line => write(options.readable ? readable(line) : line) },
+    { write: isReadable ? line => write(readable(line)) : write },
   )
 }
 

@@ -1,16 +1,16 @@
 /** What a process can tell of itself. The names without `strand_` are those that every program uses for them. */
-import { readdirSync } from 'node:fs'
+import { descriptorLimit, openDescriptors } from './descriptors.ts'
 import type { Figures } from './figures.ts'
 import { Histogram, SECONDS } from './histogram.ts'
 
 const LOOK_MILLISECONDS = 250
-const OPEN_FILES = '/proc/self/fd'
 
 export class ProcessFigures {
   readonly #startedAt = Date.now() / 1000 - process.uptime()
   /** How late a timer is told: as late as every request that came meanwhile. */
   readonly #delays = new Histogram(SECONDS)
   readonly #timer: Timer
+  readonly #descriptorLimit = descriptorLimit()
 
   constructor() {
     let due = performance.now() + LOOK_MILLISECONDS
@@ -27,7 +27,6 @@ export class ProcessFigures {
   }
 
   measure(figures: Figures): void {
-    const { rss, heapUsed } = process.memoryUsage()
     const { user, system } = process.cpuUsage()
     figures.gauge('process_start_time_seconds', 'When the process started, in Unix time.', this.#startedAt)
     figures.counter(
@@ -35,22 +34,27 @@ export class ProcessFigures {
       'Processor time of all threads.',
       (user + system) / 1_000_000,
     )
-    figures.gauge('process_resident_memory_bytes', 'Memory that the process takes.', rss)
-    figures.gauge('strand_heap_bytes', 'Memory of living and not yet collected objects.', heapUsed)
+    const memory = memoryInUse()
+    if (memory !== undefined) {
+      figures.gauge('process_resident_memory_bytes', 'Memory that the process takes.', memory.rss)
+      figures.gauge('strand_heap_bytes', 'Memory of living and not yet collected objects.', memory.heapUsed)
+    }
     figures.histogram(
       'strand_event_loop_delay_seconds',
       'How late the event loop is, looked at four times a second.',
       this.#delays,
     )
-    const files = openFiles()
-    if (files !== undefined) figures.gauge('process_open_fds', 'Open files and connections.', files)
+    const open = openDescriptors()
+    if (open !== undefined) figures.gauge('process_open_fds', 'Open files and connections.', open)
+    if (this.#descriptorLimit === undefined) return
+    figures.gauge('process_max_fds', 'Maximum number of open files and connections.', this.#descriptorLimit)
   }
 }
 
-/** Told by Linux alone. */
-function openFiles(): number | undefined {
+/** The runtime asks the system through a file: where no descriptor is left, the other metrics are wanted all the more. */
+function memoryInUse() {
   try {
-    return readdirSync(OPEN_FILES).length
+    return process.memoryUsage()
   } catch {
     return undefined
   }

@@ -7,6 +7,10 @@ import { openSqlite, sqliteDatabase } from './sql/sqlite-connection.ts'
 import { copySqlite } from './sql/sqlite-copy.ts'
 import { complaintsOf, isInUse } from './sql/sqlite-examination.ts'
 
+/** What every store begins with. */
+export const STORE_HEADER_BYTES = 100
+const MAGIC = 'SQLite format 3\0'
+
 const LOOK_MILLISECONDS = 100
 const KEYS_AT_ONCE = 1000
 
@@ -106,6 +110,14 @@ export async function auditFlawIn(file: string): Promise<string | undefined> {
   } finally {
     db.close()
   }
+}
+
+/** How large a store says that it is, in its first bytes; undefined if they are not those of a store. */
+export function sizeInHeader(header: Buffer): number | undefined {
+  if (header.length < STORE_HEADER_BYTES || header.toString('latin1', 0, MAGIC.length) !== MAGIC)
+    return undefined
+  const pageSize = header.readUInt16BE(16)
+  return (pageSize === 1 ? 65_536 : pageSize) * header.readUInt32BE(28)
 }
 
 function bytesInUse(file: string): number {

@@ -1,4 +1,5 @@
 import { Compile } from 'typebox/schema'
+import { complaintAboutHash } from '../auth/password-hash.ts'
 import { fieldOf, reasonOf } from '../contract/complaint.ts'
 import {
   fieldsOf,
@@ -117,6 +118,11 @@ function requireText(field: string, value: unknown): void {
 function requireSense(line: TransferLine): void {
   if (line.type === 'entitlement' && line.last_updated !== undefined && line.last_updated < line.timestamp)
     complain('the field "last_updated" was malformed: the value must not be before "timestamp"')
+  const complaint =
+    line.type === 'user' && line.password_hash !== undefined
+      ? complaintAboutHash(line.password_hash)
+      : undefined
+  if (complaint !== undefined) complain(`the field "password_hash" was malformed: the value ${complaint}`)
   if (line.type === 'user' && line.stream_key !== undefined && line.stream_key.split('_')[1] !== line.id)
     complain('the field "stream_key" was malformed: the value must be a key of this user')
 }

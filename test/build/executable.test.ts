@@ -102,7 +102,7 @@ describe('the built executable', () => {
     expect(answer.status).toBe(200)
     // A copy is made by a thread of its own, from another folder of the sources than the writer's.
     const copy = join(folder, 'backup.tar')
-    expect((await run(['backup', '--data', data, copy])).code).toBe(0)
+    expect((await run(['backup', '--data', data, '--unsealed', copy])).code).toBe(0)
     expect((await run(['verify', copy])).code).toBe(0)
     expect(await serve.end('SIGTERM')).toBe(0)
     expect((await run(['healthcheck', '--url', `http://${listen}`])).code).toBe(1)

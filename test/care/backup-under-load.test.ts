@@ -78,7 +78,7 @@ test('a backup under load has every write that was acknowledged before it began,
 
   const before = { markers: [...writer.markers], batches: [...writer.batches] }
   const file = join(scratch, 'under-load.tar')
-  const backup = await runStrand(['backup', file, '--data', strand.folder])
+  const backup = await runStrand(['backup', file, '--data', strand.folder, '--unsealed'])
   expect(backup).toMatchObject({ code: 0, stderr: '' })
   expect(statSync(file).mode & 0o777).toBe(0o600)
   const during = writer.batches.length - before.batches.length

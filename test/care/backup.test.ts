@@ -22,7 +22,7 @@ import { openWithPassphrase, sealWithPassphrase } from '../../src/care/passphras
 import { unpackBackup } from '../../src/care/unpack.ts'
 import { CannotStart } from '../../src/kit/cannot-start.ts'
 import { copyStoreFile } from '../../src/store/embedded-file.ts'
-import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
 import { Installation, makeSmallWorld, runStrand } from './installation.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'strand-backup-'))
@@ -35,7 +35,7 @@ beforeAll(async () => {
   const strand = await Installation.start(data)
   await makeSmallWorld(strand, 2)
   await strand.process.end('SIGTERM')
-  const made = await runStrand(['backup', backup, '--data', data])
+  const made = await runStrand(['backup', backup, '--data', data, '--unsealed'])
   if (made.code !== 0) throw new Error(made.stderr)
 })
 afterEach(endAllProcesses)
@@ -54,7 +54,7 @@ async function unpack(file: string): Promise<Manifest> {
     return await unpackBackup({
       file,
       folder,
-      passphrase: undefined,
+      passphrase: async () => undefined,
       mayLeaveSealed: true,
       onProgress: () => undefined,
     })
@@ -68,7 +68,7 @@ async function forged(changes: Partial<Manifest>): Promise<string> {
   const unpacked = fresh('forging')
   const options = {
     folder: unpacked,
-    passphrase: undefined,
+    passphrase: async () => undefined,
     mayLeaveSealed: false,
     onProgress: () => undefined,
   }
@@ -173,11 +173,13 @@ describe('strand backup', () => {
   test('does not replace a file without --yes', async () => {
     const file = fresh('there.tar')
     writeFileSync(file, 'something dear')
-    const refused = await runStrand(['backup', file, '--data', data])
+    const refused = await runStrand(['backup', file, '--data', data, '--unsealed'])
     expect(refused).toMatchObject({ code: 2, stdout: '' })
     expect(refused.stderr).toContain('--yes')
     expect(readFileSync(file, 'utf8')).toBe('something dear')
-    expect(await runStrand(['backup', file, '--data', data, '--yes'])).toMatchObject({ code: 0 })
+    expect(await runStrand(['backup', file, '--data', data, '--yes', '--unsealed'])).toMatchObject({
+      code: 0,
+    })
     expect(await runStrand(['verify', file])).toMatchObject({ code: 0 })
   })
 
@@ -188,7 +190,7 @@ describe('strand backup', () => {
         const folder = fresh('interrupted')
         mkdirSync(folder)
         const file = join(folder, 'backup.tar')
-        const strand = new StrandProcess(['backup', file, '--data', data])
+        const strand = new StrandProcess(['backup', file, '--data', data, '--unsealed'])
         await strand.until(() => readdirSync(folder).length > 0)
         code = await strand.end(signal)
         expect(existsSync(file)).toBe(code === 0)
@@ -212,7 +214,7 @@ describe('strand backup', () => {
     const strand = await Installation.start(folder, environment)
     await makeSmallWorld(strand, 1)
     const file = fresh('given.tar')
-    const made = await runStrand(['backup', file, '--data', folder, '--json'], environment)
+    const made = await runStrand(['backup', file, '--data', folder, '--json', '--unsealed'], environment)
     expect(JSON.parse(made.stdout)).toMatchObject({ master_keys: { included: false, needed: ['given'] } })
     expect(Buffer.from(readFileSync(file)).includes(Buffer.alloc(32, 7).toString('base64'))).toBe(false)
     const without = await runStrand(['verify', file])
@@ -222,6 +224,99 @@ describe('strand backup', () => {
     const restored = await runStrand(['restore', file, '--data', fresh('r')])
     expect(restored.stdout).toContain('set STRAND_MASTER_KEYS with given')
   })
+})
+
+describe('the secrets in a backup', () => {
+  const PASSPHRASE = 'correct horse battery'
+  const secretsOf = () =>
+    ['master-keys', 'operator-token'].map(name => readFileSync(join(data, name), 'utf8').trim())
+  const holdsSecret = (file: string) => secretsOf().some(secret => readFileSync(file).includes(secret))
+
+  test('are not written unsealed unless that is said; without a terminal nobody is asked', async () => {
+    const folder = fresh('nothing')
+    mkdirSync(folder)
+    const file = join(folder, 'b.tar')
+    const { code, stdout, stderr } = await runStrand(['backup', file, '--data', data])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(
+      /^strand: [^\n]+--passphrase-file[^\n]+STRAND_BACKUP_PASSPHRASE[^\n]+--unsealed\n$/,
+    )
+    expect(readdirSync(folder)).toEqual([])
+    const both = ['--unsealed', '--passphrase-file', 'p']
+    expect(await runStrand(['backup', file, '--data', data, ...both])).toMatchObject({ code: 2 })
+    const unsealed = await runStrand(['backup', file, '--data', data, '--unsealed'])
+    expect(unsealed).toMatchObject({ code: 0, stdout: expect.stringContaining('NOT sealed') })
+    expect(holdsSecret(file)).toBe(true)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+  })
+
+  test('are sealed and opened with the passphrase of the setting', async () => {
+    const file = fresh('sealed-by-setting.tar')
+    const environment = { STRAND_BACKUP_PASSPHRASE: PASSPHRASE }
+    expect(await runStrand(['backup', file, '--data', data], environment)).toMatchObject({
+      code: 0,
+      stderr: '',
+    })
+    expect(holdsSecret(file)).toBe(false)
+    expect((await runStrand(['verify', file])).stdout).toContain('not tried')
+    expect((await runStrand(['verify', file], environment)).stdout).toContain('2 stream keys tried')
+    const folder = fresh('restored')
+    expect(await runStrand(['restore', file, '--data', folder], environment)).toMatchObject({ code: 0 })
+    expect(readFileSync(join(folder, 'master-keys'), 'utf8').trim()).toBe(secretsOf()[0] as string)
+    const shown = await runStrand(['config'], environment)
+    expect([shown.code, shown.stdout.includes(PASSPHRASE)]).toEqual([0, false])
+    const short = { STRAND_BACKUP_PASSPHRASE: 'short' }
+    expectRefusal(
+      await runStrand(['backup', file, '--data', data], short),
+      'STRAND_BACKUP_PASSPHRASE must be',
+    )
+  })
+
+  test('are asked about at a terminal: twice to seal, once to open', async () => {
+    const file = fresh('typed.tar')
+    const seal = (...typed: string[]) => typeAt(['backup', file, '--data', data], typed)
+    expect((await seal(PASSPHRASE, 'another one')).shown).toContain('the two passphrases differ')
+    expect(existsSync(file)).toBe(false)
+    const made = await seal(PASSPHRASE, PASSPHRASE)
+    expect([made.code, made.shown.includes(PASSPHRASE)]).toEqual([0, false])
+    expect(holdsSecret(file)).toBe(false)
+    const folder = fresh('typed')
+    expect((await typeAt(['restore', file, '--data', folder], ['wrong passphrase'])).shown).toContain(
+      'does not open',
+    )
+    expect((await typeAt(['restore', file, '--data', folder], [PASSPHRASE])).code).toBe(0)
+  })
+
+  test('are none where settings give both of them, and nothing has to be said then', async () => {
+    const folder = fresh('no-secrets')
+    const environment = {
+      STRAND_MASTER_KEYS: `given:${Buffer.alloc(32, 7).toString('base64')}`,
+      STRAND_OPERATOR_TOKEN: 'an-operator-token-for-this-test',
+    }
+    expect(await runStrand(['migrate', '--data', folder], environment)).toMatchObject({ code: 0 })
+    const file = fresh('no-secrets.tar')
+    expect(await runStrand(['backup', file, '--data', folder], environment)).toMatchObject({ code: 0 })
+  })
+
+  /** Runs `strand` at a terminal, where each question is answered with the next line. */
+  async function typeAt(words: readonly string[], lines: readonly string[]) {
+    let shown = ''
+    const left = [...lines]
+    const decoder = new TextDecoder()
+    const child = Bun.spawn([process.execPath, join(ROOT, 'src', 'main.ts'), ...words], {
+      env: { ...process.env, NO_COLOR: '1' },
+      terminal: {
+        data(terminal, bytes) {
+          const text = decoder.decode(bytes)
+          shown += text
+          if (/(Passphrase|The same again)[^\n]*: $/.test(text)) terminal.write(`${left.shift() ?? ''}\r`)
+        },
+      },
+    })
+    const code = await child.exited
+    child.terminal?.close()
+    return { code, shown }
+  }
 })
 
 describe('a passphrase', () => {

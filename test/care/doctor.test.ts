@@ -154,11 +154,11 @@ describe('strand doctor', () => {
     try {
       cpSync(healthy, folder, { recursive: true })
       expect(worst(await doctor(['--data', folder]), 'disk space')).toMatchObject([{ level: 'problem' }])
-      const backup = await runStrand(['backup', join(folder, 'b.tar'), '--data', healthy])
+      const backup = await runStrand(['backup', join(folder, 'b.tar'), '--data', healthy, '--unsealed'])
       expect(backup.code).toBe(0)
       const { bavail, bsize } = statfsSync(folder)
       writeFileSync(join(folder, 'filling'), Buffer.alloc(bavail * bsize - 100_000))
-      const refused = await runStrand(['backup', join(folder, 'c.tar'), '--data', healthy])
+      const refused = await runStrand(['backup', join(folder, 'c.tar'), '--data', healthy, '--unsealed'])
       expect(refused.code).toBe(1)
       expect(refused.stderr).toContain('free')
     } finally {

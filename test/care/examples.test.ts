@@ -1,6 +1,6 @@
 /** The examples in the help of the commands that look after the data, run as they stand but for the names of this machine. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
@@ -51,18 +51,12 @@ function onThisMachine(example: string): string {
     .replace(/postgres:\/\/\S+/, place?.databaseUrl ?? '')
 }
 
-/** What must be there before the examples of a command can do anything. */
-const prepare: Readonly<Record<string, () => void>> = {
-  verify: () => copyFileSync(join(scratch, 'strand.tar'), join(scratch, 'strand-backup.tar')),
-}
-
 const commands = [
   ...['backup', 'verify', 'restore', 'doctor', 'config'],
   ...['key-ring list', 'key-ring add', 'key-ring promote', 'key-ring reseal', 'key-ring retire'],
 ]
 for (const words of commands) {
   test(`strand ${words}`, async () => {
-    prepare[words]?.()
     const examples = await examplesOf(words)
     expect(examples.length).toBeGreaterThan(0)
     for (const example of examples.filter(each => !each.includes('postgres:') || place !== undefined)) {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Environment, endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+import { type Environment, endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'strand-files-'))
 
@@ -53,4 +53,28 @@ test('a device without a byte is an import of nothing', async () => {
   expect([code, stderr]).toEqual([0, ''])
   expect(JSON.parse(stdout)).toMatchObject({ lines: 0, types: {} })
   expect(existsSync(join(folder, 'data', 'strand.db'))).toBe(true)
+})
+
+test.each([
+  'backup b.tar --passphrase-file /dev/zero',
+  'restore b.tar --data elsewhere --passphrase-file /dev/zero',
+  'config --config /dev/zero',
+  'user list --url http://127.0.0.1:1 --token-file /dev/zero',
+  'demo --port 0 --scenario /dev/zero',
+  'viewer set --body /dev/zero',
+  'viewer set --body - < /dev/zero',
+  'user password 1 < /dev/zero',
+  'import /dev/zero',
+  'import - < /dev/zero',
+])('a file without an end is refused: strand %s', async line => {
+  const command = `exec '${process.execPath}' '${join(ROOT, 'src', 'main.ts')}' ${line}`
+  const child = Bun.spawn(['bash', '-c', command], { cwd: folder, stdout: 'pipe', stderr: 'pipe' })
+  const deadline = setTimeout(() => child.kill('SIGKILL'), 20_000)
+  const [stderr, code] = await Promise.all([new Response(child.stderr).text(), child.exited])
+  clearTimeout(deadline)
+  expect(stderr).toMatch(
+    /^strand: [^\n]*(larger than \d+ KiB|longer than \d+ bytes|--config \/dev\/zero)[^\n]*\n$/,
+  )
+  expect(code).toBeOneOf([1, 2])
+  expect(child.resourceUsage()?.maxRSS).toBeLessThan(300 * 1024 * 1024)
 })

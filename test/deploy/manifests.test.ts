@@ -109,6 +109,34 @@ describe('the image', () => {
   })
 })
 
+describe('images that others made', () => {
+  const DEPLOYED = 'registry.example.org/strand'
+  const ours = (image: string) => image === 'strand:local' || image.startsWith(`${DEPLOYED}:`)
+  const stages = [...dockerfile.matchAll(/^FROM (\S+)(?: AS (\S+))?$/gm)]
+  const samples = ['compose.yaml', ...new Glob('deploy/**/*.yaml').scanSync(ROOT)].flatMap(file =>
+    [...readFileSync(join(ROOT, file), 'utf8').matchAll(/^\s*image: (\S+)$/gm)].map(
+      ([, image = '']) => image,
+    ),
+  )
+  const foreign = [...stages.map(([, image = '']) => image), ...samples].filter(image => !ours(image))
+
+  test('are found, every one of them', () => {
+    expect(dockerfile.match(/^\s*FROM\s/gim)).toHaveLength(stages.length)
+    expect(new Set(foreign.map(image => image.split(':')[0]))).toEqual(
+      new Set(['node', 'debian', 'postgres', 'haproxy']),
+    )
+  })
+
+  test.each(foreign)('are pinned to a version and a digest: %s', image => {
+    expect(image).toMatch(/^[a-z]+:(?:\d+\.\d+(?:\.\d+)?|bookworm-\d{8})(?:-[a-z-]+)?@sha256:[0-9a-f]{64}$/)
+  })
+
+  test('of one version have one digest', () => {
+    const versions = new Set(foreign.map(image => image.split('@')[0]))
+    expect(new Set(foreign).size).toBe(versions.size)
+  })
+})
+
 describe('compose.yaml for one node', () => {
   const { services, volumes } = documentsIn('compose.yaml')[0]
   const { strand } = services

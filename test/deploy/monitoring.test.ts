@@ -40,9 +40,8 @@ const namesIn = (text: string) => text.match(/\b(?:strand|process)_[a-z_]+\b/g) 
 async function figuresOfSupervisor(): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   const exchange = new MetricsExchange(
-    2,
     () => new Map(),
-    () => 0,
+    () => ({ wanted: 2, serving: 2, restarts: 0, stalls: 0 }),
   )
   const send = (message: object) => {
     if ('families' in message) resolve(exposition(message.families as Parameters<typeof exposition>[0]))

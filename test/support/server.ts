@@ -73,6 +73,7 @@ function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
     databasePooled: false,
     operatorToken: undefined,
     lostMasterKeys: [],
+    backupPassphrase: undefined,
     masterKeys: undefined,
     rateLimits: { app: 0, user: 0, anonymous: 0 },
     lifetimes: {

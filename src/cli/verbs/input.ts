@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { CannotStart } from '../../kit/cannot-start.ts'
+import { LARGEST_INPUT_FILE, readSmallFile, readSmallInput } from '../../kit/small-file.ts'
 import { CalledWrongly } from '../called-wrongly.ts'
 import { readSecret } from '../read-secret.ts'
 import { argumentsOf, type Field, flagsOf, isRecord, secretOf, wholeNumber } from './fields.ts'
@@ -102,7 +102,10 @@ function readPairs(command: Command, verb: Verb, pairs: readonly string[]): Reco
 async function readBody(file: string): Promise<Input> {
   let text: string
   try {
-    text = file === '-' ? await Bun.stdin.text() : readFileSync(file, 'utf8')
+    text =
+      file === '-'
+        ? await readSmallInput(Bun.stdin.stream(), LARGEST_INPUT_FILE)
+        : readSmallFile(file, LARGEST_INPUT_FILE)
   } catch (error) {
     throw new CannotStart(`--body ${file} cannot be read: ${(error as Error).message}`)
   }

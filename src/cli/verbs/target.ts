@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type Client, createClient } from '../../client/index.ts'
 import { readConfig } from '../../config.ts'
 import { openWithoutDoors } from '../../house.ts'
 import { CannotStart } from '../../kit/cannot-start.ts'
 import { createLog } from '../../kit/log.ts'
+import { LARGEST_SECRET_FILE, readSmallFile } from '../../kit/small-file.ts'
 import { CalledWrongly } from '../called-wrongly.ts'
 import { COMMAND_LINE } from '../command-line.ts'
 import { type StoreFlags, settingsOfExistingStore, storeFlags } from '../store-flags.ts'
@@ -74,7 +74,7 @@ export function serverOf(flags: TargetFlags): Server | undefined {
 function readTokenFile(file: string): string {
   let token: string
   try {
-    token = readFileSync(file, 'utf8').trim()
+    token = readSmallFile(file, LARGEST_SECRET_FILE).trim()
   } catch (error) {
     throw new CannotStart(`the token file ${file} cannot be read: ${(error as Error).message}`)
   }

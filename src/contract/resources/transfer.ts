@@ -53,7 +53,7 @@ export const transferLines = {
     password_hash: Type.Optional(
       Type.String({
         pattern: '^\\$argon2(id|i|d)\\$[!-~]{20,500}$',
-        hint: 'an Argon2 hash in the form $argon2id$...',
+        hint: 'an Argon2 hash in the form $argon2id$..., with parameters within the limits that docs/transfer.md lists',
         secret: true,
       }),
     ),

@@ -12,6 +12,8 @@ export function complaintsOf(file: string, depth: Depth): string[] {
   try {
     const connection = openSqlite(file, 'look')
     try {
+      const foreign = depth === 'full' ? foreignPartsIn(connection) : []
+      if (foreign.length > 0) return foreign
       const check = depth === 'quick' ? 'quick_check' : 'integrity_check'
       const found = connection.query(`pragma ${check}(${MOST_COMPLAINTS})`).values() as [string][]
       const complaints = found.map(([words]) => words).filter(words => words !== 'ok')
@@ -28,6 +30,19 @@ export function complaintsOf(file: string, depth: Depth): string[] {
   } catch (error) {
     return [(error as Error).message]
   }
+}
+
+/** Parts of a file that could make looking at it, or writing to it, do what somebody else wished: a store of ours has none. */
+function foreignPartsIn(connection: Sqlite): string[] {
+  const found = connection
+    .query(
+      `select type, name from sqlite_schema
+       where type not in ('table', 'index') or sql like 'create virtual %' limit ${MOST_COMPLAINTS}`,
+    )
+    .values() as [string, string][]
+  return found.map(
+    ([type, name]) => `the ${type} ${JSON.stringify(name.slice(0, 64))} is not a part of a store`,
+  )
 }
 
 /**

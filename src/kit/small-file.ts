@@ -1,0 +1,46 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { CannotStart } from './cannot-start.ts'
+
+const PIECE_BYTES = 64 * 1024
+
+/** More than any secret, key ring or passphrase has. */
+export const LARGEST_SECRET_FILE = 64 * 1024
+/** More than any file of settings or of input for a command has. */
+export const LARGEST_INPUT_FILE = 16 * 1024 * 1024
+
+/**
+ * The text of a file that is small unless something is wrong. Its size is not asked for but counted while it is read: a pipe
+ * and a device have none, and a sparse file of gigabytes takes no disk.
+ */
+export function readSmallFile(path: string, most: number): string {
+  const file = openSync(path, 'r')
+  try {
+    const pieces: Uint8Array[] = []
+    for (let total = 0; ; ) {
+      const piece = new Uint8Array(PIECE_BYTES)
+      const bytes = readSync(file, piece, 0, PIECE_BYTES, null)
+      if (bytes === 0) return Buffer.concat(pieces).toString('utf8')
+      total += bytes
+      if (total > most) throw tooLarge(path, most)
+      pieces.push(piece.subarray(0, bytes))
+    }
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** The same of standard input. */
+export async function readSmallInput(chunks: AsyncIterable<Uint8Array>, most: number): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let total = 0
+  for await (const piece of chunks) {
+    total += piece.length
+    if (total > most) throw tooLarge('standard input', most)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString('utf8')
+}
+
+function tooLarge(what: string, most: number): CannotStart {
+  return new CannotStart(`${what} is larger than ${most / 1024} KiB`)
+}
