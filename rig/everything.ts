@@ -1,7 +1,7 @@
 /** A run: the stage and the world are made, the faults strike one after the other, the report is kept. */
 import type { Lifetime } from '../src/kit/lifetime.ts'
 import { keepResults, showInReadme } from '../tools/keep.ts'
-import type { Finding, Ground } from './faults/fault.ts'
+import type { Fault, Finding, Ground, Trial } from './faults/fault.ts'
 import { makeReport, type Shown, toMarkdown } from './figures.ts'
 import { untilNodesAgree } from './load/agreement.ts'
 import { Caller } from './load/caller.ts'
@@ -34,8 +34,10 @@ export async function runEverything(plan: Plan, folder: string, lifetime: Lifeti
       name: `${fault.name}: ${fault.what}`,
       seconds: fault.seconds(plan.pace),
       run: async () => {
-        if (ground === undefined) throw new Error('there is no stage')
-        const findings = (await fault.strike(ground)).map(plan.safety ? judgedForSafety : judgedForAll)
+        const found = needsCluster(fault)
+          ? await fault.strike(ground ?? missingStage())
+          : await fault.run({ folder, lifetime, pace: plan.pace })
+        const findings = found.map(plan.safety ? judgedForSafety : judgedForAll)
         for (const each of findings) say(`  ${each.verdict.padEnd(6)} ${each.asked}: ${each.measured}`)
         shown.push({ fault: fault.name, what: fault.what, findings })
       },
@@ -43,8 +45,8 @@ export async function runEverything(plan: Plan, folder: string, lifetime: Lifeti
   )
   const publish = () => {
     const hosts = plan.hosts === 'all' ? 'all three addresses' : 'one address that leads to the primary'
-    const { seconds, rounds } = plan.pace
-    const circumstances = `${plan.streams} live streams, faults of ${seconds} s and ${rounds} rounds, nodes told ${hosts}`
+    const { seconds, rounds, seed } = plan.pace
+    const circumstances = `${plan.streams} live streams, faults of ${seconds} s and ${rounds} rounds, nodes told ${hosts}, seed ${seed}`
     const report = makeReport(circumstances, shown)
     const markdown = toMarkdown(report)
     keepResults(HOME, { '.json': `${JSON.stringify(report, undefined, 2)}\n`, '.md': markdown })
@@ -52,11 +54,17 @@ export async function runEverything(plan: Plan, folder: string, lifetime: Lifeti
     if (plan.write && shown.length === plan.chosen.length) showInReadme(HOME, 'report', markdown)
   }
   try {
-    await runSteps([making, ...strikes])
+    await runSteps([...(plan.chosen.some(needsCluster) ? [making] : []), ...strikes])
   } finally {
     if (shown.length > 0) publish()
   }
   return shown.every(each => each.findings.every(finding => finding.verdict !== 'broken'))
+}
+
+const needsCluster = (entry: Fault | Trial): entry is Fault => 'strike' in entry
+
+function missingStage(): never {
+  throw new Error('there is no stage')
 }
 
 const judgedForAll = (finding: Finding): Finding => finding

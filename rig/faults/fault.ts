@@ -1,3 +1,4 @@
+import type { Lifetime } from '../../src/kit/lifetime.ts'
 import { Load, type Recorded } from '../load/load.ts'
 import type { Stage } from '../stage.ts'
 import type { World } from '../world.ts'
@@ -9,6 +10,10 @@ export interface Pace {
   readonly seconds: number
   /** How often a fault strikes that strikes. */
   readonly rounds: number
+  /** Requests that the fuzzer sends to each engine. */
+  readonly requests: number
+  /** What is drawn at random follows from it where that is possible. */
+  readonly seed: number
 }
 
 export interface Ground {
@@ -29,14 +34,30 @@ export interface Finding {
   readonly isOfSpeed?: boolean
 }
 
-export interface Fault {
+interface Entry {
   /** Also the name of its file. */
   readonly name: string
   /** In a sentence, what is done to the servers. */
   readonly what: string
   /** About how long it takes, in seconds. */
   seconds(pace: Pace): number
+}
+
+/** Strikes the cluster. */
+export interface Fault extends Entry {
   strike(ground: Ground): Promise<Finding[]>
+}
+
+/** Where a trial starts its servers. What it opens is closed with the lifetime. */
+export interface Site {
+  readonly folder: string
+  readonly lifetime: Lifetime
+  readonly pace: Pace
+}
+
+/** Needs no cluster: it starts the servers that it is about. */
+export interface Trial extends Entry {
+  run(site: Site): Promise<Finding[]>
 }
 
 const CALM_MILLISECONDS = 2000
