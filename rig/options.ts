@@ -11,7 +11,7 @@ export const USAGE = `npm run rig -- [flags]
   --seconds <n>    how long a fault lasts that lasts; 20
   --rounds <n>     how often a fault strikes that strikes; 5
   --streams <n>    live streams; 500
-  --requests <n>   requests that the fuzzer sends to each engine; 40000
+  --requests <n>   how many requests openapi-fuzz sends, half of them to each engine; 40000
   --seed <n>       for what is drawn at random; another one at each run
   --one-host       each node is told one address that leads to the primary, instead of all three
   --keep           leave the folder with the logs of all servers
@@ -68,7 +68,7 @@ export function readPlan(words: readonly string[]): Plan | 'help' {
       name: quick ? 'quick' : 'usual',
       seconds: number('seconds', quick ? 5 : 20, 1),
       rounds: number('rounds', quick ? 1 : 5, 1),
-      requests: number('requests', quick ? 2500 : 40_000, 1),
+      requests: number('requests', quick ? 4000 : 40_000, 1),
       seed: number('seed', Math.floor(Math.random() * 1_000_000), 0),
     },
     streams: number('streams', quick ? 150 : 500, 100),

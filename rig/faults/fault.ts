@@ -10,7 +10,7 @@ export interface Pace {
   readonly seconds: number
   /** How often a fault strikes that strikes. */
   readonly rounds: number
-  /** Requests that the fuzzer sends to each engine. */
+  /** How many requests a fuzzer sends. */
   readonly requests: number
   /** What is drawn at random follows from it where that is possible. */
   readonly seed: number

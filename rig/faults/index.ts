@@ -9,6 +9,7 @@ import type { Fault, Trial } from './fault.ts'
 import { forkedFeed } from './forked-feed.ts'
 import { nodeKill } from './node-kill.ts'
 import { nodePause } from './node-pause.ts'
+import { openapiFuzz } from './openapi-fuzz.ts'
 import { partition } from './partition.ts'
 import { poolExhaustion } from './pool-exhaustion.ts'
 import { powerLoss } from './power-loss.ts'
@@ -20,6 +21,7 @@ import { standbysLost } from './standbys-lost.ts'
 /** In the order in which they strike: those with servers of their own come first, and then those that only look. */
 export const faults: readonly (Fault | Trial)[] = [
   powerLoss,
+  openapiFuzz,
   propagation,
   churnPaging,
   rateLimit,
@@ -41,6 +43,7 @@ export const faults: readonly (Fault | Trial)[] = [
 /** What a short run strikes with: one of each kind. */
 export const quickFaults: readonly (Fault | Trial)[] = [
   powerLoss,
+  openapiFuzz,
   churnPaging,
   rateLimit,
   deadlock,

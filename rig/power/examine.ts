@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { STORE_FILE } from '../../src/care/manifest.ts'
 import { verifyFolder } from '../../src/care/verify.ts'
 import type { MasterKey } from '../../src/kit/key-ring.ts'
+import { openSqlite } from '../../src/store/sql/sqlite-connection.ts'
 import { ABSENT, type Found, HALF, type Judged, judgeImage, type RegisterWrite } from './journal.ts'
 import { LIVE, SPLIT_GROUP, type Subjects, THERE } from './mixed-writes.ts'
 
@@ -35,12 +36,18 @@ export async function examine(folder: string, expected: Expected, position: numb
 }
 
 async function damageIn(folder: string, masterKeys: readonly MasterKey[]): Promise<readonly string[]> {
-  if (!hasTables(join(folder, STORE_FILE))) return []
   try {
+    rollBack(join(folder, STORE_FILE))
+    if (!hasTables(join(folder, STORE_FILE))) return []
     return (await verifyFolder(folder, masterKeys)).problems
   } catch (error) {
     return [(error as Error).message]
   }
+}
+
+/** The very first start has a rollback journal. A server rolls it back when it opens the store; a reader cannot. */
+function rollBack(file: string): void {
+  if (existsSync(file) && existsSync(`${file}-journal`)) openSqlite(file, 'write').close()
 }
 
 /** Before the first commit there is no store, or an empty one; the server makes its tables when it starts again. */

@@ -1,0 +1,164 @@
+/** S18, S19, S21. Random requests to every operation, and every answer held against the document that the server gives. */
+import { join } from 'node:path'
+import { startPostgres } from '../../test/support/postgres.ts'
+import { DemoProcess } from '../fuzz/demo-process.ts'
+import type { ApiDocument } from '../fuzz/document.ts'
+import { type Case, Fuzzer } from '../fuzz/fuzzer.ts'
+import { SECRET } from '../fuzz/hold-against.ts'
+import { PLANTED } from '../fuzz/planted.ts'
+import { say } from '../progress.ts'
+import type { Finding, Site, Trial } from './fault.ts'
+import { atMost, noted, shown } from './findings.ts'
+
+const ENGINES = 2
+const PLANTED_REQUESTS = 400
+const LONGEST_ANSWER_SECONDS = 5
+const FEWEST_SHOWN = 8
+
+const SETTINGS = {
+  STRAND_RATE_APP: '0',
+  STRAND_RATE_USER: '0',
+  STRAND_RATE_ANONYMOUS: '0',
+  STRAND_LOG: 'debug',
+  STRAND_LOG_FORMAT: 'json',
+}
+
+type EngineName = 'sqlite' | 'postgres'
+
+export const openapiFuzz: Trial = {
+  name: 'openapi-fuzz',
+  what: 'random requests, right and wrong, to every operation; every answer is held against the OpenAPI document',
+  seconds: pace => 10 + pace.requests / 250,
+  run: async site => {
+    const postgres = await startPostgres()
+    site.lifetime.onClose(() => postgres.stop())
+    const onSqlite = await fuzz('sqlite', SETTINGS, site)
+    const onPostgres = await fuzz('postgres', { ...SETTINGS, DATABASE_URL: postgres.url }, site)
+    const runs = [onSqlite, onPostgres]
+    return [
+      noted('requests, by kind of answer', runs.map(describe).join('; ')),
+      casesFinding(runs, site),
+      reachedFinding(runs),
+      ...runs.map(each => noted(`successes on ${each.engine}, the rarest operations first`, shares(each))),
+      logFinding(runs),
+      atMost(
+        'longest wait for an answer',
+        Math.max(...runs.map(each => each.fuzzer.longestMilliseconds)) / 1000,
+        LONGEST_ANSWER_SECONDS,
+        ' s',
+      ),
+      ...onSqlite.planted,
+    ]
+  },
+}
+
+interface Run {
+  readonly engine: EngineName
+  readonly fuzzer: Fuzzer
+  readonly log: string
+  readonly planted: readonly Finding[]
+}
+
+async function fuzz(
+  engine: EngineName,
+  settings: Readonly<Record<string, string>>,
+  { folder, lifetime, pace }: Site,
+): Promise<Run> {
+  const demo = await DemoProcess.start(join(folder, `fuzz-${engine}.log`), settings)
+  lifetime.onClose(() => demo.stop())
+  const { world } = demo
+  const document = (await (await fetch(`${world.base_url}/openapi.json`)).json()) as ApiDocument
+  const fuzzer = new Fuzzer({ document, world, seed: pace.seed })
+  await fuzzer.run(Math.ceil(pace.requests / ENGINES))
+  for (const each of fuzzer.cases) sayCase(each, engine, pace.seed)
+  const log = demo.log()
+  const planted: Finding[] = []
+  if (engine === 'sqlite') {
+    for (const [bug, spoil] of Object.entries(PLANTED)) {
+      const blind = new Fuzzer({
+        document,
+        world,
+        seed: pace.seed,
+        spoil: ({ answer, request }) => (typeof answer === 'string' ? answer : spoil(answer, request)),
+      })
+      await blind.run(PLANTED_REQUESTS, () => blind.violations > 0)
+      planted.push(plantedFinding(bug, blind))
+    }
+  }
+  await demo.stop()
+  return { engine, fuzzer, log, planted }
+}
+
+function sayCase({ operation, violation, curl, number }: Case, engine: EngineName, seed: number): void {
+  say(`  ${engine}, ${operation}, request ${number} of seed ${seed}: ${violation}\n    ${curl}`)
+}
+
+function describe({ engine, fuzzer: { sent, statuses, broken } }: Run): string {
+  const kinds = Map.groupBy(statuses, ([status]) => (status === 0 ? 'none' : `${Math.floor(status / 100)}xx`))
+  const counts = [...kinds]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([kind, all]) => `${shown(all.reduce((sum, [, count]) => sum + count, 0))} ${kind}`)
+  return `${shown(sent)} on ${engine}: ${counts.join(', ')}, ${shown(broken)} with a broken head`
+}
+
+function casesFinding(runs: readonly Run[], { pace }: Site): Finding {
+  const violations = runs.reduce((sum, { fuzzer }) => sum + fuzzer.violations, 0)
+  const [first] = runs.flatMap(({ fuzzer }) => fuzzer.cases)
+  const example =
+    first && ` (seed ${pace.seed}, first: ${first.operation}: ${first.violation}: ${first.curl})`
+  return {
+    asked: 'answers that are not as the document says, 5xx, and requests without an answer',
+    measured: `${shown(violations)}${example ?? ''}`,
+    goal: '0',
+    verdict: violations === 0 ? 'held' : 'broken',
+  }
+}
+
+function reachedFinding(runs: readonly Run[]): Finding {
+  const missed = runs.flatMap(({ engine, fuzzer }) =>
+    [...fuzzer.tallies]
+      .filter(([, { succeeded }]) => succeeded === 0)
+      .map(([operation]) => `${operation} on ${engine}`),
+  )
+  const all = runs.reduce((sum, { fuzzer }) => sum + fuzzer.tallies.size, 0)
+  return {
+    asked: 'operations that were reached with success',
+    measured: `${all - missed.length} of ${all}${missed.length > 0 ? ` (not ${missed.join(', ')})` : ''}`,
+    goal: 'all',
+    verdict: missed.length === 0 ? 'held' : 'broken',
+  }
+}
+
+/** `GetStreamKey 31 %, ...`. */
+function shares({ fuzzer }: Run): string {
+  const share = ({ asked, succeeded }: { asked: number; succeeded: number }) =>
+    Math.round((100 * succeeded) / Math.max(1, asked))
+  const sorted = [...fuzzer.tallies].toSorted(([, a], [, b]) => share(a) - share(b))
+  return sorted
+    .map(([operation, tally]) => `${operation} ${share(tally)} % of ${tally.asked}`)
+    .slice(0, FEWEST_SHOWN)
+    .join(', ')
+}
+
+/** pino's levels: 50 is an error, 60 is fatal. */
+function logFinding(runs: readonly Run[]): Finding {
+  const errors = runs.flatMap(({ log }) =>
+    log.split('\n').filter(line => /"level":(50|60|"error"|"fatal")/.test(line)),
+  )
+  const leaks = runs.filter(({ log }) => SECRET.test(log))
+  return {
+    asked: "errors in the servers' logs, and logs with a secret",
+    measured: `${errors.length}, ${leaks.length}${errors.length > 0 ? ` (first: ${errors[0]?.slice(0, 300)})` : ''}`,
+    goal: '0, 0',
+    verdict: errors.length + leaks.length === 0 ? 'held' : 'broken',
+  }
+}
+
+function plantedFinding(bug: string, { violations, sent, cases }: Fuzzer): Finding {
+  return {
+    asked: `planted: ${bug}`,
+    measured: violations > 0 ? `seen at request ${sent}: ${cases[0]?.violation}` : `not seen in ${sent}`,
+    goal: 'seen',
+    verdict: violations > 0 ? 'held' : 'broken',
+  }
+}

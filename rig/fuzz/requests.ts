@@ -1,0 +1,259 @@
+/** Makes requests for an operation from its description: most of them right, and others wrong in every way. */
+import type { SeededRandom } from '../../src/kit/random.ts'
+import type { DescribedOperation, Parameter, Schema } from './document.ts'
+import { type Known, kindOf, type Params } from './known.ts'
+import type { FuzzRequest } from './request.ts'
+import { ValueMaker } from './values.ts'
+
+/** How many requests are right in everything, as far as that can be told beforehand. */
+const SOUND = 0.6
+const BOLD = 0.25
+const BROKEN = 0.03
+const FORM = 'application/x-www-form-urlencoded'
+const LINES = 'application/x-ndjson'
+/** The server takes 32 KiB of first line and headers; beyond that it need not even answer. */
+const LONGEST_QUERY = 24_000
+/** More than any body of the public side may have. */
+const LARGE_BODY = 70_000
+
+export interface MadeRequest {
+  readonly request: FuzzRequest
+  readonly params: Params
+  readonly query: string
+  readonly authorization: string | undefined
+}
+
+/** `isSound` leaves out everything that is wrong on purpose. */
+export function makeRequest(
+  operation: DescribedOperation,
+  known: Known,
+  random: SeededRandom,
+  isSound = random.next() < SOUND,
+): MadeRequest {
+  const identity = known.identity(random)
+  const client = known.client(random)
+  const example = exampleOf(operation)
+  const fromExample = suggestionsIn(example)
+  const isDeleting = operation.method === 'DELETE'
+  const isForToken = operation.security?.some(each => Object.hasOwn(each, 'token'))
+  const suggest = (field: string, schema: Schema): string | undefined => {
+    const kind = schema.refersTo === undefined ? kindOf(operation.path, field) : `${schema.refersTo}_id`
+    if (kind === 'client_id' && Object.hasOwn(example, 'client_id')) return client.id
+    if (kind === 'client_secret') return client.secret
+    if (kind === 'user_id' && isForToken && random.next() < 0.8) return identity.id
+    // What is made gets a name of its own.
+    if (kind === 'login' && operation.method !== 'GET') return undefined
+    const suggested = fromExample.get(field)
+    if (suggested !== undefined && random.next() < 0.7) return suggested
+    if (random.next() < 0.1) return undefined
+    return known.pick(kind, random, isDeleting ? 'recent' : 'any')
+  }
+  const values = new ValueMaker(random, suggest, {
+    boldness: isSound ? 0 : BOLD,
+    usual: new Set(Object.keys(example)),
+  })
+  const authorization = authorize(operation, known, random, identity.token, values)
+  const walk = known.walk(operation.operationId)
+  const isNextPage = isSound && walk !== undefined && random.next() < 0.2
+  const params = paramsOf(operation, known, random, values)
+  const query = isNextPage
+    ? `${walk.query}${walk.query === '' ? '' : '&'}after=${encode(walk.cursor)}`
+    : queryOf(operation, values, random)
+  const spoken = isNextPage ? walk.authorization : authorization
+  const { type, body, moreQuery } = bodyOf(operation, values, random)
+  const wholeQuery = [query, moreQuery].filter(each => each !== '').join('&')
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => encode(params[name] ?? '') || '-')
+  const headers = [
+    ...(spoken === undefined ? [] : [['Authorization', spoken] as const]),
+    ...(type === undefined ? [] : [['Content-Type', type] as const]),
+    ...headersOf(operation, values, client.id, random),
+  ]
+  const request: FuzzRequest = {
+    operationId: operation.operationId,
+    method: operation.method,
+    target: wholeQuery === '' ? path : `${path}?${wholeQuery}`,
+    headers,
+    ...(body !== undefined && { body }),
+    isBroken: wholeQuery.length > LONGEST_QUERY,
+  }
+  const sent = isSound || random.next() >= BROKEN ? request : broken(request, random)
+  return { request: sent, params, query, authorization: spoken }
+}
+
+function paramsOf(
+  operation: DescribedOperation,
+  known: Known,
+  random: SeededRandom,
+  values: ValueMaker,
+): Params {
+  const before = known.params(operation.path, random)
+  if (before !== undefined && random.next() < 0.4) return before
+  const inPath = operation.parameters.filter(each => each.in === 'path')
+  return Object.fromEntries(inPath.map(({ name, schema }) => [name, asText(values.make(name, schema))]))
+}
+
+function queryOf(operation: DescribedOperation, values: ValueMaker, random: SeededRandom): string {
+  const pairs: string[] = []
+  for (const parameter of operation.parameters) {
+    if (parameter.in !== 'query' || !isWanted(parameter, values, random)) continue
+    const made = values.make(parameter.name, parameter.schema)
+    const all = Array.isArray(made) ? made : [made]
+    for (const each of all) pairs.push(`${parameter.name}=${encode(asText(each))}`)
+    if (values.dares(0.2)) pairs.push(`${parameter.name}=${encode(values.hostileText())}`)
+  }
+  if (values.dares(0.2)) pairs.push(random.pick(['%FF', 'first=%', '&', '=', 'extra=1', 'first=%ED%A0%80']))
+  return pairs.join('&')
+}
+
+/** A cursor that was not given out is wrong, so none is sent unless something is to be. */
+function isWanted({ name, required }: Parameter, values: ValueMaker, random: SeededRandom): boolean {
+  if (name === 'after' || name === 'before') return values.dares()
+  return required ? !values.dares(0.2) : random.next() < 0.3
+}
+
+interface Body {
+  readonly type: string | undefined
+  readonly body: Uint8Array | undefined
+  /** Fields that went into the query string instead. */
+  readonly moreQuery: string
+}
+
+const NO_BODY: Body = { type: undefined, body: undefined, moreQuery: '' }
+
+function bodyOf(operation: DescribedOperation, values: ValueMaker, random: SeededRandom): Body {
+  const { requestBody } = operation
+  // A body that nobody asked for does no harm.
+  if (requestBody === undefined) return values.dares(0.2) ? { ...NO_BODY, body: utf8('{"a":1}') } : NO_BODY
+  const type = random.pick(Object.keys(requestBody.content))
+  const schema = requestBody.content[type]?.schema ?? {}
+  const sentType = values.dares(0.2) ? random.pick(['text/plain', ';', 'application/json; charset=x']) : type
+  const whole = (body: Uint8Array): Body => ({
+    type: sentType,
+    body: values.dares(0.5) ? mangled(body, random) : body,
+    moreQuery: '',
+  })
+  if (type === LINES) {
+    const lines = Array.from({ length: random.between(1, 4) }, () => values.make('', schema))
+    return whole(utf8(lines.map(line => `${JSON.stringify(line)}\n`).join('')))
+  }
+  const made = values.make('', schema)
+  if (type !== FORM) return whole(utf8(JSON.stringify(made)))
+  if (typeof made !== 'object' || made === null) return whole(utf8(asText(made)))
+  const pairs = Object.entries(made).map(([name, value]) => `${name}=${encode(asText(value))}`)
+  if (random.next() < 0.2) return { ...NO_BODY, moreQuery: pairs.join('&') }
+  return whole(utf8(pairs.join('&')))
+}
+
+function headersOf(
+  operation: DescribedOperation,
+  values: ValueMaker,
+  clientId: string,
+  random: SeededRandom,
+): (readonly [string, string])[] {
+  const headers: (readonly [string, string])[] = []
+  for (const { name, schema, ...parameter } of operation.parameters)
+    if (parameter.in === 'header' && random.next() < 0.3)
+      headers.push([name, asHeader(asText(values.make(name, schema)))])
+  if (values.dares(0.2)) headers.push(['Client-Id', random.pick([clientId, 'x', ''])])
+  if (values.dares(0.2)) headers.push(['X-Request-Id', asHeader(values.hostileText())])
+  return headers
+}
+
+function authorize(
+  operation: DescribedOperation,
+  known: Known,
+  random: SeededRandom,
+  userToken: string,
+  values: ValueMaker,
+): string | undefined {
+  const kinds = (operation.security ?? []).flatMap(each => Object.keys(each))
+  const takesNobody = operation.security?.some(each => Object.keys(each).length === 0)
+  if (values.dares()) {
+    const odd = [
+      '',
+      'Bearer',
+      'Bearer  ',
+      `Bearer ${known.operatorToken}`,
+      `Bearer ${random.pick(known.appTokens)}`,
+      `Bearer ${userToken}x`,
+      `Basic ${userToken}`,
+      `Bearer ${known.pick('access_token', random) ?? 'x'}`,
+      `Bearer ${known.pick('refresh_token', random) ?? 'x'}`,
+      `Bearer ${asHeader(values.hostileText())}`,
+    ]
+    return random.pick(odd) || undefined
+  }
+  if (kinds.includes('operator')) return `Bearer ${known.operatorToken}`
+  if (takesNobody && random.next() < 0.5) return undefined
+  if (kinds.length === 0 && operation.parameters.length + Number(operation.requestBody !== undefined) > 0)
+    return undefined
+  const isForApps = /entitlements|streams$/.test(operation.path) && random.next() < 0.6
+  const token = isForApps ? random.pick(known.appTokens) : userToken
+  return `${random.pick(['Bearer', 'bearer', kinds.length === 0 ? 'OAuth' : 'Bearer'])} ${token}`
+}
+
+/** The document's own example of a body. */
+function exampleOf(operation: DescribedOperation): Readonly<Record<string, unknown>> {
+  const [content] = Object.values(operation.requestBody?.content ?? {})
+  return Object(content?.example ?? {})
+}
+
+/** Its texts, but for those that stand for a secret, and ids and names of another world. */
+function suggestionsIn(example: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(example).filter(
+      (pair): pair is [string, string] =>
+        typeof pair[1] === 'string' && !pair[1].startsWith('<') && !/_id$|^token$|^login$/.test(pair[0]),
+    ),
+  )
+}
+
+/** A body that was cut off, overwritten in places, doubled, or made too large. */
+function mangled(body: Uint8Array, random: SeededRandom): Uint8Array {
+  const copy = body.slice()
+  switch (random.between(0, 5)) {
+    case 0:
+      return copy.subarray(0, random.between(0, copy.length))
+    case 1:
+      return Buffer.concat([copy, copy])
+    case 2:
+      return Buffer.concat([copy, Buffer.alloc(LARGE_BODY, ' ')])
+    case 3:
+      return utf8(random.pick(['', '[]', 'null', '1', '"x"', '{', '{}', '\ufeff{}', '['.repeat(5000)]))
+    default:
+      for (let count = 0; count < 3; count++)
+        copy[random.between(0, copy.length - 1)] = random.between(0, 255)
+      return copy
+  }
+}
+
+/** Bytes of the first line and of the headers replaced. Line ends are not made: they would ask for a second thing. */
+function broken(request: FuzzRequest, random: SeededRandom): FuzzRequest {
+  const spoil = (text: string) => {
+    const at = random.between(0, text.length)
+    const byte = random.pick([0, 1, 9, 32, 35, 37, 47, 58, 63, 92, 127, 128, 255])
+    return `${text.slice(0, at)}${String.fromCharCode(byte)}${text.slice(at + 1)}`
+  }
+  if (random.next() < 0.7) return { ...request, target: spoil(request.target), isBroken: true }
+  const headers = request.headers.map(([name, value]) => [spoil(name), spoil(value)] as const)
+  return { ...request, headers, isBroken: true }
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+}
+
+/** Percent-encodes; half of a surrogate pair becomes the bytes that it would have, which are no UTF-8. */
+function encode(text: string): string {
+  if (text.isWellFormed()) return encodeURIComponent(text)
+  return [...text].map(each => (each.isWellFormed() ? encodeURIComponent(each) : '%ED%A0%80')).join('')
+}
+
+/** As the bytes of a header, in one line. */
+function asHeader(text: string): string {
+  return Buffer.from(text.replace(/[\r\n\0]/g, ''), 'utf8').toString('latin1')
+}
+
+function utf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
+}
