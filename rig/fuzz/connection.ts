@@ -28,7 +28,11 @@ export class RawConnection {
   }
 
   async ask(request: Uint8Array): Promise<RawAnswer | Silence> {
-    this.#socket ??= await this.#open()
+    try {
+      this.#socket ??= await this.#open()
+    } catch {
+      return 'hung up'
+    }
     const { promise, resolve } = Promise.withResolvers<RawAnswer | Silence>()
     const impatience = setTimeout(() => resolve('no answer'), PATIENCE_MILLISECONDS)
     this.#received = NOTHING
@@ -61,7 +65,7 @@ export class RawConnection {
         this.#wake()
       })
       socket.once('connect', () => resolve(socket))
-      socket.once('error', reject)
+      socket.on('error', reject)
       socket.once('close', () => {
         if (socket !== this.#socket) return
         this.#socket = undefined

@@ -81,6 +81,19 @@ export class Fuzzer {
     this.#connection.close()
   }
 
+  /** Goes on until every operation has succeeded, with at most so many more requests; every second one is for the missing. */
+  async reachAll(requests: number): Promise<void> {
+    for (let count = 0; count < requests && this.unreached.length > 0; count++) {
+      if (count % 2 === 0) this.#next ??= this.unreached[(count / 2) % this.unreached.length]
+      await this.#askOne()
+    }
+    this.#connection.close()
+  }
+
+  get unreached(): string[] {
+    return [...this.tallies].filter(([, { succeeded }]) => succeeded === 0).map(([operation]) => operation)
+  }
+
   async #askOne(): Promise<void> {
     this.#number += 1
     const random = new SeededRandom((this.#seed + Math.imul(this.#number, SPREAD)) >>> 0)
