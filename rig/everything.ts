@@ -1,4 +1,4 @@
-/** A run: the stage and the world are made, the faults strike one after the other, the report is kept. */
+/** A run: the trials, then the stage and the world are made, the faults strike one after the other, the report is kept. */
 import type { Lifetime } from '../src/kit/lifetime.ts'
 import { keepResults, showInReadme } from '../tools/keep.ts'
 import type { Fault, Finding, Ground, Trial } from './faults/fault.ts'
@@ -29,20 +29,21 @@ export async function runEverything(plan: Plan, folder: string, lifetime: Lifeti
       ground = { stage, world, pace: plan.pace }
     },
   }
-  const strikes = plan.chosen.map(
-    (fault): Step => ({
-      name: `${fault.name}: ${fault.what}`,
-      seconds: fault.seconds(plan.pace),
-      run: async () => {
-        const found = needsCluster(fault)
-          ? await fault.strike(ground ?? missingStage())
-          : await fault.run({ folder, lifetime, pace: plan.pace })
-        const findings = found.map(plan.safety ? judgedForSafety : judgedForAll)
-        for (const each of findings) say(`  ${each.verdict.padEnd(6)} ${each.asked}: ${each.measured}`)
-        shown.push({ fault: fault.name, what: fault.what, findings })
-      },
-    }),
-  )
+  const stepOf = (entry: Fault | Trial): Step => ({
+    name: `${entry.name}: ${entry.what}`,
+    seconds: entry.seconds(plan.pace),
+    run: async () => {
+      const found = needsCluster(entry)
+        ? await entry.strike(ground ?? missingStage())
+        : await entry.run({ folder, lifetime, pace: plan.pace })
+      const findings = found.map(plan.safety ? judgedForSafety : judgedForAll)
+      for (const each of findings) say(`  ${each.verdict.padEnd(6)} ${each.asked}: ${each.measured}`)
+      shown.push({ fault: entry.name, what: entry.what, findings })
+    },
+  })
+  // Trials come first: beside them, a cluster would only take time.
+  const trials = plan.chosen.filter(entry => !needsCluster(entry)).map(stepOf)
+  const strikes = plan.chosen.filter(needsCluster).map(stepOf)
   const publish = () => {
     const hosts = plan.hosts === 'all' ? 'all three addresses' : 'one address that leads to the primary'
     const { seconds, rounds, seed } = plan.pace
@@ -54,7 +55,7 @@ export async function runEverything(plan: Plan, folder: string, lifetime: Lifeti
     if (plan.write && shown.length === plan.chosen.length) showInReadme(HOME, 'report', markdown)
   }
   try {
-    await runSteps([...(plan.chosen.some(needsCluster) ? [making] : []), ...strikes])
+    await runSteps([...trials, ...(strikes.length > 0 ? [making] : []), ...strikes])
   } finally {
     if (shown.length > 0) publish()
   }

@@ -4,15 +4,15 @@ import { faults, quickFaults } from './faults/index.ts'
 import type { Hosts } from './stage.ts'
 
 export const USAGE = `npm run rig -- [flags]
-  --quick          a small world, short faults, ${quickFaults.length} of them: under two minutes
+  --quick          a small world, short faults, ${quickFaults.length} of them: under three minutes
   --only <fault>   one fault; may be given again:
                    ${faults.map(each => `${each.name.padEnd(16)} ${each.what}`).join('\n                   ')}
   --safety         judge what must never happen, and only note how fast things go: for machines that do other work too
   --seconds <n>    how long a fault lasts that lasts; 20
   --rounds <n>     how often a fault strikes that strikes; 5
   --streams <n>    live streams; 500
-  --requests <n>   how many requests openapi-fuzz sends, half of them to each engine; 40000
-  --seed <n>       for what is drawn at random; another one at each run
+  --requests <n>   requests that openapi-fuzz sends, half of them to each engine; 40000
+  --seed <n>       for what power-loss and openapi-fuzz draw at random; default: random
   --one-host       each node is told one address that leads to the primary, instead of all three
   --keep           leave the folder with the logs of all servers
   --write          put the report into rig/README.md; wants all faults`
