@@ -12,7 +12,7 @@ export interface Pace {
   readonly rounds: number
   /** How many requests a fuzzer sends. */
   readonly requests: number
-  /** What is drawn at random follows from it where that is possible. */
+  /** Seed of everything that the trials draw at random. */
   readonly seed: number
 }
 
@@ -43,19 +43,19 @@ interface Entry {
   seconds(pace: Pace): number
 }
 
-/** Strikes the cluster. */
+/** Breaks something in the cluster. */
 export interface Fault extends Entry {
   strike(ground: Ground): Promise<Finding[]>
 }
 
-/** Where a trial starts its servers. What it opens is closed with the lifetime. */
+/** What a trial is given: a folder for its files, and a lifetime that closes what it opens. */
 export interface Site {
   readonly folder: string
   readonly lifetime: Lifetime
   readonly pace: Pace
 }
 
-/** Needs no cluster: it starts the servers that it is about. */
+/** Needs no cluster: it starts the servers that it tests. */
 export interface Trial extends Entry {
   run(site: Site): Promise<Finding[]>
 }

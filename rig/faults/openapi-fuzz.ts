@@ -1,17 +1,17 @@
-/** S18, S19, S21. Random requests to every operation, and every answer held against the document that the server gives. */
+/** S18, S19, S21. Random requests to every operation; every response is checked against the served OpenAPI document. */
 import { join } from 'node:path'
 import { startPostgres } from '../../test/support/postgres.ts'
+import { SECRET } from '../fuzz/check-answer.ts'
 import { DemoProcess } from '../fuzz/demo-process.ts'
 import type { ApiDocument } from '../fuzz/document.ts'
 import { type Case, Fuzzer, type Tally } from '../fuzz/fuzzer.ts'
-import { SECRET } from '../fuzz/hold-against.ts'
 import { PLANTED } from '../fuzz/planted.ts'
 import { say } from '../progress.ts'
 import type { Finding, Site, Trial } from './fault.ts'
 import { atMost, noted, shown } from './findings.ts'
 
 const ENGINES = 2
-/** For operations that had no luck; few are left after a short run, and none after a long one. */
+/** Upper bound of extra requests for operations that have not succeeded yet. */
 const MORE_REQUESTS = 3000
 const PLANTED_REQUESTS = 400
 const LONGEST_ANSWER_SECONDS = 5
@@ -28,7 +28,7 @@ type EngineName = 'sqlite' | 'postgres'
 
 export const openapiFuzz: Trial = {
   name: 'openapi-fuzz',
-  what: 'random requests, right and wrong, to every operation; every answer is held against the OpenAPI document',
+  what: 'random valid and invalid requests to every operation, checked against the OpenAPI document',
   seconds: pace => 10 + pace.requests / 250,
   run: async site => {
     const postgres = await startPostgres()
@@ -37,13 +37,13 @@ export const openapiFuzz: Trial = {
     const onPostgres = await fuzz('postgres', { ...SETTINGS, DATABASE_URL: postgres.url }, site)
     const runs = [onSqlite, onPostgres]
     return [
-      noted('requests, by kind of answer', runs.map(describe).join('; ')),
+      noted('requests by kind of response', runs.map(describe).join('; ')),
       casesFinding(runs, site),
       reachedFinding(runs),
-      noted('share of requests that succeeded, the rarest operations first', shares(runs)),
+      noted('share of 2xx per operation, lowest first', shares(runs)),
       logFinding(runs),
       atMost(
-        'longest wait for an answer',
+        'longest response time',
         Math.max(...runs.map(each => each.fuzzer.longestMilliseconds)) / 1000,
         LONGEST_ANSWER_SECONDS,
         ' s',
@@ -100,7 +100,7 @@ function describe({ engine, fuzzer: { sent, statuses, broken } }: Run): string {
   const counts = [...kinds]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([kind, all]) => `${shown(all.reduce((sum, [, count]) => sum + count, 0))} ${kind}`)
-  return `${shown(sent)} on ${engine}: ${counts.join(', ')}, ${shown(broken)} with a broken head`
+  return `${shown(sent)} on ${engine}: ${counts.join(', ')}, ${shown(broken)} with a malformed head`
 }
 
 function casesFinding(runs: readonly Run[], { pace }: Site): Finding {
@@ -109,7 +109,7 @@ function casesFinding(runs: readonly Run[], { pace }: Site): Finding {
   const example =
     first && ` (seed ${pace.seed}, first: ${first.operation}: ${first.violation}: ${first.curl})`
   return {
-    asked: 'answers that are not as the document says, 5xx, and requests without an answer',
+    asked: 'responses that violate the document, 5xx and missing responses',
     measured: `${shown(violations)}${example ?? ''}`,
     goal: '0',
     verdict: violations === 0 ? 'held' : 'broken',
@@ -122,7 +122,7 @@ function reachedFinding(runs: readonly Run[]): Finding {
   )
   const all = runs.reduce((sum, { fuzzer }) => sum + fuzzer.tallies.size, 0)
   return {
-    asked: 'operations that were reached with success',
+    asked: 'operations reached with a 2xx',
     measured: `${all - missed.length} of ${all}${missed.length > 0 ? ` (not ${missed.join(', ')})` : ''}`,
     goal: 'all',
     verdict: missed.length === 0 ? 'held' : 'broken',
@@ -148,7 +148,7 @@ function logFinding(runs: readonly Run[]): Finding {
   )
   const leaks = runs.filter(({ log }) => SECRET.test(log))
   return {
-    asked: "errors in the servers' logs, and logs with a secret",
+    asked: "errors in the servers' logs; logs with a secret",
     measured: `${errors.length}, ${leaks.length}${errors.length > 0 ? ` (first: ${errors[0]?.slice(0, 300)})` : ''}`,
     goal: '0, 0',
     verdict: errors.length + leaks.length === 0 ? 'held' : 'broken',
@@ -158,8 +158,9 @@ function logFinding(runs: readonly Run[]): Finding {
 function plantedFinding(bug: string, { violations, sent, cases }: Fuzzer): Finding {
   return {
     asked: `planted: ${bug}`,
-    measured: violations > 0 ? `seen at request ${sent}: ${cases[0]?.violation}` : `not seen in ${sent}`,
-    goal: 'seen',
+    measured:
+      violations > 0 ? `detected at request ${sent}: ${cases[0]?.violation}` : `not detected in ${sent}`,
+    goal: 'detected',
     verdict: violations > 0 ? 'held' : 'broken',
   }
 }

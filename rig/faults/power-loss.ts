@@ -1,7 +1,7 @@
 /**
- * F2, F3. A server on the embedded store runs under `power/recorder.c`, and a client notes what was acknowledged and when.
- * From the recording, the disk is put together as a power loss could have left it, hundreds of times, and each time Strand
- * opens it: nothing acknowledged may be missing, no batch half there, and the store whole.
+ * F2, F3. A server on the embedded store runs under `power/recorder.c` while a client keeps an acknowledgement journal. The
+ * recording is replayed into hundreds of disk images as a power loss can leave them. In each, no acknowledged write may be
+ * missing, no batch half applied, and the store must verify.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
@@ -29,7 +29,7 @@ const RECORDER = join(import.meta.dirname, '..', 'power', 'recorder.c')
 
 export const powerLoss: Trial = {
   name: 'power-loss',
-  what: 'every write and sync of an embedded store is recorded and replayed into disks as a power loss leaves them',
+  what: 'writes and syncs of an embedded store are recorded and replayed into disk images after a power loss',
   seconds: pace => 12 + imagesOf(pace) / 8,
   run: async site => {
     const recorded = await record(site).catch(unrecorded)
@@ -46,10 +46,10 @@ export const powerLoss: Trial = {
 
 const imagesOf = (pace: Pace) => pace.rounds * IMAGES_A_ROUND
 
-/** Enough writes for the log to be folded into the database file more than once. */
+/** Enough writes for several checkpoints of the write-ahead log. */
 const loadRoundsOf = (pace: Pace) => (pace.name === 'quick' ? 2 : 4)
 
-/** What nobody looked at has not held. */
+/** A goal that could not be checked has not held. */
 function unrecorded(error: unknown): Finding {
   if (!(error instanceof NoPreload)) throw error
   return {
@@ -65,11 +65,11 @@ interface Recorded {
   readonly expected: Expected
   readonly acknowledged: number
   readonly settings: Readonly<Record<string, string>>
-  /** Names of files that differ from what the recording says they are. */
+  /** Files whose content differs from a full replay. */
   readonly unlike: readonly string[]
 }
 
-/** Serves, is stopped, serves again and is stopped: with the end of the log and a new one in the middle. */
+/** Records two server lifetimes, so that the removal and creation of the write-ahead log are among the events. */
 async function record({ folder: given, lifetime, pace }: Site): Promise<Recorded> {
   const folder = join(realpathSync(given), 'power-loss')
   mkdirSync(folder)
@@ -114,7 +114,7 @@ async function record({ folder: given, lifetime, pace }: Site): Promise<Recorded
   }
 }
 
-/** A recorder that misses a kind of write would make a replay of something else. */
+/** Detects calls that the recorder does not intercept. */
 function unlikeTheRecording(events: readonly DiskEvent[], folder: string): string[] {
   const disk = new Disk(events)
   disk.advance(events.length)
@@ -127,13 +127,13 @@ function unlikeTheRecording(events: readonly DiskEvent[], folder: string): strin
   })
 }
 
-/** An image of the disk at a crash point, and what was found in it. */
+/** The result of one crash point. */
 interface Seen extends Examination {
   readonly point: number
   readonly fate: Fate
 }
 
-/** Loses power at many points, and looks at what is left. `enough` ends it early. */
+/** Builds and examines an image for each crash point, until `enough`. */
 async function replay(
   { events, expected }: Pick<Recorded, 'events' | 'expected'>,
   images: number,
@@ -164,7 +164,7 @@ function recordingFindings({ events, acknowledged, unlike }: Recorded): Finding[
       `${shown(acknowledged)} acknowledged writes; ${shown(count('write'))} writes to files, ${shown(count('sync'))} syncs, ${shown(folded)} of them of the database file`,
     ),
     {
-      ...atMost('files that differ from what the recording says', unlike.length, 0),
+      ...atMost('files that differ from a full replay of the recording', unlike.length, 0),
       measured: unlike.length === 0 ? '0' : unlike.join(', '),
     },
   ]
@@ -184,10 +184,10 @@ function lossFindings(seen: readonly Seen[]): Finding[] {
     }
   }
   return [
-    finding('disks in which an acknowledged write is lost', of(lostOf), lostOf),
-    finding('disks in which a batch is half applied', of(halfOf), halfOf),
+    finding('disk images in which an acknowledged write is lost', of(lostOf), lostOf),
+    finding('disk images in which a batch is half applied', of(halfOf), halfOf),
     finding(
-      'disks that strand verify finds damaged, or whose audit log is broken',
+      'disk images that fail strand verify: integrity, references, stream keys, audit chain',
       of(each => each.damage),
       each => each.damage,
     ),
@@ -197,7 +197,7 @@ function lossFindings(seen: readonly Seen[]): Finding[] {
 const lostOf = (each: Seen) => each.lost.filter(key => key !== SPLIT_GROUP)
 const halfOf = (each: Seen) => each.halfApplied.filter(key => key !== SPLIT_GROUP)
 
-/** Verifying opens a store as a reader; here whole servers take over, and write. */
+/** Verification only reads; a real server also has to recover the store and write to it. */
 async function restartFinding(
   { events, settings, expected }: Recorded,
   { folder, lifetime, pace }: Site,
@@ -223,14 +223,14 @@ async function restartFinding(
     if (lostOf({ ...after, point, fate: 'nothing kept' }).length + after.damage.length === 0) started += 1
   }
   return {
-    asked: 'servers that start on such a disk, write, and lose nothing',
+    asked: 'servers that start on a disk image, write, and lose nothing',
     measured: `${started} of ${restarts}`,
     goal: 'all',
     verdict: started === restarts ? 'held' : 'broken',
   }
 }
 
-/** A replay that never finds anything might be blind: each of these must be seen. */
+/** Proves that the replay is not blind: each planted bug must be detected. */
 async function plantedFindings(recorded: Recorded, seen: readonly Seen[], site: Site): Promise<Finding[]> {
   const { events, expected } = recorded
   const images = imagesOf(site.pace)
@@ -239,31 +239,31 @@ async function plantedFindings(recorded: Recorded, seen: readonly Seen[], site: 
   const damaged = await replay(without(STORE_FILE), images, site, each => each.damage.length > 0)
   const torn = seen.filter(each => each.halfApplied.includes(SPLIT_GROUP)).length
   const caught = (found: readonly Seen[], isBad: boolean) =>
-    isBad ? `seen in disk ${found.length}` : `not seen in ${found.length} disks`
+    isBad ? `detected in image ${found.length}` : `not detected in ${found.length} images`
   const planted = (what: string, measured: string, isSeen: boolean): Finding => ({
     asked: `planted: ${what}`,
     measured,
-    goal: 'seen',
+    goal: 'detected',
     verdict: isSeen ? 'held' : 'broken',
   })
   const isLost = lost.some(each => lostOf(each).length > 0)
   const isDamaged = damaged.some(each => each.damage.length > 0)
   return [
     planted(
-      'the log is not synced before the answer, as with synchronous = normal: acknowledged writes are lost',
+      'the write-ahead log is not synced before the response (synchronous = normal); acknowledged writes are lost',
       caught(lost, isLost),
       isLost,
     ),
-    planted('the database file is never synced: the store is damaged', caught(damaged, isDamaged), isDamaged),
+    planted('the database file is never synced; the store is damaged', caught(damaged, isDamaged), isDamaged),
     planted(
-      'a batch is written in two transactions: it is half applied',
-      `seen in ${torn} of ${seen.length} disks`,
+      'a batch is written in two transactions; it is half applied',
+      `detected in ${torn} of ${seen.length} images`,
       torn > 0,
     ),
   ]
 }
 
-/** The recording of a server that never syncs the file of this name. */
+/** The recording of a server that never syncs this file. */
 function withoutSyncs(events: readonly DiskEvent[], name: string): DiskEvent[] {
   const files = new Set<number>()
   for (const event of events) if (event.kind === 'create' && event.name === name) files.add(event.file)

@@ -1,4 +1,4 @@
-/** One connection, byte by byte: `fetch` would put right what is to be sent wrong. */
+/** A raw HTTP connection: `fetch` would normalize malformed requests. */
 import { connect, type Socket } from 'node:net'
 
 export interface RawAnswer {
@@ -7,13 +7,13 @@ export interface RawAnswer {
   readonly body: Buffer
 }
 
-/** Without an answer: the server hung up, or said nothing for so long. */
+/** Why there is no response. */
 export type Silence = 'hung up' | 'no answer'
 
 const PATIENCE_MILLISECONDS = 20_000
 const NOTHING = Buffer.alloc(0)
 
-/** Asks one thing at a time, and opens the connection again when it has to. */
+/** Sends one request at a time; reconnects when needed. */
 export class RawConnection {
   readonly #host: string
   readonly #port: number
@@ -49,7 +49,7 @@ export class RawConnection {
     return answer
   }
 
-  /** The next request comes on a new connection: this one may still have something to say. */
+  /** Forces a new connection, for example after a malformed request. */
   close(): void {
     this.#socket?.destroy()
     this.#socket = undefined
@@ -75,7 +75,7 @@ export class RawConnection {
   }
 }
 
-/** The answer at the beginning of what was received, if it is all there. */
+/** Parses a response; undefined while it is incomplete. */
 export function readAnswer(received: Buffer): RawAnswer | undefined {
   const end = received.indexOf('\r\n\r\n')
   if (end < 0) return undefined

@@ -1,6 +1,6 @@
-/** The served OpenAPI document as the fuzzer needs it. Nothing here knows the contract: the document is all there is. */
+/** The served OpenAPI document. The fuzzer knows nothing else of the contract. */
 
-/** The part of JSON Schema that the document uses; `schema-check.ts` refuses a document that uses more. */
+/** The subset of JSON Schema that the document uses; `schema-check.ts` rejects other keywords. */
 export interface Schema {
   readonly $ref?: string
   readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'null'
@@ -20,7 +20,7 @@ export interface Schema {
   readonly minimum?: number
   readonly maximum?: number
   readonly examples?: readonly unknown[]
-  /** The type of thing that the value is an id of. */
+  /** The type of resource that the id refers to. */
   readonly refersTo?: string
 }
 

@@ -1,22 +1,22 @@
-/** Sends requests one after the other and holds every answer against the document. */
+/** Sends requests sequentially and checks every response against the OpenAPI document. */
 import type { World } from '../../src/demo/described-world.ts'
 import { SeededRandom } from '../../src/kit/random.ts'
+import { type Exchange, violationsOf } from './check-answer.ts'
 import { RawConnection } from './connection.ts'
 import { type ApiDocument, type DescribedOperation, operationsOf } from './document.ts'
-import { type Exchange, violationsOf } from './hold-against.ts'
 import { Known } from './known.ts'
 import { bytesOf, curlOf } from './request.ts'
 import { type MadeRequest, makeRequest } from './requests.ts'
 
-/** Requests until the world is as it was at the start: by then much of it has been deleted. */
+/** Requests between two resets of the world; without them most ids would be deleted eventually. */
 const RESET_AFTER = 400
-/** Of a hundred times that an operation with a lasting effect on all others is drawn, how often it is asked for. */
+/** How often a drawn operation that disrupts all others is actually sent. */
 const DISRUPTING_SHARE = 0.15
 const MOST_CASES = 20
 /** Spreads the seeds of neighbouring requests. */
 const SPREAD = 2_654_435_761
 
-/** Asked for next when one of these has succeeded: else everything after it would fail. */
+/** Sent right after one of these succeeded; otherwise later requests would fail. */
 const AFTERMATH: Readonly<Record<string, string>> = { PlanFault: 'ClearFaults', AdvanceClock: 'ResetWorld' }
 const DISRUPTING = new Set([...Object.keys(AFTERMATH), 'ResetWorld', 'ExportLines'])
 
@@ -25,7 +25,7 @@ export interface Tally {
   succeeded: number
 }
 
-/** An answer that is not as the document says. */
+/** A response that violates the document. */
 export interface Case {
   readonly operation: string
   readonly violation: string
@@ -35,9 +35,9 @@ export interface Case {
 
 export class Fuzzer {
   readonly tallies = new Map<string, Tally>()
-  /** Answers by status; 0 is none. */
+  /** Responses by status; 0 means no response. */
   readonly statuses = new Map<number, number>()
-  /** Requests whose head was no HTTP any more, or too long. */
+  /** Requests with a malformed or oversized head. */
   broken = 0
   /** The first of each kind. */
   readonly cases: Case[] = []
@@ -75,13 +75,13 @@ export class Fuzzer {
     return this.#number
   }
 
-  /** Sends so many requests, or fewer if there is `enough`. */
+  /** Sends `requests` requests, or fewer if `enough`. */
   async run(requests: number, enough: () => boolean = () => false): Promise<void> {
     for (let count = 0; count < requests && !enough(); count++) await this.#askOne()
     this.#connection.close()
   }
 
-  /** Goes on until every operation has succeeded, with at most so many more requests; every second one is for the missing. */
+  /** Sends up to `requests` more until every operation has succeeded; every second one targets a missing operation. */
   async reachAll(requests: number): Promise<void> {
     for (let count = 0; count < requests && this.unreached.length > 0; count++) {
       if (count % 2 === 0) this.#next ??= this.unreached[(count / 2) % this.unreached.length]
@@ -105,7 +105,7 @@ export class Fuzzer {
     const began = performance.now()
     const real = await this.#connection.ask(bytesOf(request, new URL(this.#url).host))
     this.longestMilliseconds = Math.max(this.longestMilliseconds, performance.now() - began)
-    // What follows may be read as the rest of a head that was no head.
+    // The next request could be parsed as part of the malformed one.
     if (request.isBroken) this.#connection.close()
     const exchange: Exchange = { operation, request, answer: real }
     const answer = this.#spoil?.(exchange) ?? real
@@ -117,7 +117,7 @@ export class Fuzzer {
     for (;;) {
       const drawn = random.pick(this.#operations)
       if (DISRUPTING.has(drawn.operationId) && random.next() > DISRUPTING_SHARE) continue
-      // What has never succeeded is tried more often.
+      // Operations that have not succeeded yet are drawn more often.
       const isReached = (this.tallies.get(drawn.operationId)?.succeeded ?? 0) > 0
       if (!isReached || random.next() < 0.5) return drawn
     }

@@ -1,6 +1,6 @@
 /**
- * What the fuzzer knows of the world that it asks about: ids, names, tokens and secrets, from the description of the demo
- * and from the answers so far. Random ids find nothing; with these, most requests go as far as the store.
+ * Values that exist in the world under test: ids, names, tokens and secrets, from the demo's description and from earlier
+ * responses. Random ids match nothing; with these, most requests reach the store.
  */
 import type { World } from '../../src/demo/described-world.ts'
 import type { SeededRandom } from '../../src/kit/random.ts'
@@ -8,7 +8,7 @@ import type { DescribedOperation } from './document.ts'
 
 const MOST_RECENT = 40
 
-/** Somebody to ask as. */
+/** A user to authenticate as. */
 export interface Identity {
   readonly id: string
   readonly token: string
@@ -21,14 +21,14 @@ interface Client {
 
 export type Params = Readonly<Record<string, string>>
 
-/** A page that was answered, and how to ask for the next one. */
+/** A received page, and how to request the next one. */
 export interface OpenWalk {
   readonly query: string
   readonly authorization: string | undefined
   readonly cursor: string
 }
 
-/** Fields that name the same kind of thing. */
+/** Fields that hold the same kind of value. */
 const KINDS: Readonly<Record<string, string>> = {
   broadcaster_id: 'user_id',
   editor_id: 'user_id',
@@ -40,7 +40,7 @@ const KINDS: Readonly<Record<string, string>> = {
   scopes: 'scope',
 }
 
-/** What `id` is the id of, by where it was found. */
+/** The kind of `id`, by the path it was returned from. */
 const COLLECTIONS: readonly (readonly [end: RegExp, kind: string])[] = [
   [/\/users(\/\{user_id\})?$/, 'user_id'],
   [/\/organizations(\/\{organization_id\})?$/, 'organization_id'],
@@ -54,7 +54,7 @@ const COLLECTIONS: readonly (readonly [end: RegExp, kind: string])[] = [
 
 const HARVESTED = /(_id|^login|^access_token|^refresh_token|^device_code|^token)$/
 
-/** The kind of thing that a field of an operation names. */
+/** The kind of value that a field holds. */
 export function kindOf(path: string, field: string): string {
   const collection = COLLECTIONS.find(([end]) => end.test(path))?.[1]
   if (field === 'id') return collection ?? 'id'
@@ -92,7 +92,7 @@ export class Known {
     return [this.#world.client.app_token, this.#world.other_client.app_token]
   }
 
-  /** The world is as it was at the start. */
+  /** After a reset of the world. */
   forget(): void {
     this.#recent = new Map()
     this.#params = new Map()
@@ -102,7 +102,7 @@ export class Known {
     )
   }
 
-  /** A value of a kind; rather a recent one for what may be deleted. */
+  /** A value of a kind; `recent` protects the fixed world from deletion. */
   pick(kind: string, random: SeededRandom, prefer: 'recent' | 'any' = 'any'): string | undefined {
     const fixed = this.#fixed.get(kind) ?? []
     const recent = this.#recent.get(kind) ?? []
@@ -120,7 +120,7 @@ export class Known {
     return { id, secret }
   }
 
-  /** What stood in the path of a request like this that succeeded. */
+  /** Path parameters of an earlier successful request to the same path. */
   params(path: string, random: SeededRandom): Params | undefined {
     const sets = this.#params.get(path) ?? []
     return sets.length === 0 ? undefined : random.pick(sets)
@@ -130,7 +130,7 @@ export class Known {
     return this.#walks.get(operationId)
   }
 
-  /** Takes up what a request and its successful answer tell. */
+  /** Learns from a successful request and its response. */
   learn(
     operation: DescribedOperation,
     sent: { readonly params: Params; readonly query: string; readonly authorization: string | undefined },

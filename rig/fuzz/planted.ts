@@ -1,6 +1,6 @@
 /**
- * Bugs put into answers on their way to the fuzzer, as if the server had them. Each must be found; a fuzzer that finds none
- * of them would find nothing.
+ * Planted bugs: responses are modified on their way to the checks, as if the server were broken. The fuzzer must detect
+ * each of them.
  */
 import type { RawAnswer, Silence } from './connection.ts'
 import type { FuzzRequest } from './request.ts'
@@ -52,7 +52,7 @@ function withBody(answer: RawAnswer, change: (value: Json) => void): RawAnswer {
   return { ...answer, body: Buffer.from(JSON.stringify(value)) }
 }
 
-/** What an answer is about: the first row of its data, or itself. */
+/** The first row of the data, or the body itself. */
 function firstItem(value: Json): Json | undefined {
   return Array.isArray(value.data) ? (value.data[0] as Json | undefined) : value
 }

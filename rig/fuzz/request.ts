@@ -1,4 +1,4 @@
-/** A request as the fuzzer sends it. Text stands for bytes, one character each, so that anything can be sent. */
+/** A request as the fuzzer sends it. Strings are Latin-1: one character per byte, so that any byte can be sent. */
 export interface FuzzRequest {
   readonly operationId: string
   readonly method: string
@@ -6,8 +6,8 @@ export interface FuzzRequest {
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body?: Uint8Array
   /**
-   * Bytes of the head were changed at random, or it is too long: it may be no HTTP any more, or ask for something else. What
-   * can be said of the answer is that it is not a failure of the server.
+   * The head was mutated at random or is too long: it may be malformed, or a request for something else. The response is only
+   * checked for server errors and secrets.
    */
   readonly isBroken: boolean
 }
@@ -25,7 +25,7 @@ export function bytesOf(request: FuzzRequest, host: string): Uint8Array {
   return Buffer.concat([Buffer.from(lines.join('\r\n'), 'latin1'), body ?? new Uint8Array(0)])
 }
 
-/** The same request as a line for a shell. */
+/** The same request as a curl command. */
 export function curlOf(request: FuzzRequest, url: string): string {
   const { method, target, headers, body } = request
   const words = ['curl', '-i', '--path-as-is', '--globoff', '-X', quoted(method)]
@@ -37,7 +37,7 @@ export function curlOf(request: FuzzRequest, url: string): string {
   return [...words, quoted(`${url}${target}`)].join(' ')
 }
 
-/** One word for bash; bytes that are not printable are written as such. */
+/** Quotes a word for bash, with escapes for bytes that are not printable. */
 function quoted(text: string): string {
   if (/^[ -~]*$/.test(text)) return `'${text.replaceAll("'", "'\\''")}'`
   const escaped = [...text].map(each => {

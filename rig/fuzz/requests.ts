@@ -1,20 +1,20 @@
-/** Makes requests for an operation from its description: most of them right, and others wrong in every way. */
+/** Generates requests for an operation from its description: mostly valid ones, others mutated in many ways. */
 import type { SeededRandom } from '../../src/kit/random.ts'
 import type { DescribedOperation, Parameter, Schema } from './document.ts'
 import { type Known, kindOf, type Params } from './known.ts'
 import type { FuzzRequest } from './request.ts'
 import { ValueMaker } from './values.ts'
 
-/** How many requests are right in everything, as far as that can be told beforehand. */
-const SOUND = 0.6
-/** In the others, how likely each value is odd: one wrong field gets further than many. */
-const BOLDNESS = [0.08, 0.2, 0.4]
-const BROKEN = 0.03
+/** Share of requests without any mutation. */
+const VALID_SHARE = 0.6
+/** In the others, the probability that a value is mutated; a single invalid field gets further than many. */
+const MUTATION_RATES = [0.08, 0.2, 0.4]
+const BROKEN_SHARE = 0.03
 const FORM = 'application/x-www-form-urlencoded'
 const LINES = 'application/x-ndjson'
-/** The server takes 32 KiB of first line and headers; beyond that it need not even answer. */
+/** The server accepts a head of 32 KiB; above that it may just close the connection. */
 const LONGEST_QUERY = 24_000
-/** More than any body of the public side may have. */
+/** Above the limit of the public API. */
 const LARGE_BODY = 70_000
 
 export interface MadeRequest {
@@ -24,12 +24,12 @@ export interface MadeRequest {
   readonly authorization: string | undefined
 }
 
-/** `isSound` leaves out everything that is wrong on purpose. */
+/** `isValid` switches all mutations off. */
 export function makeRequest(
   operation: DescribedOperation,
   known: Known,
   random: SeededRandom,
-  isSound = random.next() < SOUND,
+  isValid = random.next() < VALID_SHARE,
 ): MadeRequest {
   const identity = known.identity(random)
   const client = known.client(random)
@@ -42,7 +42,7 @@ export function makeRequest(
     if (kind === 'client_id' && Object.hasOwn(example, 'client_id')) return client.id
     if (kind === 'client_secret') return client.secret
     if (kind === 'user_id' && isForToken && random.next() < 0.8) return identity.id
-    // What is made gets a name of its own.
+    // A new user needs an unused login.
     if (kind === 'login' && operation.method !== 'GET') return undefined
     const suggested = fromExample.get(field)
     if (suggested !== undefined && random.next() < 0.7) return suggested
@@ -50,12 +50,12 @@ export function makeRequest(
     return known.pick(kind, random, isDeleting ? 'recent' : 'any')
   }
   const values = new ValueMaker(random, suggest, {
-    boldness: isSound ? 0 : random.pick(BOLDNESS),
+    mutationRate: isValid ? 0 : random.pick(MUTATION_RATES),
     usual: new Set(Object.keys(example)),
   })
   const authorization = authorize(operation, known, random, identity.token, values)
   const walk = known.walk(operation.operationId)
-  const isNextPage = isSound && walk !== undefined && random.next() < 0.2
+  const isNextPage = isValid && walk !== undefined && random.next() < 0.2
   const params = paramsOf(operation, known, random, values)
   const query = isNextPage
     ? `${walk.query}${walk.query === '' ? '' : '&'}after=${encode(walk.cursor)}`
@@ -77,7 +77,7 @@ export function makeRequest(
     ...(body !== undefined && { body }),
     isBroken: wholeQuery.length > LONGEST_QUERY,
   }
-  const sent = isSound || random.next() >= BROKEN ? request : broken(request, random)
+  const sent = isValid || random.next() >= BROKEN_SHARE ? request : broken(request, random)
   return { request: sent, params, query, authorization: spoken }
 }
 
@@ -100,22 +100,22 @@ function queryOf(operation: DescribedOperation, values: ValueMaker, random: Seed
     const made = values.make(parameter.name, parameter.schema)
     const all = Array.isArray(made) ? made : [made]
     for (const each of all) pairs.push(`${parameter.name}=${encode(asText(each))}`)
-    if (values.dares(0.2)) pairs.push(`${parameter.name}=${encode(values.hostileText())}`)
+    if (values.mutates(0.2)) pairs.push(`${parameter.name}=${encode(values.hostileText())}`)
   }
-  if (values.dares(0.2)) pairs.push(random.pick(['%FF', 'first=%', '&', '=', 'extra=1', 'first=%ED%A0%80']))
+  if (values.mutates(0.2)) pairs.push(random.pick(['%FF', 'first=%', '&', '=', 'extra=1', 'first=%ED%A0%80']))
   return pairs.join('&')
 }
 
-/** A cursor that was not given out is wrong, so none is sent unless something is to be. */
+/** A made-up cursor is always invalid, so it counts as a mutation. */
 function isWanted({ name, required }: Parameter, values: ValueMaker, random: SeededRandom): boolean {
-  if (name === 'after' || name === 'before') return values.dares()
-  return required ? !values.dares(0.2) : random.next() < 0.3
+  if (name === 'after' || name === 'before') return values.mutates()
+  return required ? !values.mutates(0.2) : random.next() < 0.3
 }
 
 interface Body {
   readonly type: string | undefined
   readonly body: Uint8Array | undefined
-  /** Fields that went into the query string instead. */
+  /** Body fields that are sent in the query string instead. */
   readonly moreQuery: string
 }
 
@@ -123,14 +123,16 @@ const NO_BODY: Body = { type: undefined, body: undefined, moreQuery: '' }
 
 function bodyOf(operation: DescribedOperation, values: ValueMaker, random: SeededRandom): Body {
   const { requestBody } = operation
-  // A body that nobody asked for does no harm.
-  if (requestBody === undefined) return values.dares(0.2) ? { ...NO_BODY, body: utf8('{"a":1}') } : NO_BODY
+  // An unexpected body must be ignored.
+  if (requestBody === undefined) return values.mutates(0.2) ? { ...NO_BODY, body: utf8('{"a":1}') } : NO_BODY
   const type = random.pick(Object.keys(requestBody.content))
   const schema = requestBody.content[type]?.schema ?? {}
-  const sentType = values.dares(0.2) ? random.pick(['text/plain', ';', 'application/json; charset=x']) : type
+  const sentType = values.mutates(0.2)
+    ? random.pick(['text/plain', ';', 'application/json; charset=x'])
+    : type
   const whole = (body: Uint8Array): Body => ({
     type: sentType,
-    body: values.dares(0.5) ? mangled(body, random) : body,
+    body: values.mutates(0.5) ? mangled(body, random) : body,
     moreQuery: '',
   })
   if (type === LINES) {
@@ -155,8 +157,8 @@ function headersOf(
   for (const { name, schema, ...parameter } of operation.parameters)
     if (parameter.in === 'header' && random.next() < 0.3)
       headers.push([name, asHeader(asText(values.make(name, schema)))])
-  if (values.dares(0.2)) headers.push(['Client-Id', random.pick([clientId, 'x', ''])])
-  if (values.dares(0.2)) headers.push(['X-Request-Id', asHeader(values.hostileText())])
+  if (values.mutates(0.2)) headers.push(['Client-Id', random.pick([clientId, 'x', ''])])
+  if (values.mutates(0.2)) headers.push(['X-Request-Id', asHeader(values.hostileText())])
   return headers
 }
 
@@ -168,8 +170,8 @@ function authorize(
   values: ValueMaker,
 ): string | undefined {
   const kinds = (operation.security ?? []).flatMap(each => Object.keys(each))
-  const takesNobody = operation.security?.some(each => Object.keys(each).length === 0)
-  if (values.dares()) {
+  const allowsAnonymous = operation.security?.some(each => Object.keys(each).length === 0)
+  if (values.mutates()) {
     const odd = [
       '',
       'Bearer',
@@ -185,7 +187,7 @@ function authorize(
     return random.pick(odd) || undefined
   }
   if (kinds.includes('operator')) return `Bearer ${known.operatorToken}`
-  if (takesNobody && random.next() < 0.5) return undefined
+  if (allowsAnonymous && random.next() < 0.5) return undefined
   if (kinds.length === 0 && operation.parameters.length + Number(operation.requestBody !== undefined) > 0)
     return undefined
   const isForApps = /entitlements|streams$/.test(operation.path) && random.next() < 0.6
@@ -193,13 +195,13 @@ function authorize(
   return `${random.pick(['Bearer', 'bearer', kinds.length === 0 ? 'OAuth' : 'Bearer'])} ${token}`
 }
 
-/** The document's own example of a body. */
+/** The example body of the document. */
 function exampleOf(operation: DescribedOperation): Readonly<Record<string, unknown>> {
   const [content] = Object.values(operation.requestBody?.content ?? {})
   return Object(content?.example ?? {})
 }
 
-/** Its texts, but for those that stand for a secret, and ids and names of another world. */
+/** Its strings, without placeholders and without ids of another world. */
 function suggestionsIn(example: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(example).filter(
@@ -209,7 +211,7 @@ function suggestionsIn(example: Readonly<Record<string, unknown>>): ReadonlyMap<
   )
 }
 
-/** A body that was cut off, overwritten in places, doubled, or made too large. */
+/** Truncates, repeats, enlarges, replaces or overwrites bytes of a body. */
 function mangled(body: Uint8Array, random: SeededRandom): Uint8Array {
   const copy = body.slice()
   switch (random.between(0, 5)) {
@@ -228,7 +230,7 @@ function mangled(body: Uint8Array, random: SeededRandom): Uint8Array {
   }
 }
 
-/** Bytes of the first line and of the headers replaced. Line ends are not made: they would ask for a second thing. */
+/** Replaces bytes of the request line or the headers. Line breaks are left out: they would start a second request. */
 function broken(request: FuzzRequest, random: SeededRandom): FuzzRequest {
   const spoil = (text: string) => {
     const at = random.between(0, text.length)
@@ -244,13 +246,13 @@ function asText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
-/** Percent-encodes; half of a surrogate pair becomes the bytes that it would have, which are no UTF-8. */
+/** Percent-encodes; a lone surrogate becomes its invalid UTF-8 bytes. */
 function encode(text: string): string {
   if (text.isWellFormed()) return encodeURIComponent(text)
   return [...text].map(each => (each.isWellFormed() ? encodeURIComponent(each) : '%ED%A0%80')).join('')
 }
 
-/** As the bytes of a header, in one line. */
+/** UTF-8 bytes as a header value, without line breaks. */
 function asHeader(text: string): string {
   return Buffer.from(text.replace(/[\r\n\0]/g, ''), 'utf8').toString('latin1')
 }

@@ -1,6 +1,6 @@
 /**
- * A checker of JSON Schema that has nothing in common with the one inside the server: a mistake of that one is not repeated
- * here. It knows the keywords that the document uses, and refuses the document if it uses another.
+ * A JSON Schema validator that is independent of the server's, so that it does not share its bugs. It supports the keywords
+ * that the document uses and rejects any other.
  */
 import type { ApiDocument, Schema } from './document.ts'
 
@@ -37,7 +37,7 @@ const CHECKED = new Set([
 
 type Named = ApiDocument['components']['schemas']
 
-/** What is wrong with a value, each with where it is; nothing if it is as described. A field that is not listed is wrong too. */
+/** Violations with their location. Unlisted fields are violations too. */
 export function complaintsAbout(value: unknown, schema: Schema, named: Named, at = ''): string[] {
   for (const keyword of Object.keys(schema)) {
     if (!CHECKED.has(keyword) && !MEANT_FOR_READERS.has(keyword))

@@ -1,4 +1,4 @@
-/** Makes values: as a schema asks for, at its borders, or such as nobody should send. */
+/** Generates values for a schema: valid, at its boundaries, or hostile. */
 import fc from 'fast-check'
 import type { SeededRandom } from '../../src/kit/random.ts'
 import type { Schema } from './document.ts'
@@ -6,10 +6,10 @@ import type { Schema } from './document.ts'
 const MOST_ITEMS = 4
 const SAMPLES = 100
 
-/** Gives a value of the world that fits a field, if one is known. */
+/** An existing value of the world for a field, if one is known. */
 export type Suggest = (field: string, schema: Schema) => string | undefined
 
-/** What breaks programs that trust their input. */
+/** Strings that break programs which trust their input. */
 const HOSTILE_TEXTS = [
   '',
   ' ',
@@ -52,29 +52,29 @@ const HOSTILE_NUMBERS = [-1, -0, 0, 0.5, 1e21, 2 ** 31, 2 ** 53, -(2 ** 63), Num
 export class ValueMaker {
   readonly #random: SeededRandom
   readonly #suggest: Suggest
-  /** How likely a value is odd, from 0 to 1. */
-  readonly #boldness: number
-  /** Optional fields that are given more often than not. */
+  /** Probability that a value is mutated. */
+  readonly #mutationRate: number
+  /** Optional fields that are usually included. */
   readonly #usual: ReadonlySet<string>
 
   constructor(
     random: SeededRandom,
     suggest: Suggest,
-    options: { boldness: number; usual: ReadonlySet<string> },
+    options: { mutationRate: number; usual: ReadonlySet<string> },
   ) {
     this.#random = random
     this.#suggest = suggest
-    this.#boldness = options.boldness
+    this.#mutationRate = options.mutationRate
     this.#usual = options.usual
   }
 
-  /** Whether something is to be done wrong, or done at all. */
-  dares(share = 1): boolean {
-    return this.#random.next() < this.#boldness * share
+  /** Draws whether to mutate. */
+  mutates(share = 1): boolean {
+    return this.#random.next() < this.#mutationRate * share
   }
 
   make(field: string, schema: Schema): unknown {
-    if (this.dares()) return this.#random.next() < 0.5 ? this.#atBorder(schema) : this.#hostile()
+    if (this.mutates()) return this.#random.next() < 0.5 ? this.#boundary(schema) : this.#hostile()
     if (schema.anyOf !== undefined) return this.make(field, this.#random.pick(schema.anyOf))
     if (schema.const !== undefined) return schema.const
     if (schema.enum !== undefined) return this.#random.pick(schema.enum)
@@ -106,7 +106,7 @@ export class ValueMaker {
     return this.#random.pick([null, true, [], {}, [[]], [null], { __proto__: null, a: 1 }, nested(200)])
   }
 
-  #atBorder(schema: Schema): unknown {
+  #boundary(schema: Schema): unknown {
     const side = this.#random.between(-1, 1)
     switch (schema.type) {
       case 'string': {
@@ -144,7 +144,7 @@ export class ValueMaker {
     return Array.from({ length }, () => this.make(field, items))
   }
 
-  /** How often an optional field is given. A password takes the server a tenth of a second. */
+  /** How often an optional field is included. Hashing a password takes the server a tenth of a second. */
   #shareOf(name: string): number {
     if (name === 'password') return 0.05
     return this.#usual.has(name) ? 0.95 : 0.3
@@ -155,9 +155,9 @@ export class ValueMaker {
     const type = schema.properties?.type?.const
     for (const [name, property] of Object.entries(schema.properties ?? {})) {
       const isWanted = schema.required?.includes(name)
-        ? !this.dares(0.2)
+        ? !this.mutates(0.2)
         : this.#random.next() < this.#shareOf(name)
-      // The line of an import says in its type what its id is the id of.
+      // In an import line, the type determines the kind of id.
       const meaning = name === 'id' && type !== undefined ? `${type}_id` : name
       if (isWanted) made.push([name, this.make(meaning, property)])
     }
@@ -166,7 +166,7 @@ export class ValueMaker {
       for (let number = 0; number < count; number++)
         made.push([this.#suggest(field, {}) ?? this.hostileText(), this.make('', values)])
     }
-    if (this.dares(0.3)) made.push([this.#random.pick(['__proto__', 'constructor', 'extra']), { x: 1 }])
+    if (this.mutates(0.3)) made.push([this.#random.pick(['__proto__', 'constructor', 'extra']), { x: 1 }])
     return Object.fromEntries(made)
   }
 }
@@ -177,12 +177,12 @@ function nested(depth: number): unknown {
   return value
 }
 
-/** What must not follow cannot be drawn for, only looked at afterwards. */
+/** The generator does not support negative lookahead, so samples are filtered instead. */
 const LOOKAHEAD = /\(\?!(?:[^()]|\([^()]*\))*\)/g
 
 const samples = new Map<string, readonly string[]>()
 
-/** Texts that match a pattern; the same at every run. */
+/** Strings that match a pattern; the same in every run. */
 function samplesOf(pattern: string): readonly string[] {
   const known = samples.get(pattern)
   if (known !== undefined) return known

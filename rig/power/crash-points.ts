@@ -1,13 +1,13 @@
 import type { SeededRandom } from '../../src/kit/random.ts'
 import type { DiskEvent } from './recording.ts'
 
-/** Of a hundred points, how many are drawn from all of the recording; the others are where things are decided. */
+/** Share of crash points drawn uniformly. */
 const ANYWHERE = 0.5
 const NEAR = 2
 
 /**
- * Where the power is lost: after how many events, in ascending order. Half of the points are anywhere. The others are close
- * to the end of a sync, where acknowledgements hang on it, and to truncations, creations, removals and renames.
+ * Crash points as numbers of completed events, ascending. Half of them are uniform; the others are next to syncs, which
+ * acknowledgements depend on, and to truncations and directory operations.
  */
 export function crashPoints(events: readonly DiskEvent[], count: number, random: SeededRandom): number[] {
   const decisive = [...events.entries()].filter(([, each]) => each.kind !== 'write').map(([index]) => index)

@@ -1,24 +1,23 @@
 /**
- * The disk as a power loss could have left it. What a finished sync covers is there. Of everything after it the disk has
- * kept what it liked: sectors of 512 bytes, in any order, each as it was at any time since the sync. A name is in the
- * folder for certain only after a sync of the folder.
+ * Disk images as a power loss can leave them. Everything that a completed sync covers is there. Of later writes, any subset
+ * may be there: torn at sectors of 512 bytes and in any order. A directory entry is durable only after a sync of the folder.
  */
 import type { SeededRandom } from '../../src/kit/random.ts'
 import type { DiskEvent, Synced } from './recording.ts'
 
 const SECTOR = 512
 
-/** What became of that which was not synced. */
+/** What survives of the writes that were not synced. */
 export const FATES = [
-  /** All of it is gone. */
+  /** None of them. */
   'nothing kept',
-  /** All of it is there: the program was killed and the disk was not. */
+  /** All of them, as after a crash of the process alone. */
   'everything kept',
-  /** It is there in order up to some point, and the last write in part. */
+  /** The first ones, in order; the last of these is torn. */
   'a prefix kept',
-  /** Each write is there or not, and old ones may lie over new ones. */
+  /** A random subset of whole writes, reordered. */
   'some writes kept, in any order',
-  /** Each sector is as it was at some time since the sync. */
+  /** Each sector shows its content after a randomly chosen write. */
   'each sector from another time',
 ] as const
 export type Fate = (typeof FATES)[number]
@@ -64,39 +63,39 @@ export class Content {
   }
 }
 
-/** Goes through a recording and knows at each point what is safe and what is not. */
+/** Replays a recording and tracks which writes are durable and which are pending. */
 export class Disk {
   readonly #events: readonly DiskEvent[]
   #position = 0
-  readonly #safe = new Map<number, Content>()
-  readonly #unsafe = new Map<number, Change[]>()
-  #safeNames = new Map<string, number>()
-  #unsafeNames: Naming[] = []
+  readonly #durable = new Map<number, Content>()
+  readonly #pending = new Map<number, Change[]>()
+  #durableNames = new Map<string, number>()
+  #pendingNames: Naming[] = []
 
   constructor(events: readonly DiskEvent[]) {
     this.#events = events
   }
 
-  /** Lets the first `count` events happen, in all; never goes back. */
+  /** Replays up to event number `count`; never moves backwards. */
   advance(count: number): void {
     for (; this.#position < count; this.#position++) {
       const event = this.#events[this.#position]
       if (event === undefined) return
       if (event.kind === 'sync') this.#sync(event.of, event.began)
       else if (event.kind === 'write' || event.kind === 'truncate') this.#changesOf(event.file).push(event)
-      else this.#unsafeNames.push(event)
+      else this.#pendingNames.push(event)
     }
   }
 
-  /** The files by name, if the power were lost now. */
+  /** The files by name after a power loss at this point. */
   image(fate: Fate, random: SeededRandom): Map<string, Uint8Array> {
-    const names = new Map(this.#safeNames)
-    for (const naming of survivors(this.#unsafeNames, fate, random)) rename(names, naming)
+    const names = new Map(this.#durableNames)
+    for (const naming of survivors(this.#pendingNames, fate, random)) rename(names, naming)
     return new Map([...names].map(([name, file]) => [name, this.#contentOf(file, fate, random)]))
   }
 
   #contentOf(file: number, fate: Fate, random: SeededRandom): Uint8Array {
-    const content = this.#safe.get(file)?.copy() ?? new Content()
+    const content = this.#durable.get(file)?.copy() ?? new Content()
     const changes = this.#changesOf(file)
     if (fate === 'each sector from another time') keepSectors(content, changes, random)
     else if (fate === 'some writes kept, in any order') {
@@ -117,30 +116,30 @@ export class Disk {
 
   #sync(of: Synced, began: number): void {
     if (of === 'folder') {
-      for (const naming of this.#unsafeNames) if (naming.at <= began) rename(this.#safeNames, naming)
-      this.#unsafeNames = this.#unsafeNames.filter(each => each.at > began)
+      for (const naming of this.#pendingNames) if (naming.at <= began) rename(this.#durableNames, naming)
+      this.#pendingNames = this.#pendingNames.filter(each => each.at > began)
       return
     }
-    const content = this.#safe.get(of) ?? new Content()
-    this.#safe.set(of, content)
+    const content = this.#durable.get(of) ?? new Content()
+    this.#durable.set(of, content)
     const changes = this.#changesOf(of)
     for (const change of changes) if (change.at <= began) content.apply(change)
-    this.#unsafe.set(
+    this.#pending.set(
       of,
       changes.filter(each => each.at > began),
     )
   }
 
   #changesOf(file: number): Change[] {
-    const known = this.#unsafe.get(file)
+    const known = this.#pending.get(file)
     if (known !== undefined) return known
     const none: Change[] = []
-    this.#unsafe.set(file, none)
+    this.#pending.set(file, none)
     return none
   }
 }
 
-/** Those that are kept, in their order. */
+/** The survivors in their original order. */
 function survivors<T>(all: readonly T[], fate: Fate, random: SeededRandom): readonly T[] {
   if (fate === 'nothing kept') return []
   if (fate === 'everything kept') return all
@@ -149,8 +148,8 @@ function survivors<T>(all: readonly T[], fate: Fate, random: SeededRandom): read
 }
 
 /**
- * Each sector shows the state after one of the changes, drawn for it. So a sector that two writes share is never seen with
- * the second and without the first, which no disk could do.
+ * Each sector gets its content as of a randomly chosen change. A sector that two writes share is therefore never seen with
+ * the second write and without the first: the page cache cannot produce that.
  */
 function keepSectors(content: Content, changes: readonly Change[], random: SeededRandom): void {
   const lastKept = new Map<number, number>()

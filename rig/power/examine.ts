@@ -1,4 +1,4 @@
-/** Opens an image of the disk as Strand would after the power is back, and finds what is in it. */
+/** Opens a disk image as Strand does after a power loss, verifies it and reads its content. */
 import { Database } from 'bun:sqlite'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { ABSENT, type Found, HALF, type Judged, judgeImage, type RegisterWrite }
 import { LIVE, SPLIT_GROUP, type Subjects, THERE } from './mixed-writes.ts'
 
 export interface Examination extends Judged {
-  /** What is wrong with the store itself: pages, indexes, references, stream keys, the audit log. */
+  /** Problems of the store itself: pages, indexes, references, stream keys, the audit log. */
   readonly damage: readonly string[]
 }
 
@@ -20,14 +20,14 @@ export interface Expected {
   readonly masterKeys: readonly MasterKey[]
 }
 
-/** Puts an image into a folder of its own. */
+/** Writes an image to `folder`, replacing what is there. */
 export function writeImage(folder: string, image: ReadonlyMap<string, Uint8Array>): void {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { mode: 0o700 })
   for (const [name, bytes] of image) writeFileSync(join(folder, name), bytes, { mode: 0o600 })
 }
 
-/** Looks through the store in a folder and holds it against what was acknowledged at a position. */
+/** Verifies the store in a folder and compares it with what was acknowledged at a position. */
 export async function examine(folder: string, expected: Expected, position: number): Promise<Examination> {
   const damage = await damageIn(folder, expected.masterKeys)
   if (damage.length > 0) return { damage, lost: [], halfApplied: [] }
@@ -45,19 +45,19 @@ async function damageIn(folder: string, masterKeys: readonly MasterKey[]): Promi
   }
 }
 
-/** The very first start has a rollback journal. A server rolls it back when it opens the store; a reader cannot. */
+/** The first start creates the file under a rollback journal. A server rolls it back on open; a read-only check cannot. */
 function rollBack(file: string): void {
   if (existsSync(file) && existsSync(`${file}-journal`)) openSqlite(file, 'write').close()
 }
 
-/** Before the first commit there is no store, or an empty one; the server makes its tables when it starts again. */
+/** Before the first commit there is no store, or an empty one; the server creates its tables on the next start. */
 function hasTables(file: string): boolean {
   if (!existsSync(file)) return false
   try {
     using store = new Database(file, { readonly: true })
     return store.query('select 1 from sqlite_schema limit 1').all().length > 0
   } catch {
-    // Unreadable: that is for the examination to say.
+    // Unreadable: verification reports why.
     return true
   }
 }
@@ -85,7 +85,7 @@ function findIn(file: string, { groups, channels, markers, tokens }: Subjects): 
     const ids = groups.get(key)
     if (ids !== undefined) {
       const rows = ids.map(id => entitlements.get(id))
-      // Its halves have times of their own even when both are there: only the statuses tell.
+      // Two requests have two update times, so only the statuses are compared.
       return key === SPLIT_GROUP ? batchOf(rows.map(row => row && { status: row.status })) : batchOf(rows)
     }
     const channel = channels.get(key)

@@ -1,33 +1,33 @@
 /**
- * What a client was told, and what of it must be found after a power loss. Everything that is written belongs to a register
- * with one writer: the status of a group of entitlements, whether a channel is live, whether a marker is there. A position
- * is the size of the recorder's log: what was acknowledged at a position is on disk at every later one, or it is lost.
+ * The acknowledgement journal. Each write belongs to a register with a single writer: the status of a group of entitlements,
+ * whether a channel is live, whether a marker exists. Positions are sizes of the recorder's log: a write that was
+ * acknowledged at a position must be on disk after a power loss at any later one.
  */
 export interface RegisterWrite {
   readonly value: string
   readonly sent: number
-  /** Absent while it is under way. */
+  /** Absent while the request is in flight. */
   acknowledged?: number
-  /** Between which times of the wall clock, in milliseconds, the server took it. */
+  /** Wall clock bounds of the time that the server stored, in milliseconds. */
   readonly from: number
   to: number
 }
 
-/** A register as an image of the disk shows it. */
+/** The state of a register in a disk image. */
 export interface Found {
   readonly value: string
-  /** The time that the server gave the write, in milliseconds, where the rows have one. */
+  /** `last_updated` in milliseconds, for entitlements. */
   readonly at?: number
 }
 
 type Verdict = 'held' | 'lost' | 'half applied'
 
-/** Rows of one batch that do not agree. */
+/** The rows of one batch disagree. */
 export const HALF = 'half'
-/** A register that nothing was written to, or whose row was deleted. */
+/** Nothing was written yet, or the row was deleted. */
 export const ABSENT = 'absent'
 
-/** The clock of a row has milliseconds, and two writes within one of them are told apart by moving the later one. */
+/** `last_updated` always increases, so a second write within a millisecond is stored slightly in the future. */
 const CLOCK_SLACK_MILLISECONDS = 2
 
 export class Journal {
@@ -51,7 +51,7 @@ export class Journal {
     return this.#registers.get(key)?.at(-1)?.value ?? ABSENT
   }
 
-  /** Notes a write before it is sent, and its answer. Whoever sends throws if it was not a success. */
+  /** Records a write before it is sent and when it is acknowledged. `send` throws unless the write succeeded. */
   async write<T>(key: string, value: string, send: () => Promise<T>): Promise<T> {
     const write: RegisterWrite = { value, sent: this.#position(), from: Date.now(), to: Infinity }
     this.#add(key, write)
@@ -60,7 +60,7 @@ export class Journal {
     return answer
   }
 
-  /** The same where the key is known from the answer only. */
+  /** The same for a key that only the response contains. */
   async create<T>(value: string, keyOf: (answer: T) => string, send: () => Promise<T>): Promise<T> {
     const write: RegisterWrite = { value, sent: this.#position(), from: Date.now(), to: Infinity }
     const answer = await send()
@@ -79,7 +79,7 @@ export class Journal {
   }
 }
 
-/** What must be there at a position: the last write that was acknowledged, or the one that was under way. */
+/** Expects the last write acknowledged before `position`, or the one in flight. */
 export function judgeRegister(writes: readonly RegisterWrite[], found: Found, position: number): Verdict {
   if (found.value === HALF) return 'half applied'
   const last = writes.findLastIndex(each => (each.acknowledged ?? Infinity) <= position)
@@ -99,7 +99,7 @@ export interface Judged {
   readonly halfApplied: readonly string[]
 }
 
-/** Holds everything that was found against the journal. */
+/** Compares an image with the journal. */
 export function judgeImage(
   registers: ReadonlyMap<string, readonly RegisterWrite[]>,
   find: (key: string) => Found,

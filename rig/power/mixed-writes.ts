@@ -1,4 +1,4 @@
-/** Writes of every kind that callers depend on, each noted in the journal before it is sent and when it is answered. */
+/** The load: durable writes of every kind, each recorded in the journal. */
 import { hashOf } from '../../src/auth/tokens.ts'
 import type { Caller } from '../load/caller.ts'
 import type { TokenHolder, World } from '../world.ts'
@@ -7,7 +7,7 @@ import { ABSENT, type Journal } from './journal.ts'
 const GROUPS = 4
 const GROUP_SIZE = 100
 const GRANT_SIZE = 20
-/** Of each kind of write, how many in a round of the load. */
+/** Writes of each kind per round. */
 const UPDATES_A_ROUND = 6
 
 const CLAIMED = 'CLAIMED'
@@ -15,10 +15,10 @@ const FULFILLED = 'FULFILLED'
 export const LIVE = 'live'
 export const THERE = 'there'
 
-/** The planted bug: a batch that is written in two halves, as a server with two transactions would write it. */
+/** Planted bug: a batch written by two requests, like a server that splits it over two transactions. */
 export const SPLIT_GROUP = 'group split'
 
-/** What the keys of the journal stand for in the store. */
+/** Maps journal keys to what is in the store. */
 export interface Subjects {
   readonly groups: ReadonlyMap<string, readonly string[]>
   readonly channels: ReadonlyMap<string, string>
@@ -53,12 +53,12 @@ export class MixedWrites {
     }
   }
 
-  /** Grants what the rounds write to. */
+  /** Grants the entitlements that the rounds update. */
   async begin(): Promise<void> {
     for (const key of [...this.#updatedGroups(), SPLIT_GROUP]) await this.#grant(key, GROUP_SIZE)
   }
 
-  /** A bounded number of writes of each kind, all kinds at the same time. */
+  /** A fixed number of writes of each kind, all kinds concurrently. */
   async round(): Promise<void> {
     const repeat = async (times: number, work: () => Promise<unknown>) => {
       for (let time = 0; time < times; time++) await work()
@@ -145,7 +145,7 @@ export class MixedWrites {
     )
   }
 
-  /** Issues a token, and ends every second one. */
+  /** Issues a token and revokes every second one. */
   async #issueAndEnd(users: readonly TokenHolder[]): Promise<void> {
     const token = this.#world.operatorToken
     const path = '/control/tokens'

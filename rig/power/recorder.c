@@ -1,14 +1,13 @@
 /*
- * Records what a program asks of the disk below one folder, for LD_PRELOAD. Every write, truncation, creation, removal,
- * rename and finished sync becomes a record in a log, in the order in which they took effect. From the log, images of the
- * disk are made as a power loss could have left it (disk.ts).
+ * An LD_PRELOAD library that records file system calls below one folder: every write, truncate, create, unlink, rename and
+ * completed sync, in the order in which they took effect. disk.ts replays the log into disk images after a power loss.
  *
- *   RECORDER_FOLDER      the folder, absolute and without symbolic links; its files are recorded, subfolders are not
- *   RECORDER_LOG         the log; records are appended
+ *   RECORDER_FOLDER   absolute path without symbolic links; files directly in it are recorded
+ *   RECORDER_LOG      the log file; records are appended
  *
- * A write is done and recorded under one lock, so the order of records is the order of effects. A sync is not under the
- * lock: it covers what was recorded before it began, and counts from the moment it has ended. Shared memory files (-shm)
- * are no part of what survives and are left out.
+ * A call and its record are made under one lock, so the order of records is the order of effects. Syncs are not made under
+ * the lock: a sync covers what was recorded before it began and takes effect when it has returned. Shared memory files
+ * (-shm) do not survive a power loss and are not recorded.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -87,7 +86,7 @@ static void give_up(const char *why) {
   abort();
 }
 
-/* Appends a record; the lock is held. A log with a hole would be judged as a disk that lost something. */
+/* Appends a record; the caller holds the lock. A gap in the log would look like a lost write, so failing is fatal. */
 static void append(enum kind kind, uint64_t file, uint64_t offset, const void *payload, size_t length) {
   struct record head = {kind, (uint32_t)length, file, offset};
   struct iovec parts[2] = {{&head, sizeof head}, {(void *)payload, length}};
@@ -97,7 +96,7 @@ static void append(enum kind kind, uint64_t file, uint64_t offset, const void *p
   log_size += wanted;
 }
 
-/* The name within the folder; NULL for what is not recorded. "" is the folder itself. */
+/* The name within the folder, "" for the folder itself, NULL if not recorded. */
 static const char *name_of(const char *path) {
   if (log_fd < 0 || strncmp(path, folder, folder_length) != 0) return NULL;
   const char *rest = path + folder_length;

@@ -1,6 +1,6 @@
-/** Reads the log of `recorder.c`: what was asked of the disk, in the order in which it took effect. */
+/** Parses the log of `recorder.c`: file system calls in the order in which they took effect. */
 
-/** Of whom a sync tells that it is on disk: a file by its number, or the folder with its names. */
+/** What was synced: a file, or the folder with its entries. */
 export type Synced = number | 'folder'
 
 export type DiskEvent = (
@@ -9,10 +9,10 @@ export type DiskEvent = (
   | { readonly kind: 'create'; readonly file: number; readonly name: string }
   | { readonly kind: 'unlink'; readonly name: string }
   | { readonly kind: 'rename'; readonly from: string; readonly to: string }
-  /** A sync has ended. It covers every event before `began`, which is a position in the log. */
+  /** A completed sync. It covers every event before the log position `began`. */
   | { readonly kind: 'sync'; readonly of: Synced; readonly began: number }
 ) & {
-  /** Where its record ends: the size that the log had when it had just happened. */
+  /** The size of the log after this event. */
   readonly at: number
 }
 
@@ -21,8 +21,8 @@ const FOLDER_ITSELF = 0
 const Kind = { write: 1, truncate: 2, create: 3, unlink: 4, rename: 5, syncBegin: 6, syncEnd: 7 }
 
 /**
- * The recorder knows files by inode. An inode is used again after its file is gone, so each created file gets a number.
- * A record that was cut off, because the program was killed while writing it, ends the log.
+ * The recorder identifies files by inode. Inodes are reused, so each created file gets a number here. A truncated last
+ * record, from a process that was killed while writing it, is dropped.
  */
 export function parseRecording(log: Uint8Array): DiskEvent[] {
   const view = new DataView(log.buffer, log.byteOffset, log.byteLength)

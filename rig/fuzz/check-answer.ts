@@ -1,4 +1,4 @@
-/** Holds an answer against the document: what is wrong with it, in a sentence each. */
+/** Checks a response against the OpenAPI document. Returns one sentence per violation. */
 import { STATUS_CODES } from 'node:http'
 import type { RawAnswer, Silence } from './connection.ts'
 import type { ApiDocument, DescribedOperation, Schema } from './document.ts'
@@ -6,7 +6,7 @@ import type { FuzzRequest } from './request.ts'
 import { complaintsAbout } from './schema-check.ts'
 
 const LINES = 'application/x-ndjson'
-/** The version of the protocol may be what was broken. */
+/** The protocol version may be what was mutated. */
 const VERSION_NOT_SUPPORTED = 505
 const SHORTEST_SECRET = 12
 /** A token, code, client secret or stream key. */
@@ -53,7 +53,7 @@ function bodyViolations(
   return status < 400 || complaints.length > 0 ? complaints : failureViolations(status, value)
 }
 
-/** One line of an answer that has lines. A failure on the way is the last one of them. */
+/** A line of a streamed response, which reports a late failure as its last line. */
 function lineViolations(line: string, schema: Schema, named: Named): string[] {
   if (line === '') return []
   const value = parsed(line) as { failure?: { status: number } } | undefined
@@ -78,12 +78,12 @@ function headerViolations({ status, headers }: RawAnswer): string[] {
   return [
     ...(headers.has('x-request-id') ? [] : ['no X-Request-Id']),
     ...(status === 429 && !/^[0-9]+$/.test(headers.get('ratelimit-reset') ?? headers.get('retry-after') ?? '')
-      ? ['a 429 that does not tell when to come again']
+      ? ['a 429 without Ratelimit-Reset or Retry-After']
       : []),
   ]
 }
 
-/** Secrets in a refusal: any at all, or the one that was sent. */
+/** Secrets in an error response: any known format, or the one that was sent. */
 function leakedSecrets({ headers, body }: RawAnswer, request: FuzzRequest): string[] {
   const said = [...headers.values(), body.toString('utf8')].join('\n')
   const authorization = request.headers.find(([name]) => name === 'Authorization')?.[1] ?? ''
