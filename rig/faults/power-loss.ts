@@ -24,13 +24,15 @@ import type { Finding, Pace, Site, Trial } from './fault.ts'
 import { atMost, noted, shown } from './findings.ts'
 
 const STREAMS = 20
+/** Per server lifetime: enough for a checkpoint of the write-ahead log while it serves. */
+const LOAD_ROUNDS = 2
 const IMAGES_A_ROUND = 100
 const RECORDER = join(import.meta.dirname, '..', 'power', 'recorder.c')
 
 export const powerLoss: Trial = {
   name: 'power-loss',
   what: 'writes and syncs of an embedded store are recorded and replayed into disk images after a power loss',
-  seconds: pace => 12 + imagesOf(pace) / 8,
+  seconds: pace => 12 + imagesOf(pace) / 12,
   run: async site => {
     const recorded = await record(site).catch(unrecorded)
     if (!('events' in recorded)) return [recorded]
@@ -45,9 +47,6 @@ export const powerLoss: Trial = {
 }
 
 const imagesOf = (pace: Pace) => pace.rounds * IMAGES_A_ROUND
-
-/** Enough writes for several checkpoints of the write-ahead log. */
-const loadRoundsOf = (pace: Pace) => (pace.name === 'quick' ? 2 : 4)
 
 /** A goal that could not be checked has not held. */
 function unrecorded(error: unknown): Finding {
@@ -70,7 +69,7 @@ interface Recorded {
 }
 
 /** Records two server lifetimes, so that the removal and creation of the write-ahead log are among the events. */
-async function record({ folder: given, lifetime, pace }: Site): Promise<Recorded> {
+async function record({ folder: given, lifetime }: Site): Promise<Recorded> {
   const folder = join(realpathSync(given), 'power-loss')
   mkdirSync(folder)
   const log = join(folder, 'recording')
@@ -99,10 +98,10 @@ async function record({ folder: given, lifetime, pace }: Site): Promise<Recorded
   const journal = new Journal(() => statSync(log).size)
   const writes = new MixedWrites(caller, world, journal)
   await writes.begin()
-  for (let round = 0; round < loadRoundsOf(pace); round++) await writes.round()
+  for (let round = 0; round < LOAD_ROUNDS; round++) await writes.round()
   await node.stop()
   await node.start()
-  for (let round = 0; round < loadRoundsOf(pace); round++) await writes.round()
+  for (let round = 0; round < LOAD_ROUNDS; round++) await writes.round()
   await node.stop()
   const events = parseRecording(readFileSync(log))
   return {
