@@ -1,7 +1,7 @@
-/** A run: the stage and the world are made, the faults strike one after the other, the report is kept. */
+/** A run: the trials, then the stage and the world are made, the faults strike one after the other, the report is kept. */
 import type { Lifetime } from '../src/kit/lifetime.ts'
 import { keepResults, showInReadme } from '../tools/keep.ts'
-import type { Finding, Ground } from './faults/fault.ts'
+import type { Fault, Finding, Ground, Trial } from './faults/fault.ts'
 import { makeReport, type Shown, toMarkdown } from './figures.ts'
 import { untilNodesAgree } from './load/agreement.ts'
 import { Caller } from './load/caller.ts'
@@ -29,22 +29,25 @@ export async function runEverything(plan: Plan, folder: string, lifetime: Lifeti
       ground = { stage, world, pace: plan.pace }
     },
   }
-  const strikes = plan.chosen.map(
-    (fault): Step => ({
-      name: `${fault.name}: ${fault.what}`,
-      seconds: fault.seconds(plan.pace),
-      run: async () => {
-        if (ground === undefined) throw new Error('there is no stage')
-        const findings = (await fault.strike(ground)).map(plan.safety ? judgedForSafety : judgedForAll)
-        for (const each of findings) say(`  ${each.verdict.padEnd(6)} ${each.asked}: ${each.measured}`)
-        shown.push({ fault: fault.name, what: fault.what, findings })
-      },
-    }),
-  )
+  const stepOf = (entry: Fault | Trial): Step => ({
+    name: `${entry.name}: ${entry.what}`,
+    seconds: entry.seconds(plan.pace),
+    run: async () => {
+      const found = needsCluster(entry)
+        ? await entry.strike(ground ?? missingStage())
+        : await entry.run({ folder, lifetime, pace: plan.pace })
+      const findings = found.map(plan.safety ? judgedForSafety : judgedForAll)
+      for (const each of findings) say(`  ${each.verdict.padEnd(6)} ${each.asked}: ${each.measured}`)
+      shown.push({ fault: entry.name, what: entry.what, findings })
+    },
+  })
+  // Trials come first: beside them, a cluster would only take time.
+  const trials = plan.chosen.filter(entry => !needsCluster(entry)).map(stepOf)
+  const strikes = plan.chosen.filter(needsCluster).map(stepOf)
   const publish = () => {
     const hosts = plan.hosts === 'all' ? 'all three addresses' : 'one address that leads to the primary'
-    const { seconds, rounds } = plan.pace
-    const circumstances = `${plan.streams} live streams, faults of ${seconds} s and ${rounds} rounds, nodes told ${hosts}`
+    const { seconds, rounds, seed } = plan.pace
+    const circumstances = `${plan.streams} live streams, faults of ${seconds} s and ${rounds} rounds, nodes told ${hosts}, seed ${seed}`
     const report = makeReport(circumstances, shown)
     const markdown = toMarkdown(report)
     keepResults(HOME, { '.json': `${JSON.stringify(report, undefined, 2)}\n`, '.md': markdown })
@@ -52,11 +55,17 @@ export async function runEverything(plan: Plan, folder: string, lifetime: Lifeti
     if (plan.write && shown.length === plan.chosen.length) showInReadme(HOME, 'report', markdown)
   }
   try {
-    await runSteps([making, ...strikes])
+    await runSteps([...trials, ...(strikes.length > 0 ? [making] : []), ...strikes])
   } finally {
     if (shown.length > 0) publish()
   }
   return shown.every(each => each.findings.every(finding => finding.verdict !== 'broken'))
+}
+
+const needsCluster = (entry: Fault | Trial): entry is Fault => 'strike' in entry
+
+function missingStage(): never {
+  throw new Error('there is no stage')
 }
 
 const judgedForAll = (finding: Finding): Finding => finding

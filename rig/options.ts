@@ -1,22 +1,24 @@
 import { parseArgs } from 'node:util'
-import type { Fault, Pace } from './faults/fault.ts'
+import type { Fault, Pace, Trial } from './faults/fault.ts'
 import { faults, quickFaults } from './faults/index.ts'
 import type { Hosts } from './stage.ts'
 
 export const USAGE = `npm run rig -- [flags]
-  --quick          a small world, short faults, ${quickFaults.length} of them: under two minutes
+  --quick          a small world, short faults, ${quickFaults.length} of them: under three minutes
   --only <fault>   one fault; may be given again:
                    ${faults.map(each => `${each.name.padEnd(16)} ${each.what}`).join('\n                   ')}
   --safety         judge what must never happen, and only note how fast things go: for machines that do other work too
   --seconds <n>    how long a fault lasts that lasts; 20
   --rounds <n>     how often a fault strikes that strikes; 5
   --streams <n>    live streams; 500
+  --requests <n>   requests that openapi-fuzz sends, half of them to each engine; 40000
+  --seed <n>       for what power-loss and openapi-fuzz draw at random; default: random
   --one-host       each node is told one address that leads to the primary, instead of all three
   --keep           leave the folder with the logs of all servers
   --write          put the report into rig/README.md; wants all faults`
 
 export interface Plan {
-  readonly chosen: readonly Fault[]
+  readonly chosen: readonly (Fault | Trial)[]
   readonly pace: Pace
   readonly streams: number
   readonly hosts: Hosts
@@ -36,6 +38,8 @@ export function readPlan(words: readonly string[]): Plan | 'help' {
       seconds: { type: 'string' },
       rounds: { type: 'string' },
       streams: { type: 'string' },
+      requests: { type: 'string' },
+      seed: { type: 'string' },
       'one-host': { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
@@ -48,7 +52,11 @@ export function readPlan(words: readonly string[]): Plan | 'help' {
   if (unknown.length > 0) throw new Error(`no fault is called ${unknown.join(', ')}`)
   if (flags.write && (quick || only.length > 0 || flags.safety))
     throw new Error('--write wants all faults and all goals')
-  const number = (name: 'seconds' | 'rounds' | 'streams', standard: number, least: number): number => {
+  const number = (
+    name: 'seconds' | 'rounds' | 'streams' | 'requests' | 'seed',
+    standard: number,
+    least: number,
+  ): number => {
     const value = Number(flags[name] ?? standard)
     if (!Number.isInteger(value) || value < least)
       throw new Error(`--${name} must be a whole number of at least ${least}`)
@@ -60,6 +68,8 @@ export function readPlan(words: readonly string[]): Plan | 'help' {
       name: quick ? 'quick' : 'usual',
       seconds: number('seconds', quick ? 5 : 20, 1),
       rounds: number('rounds', quick ? 1 : 5, 1),
+      requests: number('requests', quick ? 4000 : 40_000, 1),
+      seed: number('seed', Math.floor(Math.random() * 1_000_000), 0),
     },
     streams: number('streams', quick ? 150 : 500, 100),
     hosts: flags['one-host'] ? 'one' : 'all',

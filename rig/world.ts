@@ -31,6 +31,7 @@ export interface World {
   readonly modest: TokenHolder
   /** Users who never go live. */
   readonly silent: readonly string[]
+  readonly clientId: string
   readonly benefitId: string
   readonly gameId: string
 }
@@ -85,6 +86,7 @@ export async function makeWorld(
     greedy: await withToken(silent[0] ?? ''),
     modest: await withToken(silent[1] ?? ''),
     silent,
+    clientId: client.id,
     benefitId: benefit.id,
     gameId: game.id,
   }

@@ -1,3 +1,4 @@
+import type { Lifetime } from '../../src/kit/lifetime.ts'
 import { Load, type Recorded } from '../load/load.ts'
 import type { Stage } from '../stage.ts'
 import type { World } from '../world.ts'
@@ -9,6 +10,10 @@ export interface Pace {
   readonly seconds: number
   /** How often a fault strikes that strikes. */
   readonly rounds: number
+  /** How many requests a fuzzer sends. */
+  readonly requests: number
+  /** Seed of everything that the trials draw at random. */
+  readonly seed: number
 }
 
 export interface Ground {
@@ -29,14 +34,30 @@ export interface Finding {
   readonly isOfSpeed?: boolean
 }
 
-export interface Fault {
+interface Entry {
   /** Also the name of its file. */
   readonly name: string
   /** In a sentence, what is done to the servers. */
   readonly what: string
   /** About how long it takes, in seconds. */
   seconds(pace: Pace): number
+}
+
+/** Breaks something in the cluster. */
+export interface Fault extends Entry {
   strike(ground: Ground): Promise<Finding[]>
+}
+
+/** What a trial is given: a folder for its files, and a lifetime that closes what it opens. */
+export interface Site {
+  readonly folder: string
+  readonly lifetime: Lifetime
+  readonly pace: Pace
+}
+
+/** Needs no cluster: it starts the servers that it tests. */
+export interface Trial extends Entry {
+  run(site: Site): Promise<Finding[]>
 }
 
 const CALM_MILLISECONDS = 2000

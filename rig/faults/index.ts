@@ -5,19 +5,23 @@ import { deadlock } from './deadlock.ts'
 import { failoverKill } from './failover-kill.ts'
 import { failoverUnfenced } from './failover-unfenced.ts'
 import { failoverZombie } from './failover-zombie.ts'
-import type { Fault } from './fault.ts'
+import type { Fault, Trial } from './fault.ts'
 import { forkedFeed } from './forked-feed.ts'
 import { nodeKill } from './node-kill.ts'
 import { nodePause } from './node-pause.ts'
+import { openapiFuzz } from './openapi-fuzz.ts'
 import { partition } from './partition.ts'
 import { poolExhaustion } from './pool-exhaustion.ts'
+import { powerLoss } from './power-loss.ts'
 import { propagation } from './propagation.ts'
 import { rateLimit } from './rate-limit.ts'
 import { rollingRestart } from './rolling-restart.ts'
 import { standbysLost } from './standbys-lost.ts'
 
-/** In the order in which they strike: those that only look come first. */
-export const faults: readonly Fault[] = [
+/** In the order in which they strike: those with servers of their own come first, and then those that only look. */
+export const faults: readonly (Fault | Trial)[] = [
+  powerLoss,
+  openapiFuzz,
   propagation,
   churnPaging,
   rateLimit,
@@ -37,7 +41,9 @@ export const faults: readonly Fault[] = [
 ]
 
 /** What a short run strikes with: one of each kind. */
-export const quickFaults: readonly Fault[] = [
+export const quickFaults: readonly (Fault | Trial)[] = [
+  powerLoss,
+  openapiFuzz,
   churnPaging,
   rateLimit,
   deadlock,

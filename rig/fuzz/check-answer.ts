@@ -1,0 +1,101 @@
+/** Checks a response against the OpenAPI document. Returns one sentence per violation. */
+import { STATUS_CODES } from 'node:http'
+import type { RawAnswer, Silence } from './connection.ts'
+import type { ApiDocument, DescribedOperation, Schema } from './document.ts'
+import type { FuzzRequest } from './request.ts'
+import { complaintsAbout } from './schema-check.ts'
+
+const LINES = 'application/x-ndjson'
+/** The protocol version may be what was mutated. */
+const VERSION_NOT_SUPPORTED = 505
+const SHORTEST_SECRET = 12
+/** A token, code, client secret or stream key. */
+export const SECRET =
+  /\bs(?:app|usr|ref|sec|opr|ses|cod)_[A-Za-z0-9]{38}\b|\blive_[0-9]{1,19}_[A-Za-z0-9]{30}\b/
+
+export interface Exchange {
+  readonly operation: DescribedOperation
+  readonly request: FuzzRequest
+  readonly answer: RawAnswer | Silence
+}
+
+type Named = ApiDocument['components']['schemas']
+
+export function violationsOf({ operation, request, answer }: Exchange, named: Named): string[] {
+  if (typeof answer === 'string') return request.isBroken && answer === 'hung up' ? [] : [answer]
+  const { status } = answer
+  const leaks = status >= 400 ? leakedSecrets(answer, request) : []
+  if (request.isBroken) {
+    const isOurs = status >= 500 && status !== VERSION_NOT_SUPPORTED
+    return isOurs ? [`status ${status}`, ...leaks] : leaks
+  }
+  if (status >= 500) return [`status ${status}`, ...leaks]
+  const declared = operation.responses[String(status)]
+  if (declared === undefined) return [`status ${status} is not declared`, ...leaks]
+  return [...bodyViolations(answer, declared.content, named), ...headerViolations(answer), ...leaks]
+}
+
+function bodyViolations(
+  { status, headers, body }: RawAnswer,
+  content: DescribedOperation['responses'][string]['content'],
+  named: Named,
+): string[] {
+  const [declared] = Object.entries(content ?? {})
+  if (declared === undefined) return body.length === 0 ? [] : ['a body where none is declared']
+  const [type, { schema }] = declared
+  const sent = headers.get('content-type')
+  if (sent !== type) return [`content type ${sent}, declared is ${type}`]
+  const text = body.toString('utf8')
+  if (type === LINES) return text.split('\n').flatMap(line => lineViolations(line, schema, named))
+  const value = parsed(text)
+  if (value === undefined) return ['the body is not JSON']
+  const complaints = complaintsAbout(value, schema, named)
+  return status < 400 || complaints.length > 0 ? complaints : failureViolations(status, value)
+}
+
+/** A line of a streamed response, which reports a late failure as its last line. */
+function lineViolations(line: string, schema: Schema, named: Named): string[] {
+  if (line === '') return []
+  const value = parsed(line) as { failure?: { status: number } } | undefined
+  if (value === undefined) return ['a line of the body is not JSON']
+  const failed = value.failure !== undefined && value.failure.status >= 500
+  return failed ? [`a line with status ${value.failure?.status}`] : complaintsAbout(value, schema, named)
+}
+
+/** D-4. The OAuth side has no `error`. */
+function failureViolations(status: number, value: unknown): string[] {
+  const body = value as { status: number; error?: string; message: string }
+  return [
+    ...(body.status === status ? [] : [`status ${body.status} in the body of a ${status}`]),
+    ...(body.error === undefined || body.error === STATUS_CODES[status]
+      ? []
+      : [`error "${body.error}" in the body of a ${status}`]),
+    ...(body.message === '' ? ['an empty message'] : []),
+  ]
+}
+
+function headerViolations({ status, headers }: RawAnswer): string[] {
+  return [
+    ...(headers.has('x-request-id') ? [] : ['no X-Request-Id']),
+    ...(status === 429 && !/^[0-9]+$/.test(headers.get('ratelimit-reset') ?? headers.get('retry-after') ?? '')
+      ? ['a 429 without Ratelimit-Reset or Retry-After']
+      : []),
+  ]
+}
+
+/** Secrets in an error response: any known format, or the one that was sent. */
+function leakedSecrets({ headers, body }: RawAnswer, request: FuzzRequest): string[] {
+  const said = [...headers.values(), body.toString('utf8')].join('\n')
+  const authorization = request.headers.find(([name]) => name === 'Authorization')?.[1] ?? ''
+  const sent = authorization.slice(authorization.indexOf(' ') + 1)
+  const hasSent = sent.length >= SHORTEST_SECRET && said.includes(sent)
+  return hasSent || SECRET.test(said) ? ['a secret is in the answer'] : []
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * A JSON Schema validator that is independent of the server's, so that it does not share its bugs. It supports the keywords
+ * that the document uses and rejects any other.
+ */
+import type { ApiDocument, Schema } from './document.ts'
+
+const MEANT_FOR_READERS = new Set([
+  'description',
+  'examples',
+  'hint',
+  'size',
+  'kept',
+  'secret',
+  'refersTo',
+  'numberIsText',
+  'nullIsAbsent',
+])
+const CHECKED = new Set([
+  '$ref',
+  'type',
+  'enum',
+  'const',
+  'anyOf',
+  'properties',
+  'patternProperties',
+  'required',
+  'maxProperties',
+  'items',
+  'minItems',
+  'maxItems',
+  'pattern',
+  'minLength',
+  'maxLength',
+  'minimum',
+  'maximum',
+])
+
+type Named = ApiDocument['components']['schemas']
+
+/** Violations with their location. Unlisted fields are violations too. */
+export function complaintsAbout(value: unknown, schema: Schema, named: Named, at = ''): string[] {
+  for (const keyword of Object.keys(schema)) {
+    if (!CHECKED.has(keyword) && !MEANT_FOR_READERS.has(keyword))
+      throw new Error(`the document uses the keyword "${keyword}", which the fuzzer does not check`)
+  }
+  if (schema.$ref !== undefined) return complaintsAbout(value, resolve(schema.$ref, named), named, at)
+  if (schema.anyOf !== undefined) {
+    const variants = schema.anyOf.map(variant => complaintsAbout(value, variant, named, at))
+    if (variants.some(complaints => complaints.length === 0)) return []
+    return [`${at || '/'} is none of ${variants.length} variants: ${JSON.stringify(value)?.slice(0, 200)}`]
+  }
+  const wrong = (why: string) => [`${at || '/'} ${why}: ${JSON.stringify(value)?.slice(0, 200)}`]
+  if (schema.type !== undefined && !isOfType(value, schema.type))
+    return wrong(`is not of type ${schema.type}`)
+  if (schema.enum !== undefined && !schema.enum.includes(value as string))
+    return wrong('is none of the values')
+  if (schema.const !== undefined && value !== schema.const) return wrong(`is not "${schema.const}"`)
+  if (typeof value === 'string') return textComplaint(value, schema).flatMap(wrong)
+  if (typeof value === 'number') return numberComplaint(value, schema).flatMap(wrong)
+  if (Array.isArray(value)) {
+    const { items, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema
+    if (value.length < minItems || value.length > maxItems) return wrong(`has ${value.length} items`)
+    if (items === undefined) return []
+    return value.flatMap((item, index) => complaintsAbout(item, items, named, `${at}/${index}`))
+  }
+  return isObject(value) ? fieldComplaints(value, schema, named, at) : []
+}
+
+function fieldComplaints(
+  value: Readonly<Record<string, unknown>>,
+  { properties, patternProperties, required = [], maxProperties = Number.POSITIVE_INFINITY }: Schema,
+  named: Named,
+  at: string,
+): string[] {
+  const names = Object.keys(value)
+  const missing = required.filter(name => !Object.hasOwn(value, name))
+  const schemasOf = (name: string): Schema[] => [
+    ...(properties !== undefined && Object.hasOwn(properties, name) ? [properties[name] as Schema] : []),
+    ...Object.entries(patternProperties ?? {})
+      .filter(([pattern]) => new RegExp(pattern, 'u').test(name))
+      .map(([, each]) => each),
+  ]
+  const isListed = properties !== undefined || patternProperties !== undefined
+  return [
+    ...missing.map(name => `${at}/${name} is missing`),
+    ...(names.length > maxProperties ? [`${at || '/'} has ${names.length} fields`] : []),
+    ...names.flatMap(name => {
+      const schemas = schemasOf(name)
+      if (schemas.length === 0) return isListed ? [`${at}/${name} is not listed`] : []
+      return schemas.flatMap(each => complaintsAbout(value[name], each, named, `${at}/${name}`))
+    }),
+  ]
+}
+
+function textComplaint(text: string, { pattern, minLength = 0, maxLength }: Schema): string[] {
+  const length = [...text].length
+  if (pattern !== undefined && !new RegExp(pattern, 'u').test(text)) return [`does not match ${pattern}`]
+  if (length < minLength || length > (maxLength ?? Number.POSITIVE_INFINITY))
+    return [`has ${length} characters`]
+  return []
+}
+
+function numberComplaint(value: number, schema: Schema): string[] {
+  const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = schema
+  return value < minimum || value > maximum ? [`is not within ${minimum} and ${maximum}`] : []
+}
+
+function isOfType(value: unknown, type: NonNullable<Schema['type']>): boolean {
+  switch (type) {
+    case 'null':
+      return value === null
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+      return isObject(value)
+    case 'integer':
+      return Number.isInteger(value)
+    default:
+      return typeof value === type
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function resolve(reference: string, named: Named): Schema {
+  const schema = named[reference.replace('#/components/schemas/', '')]
+  if (schema === undefined) throw new Error(`the document refers to ${reference}, which it does not have`)
+  return schema
+}
