@@ -9,8 +9,8 @@ const postgres = await startPostgres().catch((error: unknown) => {
   console.error(`\n!!! SKIPPED: every test on PostgreSQL. It could not be started: ${error}\n`)
   return undefined
 })
-const [chromium, nginx, haproxy, pgbouncer, zsh, fish, promtool, pytest, systemdAnalyze] = await findPrograms(
-  [
+const [chromium, nginx, haproxy, pgbouncer, zsh, fish, promtool, pytest, systemdAnalyze, compiler] =
+  await findPrograms([
     {
       names: ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
       package: 'chromium',
@@ -24,8 +24,8 @@ const [chromium, nginx, haproxy, pgbouncer, zsh, fish, promtool, pytest, systemd
     { names: ['promtool'], package: 'prometheus', skipped: 'what Prometheus says of metrics and alerts' },
     { names: ['pytest', 'pytest-3'], package: 'python3-pytest', skipped: 'the examples in Python' },
     { names: ['systemd-analyze'], package: 'systemd', skipped: "systemd's own check of the unit" },
-  ],
-)
+    { names: ['cc', 'gcc', 'clang'], package: 'gcc libc6-dev', skipped: 'every test on a disk that fails' },
+  ])
 
 const run = Bun.spawn(
   [process.execPath, 'test', '--parallel', '--timeout', '60000', ...(words.length > 0 ? words : ['./test'])],
@@ -43,6 +43,7 @@ const run = Bun.spawn(
       TEST_PROMTOOL: promtool ?? '',
       TEST_PYTEST: pytest ?? '',
       TEST_SYSTEMD_ANALYZE: systemdAnalyze ?? '',
+      TEST_CC: compiler ?? '',
       NO_COLOR: '1',
     },
     stdout: 'inherit',
