@@ -37,6 +37,7 @@ import { VERSION } from './version.ts'
 
 const FEED_POLL_MILLISECONDS = 250
 const SWEEP_MILLISECONDS = 60_000
+const AVAILABILITY_MILLISECONDS = 500
 const READY_MILLISECONDS = 1000
 /** Wrong passwords, secrets and codes in a quarter of an hour. */
 const ATTEMPTS = { perSubject: 10, perAddress: 100, overall: 10_000 }
@@ -137,7 +138,8 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
     }),
     docsHeaders: REFERENCE_HEADERS,
     version: VERSION,
-    isReady: async () => !outside.isDraining() && (await answersInTime(store)),
+    isReady: async () =>
+      !outside.isDraining() && store.unavailableReason() === undefined && (await answersInTime(store)),
     staleSeconds: () => (performance.now() - follower.inStepAt) / 1000,
   })
   return { application, rooms, operatorToken: folder.operatorToken, catchUp: () => follower.catchUp() }
@@ -213,6 +215,11 @@ function lookAfter({ config, log }: HouseOptions, lifetime: Lifetime, household:
       keepHouse(rooms, config.keep, { removed, wantsToStop: outside.isDraining }),
     )
   }
+  every(
+    AVAILABILITY_MILLISECONDS,
+    logAvailability(rooms.store, log),
+    'the state of the store could not be looked at',
+  )
   every(FEED_POLL_MILLISECONDS, () => follower.catchUp(), 'the feed could not be read')
   every(KEYS_FOLLOWED_MILLISECONDS, followMasterKeys, 'the master keys could not be read')
   if (outside.sweeps) every(SWEEP_MILLISECONDS, sweepInTurn, 'the store could not be swept')
@@ -220,6 +227,18 @@ function lookAfter({ config, log }: HouseOptions, lifetime: Lifetime, household:
 
 function controlUrlOf({ operatorListen }: Config, { operatorUrl }: Outside, publicUrl: string): string {
   return operatorUrl ?? (operatorListen === undefined ? publicUrl : urlOf(operatorListen))
+}
+
+/** Logs when the store stops accepting writes, with the reason, and when it accepts them again. */
+function logAvailability(store: Store, log: Log): () => Promise<void> {
+  let logged: string | undefined
+  return async () => {
+    const reason = store.unavailableReason()
+    if (reason === logged) return
+    logged = reason
+    if (reason === undefined) log.info('the store accepts writes again')
+    else log.error({ reason }, 'the store does not accept writes; they are answered 503')
+  }
 }
 
 async function answersInTime(store: Store): Promise<boolean> {

@@ -15,8 +15,8 @@ const postgres = await startPostgres().catch((error: unknown) => {
   console.error(`\n!!! SKIPPED: every test on PostgreSQL. It could not be started: ${error}\n`)
   return undefined
 })
-const [chromium, nginx, haproxy, pgbouncer, zsh, fish, promtool, pytest, systemdAnalyze] = await findPrograms(
-  [
+const [chromium, nginx, haproxy, pgbouncer, zsh, fish, promtool, pytest, systemdAnalyze, compiler] =
+  await findPrograms([
     {
       names: ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
       package: 'chromium',
@@ -30,8 +30,8 @@ const [chromium, nginx, haproxy, pgbouncer, zsh, fish, promtool, pytest, systemd
     { names: ['promtool'], package: 'prometheus', skipped: 'what Prometheus says of metrics and alerts' },
     { names: ['pytest', 'pytest-3'], package: 'python3-pytest', skipped: 'the examples in Python' },
     { names: ['systemd-analyze'], package: 'systemd', skipped: "systemd's own check of the unit" },
-  ],
-)
+    { names: ['cc', 'gcc', 'clang'], package: 'gcc libc6-dev', skipped: 'every test on a disk that fails' },
+  ])
 
 const everything = isFull ? [...new Glob('./test/**/*.long.ts').scanSync('.')].sort() : ['./test']
 const run = Bun.spawn(
@@ -50,6 +50,7 @@ const run = Bun.spawn(
       TEST_PROMTOOL: promtool ?? '',
       TEST_PYTEST: pytest ?? '',
       TEST_SYSTEMD_ANALYZE: systemdAnalyze ?? '',
+      TEST_CC: compiler ?? '',
       NO_COLOR: '1',
     },
     stdout: 'inherit',

@@ -1,3 +1,4 @@
+import { CannotStart } from '../kit/cannot-start.ts'
 import type { Log } from '../kit/log.ts'
 
 /**
@@ -20,6 +21,11 @@ export function listenForStop(): Promise<void> {
 
 export async function stopInGoodOrder(log: Log, stop: () => Promise<void>): Promise<void> {
   log.info('stopping: finishing what was begun')
-  await stop()
+  try {
+    await stop()
+  } catch (error) {
+    const reasons = error instanceof AggregateError ? error.errors : [error]
+    throw new CannotStart(`stopped with errors: ${reasons.map(each => each.message).join('; ')}`)
+  }
   log.info('stopped')
 }

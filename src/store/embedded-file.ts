@@ -69,7 +69,7 @@ export function rowsOf(file: string): Record<string, number> {
 
 /** How many stream keys each master key has sealed. */
 export function streamKeysByMasterKey(file: string): Map<string, number> {
-  const connection = openSqlite(file, 'look')
+  const connection = openSqlite(file, 'read')
   try {
     return new Map(
       connection
@@ -83,7 +83,7 @@ export function streamKeysByMasterKey(file: string): Map<string, number> {
 
 /** Every stream key of the store, in batches. */
 export async function* streamKeysIn(file: string): AsyncGenerator<readonly StreamKeyRow[]> {
-  const db = sqliteDatabase(openSqlite(file, 'look'))
+  const db = sqliteDatabase(openSqlite(file, 'read'))
   try {
     let last: { user_id: string; version: number } | undefined
     for (;;) {
@@ -99,7 +99,7 @@ export async function* streamKeysIn(file: string): AsyncGenerator<readonly Strea
 
 /** What is wrong with the store's audit log, in a few words; undefined if nothing is. */
 export async function auditFlawIn(file: string): Promise<string | undefined> {
-  const db = sqliteDatabase(openSqlite(file, 'look'))
+  const db = sqliteDatabase(openSqlite(file, 'read'))
   try {
     // One view of it: rows may be forgotten meanwhile.
     db.say('begin')
@@ -129,7 +129,7 @@ function bytesInUse(file: string): number {
 
 /** Asks a few questions, each of which has one value for an answer. */
 function look<T>(file: string, ask: (one: (query: string) => unknown) => T): T {
-  const connection = openSqlite(file, 'look')
+  const connection = openSqlite(file, 'read')
   try {
     return ask(query => connection.query(query).values()[0]?.[0])
   } finally {

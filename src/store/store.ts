@@ -23,7 +23,8 @@ import {
 import { Timings } from './timings.ts'
 
 /**
- * What an engine owes. A command that returned is durable; one that threw `Unavailable` happened whole or not at all.
+ * What an engine owes. A command that returned is durable; one that threw `Unavailable` happened whole or not at all, or
+ * may still happen. Either comes within the deadline of the command (`sql/deadlines.ts`).
  * A query that begins after a command returned sees what it did. Commands and queries reject with `Unavailable` or
  * `Conflict` and with nothing else, short of a mistake in the program.
  */
@@ -43,6 +44,8 @@ export interface Engine {
     args: unknown,
     author?: Author,
   ): Promise<{ result: unknown; entries: readonly FeedEntry[] }>
+  /** Why writes fail at the moment, for the operator, as far as that is known without a query; undefined if they succeed. */
+  unavailableReason(): string | undefined
   /** Writes down what the engine has counted. */
   measure(figures: Figures): void
   close(): Promise<void>
@@ -111,6 +114,9 @@ function portOf(
 
     /** Reads in one view of the store; see `Engine`. */
     snapshot: <T>(read: (db: Database) => Promise<T>) => engine.snapshot(read),
+
+    /** Why writes fail at the moment; see `Engine`. */
+    unavailableReason: () => engine.unavailableReason(),
 
     /** Hands over the feed entries of each command before the command's caller hears of its end. */
     onChange: follow,

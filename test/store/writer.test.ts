@@ -89,6 +89,16 @@ describe('the writer of SQLite', () => {
     expect(names.every(name => String(name).startsWith('whole'))).toBe(true)
   })
 
+  test('a command that cannot be serialized fails alone', async () => {
+    const { engine } = await open()
+    const outcomes = await Promise.allSettled([
+      engine.run(...note('before')),
+      engine.run('noteFact', { name: 'large', value: 1n }),
+      engine.run(...note('behind')),
+    ])
+    expect(outcomes.map(each => each.status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  })
+
   test('a file that cannot grow makes writes unavailable and loses nothing that was there', async () => {
     const { engine, file } = await open()
     await engine.run(...note('before'))

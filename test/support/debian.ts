@@ -8,6 +8,7 @@ const SUPERUSERS_FOLDERS = '/usr/local/sbin:/usr/sbin:/sbin'
 export interface Wanted {
   /** The program goes by one of these names. */
   readonly names: readonly string[]
+  /** One or more, separated by spaces. */
   readonly package: string
   /** What is skipped without it. */
   readonly skipped: string
@@ -18,7 +19,7 @@ export async function findPrograms(wanted: readonly Wanted[]): Promise<(string |
   const isRootOnDebian = process.getuid?.() === 0 && existsSync('/etc/debian_version')
   const missing = wanted.filter(each => pathOf(each) === undefined)
   if (missing.length > 0 && isRootOnDebian) {
-    const packages = missing.map(each => each.package)
+    const packages = missing.flatMap(each => each.package.split(' '))
     process.stderr.write(`installing ${packages.join(', ')} with apt-get; this may take a minute\n`)
     await install(packages)
   }

@@ -9,6 +9,7 @@ import { Conflict, Unavailable } from '../errors.ts'
 import type { FeedEntry } from '../feed.ts'
 import type { Engine } from '../store.ts'
 import { Admission } from './admission.ts'
+import { writeMilliseconds } from './deadlines.ts'
 import { postgresFlavor } from './flavors.ts'
 import { migrate, SCHEMA_VERSION } from './migrate.ts'
 import {
@@ -26,11 +27,6 @@ const MOST_CHAINS = 16
 /** Any number that no other program on the same database uses for its advisory locks. */
 const MIGRATION_LOCK = 7_382_945
 const TRIES = 5
-/** A write is never cancelled, but its caller is not kept waiting: what became of it is unknown then. */
-const WRITE_MILLISECONDS = 3000
-/** Many commands in one, such as a whole world. */
-const LONG_WRITE_MILLISECONDS = 60_000
-const LONG_COMMANDS: ReadonlySet<CommandName> = new Set(['runSteps', 'importLines'])
 /** How long a write waits for a connection. */
 const QUEUE_MILLISECONDS = 1000
 /** A commit that took longer has waited for a standby, and is made sure of. */
@@ -71,12 +67,11 @@ export async function openPostgresEngine(url: string, options: PoolOptions): Pro
     },
     snapshot: read => readInOneView(primary, read),
     run: (name, args, author) =>
-      onPrimary(
-        primary,
-        LONG_COMMANDS.has(name) ? LONG_WRITE_MILLISECONDS : WRITE_MILLISECONDS,
-        ({ writing }) =>
-          admission.run(() => runWithRetries(writing, options.pooled, { name, args, author }, rerun)),
+      onPrimary(primary, writeMilliseconds(name), ({ writing }) =>
+        admission.run(() => runWithRetries(writing, options.pooled, { name, args, author }, rerun)),
       ),
+    // Readiness is decided by a query alone.
+    unavailableReason: () => undefined,
     measure: figures => {
       primary.measure(figures)
       measureWork(figures, { admission, reads, reruns })

@@ -1,39 +1,52 @@
-import { SQLiteError, Database as Sqlite, type Statement } from 'bun:sqlite'
+import { constants, SQLiteError, Database as Sqlite, type Statement } from 'bun:sqlite'
 import type { Eventual } from '../../kit/eventual.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import { sqliteFlavor } from './flavors.ts'
 import type { Writable } from './run-command.ts'
 import { render, type Scalar, type Sql } from './tag.ts'
 
+/** A write-ahead log that has grown larger is truncated when it has been checkpointed. */
+export const LARGEST_LOG_BYTES = 64 * 1024 * 1024
+
+/** Only `create` makes a file that is not there. */
+type Mode = 'read' | 'write' | 'create'
+
 /**
  * Every connection: a write-ahead log that is forced to disk at each commit, references checked, and a wait of a few
- * seconds for another process that holds the lock. `look` is for going through the whole file once: what is mapped into
- * memory would stay there.
+ * seconds for another process that holds the lock. The file is not mapped into memory: an unreadable page would then kill
+ * the process with SIGBUS, instead of failing one query. Nor would it be faster; with writes in between it is slower.
  */
-export function openSqlite(file: string, mode: 'read' | 'write' | 'look'): Sqlite {
-  const connection = new Sqlite(file, mode === 'write' ? { create: true } : { readonly: true })
-  connection.run('pragma busy_timeout = 5000')
-  if (mode === 'write') {
-    connection.run('pragma journal_mode = wal')
-    connection.run('pragma synchronous = full')
-    connection.run('pragma foreign_keys = on')
+export function openSqlite(file: string, mode: Mode): Sqlite {
+  const options = mode === 'read' ? { readonly: true } : { readwrite: true, create: mode === 'create' }
+  const connection = new Sqlite(file, options)
+  try {
+    connection.run('pragma busy_timeout = 5000')
+    connection.run('pragma mmap_size = 0')
+    if (mode !== 'read') {
+      connection.run('pragma journal_mode = wal')
+      connection.run('pragma synchronous = full')
+      connection.run('pragma foreign_keys = on')
+      connection.run(`pragma journal_size_limit = ${LARGEST_LOG_BYTES}`)
+    }
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
   }
-  connection.run(`pragma mmap_size = ${mode === 'look' ? 0 : 1_073_741_824}`)
-  return connection
 }
 
 export interface SqliteDatabase extends Writable {
   /** Runs a statement without values at once: begin, commit and their kin. */
   say(words: string): void
-  /** Lets go of the file; a statement that was not finalized would hold on to it. */
+  readonly inTransaction: boolean
+  /** Never throws. Statements are finalized first: one that is not would keep the file open. */
   close(): void
+  /** The same without removing the log, which the last connection to close does otherwise: a new one replaces this one. */
+  closeKeepingLog(): void
 }
 
-/**
- * Statements are compiled once per text and connection. There are about a hundred texts; their number does not grow.
- * `beforeEach` is called before a query or statement, not before the words of `say`.
- */
-export function sqliteDatabase(connection: Sqlite, beforeEach: () => void = () => undefined): SqliteDatabase {
+/** Statements are compiled once per text and connection. There are about a hundred texts; their number does not grow. */
+export function sqliteDatabase(connection: Sqlite): SqliteDatabase {
   const statements = new Map<string, Statement>()
   const prepared = (text: string): Statement => {
     const known = statements.get(text)
@@ -44,26 +57,45 @@ export function sqliteDatabase(connection: Sqlite, beforeEach: () => void = () =
   }
   const perform = <T>(query: Sql, use: (statement: Statement, values: Scalar[]) => T): Eventual<T> => {
     try {
-      beforeEach()
       const { text, values } = render(query, sqliteFlavor)
       return use(prepared(text), values)
     } catch (error) {
       return Promise.reject(translateSqliteError(error))
     }
   }
+  const close = () => {
+    for (const statement of statements.values()) ignoringErrors(() => statement.finalize())
+    ignoringErrors(() => connection.close())
+  }
   return {
     all: <Row>(query: Sql) => perform(query, allRows<Row>),
     get: <Row>(query: Sql) => perform(query, firstRow<Row>),
-    run: query => perform(query, changedRows),
+    run: query => {
+      // After some disk failures SQLite has rolled back already: this statement alone would be committed.
+      if (!connection.inTransaction) return Promise.reject(new Unavailable('the transaction has ended early'))
+      return perform(query, changedRows)
+    },
     lock: () => Promise.resolve(),
     freeChain: chain => chain,
     say: words => {
       prepared(words).run()
     },
-    close: () => {
-      for (const statement of statements.values()) statement.finalize()
-      connection.close()
+    get inTransaction() {
+      return connection.inTransaction
     },
+    close,
+    closeKeepingLog: () => {
+      ignoringErrors(() => connection.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1))
+      close()
+    },
+  }
+}
+
+function ignoringErrors(work: () => void): void {
+  try {
+    work()
+  } catch {
+    // Closing after a disk failure: nothing depends on it any more.
   }
 }
 
@@ -72,13 +104,14 @@ const firstRow = <Row>(statement: Statement, values: Scalar[]) =>
   (statement.get(...values) ?? undefined) as Row | undefined
 const changedRows = (statement: Statement, values: Scalar[]) => statement.run(...values).changes
 
+/** Failures of the disk, the file and its locks, with their extended codes such as SQLITE_IOERR_READ. */
+const UNAVAILABLE =
+  /^SQLITE_(ABORT|BUSY|CANTOPEN|CORRUPT|FULL|INTERRUPT|IOERR|LOCKED|NOLFS|NOMEM|NOTADB|PERM|PROTOCOL|READONLY)/
+
 /** What SQLite throws, in the words of the port. */
 export function translateSqliteError(error: unknown): unknown {
   if (!(error instanceof SQLiteError)) return error
   const code = error.code ?? ''
   if (/^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY|FOREIGNKEY)$/.test(code)) return new Conflict(error.message)
-  if (/^SQLITE_(BUSY|FULL|IOERR|CANTOPEN|READONLY|LOCKED|NOMEM|CORRUPT|NOTADB)/.test(code)) {
-    return new Unavailable(`${code}: ${error.message}`)
-  }
-  return error
+  return UNAVAILABLE.test(code) ? new Unavailable(`${code}: ${error.message}`) : error
 }

@@ -22,7 +22,7 @@ self.onmessage = ({ data }: MessageEvent<CopyJob>) => {
 
 function copy({ file, to }: CopyJob): CopyAnswer {
   try {
-    const source = openSqlite(file, 'look')
+    const source = openSqlite(file, 'read')
     try {
       // SQLite takes an empty file for the copy, and would make one that others may read.
       writeFileSync(to, '', { mode: 0o600, flag: 'wx' })

@@ -10,7 +10,7 @@ const MOST_COMPLAINTS = 10
 /** What is wrong with a store's file, in SQLite's words; nothing if it is whole. */
 export function complaintsOf(file: string, depth: Depth): string[] {
   try {
-    const connection = openSqlite(file, 'look')
+    const connection = openSqlite(file, 'read')
     try {
       const foreign = depth === 'full' ? foreignPartsIn(connection) : []
       if (foreign.length > 0) return foreign

@@ -11,37 +11,75 @@
  *   opened inside an immediate would outlive that look: nobody reads there.
  *
  * A view lives no longer than its turn, so it does not keep the writer's log from being folded into the file.
+ *
+ * While the disk fails, even ending a view can fail. The connection is not trusted then: it is closed, and the next query
+ * opens a new one. `renew` and `close` never throw.
  */
-import type { Database as Sqlite } from 'bun:sqlite'
-import { type SqliteDatabase, sqliteDatabase } from './sqlite-connection.ts'
+import type { Database } from '../database.ts'
+import { Unavailable } from '../errors.ts'
+import { type SqliteDatabase, translateSqliteError } from './sqlite-connection.ts'
 
 export class SqliteReader {
-  readonly db: SqliteDatabase
-  readonly #connection: Sqlite
+  readonly db: Database
+  readonly #connect: () => SqliteDatabase
+  #connection: SqliteDatabase | undefined
   #hasView = false
+  #closed = false
 
-  constructor(connection: Sqlite) {
-    this.#connection = connection
-    this.db = sqliteDatabase(connection, () => this.#look())
+  /** `connect` replaces a connection that failed; if it throws, queries fail. */
+  constructor(first: SqliteDatabase, connect: () => SqliteDatabase) {
+    this.#connection = first
+    this.#connect = connect
+    this.db = {
+      all: query => this.#read(connection => connection.all(query)),
+      get: query => this.#read(connection => connection.get(query)),
+    }
   }
 
   /** What is asked from now on sees what has been written until now. */
   renew(): void {
     if (!this.#hasView) return
     this.#hasView = false
-    // A failure of the disk may have ended the transaction already.
-    if (this.#connection.inTransaction) this.db.say('commit')
+    try {
+      // A failure of the disk may have ended the transaction already.
+      if (this.#connection?.inTransaction) this.#connection.say('commit')
+      if (this.#connection?.inTransaction) this.#disconnect()
+    } catch {
+      this.#disconnect()
+    }
   }
 
   close(): void {
+    this.#closed = true
     this.renew()
-    this.db.close()
+    this.#disconnect()
   }
 
-  #look(): void {
-    if (this.#hasView) return
-    this.db.say('begin')
+  #read<T>(ask: (connection: SqliteDatabase) => T): T | Promise<never> {
+    try {
+      return ask(this.#view())
+    } catch (error) {
+      return Promise.reject(translateSqliteError(error))
+    }
+  }
+
+  #view(): SqliteDatabase {
+    if (this.#closed) throw new Unavailable('the store is closed')
+    this.#connection ??= this.#connect()
+    if (this.#hasView) return this.#connection
+    try {
+      this.#connection.say('begin')
+    } catch (error) {
+      this.#disconnect()
+      throw error
+    }
     this.#hasView = true
     setImmediate(() => this.renew())
+    return this.#connection
+  }
+
+  #disconnect(): void {
+    this.#connection?.close()
+    this.#connection = undefined
   }
 }

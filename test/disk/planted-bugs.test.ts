@@ -1,0 +1,52 @@
+/** A test that never finds anything might be blind: here the program has a bug on purpose, and each must be found. */
+import { describe, expect, test } from 'bun:test'
+import { renameSync } from 'node:fs'
+import { canFailDisk } from '../support/failing-disk.ts'
+import { PLANTED_BUGS, withBug } from './planted-bugs.ts'
+import { cutOff, failAndHeal, moveStore, onTrial, strikes, TEST_MILLISECONDS } from './scenarios.ts'
+import type { DiskTrial } from './trial.ts'
+
+const move = (trial: DiskTrial) => moveStore(trial, () => renameSync(trial.data, `${trial.data}-elsewhere`))
+
+/** Which scenario has to find it, and what it says. */
+const found: Record<
+  keyof typeof PLANTED_BUGS,
+  { readonly by: (trial: DiskTrial) => Promise<string[]>; readonly says: RegExp; readonly needsDisk: boolean }
+> = {
+  'callers wait for the end of a view, which may fail': {
+    by: trial => failAndHeal(trial, strikes['reads fail']),
+    says: /nothing works when the disk does again|wrong answers/,
+    needsDisk: true,
+  },
+  'a commit that failed is acknowledged': {
+    by: trial => failAndHeal(trial, strikes['fsync fails']),
+    says: /no order explains|was refused/,
+    needsDisk: true,
+  },
+  'a write has no deadline': {
+    by: trial => failAndHeal(trial, strikes['fsync stalls']),
+    says: /was refused/,
+    needsDisk: true,
+  },
+  'readiness does not ask for the writer': {
+    by: trial => failAndHeal(trial, strikes['writes fail']),
+    says: /\/readyz did not say so/,
+    needsDisk: true,
+  },
+  'names of files are not looked at': { by: move, says: /into files without a name/, needsDisk: false },
+  'the file is mapped into memory': { by: cutOff, says: /no longer answers/, needsDisk: false },
+}
+
+describe('planted bugs on a failing disk', () => {
+  for (const bug of Object.keys(PLANTED_BUGS) as (keyof typeof PLANTED_BUGS)[]) {
+    const { by, says, needsDisk } = found[bug]
+    test.skipIf(needsDisk && !canFailDisk)(
+      `caught: ${bug}`,
+      async () => {
+        const complaints = await withBug(bug, program => onTrial(by, { program }))
+        expect(complaints.join('\n')).toMatch(says)
+      },
+      TEST_MILLISECONDS,
+    )
+  }
+})
