@@ -81,6 +81,9 @@ export class Children {
       STRAND_RATE_APP: '0',
       STRAND_RATE_USER: '0',
       STRAND_RATE_ANONYMOUS: '0',
+      STRAND_RATE_OAUTH_ADDRESS: '0',
+      STRAND_RATE_OAUTH_CLIENT: '0',
+      STRAND_RATE_OAUTH_VALIDATE: '0',
       STRAND_LOG: 'warn',
       ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
       ...(secrets !== undefined && {

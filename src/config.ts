@@ -1,5 +1,6 @@
 import type { BlockList } from 'node:net'
 import { parseEnv } from 'node:util'
+import type { OAuthRates } from './auth/oauth-limits.ts'
 import type { Lifetimes } from './auth/tokens.ts'
 import { readNetworks } from './http/client-address.ts'
 import type { RateLimits } from './http/rate-limit.ts'
@@ -21,6 +22,8 @@ export interface Config {
   /** How long a server that was asked to stop goes on answering, so that a proxy can notice. */
   readonly drainSeconds: number
   readonly signUp: boolean
+  /** Accounts that people may make from one network in a day; 0 for no limit. */
+  readonly signUpsPerDay: number
   readonly operatorListen: Address | undefined
   readonly publicUrl: string | undefined
   readonly dataFolder: string
@@ -34,6 +37,7 @@ export interface Config {
   /** Ids of master keys that nobody has any more. */
   readonly lostMasterKeys: readonly string[]
   readonly rateLimits: RateLimits
+  readonly oauthRates: OAuthRates
   readonly lifetimes: Lifetimes
   readonly keep: Retention
   /** The largest body of an import over HTTP. */
@@ -81,6 +85,8 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   STRAND_DRAIN_SECONDS:
     'behind a proxy with other nodes: how long a stopping server still answers while /readyz says 503; 0 if left out',
   STRAND_SIGN_UP: 'open or closed: whether people may make accounts themselves; closed if left out',
+  STRAND_SIGN_UPS_PER_DAY:
+    'accounts that people may make from one network in a day, where sign-up is open; default: 50, 0 for no limit',
   STRAND_OPERATOR_LISTEN:
     "host:port of the operator's listener, with /control and /metrics; the public one if that is loopback without a proxy in front",
   STRAND_PUBLIC_URL: 'the base URL that clients use, in links to thumbnails and videos',
@@ -101,6 +107,12 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   STRAND_RATE_APP: 'points per minute and client for app tokens; 800 if left out, 0 for no limit',
   STRAND_RATE_USER: 'points per minute, client and user for user tokens; 800, 0 for no limit',
   STRAND_RATE_ANONYMOUS: 'points per minute and address without a token; 800, 0 for no limit',
+  STRAND_RATE_OAUTH_ADDRESS:
+    'requests per minute and address to /oauth2 and the pages, in each process; default: 1200, 0 for no limit',
+  STRAND_RATE_OAUTH_CLIENT:
+    'requests per minute and client to /oauth2, in each process; default: 6000, 0 for no limit',
+  STRAND_RATE_OAUTH_VALIDATE:
+    'validations of good tokens per minute and client, in each process; default: 60000, 0 for no limit',
   STRAND_APP_TOKEN_SECONDS: 'lifetime of app tokens; 5184000',
   STRAND_USER_TOKEN_SECONDS: 'lifetime of user tokens; 14400',
   STRAND_REFRESH_TOKEN_SECONDS: 'lifetime of the refresh tokens of public clients; 2592000',
@@ -274,6 +286,7 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
     workers: whole('STRAND_WORKERS', 1, 1, MOST_WORKERS),
     drainSeconds: whole('STRAND_DRAIN_SECONDS', 0, 0, LONGEST_DRAIN_SECONDS),
     signUp: oneOf('STRAND_SIGN_UP', ['open', 'closed'], 'closed') === 'open',
+    signUpsPerDay: whole('STRAND_SIGN_UPS_PER_DAY', 50, 0),
     operatorListen,
     publicUrl,
     dataFolder: text('STRAND_DATA') ?? './data',
@@ -291,6 +304,11 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
       app: whole('STRAND_RATE_APP', 800, 0),
       user: whole('STRAND_RATE_USER', 800, 0),
       anonymous: whole('STRAND_RATE_ANONYMOUS', 800, 0),
+    },
+    oauthRates: {
+      address: whole('STRAND_RATE_OAUTH_ADDRESS', 1200, 0),
+      client: whole('STRAND_RATE_OAUTH_CLIENT', 6000, 0),
+      validation: whole('STRAND_RATE_OAUTH_VALIDATE', 60_000, 0),
     },
     lifetimes: {
       app_seconds: whole('STRAND_APP_TOKEN_SECONDS', 5_184_000, 1),

@@ -1,5 +1,6 @@
 import { LocalAttempts, SharedAttempts } from './auth/attempts.ts'
 import { Callers } from './auth/callers.ts'
+import { OAuthLimits } from './auth/oauth-limits.ts'
 import { onRefusedHash } from './auth/password-hash.ts'
 import { StreamKeys } from './auth/stream-keys.ts'
 import { keepHouse } from './care/keep-house.ts'
@@ -99,6 +100,7 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
     rooms: [
       traffic,
       limiter,
+      rooms.limits,
       store,
       follower,
       rooms.directory,
@@ -121,7 +123,15 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
   const application = new Application({
     rooms,
     implementations,
-    pages: new Pages({ ...rooms, signUp: config.signUp }, folder.ring),
+    pages: new Pages(
+      {
+        ...rooms,
+        signUp: config.signUp,
+        signUpsPerDay: config.signUpsPerDay,
+        consentKeys: () => folder.ring.deriveAll('device-consent'),
+      },
+      folder.ring,
+    ),
     cursors: new Cursors(folder.ring),
     limiter,
     traffic,
@@ -180,6 +190,7 @@ function furnish(options: HouseOptions, store: Store, folder: DataFolder, outsid
     history: new History(store, directory, follower),
     clock: demo?.clock ?? systemClock,
     streamKeys: new StreamKeys(folder.ring),
+    limits: new OAuthLimits(config.oauthRates),
     attempts: isShared ? new SharedAttempts(ATTEMPTS, store) : new LocalAttempts(ATTEMPTS),
     lifetimes: config.lifetimes,
     publicUrl,

@@ -1,34 +1,63 @@
 import { raise } from '../contract/problem.ts'
-import type { Client } from '../contract/resources/world.ts'
 import { sameSecret } from '../kit/digest.ts'
+import type { ClientCredentials } from '../store/queries/world.ts'
 import type { Store } from '../store/store.ts'
 import type { Attempts } from './attempts.ts'
+import type { OAuthLimits } from './oauth-limits.ts'
 import { hashOf } from './tokens.ts'
 
-/** The client of this id, which proves nothing by it. */
-export async function knownClient(
-  store: Store,
-  client_id: string | undefined,
-): Promise<Pick<Client, 'id' | 'kind'>> {
-  if (client_id === undefined) raise('missing_client_id')
-  return (await store.clients.credentials(client_id)) ?? raise('invalid_client')
+/** What it takes to tell who a client is. */
+interface ClientRooms {
+  readonly store: Store
+  readonly attempts: Attempts
+  readonly limits: OAuthLimits
+}
+
+interface GivenCredentials {
+  readonly client_id?: string | undefined
+  readonly client_secret?: string | undefined
+}
+
+/** The client that is named. It has proved nothing by that, but if it sends a secret, that has to be right. */
+export async function namedClient(
+  rooms: ClientRooms,
+  given: GivenCredentials,
+  address: () => string,
+): Promise<ClientCredentials> {
+  const client = await knownClient(rooms.store, given.client_id)
+  const sendsSecret = client.kind === 'confidential' && given.client_secret !== undefined
+  if (sendsSecret) await requireSecret(rooms, client, given.client_secret, address)
+  rooms.limits.takeFromClient(client.id, { proved: sendsSecret })
+  return client
 }
 
 /** The client that these credentials prove. A public client proves nothing and needs no secret. */
 export async function authenticateClient(
-  { store, attempts }: { store: Store; attempts: Attempts },
-  credentials: { client_id?: string | undefined; client_secret?: string | undefined },
+  rooms: ClientRooms,
+  given: GivenCredentials,
   address: () => string,
-): Promise<Pick<Client, 'id' | 'kind'>> {
-  const { client_id, client_secret } = credentials
-  if (client_id === undefined) raise('missing_client_id')
-  const client = (await store.clients.credentials(client_id)) ?? raise('invalid_client')
-  if (client.kind === 'public') return client
-  if (client_secret === undefined) raise('missing_client_secret')
-  if (client.secret_hash === null || !sameSecret(hashOf(client_secret), client.secret_hash)) {
-    // The right secret always works: a stranger who guesses must not be able to lock a client out.
-    const mayGuess = await attempts.begin(`client ${client_id}`, address())
-    raise(mayGuess ? 'invalid_client_secret' : 'too_many_attempts')
-  }
+): Promise<ClientCredentials> {
+  const client = await knownClient(rooms.store, given.client_id)
+  const isConfidential = client.kind === 'confidential'
+  if (isConfidential) await requireSecret(rooms, client, given.client_secret, address)
+  rooms.limits.takeFromClient(client.id, { proved: isConfidential })
   return client
+}
+
+async function knownClient(store: Store, client_id: string | undefined): Promise<ClientCredentials> {
+  if (client_id === undefined) raise('missing_client_id')
+  return (await store.clients.credentials(client_id)) ?? raise('invalid_client')
+}
+
+async function requireSecret(
+  { attempts }: ClientRooms,
+  client: ClientCredentials,
+  secret: string | undefined,
+  address: () => string,
+): Promise<void> {
+  if (secret === undefined) raise('missing_client_secret')
+  if (client.secret_hash !== null && sameSecret(hashOf(secret), client.secret_hash)) return
+  // The right secret always works: a stranger who guesses must not be able to lock a client out.
+  const mayGuess = await attempts.begin(`client ${client.id}`, address())
+  raise(mayGuess ? 'invalid_client_secret' : 'too_many_attempts')
 }

@@ -2,7 +2,7 @@ import type { TokenAnswer } from '../contract/resources/token.ts'
 import type { Client } from '../contract/resources/world.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { crc32Base62, sha256Hex } from '../kit/digest.ts'
-import { randomAlphanumerics, uuid } from '../kit/id.ts'
+import { randomAlphanumerics, risingUuid } from '../kit/id.ts'
 import type { NewToken } from '../store/commands/tokens.ts'
 import type { TokenKind } from '../store/queries/tokens.ts'
 
@@ -61,7 +61,7 @@ export function issueAppToken(
   const row = tokenRow(
     'app',
     access_token,
-    { client_id, user_id: null, scopes: [], family: uuid() },
+    { client_id, user_id: null, scopes: [], family: risingUuid() },
     now,
     expires_in,
   )
@@ -77,7 +77,7 @@ export function issueUserToken(
     refresh: mintSecret('refresh'),
   },
 ): Issue {
-  const shared = { ...owner, family: uuid() }
+  const shared = { ...owner, family: risingUuid() }
   return {
     rows: [
       tokenRow('user', secrets.access, shared, now, lifetimes.user_seconds),

@@ -42,6 +42,8 @@ export interface Operation {
   readonly problems: readonly ProblemName[]
   /** Seconds for which anybody may keep an anonymous answer (D-21); absent: none. */
   readonly cacheSeconds?: number
+  /** The handler takes the points of rate limits itself, because who pays depends on what it finds. */
+  readonly limitsItself?: boolean
   /** Exists in demo mode only. */
   readonly demoOnly?: boolean
   readonly example: {
@@ -97,6 +99,7 @@ export function problemsOf(operation: Operation): ReadonlySet<ProblemName> {
   for (const name of accessProblems(operation)) names.add(name)
   for (const name of inputProblems(operation)) names.add(name)
   if (familyOf(operation) === 'helix') names.add('rate_limited')
+  if (familyOf(operation) === 'oauth') names.add('too_many_requests')
   for (const name of operation.problems) names.add(name)
   return names.add('unavailable')
 }

@@ -6,8 +6,13 @@
 interface ProblemRule {
   readonly status: number
   readonly message: (...details: never[]) => string
-  readonly headers?: Readonly<Record<string, string>>
+  /** Fixed, or made of the same details as the message. */
+  readonly headers?: Headers | ((...details: never[]) => Headers)
 }
+
+type Headers = Readonly<Record<string, string>>
+
+const retryAfter = (seconds: number): Headers => ({ 'Retry-After': String(seconds) })
 
 const parameter = (name: string, why: string) => `The parameter "${name}" was malformed: ${why}`
 
@@ -161,6 +166,11 @@ export const problems = {
     message: () => 'too many wrong secrets; wait some minutes',
     headers: { 'Retry-After': '60' },
   },
+  too_many_requests: {
+    status: 429,
+    message: (seconds: number) => `too many requests; try again in ${seconds} s`,
+    headers: retryAfter,
+  },
   missing_grant_type: { status: 400, message: () => 'missing grant type' },
   unsupported_grant_type: { status: 400, message: (grant: string) => `unsupported grant type: '${grant}'` },
   public_client: { status: 400, message: () => 'a public client cannot use client_credentials' },
@@ -172,9 +182,18 @@ export const problems = {
   invalid_device_code: { status: 400, message: () => 'invalid device code' },
   authorization_pending: { status: 400, message: () => 'authorization_pending' },
   access_denied: { status: 400, message: () => 'access_denied' },
+  slow_down: { status: 429, message: (_seconds: number) => 'slow_down', headers: retryAfter },
+  device_flow_off: {
+    status: 400,
+    message: () => 'the device flow is off for this client; an operator can switch it on',
+  },
   missing_refresh_token: { status: 400, message: () => 'missing refresh token' },
   invalid_refresh_token: { status: 400, message: () => 'Invalid refresh token' },
   invalid_scope: { status: 400, message: (scope: string) => `invalid scope requested: '${scope}'` },
+  too_many_scopes: {
+    status: 400,
+    message: (most: number) => `too many scopes requested: at most ${most} are allowed`,
+  },
   missing_user_id: { status: 400, message: () => 'missing user id' },
   unknown_user: { status: 400, message: (id: string) => `unknown user: '${id}'` },
   missing_authorization: {
@@ -198,20 +217,22 @@ export type ProblemDetails<N extends ProblemName> = Parameters<(typeof problems)
 export class Problem extends Error {
   override readonly name: ProblemName
   readonly status: number
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: Headers
 
-  constructor(name: ProblemName, message: string) {
+  constructor(name: ProblemName, message: string, headers: Headers) {
     super(message)
-    const rule: ProblemRule = problems[name]
     this.name = name
-    this.status = rule.status
-    this.headers = rule.headers ?? {}
+    this.status = problems[name].status
+    this.headers = headers
   }
 }
 
 export function problem<N extends ProblemName>(name: N, ...details: ProblemDetails<N>): Problem {
-  const say = problems[name].message as (...details: ProblemDetails<N>) => string
-  return new Problem(name, say(...details))
+  const { message, headers = {} } = problems[name] as unknown as {
+    message: (...details: ProblemDetails<N>) => string
+    headers?: Headers | ((...details: ProblemDetails<N>) => Headers)
+  }
+  return new Problem(name, message(...details), typeof headers === 'function' ? headers(...details) : headers)
 }
 
 /** Ends the operation with a declared problem: `store.videos.find(id) ?? raise('video_not_found', id)`. */

@@ -10,6 +10,16 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number]
 
+/** Scopes that one request may ask for. */
+export const MOST_SCOPES = 50
+
+const known: ReadonlySet<string> = new Set(SCOPES)
+
+/** Whether the scope opens something. */
+export function isKnownScope(text: string): text is Scope {
+  return known.has(text)
+}
+
 const WELL_FORMED = /^[a-z_]+(:[a-z_]+)*$/
 
 export function isWellFormedScope(text: string): boolean {

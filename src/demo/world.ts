@@ -202,6 +202,7 @@ function planClient(
     kind: 'confidential' as const,
     redirect_uris: ['http://localhost:3000/callback'],
     implicit_grant: false,
+    device_flow: true,
   }
   steps.push(['createClient', { client, secret_hash: hashOf(secret) }])
   steps.push(['issueTokens', { tokens: issueAppToken(id, now, TOKEN_SECONDS, app_token).rows }])

@@ -110,6 +110,8 @@ export class Endpoint {
 
   /** Every answer of the family costs a point, whatever it says; an empty bucket is answered 429 (D-9, D-17). */
   #takePoint(visit: Visit, resolution: Resolution): Eventual<void> {
+    if (this.family === 'oauth' && !this.operation.limitsItself)
+      this.#counter.rooms.limits.takeFromAddress(visit.address())
     if (this.family !== 'helix') return
     const payer = resolution === 'invalid' ? ANONYMOUS : resolution
     return andThen(this.#counter.limiter.take(payer, visit.address), allowance => {
@@ -135,6 +137,7 @@ export class Endpoint {
     if (fault?.outcome === 'unavailable') raise('unavailable')
     if (fault?.outcome === 'slow') return Bun.sleep(fault.milliseconds ?? SLOW_MILLISECONDS)
     if (fault?.outcome === 'rate_limited') {
+      if (this.family === 'oauth') raise('too_many_requests', 1)
       if (visit.allowance !== undefined) visit.allowance = { ...visit.allowance, remaining: 0 }
       raise('rate_limited')
     }

@@ -2,7 +2,7 @@ import type { Caller } from '../domain/caller.ts'
 import type { Eventual } from '../kit/eventual.ts'
 import type { Figures } from '../kit/figures.ts'
 import { networkOf } from '../kit/network.ts'
-import { Recent } from '../kit/recent.ts'
+import { TokenBuckets } from '../kit/token-buckets.ts'
 
 /** Points per minute for each kind of caller; 0 switches the bucket off (D-17). */
 export interface RateLimits {
@@ -20,13 +20,7 @@ export interface Allowance {
   readonly reset: number
 }
 
-interface Bucket {
-  points: number
-  at: number
-}
-
 const SHOWN_WHEN_OFF = 800
-const MANY_BUCKETS = 100_000
 
 /** Takes a point for each answer of the family. */
 export interface Limiter {
@@ -39,8 +33,7 @@ export interface Limiter {
 /** Token buckets in memory. Real time only: the demo's clock neither fills nor empties them. */
 export class LocalLimiter implements Limiter {
   readonly #limits: RateLimits
-  /** A bucket that nobody used for so long is full again. */
-  readonly #buckets = new Recent<Bucket>(MANY_BUCKETS)
+  readonly #buckets = new TokenBuckets(() => Date.now())
 
   constructor(limits: RateLimits) {
     this.#limits = limits
@@ -48,33 +41,18 @@ export class LocalLimiter implements Limiter {
 
   take(caller: Caller, address: () => string): Allowance {
     const limit = limitOf(this.#limits, caller)
-    const now = Date.now()
-    if (limit === 0) return fullBucket(now)
-    const bucket = this.#bucket(bucketName(caller, address), limit, now)
-    const allowed = bucket.points >= 1
-    if (allowed) bucket.points -= 1
-    const secondsToFull = ((limit - bucket.points) * 60) / limit
+    if (limit === 0) return fullBucket(Date.now())
+    const { allowed, points } = this.#buckets.take(bucketName(caller, address), limit)
+    const secondsToFull = ((limit - points) * 60) / limit
     return {
       allowed,
       limit,
-      remaining: Math.floor(bucket.points),
-      reset: Math.ceil(now / 1000 + secondsToFull),
+      remaining: Math.floor(points),
+      reset: Math.ceil(Date.now() / 1000 + secondsToFull),
     }
   }
 
   measure(): void {}
-
-  #bucket(name: string, limit: number, now: number): Bucket {
-    const known = this.#buckets.get(name)
-    if (known === undefined) {
-      const bucket = { points: limit, at: now }
-      this.#buckets.set(name, bucket)
-      return bucket
-    }
-    known.points = Math.min(limit, known.points + (Math.max(0, now - known.at) * limit) / 60_000)
-    known.at = now
-    return known
-  }
 }
 
 export function limitOf(limits: RateLimits, caller: Caller): number {

@@ -22,6 +22,11 @@ export function uuid(): string {
   return randomUUID()
 }
 
+/** A UUID that sorts behind those made before it. */
+export function risingUuid(): string {
+  return Bun.randomUUIDv7()
+}
+
 /** Markers: 32 lower-case hex. They rise with time, so that those made together are neighbours on the disk. */
 export function hexId(): string {
   return Bun.randomUUIDv7('buffer').toString('hex')

@@ -19,8 +19,8 @@ export function complaintAbout({
   const broken = operations.find(each => each.id === operation)
   if (broken === undefined)
     return `There is no operation called "${operation}"; the reference lists them all.`
-  if (outcome === 'rate_limited' && !problemsOf(broken).has('rate_limited'))
-    return `The operation ${broken.id} is not rate limited.`
+  const isLimited = problemsOf(broken).has('rate_limited') || problemsOf(broken).has('too_many_requests')
+  if (outcome === 'rate_limited' && !isLimited) return `The operation ${broken.id} is not rate limited.`
   if (outcome === 'update_failed' && operation !== 'UpdateDropsEntitlements')
     return 'The outcome update_failed belongs to UpdateDropsEntitlements.'
   if (outcome !== 'slow' && milliseconds !== undefined)

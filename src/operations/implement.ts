@@ -1,5 +1,6 @@
 import type { Attempts } from '../auth/attempts.ts'
 import type { Callers } from '../auth/callers.ts'
+import type { OAuthLimits } from '../auth/oauth-limits.ts'
 import type { StreamKeys } from '../auth/stream-keys.ts'
 import type { Lifetimes } from '../auth/tokens.ts'
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '../contract/operation.ts'
@@ -24,6 +25,7 @@ export interface Rooms {
   readonly clock: Clock
   readonly streamKeys: StreamKeys
   readonly attempts: Attempts
+  readonly limits: OAuthLimits
   readonly lifetimes: Lifetimes
   readonly publicUrl: string
   /** Where bodies that do not fit into memory are put for a while. */

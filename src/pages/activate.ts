@@ -1,11 +1,19 @@
 /** GET and POST /activate: a person types the code that a device shows, sees what it asks for, and decides. */
 import { isoMillis } from '../kit/clock.ts'
+import type { Session } from '../store/queries/accounts.ts'
+import type { Browser } from './browser.ts'
+import { consentProof, isConsentProof } from './consent-proof.ts'
 import { type PageAnswer, type PageHandler, type PageRooms, sessionOf } from './house.ts'
 import { activatePage, consentPage, donePage, loginPage, strangeForm } from './views.ts'
 
+/** When somebody who guessed too often may try again, about. */
+const RETRY_GUESS_SECONDS = 60
+/** Longer than any code, however it is grouped. */
+const MOST_TYPED = 40
+
 /** As people type it: any case, with spaces or hyphens in between. */
 function readUserCode(text: string | undefined): string | undefined {
-  return text?.replaceAll(/[\s-]/g, '').toUpperCase()
+  return text?.slice(0, MOST_TYPED).replaceAll(/[\s-]/g, '').toUpperCase()
 }
 
 export const showActivate: PageHandler = async (browser, rooms) => {
@@ -13,40 +21,36 @@ export const showActivate: PageHandler = async (browser, rooms) => {
   const csrf = browser.csrfToken()
   if (session === undefined) return loginPage({ csrf, next: browser.here, signUp: rooms.signUp })
   const { display_name } = session
-  const code = readUserCode(browser.parameter('device-code') ?? browser.parameter('user_code'))
-  if (code === undefined) return activatePage({ csrf, display_name })
-  const subject = `device ${session.user_id}`
-  if (!(await rooms.attempts.begin(subject, browser.address))) {
-    return activatePage({
-      csrf,
-      display_name,
-      complaint: 'There were too many wrong codes. Wait some minutes and try again.',
-    })
-  }
-  const device = await waiting(code, rooms)
+  const user_code = readUserCode(browser.parameter('device-code') ?? browser.parameter('user_code'))
+  if (user_code === undefined) return activatePage({ csrf, display_name })
+  if (!(await mayGuess(browser, rooms, session))) return tooManyGuesses(browser, session)
+  const device = await waiting(user_code, rooms)
   if (device === undefined) {
     return activatePage({
       csrf,
       display_name,
-      code,
+      code: user_code,
       complaint:
         'No device waits with this code. Compare it with what the device shows; after half an hour it shows another one.',
     })
   }
-  await rooms.attempts.succeeded(subject, browser.address)
+  await rooms.attempts.succeeded(subjectOf(session), browser.address)
+  const proof = consentProof(rooms.consentKeys(), { user_code, hash: device.hash, session_id: session.id })
   return consentPage({
     csrf,
     application: device.application.name,
     owner: device.application.owner,
     scopes: device.scopes,
     display_name,
+    userCode: user_code,
     destination: 'Only allow this if you have the device in front of you.',
     action: '/activate',
-    fields: { 'device-code': code, user_id: session.user_id },
+    fields: { 'device-code': user_code, user_id: session.user_id, device: device.hash, proof },
     next: browser.here,
   })
 }
 
+/** Without the proof that the code was looked up, what was posted is one more guess, and no code is looked at. */
 export const takeActivate: PageHandler = async (browser, rooms): Promise<PageAnswer> => {
   const form = await browser.form()
   if (form === undefined) return strangeForm()
@@ -55,17 +59,25 @@ export const takeActivate: PageHandler = async (browser, rooms): Promise<PageAns
   // Somebody else may have logged in in another tab since the page was shown.
   if (session === undefined || session.user_id !== form.get('user_id'))
     return { goTo: `/activate?device-code=${encodeURIComponent(user_code)}` }
+  const { display_name, user_id } = session
+  const hash = form.get('device') ?? ''
+  const shown = { user_code, hash, session_id: session.id }
+  if (!isConsentProof(rooms.consentKeys(), shown, form.get('proof') ?? '')) {
+    if (!(await mayGuess(browser, rooms, session))) return tooManyGuesses(browser, session)
+    return activatePage({
+      csrf: browser.csrfToken(),
+      display_name,
+      code: user_code,
+      complaint: 'Look the code up first: compare it with what the device shows, and continue.',
+    })
+  }
   const allow = form.get('decision') === 'allow'
-  const outcome = await rooms.store.commands.decideDevice({
-    user_code,
-    user_id: session.user_id,
-    allow,
-    now: isoMillis(rooms.clock.now()),
-  })
+  const now = isoMillis(rooms.clock.now())
+  const outcome = await rooms.store.commands.decideDevice({ hash, user_code, user_id, allow, now })
   if (outcome === 'absent') {
     return activatePage({
       csrf: browser.csrfToken(),
-      display_name: session.display_name,
+      display_name,
       complaint: 'The device waits no longer. Let it show a new code.',
     })
   }
@@ -74,8 +86,26 @@ export const takeActivate: PageHandler = async (browser, rooms): Promise<PageAns
     : donePage('The device was turned away', 'It gets nothing. You can close this page.')
 }
 
+const subjectOf = ({ user_id }: Session): string => `device ${user_id}`
+
+/** Counts a code that somebody typed, wherever it was sent. False: there were too many wrong ones. */
+async function mayGuess(browser: Browser, { attempts }: PageRooms, session: Session): Promise<boolean> {
+  return attempts.begin(subjectOf(session), browser.address)
+}
+
+const tooManyGuesses = (browser: Browser, { display_name }: Session): PageAnswer => ({
+  ...activatePage({
+    csrf: browser.csrfToken(),
+    display_name,
+    complaint: 'There were too many wrong codes. Wait some minutes and try again.',
+  }),
+  status: 429,
+  retryAfterSeconds: RETRY_GUESS_SECONDS,
+})
+
 async function waiting(user_code: string, { store, clock }: PageRooms) {
   const device = await store.accounts.waitingDevice(user_code, isoMillis(clock.now()))
   const application = device && (await store.accounts.application(device.client_id))
-  return device && application && { application, scopes: JSON.parse(device.scopes) as string[] }
+  if (device === undefined || !application?.device_flow) return undefined
+  return { application, hash: device.hash, scopes: JSON.parse(device.scopes) as string[] }
 }

@@ -3,17 +3,15 @@
  * go back to are what they claim; until then nobody is sent anywhere. Every other failure goes back to the application.
  */
 import { expiry, hashOf, issueUserToken, mintSecret, userLifetimes } from '../auth/tokens.ts'
-import { isWellFormedScope } from '../contract/scope.ts'
+import { isWellFormedScope, MOST_SCOPES } from '../contract/scope.ts'
 import { isWellFormedChallenge } from '../domain/pkce.ts'
 import { isRegisteredRedirect, withParameters } from '../domain/redirect.ts'
 import { isoMillis } from '../kit/clock.ts'
-import { uuid } from '../kit/id.ts'
+import { risingUuid } from '../kit/id.ts'
 import type { Application } from '../store/queries/accounts.ts'
 import { PageFields } from './fields.ts'
 import { type PageAnswer, type PageHandler, type PageRooms, sessionOf } from './house.ts'
 import { consentPage, loginPage, problemPage, strangeForm } from './views.ts'
-
-const MOST_SCOPES = 50
 
 /** What an application asks for, checked. */
 interface Asked {
@@ -99,8 +97,11 @@ async function readAsked(parameters: PageFields, { store }: PageRooms): Promise<
   }
   const scopes = [...new Set((parameters.get('scope') ?? '').split(' ').filter(scope => scope !== ''))]
   const malformed = scopes.find(scope => !isWellFormedScope(scope))
-  if (malformed !== undefined || scopes.length > MOST_SCOPES) {
-    return refuse('invalid_scope', `invalid scope requested: '${malformed ?? 'too many'}'`)
+  if (scopes.length > MOST_SCOPES) {
+    return refuse('invalid_scope', `too many scopes requested: at most ${MOST_SCOPES} are allowed`)
+  }
+  if (malformed !== undefined) {
+    return refuse('invalid_scope', `invalid scope requested: '${malformed.slice(0, 100)}'`)
   }
   const challenge = parameters.get('code_challenge')
   if (
@@ -160,7 +161,7 @@ async function allow(asked: Asked, user_id: string, rooms: PageRooms): Promise<P
       redirect_uri: asked.redirect_uri,
       challenge: asked.challenge,
       scopes,
-      family: uuid(),
+      family: risingUuid(),
       expires_at: expiry(now, rooms.lifetimes.code_seconds),
     },
     now: isoMillis(now),

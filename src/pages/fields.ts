@@ -23,6 +23,8 @@ export const FIELDS = {
   done: SHORT,
   'device-code': SHORT,
   user_code: SHORT,
+  device: SHORT,
+  proof: SHORT,
   user_id: SHORT,
   decision: SHORT,
   session_id: SHORT,

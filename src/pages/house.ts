@@ -9,6 +9,10 @@ import type { Page } from './layout.ts'
 
 export interface PageRooms extends Rooms {
   readonly signUp: boolean
+  /** From one network; 0 for no limit. */
+  readonly signUpsPerDay: number
+  /** Keys for the proof that a consent is about the device that was shown, newest first. */
+  readonly consentKeys: () => readonly Uint8Array[]
 }
 
 /** A page, or somewhere else to go. */

@@ -7,6 +7,7 @@ import {
   TooManyPasswords,
 } from '../auth/passwords.ts'
 import { decimalId } from '../kit/id.ts'
+import { siteOf } from '../kit/network.ts'
 import type { Browser } from './browser.ts'
 import { logIn, type PageAnswer, type PageHandler, type PageRooms, safeNext, sessionOf } from './house.ts'
 import { loginPage, problemPage, signUpPage, strangeForm } from './views.ts'
@@ -86,6 +87,9 @@ export const takeSignUp: PageHandler = async (browser, rooms) => {
   if (!(await rooms.attempts.begin(`sign up ${browser.address}`, browser.address))) {
     return again('There were too many attempts from here. Wait some minutes and try again.', 429)
   }
+  if (!(await maySignUp(browser, rooms))) {
+    return again('Too many accounts were made from your network today. Try again tomorrow.', 429)
+  }
   const id = decimalId(rooms.clock.now())
   const result = await rooms.store.commands.putUser({
     id,
@@ -99,6 +103,15 @@ export const takeSignUp: PageHandler = async (browser, rooms) => {
   if (result.outcome !== 'done') return again('This user name is taken. Choose another one.', 409)
   await logIn(browser, rooms, id)
   return { goTo: next }
+}
+
+/** Accounts stay for ever, so how many a network makes is counted in the store, for a day and for all processes. */
+async function maySignUp(browser: Browser, { store, signUpsPerDay }: PageRooms): Promise<boolean> {
+  if (signUpsPerDay === 0) return true
+  const name = `sign-ups from ${siteOf(browser.address)}`
+  return store.commands.takeFromAll({
+    buckets: [{ name, capacity: signUpsPerDay, fullAfterSeconds: 24 * 3600 }],
+  })
 }
 
 export function wrongWithPassword(password: string): string | undefined {

@@ -66,12 +66,15 @@ export class Pages {
     })
     const handler = handlerOf(browser.method, browser.path)
     if (handler === undefined) throw new Error(`there is no page at ${browser.path}`)
+    this.#rooms.limits.takeFromAddress(browser.address)
     return respond(await handler(browser, this.#rooms), visit, browser.newCookies)
   }
 
   /** A failure, as a person sees it. */
   refuse(visit: PageVisit, failure: Problem): Response {
-    return respond(failurePage(failure, visit.requestId), visit)
+    const response = respond(failurePage(failure, visit.requestId), visit)
+    for (const [name, value] of Object.entries(failure.headers)) response.headers.set(name, value)
+    return response
   }
 }
 

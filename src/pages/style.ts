@@ -41,6 +41,7 @@ input[type=text], input[type=password] {
   width: 100%; font: inherit; color: inherit; background: var(--field); border: 1px solid var(--edge); border-radius: .6rem;
   padding: .7rem .8rem; min-height: 2.75rem;
 }
+strong.user-code { display: block; margin: .5rem 0; font-size: 1.5rem; letter-spacing: .25em; font-family: ui-monospace, monospace; }
 input.code { font-size: 1.5rem; letter-spacing: .25em; text-transform: uppercase; text-align: center; font-family: ui-monospace, monospace; }
 .field { margin-bottom: 1rem; }
 button, .button {

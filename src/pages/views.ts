@@ -1,10 +1,12 @@
 /** What people see. Views are functions of what is to be shown; nothing is looked up or decided here. */
 
 import type { Problem } from '../contract/problem.ts'
+import { isKnownScope } from '../contract/scope.ts'
+import { knownFirst } from '../domain/scopes.ts'
 import { type Html, html } from '../kit/html.ts'
 import type { Connection, Session } from '../store/queries/accounts.ts'
 import { notice, type Page } from './layout.ts'
-import { inWords, isKnown } from './words.ts'
+import { inWords } from './words.ts'
 
 /** What every form carries: the proof that it came from one of our own pages. */
 export interface FormToken {
@@ -84,7 +86,7 @@ const identity = (view: FormToken & { readonly display_name: string; readonly ne
 const scopeList = (scopes: readonly string[]): Html =>
   scopes.length === 0
     ? html`<p>It will know who you are, and nothing more.</p>`
-    : html`<ul class="scopes">${scopes.map(scope => html`<li>${inWords(scope)}${isKnown(scope) ? html`<code>${scope}</code>` : undefined}</li>`)}</ul>`
+    : html`<ul class="scopes">${knownFirst(scopes).map(scope => html`<li>${inWords(scope)}${isKnownScope(scope) ? html`<code>${scope}</code>` : undefined}</li>`)}</ul>`
 
 /** Allow or deny what an application asks for. */
 export function consentPage(
@@ -93,6 +95,8 @@ export function consentPage(
     readonly owner: string | null
     readonly scopes: readonly string[]
     readonly display_name: string
+    /** The code that the device shows, in the device flow. */
+    readonly userCode?: string
     /** Where the person goes back to, as far as it is worth knowing: the host, or the device. */
     readonly destination: string
     /** The form goes here, with these values. */
@@ -105,6 +109,7 @@ export function consentPage(
   return {
     title: `${view.application} asks for access`,
     body: html`<div class="card"><h1>${view.application} asks for access</h1>
+${view.userCode === undefined ? undefined : deviceCode(view.userCode)}
 <p class="quiet">An application of ${owner}. If you allow it, it will be able to:</p>
 ${scopeList(view.scopes)}
 <form method="post" action="${view.action}">${hidden('csrf', view.csrf)}${Object.entries(view.fields).map(([name, value]) => hidden(name, value))}
@@ -113,6 +118,10 @@ ${scopeList(view.scopes)}
 ${identity(view)}</div>`,
   }
 }
+
+/** Who was sent a link sees no device with this code. */
+const deviceCode = (code: string): Html =>
+  html`<p>Your device must show this code now: <strong class="user-code">${code}</strong> If someone sent you this link or code, deny.</p>`
 
 /** Type the code that a device shows. */
 export function activatePage(
@@ -148,6 +157,7 @@ export function problemPage(status: number, title: string, sentence: string): Pa
 const FAILURES: ReadonlyMap<number, string> = new Map([
   [400, 'This request is malformed'],
   [413, 'This form is too large'],
+  [429, 'Too many requests'],
   [500, 'Something went wrong'],
   [503, 'Not right now'],
 ])
@@ -155,6 +165,10 @@ const FAILURES: ReadonlyMap<number, string> = new Map([
 /** What went wrong before or behind a page. */
 export function failurePage({ status, message }: Problem, requestId: string): Page {
   const title = FAILURES.get(status) ?? 'This did not work'
+  if (status === 429) {
+    const sentence = 'There were too many requests from your network. Wait a minute and try again.'
+    return problemPage(status, title, sentence)
+  }
   if (status < 500) {
     const advice = 'Go back and try again. If an application sent you here, its link may be wrong.'
     return problemPage(status, title, `${message.replace(/\.?$/, '.')} ${advice}`)
@@ -191,7 +205,7 @@ export function accountPage(
       ? html`<p class="quiet">No application is connected to your account.</p>`
       : html`<ul class="rows">${view.connections.map(
           each =>
-            html`<li><div class="what"><strong>${each.name}</strong><div class="small quiet">${each.owner === null ? undefined : html`by ${each.owner} · `}since ${day(each.created_at)}${each.scopes.map(scope => html`<br>${inWords(scope)}`)}</div></div><form method="post" action="/account/disconnect">${hidden('csrf', csrf)}${hidden('client_id', each.client_id)}<button class="warning" type="submit" aria-label="Disconnect ${each.name}">Disconnect</button></form></li>`,
+            html`<li><div class="what"><strong>${each.name}</strong><div class="small quiet">${each.owner === null ? undefined : html`by ${each.owner} · `}since ${day(each.created_at)}${knownFirst(each.scopes).map(scope => html`<br>${inWords(scope)}`)}</div></div><form method="post" action="/account/disconnect">${hidden('csrf', csrf)}${hidden('client_id', each.client_id)}<button class="warning" type="submit" aria-label="Disconnect ${each.name}">Disconnect</button></form></li>`,
         )}</ul>`
   const sessions = html`<ul class="rows">${view.sessions.map(
     each =>

@@ -1,4 +1,4 @@
-import type { Scope } from '../contract/scope.ts'
+import { isKnownScope, type Scope } from '../contract/scope.ts'
 
 /** What each scope lets an application do, in words for the person who is asked. */
 const WORDS: Readonly<Record<Scope, string>> = {
@@ -10,10 +10,6 @@ const WORDS: Readonly<Record<Scope, string>> = {
   'user:read:broadcast': 'See the markers in your videos',
 }
 
-export function isKnown(scope: string): scope is Scope {
-  return Object.hasOwn(WORDS, scope)
-}
-
 export function inWords(scope: string): string {
-  return isKnown(scope) ? WORDS[scope] : `${scope}: opens nothing on this server`
+  return isKnownScope(scope) ? WORDS[scope] : `${scope}: opens nothing on this server`
 }

@@ -78,7 +78,14 @@ interface InProcess {
   startInProcess(wish: DemoWish): Promise<StartedDemo>
 }
 
-const NO_LIMITS = { STRAND_RATE_APP: '0', STRAND_RATE_USER: '0', STRAND_RATE_ANONYMOUS: '0' }
+const NO_LIMITS = {
+  STRAND_RATE_APP: '0',
+  STRAND_RATE_USER: '0',
+  STRAND_RATE_ANONYMOUS: '0',
+  STRAND_RATE_OAUTH_ADDRESS: '0',
+  STRAND_RATE_OAUTH_CLIENT: '0',
+  STRAND_RATE_OAUTH_VALIDATE: '0',
+}
 
 const OPTIONS: Readonly<Record<keyof StrandOptions, true>> = {
   port: true,

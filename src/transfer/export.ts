@@ -42,7 +42,11 @@ const json = (name: string) => (row: StoredRow) => JSON.parse(String(row[name]))
 
 /** Fields that are not a column as it is. */
 const READ: Readonly<Record<string, Readonly<Record<string, Field>>>> = {
-  client: { redirect_uris: json('redirect_uris'), implicit_grant: isYes('implicit_grant') },
+  client: {
+    redirect_uris: json('redirect_uris'),
+    implicit_grant: isYes('implicit_grant'),
+    device_flow: isYes('device_flow'),
+  },
   channel: { tags: json('tags'), is_mature: isYes('is_mature'), vod_enabled: isYes('vod_enabled') },
   entitlement: { user_deleted: row => (row.has_user === null ? true : undefined) },
   user: { password: () => undefined },

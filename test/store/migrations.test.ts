@@ -1,10 +1,12 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
+import { postgresFlavor, sqliteFlavor } from '../../src/store/sql/flavors.ts'
 import { NewerSchema } from '../../src/store/sql/migrate.ts'
 import { migrations } from '../../src/store/sql/migrations/index.ts'
 import { migratePostgres, openPostgresEngine } from '../../src/store/sql/postgres.ts'
 import { migrateSqlite, openSqliteEngine } from '../../src/store/sql/sqlite.ts'
+import { createStore } from '../../src/store/store.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
 
 /** The little that these tests do to a database directly. */
@@ -88,6 +90,38 @@ for (const engine of engines) {
       onBench(async bench => {
         const applied = await bench.migrateTogether()
         expect(applied.toSorted()).toEqual([0, 0, migrations.length])
+      }))
+
+    test('clients from before the device flow had a switch have the default of their kind', () =>
+      onBench(async bench => {
+        const flavor = engine === 'sqlite' ? sqliteFlavor : postgresFlavor
+        const before = migrations.slice(0, 6).map(migration => migration(flavor))
+        await bench.execute(before.join('\n'))
+        await bench.execute(
+          'create table schema_versions (version integer primary key, applied_at text not null)',
+        )
+        for (const version of before.keys())
+          await bench.execute(
+            `insert into schema_versions (version, applied_at) values (${version + 1}, 'then')`,
+          )
+        for (const kind of ['public', 'confidential'])
+          await bench.execute(
+            `insert into clients (id, name, kind, redirect_uris) values ('${kind}', 'Old', '${kind}', '[]')`,
+          )
+        await bench.execute(
+          `insert into device_codes (hash, user_code, client_id, scopes, decision, expires_at)
+           values ('waiting', 'BCDFGHJK', 'public', '[]', 'pending', '2999-01-01T00:00:00.000Z')`,
+        )
+        expect(await bench.migrate()).toBe(migrations.length - 6)
+        const store = createStore(await bench.open())
+        try {
+          expect((await store.clients.find('public'))?.device_flow).toBe(true)
+          expect((await store.clients.find('confidential'))?.device_flow).toBe(false)
+          const now = '2026-01-01T00:00:00.000Z'
+          expect((await store.accounts.waitingDevice('BCDFGHJK', now))?.hash).toBe('waiting')
+        } finally {
+          await store.close()
+        }
       }))
 
     test('a schema from the future is refused', () =>

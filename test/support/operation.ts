@@ -164,6 +164,10 @@ function impliedFailures(operation: Operation, { valid }: Frame): Implied[] {
     await server.control('POST', '/faults', { operation: operation.id, outcome: 'rate_limited' })
     return ask
   })
+  add('too_many_requests', 'when the limit is said to be reached', async (ask, server) => {
+    await server.control('POST', '/faults', { operation: operation.id, outcome: 'rate_limited' })
+    return ask
+  })
   add('unavailable', 'when the store cannot be reached', async (ask, server) => {
     await server.control('POST', '/faults', { operation: operation.id, outcome: 'unavailable' })
     return ask

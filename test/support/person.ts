@@ -26,6 +26,8 @@ export class Person {
   readonly #cookies = new Map<string, string>()
   headers: Record<string, string> = {}
   seen: Seen | undefined
+  /** As whom they logged in last. */
+  login: string | undefined
 
   constructor(server: TestServer) {
     this.#server = server
@@ -80,6 +82,7 @@ export class Person {
     const password = this.#server.world.users[0]?.password ?? ''
     const seen = await this.submit('/login', { login, password })
     expect(seen.status).toBe(200)
+    this.login = login
     return seen
   }
 

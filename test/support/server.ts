@@ -65,6 +65,7 @@ function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
     workers: 1,
     drainSeconds: 0,
     signUp: false,
+    signUpsPerDay: 50,
     operatorListen: undefined,
     publicUrl: undefined,
     dataFolder: place.folder,
@@ -76,6 +77,7 @@ function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
     backupPassphrase: undefined,
     masterKeys: undefined,
     rateLimits: { app: 0, user: 0, anonymous: 0 },
+    oauthRates: { address: 1200, client: 6000, validation: 60_000 },
     lifetimes: {
       app_seconds: 5_184_000,
       user_seconds: 14_400,

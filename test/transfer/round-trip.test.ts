@@ -42,6 +42,29 @@ describe.each(ways)('from %s to %s', (from, to) => {
     )
   })
 
+  test('clients of an export from before the device flow had a switch get the default of their kind', () =>
+    withStations([to], async station => {
+      const line = (id: string, kind: string, more = {}) => ({
+        type: 'client',
+        id,
+        name: 'Shop',
+        kind,
+        ...more,
+      })
+      const { store } = station as Station
+      const flowOf = async (id: string) => (await store.clients.find(id))?.device_flow
+      await imported(station as Station, textOf([line('a', 'public'), line('b', 'confidential')]))
+      expect([await flowOf('a'), await flowOf('b')]).toEqual([true, false])
+      await imported(station as Station, textOf([line('b', 'confidential', { device_flow: true })]))
+      const out = await exported(station as Station)
+      expect(out.match(/"device_flow":(true|false)/g)).toEqual(['"device_flow":true', '"device_flow":true'])
+      // What a line does not say stays as it is.
+      expect(
+        (await imported(station as Station, textOf([line('b', 'confidential')]))).types.client?.changed,
+      ).toBe(0)
+      expect(await flowOf('b')).toBe(true)
+    }))
+
   test('with secrets everything goes on working under other master keys', () =>
     withStations([from, to], async (first, second) => {
       const user = { type: 'user', id: '12', login: 'lunar_otter' }

@@ -55,7 +55,12 @@ export function drawWorld(seed: number, size: number): TransferLine[] {
     const owner_user_id = users.length === 0 ? null : maybe(random.pick(users))
     const organization_id = organizations.length === 0 ? null : maybe(random.pick(organizations))
     const redirect_uris = random.next() < 0.5 ? [] : ['http://localhost/a', 'app:b']
-    const rest = { kind, redirect_uris, implicit_grant: random.next() < 0.5 }
+    const rest = {
+      kind,
+      redirect_uris,
+      implicit_grant: random.next() < 0.5,
+      device_flow: random.next() < 0.5,
+    }
     lines.push({ type: 'client', id: random.hex(30), name: 'Shop', organization_id, owner_user_id, ...rest })
   }
   for (const user_id of users) {

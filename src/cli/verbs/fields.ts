@@ -51,6 +51,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   is_mature: 'for adults only',
   vod_enabled: 'keep videos of streams',
   implicit_grant: 'tokens by response_type=token',
+  device_flow: 'tokens by the device flow; default: on for public clients, off for confidential ones',
   expires_in: 'seconds until the token runs out',
   grace_seconds: 'how long the old key stays good',
   advance_seconds: 'how far to move the clock',

@@ -151,6 +151,7 @@ export const verbs: readonly Verb[] = [
     examples: [
       `client edit ${CLIENT} --redirect-uri https://reef.example/callback --no-implicit-grant`,
       `client edit ${CLIENT} --no-redirect-uri`,
+      `client edit ${CLIENT} --device-flow`,
     ],
   },
   {

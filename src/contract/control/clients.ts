@@ -11,6 +11,9 @@ const references = {
   owner_user_id: Type.Optional(Type.Union([DecimalId, Type.Null()])),
   redirect_uris: Type.Optional(RedirectUris),
   implicit_grant: Type.Optional(Type.Boolean()),
+  device_flow: Type.Optional(
+    Type.Boolean({ description: 'Never set: on for public clients, off for confidential ones.' }),
+  ),
 }
 const path = { client_id: exampleClient.id }
 const one = { data: [exampleClient] }

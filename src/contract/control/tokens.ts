@@ -19,7 +19,7 @@ export const issueToken = defineOperation({
     expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: 315_360_000, description: 'Seconds.' })),
   }),
   returns: oneOf(TokenAnswer),
-  problems: ['unknown_reference', 'invalid_scope', 'refused_reference'],
+  problems: ['unknown_reference', 'invalid_scope', 'too_many_scopes', 'refused_reference'],
   example: {
     body: { client_id: '<CLIENT_ID>', user_id: '141981764', scopes: ['user:read:follows'] },
     answer: {

@@ -1,9 +1,16 @@
 import { open } from '../access.ts'
 import { defineOperation } from '../operation.ts'
+import {
+  ClientId,
+  ClientSecret,
+  GrantType,
+  RedirectUri,
+  Scopes,
+  Token,
+  text,
+} from '../resources/oauth-parameters.ts'
 import { TokenAnswer } from '../resources/token.ts'
 import { Type } from '../schema.ts'
-
-const Text = Type.Optional(Type.String())
 
 /** The token endpoint: every grant ends here, but for the implicit one. */
 export const createToken = defineOperation({
@@ -15,25 +22,18 @@ export const createToken = defineOperation({
   path: '/oauth2/token',
   access: open,
   body: Type.Object({
-    grant_type: Type.Optional(
-      Type.String({
-        description:
-          '`client_credentials`, `authorization_code`, `refresh_token` or `urn:ietf:params:oauth:grant-type:device_code`.',
-      }),
+    grant_type: GrantType(
+      '`client_credentials`, `authorization_code`, `refresh_token` or `urn:ietf:params:oauth:grant-type:device_code`.',
     ),
-    client_id: Text,
-    client_secret: Text,
-    code: Text,
-    redirect_uri: Text,
-    code_verifier: Type.Optional(
-      Type.String({ description: 'Where the authorization was asked for with a `code_challenge`.' }),
-    ),
-    device_code: Text,
-    scopes: Type.Optional(Type.String({ description: 'Tolerated with a device code, which has its own.' })),
-    refresh_token: Text,
-    scope: Type.Optional(
-      Type.String({ description: 'Tolerated; an app token has no scopes, a refreshed one keeps its own.' }),
-    ),
+    client_id: ClientId,
+    client_secret: ClientSecret('Of a confidential client, with every grant.'),
+    code: Token,
+    redirect_uri: RedirectUri,
+    code_verifier: text(1000, 'Where the authorization was asked for with a `code_challenge`.'),
+    device_code: Token,
+    scopes: Scopes('Tolerated with a device code, which has its own.'),
+    refresh_token: Token,
+    scope: Scopes('Tolerated; an app token has no scopes, a refreshed one keeps its own.'),
   }),
   bodyFrom: 'anywhere',
   returns: TokenAnswer,
@@ -54,9 +54,12 @@ export const createToken = defineOperation({
     'invalid_device_code',
     'authorization_pending',
     'access_denied',
+    'slow_down',
+    'device_flow_off',
     'missing_refresh_token',
     'invalid_refresh_token',
     'invalid_scope',
+    'too_many_scopes',
   ],
   example: {
     body: { grant_type: 'client_credentials', client_id: '<CLIENT_ID>', client_secret: '<CLIENT_SECRET>' },

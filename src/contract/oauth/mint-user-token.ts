@@ -1,9 +1,8 @@
 import { open } from '../access.ts'
 import { defineOperation } from '../operation.ts'
+import { ClientId, ClientSecret, GrantType, Scopes } from '../resources/oauth-parameters.ts'
 import { TokenAnswer } from '../resources/token.ts'
 import { Type } from '../schema.ts'
-
-const Text = Type.Optional(Type.String())
 
 /** The grant that client libraries use in their mock mode: a user token at once, without a page. Demo only. */
 export const mintUserToken = defineOperation({
@@ -13,11 +12,11 @@ export const mintUserToken = defineOperation({
   path: '/oauth2/authorize',
   access: open,
   body: Type.Object({
-    grant_type: Type.Optional(Type.String({ description: '`user_token`.' })),
-    client_id: Text,
-    client_secret: Text,
-    user_id: Type.Optional(Type.String({ numberIsText: true })),
-    scope: Type.Optional(Type.String({ description: 'Space separated.' })),
+    grant_type: GrantType('`user_token`.'),
+    client_id: ClientId,
+    client_secret: ClientSecret(),
+    user_id: Type.Optional(Type.String({ numberIsText: true, maxLength: 100 })),
+    scope: Scopes('Space separated.'),
   }),
   bodyFrom: 'anywhere',
   returns: TokenAnswer,
@@ -33,6 +32,7 @@ export const mintUserToken = defineOperation({
     'missing_user_id',
     'unknown_user',
     'invalid_scope',
+    'too_many_scopes',
   ],
   example: {
     body: {

@@ -1,5 +1,6 @@
 import { open } from '../access.ts'
 import { defineOperation } from '../operation.ts'
+import { ClientId, Token } from '../resources/oauth-parameters.ts'
 import { Type } from '../schema.ts'
 
 /** Ends a token. One that is unknown, or another client's, changes nothing and is answered alike. */
@@ -9,7 +10,7 @@ export const revokeToken = defineOperation({
   method: 'POST',
   path: '/oauth2/revoke',
   access: open,
-  body: Type.Object({ client_id: Type.Optional(Type.String()), token: Type.Optional(Type.String()) }),
+  body: Type.Object({ client_id: ClientId, token: Token }),
   bodyFrom: 'anywhere',
   problems: ['missing_client_id', 'invalid_revoking_client', 'missing_oauth_token'],
   example: { body: { client_id: '<CLIENT_ID>', token: '<ACCESS_TOKEN>' } },

@@ -91,6 +91,9 @@ export const transferLines = {
     kind: Type.Optional(Type.Enum(CLIENT_KINDS)),
     redirect_uris: Type.Optional(RedirectUris),
     implicit_grant: Type.Optional(Type.Boolean()),
+    device_flow: Type.Optional(
+      Type.Boolean({ description: 'Never set: on for public clients, off for confidential ones.' }),
+    ),
     secret_hash: Type.Optional(Sha256),
   }),
   channel: Type.Object({

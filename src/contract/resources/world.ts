@@ -42,6 +42,9 @@ export const Client = Type.Object({
   kind: Type.Enum(CLIENT_KINDS),
   redirect_uris: Type.Array(Type.String()),
   implicit_grant: Type.Boolean({ description: 'Whether it may get tokens by `response_type=token`.' }),
+  device_flow: Type.Boolean({
+    description: 'Whether it may use the device flow; a confidential client needs its secret for the token.',
+  }),
 })
 export type Client = Static<typeof Client>
 
@@ -88,6 +91,7 @@ export const exampleClient: Client = {
   kind: 'confidential',
   redirect_uris: ['http://localhost:3000/callback'],
   implicit_grant: false,
+  device_flow: false,
 }
 
 export const exampleChannel: Channel = {

@@ -8,25 +8,28 @@ import {
   rotateClientSecret,
 } from '../../contract/control/clients.ts'
 import { raise } from '../../contract/problem.ts'
-import type { Client } from '../../contract/resources/world.ts'
 import { randomAlphanumerics } from '../../kit/id.ts'
 import { idKey } from '../../store/queries/world.ts'
 import { implement } from '../implement.ts'
 
 export const handleCreateClient = implement(createClient, async ({ body }, { store }) => {
-  const client: Client = {
+  const wanted = {
     id: randomAlphanumerics(30).toLowerCase(),
     name: body.name,
     organization_id: body.organization_id?.toLowerCase() ?? null,
     owner_user_id: body.owner_user_id ?? null,
-    kind: body.kind ?? 'confidential',
+    kind: body.kind ?? ('confidential' as const),
     redirect_uris: body.redirect_uris ?? [],
     implicit_grant: body.implicit_grant ?? false,
+    device_flow: body.device_flow,
   }
-  const secret = client.kind === 'confidential' ? mintSecret('secret') : undefined
-  const result = await store.commands.createClient({ client, secret_hash: secret ? hashOf(secret) : null })
+  const secret = wanted.kind === 'confidential' ? mintSecret('secret') : undefined
+  const result = await store.commands.createClient({
+    client: wanted,
+    secret_hash: secret ? hashOf(secret) : null,
+  })
   if (result.outcome === 'unknown_reference') return raise('unknown_reference', result.kind, result.id)
-  return { data: [{ ...client, ...(secret && { secret }) }] }
+  return { data: [{ ...result.client, ...(secret && { secret }) }] }
 })
 
 export const handleGetClient = implement(getClient, async ({ params }, { store }) => {
@@ -49,6 +52,7 @@ export const handlePatchClient = implement(patchClient, async ({ params, body },
     owner_user_id: body.owner_user_id,
     redirect_uris: body.redirect_uris,
     implicit_grant: body.implicit_grant,
+    device_flow: body.device_flow,
   })
   if (result.outcome === 'absent') return raise('not_found', 'client', params.client_id)
   if (result.outcome === 'unknown_reference') return raise('unknown_reference', result.kind, result.id)

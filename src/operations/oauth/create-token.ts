@@ -1,4 +1,4 @@
-import { authenticateClient, knownClient } from '../../auth/clients.ts'
+import { authenticateClient } from '../../auth/clients.ts'
 import {
   expiry,
   expiryOrNever,
@@ -14,8 +14,9 @@ import { raise } from '../../contract/problem.ts'
 import type { Client } from '../../contract/resources/world.ts'
 import { challengeOf } from '../../domain/pkce.ts'
 import { isoMillis } from '../../kit/clock.ts'
+import { CAPS } from '../../store/commands/caps.ts'
 import { implement, type Rooms } from '../implement.ts'
-import { readScopes } from '../read-scopes.ts'
+import { readScopes, tolerateScopes } from '../read-scopes.ts'
 
 type Input = BodyOf<typeof createToken>
 
@@ -30,7 +31,7 @@ export const handleCreateToken = implement(createToken, async ({ body, address }
     case 'refresh_token':
       return refresh(body, rooms, address)
     case 'urn:ietf:params:oauth:grant-type:device_code':
-      return redeemDevice(body, rooms)
+      return redeemDevice(body, rooms, address)
     default:
       return raise('unsupported_grant_type', body.grant_type)
   }
@@ -40,8 +41,12 @@ async function clientCredentials(body: Input, rooms: Rooms, address: () => strin
   const { store, clock, lifetimes } = rooms
   const client = await authenticateClient(rooms, body, address)
   if (client.kind === 'public') raise('public_client')
+  tolerateScopes(body.scope)
   const { rows, answer } = issueAppToken(client.id, clock.now(), lifetimes.app_seconds)
-  const result = await store.commands.issueTokens({ tokens: rows })
+  const result = await store.commands.issueTokens({
+    tokens: rows,
+    mostGrants: CAPS.grantsOfUserAndClient,
+  })
   return result.outcome === 'done' ? answer : raise('invalid_client')
 }
 
@@ -119,12 +124,18 @@ async function redeemCode(body: Input, rooms: Rooms, address: () => string) {
   }
 }
 
-/** A device need not prove more than that it has its code: a secret in it would not be one. */
-async function redeemDevice(body: Input, rooms: Rooms) {
-  const { store, clock } = rooms
-  const client = await knownClient(store, body.client_id)
+/**
+ * A device of a public client need not prove more than that it has its code: a secret in it would not be one. A confidential
+ * client sends its secret, so that nobody else gets tokens in its name for a code that they sent somebody.
+ */
+async function redeemDevice(body: Input, rooms: Rooms, address: () => string) {
+  const { store, clock, limits } = rooms
+  const client = await authenticateClient(rooms, body, address)
+  if (!client.device_flow) raise('device_flow_off')
   const device_code = body.device_code ?? raise('missing_device_code')
+  tolerateScopes(body.scopes)
   const hash = hashOf(device_code)
+  limits.takeForPoll(hash)
   const now = clock.now()
   const decision = await store.accounts.deviceDecision(hash, client.id, isoMillis(now))
   if (decision === 'pending') return raise('authorization_pending')

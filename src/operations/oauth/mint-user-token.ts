@@ -2,6 +2,7 @@ import { authenticateClient } from '../../auth/clients.ts'
 import { issueUserToken, userLifetimes } from '../../auth/tokens.ts'
 import { mintUserToken } from '../../contract/oauth/mint-user-token.ts'
 import { raise } from '../../contract/problem.ts'
+import { CAPS } from '../../store/commands/caps.ts'
 import { implement } from '../implement.ts'
 import { readScopes } from '../read-scopes.ts'
 
@@ -17,6 +18,9 @@ export const handleMintUserToken = implement(mintUserToken, async ({ body, addre
     clock.now(),
     userLifetimes(client.kind, lifetimes),
   )
-  const result = await store.commands.issueTokens({ tokens: rows })
+  const result = await store.commands.issueTokens({
+    tokens: rows,
+    mostGrants: CAPS.mintedGrantsOfUserAndClient,
+  })
   return result.outcome === 'done' ? answer : raise('unknown_user', user_id)
 })

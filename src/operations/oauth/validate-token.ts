@@ -4,13 +4,16 @@ import { raise } from '../../contract/problem.ts'
 import { andThen } from '../../kit/eventual.ts'
 import { implement } from '../implement.ts'
 
-export const handleValidateToken = implement(validateToken, ({ authorization }, { callers, clock }) => {
+export const handleValidateToken = implement(validateToken, ({ authorization, address }, rooms) => {
+  const { callers, clock, limits } = rooms
   const token = tokenIn(authorization, OAUTH_OR_BEARER)
-  if (token === undefined) return raise('missing_authorization')
   const now = clock.now()
-  return andThen(token === 'invalid' ? undefined : callers.find(token, now), known =>
-    known === undefined ? raise('invalid_access_token') : describe(known, now),
-  )
+  const found = token === undefined || token === 'invalid' ? undefined : callers.find(token, now)
+  return andThen(found, known => {
+    limits.takeForValidation(known?.client_id, address)
+    if (token === undefined) return raise('missing_authorization')
+    return known === undefined ? raise('invalid_access_token') : describe(known, now)
+  })
 })
 
 function describe({ client_id, login, user_id, scopes, ends }: AccessToken, now: number) {

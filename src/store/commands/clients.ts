@@ -4,10 +4,13 @@ import { clientQueries } from '../queries/world.ts'
 import { sql } from '../sql/tag.ts'
 import { type MissingReference, missingReference } from './references.ts'
 
+/** A client on its way into the store; without `device_flow` it has the default of its kind. */
+export type NewClient = Omit<Client, 'device_flow'> & { readonly device_flow?: boolean | undefined }
+
 export async function createClient(
   tx: Transaction,
-  args: { client: Client; secret_hash: string | null },
-): Promise<{ outcome: 'done' } | MissingReference> {
+  args: { client: NewClient; secret_hash: string | null },
+): Promise<{ outcome: 'done'; client: Client } | MissingReference> {
   const { client } = args
   const missing = await missingOwner(tx, client)
   if (missing !== undefined) return missing
@@ -17,8 +20,10 @@ export async function createClient(
           ${JSON.stringify(client.redirect_uris)}, ${args.secret_hash})`,
   )
   if (client.implicit_grant) await allowImplicit(tx, client.id)
-  tx.record({ subject: `client/${client.id}`, after: client })
-  return { outcome: 'done' }
+  await setDeviceFlow(tx, client)
+  const created = await asStored(tx, client.id)
+  tx.record({ subject: `client/${client.id}`, after: created })
+  return { outcome: 'done', client: created }
 }
 
 export async function changeClient(
@@ -31,6 +36,7 @@ export async function changeClient(
     owner_user_id?: string | null | undefined
     redirect_uris?: readonly string[] | undefined
     implicit_grant?: boolean | undefined
+    device_flow?: boolean | undefined
   },
 ): Promise<{ outcome: 'done'; client: Client } | { outcome: 'absent' } | MissingReference> {
   await tx.lock(sql`select id from clients where id = ${args.id}`, 'clients')
@@ -38,7 +44,7 @@ export async function changeClient(
   if (before === undefined) return { outcome: 'absent' }
   const missing = await missingOwner(tx, args)
   if (missing !== undefined) return missing
-  const client: Client = {
+  const wanted = {
     ...before,
     name: args.name ?? before.name,
     kind: args.kind ?? before.kind,
@@ -48,14 +54,17 @@ export async function changeClient(
     implicit_grant: args.implicit_grant ?? before.implicit_grant,
   }
   await tx.run(
-    sql`update clients set name = ${client.name}, kind = ${client.kind}, organization_id = ${client.organization_id},
-          owner_user_id = ${client.owner_user_id}, redirect_uris = ${JSON.stringify(client.redirect_uris)}
-        where id = ${client.id}`,
+    sql`update clients set name = ${wanted.name}, kind = ${wanted.kind}, organization_id = ${wanted.organization_id},
+          owner_user_id = ${wanted.owner_user_id}, redirect_uris = ${JSON.stringify(wanted.redirect_uris)}
+        where id = ${args.id}`,
   )
-  if (client.kind === 'public')
-    await tx.run(sql`update clients set secret_hash = null where id = ${client.id}`)
-  await tx.run(sql`delete from implicit_clients where client_id = ${client.id}`)
-  if (client.implicit_grant) await allowImplicit(tx, client.id)
+  if (wanted.kind === 'public') await tx.run(sql`update clients set secret_hash = null where id = ${args.id}`)
+  await tx.run(sql`delete from implicit_clients where client_id = ${args.id}`)
+  if (wanted.implicit_grant) await allowImplicit(tx, args.id)
+  await setDeviceFlow(tx, args)
+  const client = await asStored(tx, args.id)
+  // Devices that wait would be refused at the last step; they are better told at once.
+  if (!client.device_flow) await tx.run(sql`delete from device_codes where client_id = ${client.id}`)
   tx.publish({ kind: 'access', access: { client_id: client.id } })
   tx.record({ subject: `client/${client.id}`, before, after: client })
   return { outcome: 'done', client }
@@ -83,6 +92,24 @@ export async function deleteClient(tx: Transaction, args: { id: string }): Promi
   tx.publish({ kind: 'access', access: { client_id: args.id } })
   tx.record({ subject: `client/${args.id}`, before })
   return true
+}
+
+/** Notes what was said; a client of which nothing was said keeps the default of its kind, also when its kind changes. */
+async function setDeviceFlow(
+  tx: Transaction,
+  { id, device_flow }: Pick<NewClient, 'id' | 'device_flow'>,
+): Promise<void> {
+  if (device_flow === undefined) return
+  await tx.run(
+    sql`insert into device_flow_clients (client_id, enabled) values (${id}, ${device_flow ? 1 : 0})
+        on conflict (client_id) do update set enabled = excluded.enabled`,
+  )
+}
+
+async function asStored(tx: Transaction, id: string): Promise<Client> {
+  const client = await clientQueries(tx).find(id)
+  if (client === undefined) throw new Error('the client was just written')
+  return client
 }
 
 async function allowImplicit(tx: Transaction, client_id: string): Promise<void> {

@@ -1,6 +1,9 @@
+import { rememberedScopes } from '../../domain/scopes.ts'
 import type { Transaction } from '../database.ts'
 import { sql } from '../sql/tag.ts'
-import { endTokens, insertToken, type NewToken, type Successor } from './tokens.ts'
+import { capCodes, capGrants } from './caps.ts'
+import { endTokens } from './end-tokens.ts'
+import { insertToken, type NewToken, type Successor } from './tokens.ts'
 
 /** An authorization code on its way into the store. */
 export interface NewCode {
@@ -25,6 +28,7 @@ export async function grantCode(tx: Transaction, args: { code: NewCode; now: str
         values (${code.hash}, ${code.client_id}, ${code.user_id}, ${code.redirect_uri}, ${code.challenge},
           ${JSON.stringify(code.scopes)}, ${code.family}, ${code.expires_at})`,
   )
+  await capCodes(tx, code)
 }
 
 /** The implicit grant: the token itself, at once. */
@@ -34,6 +38,7 @@ export async function grantToken(
 ): Promise<void> {
   await connect(tx, args.token, args.now)
   await insertToken(tx, args.token)
+  await capGrants(tx, args.token)
 }
 
 /** Notes that a person has connected an application; scopes allowed earlier stay allowed. */
@@ -46,7 +51,7 @@ export async function connect(
   const before = await tx.get<{ scopes: string }>(
     sql`select scopes from connections where user_id = ${user_id} and client_id = ${client_id}`,
   )
-  const allowed = [...new Set([...(before === undefined ? [] : JSON.parse(before.scopes)), ...scopes])]
+  const allowed = rememberedScopes(before === undefined ? [] : JSON.parse(before.scopes), scopes)
   await tx.run(
     sql`insert into connections (user_id, client_id, scopes, created_at)
         values (${user_id}, ${client_id}, ${JSON.stringify(allowed)}, ${now})
@@ -61,7 +66,9 @@ type Exchange =
   | { outcome: 'wrong_verifier' }
 
 /**
- * Exchanges a code for tokens, once. Whoever presents it a second time reveals that it was copied: what it gave ends.
+ * Exchanges a code for tokens, once. If it comes a second time, with all that redeeming it takes, it was copied: what it gave
+ * ends. Without the verifier and the redirect URI it proves nothing: codes are left behind in histories and logs, and whoever
+ * finds an old one there must not be able to end tokens with it.
  */
 export async function useCode(
   tx: Transaction,
@@ -90,19 +97,22 @@ export async function useCode(
         where hash = ${args.hash} and client_id = ${args.client_id}`,
   )
   if (code === undefined) return { outcome: 'refused' }
+  const isSameRedirect = code.redirect_uri === args.redirect_uri
+  const isRightVerifier = code.challenge === (args.answered ?? null)
   if (code.used_at !== null) {
-    await endTokens(tx, sql`family = ${code.family}`)
+    if (isSameRedirect && isRightVerifier) await endTokens(tx, sql`family = ${code.family}`)
     return { outcome: 'refused' }
   }
   if (code.expires_at <= args.now) return { outcome: 'refused' }
-  if (code.redirect_uri !== args.redirect_uri) return { outcome: 'other_redirect' }
-  if (code.challenge !== (args.answered ?? null)) return { outcome: 'wrong_verifier' }
+  if (!isSameRedirect) return { outcome: 'other_redirect' }
+  if (!isRightVerifier) return { outcome: 'wrong_verifier' }
 
   await tx.run(sql`update authorization_codes set used_at = ${args.now} where hash = ${args.hash}`)
   const scopes = JSON.parse(code.scopes) as string[]
   const shared = { client_id: args.client_id, user_id: code.user_id, scopes, family: code.family }
   await insertToken(tx, { ...shared, ...args.access, kind: 'user' })
   await insertToken(tx, { ...shared, ...args.refresh, kind: 'refresh' })
+  await capGrants(tx, shared)
   return { outcome: 'done', scopes }
 }
 

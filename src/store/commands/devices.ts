@@ -1,6 +1,7 @@
-import { uuid } from '../../kit/id.ts'
+import { risingUuid } from '../../kit/id.ts'
 import type { Transaction } from '../database.ts'
 import { sql } from '../sql/tag.ts'
+import { capDeviceCodes, capGrants } from './caps.ts'
 import { connect } from './codes.ts'
 import { insertToken, type Successor } from './tokens.ts'
 
@@ -11,6 +12,8 @@ export interface NewDevice {
   readonly client_id: string
   readonly scopes: readonly string[]
   readonly expires_at: string
+  /** Where it was asked for; the codes of a network are counted. */
+  readonly network: string
 }
 
 /** `taken`: somebody has this user code; draw another. */
@@ -19,25 +22,34 @@ export async function startDevice(
   args: { device: NewDevice },
 ): Promise<'done' | 'taken' | 'unknown_client'> {
   const { device } = args
-  const client = await tx.get(sql`select id from clients where id = ${device.client_id}`)
-  if (client === undefined) return 'unknown_client'
   const added = await tx.run(
     sql`insert into device_codes (hash, user_code, client_id, scopes, decision, expires_at)
-        values (${device.hash}, ${device.user_code}, ${device.client_id}, ${JSON.stringify(device.scopes)}, 'pending',
-          ${device.expires_at})
+        select ${device.hash}, ${device.user_code}, id, ${JSON.stringify(device.scopes)}, 'pending',
+          ${device.expires_at}
+        from clients where id = ${device.client_id}
         on conflict (user_code) do nothing`,
   )
-  return added === 1 ? 'done' : 'taken'
+  if (added === 0) {
+    const client = await tx.get(sql`select id from clients where id = ${device.client_id}`)
+    return client === undefined ? 'unknown_client' : 'taken'
+  }
+  await tx.run(
+    sql`insert into device_code_networks (hash, network, expires_at)
+        values (${device.hash}, ${device.network}, ${device.expires_at})`,
+  )
+  await capDeviceCodes(tx, device)
+  return 'done'
 }
 
-/** A person has decided about the device whose code they typed. */
+/** A person has decided about the device whose code they typed: the one that they were shown, and no other. */
 export async function decideDevice(
   tx: Transaction,
-  args: { user_code: string; user_id: string; allow: boolean; now: string },
+  args: { hash: string; user_code: string; user_id: string; allow: boolean; now: string },
 ): Promise<'done' | 'absent'> {
   const device = await tx.get<{ hash: string; client_id: string; scopes: string }>(
     sql`update device_codes set decision = ${args.allow ? 'allowed' : 'denied'}, user_id = ${args.user_id}
-        where user_code = ${args.user_code} and decision = 'pending' and expires_at > ${args.now}
+        where hash = ${args.hash} and user_code = ${args.user_code} and decision = 'pending'
+          and expires_at > ${args.now}
         returning hash, client_id, scopes`,
   )
   if (device === undefined) return 'absent'
@@ -63,8 +75,9 @@ export async function useDevice(
   if (device.user_id === null) return { outcome: 'pending' }
   await tx.run(sql`delete from device_codes where hash = ${args.hash}`)
   const scopes = JSON.parse(device.scopes) as string[]
-  const shared = { client_id: args.client_id, user_id: device.user_id, scopes, family: uuid() }
+  const shared = { client_id: args.client_id, user_id: device.user_id, scopes, family: risingUuid() }
   await insertToken(tx, { ...shared, ...args.access, kind: 'user' })
   await insertToken(tx, { ...shared, ...args.refresh, kind: 'refresh' })
+  await capGrants(tx, shared)
   return { outcome: 'done', scopes }
 }

@@ -1,5 +1,4 @@
 import type { TransferLine } from '../../contract/resources/transfer.ts'
-import type { Client } from '../../contract/resources/world.ts'
 import { decimalId } from '../../kit/id.ts'
 import type { Transaction } from '../database.ts'
 import {
@@ -12,7 +11,7 @@ import {
 import { isOneOf, sql } from '../sql/tag.ts'
 import { putBenefit } from './benefits.ts'
 import { changeChannel, rotateStreamKey } from './channels.ts'
-import { changeClient, createClient, setClientSecret } from './clients.ts'
+import { changeClient, createClient, type NewClient, setClientSecret } from './clients.ts'
 import { putGame } from './games.ts'
 import type { Fate } from './import.ts'
 import { putOrganization } from './organizations.ts'
@@ -154,7 +153,7 @@ async function importClient(
 ): Promise<Fate> {
   const before = await clientQueries(tx).find(line.id)
   if (before === undefined) {
-    const client: Client = {
+    const client: NewClient = {
       ...line,
       organization_id: line.organization_id ?? null,
       owner_user_id: line.owner_user_id ?? null,

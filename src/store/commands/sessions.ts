@@ -1,6 +1,7 @@
 import type { Transaction } from '../database.ts'
 import { sql } from '../sql/tag.ts'
-import { endTokens } from './tokens.ts'
+import { capSessions } from './caps.ts'
+import { endTokens } from './end-tokens.ts'
 
 /** A person is logged in in a browser. */
 export interface NewSession {
@@ -22,6 +23,7 @@ export async function startSession(
         values (${session.hash}, ${session.id}, ${session.user_id}, ${args.now}, ${args.now}, ${session.expires_at},
           ${session.browser})`,
   )
+  await capSessions(tx, session)
 }
 
 /** A session that is in use lives on. */

@@ -1,6 +1,8 @@
 import type { Transaction } from '../database.ts'
 import type { TokenKind } from '../queries/tokens.ts'
-import { type Sql, sql } from '../sql/tag.ts'
+import { sql } from '../sql/tag.ts'
+import { capAppTokens, capGrants, capTokensOfGrant } from './caps.ts'
+import { endTokens } from './end-tokens.ts'
 import { type MissingReference, missingReference } from './references.ts'
 
 /** A token on its way into the store: its hash and what it stands for. */
@@ -15,9 +17,10 @@ export interface NewToken {
   readonly expires_at: string
 }
 
+/** With `mostGrants` the caps apply: so many grants of a user for a client, and the usual number of app tokens. */
 export async function issueTokens(
   tx: Transaction,
-  args: { tokens: readonly NewToken[] },
+  args: { tokens: readonly NewToken[]; mostGrants?: number | undefined },
 ): Promise<{ outcome: 'done' } | MissingReference> {
   const missing =
     (await missingReference(
@@ -32,8 +35,16 @@ export async function issueTokens(
     ))
   if (missing !== undefined) return missing
   for (const token of args.tokens) await insertToken(tx, token)
+  const { mostGrants } = args
+  if (mostGrants !== undefined) for (const token of args.tokens) await capIssued(tx, token, mostGrants)
   for (const family of new Set(args.tokens.map(token => token.family))) recordIssue(tx, args.tokens, family)
   return { outcome: 'done' }
+}
+
+async function capIssued(tx: Transaction, token: NewToken, mostGrants: number): Promise<void> {
+  const { kind, user_id, client_id, family } = token
+  if (kind === 'app') await capAppTokens(tx, token)
+  else if (user_id !== null) await capGrants(tx, { user_id, client_id, family }, mostGrants)
 }
 
 /** Tokens that were issued together are one entry: what they open and until when, under the name of their family. */
@@ -87,29 +98,30 @@ export async function useRefreshToken(
     await insertToken(tx, { ...shared, ...args.refresh, kind: 'refresh' })
   }
   await insertToken(tx, { ...shared, ...args.access, kind: 'user' })
+  await capTokensOfGrant(tx, { hash: args.access.hash, family: held.family })
   return { outcome: 'done', scopes }
 }
 
-/** Ends a token; with `client_id`, only if it is that client's. A refresh token takes its family along. */
+/**
+ * Ends a token; with `client_id`, only if it is that client's and has not run out: a refresh token takes its family along, and
+ * one that opens nothing any more must not.
+ */
 export async function revokeToken(
   tx: Transaction,
-  args: { hash: string; client_id?: string | undefined },
+  args: { hash: string } | { hash: string; client_id: string; now: string },
 ): Promise<boolean> {
   await tx.lock(sql`select hash from tokens where hash = ${args.hash}`, 'tokens')
   const held = await tx.get<{ kind: TokenKind; client_id: string; user_id: string | null; family: string }>(
-    sql`select kind, client_id, user_id, family from tokens where hash = ${args.hash}`,
+    'client_id' in args
+      ? sql`select kind, client_id, user_id, family from tokens
+            where hash = ${args.hash} and client_id = ${args.client_id} and expires_at > ${args.now}`
+      : sql`select kind, client_id, user_id, family from tokens where hash = ${args.hash}`,
   )
-  if (held === undefined || (args.client_id !== undefined && held.client_id !== args.client_id)) return false
+  if (held === undefined) return false
   await endTokens(tx, held.kind === 'refresh' ? sql`family = ${held.family}` : sql`hash = ${args.hash}`)
   const { family, ...before } = held
   tx.record({ subject: `token/${family}`, before })
   return true
-}
-
-/** Ends tokens, and lets everybody who knows them forget them. */
-export async function endTokens(tx: Transaction, where: Sql): Promise<void> {
-  const ended = await tx.all<{ hash: string }>(sql`delete from tokens where ${where} returning hash`)
-  if (ended.length > 0) tx.publish({ kind: 'access', access: { tokens: ended.map(row => row.hash) } })
 }
 
 export async function insertToken(tx: Transaction, token: NewToken): Promise<void> {

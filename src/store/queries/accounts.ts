@@ -1,6 +1,7 @@
 import type { Client, User } from '../../contract/resources/world.ts'
 import type { Database } from '../database.ts'
 import { sql } from '../sql/tag.ts'
+import { type ClientFlags, clientFlags, readClientFlags } from './world.ts'
 
 /** A running session and whose it is. */
 export interface Session {
@@ -65,25 +66,15 @@ export const accountQueries = (db: Database) => ({
   /** The application that asks, as the consent page shows it. */
   application: async (client_id: string): Promise<Application | undefined> => {
     const row = await db.get<
-      Omit<Application, 'redirect_uris' | 'implicit_grant'> & {
-        redirect_uris: string
-        implicit_grant: number | null
-      }
+      Omit<Application, 'redirect_uris' | keyof ClientFlags> & ClientFlags & { redirect_uris: string }
     >(
-      sql`select c.id, c.name, c.kind, c.redirect_uris, coalesce(o.name, u.display_name) as owner,
-            (select 1 from implicit_clients i where i.client_id = c.id) as implicit_grant
+      sql`select c.id, c.name, c.kind, c.redirect_uris, coalesce(o.name, u.display_name) as owner,${clientFlags('c')}
           from clients c
           left join organizations o on o.id = c.organization_id
           left join users u on u.id = c.owner_user_id
           where c.id = ${client_id}`,
     )
-    return (
-      row && {
-        ...row,
-        redirect_uris: JSON.parse(row.redirect_uris),
-        implicit_grant: row.implicit_grant === 1,
-      }
-    )
+    return row && { ...row, redirect_uris: JSON.parse(row.redirect_uris), ...readClientFlags(row) }
   },
 
   /** What has been decided about a device so far: asked every second, so without troubling the writer. */
@@ -97,13 +88,13 @@ export const accountQueries = (db: Database) => ({
 
   /** A device that waits for a decision. */
   waitingDevice: (user_code: string, now: string) =>
-    db.get<{ client_id: string; scopes: string }>(
-      sql`select client_id, scopes from device_codes
+    db.get<{ hash: string; client_id: string; scopes: string }>(
+      sql`select hash, client_id, scopes from device_codes
           where user_code = ${user_code} and decision = 'pending' and expires_at > ${now}`,
     ),
 })
 
 export interface Application
-  extends Pick<Client, 'id' | 'name' | 'kind' | 'redirect_uris' | 'implicit_grant'> {
+  extends Pick<Client, 'id' | 'name' | 'kind' | 'redirect_uris' | keyof ClientFlags> {
   readonly owner: string | null
 }

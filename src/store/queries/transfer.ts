@@ -8,6 +8,7 @@ import {
 import type { Database } from '../database.ts'
 import { inOrderOf, keysetPage } from '../keyset.ts'
 import { isOneOf, type Sql, sql, tableOf, verbatim } from '../sql/tag.ts'
+import { clientFlags } from './world.ts'
 
 /** What is read of each type for an export, and by what it is ordered: keys that never change and that an index serves. */
 const LISTS: Readonly<Record<TransferType, { readonly select: Sql; readonly key: readonly string[] }>> = {
@@ -27,8 +28,7 @@ const LISTS: Readonly<Record<TransferType, { readonly select: Sql; readonly key:
   game: { select: sql`select id, name, organization_id from games`, key: ['id'] },
   benefit: { select: sql`select id, name, organization_id, game_id from benefits`, key: ['id'] },
   client: {
-    select: sql`select id, name, organization_id, owner_user_id, kind, redirect_uris, secret_hash,
-        (select 1 from implicit_clients i where i.client_id = clients.id) as implicit_grant
+    select: sql`select id, name, organization_id, owner_user_id, kind, redirect_uris, secret_hash,${clientFlags('clients')}
       from clients`,
     key: ['id'],
   },

@@ -3,7 +3,7 @@ import type { Benefit, Channel, Client, Game, Organization, User } from '../../c
 import type { Eventual } from '../../kit/eventual.ts'
 import type { Database } from '../database.ts'
 import { inOrderOf, keysetPage } from '../keyset.ts'
-import { type Sql, sql } from '../sql/tag.ts'
+import { type Sql, sql, verbatim } from '../sql/tag.ts'
 
 /** Decimal ids are ordered as numbers: the shorter is the smaller. */
 const BY_NUMBER = inOrderOf('length(id)', 'id')
@@ -90,19 +90,37 @@ export const benefitQueries = (db: Database) => ({
     }),
 })
 
-type ClientRow = Omit<Client, 'redirect_uris' | 'implicit_grant'> & {
-  redirect_uris: string
-  implicit_grant: number | null
+/** What a client may do, as columns. A device flow that was never switched on or off is on for public clients. */
+export const clientFlags = (clients: 'clients' | 'c'): Sql => sql`
+    (select 1 from implicit_clients i where i.client_id = ${verbatim(clients)}.id) as implicit_grant,
+    coalesce(
+      (select d.enabled from device_flow_clients d where d.client_id = ${verbatim(clients)}.id),
+      case when ${verbatim(clients)}.kind = 'public' then 1 else 0 end) as device_flow`
+
+export interface ClientFlags {
+  readonly implicit_grant: number | null
+  readonly device_flow: number
 }
 
-const clientColumns = sql`select id, name, organization_id, owner_user_id, kind, redirect_uris,
-    (select 1 from implicit_clients i where i.client_id = clients.id) as implicit_grant
+export const readClientFlags = ({ implicit_grant, device_flow }: ClientFlags) => ({
+  implicit_grant: implicit_grant === 1,
+  device_flow: device_flow === 1,
+})
+
+type ClientRow = Omit<Client, 'redirect_uris' | keyof ClientFlags> & ClientFlags & { redirect_uris: string }
+
+const clientColumns = sql`select id, name, organization_id, owner_user_id, kind, redirect_uris,${clientFlags('clients')}
   from clients`
 const readClient = (row: ClientRow): Client => ({
   ...row,
   redirect_uris: JSON.parse(row.redirect_uris),
-  implicit_grant: row.implicit_grant === 1,
+  ...readClientFlags(row),
 })
+
+/** A client as the OAuth side needs to know it. */
+export interface ClientCredentials extends Pick<Client, 'id' | 'kind' | keyof ClientFlags> {
+  readonly secret_hash: string | null
+}
 
 export const clientQueries = (db: Database) => ({
   find: async (id: string): Promise<Client | undefined> => {
@@ -110,10 +128,12 @@ export const clientQueries = (db: Database) => ({
     return row && readClient(row)
   },
   /** What is needed to check a client's credentials. */
-  credentials: (id: string) =>
-    db.get<{ id: string; kind: Client['kind']; secret_hash: string | null }>(
-      sql`select id, kind, secret_hash from clients where id = ${id}`,
-    ),
+  credentials: async (id: string): Promise<ClientCredentials | undefined> => {
+    const row = await db.get<Omit<ClientCredentials, keyof ClientFlags> & ClientFlags>(
+      sql`select id, kind, secret_hash,${clientFlags('clients')} from clients where id = ${id}`,
+    )
+    return row && { ...row, ...readClientFlags(row) }
+  },
   page: async (
     filter: Pick<Owners, 'organization_id' | 'owner_user_id'>,
     window: Window,

@@ -51,6 +51,7 @@ describeOperation(
         kind: 'confidential',
         redirect_uris: [],
         implicit_grant: false,
+        device_flow: false,
       })
       expect(secret).toMatch(SECRET)
       expect((await logIn(server, client.id, secret)).status).toBe(200)
@@ -65,11 +66,28 @@ describeOperation(
         owner_user_id: viewer.id,
         redirect_uris: ['https://example.org/callback?x=1', 'myapp:done'],
         implicit_grant: true,
+        device_flow: true,
       }
       const { client } = await newClient(server, given)
       expect(client).toMatchObject(given)
       expect((await get(server, client.id)).body.data).toEqual([client])
     })
+
+    ok(
+      'the device flow is on for public clients and off for confidential ones, unless said otherwise',
+      async server => {
+        for (const [given, device_flow] of [
+          [{ kind: 'public' }, true],
+          [{ kind: 'confidential' }, false],
+          [{ kind: 'public', device_flow: false }, false],
+          [{ kind: 'confidential', device_flow: true }, true],
+        ] as const) {
+          const { client } = await newClient(server, given)
+          expect([given, client.device_flow]).toEqual([given, device_flow])
+          expect((await get(server, client.id)).body.data).toEqual([client])
+        }
+      },
+    )
 
     ok('a public client has no secret', async server => {
       const { client, secret } = await newClient(server, { kind: 'public' })
@@ -168,6 +186,17 @@ describeOperation(
       expect(freed.body.data).toEqual([{ ...client, name: 'Renamed', ...changes }])
       expect((await get(server, client.id)).body).toEqual(freed.body)
       expect((await logIn(server, client.id, secret)).status).toBe(200)
+    })
+
+    ok('the device flow keeps what was said of it, and else follows the kind', async server => {
+      const flow = async (id: string, changes: object) =>
+        (await patch(server, id, changes)).body.data[0].device_flow
+      const { client } = await newClient(server, { kind: 'public' })
+      expect(await flow(client.id, { kind: 'confidential' })).toBe(false)
+      expect(await flow(client.id, { device_flow: true })).toBe(true)
+      expect(await flow(client.id, { name: 'Renamed' })).toBe(true)
+      expect(await flow(client.id, { device_flow: false })).toBe(false)
+      expect(await flow(client.id, { kind: 'public' })).toBe(false)
     })
 
     ok('its tokens see the new organization at once', async server => {

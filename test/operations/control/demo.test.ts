@@ -203,7 +203,7 @@ describeOperation(
     fails('refused_reference', 'when update_failed is planned for another operation', server =>
       plan(server, { operation: 'GetStreams', outcome: 'update_failed' }),
     )
-    for (const operation of ['ValidateToken', 'ListUsers']) {
+    for (const operation of ['ListUsers']) {
       fails('refused_reference', `when ${operation}, which has no bucket, is to be rate_limited`, server =>
         plan(server, { operation, outcome: 'rate_limited' }),
       )

@@ -113,6 +113,10 @@ describeOperation(
         return answer
       })
     }
+    fails('too_many_scopes', 'with 51', server => {
+      const scopes = Array.from({ length: 51 }, (_, n) => `chat:${'x'.repeat(n + 1)}`)
+      return issue(server, { ...forViewer(server), scopes })
+    })
     for (const expires_in of [0, -1, 1.5, 315_360_001]) {
       fails('malformed_parameter', `when expires_in is ${expires_in}`, server =>
         issue(server, { ...forViewer(server), expires_in }),

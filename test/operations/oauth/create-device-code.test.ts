@@ -1,7 +1,10 @@
 import { expect } from 'bun:test'
 import { createDeviceCode } from '../../../src/contract/oauth/create-device-code.ts'
+import { register } from '../../support/consent.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { Ask, TestServer } from '../../support/server.ts'
+
+const manyScopes = (count: number) => Array.from({ length: count }, (_, n) => `chat:${'x'.repeat(n + 1)}`)
 
 const ask = (server: TestServer, changes: Ask) => send(server, createDeviceCode, changes)
 const valid = ({ world }: TestServer): Ask => ({
@@ -49,6 +52,57 @@ describeOperation(createDeviceCode, { valid }, ({ ok, fails }) => {
   fails('missing_client_id', 'without a client', server => ask(server, { body: {} }))
   fails('invalid_client', 'when the client is unknown', server =>
     ask(server, { body: { client_id: 'nobody' } }),
+  )
+  ok(
+    'a public client may unless it was switched off, a confidential one if it was switched on',
+    async server => {
+      const clients = [
+        await register(server, { kind: 'public' }),
+        await register(server, { device_flow: true }),
+      ]
+      for (const { id, secret } of clients) {
+        expect((await ask(server, { body: { client_id: id } })).status).toBe(200)
+        const body = { client_id: id, client_secret: secret ?? 'what a public client sends does not matter' }
+        expect((await ask(server, { body })).status).toBe(200)
+      }
+    },
+  )
+
+  ok('50 scopes are allowed, the names of properties of every object among them', async server => {
+    const names = ['constructor', '__proto__', 'to_string', ...manyScopes(47)]
+    const body = { client_id: server.world.client.id, scopes: names.join(' ') }
+    expect((await ask(server, { body })).status).toBe(200)
+  })
+
+  for (const [title, changes] of [
+    ['of a confidential client', {}],
+    ['of a public client that has it switched off', { kind: 'public', device_flow: false }],
+  ] as const) {
+    fails('device_flow_off', title, async server => {
+      const { id } = await register(server, changes)
+      return ask(server, { body: { client_id: id } })
+    })
+  }
+  fails('device_flow_off', 'when a public client becomes confidential', async server => {
+    const { id } = await register(server, { kind: 'public' })
+    expect((await ask(server, { body: { client_id: id } })).status).toBe(200)
+    await server.control('PATCH', `/clients/${id}`, { kind: 'confidential' })
+    return ask(server, { body: { client_id: id } })
+  })
+  fails('invalid_client_secret', 'when a secret is sent and is wrong', server =>
+    ask(server, { body: { client_id: server.world.other_client.id, client_secret: 'wrong' } }),
+  )
+  fails('too_many_attempts', 'after ten wrong secrets', async server => {
+    const { id } = await register(server, { device_flow: true })
+    const guess = () => ask(server, { body: { client_id: id, client_secret: 'wrong' } })
+    for (let n = 0; n < 10; n++) expect((await guess()).status).toBe(403)
+    return guess()
+  })
+  fails('too_many_scopes', 'with 51', server =>
+    ask(server, { body: { client_id: server.world.client.id, scopes: manyScopes(51).join(' ') } }),
+  )
+  fails('malformed_parameter', 'when a parameter is longer than it can be', server =>
+    ask(server, { body: { client_id: 'c'.repeat(201) } }),
   )
   fails('invalid_scope', 'when a scope is malformed', server =>
     ask(server, { body: { client_id: server.world.client.id, scopes: 'No!' } }),

@@ -404,20 +404,60 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
     expect((await refresh(server, holder)).status).toBe(400)
     return saying('Invalid authorization code', replay)
   })
+  for (const [title, changes] of [
+    ['without the verifier', { code_verifier: undefined }],
+    ['with another verifier', { code_verifier: 'v'.repeat(43) }],
+    ['with another redirect URI', { redirect_uri: 'http://localhost:3000/elsewhere' }],
+    ['without a redirect URI', { redirect_uri: undefined }],
+  ] as const) {
+    fails('invalid_code', `of a public client, used again ${title}, which ends nothing`, async server => {
+      const application = await register(server, { kind: 'public' })
+      const code_verifier = verifier()
+      const code = await codeFor(server, application, proving(code_verifier))
+      const { body } = await redeem(server, application, code, { code_verifier })
+      const replay = redeem(server, application, code, { code_verifier, ...changes })
+      await replay
+      expect((await validate(server, body.access_token)).status).toBe(200)
+      const holder = { credentials: { client_id: application.id }, ...body }
+      expect((await refresh(server, holder)).status).toBe(200)
+      return saying('Invalid authorization code', replay)
+    })
+  }
+  fails('invalid_code', 'of a public client, used again with its verifier, which ends all', async server => {
+    const application = await register(server, { kind: 'public' })
+    const code_verifier = verifier()
+    const code = await codeFor(server, application, proving(code_verifier))
+    const { body } = await redeem(server, application, code, { code_verifier })
+    const replay = redeem(server, application, code, { code_verifier })
+    await replay
+    expect((await validate(server, body.access_token)).status).toBe(401)
+    return saying('Invalid authorization code', replay)
+  })
   fails(
-    'invalid_code',
-    'used twice with a wrong verifier, which ends what it gave all the same',
+    'missing_client_secret',
+    'when a used code comes without the secret, which ends nothing',
     async server => {
       const application = await register(server)
       const code = await codeFor(server, application)
       const { body } = await redeem(server, application, code)
-      const replay = redeem(server, application, code, {
-        redirect_uri: 'http://elsewhere',
-        code_verifier: 'x',
-      })
+      const replay = redeem(server, application, code, { client_secret: undefined })
       await replay
-      expect((await validate(server, body.access_token)).status).toBe(401)
+      expect((await validate(server, body.access_token)).status).toBe(200)
       return replay
+    },
+  )
+  fails(
+    'missing_client_secret',
+    'when a refresh token of a confidential client comes without the secret, which ends nothing',
+    async server => {
+      const holder = await confidentialUser(server)
+      const { client_id = '' } = holder.credentials
+      const stranger = { ...holder, credentials: { client_id } }
+      const answers = [refresh(server, stranger), refresh(server, stranger)]
+      await Promise.all(answers)
+      expect((await validate(server, holder.access_token)).status).toBe(200)
+      expect((await refresh(server, holder)).status).toBe(200)
+      return answers[0] ?? refresh(server, stranger)
     },
   )
   for (const redirect_uri of [
@@ -479,10 +519,13 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
     })
   })
   fails('missing_device_code', 'without one', async server =>
-    redeemDevice(server, await register(server), ''),
+    redeemDevice(server, await register(server, { kind: 'public' }), ''),
   )
   fails('invalid_device_code', 'when it is unknown', async server =>
-    saying('invalid device code', redeemDevice(server, await register(server), 'x'.repeat(40))),
+    saying(
+      'invalid device code',
+      redeemDevice(server, await register(server, { kind: 'public' }), 'x'.repeat(40)),
+    ),
   )
   fails('invalid_device_code', 'after half an hour', async server => {
     const { application, device_code } = await deviceOf(server, undefined)
@@ -491,12 +534,72 @@ describeOperation(createToken, { valid }, ({ ok, fails }) => {
   })
   fails('invalid_device_code', 'of another client', async server => {
     const { device_code } = await deviceOf(server, 'allow')
-    return saying('invalid device code', redeemDevice(server, await register(server), device_code))
+    const other = await register(server, { kind: 'public' })
+    return saying('invalid device code', redeemDevice(server, other, device_code))
   })
   fails('authorization_pending', 'until somebody decides, however fast it is asked', async server => {
     const { application, device_code } = await deviceOf(server, undefined)
     for (let n = 0; n < 20; n++) await redeemDevice(server, application, device_code)
     return saying('authorization_pending', redeemDevice(server, application, device_code))
+  })
+  fails('slow_down', 'when a code is asked for far more often than any library does', async server => {
+    const [eager, patient] = [await deviceOf(server, undefined), await deviceOf(server, undefined)]
+    const statuses: number[] = []
+    let last: Answer | undefined
+    for (let n = 0; n < 200 && last?.status !== 429; n++) {
+      last = await redeemDevice(server, eager.application, eager.device_code)
+      statuses.push(last.status)
+    }
+    // One library asks every second for half an hour; two minutes of that at once are no reason to refuse.
+    expect(statuses.slice(0, 120)).toEqual(Array.from({ length: 120 }, () => 400))
+    expect(Number(last?.headers.get('retry-after'))).toBe(5)
+    await saying('authorization_pending', redeemDevice(server, patient.application, patient.device_code))
+    return saying('slow_down', redeemDevice(server, eager.application, eager.device_code))
+  })
+  ok('a confidential client goes through the device flow with its secret', async server => {
+    const application = await register(server, { device_flow: true })
+    const { device_code } = await deviceOf(server, 'allow', application)
+    const answer = await redeemDevice(server, application, device_code)
+    expect([answer.status, answer.body.scope]).toEqual([200, ['user:read:follows']])
+  })
+  ok("the demo's own client goes through the device flow with its secret", async server => {
+    const { device_code } = await deviceOf(server, 'allow', server.world.client)
+    expect((await redeemDevice(server, server.world.client, device_code)).status).toBe(200)
+  })
+  fails('missing_client_secret', 'when a device of a confidential client has none', async server => {
+    const { id, secret } = await register(server, { device_flow: true })
+    const { device_code } = await deviceOf(server, 'allow', { id })
+    const answer = redeemDevice(server, { id }, device_code)
+    await saying('missing client secret', answer)
+    expect((await redeemDevice(server, { id, secret: secret ?? '' }, device_code)).status).toBe(200)
+    return answer
+  })
+  fails('invalid_client_secret', 'when a device of a confidential client has another', async server => {
+    const { id } = await register(server, { device_flow: true })
+    const { device_code } = await deviceOf(server, 'allow', { id })
+    return saying('invalid client secret', redeemDevice(server, { id, secret: 'wrong' }, device_code))
+  })
+  fails('device_flow_off', 'when the flow was switched off meanwhile', async server => {
+    const { application, device_code } = await deviceOf(server, 'allow')
+    await server.control('PATCH', `/clients/${application.id}`, { device_flow: false })
+    return redeemDevice(server, application, device_code)
+  })
+  for (const [title, fields] of [
+    ['with an app token', appGrant],
+    ['with a device code', ({ world }: TestServer) => ({ ...deviceGrant(world.client), device_code: 'x' })],
+  ] as const) {
+    fails('too_many_scopes', title, server => {
+      const scopes = Array.from(
+        { length: 51 },
+        (_, n) => `scope:${'abcdefghij'[n % 10]}_${'x'.repeat(n)}`,
+      ).join(' ')
+      return ask(server, { body: { ...fields(server), scope: scopes, scopes } })
+    })
+  }
+  fails('too_many_scopes', 'with a refresh token', async server => {
+    const holder = await confidentialUser(server)
+    const scope = Array.from({ length: 51 }, (_, n) => `a${'b'.repeat(n)}`).join(' ')
+    return ask(server, { body: { ...refreshGrant(holder, holder.refresh_token), scope } })
   })
   fails('access_denied', 'when the person said no', async server => {
     const { application, device_code } = await deviceOf(server, 'deny')
@@ -515,8 +618,12 @@ const credentialsOf = ({ id, secret = '' }: { id: string; secret?: string }): Fi
 })
 
 /** A device that waits, or about which somebody has decided. */
-async function deviceOf(server: TestServer, decision: 'allow' | 'deny' | undefined) {
-  const application = await register(server, { kind: 'public' })
+async function deviceOf(
+  server: TestServer,
+  decision: 'allow' | 'deny' | undefined,
+  given?: { id: string; secret?: string },
+) {
+  const application = given ?? (await register(server, { kind: 'public' }))
   const { body } = await server.call({
     method: 'POST',
     path: '/oauth2/device',
@@ -530,7 +637,14 @@ async function deviceOf(server: TestServer, decision: 'allow' | 'deny' | undefin
   return { application, device_code: body.device_code as string }
 }
 
-const redeemDevice = (server: TestServer, { id }: { id: string }, device_code: string) =>
-  ask(server, {
-    body: { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', client_id: id, device_code },
-  })
+const deviceGrant = ({ id, secret }: { id: string; secret?: string }) => ({
+  grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+  client_id: id,
+  ...(secret !== undefined && { client_secret: secret }),
+})
+
+const redeemDevice = (
+  server: TestServer,
+  application: { id: string; secret?: string },
+  device_code: string,
+) => ask(server, { body: { ...deviceGrant(application), device_code } })

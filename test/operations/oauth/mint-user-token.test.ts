@@ -116,6 +116,9 @@ describeOperation(mintUserToken, { valid }, ({ ok, fails }) => {
       change(server, { scope: 'user:read:follows Not-A-Scope' }),
     ),
   )
+  fails('too_many_scopes', 'with 51', server =>
+    change(server, { scope: Array.from({ length: 51 }, (_, n) => `chat:${'x'.repeat(n + 1)}`).join(' ') }),
+  )
   fails('repeated_parameter', 'when user_id comes twice', server =>
     ask(server, { query: { ...grant(server), user_id: ['1', '2'] } }),
   )

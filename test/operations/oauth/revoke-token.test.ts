@@ -121,6 +121,25 @@ describeOperation(revokeToken, { valid }, ({ ok, fails }) => {
     expect(await isGood(server, tokens.access_token)).toBe(true)
   })
 
+  ok('a refresh token that has run out takes nothing along', async server => {
+    const [{ id }] = await server.control('POST', '/clients', { name: 'Phone app', kind: 'public' })
+    const first = await mint(server, id)
+    await server.control('POST', '/clock', { advance_seconds: 29 * 24 * 3600 })
+    const refreshed = await server.call({
+      method: 'POST',
+      path: '/oauth2/token',
+      body: { grant_type: 'refresh_token', client_id: id, refresh_token: first.refresh_token },
+    })
+    await server.control('POST', '/clock', { advance_seconds: 2 * 24 * 3600 })
+    const { body } = await server.call({
+      method: 'POST',
+      path: '/oauth2/token',
+      body: { grant_type: 'refresh_token', client_id: id, refresh_token: refreshed.body.refresh_token },
+    })
+    expectEmpty(await ask(server, { body: { client_id: id, token: first.refresh_token } }))
+    expect(await isGood(server, body.access_token)).toBe(true)
+  })
+
   fails('missing_client_id', 'without client_id', async server =>
     ask(server, { body: { token: (await mint(server)).access_token } }),
   )
