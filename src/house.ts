@@ -1,4 +1,4 @@
-import { LocalAttempts, SharedAttempts } from './auth/attempts.ts'
+import { ATTEMPT_LIMITS, type AttemptLimits, type Attempts, LocalAttempts, SharedAttempts, SIGN_UP_LIMITS } from './auth/attempts.ts'
 import { Callers } from './auth/callers.ts'
 import { StreamKeys } from './auth/stream-keys.ts'
 import { keepHouse } from './care/keep-house.ts'
@@ -25,6 +25,7 @@ import { openStoreWithKeys } from './open-store.ts'
 import type { Rooms } from './operations/implement.ts'
 import { implementations } from './operations/index.ts'
 import { Levers } from './operations/levers.ts'
+import { KnownBrowsers } from './pages/known-browsers.ts'
 import { Pages } from './pages/pages.ts'
 import { REFERENCE_HEADERS, referencePages } from './reference/html.ts'
 import { openapiDocument } from './reference/openapi.ts'
@@ -36,8 +37,6 @@ import { VERSION } from './version.ts'
 const FEED_POLL_MILLISECONDS = 250
 const SWEEP_MILLISECONDS = 60_000
 const READY_MILLISECONDS = 1000
-/** Wrong passwords, secrets and codes in a quarter of an hour. */
-const ATTEMPTS = { perSubject: 10, perAddress: 100, overall: 10_000 }
 
 export interface HouseOptions {
   readonly config: Config
@@ -102,7 +101,15 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
   const application = new Application({
     rooms,
     implementations,
-    pages: new Pages({ ...rooms, signUp: config.signUp }, folder.ring),
+    pages: new Pages(
+      {
+        ...rooms,
+        signUp: config.signUp,
+        signUps: attemptsOn(options, store, SIGN_UP_LIMITS),
+        knownBrowsers: new KnownBrowsers(folder.ring),
+      },
+      folder.ring,
+    ),
     cursors: new Cursors(folder.ring),
     limiter,
     traffic,
@@ -140,6 +147,10 @@ function hasCompany({ sharesPort = false }: HouseOptions, store: Store): boolean
   return store.engine === 'postgres' || sharesPort
 }
 
+function attemptsOn(options: HouseOptions, store: Store, limits: AttemptLimits): Attempts {
+  return hasCompany(options, store) ? new SharedAttempts(limits, store) : new LocalAttempts(limits)
+}
+
 /** The rooms, and who keeps what they hold in memory in step with the store. */
 function furnish(options: HouseOptions, store: Store, folder: DataFolder, outside: Outside) {
   const { config, log } = options
@@ -159,7 +170,7 @@ function furnish(options: HouseOptions, store: Store, folder: DataFolder, outsid
     history: new History(store, directory, follower),
     clock: demo?.clock ?? systemClock,
     streamKeys: new StreamKeys(folder.ring),
-    attempts: isShared ? new SharedAttempts(ATTEMPTS, store) : new LocalAttempts(ATTEMPTS),
+    attempts: attemptsOn(options, store, ATTEMPT_LIMITS),
     lifetimes: config.lifetimes,
     publicUrl,
     spoolFolder: config.dataFolder,

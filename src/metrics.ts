@@ -3,7 +3,7 @@
  * names a person, an id or a secret.
  */
 import { statfsSync } from 'node:fs'
-import { measurePasswords } from './auth/passwords.ts'
+import { passwords } from './auth/passwords.ts'
 import { exposition, Figures, type Measured, type MetricFamily } from './kit/figures.ts'
 import { ProcessFigures } from './kit/process-figures.ts'
 import { VERSION } from './version.ts'
@@ -47,7 +47,7 @@ export class Metrics {
     this.#process.measure(figures)
     measureDisk(dataFolder, figures)
     for (const room of rooms) room.measure(figures)
-    measurePasswords(figures)
+    passwords.measure(figures)
     this.sweeps.measure(figures)
     return figures.families
   }

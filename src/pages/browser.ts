@@ -1,13 +1,16 @@
 /**
  * What a page knows of the browser that asks: its cookies, its form, and whether the form came from one of our own pages.
- * Two cookies, both `__Host-`: only this host sets and reads them, and only over a connection that nobody reads along.
+ * Three cookies, all `__Host-`: only this host sets and reads them, and only over a connection that nobody reads along.
  */
 import { hmacSha256, sameSecret } from '../kit/digest.ts'
 import { randomAlphanumerics } from '../kit/id.ts'
 
 const SESSION_COOKIE = '__Host-strand-session'
 const FORM_COOKIE = '__Host-strand-form'
-const COOKIE_VALUE = /^[A-Za-z0-9_]{20,100}$/
+/** Stays when its person logs out: see known-browsers.ts. */
+const BROWSER_COOKIE = '__Host-strand-browser'
+const BROWSER_COOKIE_SECONDS = 180 * 24 * 3600
+const COOKIE_VALUE = /^[A-Za-z0-9_]{20,256}$/
 const MOST_FORM_BYTES = 64 * 1024
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 
@@ -47,6 +50,16 @@ export class Browser {
 
   get sessionSecret(): string | undefined {
     return this.#cookies.get(SESSION_COOKIE)
+  }
+
+  /** Where this browser logged in before; to be read by `KnownBrowsers`. */
+  get browserCookie(): string | undefined {
+    return this.#cookies.get(BROWSER_COOKIE)
+  }
+
+  /** Aborted if the person does not wait for the answer. */
+  get signal(): AbortSignal {
+    return this.#request.signal
   }
 
   /** The `Set-Cookie` headers that the answer must carry. */
@@ -89,6 +102,10 @@ export class Browser {
 
   rememberSession(secret: string, seconds: number): void {
     this.#setCookie(SESSION_COOKIE, secret, seconds)
+  }
+
+  rememberBrowser(cookie: string): void {
+    this.#setCookie(BROWSER_COOKIE, cookie, BROWSER_COOKIE_SECONDS)
   }
 
   forgetSession(): void {

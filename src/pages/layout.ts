@@ -6,6 +6,8 @@ export interface Page {
   readonly title: string
   readonly body: Html
   readonly status?: number
+  /** When it is worth trying again, for an answer that has to do with the moment. */
+  readonly retryAfterSeconds?: number
   /** Pages with lists are wider than those with a form. */
   readonly wide?: boolean
 }

@@ -78,6 +78,7 @@ export class Pages {
       headers.set('Location', answer.goTo)
       return new Response(null, { status: 302, headers })
     }
+    if (answer.retryAfterSeconds !== undefined) headers.set('Retry-After', String(answer.retryAfterSeconds))
     return new Response(document(answer), { status: answer.status ?? 200, headers })
   }
 

@@ -10,10 +10,10 @@ const WORDS: Readonly<Record<Scope, string>> = {
   'user:read:broadcast': 'See the markers in your videos',
 }
 
-export function isKnown(scope: string): boolean {
+export function isKnown(scope: string): scope is Scope {
   return Object.hasOwn(WORDS, scope)
 }
 
 export function inWords(scope: string): string {
-  return WORDS[scope as Scope] ?? `${scope}: opens nothing on this server`
+  return isKnown(scope) ? WORDS[scope] : `${scope}: opens nothing on this server`
 }

@@ -1,0 +1,146 @@
+import { Recent } from './recent.ts'
+
+/** Where an item waits: a member of a group, such as an address of a network. */
+export interface QueuePlace {
+  readonly group: string
+  readonly member: string
+}
+
+export interface QueueLimits {
+  readonly perMember: number
+  readonly perGroup: number
+  readonly total: number
+}
+
+/** `displaced` left the queue to make room for the item that was added. */
+export type Added<Item> = { readonly outcome: 'added'; readonly displaced?: Item } | { readonly outcome: 'full' }
+
+interface Group<Item> {
+  readonly name: string
+  readonly members: Map<string, Item[]>
+  size: number
+}
+
+/** How many groups and members keep their place in the order after their last item has left. */
+const REMEMBERED = 20_000
+
+/**
+ * A queue that many share and none can fill for the others. Next is the group that was served longest ago, in it the
+ * member that was served longest ago, and of that member the item that waits longest. Those who always have something
+ * waiting therefore take turns, however much it is, and one that was not served lately goes first.
+ *
+ * Memory is bounded. A member or a group over its limit is refused. When the whole queue is full, the group with the most
+ * items gives up its newest one for a newcomer from elsewhere.
+ *
+ * Nothing here waits or knows the time, and choosing looks at every group: limits are meant to be in the hundreds.
+ */
+export class FairQueue<Item> {
+  readonly #limits: QueueLimits
+  readonly #groups = new Map<string, Group<Item>>()
+  /** When a group, or a member of one, was last served: which serving it was. */
+  readonly #groupServed = new Recent<number>(REMEMBERED)
+  readonly #memberServed = new Recent<number>(REMEMBERED)
+  #servings = 0
+  #size = 0
+
+  constructor(limits: QueueLimits) {
+    this.#limits = limits
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  add({ group: name, member }: QueuePlace, item: Item): Added<Item> {
+    const { perMember, perGroup, total } = this.#limits
+    const group = this.#groups.get(name) ?? { name, members: new Map<string, Item[]>(), size: 0 }
+    const items = group.members.get(member) ?? []
+    if (items.length >= perMember || group.size >= perGroup) return { outcome: 'full' }
+    let displaced: Item | undefined
+    if (this.#size >= total) {
+      displaced = this.#makeRoomFor(group)
+      if (displaced === undefined) return { outcome: 'full' }
+    }
+    items.push(item)
+    group.members.set(member, items)
+    group.size += 1
+    this.#groups.set(name, group)
+    this.#size += 1
+    return displaced === undefined ? { outcome: 'added' } : { outcome: 'added', displaced }
+  }
+
+  /** Takes out the item that is next. */
+  take(): Item | undefined {
+    const group = servedLongestAgo(this.#groups.values(), ({ name }) => this.#groupServed.get(name))
+    if (group === undefined) return undefined
+    const [member, items] =
+      servedLongestAgo(group.members, ([name]) => this.#memberServed.get(memberKey(group.name, name))) ?? []
+    const item = items?.[0]
+    if (member === undefined || item === undefined) return undefined
+    this.#servings += 1
+    this.#groupServed.set(group.name, this.#servings)
+    this.#memberServed.set(memberKey(group.name, member), this.#servings)
+    this.#removeAt(group, member, 0)
+    return item
+  }
+
+  /** Takes out an item before its turn. False if it does not wait here any more. */
+  remove({ group: name, member }: QueuePlace, item: Item): boolean {
+    const group = this.#groups.get(name)
+    const index = group?.members.get(member)?.indexOf(item) ?? -1
+    if (group === undefined || index < 0) return false
+    this.#removeAt(group, member, index)
+    return true
+  }
+
+  /** Removes the newest item of the group that would be the largest; undefined if that is the newcomer's own. */
+  #makeRoomFor(newcomer: Group<Item>): Item | undefined {
+    let largest: Group<Item> | undefined
+    let most = { size: newcomer.size + 1, served: this.#groupServed.get(newcomer.name) ?? 0 }
+    for (const group of this.#groups.values()) {
+      if (group === newcomer || group.size < most.size) continue
+      const served = this.#groupServed.get(group.name) ?? 0
+      if (group.size === most.size && served <= most.served) continue
+      largest = group
+      most = { size: group.size, served }
+    }
+    if (largest === undefined) return undefined
+    let longest: readonly [string, Item[]] | undefined
+    for (const entry of largest.members) {
+      if (longest === undefined || entry[1].length >= longest[1].length) longest = entry
+    }
+    if (longest === undefined) return undefined
+    const [member, items] = longest
+    const displaced = items.at(-1)
+    this.#removeAt(largest, member, items.length - 1)
+    return displaced
+  }
+
+  #removeAt(group: Group<Item>, member: string, index: number): void {
+    const items = group.members.get(member) ?? []
+    items.splice(index, 1)
+    if (items.length === 0) group.members.delete(member)
+    group.size -= 1
+    if (group.size === 0) this.#groups.delete(group.name)
+    this.#size -= 1
+  }
+}
+
+/** Of those never served, the one that waits longest: maps keep the order in which their keys came. */
+function servedLongestAgo<Candidate>(
+  candidates: Iterable<Candidate>,
+  servedAt: (candidate: Candidate) => number | undefined,
+): Candidate | undefined {
+  let best: Candidate | undefined
+  let least = Number.POSITIVE_INFINITY
+  for (const candidate of candidates) {
+    const served = servedAt(candidate) ?? 0
+    if (served >= least) continue
+    least = served
+    best = candidate
+  }
+  return best
+}
+
+/** One key for one pair, whatever is in the names. */
+const memberKey = (group: string, member: string) => `${group.length}:${group}/${member}`
