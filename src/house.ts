@@ -1,4 +1,11 @@
-import { ATTEMPT_LIMITS, type AttemptLimits, type Attempts, LocalAttempts, SharedAttempts, SIGN_UP_LIMITS } from './auth/attempts.ts'
+import {
+  ATTEMPT_LIMITS,
+  type AttemptLimits,
+  type Attempts,
+  LocalAttempts,
+  SharedAttempts,
+  SIGN_UP_LIMITS,
+} from './auth/attempts.ts'
 import { Callers } from './auth/callers.ts'
 import { StreamKeys } from './auth/stream-keys.ts'
 import { keepHouse } from './care/keep-house.ts'

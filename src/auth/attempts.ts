@@ -12,9 +12,10 @@
  * Many networks together can use up the last one and keep it used up. A browser that logged in to the account before is
  * therefore counted by itself alone: the owner gets in, however many guess.
  */
+
+import { sha256Hex } from '../kit/digest.ts'
 import type { Eventual } from '../kit/eventual.ts'
 import { networkOf, siteOf } from '../kit/network.ts'
-import { sha256Hex } from '../kit/digest.ts'
 import { Recent } from '../kit/recent.ts'
 import type { Store } from '../store/store.ts'
 
@@ -173,9 +174,7 @@ export class LocalAttempts implements Attempts {
   #giveBack(attempt: Attempt, filled: readonly AttemptBucket['level'][]): void {
     for (const bucket of bucketsOf(this.#limits, attempt)) {
       const kept = this.#refilled(bucket)
-      kept.left = filled.includes(bucket.level)
-        ? bucket.capacity
-        : Math.min(bucket.capacity, kept.left + 1)
+      kept.left = filled.includes(bucket.level) ? bucket.capacity : Math.min(bucket.capacity, kept.left + 1)
     }
   }
 

@@ -99,7 +99,7 @@ export class PasswordQueue {
   ): Promise<T> {
     if (signal?.aborted) throw this.#noted('abandoned')
     const came = performance.now()
-    if (this.#running < AT_ONCE) this.#running += 1
+    if (this.#running < AT_ONCE) this.#begin(asker)
     else await this.#wait(asker, signal, patienceMilliseconds)
     this.#waited[asker.lane].note((performance.now() - came) / 1000)
     try {
@@ -136,6 +136,11 @@ export class PasswordQueue {
       'Time that password checks and hashes waited in the queue, by lane.',
       lanes.map(lane => [{ lane }, this.#waited[lane]] as const),
     )
+  }
+
+  #begin(asker: Asker): void {
+    this.#running += 1
+    this.#lanes[asker.lane].noteServed(placeOf(asker))
   }
 
   /** Resolves when a running check has handed on its place. */
@@ -200,7 +205,9 @@ function placeOf(asker: Asker): QueuePlace {
 }
 
 const base64 = (bytes: number) =>
-  Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('base64').replaceAll('=', '')
+  Buffer.from(crypto.getRandomValues(new Uint8Array(bytes)))
+    .toString('base64')
+    .replaceAll('=', '')
 
 /**
  * In the form of a hash, of no password at all: an account that does not exist takes as long to refuse as one that does.

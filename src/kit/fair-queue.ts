@@ -13,7 +13,9 @@ export interface QueueLimits {
 }
 
 /** `displaced` left the queue to make room for the item that was added. */
-export type Added<Item> = { readonly outcome: 'added'; readonly displaced?: Item } | { readonly outcome: 'full' }
+export type Added<Item> =
+  | { readonly outcome: 'added'; readonly displaced?: Item }
+  | { readonly outcome: 'full' }
 
 interface Group<Item> {
   readonly name: string
@@ -77,11 +79,16 @@ export class FairQueue<Item> {
       servedLongestAgo(group.members, ([name]) => this.#memberServed.get(memberKey(group.name, name))) ?? []
     const item = items?.[0]
     if (member === undefined || item === undefined) return undefined
-    this.#servings += 1
-    this.#groupServed.set(group.name, this.#servings)
-    this.#memberServed.set(memberKey(group.name, member), this.#servings)
+    this.noteServed({ group: group.name, member })
     this.#removeAt(group, member, 0)
     return item
+  }
+
+  /** Counts one as served that did not have to wait. */
+  noteServed({ group, member }: QueuePlace): void {
+    this.#servings += 1
+    this.#groupServed.set(group, this.#servings)
+    this.#memberServed.set(memberKey(group, member), this.#servings)
   }
 
   /** Takes out an item before its turn. False if it does not wait here any more. */

@@ -31,7 +31,8 @@ function prefixOf(address: string, groups: number, bytes: number): string {
 function groupsOf(address: string): string[] {
   const [head = ''] = address.toLowerCase().split('%')
   const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(head)
-  const text = dotted === null ? head : `${dotted[1]}${pair(dotted[2], dotted[3])}:${pair(dotted[4], dotted[5])}`
+  const text =
+    dotted === null ? head : `${dotted[1]}${pair(dotted[2], dotted[3])}:${pair(dotted[4], dotted[5])}`
   const [left = '', right] = text.split('::')
   const start = left === '' ? [] : left.split(':')
   const end = right === undefined || right === '' ? [] : right.split(':')
