@@ -205,7 +205,7 @@ describe('hashing', () => {
     const verified: string[] = []
     const verify = Bun.password.verify
     Bun.password.verify = (password, hash, algorithm) => {
-      verified.push(hash)
+      verified.push(String(hash))
       return verify(password, hash, algorithm)
     }
     try {
