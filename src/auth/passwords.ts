@@ -140,7 +140,7 @@ export class PasswordQueue {
 
   #begin(asker: Asker): void {
     this.#running += 1
-    this.#lanes[asker.lane].noteServed(placeOf(asker))
+    this.#lanes[asker.lane].noteTurn(placeOf(asker))
   }
 
   /** Resolves when a running check has handed on its place. */

@@ -27,9 +27,10 @@ interface Group<Item> {
 const REMEMBERED = 20_000
 
 /**
- * A queue that many share and none can fill for the others. Next is the group that was served longest ago, in it the
- * member that was served longest ago, and of that member the item that waits longest. Those who always have something
- * waiting therefore take turns, however much it is, and one that was not served lately goes first.
+ * A queue that many share and none can fill for the others. Next is the group that had a turn longest ago, in it the
+ * member that had a turn longest ago, and of that member the item that waits longest. Those who always have something
+ * waiting therefore take turns, however much it is, and one that had no turn lately goes first. To leave the queue is a
+ * turn as well: those who give up and come back over and over are not ahead of one who comes for the first time.
  *
  * Memory is bounded. A member or a group over its limit is refused. When the whole queue is full, the group with the most
  * items gives up its newest one for a newcomer from elsewhere.
@@ -39,10 +40,10 @@ const REMEMBERED = 20_000
 export class FairQueue<Item> {
   readonly #limits: QueueLimits
   readonly #groups = new Map<string, Group<Item>>()
-  /** When a group, or a member of one, was last served: which serving it was. */
-  readonly #groupServed = new Recent<number>(REMEMBERED)
-  readonly #memberServed = new Recent<number>(REMEMBERED)
-  #servings = 0
+  /** The last turn of a group, or of a member of one, as the number of that turn. */
+  readonly #groupTurns = new Recent<number>(REMEMBERED)
+  readonly #memberTurns = new Recent<number>(REMEMBERED)
+  #turns = 0
   #size = 0
 
   constructor(limits: QueueLimits) {
@@ -73,25 +74,24 @@ export class FairQueue<Item> {
 
   /** Takes out the item that is next. */
   take(): Item | undefined {
-    const group = servedLongestAgo(this.#groups.values(), ({ name }) => this.#groupServed.get(name))
+    const group = leastRecent(this.#groups.values(), ({ name }) => this.#groupTurns.get(name))
     if (group === undefined) return undefined
     const [member, items] =
-      servedLongestAgo(group.members, ([name]) => this.#memberServed.get(memberKey(group.name, name))) ?? []
+      leastRecent(group.members, ([name]) => this.#memberTurns.get(memberKey(group.name, name))) ?? []
     const item = items?.[0]
     if (member === undefined || item === undefined) return undefined
-    this.noteServed({ group: group.name, member })
     this.#removeAt(group, member, 0)
     return item
   }
 
-  /** Counts one as served that did not have to wait. */
-  noteServed({ group, member }: QueuePlace): void {
-    this.#servings += 1
-    this.#groupServed.set(group, this.#servings)
-    this.#memberServed.set(memberKey(group, member), this.#servings)
+  /** Counts the turn of one that did not have to wait. */
+  noteTurn({ group, member }: QueuePlace): void {
+    this.#turns += 1
+    this.#groupTurns.set(group, this.#turns)
+    this.#memberTurns.set(memberKey(group, member), this.#turns)
   }
 
-  /** Takes out an item before its turn. False if it does not wait here any more. */
+  /** Takes out an item that is not to wait any longer. False if it does not wait here any more. */
   remove({ group: name, member }: QueuePlace, item: Item): boolean {
     const group = this.#groups.get(name)
     const index = group?.members.get(member)?.indexOf(item) ?? -1
@@ -103,13 +103,13 @@ export class FairQueue<Item> {
   /** Removes the newest item of the group that would be the largest; undefined if that is the newcomer's own. */
   #makeRoomFor(newcomer: Group<Item>): Item | undefined {
     let largest: Group<Item> | undefined
-    let most = { size: newcomer.size + 1, served: this.#groupServed.get(newcomer.name) ?? 0 }
+    let most = { size: newcomer.size + 1, turn: this.#groupTurns.get(newcomer.name) ?? 0 }
     for (const group of this.#groups.values()) {
       if (group === newcomer || group.size < most.size) continue
-      const served = this.#groupServed.get(group.name) ?? 0
-      if (group.size === most.size && served <= most.served) continue
+      const turn = this.#groupTurns.get(group.name) ?? 0
+      if (group.size === most.size && turn <= most.turn) continue
       largest = group
-      most = { size: group.size, served }
+      most = { size: group.size, turn }
     }
     if (largest === undefined) return undefined
     let longest: readonly [string, Item[]] | undefined
@@ -124,6 +124,7 @@ export class FairQueue<Item> {
   }
 
   #removeAt(group: Group<Item>, member: string, index: number): void {
+    this.noteTurn({ group: group.name, member })
     const items = group.members.get(member) ?? []
     items.splice(index, 1)
     if (items.length === 0) group.members.delete(member)
@@ -133,17 +134,17 @@ export class FairQueue<Item> {
   }
 }
 
-/** Of those never served, the one that waits longest: maps keep the order in which their keys came. */
-function servedLongestAgo<Candidate>(
+/** Of those that never had a turn, the one that waits longest: maps keep the order in which their keys came. */
+function leastRecent<Candidate>(
   candidates: Iterable<Candidate>,
-  servedAt: (candidate: Candidate) => number | undefined,
+  lastTurn: (candidate: Candidate) => number | undefined,
 ): Candidate | undefined {
   let best: Candidate | undefined
   let least = Number.POSITIVE_INFINITY
   for (const candidate of candidates) {
-    const served = servedAt(candidate) ?? 0
-    if (served >= least) continue
-    least = served
+    const turn = lastTurn(candidate) ?? 0
+    if (turn >= least) continue
+    least = turn
     best = candidate
   }
   return best

@@ -47,6 +47,17 @@ describe('a fair queue', () => {
     expect(drain(queue)[0]?.group).not.toBe('a')
   })
 
+  test('those who give up and come back are behind one who comes for the first time', () => {
+    const queue = new FairQueue<Item>(LIMITS)
+    for (const group of ['a', 'b', 'c']) {
+      const { added } = add(queue, group)
+      queue.remove(added, added)
+      add(queue, group)
+    }
+    add(queue, 'new')
+    expect(drain(queue).map(({ group }) => group)).toEqual(['new', 'a', 'b', 'c'])
+  })
+
   test('a member over its limit is refused, and so is a group', () => {
     const queue = new FairQueue<Item>(LIMITS)
     for (let n = 0; n < 3; n++) expect(add(queue, 'a', 'a1').outcome).toBe('added')
