@@ -20,7 +20,7 @@ import { Recent } from '../kit/recent.ts'
 import type { Store } from '../store/store.ts'
 
 /** A bucket of so many attempts, which fills up again over so many seconds. */
-export interface AttemptLimit {
+interface AttemptLimit {
   readonly capacity: number
   readonly fullAfterSeconds: number
 }

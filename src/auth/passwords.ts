@@ -182,14 +182,20 @@ export class PasswordQueue {
 
   /** The place of a check that has ended goes to the next in the queue. */
   #handOn(): void {
+    const next = this.#next()
+    if (next === undefined) this.#running -= 1
+    else next.start()
+  }
+
+  #next(): Entry | undefined {
     for (let step = 0; step < TURNS.length; step += 1) {
       const turn = (this.#nextTurn + step) % TURNS.length
       const next = this.#lanes[TURNS[turn] ?? 'stranger'].take()
       if (next === undefined) continue
       this.#nextTurn = turn + 1
-      return next.start()
+      return next
     }
-    this.#running -= 1
+    return undefined
   }
 }
 
