@@ -1,8 +1,9 @@
 import {
-  ATTEMPT_LIMITS,
   type AttemptLimits,
   type Attempts,
+  LOGIN_LIMITS,
   LocalAttempts,
+  SECRET_LIMITS,
   SharedAttempts,
   SIGN_UP_LIMITS,
 } from './auth/attempts.ts'
@@ -112,6 +113,7 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
       {
         ...rooms,
         signUp: config.signUp,
+        logIns: attemptsOn(options, store, LOGIN_LIMITS),
         signUps: attemptsOn(options, store, SIGN_UP_LIMITS),
         knownBrowsers: new KnownBrowsers(folder.ring),
       },
@@ -177,7 +179,7 @@ function furnish(options: HouseOptions, store: Store, folder: DataFolder, outsid
     history: new History(store, directory, follower),
     clock: demo?.clock ?? systemClock,
     streamKeys: new StreamKeys(folder.ring),
-    attempts: attemptsOn(options, store, ATTEMPT_LIMITS),
+    attempts: attemptsOn(options, store, SECRET_LIMITS),
     lifetimes: config.lifetimes,
     publicUrl,
     spoolFolder: config.dataFolder,

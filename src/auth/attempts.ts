@@ -25,7 +25,7 @@ interface AttemptLimit {
   readonly fullAfterSeconds: number
 }
 
-export interface AttemptLimits {
+interface Limits {
   /** An IPv6 site is a /48; IPv4 has none. */
   readonly perSite: AttemptLimit
   readonly perNetwork: AttemptLimit
@@ -34,22 +34,36 @@ export interface AttemptLimits {
   readonly perKnownBrowser: AttemptLimit
 }
 
-const QUARTER_OF_AN_HOUR = 15 * 60
-
-/** In any minute, at most ten attempts by strangers on one subject are checked: 8 at once, and 2 that come back. */
-export const ATTEMPT_LIMITS: AttemptLimits = {
-  perSite: { capacity: 400, fullAfterSeconds: QUARTER_OF_AN_HOUR },
-  perNetwork: { capacity: 100, fullAfterSeconds: QUARTER_OF_AN_HOUR },
-  perSubjectAndNetwork: { capacity: 5, fullAfterSeconds: QUARTER_OF_AN_HOUR },
-  perSubject: { capacity: 8, fullAfterSeconds: 4 * 60 },
-  perKnownBrowser: { capacity: 10, fullAfterSeconds: QUARTER_OF_AN_HOUR },
+export interface AttemptLimits extends Limits {
+  /** What is attempted. Attempts at something else are counted apart. */
+  readonly what: string
 }
 
-/** New accounts are no guesses: they have a network as their subject, and a person may find some names taken. */
+const inQuarterOfAnHour = (capacity: number): AttemptLimit => ({ capacity, fullAfterSeconds: 15 * 60 })
+
+/** Secrets of clients and codes of devices: they are long, and quick to check. */
+export const SECRET_LIMITS: AttemptLimits = {
+  what: 'secret',
+  perSite: inQuarterOfAnHour(400),
+  perNetwork: inQuarterOfAnHour(100),
+  perSubjectAndNetwork: inQuarterOfAnHour(10),
+  perSubject: inQuarterOfAnHour(30),
+  perKnownBrowser: inQuarterOfAnHour(10),
+}
+
+/** In any minute, at most ten attempts by strangers on one account are checked: 8 at once, and 2 that come back. */
+export const LOGIN_LIMITS: AttemptLimits = {
+  ...SECRET_LIMITS,
+  what: 'login',
+  perSubjectAndNetwork: inQuarterOfAnHour(5),
+  perSubject: { capacity: 8, fullAfterSeconds: 4 * 60 },
+}
+
+/** New accounts are no guesses: their subject is a network, and a person may find some names taken. */
 export const SIGN_UP_LIMITS: AttemptLimits = {
-  ...ATTEMPT_LIMITS,
-  perSubjectAndNetwork: { capacity: 10, fullAfterSeconds: QUARTER_OF_AN_HOUR },
-  perSubject: { capacity: 10, fullAfterSeconds: QUARTER_OF_AN_HOUR },
+  ...SECRET_LIMITS,
+  what: 'sign-up',
+  perSubject: inQuarterOfAnHour(10),
 }
 
 /** Who counts: this process for itself, or all on one store together. */
@@ -97,7 +111,7 @@ export async function givingBackOnFailure<T>(
 }
 
 interface AttemptBucket extends AttemptLimit {
-  readonly level: keyof AttemptLimits
+  readonly level: keyof Limits
   readonly name: string
 }
 
@@ -106,18 +120,19 @@ interface AttemptBucket extends AttemptLimit {
  * narrower ones; and always in this order, in which the store holds them.
  */
 function bucketsOf(limits: AttemptLimits, [subject, address, knownBrowser]: Attempt): AttemptBucket[] {
-  const bucket = (level: keyof AttemptLimits, name: string): AttemptBucket => ({
+  const bucket = (level: keyof Limits, name: string): AttemptBucket => ({
     ...limits[level],
     level,
-    name: `attempts ${bounded(name)}`,
+    // With the level, and the subject last: whatever a subject is called, its buckets are nobody else's.
+    name: `attempts ${limits.what} ${level} ${bounded(name)}`,
   })
-  if (knownBrowser !== undefined) return [bucket('perKnownBrowser', `${subject} by ${knownBrowser}`)]
+  if (knownBrowser !== undefined) return [bucket('perKnownBrowser', `${knownBrowser} ${subject}`)]
   const network = networkOf(address)
   const site = siteOf(address)
   return [
-    ...(site === network ? [] : [bucket('perSite', `from site ${site}`)]),
-    bucket('perNetwork', `from ${network}`),
-    bucket('perSubjectAndNetwork', `${subject} from ${network}`),
+    ...(site === network ? [] : [bucket('perSite', site)]),
+    bucket('perNetwork', network),
+    bucket('perSubjectAndNetwork', `${network} ${subject}`),
     bucket('perSubject', subject),
   ]
 }
@@ -139,7 +154,7 @@ export class LocalAttempts implements Attempts {
   readonly #limits: AttemptLimits
   readonly #monotonic: () => number
   /** One map for each level: many networks cannot push out what is known of an account. */
-  readonly #levels: Readonly<Record<keyof AttemptLimits, Recent<{ left: number; at: number }>>> = {
+  readonly #levels: Readonly<Record<keyof Limits, Recent<{ left: number; at: number }>>> = {
     perSite: new Recent(MANY),
     perNetwork: new Recent(MANY),
     perSubjectAndNetwork: new Recent(MANY),

@@ -76,13 +76,13 @@ export const takePassword = withForm(async (form, session, browser, rooms) => {
   const complain = (complaint: string) => present(browser, rooms, session, { complaint })
   const password = form.get('password') ?? ''
   const why = wrongWithPassword(password)
-  const sessionName = `session ${session.id}`
-  const attempt: Attempt = [`login ${session.login}`, browser.address, sessionName]
+  const sessionName = `session-${session.id}`
+  const attempt: Attempt = [session.login, browser.address, sessionName]
   const changed = await unlessBusy(() =>
     passwords.inTurn(
       { lane: 'known', account: session.user_id, browser: sessionName },
       async turn => {
-        const right = await countAttempt(rooms.attempts, attempt, async () => {
+        const right = await countAttempt(rooms.logIns, attempt, async () => {
           const account = await rooms.store.accounts.credentials(session.login)
           return (await turn.matches(form.get('current') ?? '', account?.password_hash)) ? true : undefined
         })

@@ -11,6 +11,8 @@ import type { Page } from './layout.ts'
 
 export interface PageRooms extends Rooms {
   readonly signUp: boolean
+  /** Counts attempts to log in by account and network. */
+  readonly logIns: Attempts
   /** Counts new accounts by network. */
   readonly signUps: Attempts
   readonly knownBrowsers: KnownBrowsers

@@ -46,12 +46,12 @@ export const takeLogin: PageHandler = async (browser, rooms) => {
     known === undefined || knownBrowser === undefined
       ? { lane: 'stranger', address: browser.address }
       : { lane: 'known', account: known.id, browser: knownBrowser }
-  const attempt: Attempt = [`login ${login}`, browser.address, knownBrowser]
+  const attempt: Attempt = [login, browser.address, knownBrowser]
   const opened = await unlessBusy(() =>
     passwords.inTurn(
       asker,
       turn =>
-        countAttempt(rooms.attempts, attempt, async () => {
+        countAttempt(rooms.logIns, attempt, async () => {
           const account = await findAccount()
           return (await turn.matches(password, account?.password_hash)) ? account : undefined
         }),
@@ -114,7 +114,7 @@ export const takeSignUp: PageHandler = async (browser, rooms) => {
     return again('A user name has small letters, digits and underscores, at most 25 of them.')
   const why = wrongWithPassword(password)
   if (why !== undefined) return again(why)
-  const attempt: Attempt = [`sign up ${networkOf(browser.address)}`, browser.address]
+  const attempt: Attempt = [networkOf(browser.address), browser.address]
   const password_hash = await unlessBusy(() =>
     passwords.inTurn(
       { lane: 'stranger', address: browser.address },

@@ -1,6 +1,6 @@
 /** Rate limits over several processes: the sum is the limit, whoever the caller comes to. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { ATTEMPT_LIMITS, SharedAttempts } from '../../src/auth/attempts.ts'
+import { LOGIN_LIMITS, SharedAttempts } from '../../src/auth/attempts.ts'
 import { LeasedLimiter } from '../../src/http/leased-limiter.ts'
 import type { Allowance } from '../../src/http/rate-limit.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -89,7 +89,7 @@ for (const engine of engines) {
 
     test('guesses at many processes are counted together', async () => {
       const limit = (capacity: number) => ({ capacity, fullAfterSeconds: 900 })
-      const limits = { ...ATTEMPT_LIMITS, perSubject: limit(10), perNetwork: limit(25) }
+      const limits = { ...LOGIN_LIMITS, perSubject: limit(10), perNetwork: limit(25) }
       const four = Array.from({ length: 4 }, () => new SharedAttempts(limits, store))
       const guess = (count: number, subject: string, address: string) =>
         Promise.all(Array.from({ length: count }, (_, n) => four[n % 4]?.begin(subject, address)))
