@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import { BlockList } from 'node:net'
 import { readNetworks } from '../../src/http/client-address.ts'
+import { register } from '../support/consent.ts'
 import { onEachStore } from '../support/each-store.ts'
 import { Person } from '../support/person.ts'
 import { scrape } from '../support/scrape.ts'
@@ -162,18 +163,12 @@ onEachStore('an attack on the log-in page', options, server => {
     expect((await logIn(owner, login, PASSWORD)).status).toBe(302)
   })
 
-  test('302 after the store was away during many attempts', async () => {
+  test('302 after many checks that failed on our side', async () => {
     const { login } = await newUser(server())
     const owner = await at(server())
-    const { accounts } = server().strand.rooms.store
-    const credentials = spyOn(accounts, 'credentials').mockImplementation(() =>
-      Promise.reject(new Error('the store is away')),
-    )
-    try {
-      for (let n = 0; n < 12; n++) expect((await logIn(owner, login)).status).toBe(503)
-    } finally {
-      credentials.mockRestore()
-    }
+    spies.verify.mockImplementation(() => Promise.reject(new Error('out of memory')))
+    for (let n = 0; n < 12; n++) expect((await logIn(owner, login)).status).toBe(503)
+    makeCheap()
     expect((await logIn(owner, login, PASSWORD)).status).toBe(302)
   })
 
@@ -318,6 +313,25 @@ onEachStore('an attack on the log-in page', options, server => {
       later.push((await again.post('/signup', { login: name, password: PASSWORD })).status)
     }
     expect(later).toEqual([...Array(6).fill(409), 429, 429])
+  })
+})
+
+onEachStore('an attack on the secret of a client', options, server => {
+  test('429 for the network that guesses; the servers of the client are answered as before', async () => {
+    const { id: client_id, secret } = await register(server())
+    const ask = (client_secret: string | undefined, address: string) =>
+      server().call({
+        method: 'POST',
+        path: '/oauth2/token',
+        body: { grant_type: 'client_credentials', client_id, client_secret },
+        headers: { 'X-Forwarded-For': address },
+      })
+    const [attacker, own] = [newAddress(), newAddress()]
+    const guessed: number[] = []
+    for (let n = 0; n < 15; n++) guessed.push((await ask('a guess', attacker)).status)
+    expect(guessed).toEqual([...Array(10).fill(403), ...Array(5).fill(429)])
+    expect((await ask('the secret of yesterday', own)).status).toBe(403)
+    for (const address of [attacker, own]) expect((await ask(secret, address)).status).toBe(200)
   })
 })
 
