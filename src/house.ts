@@ -1,4 +1,12 @@
-import { LocalAttempts, SharedAttempts } from './auth/attempts.ts'
+import {
+  type AttemptLimits,
+  type Attempts,
+  LOGIN_LIMITS,
+  LocalAttempts,
+  SECRET_LIMITS,
+  SharedAttempts,
+  SIGN_UP_LIMITS,
+} from './auth/attempts.ts'
 import { Callers } from './auth/callers.ts'
 import { OAuthLimits } from './auth/oauth-limits.ts'
 import { onRefusedHash } from './auth/password-hash.ts'
@@ -28,6 +36,7 @@ import { openStoreWithKeys } from './open-store.ts'
 import type { Rooms } from './operations/implement.ts'
 import { implementations } from './operations/index.ts'
 import { Levers } from './operations/levers.ts'
+import { KnownBrowsers } from './pages/known-browsers.ts'
 import { Pages } from './pages/pages.ts'
 import { REFERENCE_HEADERS, referencePages } from './reference/html.ts'
 import { openapiDocument } from './reference/openapi.ts'
@@ -40,8 +49,6 @@ const FEED_POLL_MILLISECONDS = 250
 const SWEEP_MILLISECONDS = 60_000
 const AVAILABILITY_MILLISECONDS = 500
 const READY_MILLISECONDS = 1000
-/** Wrong passwords, secrets and codes in a quarter of an hour. */
-const ATTEMPTS = { perSubject: 10, perAddress: 100, overall: 10_000 }
 
 export interface HouseOptions {
   readonly config: Config
@@ -129,6 +136,9 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
         signUp: config.signUp,
         signUpsPerDay: config.signUpsPerDay,
         consentKeys: () => folder.ring.deriveAll('device-consent'),
+        logIns: attemptsOn(options, store, LOGIN_LIMITS),
+        signUps: attemptsOn(options, store, SIGN_UP_LIMITS),
+        knownBrowsers: new KnownBrowsers(folder.ring),
       },
       folder.ring,
     ),
@@ -171,6 +181,10 @@ function hasCompany({ sharesPort = false }: HouseOptions, store: Store): boolean
   return store.engine === 'postgres' || sharesPort
 }
 
+function attemptsOn(options: HouseOptions, store: Store, limits: AttemptLimits): Attempts {
+  return hasCompany(options, store) ? new SharedAttempts(limits, store) : new LocalAttempts(limits)
+}
+
 /** The rooms, and who keeps what they hold in memory in step with the store. */
 function furnish(options: HouseOptions, store: Store, folder: DataFolder, outside: Outside) {
   const { config, log } = options
@@ -191,7 +205,7 @@ function furnish(options: HouseOptions, store: Store, folder: DataFolder, outsid
     clock: demo?.clock ?? systemClock,
     streamKeys: new StreamKeys(folder.ring),
     limits: new OAuthLimits(config.oauthRates),
-    attempts: isShared ? new SharedAttempts(ATTEMPTS, store) : new LocalAttempts(ATTEMPTS),
+    attempts: attemptsOn(options, store, SECRET_LIMITS),
     lifetimes: config.lifetimes,
     publicUrl,
     spoolFolder: config.dataFolder,

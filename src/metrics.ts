@@ -4,7 +4,7 @@
  */
 import { statfsSync } from 'node:fs'
 import { measurePasswordHashes } from './auth/password-hash.ts'
-import { measurePasswords } from './auth/passwords.ts'
+import { passwords } from './auth/passwords.ts'
 import { exposition, Figures, type Measured, type MetricFamily } from './kit/figures.ts'
 import { logLines } from './kit/log.ts'
 import { ProcessFigures } from './kit/process-figures.ts'
@@ -49,7 +49,7 @@ export class Metrics {
     this.#process.measure(figures)
     measureDisk(dataFolder, figures)
     for (const room of rooms) room.measure(figures)
-    measurePasswords(figures)
+    passwords.measure(figures)
     measurePasswordHashes(figures)
     logLines.measure(figures)
     this.sweeps.measure(figures)

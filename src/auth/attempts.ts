@@ -1,115 +1,233 @@
+/**
+ * Limits on guessing passwords, secrets and codes. An attempt is counted before it is checked, so that many at once are no
+ * way around, and is given back if it was right or could not be checked.
+ *
+ * What is guessed at is the subject: an account, a client, a device. Attempts are counted
+ *
+ * - by network, over all subjects, so that one network cannot try a password on every account;
+ * - by subject and network: a network that guesses at an account is locked out of it, and others are not;
+ * - by subject, over all networks, so that many addresses gain nothing. One network cannot use this up for the others:
+ *   its own limit is lower, and fills more slowly.
+ *
+ * Many networks together can use up the last one and keep it used up. A browser that logged in to the account before is
+ * therefore counted by itself alone: the owner gets in, however many guess.
+ */
+
+import { sha256Hex } from '../kit/digest.ts'
 import type { Eventual } from '../kit/eventual.ts'
-import { networkOf } from '../kit/network.ts'
+import { networkOf, siteOf } from '../kit/network.ts'
 import { Recent } from '../kit/recent.ts'
 import type { Store } from '../store/store.ts'
 
-/**
- * Limits on guessing: wrong passwords, secrets and codes are counted by whom they are about and where they come from, and
- * altogether. An attempt is counted before it is looked at, so that many at once are no way around, and is given back when
- * it was right. A count runs out by itself: a bucket of so many attempts fills up again over a quarter of an hour.
- */
-export interface AttemptLimits {
-  /** Wrong attempts about one account, client or device in a quarter of an hour. */
-  readonly perSubject: number
-  readonly perAddress: number
-  readonly overall: number
+/** A bucket of so many attempts, which fills up again over so many seconds. */
+interface AttemptLimit {
+  readonly capacity: number
+  readonly fullAfterSeconds: number
 }
 
-const FULL_AGAIN_SECONDS = 15 * 60
-const MANY = 50_000
+interface Limits {
+  /** An IPv6 site is a /48; IPv4 has none. */
+  readonly perSite: AttemptLimit
+  readonly perNetwork: AttemptLimit
+  readonly perSubjectAndNetwork: AttemptLimit
+  readonly perSubject: AttemptLimit
+  readonly perKnownBrowser: AttemptLimit
+}
 
-interface Bucket {
-  left: number
-  at: number
+export interface AttemptLimits extends Limits {
+  /** What is attempted. Attempts at something else are counted apart. */
+  readonly what: string
+}
+
+const inQuarterOfAnHour = (capacity: number): AttemptLimit => ({ capacity, fullAfterSeconds: 15 * 60 })
+
+/** Secrets of clients and codes of devices: they are long, and quick to check. */
+export const SECRET_LIMITS: AttemptLimits = {
+  what: 'secret',
+  perSite: inQuarterOfAnHour(400),
+  perNetwork: inQuarterOfAnHour(100),
+  perSubjectAndNetwork: inQuarterOfAnHour(10),
+  perSubject: inQuarterOfAnHour(30),
+  perKnownBrowser: inQuarterOfAnHour(10),
+}
+
+/** In any minute, at most ten attempts by strangers on one account are checked: 8 at once, and 2 that come back. */
+export const LOGIN_LIMITS: AttemptLimits = {
+  ...SECRET_LIMITS,
+  what: 'login',
+  perSubjectAndNetwork: inQuarterOfAnHour(5),
+  perSubject: { capacity: 8, fullAfterSeconds: 4 * 60 },
+}
+
+/** New accounts are no guesses: their subject is a network, and a person may find some names taken. */
+export const SIGN_UP_LIMITS: AttemptLimits = {
+  ...SECRET_LIMITS,
+  what: 'sign-up',
+  perSubject: inQuarterOfAnHour(10),
 }
 
 /** Who counts: this process for itself, or all on one store together. */
 export interface Attempts {
-  /** Counts an attempt. False if there were too many already: then it must not be looked at, be it right or wrong. */
-  begin(subject: string, address: string): Eventual<boolean>
-  /** The attempt was right: it is given back, and the subject's own count begins anew. */
-  succeeded(subject: string, address: string): Eventual<void>
+  /** Counts an attempt. False if there were too many already: then it must not be checked, be it right or wrong. */
+  begin(subject: string, address: string, knownBrowser?: string): Eventual<boolean>
+  /** The attempt was right: it is given back, and this network or browser may be wrong as often as at first. */
+  succeeded(subject: string, address: string, knownBrowser?: string): Eventual<void>
+  /** The attempt was not checked: it is given back. */
+  giveBack(subject: string, address: string, knownBrowser?: string): Eventual<void>
 }
+
+/** What an attempt is about and who makes it, as `Attempts` takes it. */
+export type Attempt = Parameters<Attempts['begin']>
+
+/**
+ * Checks something and counts it. `check` returns what the right answer opens, and undefined for a wrong one; an attempt
+ * whose check fails is given back.
+ */
+export async function countAttempt<T>(
+  attempts: Attempts,
+  attempt: Attempt,
+  check: () => Promise<T | undefined>,
+): Promise<T | 'wrong' | 'too_many'> {
+  if (!(await attempts.begin(...attempt))) return 'too_many'
+  const opened = await givingBackOnFailure(attempts, attempt, check)
+  if (opened === undefined) return 'wrong'
+  await attempts.succeeded(...attempt)
+  return opened
+}
+
+/** Does what an attempt that was begun is for, and gives it back if that fails. */
+export async function givingBackOnFailure<T>(
+  attempts: Attempts,
+  attempt: Attempt,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    // Where the store is away it may not be possible to give back; what failed says why.
+    await Promise.resolve(attempts.giveBack(...attempt)).catch(() => undefined)
+    throw error
+  }
+}
+
+interface AttemptBucket extends AttemptLimit {
+  readonly level: keyof Limits
+  readonly name: string
+}
+
+/**
+ * The buckets that an attempt takes from. The widest come first, so that one who is over a limit leaves no trace in the
+ * narrower ones; and always in this order, in which the store holds them.
+ */
+function bucketsOf(limits: AttemptLimits, [subject, address, knownBrowser]: Attempt): AttemptBucket[] {
+  const bucket = (level: keyof Limits, name: string): AttemptBucket => ({
+    ...limits[level],
+    level,
+    // With the level, and the subject last: whatever a subject is called, its buckets are nobody else's.
+    name: `attempts ${limits.what} ${level} ${bounded(name)}`,
+  })
+  if (knownBrowser !== undefined) return [bucket('perKnownBrowser', `${knownBrowser} ${subject}`)]
+  const network = networkOf(address)
+  const site = siteOf(address)
+  return [
+    ...(site === network ? [] : [bucket('perSite', site)]),
+    bucket('perNetwork', network),
+    bucket('perSubjectAndNetwork', `${network} ${subject}`),
+    bucket('perSubject', subject),
+  ]
+}
+
+/** Whose attempts are right starts again with these full. */
+const FILLED_BY_SUCCESS: readonly AttemptBucket['level'][] = ['perSubjectAndNetwork', 'perKnownBrowser']
+
+const PLAIN_NAME = /^[\x20-\x7e]{1,120}$/
+
+/** A name that somebody made up takes no more room than others, and has nothing in it that a store refuses. */
+function bounded(name: string): string {
+  return PLAIN_NAME.test(name) ? name : `#${sha256Hex(name)}`
+}
+
+/** Buckets of each level in memory. */
+const MANY = 50_000
 
 export class LocalAttempts implements Attempts {
   readonly #limits: AttemptLimits
   readonly #monotonic: () => number
-  readonly #buckets = new Recent<Bucket>(MANY)
-  readonly #overall: Bucket
+  /** One map for each level: many networks cannot push out what is known of an account. */
+  readonly #levels: Readonly<Record<keyof Limits, Recent<{ left: number; at: number }>>> = {
+    perSite: new Recent(MANY),
+    perNetwork: new Recent(MANY),
+    perSubjectAndNetwork: new Recent(MANY),
+    perSubject: new Recent(MANY),
+    perKnownBrowser: new Recent(MANY),
+  }
 
   constructor(limits: AttemptLimits, monotonic: () => number = () => performance.now()) {
     this.#limits = limits
     this.#monotonic = monotonic
-    this.#overall = { left: limits.overall, at: monotonic() }
   }
 
-  begin(subject: string, address: string): boolean {
-    const buckets: Bucket[] = []
-    // The widest first: whoever is over it cannot even fill memory with names.
-    for (const bucketOf of this.#levels(subject, address)) {
-      const bucket = bucketOf()
-      if (bucket.left < 1) return false
-      buckets.push(bucket)
+  begin(...attempt: Attempt): boolean {
+    const held = []
+    for (const bucket of bucketsOf(this.#limits, attempt)) {
+      const kept = this.#refilled(bucket)
+      if (kept.left < 1) return false
+      held.push(kept)
     }
-    for (const bucket of buckets) bucket.left -= 1
+    for (const kept of held) kept.left -= 1
     return true
   }
 
-  succeeded(subject: string, address: string): void {
-    for (const bucketOf of this.#levels(subject, address)) bucketOf().left += 1
-    this.#buckets.delete(`subject ${subject}`)
+  succeeded(...attempt: Attempt): void {
+    this.#giveBack(attempt, FILLED_BY_SUCCESS)
   }
 
-  #levels(subject: string, address: string): (() => Bucket)[] {
-    const { perSubject, perAddress, overall } = this.#limits
-    return [
-      () => refilled(this.#overall, overall, this.#monotonic()),
-      () => this.#bucket(`address ${networkOf(address)}`, perAddress),
-      () => this.#bucket(`subject ${subject}`, perSubject),
-    ]
+  giveBack(...attempt: Attempt): void {
+    this.#giveBack(attempt, [])
   }
 
-  #bucket(name: string, limit: number): Bucket {
+  #giveBack(attempt: Attempt, filled: readonly AttemptBucket['level'][]): void {
+    for (const bucket of bucketsOf(this.#limits, attempt)) {
+      const kept = this.#refilled(bucket)
+      kept.left = filled.includes(bucket.level) ? bucket.capacity : Math.min(bucket.capacity, kept.left + 1)
+    }
+  }
+
+  #refilled({ level, name, capacity, fullAfterSeconds }: AttemptBucket): { left: number; at: number } {
     const now = this.#monotonic()
-    const known = this.#buckets.get(name)
-    if (known !== undefined) return refilled(known, limit, now)
-    const bucket = { left: limit, at: now }
-    this.#buckets.set(name, bucket)
-    return bucket
+    const known = this.#levels[level].get(name)
+    if (known === undefined) {
+      const fresh = { left: capacity, at: now }
+      this.#levels[level].set(name, fresh)
+      return fresh
+    }
+    known.left = Math.min(capacity, known.left + ((now - known.at) * capacity) / (fullAfterSeconds * 1000))
+    known.at = now
+    return known
   }
-}
-
-function refilled(bucket: Bucket, limit: number, now: number): Bucket {
-  bucket.left = Math.min(limit, bucket.left + ((now - bucket.at) * limit) / (FULL_AGAIN_SECONDS * 1000))
-  bucket.at = now
-  return bucket
 }
 
 /** The same buckets in the store, where several processes count: guessing at all of them gains nothing. */
 export class SharedAttempts implements Attempts {
   readonly #limits: AttemptLimits
-  readonly #store: Store
+  readonly #store: Pick<Store, 'commands'>
 
-  constructor(limits: AttemptLimits, store: Store) {
+  constructor(limits: AttemptLimits, store: Pick<Store, 'commands'>) {
     this.#limits = limits
     this.#store = store
   }
 
-  begin(subject: string, address: string): Promise<boolean> {
-    return this.#store.commands.takeFromAll({ buckets: this.#buckets(subject, address) })
+  begin(...attempt: Attempt): Promise<boolean> {
+    return this.#store.commands.takeFromAll({ buckets: bucketsOf(this.#limits, attempt) })
   }
 
-  succeeded(subject: string, address: string): Promise<void> {
-    const buckets = this.#buckets(subject, address)
-    return this.#store.commands.giveBack({ buckets, filled: [`attempts ${subject}`] })
+  succeeded(...attempt: Attempt): Promise<void> {
+    const buckets = bucketsOf(this.#limits, attempt)
+    const filled = buckets.filter(({ level }) => FILLED_BY_SUCCESS.includes(level)).map(({ name }) => name)
+    return this.#store.commands.giveBack({ buckets, filled })
   }
 
-  #buckets(subject: string, address: string) {
-    const { perSubject, perAddress, overall } = this.#limits
-    return [
-      { name: 'attempts', capacity: overall },
-      { name: `attempts from ${networkOf(address)}`, capacity: perAddress },
-      { name: `attempts ${subject}`, capacity: perSubject },
-    ].map(bucket => ({ ...bucket, fullAfterSeconds: FULL_AGAIN_SECONDS }))
+  giveBack(...attempt: Attempt): Promise<void> {
+    return this.#store.commands.giveBack({ buckets: bucketsOf(this.#limits, attempt), filled: [] })
   }
 }

@@ -1,60 +1,256 @@
+/**
+ * Passwords: argon2id, computed in the runtime's own threads. A hash takes much memory and time, so only a few are
+ * computed at once and the others wait, in a queue that no network can fill for the others. There are three lanes:
+ *
+ * - `known`: a browser that logged in to the account before, or that is logged in. It waits with its account.
+ * - `operator`: calls of the control API, and imports.
+ * - `stranger`: everybody else. They wait with their network.
+ *
+ * The lanes take turns, so that none can stop another. What has waited too long is refused, because the person has given
+ * up by then, and what was abandoned leaves the queue without being computed.
+ */
+import { type Added, FairQueue, type QueueLimits, type QueuePlace } from '../kit/fair-queue.ts'
 import type { Figures } from '../kit/figures.ts'
+import { Histogram, SECONDS } from '../kit/histogram.ts'
+import { networkOf, widerNetworkOf } from '../kit/network.ts'
 import { comparableHash } from './password-hash.ts'
 
-/** Passwords: argon2id, hashed and compared in the runtime's own threads, a few at a time so that they cannot take all memory. */
+/** Each hash takes 64 MiB while it is computed. */
 const AT_ONCE = 2
-/** Whoever would have to wait behind so many is better told to come back. */
-const LONGEST_QUEUE = 64
+/** The parameters of every hash that is made here. */
+const MEMORY_KIBIBYTES = 65_536
+const PASSES = 2
 
 export const SHORTEST_PASSWORD = 8
 export const LONGEST_PASSWORD = 200
 
-export class TooManyPasswords extends Error {
-  override readonly name = 'TooManyPasswords'
+/** Shorter than a silent connection is kept open. */
+const PATIENCE_MILLISECONDS = 10_000
+const RETRY_AFTER_SECONDS = 5
+
+type Lane = 'known' | 'operator' | 'stranger'
+
+const LANES: Readonly<Record<Lane, QueueLimits>> = {
+  known: { perMember: 2, perGroup: 4, total: 64 },
+  operator: { perMember: 64, perGroup: 64, total: 64 },
+  stranger: { perMember: 4, perGroup: 16, total: 256 },
 }
 
-let running = 0
-let refused = 0
-const waiting: (() => void)[] = []
+/** Which lane is asked first: over and over in this order, where a lane in which nobody waits is passed over. */
+const TURNS: readonly Lane[] = ['known', 'operator', 'known', 'stranger']
 
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (running >= AT_ONCE) {
-    if (waiting.length >= LONGEST_QUEUE) {
-      refused += 1
-      throw new TooManyPasswords()
+/** Who asks for a password to be hashed or compared. */
+export type Asker =
+  | { readonly lane: 'known'; readonly account: string; readonly browser: string }
+  | { readonly lane: 'operator' }
+  | { readonly lane: 'stranger'; readonly address: string }
+
+export interface Waiting {
+  /** Aborted if the client hangs up. */
+  readonly signal?: AbortSignal | undefined
+  readonly patienceMilliseconds?: number
+}
+
+/** The turn of somebody who waited: the only place where passwords are hashed and compared. */
+export interface PasswordTurn {
+  hash(password: string): Promise<string>
+  /** Whether the password is the one of the hash. Without a hash it is not, and that takes just as long. */
+  matches(password: string, hash: string | null | undefined): Promise<boolean>
+}
+
+/** Nothing was computed: the queue was full, the turn did not come in time, or the client hung up. */
+export class PasswordsBusy extends Error {
+  override readonly name = 'PasswordsBusy'
+  readonly reason: 'full' | 'late' | 'abandoned'
+  readonly retryAfterSeconds = RETRY_AFTER_SECONDS
+
+  constructor(reason: PasswordsBusy['reason']) {
+    super(`the password was not checked: ${reason}`)
+    this.reason = reason
+  }
+}
+
+interface Entry {
+  start(): void
+  refuse(reason: PasswordsBusy['reason']): void
+}
+
+export class PasswordQueue {
+  readonly #lanes: Readonly<Record<Lane, FairQueue<Entry>>>
+  readonly #turn: PasswordTurn
+  readonly #patience: number
+  readonly #waited: Readonly<Record<Lane, Histogram>>
+  readonly #refused = { full: 0, late: 0 }
+  #abandoned = 0
+  #running = 0
+  #nextTurn = 0
+
+  constructor(options: { turn?: PasswordTurn; patienceMilliseconds?: number } = {}) {
+    this.#lanes = perLane(lane => new FairQueue<Entry>(LANES[lane]))
+    this.#waited = perLane(() => new Histogram(SECONDS))
+    this.#turn = options.turn ?? argon2id
+    this.#patience = options.patienceMilliseconds ?? PATIENCE_MILLISECONDS
+  }
+
+  /** Runs the work when it is this asker's turn. Throws `PasswordsBusy` if it was not begun. */
+  async inTurn<T>(
+    asker: Asker,
+    work: (turn: PasswordTurn) => Promise<T>,
+    { signal, patienceMilliseconds = this.#patience }: Waiting = {},
+  ): Promise<T> {
+    if (signal?.aborted) throw this.#noted('abandoned')
+    const came = performance.now()
+    if (this.#running < AT_ONCE) this.#begin(asker)
+    else await this.#wait(asker, signal, patienceMilliseconds)
+    this.#waited[asker.lane].note((performance.now() - came) / 1000)
+    try {
+      return await work(this.#turn)
+    } finally {
+      this.#handOn()
     }
-    await new Promise<void>(resolve => waiting.push(resolve))
   }
-  running += 1
-  try {
-    return await work()
-  } finally {
-    running -= 1
-    waiting.shift()?.()
+
+  measure(figures: Figures): void {
+    const lanes = Object.keys(LANES) as Lane[]
+    figures.gauge(
+      'strand_password_hashing_running',
+      'Password checks and hashes being computed.',
+      this.#running,
+    )
+    figures.gauge(
+      'strand_password_hashing_waiting',
+      'Password checks and hashes waiting in the queue, by lane.',
+      lanes.map(lane => [{ lane }, this.#lanes[lane].size] as const),
+    )
+    figures.counter(
+      'strand_password_hashing_refused_total',
+      'Password checks and hashes rejected because the queue was full or the wait too long, by reason.',
+      Object.entries(this.#refused).map(([reason, count]) => [{ reason }, count] as const),
+    )
+    figures.counter(
+      'strand_password_hashing_abandoned_total',
+      'Password checks and hashes dropped because the client disconnected while waiting.',
+      this.#abandoned,
+    )
+    figures.histogram(
+      'strand_password_hashing_wait_seconds',
+      'Time that password checks and hashes waited in the queue, by lane.',
+      lanes.map(lane => [{ lane }, this.#waited[lane]] as const),
+    )
+  }
+
+  #begin(asker: Asker): void {
+    this.#running += 1
+    this.#lanes[asker.lane].noteTurn(placeOf(asker))
+  }
+
+  /** Resolves when a running check has handed on its place. */
+  #wait(asker: Asker, signal: AbortSignal | undefined, patience: number): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const queue = this.#lanes[asker.lane]
+    const place = placeOf(asker)
+    const leave = (reason: PasswordsBusy['reason']) => {
+      if (queue.remove(place, entry)) entry.refuse(reason)
+    }
+    const abandon = () => leave('abandoned')
+    const timer = Number.isFinite(patience) ? setTimeout(() => leave('late'), patience) : undefined
+    const settle = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abandon)
+    }
+    const entry: Entry = {
+      start: () => {
+        settle()
+        resolve()
+      },
+      refuse: reason => {
+        settle()
+        reject(this.#noted(reason))
+      },
+    }
+    signal?.addEventListener('abort', abandon)
+    const added: Added<Entry> = queue.add(place, entry)
+    if (added.outcome === 'full') entry.refuse('full')
+    else added.displaced?.refuse('full')
+    return promise
+  }
+
+  #noted(reason: PasswordsBusy['reason']): PasswordsBusy {
+    if (reason === 'abandoned') this.#abandoned += 1
+    else this.#refused[reason] += 1
+    return new PasswordsBusy(reason)
+  }
+
+  /** The place of a check that has ended goes to the next in the queue. */
+  #handOn(): void {
+    const next = this.#next()
+    if (next === undefined) this.#running -= 1
+    else next.start()
+  }
+
+  #next(): Entry | undefined {
+    for (let step = 0; step < TURNS.length; step += 1) {
+      const turn = (this.#nextTurn + step) % TURNS.length
+      const next = this.#lanes[TURNS[turn] ?? 'stranger'].take()
+      if (next === undefined) continue
+      this.#nextTurn = turn + 1
+      return next
+    }
+    return undefined
   }
 }
 
-export function measurePasswords(figures: Figures): void {
-  figures.gauge('strand_password_hashing_running', 'Passwords that are being hashed or compared.', running)
-  figures.gauge('strand_password_hashing_waiting', 'Passwords that wait for that.', waiting.length)
-  figures.counter('strand_password_hashing_refused_total', 'Passwords that found the line full.', refused)
+function perLane<T>(make: (lane: Lane) => T): Record<Lane, T> {
+  return { known: make('known'), operator: make('operator'), stranger: make('stranger') }
 }
 
-export function hashPassword(password: string): Promise<string> {
-  return inTurn(() => Bun.password.hash(password, { algorithm: 'argon2id' }))
+/** With whom an asker shares its turns. */
+function placeOf(asker: Asker): QueuePlace {
+  if (asker.lane === 'known') return { group: asker.account, member: asker.browser }
+  if (asker.lane === 'operator') return { group: '', member: '' }
+  return { group: widerNetworkOf(asker.address), member: networkOf(asker.address) }
 }
 
-/** Made of a password that nobody knows: an unknown account takes as long to refuse as a known one. */
-let nobodys: Promise<string> | undefined
+const base64 = (bytes: number) =>
+  Buffer.from(crypto.getRandomValues(new Uint8Array(bytes)))
+    .toString('base64')
+    .replaceAll('=', '')
 
-/** Whether the password is the one of the hash. Without a comparable hash it is not, and that takes just as long. */
-export async function isPassword(password: string, stored: string | null | undefined): Promise<boolean> {
-  nobodys ??= hashPassword(crypto.randomUUID())
-  const hash = comparableHash(stored)
-  const against = hash ?? (await nobodys)
-  const matches = await inTurn(() => Bun.password.verify(password, against)).catch(error => {
-    if (error instanceof TooManyPasswords) throw error
-    return false
-  })
-  return matches && hash !== undefined
+/**
+ * In the form of a hash, of no password at all: an account that does not exist takes as long to refuse as one that does.
+ * It is made up rather than computed, so that there is no moment at which it is missing.
+ */
+const NOBODYS_HASH = `$argon2id$v=19$m=${MEMORY_KIBIBYTES},t=${PASSES},p=1$${base64(32)}$${base64(32)}`
+
+const argon2id: PasswordTurn = {
+  hash: password =>
+    Bun.password.hash(password, {
+      algorithm: 'argon2id',
+      memoryCost: MEMORY_KIBIBYTES,
+      timeCost: PASSES,
+    }),
+  matches: async (password, stored) => {
+    const hash = comparableHash(stored)
+    const matches = await Bun.password.verify(password, hash ?? NOBODYS_HASH).catch(async error => {
+      if (!UNREADABLE.has((error as { code?: unknown }).code)) throw error
+      // Whoever has such a hash, from an import, takes as long to refuse as the others.
+      await Bun.password.verify(password, NOBODYS_HASH)
+      return false
+    })
+    return matches && hash !== undefined
+  },
+}
+
+/** The stored hash is at fault, and not the moment: another attempt would end the same way. */
+const UNREADABLE = new Set<unknown>([
+  'PASSWORD_UNSUPPORTED_ALGORITHM',
+  'PASSWORD_INVALID_ENCODING',
+  'PASSWORD_WEAK_PARAMETERS',
+])
+
+/** One for the process, because it is the memory of the process that it bounds. */
+export const passwords = new PasswordQueue()
+
+export function hashPassword(password: string, asker: Asker, waiting?: Waiting): Promise<string> {
+  return passwords.inTurn(asker, turn => turn.hash(password), waiting)
 }

@@ -156,6 +156,11 @@ export const problems = {
     message: () => 'The store cannot be reached right now; try again shortly.',
     headers: { 'Retry-After': '1' },
   },
+  passwords_busy: {
+    status: 503,
+    message: () => 'Too many passwords are being hashed; try again in a few seconds.',
+    headers: { 'Retry-After': '5' },
+  },
 
   missing_client_id: { status: 400, message: () => 'missing client id' },
   invalid_client: { status: 400, message: () => 'invalid client' },

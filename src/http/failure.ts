@@ -1,4 +1,3 @@
-import { TooManyPasswords } from '../auth/passwords.ts'
 import type { Family } from '../contract/operation.ts'
 import { problemsOf } from '../contract/operation.ts'
 import { Problem, problem, reasonPhrases } from '../contract/problem.ts'
@@ -31,10 +30,6 @@ export function asProblem(thrown: unknown, { requestId, endpoint, tally }: Faile
   }
   if (thrown instanceof Unavailable || thrown instanceof Conflict) {
     log.warn({ ...failed, reason: thrown.message }, 'the store is unavailable')
-    return problem('unavailable')
-  }
-  if (thrown instanceof TooManyPasswords) {
-    log.warn(failed, 'too many passwords wait to be checked')
     return problem('unavailable')
   }
   const error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)

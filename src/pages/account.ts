@@ -1,11 +1,13 @@
 /** The page where a person looks after their account. */
-import { hashPassword, isPassword } from '../auth/passwords.ts'
+import { type Attempt, countAttempt } from '../auth/attempts.ts'
+import { PasswordsBusy, passwords } from '../auth/passwords.ts'
 import { isoMillis } from '../kit/clock.ts'
 import type { Session } from '../store/queries/accounts.ts'
 import type { Browser } from './browser.ts'
 import type { PageFields } from './fields.ts'
 import { type PageAnswer, type PageHandler, type PageRooms, sessionOf } from './house.ts'
-import { wrongWithPassword } from './login.ts'
+import type { Page } from './layout.ts'
+import { BUSY, LOCKED_OUT, laterPage, unlessBusy, wrongWithPassword } from './login.ts'
 import { accountPage, strangeForm } from './views.ts'
 
 const toLogin: PageAnswer = { goTo: '/login?next=/account' }
@@ -28,7 +30,7 @@ async function present(
   { store, clock }: PageRooms,
   session: Session,
   said: { readonly done?: string | undefined; readonly complaint?: string | undefined },
-): Promise<PageAnswer> {
+): Promise<Page> {
   const sessions = await store.accounts.sessionsOf(session.user_id, isoMillis(clock.now()))
   return accountPage({
     csrf: browser.csrfToken(),
@@ -65,25 +67,36 @@ export const takeEndSession = withForm(async (form, session, browser, { store })
   return { goTo: '/login' }
 })
 
+/** Whoever is logged in is counted by their session: those who guess at the account elsewhere cannot lock them out of it. */
 export const takePassword = withForm(async (form, session, browser, rooms) => {
-  const { store, attempts } = rooms
-  const subject = `login ${session.login}`
   const complain = (complaint: string) => present(browser, rooms, session, { complaint })
-  if (!(await attempts.begin(subject, browser.address))) {
-    return complain('There were too many wrong attempts. Wait some minutes and try again.')
-  }
-  const account = await store.accounts.credentials(session.login)
-  if (!(await isPassword(form.get('current') ?? '', account?.password_hash))) {
-    return complain('The current password is wrong. Nothing was changed.')
-  }
-  await attempts.succeeded(subject, browser.address)
   const password = form.get('password') ?? ''
   const why = wrongWithPassword(password)
-  if (why !== undefined) return complain(`${why} Nothing was changed.`)
-  await store.commands.changePassword({
-    user_id: session.user_id,
-    password_hash: await hashPassword(password),
-    keep: session.id,
-  })
+  const sessionName = `session-${session.id}`
+  const attempt: Attempt = [session.login, browser.address, sessionName]
+  const changed = await unlessBusy(() =>
+    passwords.inTurn(
+      { lane: 'known', account: session.user_id, browser: sessionName },
+      async turn => {
+        const right = await countAttempt(rooms.logIns, attempt, async () => {
+          const account = await rooms.store.accounts.credentials(session.login)
+          return (await turn.matches(form.get('current') ?? '', account?.password_hash)) ? true : undefined
+        })
+        if (right !== true) return right
+        return why === undefined ? { password_hash: await turn.hash(password) } : 'unfit'
+      },
+      browser,
+    ),
+  )
+  if (changed instanceof PasswordsBusy)
+    return laterPage({ ...(await complain(BUSY)), status: 503 }, changed.retryAfterSeconds)
+  if (changed === 'too_many') return complain(LOCKED_OUT)
+  if (changed === 'wrong') return complain('The current password is wrong. Nothing was changed.')
+  if (changed === 'unfit') return complain(`${why} Nothing was changed.`)
+  const { password_hash } = changed
+  await rooms.store.commands.changePassword({ user_id: session.user_id, password_hash, keep: session.id })
+  browser.rememberBrowser(
+    rooms.knownBrowsers.remember(browser.browserCookie, { id: session.user_id, password_hash }),
+  )
   return { goTo: '/account?done=password' }
 })

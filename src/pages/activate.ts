@@ -1,4 +1,5 @@
 /** GET and POST /activate: a person types the code that a device shows, sees what it asks for, and decides. */
+import { type Attempt, countAttempt } from '../auth/attempts.ts'
 import { isoMillis } from '../kit/clock.ts'
 import type { Session } from '../store/queries/accounts.ts'
 import type { Browser } from './browser.ts'
@@ -23,9 +24,11 @@ export const showActivate: PageHandler = async (browser, rooms) => {
   const { display_name } = session
   const user_code = readUserCode(browser.parameter('device-code') ?? browser.parameter('user_code'))
   if (user_code === undefined) return activatePage({ csrf, display_name })
-  if (!(await mayGuess(browser, rooms, session))) return tooManyGuesses(browser, session)
-  const device = await waiting(user_code, rooms)
-  if (device === undefined) {
+  const device = await countAttempt(rooms.attempts, attemptOf(browser, session), () =>
+    waiting(user_code, rooms),
+  )
+  if (device === 'too_many') return tooManyGuesses(browser, session)
+  if (device === 'wrong') {
     return activatePage({
       csrf,
       display_name,
@@ -34,7 +37,6 @@ export const showActivate: PageHandler = async (browser, rooms) => {
         'No device waits with this code. Compare it with what the device shows; after half an hour it shows another one.',
     })
   }
-  await rooms.attempts.succeeded(subjectOf(session), browser.address)
   const proof = consentProof(rooms.consentKeys(), { user_code, hash: device.hash, session_id: session.id })
   return consentPage({
     csrf,
@@ -63,7 +65,7 @@ export const takeActivate: PageHandler = async (browser, rooms): Promise<PageAns
   const hash = form.get('device') ?? ''
   const shown = { user_code, hash, session_id: session.id }
   if (!isConsentProof(rooms.consentKeys(), shown, form.get('proof') ?? '')) {
-    if (!(await mayGuess(browser, rooms, session))) return tooManyGuesses(browser, session)
+    if (!(await rooms.attempts.begin(...attemptOf(browser, session)))) return tooManyGuesses(browser, session)
     return activatePage({
       csrf: browser.csrfToken(),
       display_name,
@@ -86,12 +88,8 @@ export const takeActivate: PageHandler = async (browser, rooms): Promise<PageAns
     : donePage('The device was turned away', 'It gets nothing. You can close this page.')
 }
 
-const subjectOf = ({ user_id }: Session): string => `device ${user_id}`
-
-/** Counts a code that somebody typed, wherever it was sent. False: there were too many wrong ones. */
-async function mayGuess(browser: Browser, { attempts }: PageRooms, session: Session): Promise<boolean> {
-  return attempts.begin(subjectOf(session), browser.address)
-}
+/** A code that somebody typed is counted wherever it was sent. */
+const attemptOf = (browser: Browser, { user_id }: Session): Attempt => [`device ${user_id}`, browser.address]
 
 const tooManyGuesses = (browser: Browser, { display_name }: Session): PageAnswer => ({
   ...activatePage({

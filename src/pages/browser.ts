@@ -1,7 +1,7 @@
 /**
  * What a page knows of the browser that asks: its cookies, its parameters and form, and whether the form came from one of
  * our own pages. All text passes `PageFields` on its way in; what does not pass is thrown as a problem.
- * Two cookies, both `__Host-`: only this host sets and reads them, and only over a connection that nobody reads along.
+ * Three cookies, all `__Host-`: only this host sets and reads them, and only over a connection that nobody reads along.
  */
 import { raise } from '../contract/problem.ts'
 import { hmacSha256, sameSecret } from '../kit/digest.ts'
@@ -11,7 +11,10 @@ import { type FieldName, PageFields } from './fields.ts'
 
 const SESSION_COOKIE = '__Host-strand-session'
 const FORM_COOKIE = '__Host-strand-form'
-const COOKIE_VALUE = /^[A-Za-z0-9_]{20,100}$/
+/** Stays when its person logs out: see known-browsers.ts. */
+const BROWSER_COOKIE = '__Host-strand-browser'
+const BROWSER_COOKIE_SECONDS = 180 * 24 * 3600
+const COOKIE_VALUE = /^[A-Za-z0-9_]{20,256}$/
 const FORM_LIMITS = { bytes: 64 * 1024, milliseconds: 10_000 }
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 
@@ -67,6 +70,16 @@ export class Browser {
     return this.#cookies.get(SESSION_COOKIE)
   }
 
+  /** Where this browser logged in before; to be read by `KnownBrowsers`. */
+  get browserCookie(): string | undefined {
+    return this.#cookies.get(BROWSER_COOKIE)
+  }
+
+  /** Aborted if the person does not wait for the answer. */
+  get signal(): AbortSignal {
+    return this.#request.signal
+  }
+
   /** The `Set-Cookie` headers that the answer must carry. */
   get newCookies(): readonly string[] {
     return this.#newCookies
@@ -109,6 +122,10 @@ export class Browser {
 
   rememberSession(secret: string, seconds: number): void {
     this.#setCookie(SESSION_COOKIE, secret, seconds)
+  }
+
+  rememberBrowser(cookie: string): void {
+    this.#setCookie(BROWSER_COOKIE, cookie, BROWSER_COOKIE_SECONDS)
   }
 
   forgetSession(): void {

@@ -1,10 +1,12 @@
 /** What the pages share: who is logged in, and what an answer looks like. */
+import type { Attempts } from '../auth/attempts.ts'
 import { expiry, hashOf, mintSecret } from '../auth/tokens.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { uuid } from '../kit/id.ts'
 import type { Rooms } from '../operations/implement.ts'
 import type { Session } from '../store/queries/accounts.ts'
 import type { Browser } from './browser.ts'
+import type { Account, KnownBrowsers } from './known-browsers.ts'
 import type { Page } from './layout.ts'
 
 export interface PageRooms extends Rooms {
@@ -13,6 +15,11 @@ export interface PageRooms extends Rooms {
   readonly signUpsPerDay: number
   /** Keys for the proof that a consent is about the device that was shown, newest first. */
   readonly consentKeys: () => readonly Uint8Array[]
+  /** Counts attempts to log in by account and network. */
+  readonly logIns: Attempts
+  /** Counts new accounts by network. */
+  readonly signUps: Attempts
+  readonly knownBrowsers: KnownBrowsers
 }
 
 /** A page, or somewhere else to go. */
@@ -47,8 +54,8 @@ export async function sessionOf(
 /** Logs a person in in this browser, with a session that nobody has seen before. */
 export async function logIn(
   browser: Browser,
-  { store, clock, lifetimes }: PageRooms,
-  user_id: string,
+  { store, clock, lifetimes, knownBrowsers }: PageRooms,
+  account: Account,
 ): Promise<void> {
   const secret = mintSecret('session')
   const now = clock.now()
@@ -56,13 +63,14 @@ export async function logIn(
     session: {
       hash: hashOf(secret),
       id: uuid(),
-      user_id,
+      user_id: account.id,
       expires_at: expiry(now, lifetimes.session_seconds),
       browser: browser.name,
     },
     now: isoMillis(now),
   })
   browser.rememberSession(secret, lifetimes.session_seconds)
+  browser.rememberBrowser(knownBrowsers.remember(browser.browserCookie, account))
 }
 
 /** Where a person was going: a path on this server and nowhere else. */

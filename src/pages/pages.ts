@@ -81,7 +81,10 @@ export class Pages {
 function respond(answer: PageAnswer, { requestId }: PageVisit, cookies: readonly string[] = []): Response {
   const headers = new Headers({ ...HEADERS, 'X-Request-Id': requestId })
   for (const cookie of cookies) headers.append('Set-Cookie', cookie)
-  if (!('goTo' in answer)) return new Response(document(answer), { status: answer.status ?? 200, headers })
+  if (!('goTo' in answer)) {
+    if (answer.retryAfterSeconds !== undefined) headers.set('Retry-After', String(answer.retryAfterSeconds))
+    return new Response(document(answer), { status: answer.status ?? 200, headers })
+  }
   headers.delete('Content-Type')
   headers.set('Location', asHeaderValue(answer.goTo))
   return new Response(null, { status: 302, headers })

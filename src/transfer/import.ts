@@ -6,7 +6,7 @@
  *
  * Memory: one piece of the file, a batch of lines, and eight bytes in a table for each line (see `seen.ts`).
  */
-import { hashPassword, isPassword } from '../auth/passwords.ts'
+import { passwords } from '../auth/passwords.ts'
 import type { StreamKeys } from '../auth/stream-keys.ts'
 import type { TransferLine, TransferType } from '../contract/resources/transfer.ts'
 import type { Clock } from '../kit/clock.ts'
@@ -297,12 +297,15 @@ async function prepareUser(
   }
 }
 
-/** The hash of a password: the one that there is, if it is of the same, so that nothing changes. */
+/** The hash of a password: the one that there is, if it is of the same, so that nothing changes. An import waits as long as it takes. */
 async function hashOf(
   password: string | undefined,
   before: string | null | undefined,
 ): Promise<string | undefined> {
   if (password === undefined) return undefined
-  if (before && (await isPassword(password, before))) return before
-  return hashPassword(password)
+  return passwords.inTurn(
+    { lane: 'operator' },
+    async turn => (before && (await turn.matches(password, before)) ? before : turn.hash(password)),
+    { patienceMilliseconds: Number.POSITIVE_INFINITY },
+  )
 }

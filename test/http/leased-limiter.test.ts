@@ -1,6 +1,6 @@
 /** Rate limits over several processes: the sum is the limit, whoever the caller comes to. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { SharedAttempts } from '../../src/auth/attempts.ts'
+import { LOGIN_LIMITS, SharedAttempts } from '../../src/auth/attempts.ts'
 import { LeasedLimiter } from '../../src/http/leased-limiter.ts'
 import type { Allowance } from '../../src/http/rate-limit.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -88,18 +88,19 @@ for (const engine of engines) {
     })
 
     test('guesses at many processes are counted together', async () => {
-      const limits = { perSubject: 10, perAddress: 25, overall: 1000 }
+      const limit = (capacity: number) => ({ capacity, fullAfterSeconds: 900 })
+      const limits = { ...LOGIN_LIMITS, perSubject: limit(10), perNetwork: limit(25) }
       const four = Array.from({ length: 4 }, () => new SharedAttempts(limits, store))
       const guess = (count: number, subject: string, address: string) =>
         Promise.all(Array.from({ length: count }, (_, n) => four[n % 4]?.begin(subject, address)))
       const allowed = async (...args: Parameters<typeof guess>) =>
         (await guess(...args)).filter(Boolean).length
-      expect(await allowed(20, 'login a', '10.0.0.1')).toBe(10)
-      expect(await allowed(20, 'login b', '10.0.0.1')).toBe(10)
-      expect(await allowed(20, 'login c', '10.0.0.1')).toBe(5)
-      expect(await allowed(1, 'login c', '10.0.0.2')).toBe(1)
-      await four[0]?.succeeded('login a', '10.0.0.2')
-      expect(await allowed(20, 'login a', '10.0.0.3')).toBe(10)
+      expect(await allowed(20, 'login a', '10.0.0.1')).toBe(5)
+      expect(await allowed(20, 'login a', '10.0.0.2')).toBe(5)
+      expect(await allowed(20, 'login a', '10.0.0.3')).toBe(0)
+      for (const subject of ['b', 'c', 'd', 'e']) await allowed(20, `login ${subject}`, '10.0.0.1')
+      expect(await allowed(20, 'login f', '10.0.0.1')).toBe(0)
+      expect(await allowed(1, 'login f', '10.0.0.2')).toBe(1)
     })
 
     test('one process has the turn, keeps it, and loses it when it asks no more', async () => {

@@ -75,7 +75,7 @@ describe.each(ways)('from %s to %s', (from, to) => {
       const { store, streamKeys } = first as Station
       await store.commands.changePassword({
         user_id: user.id,
-        password_hash: await hashPassword('swordfish'),
+        password_hash: await hashPassword('swordfish', { lane: 'operator' }),
       })
       await store.commands.setClientSecret({ id: client.id, secret_hash: hashOf('secret') })
       const rotated = streamKeys.mint(user.id, 2)

@@ -90,13 +90,14 @@ function readPairs(command: Command, verb: Verb, pairs: readonly string[]): Reco
   if (pairs.length === 0) {
     throw new CalledWrongly(`strand ${verb.words} needs USER=NUMBER or --body; see ${helpOf(command)}`)
   }
-  const counts: Record<string, number> = {}
-  for (const pair of pairs) {
-    const [, user = '', count = ''] = /^(.+)=([0-9]{1,15})$/.exec(pair) ?? []
-    if (user === '') throw new CalledWrongly(`"${pair}" is not of the form USER=NUMBER`)
-    counts[user] = Number(count)
-  }
-  return counts
+  // Entries, because a login may be __proto__.
+  return Object.fromEntries(
+    pairs.map(pair => {
+      const [, user = '', count = ''] = /^(.+)=([0-9]{1,15})$/.exec(pair) ?? []
+      if (user === '') throw new CalledWrongly(`"${pair}" is not of the form USER=NUMBER`)
+      return [user, Number(count)]
+    }),
+  )
 }
 
 async function readBody(file: string): Promise<Input> {

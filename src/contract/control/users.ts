@@ -24,7 +24,7 @@ export const createUser = defineOperation({
   access: operator,
   body: Type.Object({ login: Login, ...optional }),
   returns: oneOf(User),
-  problems: ['taken', 'refused_reference'],
+  problems: ['taken', 'refused_reference', 'passwords_busy'],
   example: { body: input, answer: one },
 })
 
@@ -38,7 +38,7 @@ export const putUser = defineOperation({
   params: Type.Object({ user_id: DecimalId }),
   body: Type.Object({ login: Type.Optional(Login), ...optional }),
   returns: oneOf(User),
-  problems: ['taken', 'missing_parameter', 'refused_reference'],
+  problems: ['taken', 'missing_parameter', 'refused_reference', 'passwords_busy'],
   example: { params: path, body: input, answer: one },
 })
 

@@ -1,4 +1,4 @@
-import { hashPassword } from '../../auth/passwords.ts'
+import { hashPassword, PasswordsBusy } from '../../auth/passwords.ts'
 import { createUser, deleteUser, getUser, listUsers, putUser } from '../../contract/control/users.ts'
 import { raise } from '../../contract/problem.ts'
 import { isoMillis } from '../../kit/clock.ts'
@@ -20,7 +20,7 @@ async function keepUser(
   body: { login?: string; display_name?: string; password?: string; created_at?: string },
   { store, clock, streamKeys }: Rooms,
 ) {
-  const password_hash = body.password === undefined ? undefined : await hashPassword(body.password)
+  const password_hash = body.password === undefined ? undefined : await hashed(body.password)
   const result = await store.commands.putUser({
     ...which,
     login: body.login,
@@ -33,6 +33,15 @@ async function keepUser(
   if (result.outcome === 'taken') return raise('taken', 'login', body.login ?? '')
   if (result.outcome === 'login_missing') return raise('missing_parameter', 'login')
   return { data: [result.user] }
+}
+
+async function hashed(password: string): Promise<string> {
+  try {
+    return await hashPassword(password, { lane: 'operator' })
+  } catch (error) {
+    if (error instanceof PasswordsBusy) raise('passwords_busy')
+    throw error
+  }
 }
 
 export const handleGetUser = implement(getUser, async ({ params }, { store }) => {

@@ -1,4 +1,5 @@
 import { expect } from 'bun:test'
+import { passwords } from '../../../src/auth/passwords.ts'
 import { createUser, deleteUser, getUser, listUsers, putUser } from '../../../src/contract/control/users.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { TestServer } from '../../support/server.ts'
@@ -29,6 +30,18 @@ const list = (server: TestServer, query: Record<string, string | number>) =>
 const remove = (server: TestServer, id: string) =>
   send(server, deleteUser, asOperator(server, { path: at(id) }))
 
+/** Two that run and 64 that wait are as many as there can be. */
+async function whilePasswordsWait<T>(work: () => Promise<T>): Promise<T> {
+  const gate = Promise.withResolvers<void>()
+  const busy = Array.from({ length: 66 }, () => passwords.inTurn({ lane: 'operator' }, () => gate.promise))
+  try {
+    return await work()
+  } finally {
+    gate.resolve()
+    await Promise.all(busy)
+  }
+}
+
 describeOperation(
   createUser,
   { valid: server => asOperator(server, { body: { login: login() } }) },
@@ -39,6 +52,10 @@ describeOperation(
     })
     fails('refused_reference', 'when there is no such day', server =>
       create(server, { login: login(), created_at: '2021-02-29T10:00:00Z' }),
+    )
+
+    fails('passwords_busy', 'while too many passwords of operators wait', server =>
+      whilePasswordsWait(() => create(server, { login: login(), password: 'long enough' })),
     )
 
     ok('assigns a decimal id; the login is kept in lower case, the display name as written', async server => {
@@ -118,6 +135,11 @@ describeOperation(
     fails('refused_reference', 'when there is no such day', async server =>
       put(server, (await newUser(server)).id, { created_at: '2021-04-31T10:00:00Z' }),
     )
+
+    fails('passwords_busy', 'while too many passwords of operators wait', async server => {
+      const { id } = await newUser(server)
+      return whilePasswordsWait(() => put(server, id, { password: 'long enough' }))
+    })
 
     ok('creates the user with this id, and a repeat changes nothing', async server => {
       const body = { login: login(), display_name: 'Chosen' }
