@@ -120,7 +120,8 @@ for (const engine of engines) {
         const { follower, shown, lines } = await follow(fromAfar(store))
         await start('1', 1)
         await start('2', 2)
-        await store.commands.sweep({ now: Date.now() + 3600_000 })
+        const now = Date.now() + 3600_000
+        await store.commands.sweep({ now, settled: now })
         expect(await store.feed.after(0, 10)).toEqual([])
         await start('3', 3)
         expect(shown()).toEqual([])
