@@ -74,6 +74,17 @@ for (const engine of engines) {
       }
     })
 
+    test('a video does not end before it began, though the clock was set back meanwhile', async () => {
+      const { store, close } = await openTestStore(engine)
+      try {
+        await stream(store, '1', 1, 2)
+        const began = isoSeconds(NOW - DAY)
+        expect(await store.videos.inFull('21')).toMatchObject({ created_at: began, ended_at: began })
+      } finally {
+        await close()
+      }
+    })
+
     test('rows of the audit log are kept for so many days, and the rest of the chain is whole', async () => {
       const { store, close } = await openTestStore(engine)
       try {
