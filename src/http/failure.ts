@@ -2,7 +2,7 @@ import type { Family, Operation } from '../contract/operation.ts'
 import { problemsOf } from '../contract/operation.ts'
 import { Problem, problem, reasonPhrases } from '../contract/problem.ts'
 import type { Log } from '../kit/log.ts'
-import { Conflict, Unavailable } from '../store/errors.ts'
+import { Conflict, Overloaded, Unavailable } from '../store/errors.ts'
 
 /** The body of a failure: three fields, or two on the OAuth side (D-4). */
 export function failureBody(family: Family | undefined, failure: Problem): string {
@@ -25,7 +25,9 @@ export function asProblem(thrown: unknown, operation: Operation | undefined, log
     return problem('internal')
   }
   if (thrown instanceof Unavailable || thrown instanceof Conflict) {
-    log.warn({ operation: operation?.id, reason: thrown.message }, 'the store is unavailable')
+    // Under overload a line for each would be a load of its own; the store reports it now and then.
+    const level = thrown instanceof Overloaded ? 'debug' : 'warn'
+    log[level]({ operation: operation?.id, reason: thrown.message }, 'the store is unavailable')
     return problem('unavailable')
   }
   const error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)

@@ -32,6 +32,7 @@ export async function openSqliteEngine(file: string): Promise<Engine> {
     name: 'sqlite',
     schema: { version: SCHEMA_VERSION, applied },
     db: reader.db,
+    reserved: reader.db,
     snapshot: read => readInOneView(file, read),
     run: (name, args, author) => writer.run(name, args, author),
     measure: figures => {
