@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { BlockList } from 'node:net'
+import { tmpdir } from 'node:os'
 import { parseEnv } from 'node:util'
 import type { Lifetimes } from './auth/tokens.ts'
 import { readNetworks } from './http/client-address.ts'
@@ -19,6 +20,8 @@ export interface Config {
   readonly operatorListen: Address | undefined
   readonly publicUrl: string | undefined
   readonly dataFolder: string
+  /** Where an export or import is kept while it is worked on. */
+  readonly spoolFolder: string
   readonly databaseUrl: string | undefined
   readonly databaseConnections: number
   readonly databasePooled: boolean
@@ -79,6 +82,8 @@ export const SETTINGS: Readonly<Record<string, string>> = {
     "host:port of the operator's listener, with /control and /metrics; the public one if that is loopback without a proxy in front",
   STRAND_PUBLIC_URL: 'the base URL that clients use, in links to thumbnails and videos',
   STRAND_DATA: 'folder of the embedded store, the operator token and the master key; ./data if left out',
+  STRAND_SPOOL:
+    "folder with room for a whole export or import over HTTP while it is worked on; default: the data folder, with PostgreSQL the system's temporary folder",
   DATABASE_URL:
     'postgres://user@host/strand: PostgreSQL instead of the embedded store; several hosts with commas, the one that can be written to is found',
   STRAND_DATABASE_CONNECTIONS: 'connections to PostgreSQL; 10 if left out',
@@ -140,12 +145,15 @@ export function effectiveSettings(flags: Source, file: string | undefined): Effe
     ['file', file === undefined ? {} : readSettingsFile(file)],
   ]
   const standards = new Map<string, string>()
-  const { listen, dataFolder } = decide(
+  const { listen, dataFolder, spoolFolder } = decide(
     Object.assign({}, ...sources.map(([, source]) => source).toReversed()),
     flags,
     standards,
   )
-  standards.set('STRAND_LISTEN', `${listen.host}:${listen.port}`).set('STRAND_DATA', dataFolder)
+  standards
+    .set('STRAND_LISTEN', `${listen.host}:${listen.port}`)
+    .set('STRAND_DATA', dataFolder)
+    .set('STRAND_SPOOL', spoolFolder)
   return Object.keys(SETTINGS).map(name => {
     const [from, source] = sources.find(([, each]) => Boolean(each[name]?.trim())) ?? []
     const value = source?.[name]?.trim() ?? standards.get(name)
@@ -259,6 +267,8 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
     )
   }
 
+  const dataFolder = text('STRAND_DATA') ?? './data'
+  const databaseUrl = url('DATABASE_URL', ['postgres', 'postgresql'])
   const config: Config = {
     listen,
     workers: whole('STRAND_WORKERS', 1, 1),
@@ -266,8 +276,9 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
     signUp: oneOf('STRAND_SIGN_UP', ['open', 'closed'], 'closed') === 'open',
     operatorListen,
     publicUrl,
-    dataFolder: text('STRAND_DATA') ?? './data',
-    databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']),
+    dataFolder,
+    spoolFolder: text('STRAND_SPOOL') ?? (databaseUrl === undefined ? dataFolder : tmpdir()),
+    databaseUrl,
     databaseConnections: whole('STRAND_DATABASE_CONNECTIONS', 10, 2),
     databasePooled: oneOf('STRAND_DATABASE_POOLER', ['none', 'transaction'], 'none') === 'transaction',
     operatorToken,

@@ -168,7 +168,7 @@ function furnish(options: HouseOptions, store: Store, folder: DataFolder, outsid
     attempts: isShared ? new SharedAttempts(ATTEMPTS, store) : new LocalAttempts(ATTEMPTS),
     lifetimes: config.lifetimes,
     publicUrl,
-    spoolFolder: config.dataFolder,
+    spoolFolder: config.spoolFolder,
     log,
     ...(demo && { demo }),
   }

@@ -68,6 +68,7 @@ function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
     operatorListen: undefined,
     publicUrl: undefined,
     dataFolder: place.folder,
+    spoolFolder: place.folder,
     databaseUrl: place.databaseUrl,
     databaseConnections: 6,
     databasePooled: false,
