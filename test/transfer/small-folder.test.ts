@@ -19,8 +19,14 @@ const folder = mkdtempSync(join(tmpdir(), 'strand-small-'))
 const small = join(folder, 'data')
 mkdirSync(small)
 const run = (words: string[]) => Bun.spawnSync(words).exitCode === 0
-const isMounted = run(['mount', '-t', 'tmpfs', '-o', `size=${SMALL_MEBIBYTES}m`, 'tmpfs', small])
-if (!isMounted)
+const isMounted =
+  engines.includes('postgres') &&
+  run(['mount', '-t', 'tmpfs', '-o', `size=${SMALL_MEBIBYTES}m`, 'tmpfs', small])
+afterAll(() => {
+  if (isMounted) run(['umount', small])
+  rmSync(folder, { recursive: true, force: true })
+})
+if (engines.includes('postgres') && !isMounted)
   process.stderr.write('!!! SKIPPED: the tests of a small data folder. Only root can mount one.\n')
 
 /** About 19 MB of lines. */
@@ -45,7 +51,7 @@ function* lines(): Generator<object> {
   }
 }
 
-describe.skipIf(!isMounted || !engines.includes('postgres'))('a small data folder', () => {
+describe.skipIf(!isMounted)('a small data folder', () => {
   let place: StorePlace
   let body = ''
   beforeAll(async () => {
@@ -53,11 +59,7 @@ describe.skipIf(!isMounted || !engines.includes('postgres'))('a small data folde
     for (const line of lines()) body += `${JSON.stringify(line)}\n`
     expect(Buffer.byteLength(body)).toBeGreaterThan(SMALL_MEBIBYTES * 1024 * 1024)
   })
-  afterAll(async () => {
-    run(['umount', small])
-    rmSync(folder, { recursive: true, force: true })
-    await place.remove()
-  })
+  afterAll(() => place.remove())
 
   const withNode = async (
     settings: Readonly<Record<string, string>>,
