@@ -73,6 +73,7 @@ export class Children {
     folder: string,
     secrets?: Secrets,
     databaseUrl?: string,
+    settings: Readonly<Record<string, string>> = {},
   ): Promise<Served & { readonly milliseconds: number }> {
     const listen = `127.0.0.1:${freePort()}`
     const words = bunScript('src/main.ts', 'serve', '--data', folder, '--listen', listen)
@@ -90,6 +91,7 @@ export class Children {
         STRAND_MASTER_KEYS: secrets.masterKeys,
         STRAND_OPERATOR_TOKEN: secrets.operatorToken,
       }),
+      ...settings,
     })
     const url = `http://${listen}`
     for (;;) {

@@ -48,7 +48,7 @@ const BYTES: Readonly<Record<string, number>> = { '': 1, K: 1024, M: 1024 ** 2, 
 const MILLISECONDS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000, m: 60_000 }
 
 /** One GET is given on the command line; anything else is a script that sends the requests around in a circle. */
-function requestArguments(folder: string, url: string, requests: readonly BenchRequest[]): string[] {
+export function requestArguments(folder: string, url: string, requests: readonly BenchRequest[]): string[] {
   const [only, ...more] = requests
   if (only === undefined) throw new Error('a scenario needs a request')
   if (more.length === 0 && only.body === undefined) {

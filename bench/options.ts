@@ -25,6 +25,7 @@ export const USAGE = `npm run bench -- [flags]
   --soak               a steady mixed load for half an hour instead
   --minutes <n>        how long it soaks; 30
   --nodes              one and two nodes on PostgreSQL beside the embedded store instead; 10000 streams, rounds of 3 s
+  --overload           one node on PostgreSQL while 1,500 and 4,000 connections read from its store; 2000 streams
   --write              put the figures and pictures into bench/README.md: of everything, of --only growth, --soak or --nodes`
 
 export interface MeasurePlan {
@@ -52,6 +53,12 @@ export interface NodesPlan {
   readonly write: boolean
 }
 
+export interface OverloadPlan {
+  readonly kind: 'overload'
+  readonly size: WorldSize
+  readonly seconds: number
+}
+
 type Flags = ReturnType<typeof readFlags>
 
 function readFlags(words: readonly string[]) {
@@ -66,6 +73,7 @@ function readFlags(words: readonly string[]) {
       seconds: { type: 'string' },
       soak: { type: 'boolean', default: false },
       nodes: { type: 'boolean', default: false },
+      overload: { type: 'boolean', default: false },
       minutes: { type: 'string' },
       write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -74,10 +82,13 @@ function readFlags(words: readonly string[]) {
 }
 
 /** What is asked for. Throws with a sentence if that cannot be. */
-export function readPlan(words: readonly string[]): MeasurePlan | SoakPlan | NodesPlan | 'help' {
+export function readPlan(
+  words: readonly string[],
+): MeasurePlan | SoakPlan | NodesPlan | OverloadPlan | 'help' {
   const flags = readFlags(words)
   if (flags.help) return 'help'
   if (flags.soak) return soakPlan(flags)
+  if (flags.overload) return overloadPlan(flags)
   return flags.nodes ? nodesPlan(flags) : measurePlan(flags)
 }
 
@@ -94,6 +105,17 @@ function nodesPlan(flags: Flags): NodesPlan {
       warmUpSeconds: 0,
     },
     write: flags.write,
+  }
+}
+
+function overloadPlan(flags: Flags): OverloadPlan {
+  if (flags.quick || flags.only.length > 0 || flags.nodes || flags.write) {
+    throw new Error('--overload goes with --streams, --entitlements and --seconds alone')
+  }
+  return {
+    kind: 'overload',
+    size: sizeOf(flags, 2000, SMALLEST.streams),
+    seconds: number(flags, 'seconds', 10, 1),
   }
 }
 

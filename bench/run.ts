@@ -8,6 +8,7 @@ import { runEverything } from './everything.ts'
 import { requireTools } from './load.ts'
 import { runNodes } from './nodes.ts'
 import { readPlan, USAGE } from './options.ts'
+import { runOverload } from './overload.ts'
 import { runSoak } from './soak.ts'
 
 process.exit(
@@ -21,6 +22,7 @@ process.exit(
       const children = new Children()
       lifetime.onClose(() => children.stopAll())
       if (plan.kind === 'soak') await runSoak(plan, children, folder)
+      else if (plan.kind === 'overload') await runOverload(plan, children, folder)
       else if (plan.kind === 'nodes') await runNodes(plan, children, folder)
       else await runEverything(plan, children, folder)
       return 0

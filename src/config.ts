@@ -1,4 +1,5 @@
 import type { BlockList } from 'node:net'
+import { tmpdir } from 'node:os'
 import { parseEnv } from 'node:util'
 import type { OAuthRates } from './auth/oauth-limits.ts'
 import type { Lifetimes } from './auth/tokens.ts'
@@ -27,6 +28,8 @@ export interface Config {
   readonly operatorListen: Address | undefined
   readonly publicUrl: string | undefined
   readonly dataFolder: string
+  /** Where an export or import is kept while it is worked on. */
+  readonly spoolFolder: string
   readonly databaseUrl: string | undefined
   readonly databaseConnections: number
   readonly databasePooled: boolean
@@ -42,6 +45,9 @@ export interface Config {
   readonly keep: Retention
   /** The largest body of an import over HTTP. */
   readonly importBytes: number
+  readonly sweepSeconds: number
+  /** How long a clock that jumped must run steadily before anything is deleted by it. */
+  readonly clockSettlingHours: number
   readonly trustedProxies: BlockList
   readonly logLevel: LogLevel
   readonly logReadable: boolean
@@ -91,6 +97,8 @@ export const SETTINGS: Readonly<Record<string, string>> = {
     "host:port of the operator's listener, with /control and /metrics; the public one if that is loopback without a proxy in front",
   STRAND_PUBLIC_URL: 'the base URL that clients use, in links to thumbnails and videos',
   STRAND_DATA: 'folder of the embedded store, the operator token and the master key; ./data if left out',
+  STRAND_SPOOL:
+    "folder with room for a whole export or import over HTTP while it is worked on; default: the data folder, with PostgreSQL the system's temporary folder",
   DATABASE_URL:
     'postgres://user@host/strand: PostgreSQL instead of the embedded store; several hosts with commas, the one that can be written to is found',
   STRAND_DATABASE_CONNECTIONS: 'connections to PostgreSQL; 10 if left out',
@@ -125,6 +133,9 @@ export const SETTINGS: Readonly<Record<string, string>> = {
     'days that the record of a token is kept after it ran out, for those who look into what happened; 0 if left out',
   STRAND_KEEP_AUDIT_DAYS: 'days that a row of the audit log is kept; 0, which is for ever, if left out',
   STRAND_IMPORT_MIB: 'largest body of POST /control/import, in MiB; default: 16384',
+  STRAND_SWEEP_SECONDS: 'seconds between two removals of what has expired or need not be kept; default: 60',
+  STRAND_CLOCK_SETTLING_HOURS:
+    'hours that a clock which jumped forward must run steadily before anything is deleted by it; default: 24, 0 for at once',
   STRAND_TRUSTED_PROXIES: 'addresses or networks, comma separated, whose X-Forwarded-For is believed',
   STRAND_LOG: `${LOG_LEVELS.join(', ')}; info if left out`,
   STRAND_LOG_FORMAT: 'json or readable; readable on a terminal, json elsewhere',
@@ -158,12 +169,15 @@ export function effectiveSettings(flags: Source, file: string | undefined): Effe
     ['file', file === undefined ? {} : readSettingsFile(file)],
   ]
   const standards = new Map<string, string>()
-  const { listen, dataFolder } = decide(
+  const { listen, dataFolder, spoolFolder } = decide(
     Object.assign({}, ...sources.map(([, source]) => source).toReversed()),
     flags,
     standards,
   )
-  standards.set('STRAND_LISTEN', `${listen.host}:${listen.port}`).set('STRAND_DATA', dataFolder)
+  standards
+    .set('STRAND_LISTEN', `${listen.host}:${listen.port}`)
+    .set('STRAND_DATA', dataFolder)
+    .set('STRAND_SPOOL', spoolFolder)
   return Object.keys(SETTINGS).map(name => {
     const [from, source] = sources.find(([, each]) => Boolean(each[name]?.trim())) ?? []
     const value = source?.[name]?.trim() ?? standards.get(name)
@@ -281,6 +295,8 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
     )
   }
 
+  const dataFolder = text('STRAND_DATA') ?? './data'
+  const databaseUrl = url('DATABASE_URL', ['postgres', 'postgresql'])
   const config: Config = {
     listen,
     workers: whole('STRAND_WORKERS', 1, 1, MOST_WORKERS),
@@ -289,8 +305,9 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
     signUpsPerDay: whole('STRAND_SIGN_UPS_PER_DAY', 50, 0),
     operatorListen,
     publicUrl,
-    dataFolder: text('STRAND_DATA') ?? './data',
-    databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']),
+    dataFolder,
+    spoolFolder: text('STRAND_SPOOL') ?? (databaseUrl === undefined ? dataFolder : tmpdir()),
+    databaseUrl,
     databaseConnections: whole('STRAND_DATABASE_CONNECTIONS', 10, 2, MOST_DATABASE_CONNECTIONS),
     databasePooled: oneOf('STRAND_DATABASE_POOLER', ['none', 'transaction'], 'none') === 'transaction',
     operatorToken,
@@ -324,6 +341,8 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
       auditDays: whole('STRAND_KEEP_AUDIT_DAYS', 0, 0),
     },
     importBytes: whole('STRAND_IMPORT_MIB', 16_384, 1) * 1024 * 1024,
+    sweepSeconds: whole('STRAND_SWEEP_SECONDS', 60, 1),
+    clockSettlingHours: whole('STRAND_CLOCK_SETTLING_HOURS', 24, 0),
     trustedProxies: networks ?? (readNetworks([]) as BlockList),
     logLevel: oneOf('STRAND_LOG', LOG_LEVELS, 'info'),
     logReadable:

@@ -12,6 +12,7 @@ import { OAuthLimits } from './auth/oauth-limits.ts'
 import { onRefusedHash } from './auth/password-hash.ts'
 import { StreamKeys } from './auth/stream-keys.ts'
 import { keepHouse } from './care/keep-house.ts'
+import { SettledClock, type SweepTimes } from './care/settled-clock.ts'
 import { type Config, urlOf } from './config.ts'
 import { operations } from './contract/index.ts'
 import { type DataFolder, KEYS_FOLLOWED_MILLISECONDS } from './data-folder.ts'
@@ -46,7 +47,6 @@ import type { Store } from './store/store.ts'
 import { VERSION } from './version.ts'
 
 const FEED_POLL_MILLISECONDS = 250
-const SWEEP_MILLISECONDS = 60_000
 const AVAILABILITY_MILLISECONDS = 500
 const READY_MILLISECONDS = 1000
 
@@ -90,7 +90,7 @@ export interface House {
 /** Opens the store, then the rooms that live on it, then what answers requests. All of it is closed with the lifetime. */
 export async function openHouse(options: HouseOptions, lifetime: Lifetime, outside: Outside): Promise<House> {
   requireEveryOperation()
-  const { store: opened, folder } = await openStoreWithKeys(options.config)
+  const { store: opened, folder } = await openStoreWithKeys(options.config, options.log)
   lifetime.onClose(() => opened.close())
   const store = options.actor === undefined ? opened : recordingAs(opened, options.actor)
   const { rooms, follower } = furnish(options, store, folder, outside)
@@ -101,6 +101,12 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
   const limiter = hasCompany(options, store)
     ? new LeasedLimiter(options.config.rateLimits, store)
     : new LocalLimiter(options.config.rateLimits)
+  const settledClock = new SettledClock({
+    store,
+    clock: rooms.clock,
+    log: options.log,
+    settlingMilliseconds: options.config.clockSettlingHours * 3_600_000,
+  })
   const metrics = new Metrics({
     engine: store.engine,
     dataFolder: options.config.dataFolder,
@@ -112,6 +118,7 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
       follower,
       rooms.directory,
       rooms.callers,
+      settledClock,
       ...(outside.listeners === undefined ? [] : [outside.listeners]),
     ],
     gather: options.gatherMetrics,
@@ -123,7 +130,7 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
       'a password was not checked, because the stored hash is over the limits: give its user another with strand user password',
     ),
   )
-  lookAfter(options, lifetime, { rooms, follower, folder, metrics, outside })
+  lookAfter(options, lifetime, { rooms, follower, folder, metrics, settledClock, outside })
 
   const { config } = options
   const { publicUrl } = rooms
@@ -208,7 +215,7 @@ function furnish(options: HouseOptions, store: Store, folder: DataFolder, outsid
     attempts: attemptsOn(options, store, SECRET_LIMITS),
     lifetimes: config.lifetimes,
     publicUrl,
-    spoolFolder: config.dataFolder,
+    spoolFolder: config.spoolFolder,
     log,
     ...(demo && { demo }),
   }
@@ -220,12 +227,13 @@ interface Household {
   readonly follower: FeedFollower
   readonly folder: DataFolder
   readonly metrics: Metrics
+  readonly settledClock: SettledClock
   readonly outside: Outside
 }
 
 /** What is done again and again: reading the feed and the master keys, and sweeping the store if it is our turn. */
 function lookAfter({ config, log }: HouseOptions, lifetime: Lifetime, household: Household): void {
-  const { rooms, follower, folder, metrics, outside } = household
+  const { rooms, follower, folder, metrics, settledClock, outside } = household
   const every = (milliseconds: number, work: () => Promise<void>, failure: string) => {
     const turns = repeatedly(milliseconds, work, error => log.warn({ error: String(error) }, failure))
     lifetime.onClose(() => turns.stop())
@@ -233,12 +241,15 @@ function lookAfter({ config, log }: HouseOptions, lifetime: Lifetime, household:
   const followMasterKeys = async () => {
     if (folder.followMasterKeys()) log.info({ key_ids: folder.ring.ids }, 'the master keys were changed')
   }
-  const turn = { name: 'sweep', holder: uuid(), seconds: (2 * SWEEP_MILLISECONDS) / 1000 }
+  const turn = { name: 'sweep', holder: uuid(), seconds: 2 * config.sweepSeconds }
   const sweepInTurn = async () => {
     if (!(await rooms.store.commands.takeTurn(turn))) return
-    await metrics.sweeps.during(removed =>
-      keepHouse(rooms, config.keep, { removed, wantsToStop: outside.isDraining }),
-    )
+    await metrics.sweeps.during(async removed => {
+      await keepHouse(rooms.store, await sweepTimes(rooms, settledClock), config.keep, {
+        removed,
+        wantsToStop: outside.isDraining,
+      })
+    })
   }
   every(
     AVAILABILITY_MILLISECONDS,
@@ -247,7 +258,12 @@ function lookAfter({ config, log }: HouseOptions, lifetime: Lifetime, household:
   )
   every(FEED_POLL_MILLISECONDS, () => follower.catchUp(), 'the feed could not be read')
   every(KEYS_FOLLOWED_MILLISECONDS, followMasterKeys, 'the master keys could not be read')
-  if (outside.sweeps) every(SWEEP_MILLISECONDS, sweepInTurn, 'the store could not be swept')
+  if (outside.sweeps) every(config.sweepSeconds * 1000, sweepInTurn, 'the store could not be swept')
+}
+
+/** The clock of a demo is moved on purpose, and believed. */
+async function sweepTimes({ clock, demo }: Rooms, settledClock: SettledClock): Promise<SweepTimes> {
+  return demo === undefined ? settledClock.look() : { now: Date.now(), settled: clock.now() }
 }
 
 function controlUrlOf({ operatorListen }: Config, { operatorUrl }: Outside, publicUrl: string): string {
@@ -271,7 +287,11 @@ async function answersInTime(store: Store): Promise<boolean> {
     () => true,
     () => false,
   )
-  return Promise.race([asked, Bun.sleep(READY_MILLISECONDS).then(() => false)])
+  // A process that is late with everything has not looked yet whether the answer is there when its time is up.
+  const isLate = Bun.sleep(READY_MILLISECONDS)
+    .then(() => Bun.sleep(1))
+    .then(() => false)
+  return Promise.race([asked, isLate])
 }
 
 /** The same house without doors: nobody listens, and requests are answered inside this process. */

@@ -10,6 +10,7 @@ import {
   storeFileOf,
 } from './data-folder.ts'
 import { CannotStart } from './kit/cannot-start.ts'
+import type { Log } from './kit/log.ts'
 import { Unavailable } from './store/errors.ts'
 import { NewerSchema } from './store/sql/migrate.ts'
 import { openPostgresEngine } from './store/sql/postgres.ts'
@@ -17,17 +18,20 @@ import { openSqliteEngine } from './store/sql/sqlite.ts'
 import { createStore, type Engine, type Store } from './store/store.ts'
 
 /** The store that the settings name: PostgreSQL, or else the embedded one in the data folder. */
-export async function openStore(config: Config): Promise<Store> {
-  return createStore(await openEngine(config, storeFileOf(config)))
+export async function openStore(config: Config, log?: Log): Promise<Store> {
+  return createStore(await openEngine(config, storeFileOf(config), log))
 }
 
 /**
  * The store and the folder with its master keys, for whoever seals stream keys. Refused, with nothing made, if the store has
  * some that were sealed with a master key that is not here. The store is asked first: a key is in the ring before it seals.
  */
-export async function openStoreWithKeys(config: Config): Promise<{ store: Store; folder: DataFolder }> {
+export async function openStoreWithKeys(
+  config: Config,
+  log?: Log,
+): Promise<{ store: Store; folder: DataFolder }> {
   if (config.databaseUrl === undefined) prepareDataFolder(config)
-  const store = await openStore(config)
+  const store = await openStore(config, log)
   try {
     const sealed = await store.streamKeys.countByMasterKey()
     return { store, folder: openDataFolder(config, sealed.keys()) }
@@ -37,12 +41,13 @@ export async function openStoreWithKeys(config: Config): Promise<{ store: Store;
   }
 }
 
-async function openEngine(config: Config, file: string): Promise<Engine> {
+async function openEngine(config: Config, file: string, log?: Log): Promise<Engine> {
   try {
     if (config.databaseUrl !== undefined) {
       return await openPostgresEngine(config.databaseUrl, {
         connections: config.databaseConnections,
         pooled: config.databasePooled,
+        log,
       })
     }
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })

@@ -6,7 +6,7 @@ import { openDataFolder } from '../data-folder.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { openStore } from '../open-store.ts'
 import { exportLines, SealedKey } from '../transfer/export.ts'
-import { writeAll } from '../transfer/spool.ts'
+import { CannotSpool, writeAll } from '../transfer/spool.ts'
 import { inOneSentence } from '../transfer/trouble.ts'
 import { CalledWrongly } from './called-wrongly.ts'
 import { confirm } from './confirm.ts'
@@ -103,7 +103,9 @@ async function intoFile(
   } catch (error) {
     await handle.close().catch(() => undefined)
     await rm(unfinished, { force: true })
-    throw error
+    throw error instanceof CannotSpool
+      ? new CannotStart(`${file} cannot be written: ${error.message}`)
+      : error
   }
 }
 

@@ -13,7 +13,7 @@ import {
   WrongLine,
 } from '../transfer/import.ts'
 import { linesOf } from '../transfer/lines.ts'
-import { comingFrom, openFile, type Rereadable, spool } from '../transfer/spool.ts'
+import { CannotSpool, comingFrom, openFile, type Rereadable, spool } from '../transfer/spool.ts'
 import { inOneSentence } from '../transfer/trouble.ts'
 import { ByteProgress } from './byte-progress.ts'
 import { CalledWrongly } from './called-wrongly.ts'
@@ -88,8 +88,8 @@ async function importHere(
 ): Promise<ImportSummary> {
   const config = flags.dryRun ? settingsOfExistingStore(flags) : settingsOfNamedStore(flags)
   const input = await openInput(file, () => {
-    prepareDataFolder(config)
-    return config.dataFolder
+    if (config.spoolFolder === config.dataFolder) prepareDataFolder(config)
+    return config.spoolFolder
   })
   const { store, folder } = await openStoreWithKeys(config)
   try {
@@ -102,6 +102,10 @@ async function importHere(
     if (!options.dryRun) await show('importing', running.apply(), input.size, skipped)
     return running.summary()
   } catch (error) {
+    if (error instanceof CannotSpool)
+      throw new CannotStart(
+        `${config.spoolFolder} has no room for the input (${error.message}): set STRAND_SPOOL to a folder with more`,
+      )
     throw error instanceof WrongLine ? wrongLine(file, error) : inOneSentence(error)
   } finally {
     await store.close()

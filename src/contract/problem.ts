@@ -162,6 +162,12 @@ export const problems = {
     headers: { 'Retry-After': '5' },
   },
 
+  no_room: {
+    status: 507,
+    message: (why: string) =>
+      `The server cannot keep the lines while it works on them (${why}). Free space in its spool folder, or set STRAND_SPOOL to a folder with more.`,
+  },
+
   missing_client_id: { status: 400, message: () => 'missing client id' },
   invalid_client: { status: 400, message: () => 'invalid client' },
   missing_client_secret: { status: 400, message: () => 'missing client secret' },
@@ -256,4 +262,5 @@ export const reasonPhrases: Readonly<Record<number, string>> = {
   429: 'Too Many Requests',
   500: 'Internal Server Error',
   503: 'Service Unavailable',
+  507: 'Insufficient Storage',
 }

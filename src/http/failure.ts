@@ -2,7 +2,7 @@ import type { Family } from '../contract/operation.ts'
 import { problemsOf } from '../contract/operation.ts'
 import { Problem, problem, reasonPhrases } from '../contract/problem.ts'
 import type { Log } from '../kit/log.ts'
-import { Conflict, Unavailable } from '../store/errors.ts'
+import { Conflict, Overloaded, Unavailable } from '../store/errors.ts'
 import type { Visit } from './visit.ts'
 
 /** The body of a failure: three fields, or two on the OAuth side (D-4). */
@@ -29,7 +29,9 @@ export function asProblem(thrown: unknown, { requestId, endpoint, tally }: Faile
     return problem('internal')
   }
   if (thrown instanceof Unavailable || thrown instanceof Conflict) {
-    log.warn({ ...failed, reason: thrown.message }, 'the store is unavailable')
+    // Under overload a line for each would be a load of its own; the store reports it now and then.
+    const level = thrown instanceof Overloaded ? 'debug' : 'warn'
+    log[level]({ ...failed, reason: thrown.message }, 'the store is unavailable')
     return problem('unavailable')
   }
   const error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)

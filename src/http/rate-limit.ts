@@ -30,13 +30,14 @@ export interface Limiter {
   measure(figures: Figures): void
 }
 
-/** Token buckets in memory. Real time only: the demo's clock neither fills nor empties them. */
+/** Token buckets in memory. The monotonic clock fills them: neither the demo's clock nor one that jumps does. */
 export class LocalLimiter implements Limiter {
   readonly #limits: RateLimits
-  readonly #buckets = new TokenBuckets(() => Date.now())
+  readonly #buckets: TokenBuckets
 
-  constructor(limits: RateLimits) {
+  constructor(limits: RateLimits, monotonic: () => number = () => performance.now()) {
     this.#limits = limits
+    this.#buckets = new TokenBuckets(monotonic)
   }
 
   take(caller: Caller, address: () => string): Allowance {

@@ -5,6 +5,7 @@ import { type Family, familyOf } from '../contract/operation.ts'
 import { type Problem, problem, raise } from '../contract/problem.ts'
 import { andThen, type Eventual } from '../kit/eventual.ts'
 import { EXPOSITION_TYPE } from '../kit/figures.ts'
+import { asRequest } from '../kit/request-scope.ts'
 import type { Implementation } from '../operations/implement.ts'
 import { asksToSee, type Pages } from '../pages/pages.ts'
 import { clientAddress } from './client-address.ts'
@@ -92,7 +93,7 @@ export class Application {
     )
     this.#options.traffic.begin()
     try {
-      const answer = this.#answer(visit, side)
+      const answer = asRequest(() => this.#answer(visit, side))
       if (!(answer instanceof Promise)) return this.#conclude(visit, answer)
       return answer.then(
         response => this.#conclude(visit, response),

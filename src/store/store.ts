@@ -31,6 +31,8 @@ import { Timings } from './timings.ts'
 export interface Engine {
   readonly name: 'sqlite' | 'postgres'
   readonly db: Database
+  /** For what must be read though there is more to read than can be: the feed, and whether the store answers at all. */
+  readonly reserved: Database
   /** Where the schema stands, and how many steps it took to get there when the engine was opened. */
   readonly schema: { readonly version: number; readonly applied: number }
   /**
@@ -88,6 +90,7 @@ function portOf(
   follow: (follower: (entries: readonly FeedEntry[]) => Promise<void>) => void,
 ) {
   const db = timings.timed(engine.db)
+  const reserved = timings.timed(engine.reserved)
   return {
     engine: engine.name,
     schema: engine.schema,
@@ -100,7 +103,8 @@ function portOf(
     clients: clientQueries(db),
     channels: channelQueries(db),
     entitlements: entitlementQueries(db),
-    streams: streamQueries(db),
+    // All that is live is read to fill the directory, which must stay fresh.
+    streams: { ...streamQueries(db), live: streamQueries(reserved).live },
     streamKeys: streamKeyQueries(db),
     follows: followQueries(db),
     videos: videoQueries(db),
@@ -109,7 +113,7 @@ function portOf(
     operators: operatorQueries(db),
     audit: auditQueries(db),
     transfer: transferQueries(db),
-    feed: feedQueries(db),
+    feed: feedQueries(reserved),
     facts: factQueries(db),
 
     /** Reads in one view of the store; see `Engine`. */

@@ -1,7 +1,6 @@
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { randomAlphanumerics } from '../kit/id.ts'
-import { Unavailable } from '../store/errors.ts'
 
 const PIECE_BYTES = 256 * 1024
 
@@ -42,9 +41,13 @@ export async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<voi
   }
 }
 
-/** A full disk is no mistake of the program, and passes. */
+/** The spool folder is full, or cannot be written to. */
+export class CannotSpool extends Error {
+  override readonly name = 'CannotSpool'
+}
+
 function cannotKeep(error: Error): never {
-  throw new Unavailable(`the data folder does not take what is to be kept for a while: ${error.message}`)
+  throw new CannotSpool(error.message)
 }
 
 /** Bytes that come once, kept on disk while they are read for the first time. */

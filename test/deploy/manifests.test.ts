@@ -341,6 +341,7 @@ describe('kubernetes', () => {
     const mounted = container.volumeMounts.map((mount: Manifest) => mount.mountPath)
     expect(mounted).toContain(settings.STRAND_DATA)
     expect(mounted).toContain('/tmp')
+    expect(mounted).toContain(settings.STRAND_SPOOL)
     const volumes = pod.volumes.map((volume: Manifest) => volume.name)
     expect(container.volumeMounts.map((mount: Manifest) => mount.name)).toEqual(volumes)
   })

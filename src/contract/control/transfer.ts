@@ -50,7 +50,7 @@ export const exportLines = defineOperation({
   path: '/control/export',
   access: operator,
   answerLines: AnyLine,
-  problems: [],
+  problems: ['no_room'],
   example: { answer: exampleLines },
 })
 
@@ -71,7 +71,7 @@ export const importLines = defineOperation({
   }),
   bodyLines: AnyLine,
   answerLines: ImportEvent,
-  problems: ['wrong_line'],
+  problems: ['wrong_line', 'no_room'],
   example: {
     body: exampleLines,
     answer: [

@@ -3,7 +3,7 @@ import { Problem, problem, raise, reasonPhrases } from '../../contract/problem.t
 import { Conflict, Unavailable } from '../../store/errors.ts'
 import { exportLines as writeLines } from '../../transfer/export.ts'
 import { Import, type ImportNews, WrongLine } from '../../transfer/import.ts'
-import { openNameless, piecesOf, spool, writeAll } from '../../transfer/spool.ts'
+import { CannotSpool, openNameless, piecesOf, spool, writeAll } from '../../transfer/spool.ts'
 import { implement, type Rooms, StreamedLines } from '../implement.ts'
 
 const PROGRESS_MILLISECONDS = 500
@@ -12,16 +12,25 @@ const PROGRESS_MILLISECONDS = 500
  * The lines are put on disk first and sent from there: the view of the store is open for as long as writing them takes,
  * and not as long as somebody takes to read them.
  */
-export const handleExportLines = implement(exportLines, async (_call, { store, spoolFolder }) => {
-  const file = await openNameless(spoolFolder)
+export const handleExportLines = implement(exportLines, async (_call, rooms) => {
+  const file = await openNameless(rooms.spoolFolder).catch(noRoom(rooms))
   try {
-    await writeLines(store, {}, text => writeAll(file, new TextEncoder().encode(text)))
+    await writeLines(rooms.store, {}, text => writeAll(file, new TextEncoder().encode(text)))
   } catch (error) {
     await file.close()
-    throw error
+    return noRoom(rooms)(error)
   }
   return new StreamedLines(piecesOf(file), () => file.close())
 })
+
+/** Names the problem if it is one of room, and passes anything else on. */
+const noRoom =
+  ({ log, spoolFolder }: Rooms) =>
+  (error: unknown): never => {
+    if (!(error instanceof CannotSpool)) throw error
+    log.warn({ folder: spoolFolder, reason: error.message }, 'the spool folder does not take the lines')
+    return raise('no_room', error.message)
+  }
 
 /** As long as the answer has not begun, a wrong line is a 400: everything is checked before, while the body comes in. */
 export const handleImportLines = implement(importLines, async ({ query, bodyPieces }, rooms) => {
@@ -30,7 +39,7 @@ export const handleImportLines = implement(importLines, async ({ query, bodyPiec
     dryRun: query.dry_run === 'true',
     fromLine: query.from_line ?? 1,
   }
-  const file = await spool(whole(bodyPieces), rooms.spoolFolder)
+  const file = await spool(whole(bodyPieces), rooms.spoolFolder).catch(noRoom(rooms))
   const running = new Import(file, options, rooms)
   try {
     if (options.goesOn) await file.complete()
@@ -40,7 +49,7 @@ export const handleImportLines = implement(importLines, async ({ query, bodyPiec
     if (error instanceof WrongLine) return raise('wrong_line', error.line, error.why)
     if (error instanceof CutOff)
       return raise('wrong_line', running.summary().lines + 1, 'the body was cut off here, or soon after')
-    throw error
+    return noRoom(rooms)(error)
   }
   return new StreamedLines(newsOf(running, options, rooms), () => file.close())
 })

@@ -5,7 +5,9 @@
 import { SQL } from 'bun'
 import { hostIn } from '../../kit/connection-url.ts'
 import type { Figures } from '../../kit/figures.ts'
+import type { Log } from '../../kit/log.ts'
 import { Unavailable } from '../errors.ts'
+import { ConnectionPool, type ConnectionPoolOptions, isTooManyConnections } from './connection-pool.ts'
 
 const LOOK_MILLISECONDS = 1000
 const LOOK_SOONER_MILLISECONDS = 200
@@ -16,6 +18,17 @@ const SILENT_MILLISECONDS = 1500
 export const READ_MILLISECONDS = 3000
 /** How long a write waits for a row that another one holds. */
 export const LOCK_MILLISECONDS = 2000
+/** How long a write waits for a connection. */
+const WRITE_QUEUE_MILLISECONDS = 1000
+/**
+ * How long a read does. Together with looking for the primary that is what it has: it is refused before it is late. Those who
+ * are refused ask again at once, which costs most of what answering them would: waiting costs nothing.
+ */
+const READ_QUEUE_MILLISECONDS = 2000
+/** How many reads a connection is given at a time, so that it is not idle while this process is busy. */
+const READS_AT_ONCE = 16
+/** How long opening the first connections to a new primary may keep everybody waiting. */
+const PREPARE_MILLISECONDS = 1000
 /** Whoever comes while it is not known waits so long before it is told to come back. */
 const PATIENCE_MILLISECONDS = 1000
 
@@ -27,13 +40,16 @@ export interface PoolOptions {
   readonly connections: number
   /** Between us and the servers stands a pooler that gives a connection for one transaction at a time. */
   readonly pooled: boolean
+  readonly log?: Log | undefined
 }
 
 /** Connections to the server that can be written to. Reads have their own: writes that wait for a standby keep theirs. */
 export interface Pools {
   readonly host: string
-  readonly reading: SQL
-  readonly writing: SQL
+  readonly reading: ConnectionPool
+  readonly writing: ConnectionPool
+  /** One connection for what must go on while there is more to read than can be: the feed, and whether we are ready. */
+  readonly reserved: ConnectionPool
   /** One connection more, for reading that takes long; whoever asks for it closes it. */
   connectAside(): SQL
 }
@@ -52,6 +68,7 @@ export class Primary {
   #looking: Promise<void> | undefined
   #closed = false
   #found = 0
+  #connectionsRefused = 0
 
   constructor(urls: readonly string[], options: PoolOptions) {
     this.#urls = urls
@@ -93,11 +110,38 @@ export class Primary {
       'Times that another server, or the same one anew, became the one to write to.',
       Math.max(0, this.#found - 1),
     )
-    const { reading, writing } = sizesOf(this.#options)
-    figures.gauge('strand_postgres_connections_max', 'Connections that a pool may open.', [
-      [{ pool: 'reading' }, reading],
-      [{ pool: 'writing' }, writing],
-    ])
+    const sizes = sizesOf(this.#options)
+    figures.gauge(
+      'strand_postgres_connections_max',
+      'Connections that a pool may open.',
+      POOLS.map(pool => [{ pool }, sizes[pool]]),
+    )
+    figures.counter(
+      'strand_postgres_connections_refused_total',
+      'Connections that PostgreSQL did not take because there were too many.',
+      this.#connectionsRefused,
+    )
+    const pools = this.#pools
+    figures.gauge(
+      'strand_postgres_connections',
+      'Connections that a pool has open.',
+      POOLS.map(pool => [{ pool }, pools?.[pool].open ?? 0]),
+    )
+    figures.gauge(
+      'strand_postgres_queries_in_progress',
+      'Queries and writes that PostgreSQL is at.',
+      POOLS.map(pool => [{ pool }, pools?.[pool].inside ?? 0]),
+    )
+    figures.gauge(
+      'strand_postgres_reads_waiting',
+      'Reads waiting for a connection.',
+      pools?.reading.waiting ?? 0,
+    )
+    figures.gauge(
+      'strand_postgres_writes_waiting',
+      'Writes that wait for a connection.',
+      pools?.writing.waiting ?? 0,
+    )
   }
 
   async close(): Promise<void> {
@@ -106,7 +150,7 @@ export class Primary {
     await this.#looking
     this.#waiting.reject(new Unavailable('the store is being closed'))
     for (const probe of this.#probes) probe.close()
-    await Promise.all(poolsOf(this.#pools).map(pool => pool.close({ timeout: 1 })))
+    await Promise.all(poolsOf(this.#pools).map(pool => pool.close(1)))
   }
 
   #lookAgain(milliseconds: number): void {
@@ -121,7 +165,12 @@ export class Primary {
   }
 
   async #look(): Promise<void> {
-    const timelines = await Promise.all(this.#probes.map(probe => probe.timeline()))
+    const answers = await Promise.all(this.#probes.map(probe => probe.timeline()))
+    // A server that takes no more connections is alive: what was known of it holds.
+    const timelines = answers.map((answer, index) => {
+      if (answer !== 'crowded') return answer
+      return this.#pools?.host === hostIn(this.#urls[index] ?? '') ? this.#timeline : 0
+    })
     const best = timelines.indexOf(Math.max(...timelines))
     const timeline = timelines[best] ?? 0
     const url = this.#urls[best]
@@ -138,9 +187,58 @@ export class Primary {
     if (this.#pools?.host === host && timeline === this.#timeline) return
     this.#lose()
     this.#timeline = timeline
-    this.#pools = { host, ...openPools(url, this.#options) }
+    this.#pools = { host, ...(await this.#openPools(url)) }
     this.#waiting.resolve(this.#pools)
     this.#found += 1
+  }
+
+  /** The server ends reads that take too long, and waits for rows; a write it never ends. */
+  async #openPools(url: string): Promise<Omit<Pools, 'host'>> {
+    const { pooled, log } = this.#options
+    const sizes = sizesOf(this.#options)
+    const open = (session: Readonly<Record<string, number>>) => () =>
+      connect(url, { connections: 1, pooled, session })
+    const reads = { statement_timeout: READ_MILLISECONDS }
+    const poolOf = (
+      name: (typeof POOLS)[number],
+      options: Pick<ConnectionPoolOptions, 'open' | 'depth' | 'isSpare' | 'work'>,
+    ) =>
+      new ConnectionPool({
+        ...options,
+        size: sizes[name],
+        patienceMilliseconds: options.work === 'reads' ? READ_QUEUE_MILLISECONDS : WRITE_QUEUE_MILLISECONDS,
+        onFewer: ({ isNews, ...fewer }) => {
+          this.#connectionsRefused += 1
+          if (!isNews) return
+          log?.warn(
+            { pool: name, ...fewer, wanted: sizes[name] },
+            'PostgreSQL takes fewer connections than the settings ask for; going on with those that are open',
+          )
+        },
+        onRefusing: () =>
+          log?.warn(
+            { pool: name },
+            'more is asked of PostgreSQL than it answers; some of it is refused with 503',
+          ),
+      })
+    const pools = {
+      reading: poolOf('reading', { open: open(reads), depth: READS_AT_ONCE, work: 'reads' }),
+      writing: poolOf('writing', {
+        open: open({ statement_timeout: 0, lock_timeout: LOCK_MILLISECONDS }),
+        depth: 1,
+        work: 'writes',
+      }),
+      reserved: poolOf('reserved', { open: open(reads), depth: 1, isSpare: true, work: 'reads' }),
+      connectAside: open(reads),
+    }
+    ConnectionPool.share([pools.reserved, pools.writing, pools.reading])
+    const prepared = pools.reading
+      .prepare()
+      .then(() => pools.writing.prepare())
+      .then(() => pools.reserved.prepare())
+    // Each has its first connection before one of them opens more, for the server may not take all of them.
+    await Promise.race([prepared, Bun.sleep(PREPARE_MILLISECONDS)])
+    return pools
   }
 
   /** What is under way on the old server ends as it may; nothing new is begun there. */
@@ -150,36 +248,18 @@ export class Primary {
     this.#pools = undefined
     this.#waiting = Promise.withResolvers<Pools>()
     this.#waiting.promise.catch(() => undefined)
-    for (const pool of poolsOf(lost)) pool.close({ timeout: 5 }).catch(() => undefined)
+    for (const pool of poolsOf(lost)) pool.close(5).catch(() => undefined)
   }
 }
 
-const poolsOf = (pools: Pools | undefined): SQL[] =>
-  pools === undefined ? [] : [pools.reading, pools.writing]
+const POOLS = ['reading', 'writing', 'reserved'] as const
 
-function sizesOf({ connections }: PoolOptions): { reading: number; writing: number } {
+const poolsOf = (pools: Pools | undefined): ConnectionPool[] =>
+  pools === undefined ? [] : POOLS.map(name => pools[name])
+
+function sizesOf({ connections }: PoolOptions): Record<(typeof POOLS)[number], number> {
   const writing = Math.ceil(connections / 2)
-  return { reading: Math.max(1, connections - writing), writing }
-}
-
-/** The server ends reads that take too long, and waits for rows; a write it never ends. */
-function openPools(url: string, options: PoolOptions): Omit<Pools, 'host'> {
-  const { pooled } = options
-  const sizes = sizesOf(options)
-  return {
-    reading: connect(url, {
-      connections: sizes.reading,
-      pooled,
-      session: { statement_timeout: READ_MILLISECONDS },
-    }),
-    writing: connect(url, {
-      connections: sizes.writing,
-      pooled,
-      session: { statement_timeout: 0, lock_timeout: LOCK_MILLISECONDS },
-    }),
-    connectAside: () =>
-      connect(url, { connections: 1, pooled, session: { statement_timeout: READ_MILLISECONDS } }),
-  }
+  return { reading: Math.max(1, connections - writing), writing, reserved: 1 }
 }
 
 function connect(
@@ -209,11 +289,11 @@ class Probe {
   }
 
   /** 0 for a server that only follows, or does not answer in time. */
-  async timeline(): Promise<number> {
+  async timeline(): Promise<number | 'crowded'> {
     this.#connection ??= connect(this.#url, this.#options)
     const asked = this.#connection.unsafe(TIMELINE).then(
       ([row]: { timeline: number }[]) => row?.timeline ?? 0,
-      () => 0,
+      (error: unknown) => (isTooManyConnections(error) ? 'crowded' : 0),
     )
     const timeline = await Promise.race([asked, Bun.sleep(PROBE_MILLISECONDS)])
     // A connection into a hole stays one, also when the hole is closed: the next question goes over a new one.

@@ -3,12 +3,13 @@ import type { Author } from '../../domain/audit.ts'
 import { hostUrls } from '../../kit/connection-url.ts'
 import type { Eventual } from '../../kit/eventual.ts'
 import type { Figures } from '../../kit/figures.ts'
+import { requestScope } from '../../kit/request-scope.ts'
 import type { CommandName } from '../commands/index.ts'
 import type { Database } from '../database.ts'
-import { Conflict, Unavailable } from '../errors.ts'
+import { Conflict, Overloaded, Unavailable } from '../errors.ts'
 import type { FeedEntry } from '../feed.ts'
 import type { Engine } from '../store.ts'
-import { Admission } from './admission.ts'
+import { type ConnectionPool, TooManyConnections } from './connection-pool.ts'
 import { writeMilliseconds } from './deadlines.ts'
 import { postgresFlavor } from './flavors.ts'
 import { migrate, SCHEMA_VERSION } from './migrate.ts'
@@ -27,8 +28,6 @@ const MOST_CHAINS = 16
 /** Any number that no other program on the same database uses for its advisory locks. */
 const MIGRATION_LOCK = 7_382_945
 const TRIES = 5
-/** How long a write waits for a connection. */
-const QUEUE_MILLISECONDS = 1000
 /** A commit that took longer has waited for a standby, and is made sure of. */
 const SLOW_COMMIT_MILLISECONDS = 300
 
@@ -42,57 +41,87 @@ export async function openPostgresEngine(url: string, options: PoolOptions): Pro
   const primary = new Primary(hostUrls(url), options)
   const applied = await primary
     .pools()
-    .then(({ writing }) => migratePostgres(writing))
+    .then(({ writing }) => writing.run(migratePostgres))
     .catch(async error => {
       await primary.close()
       throw translate(error)
     })
-  const admission = new Admission(Math.ceil(options.connections / 2), QUEUE_MILLISECONDS)
-  let [reads, reruns] = [0, 0]
-  const ask = <T>(work: (pools: Pools) => Eventual<T>) => {
-    reads += 1
-    return onPrimary(primary, READ_MILLISECONDS, work).finally(() => {
-      reads -= 1
-    })
-  }
+  const counts = { reruns: 0, refused: { reads: 0, writes: 0 } }
+  const ask = <T>(work: (pools: Pools) => Promise<T>) =>
+    onPrimary(primary, READ_MILLISECONDS, work).catch(countRefusal(counts.refused, 'reads'))
   const rerun = () => {
-    reruns += 1
+    counts.reruns += 1
   }
   return {
     name: 'postgres',
     schema: { version: SCHEMA_VERSION, applied },
-    db: {
-      all: query => ask(({ reading }) => database(reading).all(query)),
-      get: query => ask(({ reading }) => database(reading).get(query)),
-    },
+    db: databaseOf(read => ask(pools => readInTurn(pools, read))),
+    reserved: databaseOf(read => ask(pools => readReserved(pools, read))),
     snapshot: read => readInOneView(primary, read),
     run: (name, args, author) =>
       onPrimary(primary, writeMilliseconds(name), ({ writing }) =>
-        admission.run(() => runWithRetries(writing, options.pooled, { name, args, author }, rerun)),
-      ),
+        runWithRetries(writing, options.pooled, { name, args, author }, rerun),
+      ).catch(countRefusal(counts.refused, 'writes')),
     // Readiness is decided by a query alone.
     unavailableReason: () => undefined,
     measure: figures => {
       primary.measure(figures)
-      measureWork(figures, { admission, reads, reruns })
+      measureWork(figures, counts)
     },
     close: () => primary.close(),
   }
 }
 
+/** Queries as they are put to a connection, by whoever has one. */
+function databaseOf(run: <T>(read: (connection: SQL) => Promise<T>) => Promise<T>): Database {
+  return {
+    all: query => run(async connection => database(connection).all(query)),
+    get: query => run(async connection => database(connection).get(query)),
+  }
+}
+
+/** The first read of a request waits in line, or is refused; those behind it go first, so that a request is not refused halfway. */
+async function readInTurn<T>({ reading }: Pools, read: (connection: SQL) => Promise<T>): Promise<T> {
+  const scope = requestScope()
+  const answer = await reading.run(read, { urgent: scope?.hasRead ?? false })
+  if (scope !== undefined) scope.hasRead = true
+  return answer
+}
+
+/** Over the connection kept for it; where that is busy, or the server did not take it, in front of all other reads. */
+async function readReserved<T>(
+  { reserved, reading }: Pools,
+  read: (connection: SQL) => Promise<T>,
+): Promise<T> {
+  if (reserved.inside > 0) return reading.run(read, { urgent: true })
+  try {
+    return await reserved.run(read)
+  } catch (error) {
+    if (!(error instanceof TooManyConnections)) throw error
+    return reading.run(read, { urgent: true })
+  }
+}
+
+const countRefusal =
+  (refused: { reads: number; writes: number }, work: 'reads' | 'writes') =>
+  (error: unknown): never => {
+    if (error instanceof Overloaded) refused[work] += 1
+    throw error
+  }
+
 function measureWork(
   figures: Figures,
-  { admission, reads, reruns }: { admission: Admission; reads: number; reruns: number },
+  { reruns, refused }: { reruns: number; refused: { reads: number; writes: number } },
 ): void {
-  figures.gauge('strand_postgres_queries_in_progress', 'Queries and writes that PostgreSQL is at.', [
-    [{ pool: 'reading' }, reads],
-    [{ pool: 'writing' }, admission.inside],
-  ])
-  figures.gauge('strand_postgres_writes_waiting', 'Writes that wait for a connection.', admission.waiting)
+  figures.counter(
+    'strand_postgres_reads_refused_total',
+    'Reads refused because too many were waiting for a connection.',
+    refused.reads,
+  )
   figures.counter(
     'strand_postgres_writes_refused_total',
     'Writes that waited for a connection in vain.',
-    admission.refused,
+    refused.writes,
   )
   figures.counter('strand_postgres_reruns_total', 'Transactions run anew after meeting another.', reruns)
 }
@@ -133,7 +162,8 @@ async function onPrimary<T>(
     return answer
   } catch (thrown) {
     const error = translate(thrown)
-    if (error instanceof Unavailable) primary.doubt(pools)
+    // What was refused here says nothing about the server.
+    if (error instanceof Unavailable && !(error instanceof Overloaded)) primary.doubt(pools)
     throw error
   }
 }
@@ -158,32 +188,33 @@ interface Job {
   readonly author: Author | undefined
 }
 
-async function runWithRetries(
-  pool: SQL,
+function runWithRetries(
+  pool: ConnectionPool,
   pooled: boolean,
   job: Job,
   onRerun: () => void,
 ): Promise<{ result: unknown; entries: readonly FeedEntry[] }> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await runOnce(pool, pooled, job)
-    } catch (thrown) {
-      const error = translate(thrown)
-      if (!(error instanceof Conflict) || attempt === TRIES) throw error
-      onRerun()
+  return pool.run(async connection => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await runOnce(connection, pooled, job)
+      } catch (thrown) {
+        if (!(translate(thrown) instanceof Conflict) || attempt === TRIES) throw thrown
+        onRerun()
+      }
     }
-  }
+  })
 }
 
-async function runOnce(pool: SQL, pooled: boolean, { name, args, author }: Job) {
+async function runOnce(connection: SQL, pooled: boolean, { name, args, author }: Job) {
   let done = Number.POSITIVE_INFINITY
-  const outcome = await pool.begin(async tx => {
+  const outcome = await connection.begin(async tx => {
     if (pooled) await tx.unsafe(`set local lock_timeout = ${LOCK_MILLISECONDS}`)
     const ran = await runCommand(database(tx), name, args, author)
     done = performance.now()
     return ran
   })
-  if (performance.now() - done > SLOW_COMMIT_MILLISECONDS) await makeSure(pool)
+  if (performance.now() - done > SLOW_COMMIT_MILLISECONDS) await makeSure(connection)
   return outcome
 }
 
@@ -191,8 +222,8 @@ async function runOnce(pool: SQL, pooled: boolean, { name, args, author }: Job) 
  * If somebody cancels a commit that waits for a standby, PostgreSQL reports success with a warning that our client does not
  * show. The log is copied in order: when a later commit has been waited for in full, so have all before it.
  */
-async function makeSure(pool: SQL): Promise<void> {
-  await pool.unsafe('update feed_head set id = 1 where id = 1')
+async function makeSure(connection: SQL): Promise<void> {
+  await connection.unsafe('update feed_head set id = 1 where id = 1')
 }
 
 function database(connection: Queryable): Writable {

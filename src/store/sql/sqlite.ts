@@ -29,6 +29,7 @@ async function openParts(files: StoreFiles, first: SqliteDatabase, applied: numb
     schema: { version: SCHEMA_VERSION, applied },
     db: reader.db,
     snapshot: read => readInOneView(files, read),
+    reserved: reader.db,
     run: (name, args, author) => writer.run(name, args, author),
     unavailableReason: () => writer.unavailableReason(),
     measure: figures => {

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile'
 import { exportLines, ImportEvent, importLines } from '../../../src/contract/control/transfer.ts'
 import { TRANSFER_TYPES, type TransferType, transferLines } from '../../../src/contract/resources/transfer.ts'
 import { describeOperation, send } from '../../support/operation.ts'
-import type { Answer, Ask, TestServer } from '../../support/server.ts'
+import { type Answer, type Ask, startTestServer, type TestServer } from '../../support/server.ts'
 import { asOperator, newOrganization, newUser, shownStream, tokenOf, UNKNOWN_UUID, walk } from './operator.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a line is whatever the server sent; tests look into it freely
@@ -35,7 +35,21 @@ const grant = ({ world }: TestServer, more: object = {}) => ({
   ...more,
 })
 
-describeOperation(exportLines, { valid: server => asOperator(server) }, ({ ok }) => {
+/** The answer of a server that has no folder for what it must keep meanwhile. */
+async function withoutSpool({ engine }: TestServer, ask: (server: TestServer) => Promise<Answer>) {
+  const server = await startTestServer(engine, { config: { spoolFolder: '/nowhere/at/all' } })
+  try {
+    return await ask(server)
+  } finally {
+    await server.stop()
+  }
+}
+
+describeOperation(exportLines, { valid: server => asOperator(server) }, ({ ok, fails }) => {
+  fails('no_room', 'when the lines cannot be kept', server =>
+    withoutSpool(server, other => send(other, exportLines, asOperator(other))),
+  )
+
   ok(
     'every line is of a declared type, in the order of types and with the fields of its type',
     async server => {
@@ -332,6 +346,10 @@ describeOperation(importLines, importFrame, ({ ok, fails }) => {
       return answer
     })
   }
+
+  fails('no_room', 'when the lines cannot be kept', server =>
+    withoutSpool(server, other => bringIn(other, [person()])),
+  )
 
   fails('wrong_line', 'when a line is not UTF-8', server => {
     const bytes = Buffer.concat([Buffer.from(text([person()])), Buffer.from([0x22, 0xff, 0x22, 0x0a])])
