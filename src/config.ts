@@ -29,6 +29,9 @@ export interface Config {
   readonly rateLimits: RateLimits
   readonly lifetimes: Lifetimes
   readonly keep: Retention
+  readonly sweepSeconds: number
+  /** How long a clock that jumped must run steadily before anything is deleted by it. */
+  readonly clockSettlingHours: number
   readonly trustedProxies: BlockList
   readonly logLevel: LogLevel
   readonly logReadable: boolean
@@ -101,6 +104,9 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   STRAND_KEEP_TOKENS_DAYS:
     'days that the record of a token is kept after it ran out, for those who look into what happened; 0 if left out',
   STRAND_KEEP_AUDIT_DAYS: 'days that a row of the audit log is kept; 0, which is for ever, if left out',
+  STRAND_SWEEP_SECONDS: 'seconds between two removals of what has expired or need not be kept; default: 60',
+  STRAND_CLOCK_SETTLING_HOURS:
+    'hours that a clock which jumped forward must run steadily before anything is deleted by it; default: 24, 0 for at once',
   STRAND_TRUSTED_PROXIES: 'addresses or networks, comma separated, whose X-Forwarded-For is believed',
   STRAND_LOG: `${LOG_LEVELS.join(', ')}; info if left out`,
   STRAND_LOG_FORMAT: 'json or readable; readable on a terminal, json elsewhere',
@@ -288,6 +294,8 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
       tokensDays: whole('STRAND_KEEP_TOKENS_DAYS', 0, 0),
       auditDays: whole('STRAND_KEEP_AUDIT_DAYS', 0, 0),
     },
+    sweepSeconds: whole('STRAND_SWEEP_SECONDS', 60, 1),
+    clockSettlingHours: whole('STRAND_CLOCK_SETTLING_HOURS', 24, 0),
     trustedProxies: networks ?? (readNetworks([]) as BlockList),
     logLevel: oneOf('STRAND_LOG', LOG_LEVELS, 'info'),
     logReadable:

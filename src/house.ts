@@ -2,6 +2,7 @@ import { LocalAttempts, SharedAttempts } from './auth/attempts.ts'
 import { Callers } from './auth/callers.ts'
 import { StreamKeys } from './auth/stream-keys.ts'
 import { keepHouse } from './care/keep-house.ts'
+import { SettledClock, type SweepTimes } from './care/settled-clock.ts'
 import { type Config, urlOf } from './config.ts'
 import { operations } from './contract/index.ts'
 import { type DataFolder, KEYS_FOLLOWED_MILLISECONDS } from './data-folder.ts'
@@ -34,7 +35,6 @@ import type { Store } from './store/store.ts'
 import { VERSION } from './version.ts'
 
 const FEED_POLL_MILLISECONDS = 250
-const SWEEP_MILLISECONDS = 60_000
 const READY_MILLISECONDS = 1000
 /** Wrong passwords, secrets and codes in a quarter of an hour. */
 const ATTEMPTS = { perSubject: 10, perAddress: 100, overall: 10_000 }
@@ -88,14 +88,20 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
   const limiter = hasCompany(options, store)
     ? new LeasedLimiter(options.config.rateLimits, store)
     : new LocalLimiter(options.config.rateLimits)
+  const settledClock = new SettledClock({
+    store,
+    clock: rooms.clock,
+    log: options.log,
+    settlingMilliseconds: options.config.clockSettlingHours * 3_600_000,
+  })
   const metrics = new Metrics({
     engine: store.engine,
     dataFolder: options.config.dataFolder,
-    rooms: [traffic, limiter, store, follower, rooms.directory, rooms.callers],
+    rooms: [traffic, limiter, store, follower, rooms.directory, rooms.callers, settledClock],
     gather: options.gatherMetrics,
   })
   lifetime.onClose(() => metrics.stop())
-  lookAfter(options, lifetime, { rooms, follower, folder, metrics, outside })
+  lookAfter(options, lifetime, { rooms, follower, folder, metrics, settledClock, outside })
 
   const { config } = options
   const { publicUrl } = rooms
@@ -174,12 +180,13 @@ interface Household {
   readonly follower: FeedFollower
   readonly folder: DataFolder
   readonly metrics: Metrics
+  readonly settledClock: SettledClock
   readonly outside: Outside
 }
 
 /** What is done again and again: reading the feed and the master keys, and sweeping the store if it is our turn. */
 function lookAfter({ config, log }: HouseOptions, lifetime: Lifetime, household: Household): void {
-  const { rooms, follower, folder, metrics, outside } = household
+  const { rooms, follower, folder, metrics, settledClock, outside } = household
   const every = (milliseconds: number, work: () => Promise<void>, failure: string) => {
     const turns = repeatedly(milliseconds, work, error => log.warn({ error: String(error) }, failure))
     lifetime.onClose(() => turns.stop())
@@ -187,16 +194,24 @@ function lookAfter({ config, log }: HouseOptions, lifetime: Lifetime, household:
   const followMasterKeys = async () => {
     if (folder.followMasterKeys()) log.info({ key_ids: folder.ring.ids }, 'the master keys were changed')
   }
-  const turn = { name: 'sweep', holder: uuid(), seconds: (2 * SWEEP_MILLISECONDS) / 1000 }
+  const turn = { name: 'sweep', holder: uuid(), seconds: 2 * config.sweepSeconds }
   const sweepInTurn = async () => {
     if (!(await rooms.store.commands.takeTurn(turn))) return
-    await metrics.sweeps.during(removed =>
-      keepHouse(rooms, config.keep, { removed, wantsToStop: outside.isDraining }),
-    )
+    await metrics.sweeps.during(async removed => {
+      await keepHouse(rooms.store, await sweepTimes(rooms, settledClock), config.keep, {
+        removed,
+        wantsToStop: outside.isDraining,
+      })
+    })
   }
   every(FEED_POLL_MILLISECONDS, () => follower.catchUp(), 'the feed could not be read')
   every(KEYS_FOLLOWED_MILLISECONDS, followMasterKeys, 'the master keys could not be read')
-  if (outside.sweeps) every(SWEEP_MILLISECONDS, sweepInTurn, 'the store could not be swept')
+  if (outside.sweeps) every(config.sweepSeconds * 1000, sweepInTurn, 'the store could not be swept')
+}
+
+/** The clock of a demo is moved on purpose, and believed. */
+async function sweepTimes({ clock, demo }: Rooms, settledClock: SettledClock): Promise<SweepTimes> {
+  return demo === undefined ? settledClock.look() : { now: Date.now(), settled: clock.now() }
 }
 
 function controlUrlOf({ operatorListen }: Config, { operatorUrl }: Outside, publicUrl: string): string {

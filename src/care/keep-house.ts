@@ -1,6 +1,7 @@
 import type { Retention } from '../config.ts'
-import { type Clock, isoMillis } from '../kit/clock.ts'
+import { isoMillis } from '../kit/clock.ts'
 import type { Store } from '../store/store.ts'
+import type { SweepTimes } from './settled-clock.ts'
 
 const DAY_MILLISECONDS = 24 * 3600 * 1000
 /** Between two batches, so that whoever waits to write has a turn. */
@@ -16,13 +17,13 @@ interface Turn {
  * stop.
  */
 export async function keepHouse(
-  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  { commands }: Store,
+  { now, settled }: SweepTimes,
   keep: Retention,
   { removed, wantsToStop }: Turn,
 ): Promise<void> {
-  const { commands } = store
-  const before = (days: number) => isoMillis(clock.now() - days * DAY_MILLISECONDS)
-  const chores = [() => commands.sweep({ now: clock.now(), keepTokensDays: keep.tokensDays })]
+  const before = (days: number) => isoMillis(settled - days * DAY_MILLISECONDS)
+  const chores = [() => commands.sweep({ now, settled, keepTokensDays: keep.tokensDays })]
   if (keep.videosDays > 0) chores.push(() => commands.forgetVideos({ before: before(keep.videosDays) }))
   if (keep.auditDays > 0) chores.push(() => commands.forgetAudit({ before: before(keep.auditDays) }))
   for (const chore of chores) {

@@ -1,5 +1,5 @@
 import { Unavailable } from '../store/errors.ts'
-import type { FeedEntry, FeedPoint } from '../store/feed.ts'
+import { type FeedEntry, type FeedPoint, isNext } from '../store/feed.ts'
 import type { FeedFollower } from '../store/follower.ts'
 import type { Store } from '../store/store.ts'
 import type { Directory } from './directory.ts'
@@ -76,7 +76,12 @@ export class History {
     while ((entries.at(-1)?.seq ?? 0) < oldest.seq) {
       const more = await this.#store.feed.after(entries.at(-1)?.seq ?? point.seq - 1, AT_ONCE)
       if (more.length === 0) return
-      entries.push(...more)
+      for (const entry of more) {
+        const previous = entries.at(-1)
+        // Entries in the middle go first where their clock was wrong: what is left does not lead back to the point.
+        if (previous !== undefined && !isNext(entry, previous)) return
+        entries.push(entry)
+      }
       // Others are answered in between.
       await Bun.sleep(0)
     }

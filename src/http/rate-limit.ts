@@ -36,21 +36,22 @@ export interface Limiter {
   measure(figures: Figures): void
 }
 
-/** Token buckets in memory. Real time only: the demo's clock neither fills nor empties them. */
+/** Token buckets in memory. The monotonic clock fills them: neither the demo's clock nor one that jumps does. */
 export class LocalLimiter implements Limiter {
   readonly #limits: RateLimits
+  readonly #monotonic: () => number
   /** A bucket that nobody used for so long is full again. */
   readonly #buckets = new Recent<Bucket>(MANY_BUCKETS)
 
-  constructor(limits: RateLimits) {
+  constructor(limits: RateLimits, monotonic: () => number = () => performance.now()) {
     this.#limits = limits
+    this.#monotonic = monotonic
   }
 
   take(caller: Caller, address: () => string): Allowance {
     const limit = limitOf(this.#limits, caller)
-    const now = Date.now()
-    if (limit === 0) return fullBucket(now)
-    const bucket = this.#bucket(bucketName(caller, address), limit, now)
+    if (limit === 0) return fullBucket(Date.now())
+    const bucket = this.#bucket(bucketName(caller, address), limit, this.#monotonic())
     const allowed = bucket.points >= 1
     if (allowed) bucket.points -= 1
     const secondsToFull = ((limit - bucket.points) * 60) / limit
@@ -58,7 +59,7 @@ export class LocalLimiter implements Limiter {
       allowed,
       limit,
       remaining: Math.floor(bucket.points),
-      reset: Math.ceil(now / 1000 + secondsToFull),
+      reset: Math.ceil(Date.now() / 1000 + secondsToFull),
     }
   }
 
@@ -71,7 +72,7 @@ export class LocalLimiter implements Limiter {
       this.#buckets.set(name, bucket)
       return bucket
     }
-    known.points = Math.min(limit, known.points + (Math.max(0, now - known.at) * limit) / 60_000)
+    known.points = Math.min(limit, known.points + ((now - known.at) * limit) / 60_000)
     known.at = now
     return known
   }

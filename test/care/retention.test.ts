@@ -6,7 +6,7 @@ import { anyStreamKey, openTestStore } from '../support/stores.ts'
 
 const DAY = 24 * 3600 * 1000
 const NOW = Date.parse('2026-03-01T12:00:00.000Z')
-const clock = { now: () => NOW }
+const times = { now: NOW, settled: NOW }
 const FOR_EVER = { videosDays: 0, tokensDays: 0, auditDays: 0 }
 const never = { removed: () => undefined, wantsToStop: () => false }
 
@@ -45,14 +45,14 @@ for (const engine of engines) {
           const found = await Promise.all(['1', '2', '3', '4'].map(id => store.videos.find(`2${id}`)))
           return found.filter(video => video !== undefined).map(video => video.user_id)
         }
-        await keepHouse({ store, clock }, FOR_EVER, never)
+        await keepHouse(store, times, FOR_EVER, never)
         expect(await left()).toEqual(['1', '2', '3', '4'])
-        await keepHouse({ store, clock }, { ...FOR_EVER, videosDays: 30 }, never)
+        await keepHouse(store, times, { ...FOR_EVER, videosDays: 30 }, never)
         expect(await left()).toEqual(['2', '3', '4'])
         const window = { first: 10, direction: 'forward' as const }
         expect((await store.markers.ofVideo('21', window)).rows).toEqual([])
         expect((await store.markers.ofVideo('22', window)).rows).toHaveLength(1)
-        await keepHouse({ store, clock }, { ...FOR_EVER, videosDays: 1 }, never)
+        await keepHouse(store, times, { ...FOR_EVER, videosDays: 1 }, never)
         expect(await left()).toEqual(['3'])
       } finally {
         await close()
@@ -64,15 +64,22 @@ for (const engine of engines) {
       try {
         for (let n = 0; n < 250; n++) await stream(store, String(1000 + n), 90, 60)
         const before = isoMillis(NOW - 30 * DAY)
-        await keepHouse(
-          { store, clock },
-          { ...FOR_EVER, videosDays: 30 },
-          { ...never, wantsToStop: () => true },
-        )
+        await keepHouse(store, times, { ...FOR_EVER, videosDays: 30 }, { ...never, wantsToStop: () => true })
         expect(await store.commands.forgetVideos({ before })).toBe(100)
-        await keepHouse({ store, clock }, { ...FOR_EVER, videosDays: 30 }, never)
+        await keepHouse(store, times, { ...FOR_EVER, videosDays: 30 }, never)
         expect(await store.commands.forgetVideos({ before })).toBe(0)
         expect(await store.videos.find('21249')).toBeUndefined()
+      } finally {
+        await close()
+      }
+    })
+
+    test('a video does not end before it began, though the clock was set back meanwhile', async () => {
+      const { store, close } = await openTestStore(engine)
+      try {
+        await stream(store, '1', 1, 2)
+        const began = isoSeconds(NOW - DAY)
+        expect(await store.videos.inFull('21')).toMatchObject({ created_at: began, ended_at: began })
       } finally {
         await close()
       }
@@ -90,9 +97,9 @@ for (const engine of engines) {
           const { rows } = await store.audit.page({}, { first: 10, direction: 'forward' })
           return rows.map(row => row.subject)
         }
-        await keepHouse({ store, clock }, FOR_EVER, never)
+        await keepHouse(store, times, FOR_EVER, never)
         expect(await left()).toHaveLength(4)
-        await keepHouse({ store, clock }, { ...FOR_EVER, auditDays: 30 }, never)
+        await keepHouse(store, times, { ...FOR_EVER, auditDays: 30 }, never)
         expect(await left()).toEqual(['organization/o3', 'organization/o2'])
         expect(await store.audit.verify()).toMatchObject({ rows: 2 })
       } finally {
@@ -130,9 +137,9 @@ for (const engine of engines) {
           const found = await Promise.all(hashes.map(hash => store.tokens.find(hash)))
           return hashes.filter((_, index) => found[index] !== undefined)
         }
-        await keepHouse({ store, clock }, { ...FOR_EVER, tokensDays: 10 }, never)
+        await keepHouse(store, times, { ...FOR_EVER, tokensDays: 10 }, never)
         expect(await left()).toEqual(['fresh', 'good'])
-        await keepHouse({ store, clock }, FOR_EVER, never)
+        await keepHouse(store, times, FOR_EVER, never)
         expect(await left()).toEqual(['good'])
       } finally {
         await close()

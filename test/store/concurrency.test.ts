@@ -313,7 +313,7 @@ for (const engine of engines) {
         expires_at: new Date(expires).toISOString(),
       })
       await store.commands.issueTokens({ tokens: [token('old', NOW - 1), token('new', NOW + 60_000)] })
-      while ((await store.commands.sweep({ now: NOW })) > 0);
+      while ((await store.commands.sweep({ now: NOW, settled: NOW })) > 0);
       expect(await store.tokens.find('old')).toBeUndefined()
       expect(await store.tokens.find('new')).toBeDefined()
     })

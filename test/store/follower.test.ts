@@ -120,7 +120,8 @@ for (const engine of engines) {
         const { follower, shown, lines } = await follow(fromAfar(store))
         await start('1', 1)
         await start('2', 2)
-        await store.commands.sweep({ now: Date.now() + 3600_000 })
+        const now = Date.now() + 3600_000
+        await store.commands.sweep({ now, settled: now })
         expect(await store.feed.after(0, 10)).toEqual([])
         await start('3', 3)
         expect(shown()).toEqual([])
@@ -220,6 +221,22 @@ for (const engine of engines) {
         expect(outcome).toBeInstanceOf(Unavailable)
         far.wire.isCut = false
         expect((await page(next)).rows.map(row => row.viewer_count)).toEqual([3, 2])
+      }))
+
+    test('a point that the feed no longer leads to is not recalled, because entries in between are gone', () =>
+      withStore(async (store, start) => {
+        for (const [n, count] of [3, 2, 1].entries()) await start(String(n + 1), count)
+        const near = await follow(store)
+        const { memory } = await near.page({ first: 1, direction: 'forward' })
+        const point = await store.feed.head()
+        for (const count of [4, 5, 6]) await store.commands.reportViewers({ counts: [['1', count]] })
+        const torn = (await store.feed.after(point.seq, 1))[0]?.seq
+        const after = async (seq: number, limit: number) =>
+          (await store.feed.after(seq, limit)).filter(entry => entry.seq !== torn)
+        const young = await follow({ ...fromAfar(store), feed: { ...store.feed, after } })
+        const { rows } = await young.page({ first: 5, direction: 'forward', from: [3, '1'], memory })
+        expect(rows.map(row => row.viewer_count)).toEqual([2, 1])
+        expect(young.directory.knows(point)).toBe(false)
       }))
 
     test('a point of another history, or one that is forgotten, lets the walk go on by sort key', () =>

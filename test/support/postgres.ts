@@ -18,8 +18,15 @@ export interface PostgresServer {
   stop(): Promise<void>
 }
 
-/** Without waiting for the disk, unless it is to be durable. */
-export async function startPostgres({ durable = false } = {}): Promise<PostgresServer> {
+interface PostgresOptions {
+  /** Waits for the disk. */
+  readonly durable?: boolean
+  /** What the server is to find in its environment beside ours. */
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const { durable = false, environment = {} } = options
   const folder = mkdtempSync(join(tmpdir(), 'strand-postgres-'))
   const { initdb, postgres, identity } = await findBinaries(folder)
   const data = join(folder, 'data')
@@ -43,7 +50,7 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
   if (created.status !== 0) throw new Error(`initdb failed: ${created.stderr || created.error}`)
 
   const port = await freePort()
-  const options = {
+  const settings = {
     port,
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
@@ -51,8 +58,19 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
     max_connections: 200,
   }
   const server = Bun.spawn(
-    [postgres, '-D', data, ...Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
-    { ...identity, cwd: folder, stdout: 'ignore', stderr: 'ignore' },
+    [
+      postgres,
+      '-D',
+      data,
+      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ],
+    {
+      ...identity,
+      cwd: folder,
+      env: { ...process.env, ...environment },
+      stdout: 'ignore',
+      stderr: 'ignore',
+    },
   )
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   await untilItAnswers(url, server)

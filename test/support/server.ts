@@ -84,6 +84,8 @@ function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
       session_seconds: 2_592_000,
     },
     keep: { videosDays: 0, tokensDays: 0, auditDays: 0 },
+    sweepSeconds: 60,
+    clockSettlingHours: 24,
     trustedProxies: new BlockList(),
     logLevel: 'debug',
     logReadable: false,

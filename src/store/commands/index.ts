@@ -14,6 +14,7 @@ import { createMarker } from './markers.ts'
 import { createOperator, deleteOperator } from './operators.ts'
 import { deleteMember, deleteOrganization, putMember, putOrganization } from './organizations.ts'
 import { changePassword, endSession, keepSession, startSession } from './sessions.ts'
+import { noteTime } from './settled-time.ts'
 import { giveBack, leasePoints, takeFromAll, takeTurn } from './shared.ts'
 import { endStream, reportViewers, startStream, takeViewerReport } from './streams.ts'
 import { issueTokens, revokeToken, useRefreshToken } from './tokens.ts'
@@ -77,6 +78,7 @@ const single = {
   giveBack,
   takeTurn,
   noteFact,
+  noteTime,
   forgetAudit,
   sweep,
   forgetVideos,

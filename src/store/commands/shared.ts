@@ -63,8 +63,13 @@ async function pointsIn(
     sql`select points, ${storeClock} - at as passed from rate_buckets where name = ${name}`,
   )
   if (row === undefined) throw new Error('the bucket was made and is held')
-  const filled = (Math.max(0, Number(row.passed)) * capacity) / (fullAfterSeconds * 1000)
-  return Math.min(capacity, row.points + filled)
+  const passed = Number(row.passed)
+  if (passed < 0) {
+    // The clock was set back. The bucket fills from here on: it would stay empty until the clock is there again otherwise.
+    await setPoints(tx, { name, capacity, fullAfterSeconds }, row.points)
+    return row.points
+  }
+  return Math.min(capacity, row.points + (passed * capacity) / (fullAfterSeconds * 1000))
 }
 
 async function setPoints(
@@ -81,7 +86,8 @@ async function setPoints(
 
 /**
  * Takes or keeps the turn to do something that only one process should do at a time. It lasts `seconds` from now; whoever
- * has it asks again before it ends, and if that one has died, another gets it.
+ * has it asks again before it ends, and if that one has died, another gets it. All ask for the same length: a turn that ends
+ * later than one that begins now was taken before the clock was set back, and counts for nothing.
  */
 export async function takeTurn(
   tx: Transaction,
@@ -91,7 +97,7 @@ export async function takeTurn(
   const taken = await tx.run(
     sql`insert into turns (name, holder, until) values (${args.name}, ${args.holder}, ${until})
         on conflict (name) do update set holder = excluded.holder, until = excluded.until
-        where turns.holder = excluded.holder or turns.until < ${storeClock}`,
+        where turns.holder = excluded.holder or turns.until < ${storeClock} or turns.until > excluded.until`,
   )
   return taken > 0
 }

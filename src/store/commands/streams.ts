@@ -86,7 +86,10 @@ export async function takeOffAir(
   if (running === undefined) return undefined
   await tx.run(sql`delete from streams where user_id = ${args.user_id}`)
   if (running.video_id !== null) {
-    await tx.run(sql`update videos set ended_at = ${isoSeconds(args.now)} where id = ${running.video_id}`)
+    const now = isoSeconds(args.now)
+    // Not before it began, though the clock was set back.
+    const ended_at = now < running.started_at ? running.started_at : now
+    await tx.run(sql`update videos set ended_at = ${ended_at} where id = ${running.video_id}`)
   }
   tx.publish({ kind: 'end', user_id: args.user_id, stream_id: running.id })
   return running

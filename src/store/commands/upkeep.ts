@@ -11,47 +11,63 @@ const AT_ONCE = 1000
 /** A video takes its markers along, which may be many. */
 const VIDEOS_AT_ONCE = 100
 const DAY_MILLISECONDS = 24 * 3600 * 1000
+/** No rate limit takes longer to be full again. */
+const LONGEST_WINDOW_MILLISECONDS = DAY_MILLISECONDS
 
-/** Removes what has run out: feed entries, idempotency keys, tokens, retired stream keys, codes, sessions, and rate limits
- * that are full again. Tokens are kept for some days longer if so wished: they open nothing any more. */
+/**
+ * Removes what has run out: feed entries, idempotency keys, tokens, retired stream keys, codes, sessions, and rate limits
+ * that are full again. Tokens are kept for some days longer if so wished: they open nothing any more.
+ *
+ * Feed entries and rate limits can be lost, and go by the clock as it is. Those from a time that is yet to come go too: they
+ * were written while the clock was ahead. Everything else goes by the settled time.
+ */
 export async function sweep(
   tx: Transaction,
-  args: { now: number; keepTokensDays?: number | undefined },
+  args: { now: number; settled: number; keepTokensDays?: number | undefined },
 ): Promise<number> {
-  const now = isoMillis(args.now)
-  const tokensFrom = isoMillis(args.now - (args.keepTokensDays ?? 0) * DAY_MILLISECONDS)
+  const settled = isoMillis(args.settled)
+  const tokensFrom = isoMillis(args.settled - (args.keepTokensDays ?? 0) * DAY_MILLISECONDS)
   let removed = 0
   removed += await tx.run(
     sql`delete from feed where seq in (select seq from feed where at < ${isoMillis(args.now - FEED_MILLISECONDS)}
           order by at limit ${AT_ONCE})`,
   )
   removed += await tx.run(
+    sql`delete from feed where seq in (select seq from feed where at > ${isoMillis(args.now + FEED_MILLISECONDS)}
+          order by at limit ${AT_ONCE})`,
+  )
+  removed += await tx.run(
     sql`delete from idempotency_keys where (client_id, user_id, name) in (
           select client_id, user_id, name from idempotency_keys
-          where created_at < ${isoMillis(args.now - IDEMPOTENCY_MILLISECONDS)} limit ${AT_ONCE})`,
+          where created_at < ${isoMillis(args.settled - IDEMPOTENCY_MILLISECONDS)} limit ${AT_ONCE})`,
   )
   removed += await tx.run(
     sql`delete from tokens where hash in (select hash from tokens where expires_at < ${tokensFrom} limit ${AT_ONCE})`,
   )
   removed += await tx.run(
     sql`delete from stream_keys where (user_id, version) in (
-          select user_id, version from stream_keys where valid_until < ${now} limit ${AT_ONCE})`,
+          select user_id, version from stream_keys where valid_until < ${settled} limit ${AT_ONCE})`,
   )
   removed += await tx.run(
     sql`delete from authorization_codes where hash in (
           select hash from authorization_codes
-          where expires_at < ${isoMillis(args.now - REPLAY_MILLISECONDS)} limit ${AT_ONCE})`,
+          where expires_at < ${isoMillis(args.settled - REPLAY_MILLISECONDS)} limit ${AT_ONCE})`,
   )
   removed += await tx.run(
     sql`delete from device_codes where hash in (
-          select hash from device_codes where expires_at < ${now} limit ${AT_ONCE})`,
+          select hash from device_codes where expires_at < ${settled} limit ${AT_ONCE})`,
   )
   removed += await tx.run(
-    sql`delete from sessions where hash in (select hash from sessions where expires_at < ${now} limit ${AT_ONCE})`,
+    sql`delete from sessions where hash in (select hash from sessions where expires_at < ${settled} limit ${AT_ONCE})`,
   )
   removed += await tx.run(
     sql`delete from rate_buckets where name in (
           select name from rate_buckets where full_at < ${storeClock} limit ${AT_ONCE})`,
+  )
+  removed += await tx.run(
+    sql`delete from rate_buckets where name in (
+          select name from rate_buckets
+          where full_at > ${storeClock} + cast(${LONGEST_WINDOW_MILLISECONDS} as bigint) limit ${AT_ONCE})`,
   )
   return removed
 }

@@ -411,14 +411,14 @@ describeOperation(
       const { clock, store } = server.strand.rooms
       const { commands } = store
       const now = clock.now()
-      await commands.sweep({ now: now + 120_000 })
-      expect(await commands.sweep({ now: now + 120_000 })).toBe(0)
+      await commands.sweep({ now, settled: now + 120_000 })
+      expect(await commands.sweep({ now, settled: now + 120_000 })).toBe(0)
       const { id } = await newUser(server)
       await rotate(server, id, { grace_seconds: 60 })
-      expect(await commands.sweep({ now: now + 59_000 })).toBe(0)
-      expect(await commands.sweep({ now: clock.now() + 61_000 })).toBe(1)
+      expect(await commands.sweep({ now, settled: now + 59_000 })).toBe(0)
+      expect(await commands.sweep({ now, settled: clock.now() + 61_000 })).toBe(1)
       await rotate(server, id)
-      expect(await commands.sweep({ now: clock.now() + 1000 })).toBe(1)
+      expect(await commands.sweep({ now, settled: clock.now() + 1000 })).toBe(1)
       expect(await readKey(server, id)).toStartWith(`live_${id}_`)
     })
 
