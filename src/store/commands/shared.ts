@@ -1,5 +1,5 @@
 import type { Transaction } from '../database.ts'
-import { sql, storeClock } from '../sql/tag.ts'
+import { isOneOf, sql, storeClock, tableOf } from '../sql/tag.ts'
 
 /** A bucket that many draw from: how much it holds, and how long it takes to fill. */
 interface SharedBucket {
@@ -8,18 +8,71 @@ interface SharedBucket {
   readonly fullAfterSeconds: number
 }
 
+/** A process asks for points of one bucket, to spend them without asking again. */
+export interface LeaseRequest {
+  readonly name: string
+  readonly capacity: number
+  readonly wanted: number
+  /** Granted before and not spent. */
+  readonly returned: number
+  /** Spent without having been granted: deducted now. */
+  readonly spent: number
+}
+
+export interface LeaseGrant {
+  readonly granted: number
+  /** What others may still ask for. */
+  readonly left: number
+}
+
 /**
- * Hands out points of a bucket to the process that asks: the sum of what all processes are given is what one bucket holds.
- * `returned` is what it was given before and did not use; `left` is what others may still ask for.
+ * Grants points of several buckets at once. The sum of what all processes are granted is what a bucket holds; what a process
+ * spent beforehand may take it below zero, down to minus one capacity.
  */
 export async function leasePoints(
   tx: Transaction,
-  args: SharedBucket & { readonly wanted: number; readonly returned: number },
-): Promise<{ granted: number; left: number }> {
-  const points = Math.min(args.capacity, (await pointsIn(tx, args)) + args.returned)
-  const granted = Math.min(args.wanted, Math.floor(points))
-  await setPoints(tx, args, points - granted)
-  return { granted, left: Math.floor(points - granted) }
+  args: { requests: readonly LeaseRequest[]; fullAfterSeconds: number },
+): Promise<LeaseGrant[]> {
+  const { requests, fullAfterSeconds } = args
+  const names = requests.map(({ name }) => name)
+  // Of two transactions that need the same new bucket, one waits here for the other; all take them in the same order.
+  const fresh = requests
+    .map(({ name, capacity }) => ({ name, capacity }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  await tx.run(
+    sql`insert into rate_buckets (name, points, at, full_at)
+        select name, cast(capacity as double precision), ${storeClock}, ${storeClock}
+        from ${tableOf(fresh, ['name', 'capacity'])} as fresh where true order by name
+        on conflict (name) do nothing`,
+  )
+  await tx.lock(
+    sql`select name from rate_buckets where ${isOneOf(sql`name`, names)} order by name`,
+    'rate_buckets',
+  )
+  const rows = await tx.all<{ name: string; points: number; passed: number | string }>(
+    sql`select name, points, ${storeClock} - at as passed from rate_buckets where ${isOneOf(sql`name`, names)}`,
+  )
+  const held = new Map(rows.map(row => [row.name, row]))
+  const grants: LeaseGrant[] = []
+  const changed: { name: string; points: number; fills: number }[] = []
+  for (const { name, capacity, wanted, returned, spent } of requests) {
+    const row = held.get(name)
+    if (row === undefined) throw new Error('the bucket was made and is held')
+    // Where the clock was set back, the bucket fills from here on.
+    const refilled = (Math.max(0, Number(row.passed)) * capacity) / (fullAfterSeconds * 1000)
+    const points = Math.max(-capacity, Math.min(capacity, row.points + refilled + returned) - spent)
+    const granted = Math.max(0, Math.min(wanted, Math.floor(points)))
+    const left = points - granted
+    grants.push({ granted, left: Math.max(0, Math.floor(left)) })
+    const fills = Math.ceil(fullAfterSeconds * 1000 * Math.max(1, (capacity - left) / capacity))
+    changed.push({ name, points: left, fills })
+  }
+  await tx.run(
+    sql`update rate_buckets set points = cast(news.points as double precision), at = ${storeClock},
+          full_at = ${storeClock} + cast(news.fills as bigint)
+        from ${tableOf(changed, ['name', 'points', 'fills'])} as news where rate_buckets.name = news.name`,
+  )
+  return grants
 }
 
 /** Takes a point from each of several buckets, or none from any if one is empty. */
