@@ -69,10 +69,12 @@ export class LeasedLimiter implements Limiter {
   readonly #alone: LocalLimiter
   readonly #accounts = new Recent<Account>(MOST_CALLERS)
   readonly #asked = { granted: 0, refused: 0, failed: 0 }
+  readonly #patience: number
   #awayUntil = 0
 
-  constructor(limits: RateLimits, store: Store) {
+  constructor(limits: RateLimits, store: Store, patienceMilliseconds = PATIENCE_MILLISECONDS) {
     this.#limits = limits
+    this.#patience = patienceMilliseconds
     this.#leases = new Batcher(
       requests => store.commands.leasePoints({ requests, fullAfterSeconds: MINUTE_MILLISECONDS / 1000 }),
       LARGEST_BATCH,
@@ -123,7 +125,7 @@ export class LeasedLimiter implements Limiter {
         () => true,
         () => false,
       )
-      const isAnswered = await Promise.race([asked, Bun.sleep(PATIENCE_MILLISECONDS).then(() => false)])
+      const isAnswered = await Promise.race([asked, Bun.sleep(this.#patience).then(() => false)])
       if (isAnswered) continue
       this.#awayUntil = performance.now() + AWAY_MILLISECONDS
       return undefined

@@ -50,6 +50,8 @@ export interface Pools {
   readonly writing: ConnectionPool
   /** One connection for what must go on while there is more to read than can be: the feed, and whether we are ready. */
   readonly reserved: ConnectionPool
+  /** One connection for leases of rate limits, so that many callers keep no write waiting. */
+  readonly leasing: ConnectionPool
   /** One connection more, for reading that takes long; whoever asks for it closes it. */
   connectAside(): SQL
 }
@@ -229,9 +231,15 @@ export class Primary {
         work: 'writes',
       }),
       reserved: poolOf('reserved', { open: open(reads), depth: 1, isSpare: true, work: 'reads' }),
+      leasing: poolOf('leasing', {
+        open: open({ statement_timeout: 0, lock_timeout: LOCK_MILLISECONDS }),
+        depth: 1,
+        isSpare: true,
+        work: 'writes',
+      }),
       connectAside: open(reads),
     }
-    ConnectionPool.share([pools.reserved, pools.writing, pools.reading])
+    ConnectionPool.share([pools.leasing, pools.reserved, pools.writing, pools.reading])
     const prepared = pools.reading
       .prepare()
       .then(() => pools.writing.prepare())
@@ -252,14 +260,14 @@ export class Primary {
   }
 }
 
-const POOLS = ['reading', 'writing', 'reserved'] as const
+const POOLS = ['reading', 'writing', 'reserved', 'leasing'] as const
 
 const poolsOf = (pools: Pools | undefined): ConnectionPool[] =>
   pools === undefined ? [] : POOLS.map(name => pools[name])
 
 function sizesOf({ connections }: PoolOptions): Record<(typeof POOLS)[number], number> {
   const writing = Math.ceil(connections / 2)
-  return { reading: Math.max(1, connections - writing), writing, reserved: 1 }
+  return { reading: Math.max(1, connections - writing), writing, reserved: 1, leasing: 1 }
 }
 
 function connect(

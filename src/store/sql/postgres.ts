@@ -31,6 +31,12 @@ const TRIES = 5
 /** A commit that took longer has waited for a standby, and is made sure of. */
 const SLOW_COMMIT_MILLISECONDS = 300
 
+/**
+ * Commands whose loss in a crash harms nobody: points that were leased are full again then. Their commits wait neither for
+ * the disk nor for a standby, and they have a connection of their own.
+ */
+const FORGETTABLE: ReadonlySet<CommandName> = new Set(['leasePoints'])
+
 type Queryable = Pick<SQL, 'unsafe'>
 
 /**
@@ -59,8 +65,13 @@ export async function openPostgresEngine(url: string, options: PoolOptions): Pro
     reserved: databaseOf(read => ask(pools => readReserved(pools, read))),
     snapshot: read => readInOneView(primary, read),
     run: (name, args, author) =>
-      onPrimary(primary, writeMilliseconds(name), ({ writing }) =>
-        runWithRetries(writing, options.pooled, { name, args, author }, rerun),
+      onPrimary(primary, writeMilliseconds(name), ({ writing, leasing }) =>
+        runWithRetries(
+          FORGETTABLE.has(name) ? leasing : writing,
+          options.pooled,
+          { name, args, author },
+          rerun,
+        ),
       ).catch(countRefusal(counts.refused, 'writes')),
     // Readiness is decided by a query alone.
     unavailableReason: () => undefined,
@@ -207,14 +218,16 @@ function runWithRetries(
 }
 
 async function runOnce(connection: SQL, pooled: boolean, { name, args, author }: Job) {
+  const isForgettable = FORGETTABLE.has(name)
   let done = Number.POSITIVE_INFINITY
   const outcome = await connection.begin(async tx => {
     if (pooled) await tx.unsafe(`set local lock_timeout = ${LOCK_MILLISECONDS}`)
+    if (isForgettable) await tx.unsafe('set local synchronous_commit = off')
     const ran = await runCommand(database(tx), name, args, author)
     done = performance.now()
     return ran
   })
-  if (performance.now() - done > SLOW_COMMIT_MILLISECONDS) await makeSure(connection)
+  if (!isForgettable && performance.now() - done > SLOW_COMMIT_MILLISECONDS) await makeSure(connection)
   return outcome
 }
 
