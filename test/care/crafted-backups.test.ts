@@ -21,6 +21,7 @@ import { join } from 'node:path'
 import { CHECKSUM_FILE, checksumsOf, MANIFEST_FILE, type Manifest } from '../../src/care/manifest.ts'
 import { openWithPassphrase } from '../../src/care/passphrase.ts'
 import { SCHEMA_VERSION } from '../../src/store/embedded-file.ts'
+import { measured } from '../support/measured.ts'
 import { ROOT } from '../support/strand-process.ts'
 
 const MOST_MEMORY = 200 * 1024 * 1024
@@ -38,7 +39,7 @@ let usualCpu = 0
 
 beforeAll(async () => {
   store = storeWith(() => undefined)
-  usualCpu = (await measured(['version'])).cpuSeconds
+  usualCpu = (await strand(['version'])).cpuSeconds
 })
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
@@ -132,22 +133,11 @@ function craft({ parts = [part('strand.db', store)], declares = {}, manifest = {
   return archiveOf([...entries, part(CHECKSUM_FILE, sums)])
 }
 
-async function measured(words: readonly string[]) {
-  const child = Bun.spawn([process.execPath, join(ROOT, 'src', 'main.ts'), ...words], {
+const strand = (words: readonly string[]) =>
+  measured([process.execPath, join(ROOT, 'src', 'main.ts'), ...words], {
     cwd: scratch,
     env: { ...process.env, TMPDIR: scratch },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
   })
-  const [stdout, stderr, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  const { maxRSS = 0, cpuTime } = child.resourceUsage() ?? {}
-  return { code, stdout, stderr, memory: maxRSS, cpuSeconds: Number(cpuTime?.total ?? 0) / 1e6 }
-}
 
 async function expectRefusal(file: string, ...words: string[]): Promise<void> {
   const folder = fresh('restored')
@@ -155,7 +145,7 @@ async function expectRefusal(file: string, ...words: string[]): Promise<void> {
     ['verify', file],
     ['restore', file, '--data', folder],
   ]) {
-    const { code, stderr, memory, cpuSeconds } = await measured(command)
+    const { code, stderr, memory, cpuSeconds } = await strand(command)
     expect(stderr).toMatch(/^strand: [\x20-\x7e]+\n$/)
     for (const word of words) expect(stderr).toContain(word)
     expect([command[0], code]).toEqual([command[0], 1])
@@ -173,7 +163,7 @@ const sparse = (name: string, start: Buffer | string = ''): Part => ({
 
 describe('refused before anything large is read', () => {
   test('the crafted backup is right, but for what each case changes', async () => {
-    const { stderr } = await measured(['verify', craft({})])
+    const { stderr } = await strand(['verify', craft({})])
     // The store in it has no tables but one: that is found last, when it is looked through.
     expect(stderr).toMatch(/^strand: .*: the store is damaged: no such table: \w+\n$/)
   })

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { measured } from '../support/measured.ts'
 import { type Environment, endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'strand-files-'))
@@ -68,13 +69,12 @@ test.each([
   'import - < /dev/zero',
 ])('a file without an end is refused: strand %s', async line => {
   const command = `exec '${process.execPath}' '${join(ROOT, 'src', 'main.ts')}' ${line}`
-  const child = Bun.spawn(['bash', '-c', command], { cwd: folder, stdout: 'pipe', stderr: 'pipe' })
-  const deadline = setTimeout(() => child.kill('SIGKILL'), 20_000)
-  const [stderr, code] = await Promise.all([new Response(child.stderr).text(), child.exited])
-  clearTimeout(deadline)
+  const { stderr, code, memory } = await measured(['timeout', '-s', 'KILL', '20', 'bash', '-c', command], {
+    cwd: folder,
+  })
   expect(stderr).toMatch(
     /^strand: [^\n]*(larger than \d+ KiB|longer than \d+ bytes|--config \/dev\/zero)[^\n]*\n$/,
   )
   expect(code).toBeOneOf([1, 2])
-  expect(child.resourceUsage()?.maxRSS).toBeLessThan(300 * 1024 * 1024)
+  expect(memory).toBeLessThan(300 * 1024 * 1024)
 })

@@ -249,7 +249,7 @@ describeOperation(
         tags: [],
         is_mature: false,
       })
-      expect(Object.keys(stream)).toHaveLength(14)
+      expect(Object.keys(stream)).toHaveLength(15)
       expect(stream.id).toMatch(/^[1-9][0-9]*$/)
       expect(stream.started_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
       expect(Date.parse(stream.started_at)).toBeWithin(before - 1000, nowOf(server) + 1)
