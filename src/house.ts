@@ -10,6 +10,7 @@ import {
 import { Callers } from './auth/callers.ts'
 import { OAuthLimits } from './auth/oauth-limits.ts'
 import { onRefusedHash } from './auth/password-hash.ts'
+import { SigningKeys } from './auth/signing-keys.ts'
 import { StreamKeys } from './auth/stream-keys.ts'
 import { keepHouse } from './care/keep-house.ts'
 import { SettledClock, type SweepTimes } from './care/settled-clock.ts'
@@ -203,14 +204,16 @@ function furnish(options: HouseOptions, store: Store, folder: DataFolder, outsid
   const callers = new Callers(store)
   const audiences = [new Showing(store, directory), followings, callers]
   const follower: FeedFollower = new FeedFollower(store, audiences, log)
+  const clock = demo?.clock ?? systemClock
   const rooms: Rooms = {
     store,
     directory,
     followings,
     callers,
     history: new History(store, directory, follower),
-    clock: demo?.clock ?? systemClock,
+    clock,
     streamKeys: new StreamKeys(folder.ring),
+    signingKeys: new SigningKeys(store, folder.ring, clock),
     limits: new OAuthLimits(config.oauthRates),
     attempts: attemptsOn(options, store, SECRET_LIMITS),
     lifetimes: config.lifetimes,

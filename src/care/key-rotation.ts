@@ -2,6 +2,7 @@
  * Changing the master keys while servers run. A key comes in two steps: first every server can open what it sealed, then
  * they seal with it. What the older ones sealed is sealed anew in batches. Last, a key that nothing needs any more goes.
  */
+import { SigningKeySealer } from '../auth/signing-keys.ts'
 import { StreamKeys } from '../auth/stream-keys.ts'
 import { changeMasterKeys, KEYS_FOLLOWED_MILLISECONDS, newMasterKey } from '../data-folder.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
@@ -51,12 +52,40 @@ export async function retireMasterKey(store: Store, file: string, id: string): P
 }
 
 async function refuseWhileNeeded(store: Store, id: string): Promise<void> {
-  const needing = (await store.streamKeys.countByMasterKey()).get(id) ?? 0
-  if (needing > 0) {
+  const streamKeys = (await store.streamKeys.countByMasterKey()).get(id) ?? 0
+  const signingKeys = (await store.signingKeys.all()).filter(key => key.key_id === id).length
+  const needing = [
+    ...(streamKeys > 0 ? [`${streamKeys} stream keys`] : []),
+    ...(signingKeys > 0 ? [`${signingKeys} signing keys`] : []),
+  ]
+  if (needing.length > 0) {
     throw new CannotStart(
-      `${needing} stream keys are still sealed with the master key ${id}: run strand key-ring reseal first`,
+      `${needing.join(' and ')} are still sealed with the master key ${id}: run strand key-ring reseal first`,
     )
   }
+}
+
+/**
+ * Seals the keys that sign ID tokens with the newest master key. One that does not open is left alone and reported: servers
+ * make a new one when they find none that they can read.
+ */
+export async function resealSigningKeys(
+  store: Store,
+  ring: KeyRing,
+): Promise<{ resealed: number; unopened: readonly string[] }> {
+  const sealer = new SigningKeySealer(ring)
+  const unopened: string[] = []
+  let resealed = 0
+  for (const row of await store.signingKeys.all()) {
+    if (row.key_id === ring.newest) continue
+    const key = sealer.open(row)
+    if (key === undefined) unopened.push(row.kid)
+    else {
+      const { number, sealed: was } = row
+      resealed += await store.commands.resealSigningKey({ number, was, ...sealer.seal(row.kid, key) })
+    }
+  }
+  return { resealed, unopened }
 }
 
 /** How many stream keys are not sealed with the newest key. */

@@ -5,6 +5,7 @@ import {
   countToReseal,
   promoteMasterKey,
   reseal,
+  resealSigningKeys,
   retireMasterKey,
   TAKEN_UP_MILLISECONDS,
 } from '../care/key-rotation.ts'
@@ -21,7 +22,7 @@ import { type StoreFlags, storeFlags } from './store-flags.ts'
 const MOST_NAMED = 10
 
 const listCommand = storeFlags(new Command('list'))
-  .description('show the master keys by name, newest first, and how many stream keys each has sealed')
+  .description('show the master keys by name, newest first, and what each has sealed')
   .option('--json', 'print it as one line of JSON', false)
   .addHelpText(
     'after',
@@ -52,7 +53,7 @@ const promoteCommand = storeFlags(new Command('promote'))
   .action(runPromote)
 
 const resealCommand = storeFlags(new Command('reseal'))
-  .description('seal every stream key with the newest master key; servers go on meanwhile')
+  .description('seal stream keys and signing keys with the newest master key; servers keep running')
   .option('--json', 'print the outcome as one line of JSON', false)
   .addHelpText(
     'after',
@@ -81,7 +82,7 @@ Examples:
   .action(runRetire)
 
 export const keyRingCommand = new Command('key-ring')
-  .description('look after the master keys that stream keys are sealed with')
+  .description('manage the master keys that stream keys and signing keys are sealed with')
   .addCommand(listCommand)
   .addCommand(addCommand)
   .addCommand(promoteCommand)
@@ -95,20 +96,24 @@ interface KeyRingFlags extends StoreFlags {
 async function runList(flags: KeyRingFlags): Promise<void> {
   const config = settingsOf(flags)
   const ring = ringOf(config)
-  const counts = await withStore(config, store => store.streamKeys.countByMasterKey())
-  const missing = [...counts.keys()].filter(id => !ring.ids.includes(id))
+  const { counts, signing } = await withStore(config, async store => ({
+    counts: await store.streamKeys.countByMasterKey(),
+    signing: (await store.signingKeys.all()).map(key => key.key_id),
+  }))
+  const missing = [...new Set([...counts.keys(), ...signing])].filter(id => !ring.ids.includes(id))
   const keys = [...ring.ids, ...missing].map(id => {
     return {
       id,
       newest: id === ring.newest,
       in_ring: ring.ids.includes(id),
       stream_keys: counts.get(id) ?? 0,
+      signing_keys: signing.filter(each => each === id).length,
     }
   })
   if (flags.json) return print(`${JSON.stringify({ keys })}\n`)
-  const lines = keys.map(({ id, newest, in_ring, stream_keys }) => {
+  const lines = keys.map(({ id, newest, in_ring, stream_keys, signing_keys }) => {
     const remark = newest ? '  seals' : in_ring ? '' : '  MISSING'
-    return `${id.padEnd(33)}${stream_keys.toLocaleString('en-US').padStart(12)} stream ${stream_keys === 1 ? 'key' : 'keys'}${remark}\n`
+    return `${id.padEnd(33)}${stream_keys.toLocaleString('en-US').padStart(12)} stream ${stream_keys === 1 ? 'key' : 'keys'}${signing_keys > 0 ? `, ${signing_keys} signing ${signing_keys === 1 ? 'key' : 'keys'}` : ''}${remark}\n`
   })
   await print(lines.join(''))
 }
@@ -140,20 +145,31 @@ async function runPromote(id: string, flags: KeyRingFlags): Promise<void> {
 async function runReseal(flags: KeyRingFlags): Promise<void> {
   const config = settingsOf(flags)
   const ring = ringOf(config)
-  const { resealed, unopened } = await withStore(config, async store => {
+  const { resealed, unopened, signing } = await withStore(config, async store => {
     const progress = new Progress('Sealing', { unit: 'keys', total: await countToReseal(store, ring) })
     const outcome = await reseal(store, ring, done => progress.reach(done))
     progress.end()
-    return outcome
+    return { ...outcome, signing: await resealSigningKeys(store, ring) }
   })
   await tell(
     flags,
-    { id: ring.newest, resealed, unopened },
-    `${resealed.toLocaleString('en-US')} stream ${resealed === 1 ? 'key was' : 'keys were'} sealed with the master key ${ring.newest}.`,
+    {
+      id: ring.newest,
+      resealed,
+      unopened,
+      resealed_signing_keys: signing.resealed,
+      unopened_signing_keys: signing.unopened,
+    },
+    `${resealed.toLocaleString('en-US')} stream ${resealed === 1 ? 'key was' : 'keys were'} sealed with the master key ${ring.newest}; signing keys: ${signing.resealed}.`,
   )
   if (unopened.length > 0) {
     throw new CannotStart(
       `${unopened.length} stream keys do not open and were left as they are, of users ${unopened.slice(0, MOST_NAMED).join(', ')}: is a master key missing from the ring?`,
+    )
+  }
+  if (signing.unopened.length > 0) {
+    throw new CannotStart(
+      `${signing.unopened.length} signing keys do not open and were left as they are: ${signing.unopened.join(', ')}: is a master key missing from the ring?`,
     )
   }
 }

@@ -3,7 +3,7 @@ import type { Operation } from '../contract/operation.ts'
 /**
  * When a call is made again. The rule behind it: nothing is done twice that was meant once.
  *
- * - 429: the server has refused to look at the call, so any call may be repeated, when the bucket is full again.
+ * - 429: the server has refused to look at the call, so any call may be repeated, when there is a point for it again.
  * - 503, or no answer: the outcome of a write is unknown. Only what can be repeated without harm is: reads, PUT (which
  *   says how a thing shall be), and whatever carries an idempotency key or the caller's word.
  * - Anything else is an answer, and another attempt would get the same.

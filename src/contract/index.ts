@@ -21,7 +21,11 @@ import { getStreamMarkers } from './helix/get-stream-markers.ts'
 import { getStreams } from './helix/get-streams.ts'
 import { updateDropsEntitlements } from './helix/update-drops-entitlements.ts'
 import { createDeviceCode } from './oauth/create-device-code.ts'
+import { createOpenidToken } from './oauth/create-openid-token.ts'
 import { createToken } from './oauth/create-token.ts'
+import { getOpenidConfiguration } from './oauth/get-openid-configuration.ts'
+import { getSigningKeys } from './oauth/get-signing-keys.ts'
+import { getUserInfo } from './oauth/get-user-info.ts'
 import { mintUserToken } from './oauth/mint-user-token.ts'
 import { revokeToken } from './oauth/revoke-token.ts'
 import { validateToken } from './oauth/validate-token.ts'
@@ -44,6 +48,10 @@ export const oauthOperations = {
   validateToken,
   revokeToken,
   mintUserToken,
+  getOpenidConfiguration,
+  getSigningKeys,
+  createOpenidToken,
+  getUserInfo,
 }
 
 export const controlOperations = {

@@ -44,6 +44,8 @@ export interface Operation {
   readonly cacheSeconds?: number
   /** The handler takes the points of rate limits itself, because who pays depends on what it finds. */
   readonly limitsItself?: boolean
+  /** Failures carry `error` and `error_description` too, as RFC 6749 has them. */
+  readonly standardErrors?: boolean
   /** Exists in demo mode only. */
   readonly demoOnly?: boolean
   readonly example: {

@@ -146,7 +146,11 @@ export const problems = {
     status: 413,
     message: (bytes: number) => `The body must be at most ${bytes} bytes.`,
   },
-  rate_limited: { status: 429, message: () => 'Request limit exceeded' },
+  rate_limited: {
+    status: 429,
+    message: (_seconds: number) => 'Request limit exceeded',
+    headers: retryAfter,
+  },
   internal: {
     status: 500,
     message: () => 'Something went wrong on our side; the request id names it in the log.',
@@ -181,6 +185,14 @@ export const problems = {
     status: 429,
     message: (seconds: number) => `too many requests; try again in ${seconds} s`,
     headers: retryAfter,
+  },
+  malformed_basic: {
+    status: 400,
+    message: () => 'The header Authorization must be Basic with client id and secret, both form-encoded.',
+  },
+  two_credentials: {
+    status: 400,
+    message: () => 'Client credentials must be sent once: as Authorization: Basic or as parameters.',
   },
   missing_grant_type: { status: 400, message: () => 'missing grant type' },
   unsupported_grant_type: { status: 400, message: (grant: string) => `unsupported grant type: '${grant}'` },

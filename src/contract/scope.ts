@@ -10,13 +10,19 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number]
 
+/** With this one an application learns who logged in: an ID token with the tokens, and the user info endpoint. */
+export const OPENID = 'openid'
+
+/** A scope that opens something. */
+export type KnownScope = Scope | typeof OPENID
+
 /** Scopes that one request may ask for. */
 export const MOST_SCOPES = 50
 
-const known: ReadonlySet<string> = new Set(SCOPES)
+const known: ReadonlySet<string> = new Set<KnownScope>([...SCOPES, OPENID])
 
 /** Whether the scope opens something. */
-export function isKnownScope(text: string): text is Scope {
+export function isKnownScope(text: string): text is KnownScope {
   return known.has(text)
 }
 

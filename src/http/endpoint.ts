@@ -27,7 +27,7 @@ import {
   parseJsonObject,
   parseQuery,
 } from './parse.ts'
-import { bucketOf, type Limiter } from './rate-limit.ts'
+import { type Allowance, bucketOf, type Limiter } from './rate-limit.ts'
 import { createReplyWriter } from './reply.ts'
 import { streamOf } from './stream.ts'
 import type { Tally, Traffic } from './traffic.ts'
@@ -118,7 +118,7 @@ export class Endpoint {
       visit.allowance = allowance
       if (allowance.allowed) return
       this.#counter.traffic.refuse(bucketOf(payer))
-      raise('rate_limited')
+      raise('rate_limited', secondsPerPoint(allowance))
     })
   }
 
@@ -139,7 +139,7 @@ export class Endpoint {
     if (fault?.outcome === 'rate_limited') {
       if (this.family === 'oauth') raise('too_many_requests', 1)
       if (visit.allowance !== undefined) visit.allowance = { ...visit.allowance, remaining: 0 }
-      raise('rate_limited')
+      raise('rate_limited', secondsPerPoint(visit.allowance))
     }
   }
 
@@ -289,6 +289,11 @@ function headersOf(operation: Operation, caller?: Caller): Record<string, string
     ...(cacheSeconds !== undefined && { Vary: 'Authorization' }),
     ...(isPublic && { 'Cache-Control': `public, max-age=${cacheSeconds}` }),
   }
+}
+
+/** How long an empty bucket takes to have a point again, rounded up (D-17). */
+function secondsPerPoint(allowance: Allowance | undefined): number {
+  return Math.max(1, Math.ceil(60 / (allowance?.limit ?? 60)))
 }
 
 /** A `Client-Id` that is sent along with a token must be the token's (D-3). */

@@ -1,13 +1,20 @@
-import type { Family } from '../contract/operation.ts'
+import type { Family, Operation } from '../contract/operation.ts'
 import { problemsOf } from '../contract/operation.ts'
 import { Problem, problem, reasonPhrases } from '../contract/problem.ts'
+import { standardErrorOf } from '../contract/standard-error.ts'
 import type { Log } from '../kit/log.ts'
 import { Conflict, Overloaded, Unavailable } from '../store/errors.ts'
 import type { Visit } from './visit.ts'
 
 /** The body of a failure: three fields, or two on the OAuth side (D-4). */
-export function failureBody(family: Family | undefined, failure: Problem): string {
-  const { status, message } = failure
+export function failureBody(
+  family: Family | undefined,
+  failure: Problem,
+  operation?: Pick<Operation, 'standardErrors'>,
+): string {
+  const { name, status, message } = failure
+  if (operation?.standardErrors)
+    return JSON.stringify({ error: standardErrorOf(name), error_description: message, status, message })
   if (family === 'oauth') return JSON.stringify({ status, message })
   return JSON.stringify({ error: reasonPhrases[status] ?? 'Error', status, message })
 }

@@ -272,7 +272,8 @@ function familyAt(path: string): Family | undefined {
 
 function refusal(visit: Visit, failure: Problem): Response {
   const { family } = visit
-  const response = letterheadOf(family).respond(failure.status, failureBody(family, failure), visit)
+  const body = failureBody(family, failure, visit.endpoint?.operation)
+  const response = letterheadOf(family).respond(failure.status, body, visit)
   for (const [name, value] of Object.entries(failure.headers)) response.headers.set(name, value)
   return response
 }

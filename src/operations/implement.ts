@@ -1,6 +1,7 @@
 import type { Attempts } from '../auth/attempts.ts'
 import type { Callers } from '../auth/callers.ts'
 import type { OAuthLimits } from '../auth/oauth-limits.ts'
+import type { SigningKeys } from '../auth/signing-keys.ts'
 import type { StreamKeys } from '../auth/stream-keys.ts'
 import type { Lifetimes } from '../auth/tokens.ts'
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '../contract/operation.ts'
@@ -24,6 +25,7 @@ export interface Rooms {
   readonly callers: Callers
   readonly clock: Clock
   readonly streamKeys: StreamKeys
+  readonly signingKeys: SigningKeys
   readonly attempts: Attempts
   readonly limits: OAuthLimits
   readonly lifetimes: Lifetimes

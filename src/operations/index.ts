@@ -22,7 +22,11 @@ import { handleGetStreams } from './helix/get-streams.ts'
 import { handleUpdateDropsEntitlements } from './helix/update-drops-entitlements.ts'
 import type { Implementation } from './implement.ts'
 import { handleCreateDeviceCode } from './oauth/create-device-code.ts'
+import { handleCreateOpenidToken } from './oauth/create-openid-token.ts'
 import { handleCreateToken } from './oauth/create-token.ts'
+import { handleGetOpenidConfiguration } from './oauth/get-openid-configuration.ts'
+import { handleGetSigningKeys } from './oauth/get-signing-keys.ts'
+import { handleGetUserInfo } from './oauth/get-user-info.ts'
 import { handleMintUserToken } from './oauth/mint-user-token.ts'
 import { handleRevokeToken } from './oauth/revoke-token.ts'
 import { handleValidateToken } from './oauth/validate-token.ts'
@@ -42,6 +46,10 @@ export const implementations: readonly Implementation[] = [
   handleValidateToken,
   handleRevokeToken,
   handleMintUserToken,
+  handleGetOpenidConfiguration,
+  handleGetSigningKeys,
+  handleCreateOpenidToken,
+  handleGetUserInfo,
 
   ...Object.values(users),
   ...Object.values(organizations),

@@ -1,5 +1,6 @@
 /** GET and POST /activate: a person types the code that a device shows, sees what it asks for, and decides. */
 import { type Attempt, countAttempt } from '../auth/attempts.ts'
+import { OPENID } from '../contract/scope.ts'
 import { isoMillis } from '../kit/clock.ts'
 import type { Session } from '../store/queries/accounts.ts'
 import type { Browser } from './browser.ts'
@@ -37,6 +38,8 @@ export const showActivate: PageHandler = async (browser, rooms) => {
         'No device waits with this code. Compare it with what the device shows; after half an hour it shows another one.',
     })
   }
+  // Not when the device comes for its tokens: it would lose its code if that failed.
+  if (device.scopes.includes(OPENID)) await rooms.signingKeys.prepare()
   const proof = consentProof(rooms.consentKeys(), { user_code, hash: device.hash, session_id: session.id })
   return consentPage({
     csrf,

@@ -3,12 +3,12 @@
  * go back to are what they claim; until then nobody is sent anywhere. Every other failure goes back to the application.
  */
 import { expiry, hashOf, issueUserToken, mintSecret, userLifetimes } from '../auth/tokens.ts'
-import { isWellFormedScope, MOST_SCOPES } from '../contract/scope.ts'
+import { isWellFormedScope, MOST_SCOPES, OPENID } from '../contract/scope.ts'
 import { isWellFormedChallenge } from '../domain/pkce.ts'
 import { isRegisteredRedirect, withParameters } from '../domain/redirect.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { risingUuid } from '../kit/id.ts'
-import type { Application } from '../store/queries/accounts.ts'
+import type { Application, Session } from '../store/queries/accounts.ts'
 import { PageFields } from './fields.ts'
 import { type PageAnswer, type PageHandler, type PageRooms, sessionOf } from './house.ts'
 import { consentPage, loginPage, problemPage, strangeForm } from './views.ts'
@@ -22,21 +22,36 @@ interface Asked {
   readonly state: string | undefined
   readonly challenge: string | null
   readonly forced: boolean
+  /** What was asked for with the scope `openid`. */
+  readonly openid: AskedOpenid | undefined
+}
+
+/** Parameters of OpenID Connect. Without its scope they mean nothing and are ignored. */
+interface AskedOpenid {
+  readonly nonce: string | null
+  /** Do not show a page: answer at once or fail. */
+  readonly silent: boolean
+  readonly logInAgain: boolean
+  readonly maxAgeSeconds: number
 }
 
 export const showAuthorize: PageHandler = async (browser, rooms) => {
   const asked = await readAsked(browser.parameters, rooms)
   if (!('application' in asked)) return asked
   const session = await sessionOf(browser, rooms)
-  if (session === undefined) {
+  if (session === undefined || mustLogInAgain(asked, session, rooms.clock.now())) {
+    if (asked.openid?.silent)
+      return sendBack(asked, { error: 'login_required', error_description: 'The user must log in' })
     return loginPage({
       csrf: browser.csrfToken(),
-      next: browser.here,
+      next: session === undefined ? browser.here : withFreshLogIn(browser.here, asked),
       application: asked.application.name,
       signUp: rooms.signUp,
     })
   }
-  if (await isAllowedAlready(asked, session.user_id, rooms)) return allow(asked, session.user_id, rooms)
+  if (await isAllowedAlready(asked, session.user_id, rooms)) return allow(asked, session, rooms)
+  if (asked.openid?.silent)
+    return sendBack(asked, { error: 'consent_required', error_description: 'The user must be asked' })
   return consentPage({
     csrf: browser.csrfToken(),
     application: asked.application.name,
@@ -62,7 +77,7 @@ export const takeConsent: PageHandler = async (browser, rooms) => {
   // Somebody else may have logged in in another tab since the page was shown.
   if (session === undefined || session.user_id !== form.get('user_id'))
     return { goTo: `/oauth2/authorize?${request}` }
-  if (form.get('decision') === 'allow') return allow(asked, session.user_id, rooms)
+  if (form.get('decision') === 'allow') return allow(asked, session, rooms)
   return sendBack(asked, { error: 'access_denied', error_description: 'The user denied you access' })
 }
 
@@ -113,7 +128,13 @@ async function readAsked(parameters: PageFields, { store }: PageRooms): Promise<
   if (type === 'code' && application.kind === 'public' && challenge === undefined) {
     return refuse('invalid_request', 'a public client must send a code_challenge')
   }
-  const forced = parameters.get('force_verify') === 'true'
+  const openid = scopes.includes(OPENID) ? readOpenid(parameters) : undefined
+  if (openid === 'malformed') {
+    return refuse('invalid_request', 'max_age must be a number of seconds, and prompt=none must stand alone')
+  }
+  const forced =
+    parameters.get('force_verify') === 'true' ||
+    (openid !== undefined && promptsOf(parameters).has('consent'))
   return {
     application,
     redirect_uri,
@@ -122,7 +143,36 @@ async function readAsked(parameters: PageFields, { store }: PageRooms): Promise<
     state,
     challenge: challenge ?? null,
     forced,
+    openid,
   }
+}
+
+const promptsOf = (parameters: PageFields) => new Set((parameters.get('prompt') ?? '').split(' '))
+
+function readOpenid(parameters: PageFields): AskedOpenid | 'malformed' {
+  const prompts = promptsOf(parameters)
+  const maxAge = parameters.get('max_age')
+  const silent = prompts.has('none')
+  if ((maxAge !== undefined && !/^[0-9]{1,9}$/.test(maxAge)) || (silent && prompts.size > 1))
+    return 'malformed'
+  return {
+    nonce: parameters.get('nonce') ?? null,
+    silent,
+    logInAgain: prompts.has('login'),
+    maxAgeSeconds: maxAge === undefined ? Number.POSITIVE_INFINITY : Number(maxAge),
+  }
+}
+
+function mustLogInAgain({ openid }: Asked, session: Session, now: number): boolean {
+  if (openid === undefined) return false
+  return openid.logInAgain || now - Date.parse(session.created_at) > openid.maxAgeSeconds * 1000
+}
+
+/** The same request without what asked for the log-in that has taken place by then; else it would be asked for again. */
+function withFreshLogIn(here: string, { forced }: Asked): string {
+  return here
+    .replace(/([?&]max_age)=[^&]*/, '$1=')
+    .replace(/([?&]prompt)=[^&]*/, forced ? '$1=consent' : '$1=')
 }
 
 /**
@@ -136,9 +186,10 @@ async function isAllowedAlready(asked: Asked, user_id: string, { store }: PageRo
   return allowed !== undefined && asked.scopes.every(scope => allowed.includes(scope))
 }
 
-async function allow(asked: Asked, user_id: string, rooms: PageRooms): Promise<PageAnswer> {
+async function allow(asked: Asked, session: Session, rooms: PageRooms): Promise<PageAnswer> {
   const { store, clock } = rooms
-  const { application, scopes } = asked
+  const { application, scopes, openid } = asked
+  const { user_id, created_at: authenticated_at } = session
   const now = clock.now()
   if (asked.response_type === 'token') {
     const issue = issueUserToken(
@@ -152,6 +203,8 @@ async function allow(asked: Asked, user_id: string, rooms: PageRooms): Promise<P
     const { access_token } = issue.answer
     return sendBack(asked, { access_token, scope: scopes.join(' '), token_type: 'bearer' })
   }
+  // Before the code is given, so that redeeming it does not have to wait for a key, or fail for lack of one.
+  if (openid !== undefined) await rooms.signingKeys.prepare()
   const code = mintSecret('code')
   await store.commands.grantCode({
     code: {
@@ -163,6 +216,7 @@ async function allow(asked: Asked, user_id: string, rooms: PageRooms): Promise<P
       scopes,
       family: risingUuid(),
       expires_at: expiry(now, rooms.lifetimes.code_seconds),
+      openid: openid && { nonce: openid.nonce, authenticated_at },
     },
     now: isoMillis(now),
   })

@@ -37,6 +37,9 @@ export const FIELDS = {
   force_verify: SHORT,
   code_challenge: SHORT,
   code_challenge_method: SHORT,
+  nonce: 1000,
+  prompt: SHORT,
+  max_age: SHORT,
 } as const satisfies Record<string, number>
 
 export type FieldName = keyof typeof FIELDS

@@ -1,7 +1,8 @@
-import { isKnownScope, type Scope } from '../contract/scope.ts'
+import { isKnownScope, type KnownScope } from '../contract/scope.ts'
 
 /** What each scope lets an application do, in words for the person who is asked. */
-const WORDS: Readonly<Record<Scope, string>> = {
+const WORDS: Readonly<Record<KnownScope, string>> = {
+  openid: 'See who you are: your user id and display name',
   'user:read:entitlements': 'See the drops that you have earned',
   'user:manage:entitlements': 'Mark your drops as handed out or not',
   'user:read:follows': 'See which channels you follow',

@@ -8,6 +8,7 @@ import { auditQueries } from './queries/audit.ts'
 import { entitlementQueries } from './queries/entitlements.ts'
 import { factQueries, feedQueries } from './queries/feed.ts'
 import { operatorQueries } from './queries/operators.ts'
+import { signingKeyQueries } from './queries/signing-keys.ts'
 import { followQueries, streamKeyQueries, streamQueries } from './queries/streams.ts'
 import { tokenQueries } from './queries/tokens.ts'
 import { transferQueries } from './queries/transfer.ts'
@@ -103,6 +104,7 @@ function portOf(
     clients: clientQueries(db),
     channels: channelQueries(db),
     entitlements: entitlementQueries(db),
+    signingKeys: signingKeyQueries(db),
     // All that is live is read to fill the directory, which must stay fresh.
     streams: { ...streamQueries(db), live: streamQueries(reserved).live },
     streamKeys: streamKeyQueries(db),

@@ -23,6 +23,9 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 const readKey = async (strand: Installation, { id, token }: SmallWorld['users'][number]): Promise<string> =>
   (await strand.call(token, 'GET', `/helix/streams/key?broadcaster_id=${id}`)).data[0].stream_key
 
+/** The keys that ID tokens are verified with. */
+const published = (strand: Installation) => strand.call('', 'GET', '/oauth2/keys')
+
 /** Reads stream keys without pause, makes new ones, and counts what did not come out as it should. */
 class Load {
   reads = 0
@@ -66,6 +69,7 @@ for (const engine of engines) {
       const strand = await Installation.start(place.folder, environment, ['--workers', '2'])
       const world = await makeSmallWorld(strand, USERS)
       const keys = await Promise.all(world.users.map(user => readKey(strand, user)))
+      const signing = await published(strand)
       const [old = ''] = ids() ?? []
       const walk = await strand.control('GET', '/users?first=2')
 
@@ -79,11 +83,17 @@ for (const engine of engines) {
 
       const early = await ring('retire', old, '--yes')
       expect(early.code).toBe(1)
-      expect(early.stderr).toContain('still sealed')
+      expect(early.stderr).toContain('1 signing keys are still sealed')
       expect((await ring('retire', fresh, '--yes')).stderr).toMatch(/newest|still sealed/)
       const resealed = await ring('reseal', '--json')
       expect(resealed).toMatchObject({ code: 0, stderr: '' })
-      expect(JSON.parse(resealed.stdout)).toEqual({ id: fresh, resealed: expect.any(Number), unopened: [] })
+      expect(JSON.parse(resealed.stdout)).toEqual({
+        id: fresh,
+        resealed: expect.any(Number),
+        unopened: [],
+        resealed_signing_keys: 1,
+        unopened_signing_keys: [],
+      })
       const retired = await ring('retire', old, '--yes', '--json')
       expect(retired).toEqual({ code: 0, stdout: `${JSON.stringify({ id: old })}\n`, stderr: '' })
       expect(ids()).toEqual([fresh])
@@ -100,7 +110,10 @@ for (const engine of engines) {
         readFileSync(join(place.folder, 'operator-token'), 'utf8').trim(),
         '/control/users?',
       )
-      expect(listed).toEqual([{ id: fresh, newest: true, in_ring: true, stream_keys: made.length }])
+      expect(listed).toEqual([
+        { id: fresh, newest: true, in_ring: true, stream_keys: made.length, signing_keys: 1 },
+      ])
+      expect(await published(anew)).toEqual(signing)
       expect(made.length).toBeGreaterThan(USERS)
       if (engine === 'sqlite') expect(await runStrand(['verify', ...data])).toMatchObject({ code: 0 })
     } finally {

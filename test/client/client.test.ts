@@ -148,7 +148,7 @@ onEachStore('the typed client', { streams: 12 }, server => {
       await client().control.clearFaults()
     })
 
-    test('any call after 429, when the bucket is full', async () => {
+    test('any call after 429, as soon as Retry-After says', async () => {
       await plan('UpdateDropsEntitlements', 'rate_limited', 1)
       const { counted, attempts } = counting({ token: server().world.client.app_token })
       const { data } = await counted.helix.updateDropsEntitlements({

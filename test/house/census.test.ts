@@ -18,6 +18,10 @@ describe('the census', () => {
       'ValidateToken',
       'RevokeToken',
       'MintUserToken',
+      'GetOpenidConfiguration',
+      'GetSigningKeys',
+      'CreateOpenidToken',
+      'GetUserInfo',
     ])
     expect(named(({ access }) => access.kind === 'anyone')).toEqual(['GetStreams'])
   })

@@ -494,6 +494,7 @@ describe('rate limits', () => {
   const expectLimited = (answer: Answer) => {
     expectFailure(answer, 429, 'Too Many Requests', 'Request limit exceeded')
     expect(rateOf(answer)).toEqual([5, 0])
+    expect(answer.headers.get('retry-after')).toBe('12')
   }
   const limited = (title: string, proof: (server: TestServer) => Promise<void>) =>
     test(title, () => withServer(engine, { config: SMALL }, proof))

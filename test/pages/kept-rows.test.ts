@@ -88,19 +88,21 @@ const deviceStart: Hammering = async server => {
   )
 }
 
-const appTokens: Hammering = async server => {
-  const client = await register(server)
-  const issues = Array.from({ length: CAPS.appTokensOfClient }, () =>
-    issueAppToken(client.id, Date.now(), 3600),
-  )
-  await putThere(server, issues)
-  const body = { grant_type: 'client_credentials', client_id: client.id, client_secret: client.secret }
-  for (let n = 0; n < MORE; n++) {
-    const { access_token } = (await ask(server, '/oauth2/token', body)).body
-    expect((await validate(server, access_token)).status).toBe(200)
+const appTokensAt =
+  (path: string): Hammering =>
+  async server => {
+    const client = await register(server)
+    const issues = Array.from({ length: CAPS.appTokensOfClient }, () =>
+      issueAppToken(client.id, Date.now(), 3600),
+    )
+    await putThere(server, issues)
+    const body = { grant_type: 'client_credentials', client_id: client.id, client_secret: client.secret }
+    for (let n = 0; n < MORE; n++) {
+      const { access_token } = (await ask(server, path, body)).body
+      expect((await validate(server, access_token)).status).toBe(200)
+    }
+    expect(await countOf(server, 'tokens', sql`client_id = ${client.id}`)).toBe(CAPS.appTokensOfClient)
   }
-  expect(await countOf(server, 'tokens', sql`client_id = ${client.id}`)).toBe(CAPS.appTokensOfClient)
-}
 
 const redeemedCodes: Hammering = async server => {
   const client = await register(server)
@@ -162,7 +164,7 @@ const refreshesOf =
   }
 
 const everyGrantOfTheTokenEndpoint: Hammering = async server => {
-  await appTokens(server)
+  await appTokensAt('/oauth2/token')(server)
   await redeemedCodes(server)
   await redeemedDevices(server)
   await refreshesOf('confidential')(server)
@@ -292,6 +294,22 @@ const decisions: Hammering = async server => {
   expect(await countOf(server, 'connections', sql`client_id = ${client.id}`)).toBe(1)
 }
 
+/** The rows beside the codes go with them. */
+const nonces: Hammering = async server => {
+  const client = await register(server)
+  const person = await loggedIn(server)
+  for (let n = 0; n < CAPS.codesOfUserAndClient + MORE; n++)
+    await allow(person, authorizeLink(client.id, { scope: 'openid', nonce: 'n'.repeat(1000) }))
+  const ofClient = sql`hash in (select hash from authorization_codes where client_id = ${client.id})`
+  expect(await countOf(server, 'openid_requests', ofClient)).toBe(CAPS.codesOfUserAndClient)
+  expect(await countOf(server, 'openid_requests', sql`not (${ofClient})`)).toBe(0)
+}
+
+const signingKeys: Hammering = async server => {
+  await Promise.all(Array.from({ length: 20 }, () => server.call({ path: '/oauth2/keys' })))
+  expect(await countOf(server, 'signing_keys', sql`1 = 1`)).toBe(1)
+}
+
 const SIGN_UPS = 4
 /** Reads, or changes and removes rows that are there. */
 const NO_ROWS = 'adds no rows'
@@ -300,11 +318,15 @@ const ROUTES: Readonly<Record<string, Hammering | readonly Hammering[] | typeof 
   'POST /oauth2/token': everyGrantOfTheTokenEndpoint,
   'POST /oauth2/device': deviceStart,
   'POST /oauth2/authorize': mintedTokens,
+  'POST /oauth2/openid/token': appTokensAt('/oauth2/openid/token'),
+  'GET /oauth2/keys': signingKeys,
+  'GET /oauth2/.well-known/openid-configuration': NO_ROWS,
+  'GET /oauth2/userinfo': NO_ROWS,
   'GET /oauth2/validate': NO_ROWS,
   'POST /oauth2/revoke': NO_ROWS,
   'GET /oauth2/authorize': codesOf(false),
   'GET /auth/authorize': NO_ROWS,
-  'POST /oauth2/consent': [codesOf(true), implicitTokens, scopesOfConnection],
+  'POST /oauth2/consent': [codesOf(true), implicitTokens, scopesOfConnection, nonces],
   'GET /oauth2/activate': NO_ROWS,
   'GET /auth/activate': NO_ROWS,
   'GET /activate': NO_ROWS,

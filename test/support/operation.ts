@@ -80,16 +80,21 @@ export function expectProblem(operation: Operation, answer: Answer, name: Proble
   expect({ status: answer.status, problem: answer.problem }).toEqual({ status, problem: name })
   expect(answer.headers.get('content-type')).toBe('application/json')
   expect(answer.headers.get('cache-control')).toBe('no-store')
-  const keys = familyOf(operation) === 'oauth' ? ['message', 'status'] : ['error', 'message', 'status']
-  expect(Object.keys(answer.body).sort()).toEqual(keys)
+  expect(Object.keys(answer.body).sort()).toEqual(failureFields(operation))
   expect(answer.body.status).toBe(status)
   if (familyOf(operation) !== 'oauth') expect(answer.body.error).toBe(reasonPhrases[status])
   expect(answer.body.message.length).toBeGreaterThan(5)
+  if (name === 'rate_limited') expect(answer.headers.get('retry-after')).toMatch(/^[1-9][0-9]*$/)
   if (familyOf(operation) === 'helix') {
     for (const header of ['limit', 'remaining', 'reset']) {
       expect(answer.headers.get(`ratelimit-${header}`)).toMatch(/^[0-9]+$/)
     }
   }
+}
+
+function failureFields(operation: Operation): string[] {
+  if (operation.standardErrors) return ['error', 'error_description', 'message', 'status']
+  return familyOf(operation) === 'oauth' ? ['message', 'status'] : ['error', 'message', 'status']
 }
 
 type Implied = [ProblemName, string, FailingCall]

@@ -8,9 +8,18 @@ export const TokenAnswer = Type.Object({
   refresh_token: Type.Optional(Type.String()),
   scope: Type.Optional(Type.Array(Type.String())),
   token_type: Type.Literal('bearer'),
+  id_token: Type.Optional(
+    Type.String({ description: 'With the scope `openid`, for a code or a device code: who logged in.' }),
+  ),
 })
 
 export type TokenAnswer = Static<typeof TokenAnswer>
+
+/** The same as RFC 6749 has it: scopes are one string. */
+export const StandardTokenAnswer = Type.Object({
+  ...TokenAnswer.properties,
+  scope: Type.Optional(Type.String({ description: 'Space separated.' })),
+})
 
 export const Validation = Type.Object({
   client_id: Type.String(),

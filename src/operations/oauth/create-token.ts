@@ -1,4 +1,5 @@
 import { authenticateClient } from '../../auth/clients.ts'
+import { type IdTokenSubject, idTokenClaims, issuerOf } from '../../auth/id-token.ts'
 import {
   expiry,
   expiryOrNever,
@@ -11,7 +12,9 @@ import {
 import { createToken } from '../../contract/oauth/create-token.ts'
 import type { BodyOf } from '../../contract/operation.ts'
 import { raise } from '../../contract/problem.ts'
+import type { TokenAnswer } from '../../contract/resources/token.ts'
 import type { Client } from '../../contract/resources/world.ts'
+import { OPENID } from '../../contract/scope.ts'
 import { challengeOf } from '../../domain/pkce.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { CAPS } from '../../store/commands/caps.ts'
@@ -20,7 +23,12 @@ import { readScopes, tolerateScopes } from '../read-scopes.ts'
 
 type Input = BodyOf<typeof createToken>
 
-export const handleCreateToken = implement(createToken, async ({ body, address }, rooms) => {
+export const handleCreateToken = implement(createToken, ({ body, address }, rooms) =>
+  exchange(body, rooms, address),
+)
+
+/** Every grant, for both token endpoints. */
+export async function exchange(body: Input, rooms: Rooms, address: () => string): Promise<TokenAnswer> {
   switch (body.grant_type) {
     case undefined:
       return raise('missing_grant_type')
@@ -35,7 +43,7 @@ export const handleCreateToken = implement(createToken, async ({ body, address }
     default:
       return raise('unsupported_grant_type', body.grant_type)
   }
-})
+}
 
 async function clientCredentials(body: Input, rooms: Rooms, address: () => string) {
   const { store, clock, lifetimes } = rooms
@@ -97,6 +105,17 @@ function mintPair(kind: Client['kind'], now: number, { lifetimes }: Rooms) {
   }
 }
 
+/** The answer with an ID token, if the application asked who it is. */
+async function withIdToken<A extends TokenAnswer>(
+  answer: A,
+  about: Pick<IdTokenSubject, 'client_id' | 'user' | 'nonce' | 'authenticated_at'>,
+  { signingKeys, publicUrl, clock }: Rooms,
+): Promise<TokenAnswer> {
+  if (!answer.scope?.includes(OPENID)) return answer
+  const subject = { ...about, issuer: issuerOf(publicUrl), access_token: answer.access_token }
+  return { ...answer, id_token: await signingKeys.sign(idTokenClaims(subject, clock.now())) }
+}
+
 async function redeemCode(body: Input, rooms: Rooms, address: () => string) {
   const { store, clock } = rooms
   const client = await authenticateClient(rooms, body, address)
@@ -115,8 +134,10 @@ async function redeemCode(body: Input, rooms: Rooms, address: () => string) {
     refresh,
   })
   switch (result.outcome) {
-    case 'done':
-      return answer(result.scopes)
+    case 'done': {
+      const about = { client_id: client.id, user: result.user, ...result.openid }
+      return withIdToken(answer(result.scopes), about, rooms)
+    }
     case 'refused':
       return raise('invalid_code')
     default:
@@ -149,7 +170,7 @@ async function redeemDevice(body: Input, rooms: Rooms, address: () => string) {
   })
   switch (result.outcome) {
     case 'done':
-      return answer(result.scopes)
+      return withIdToken(answer(result.scopes), { client_id: client.id, user: result.user }, rooms)
     case 'pending':
       return raise('authorization_pending')
     case 'denied':

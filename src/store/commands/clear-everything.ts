@@ -15,6 +15,7 @@ export const WORLD_TABLES = [
   'idempotency_keys',
   'sessions',
   'connections',
+  'openid_requests',
   'authorization_codes',
   'device_code_networks',
   'device_codes',

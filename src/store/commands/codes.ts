@@ -1,3 +1,4 @@
+import type { User } from '../../contract/resources/world.ts'
 import { rememberedScopes } from '../../domain/scopes.ts'
 import type { Transaction } from '../database.ts'
 import { sql } from '../sql/tag.ts'
@@ -17,6 +18,14 @@ export interface NewCode {
   /** The family of the tokens that it will give. */
   readonly family: string
   readonly expires_at: string
+  /** Present with the scope `openid`: what the ID token will say of this authorization. */
+  readonly openid?: OpenidRequest | undefined
+}
+
+export interface OpenidRequest {
+  readonly nonce: string | null
+  /** When the person logged in. */
+  readonly authenticated_at: string
 }
 
 /** A person has allowed an application in: notes the connection and gives the code. */
@@ -28,6 +37,12 @@ export async function grantCode(tx: Transaction, args: { code: NewCode; now: str
         values (${code.hash}, ${code.client_id}, ${code.user_id}, ${code.redirect_uri}, ${code.challenge},
           ${JSON.stringify(code.scopes)}, ${code.family}, ${code.expires_at})`,
   )
+  const { openid } = code
+  if (openid !== undefined)
+    await tx.run(
+      sql`insert into openid_requests (hash, nonce, authenticated_at)
+          values (${code.hash}, ${openid.nonce}, ${openid.authenticated_at})`,
+    )
   await capCodes(tx, code)
 }
 
@@ -59,8 +74,11 @@ export async function connect(
   )
 }
 
+/** Whose tokens they are, as an ID token names them. */
+export type GrantingUser = Pick<User, 'id' | 'display_name'>
+
 type Exchange =
-  | { outcome: 'done'; scopes: string[] }
+  | { outcome: 'done'; scopes: string[]; user: GrantingUser; openid: OpenidRequest | undefined }
   | { outcome: 'refused' }
   | { outcome: 'other_redirect' }
   | { outcome: 'wrong_verifier' }
@@ -86,15 +104,22 @@ export async function useCode(
   await tx.lock(sql`select hash from authorization_codes where hash = ${args.hash}`, 'authorization_codes')
   const code = await tx.get<{
     user_id: string
+    display_name: string
     redirect_uri: string
     challenge: string | null
     scopes: string
     family: string
     expires_at: string
     used_at: string | null
+    nonce: string | null
+    authenticated_at: string | null
   }>(
-    sql`select user_id, redirect_uri, challenge, scopes, family, expires_at, used_at from authorization_codes
-        where hash = ${args.hash} and client_id = ${args.client_id}`,
+    sql`select c.user_id, u.display_name, c.redirect_uri, c.challenge, c.scopes, c.family, c.expires_at, c.used_at,
+          o.nonce, o.authenticated_at
+        from authorization_codes c
+        join users u on u.id = c.user_id
+        left join openid_requests o on o.hash = c.hash
+        where c.hash = ${args.hash} and c.client_id = ${args.client_id}`,
   )
   if (code === undefined) return { outcome: 'refused' }
   const isSameRedirect = code.redirect_uri === args.redirect_uri
@@ -113,7 +138,13 @@ export async function useCode(
   await insertToken(tx, { ...shared, ...args.access, kind: 'user' })
   await insertToken(tx, { ...shared, ...args.refresh, kind: 'refresh' })
   await capGrants(tx, shared)
-  return { outcome: 'done', scopes }
+  const { nonce, authenticated_at } = code
+  return {
+    outcome: 'done',
+    scopes,
+    user: { id: code.user_id, display_name: code.display_name },
+    openid: authenticated_at === null ? undefined : { nonce, authenticated_at },
+  }
 }
 
 /** Disconnects an application from a person: its tokens, and codes that could give new ones, end at once. */

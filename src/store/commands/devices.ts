@@ -2,7 +2,7 @@ import { risingUuid } from '../../kit/id.ts'
 import type { Transaction } from '../database.ts'
 import { sql } from '../sql/tag.ts'
 import { capDeviceCodes, capGrants } from './caps.ts'
-import { connect } from './codes.ts'
+import { connect, type GrantingUser } from './codes.ts'
 import { insertToken, type Successor } from './tokens.ts'
 
 /** A device asks for a token: its own code, which it keeps, and the one that a person types. */
@@ -64,11 +64,20 @@ export async function decideDevice(
 export async function useDevice(
   tx: Transaction,
   args: { hash: string; client_id: string; now: string; access: Successor; refresh: Successor },
-): Promise<{ outcome: 'done'; scopes: string[] } | { outcome: 'pending' | 'denied' | 'refused' }> {
+): Promise<
+  { outcome: 'done'; scopes: string[]; user: GrantingUser } | { outcome: 'pending' | 'denied' | 'refused' }
+> {
   await tx.lock(sql`select hash from device_codes where hash = ${args.hash}`, 'device_codes')
-  const device = await tx.get<{ user_id: string | null; scopes: string; decision: string }>(
-    sql`select user_id, scopes, decision from device_codes
-        where hash = ${args.hash} and client_id = ${args.client_id} and expires_at > ${args.now}`,
+  const device = await tx.get<{
+    user_id: string | null
+    display_name: string | null
+    scopes: string
+    decision: string
+  }>(
+    sql`select d.user_id, u.display_name, d.scopes, d.decision
+        from device_codes d
+        left join users u on u.id = d.user_id
+        where d.hash = ${args.hash} and d.client_id = ${args.client_id} and d.expires_at > ${args.now}`,
   )
   if (device === undefined) return { outcome: 'refused' }
   if (device.decision === 'denied') return { outcome: 'denied' }
@@ -79,5 +88,5 @@ export async function useDevice(
   await insertToken(tx, { ...shared, ...args.access, kind: 'user' })
   await insertToken(tx, { ...shared, ...args.refresh, kind: 'refresh' })
   await capGrants(tx, shared)
-  return { outcome: 'done', scopes }
+  return { outcome: 'done', scopes, user: { id: device.user_id, display_name: device.display_name ?? '' } }
 }

@@ -16,6 +16,7 @@ import { deleteMember, deleteOrganization, putMember, putOrganization } from './
 import { changePassword, endSession, keepSession, startSession } from './sessions.ts'
 import { noteTime } from './settled-time.ts'
 import { giveBack, leasePoints, takeFromAll, takeTurn } from './shared.ts'
+import { addSigningKey, resealSigningKey } from './signing-keys.ts'
 import { endStream, reportViewers, startStream, takeViewerReport } from './streams.ts'
 import { issueTokens, revokeToken, useRefreshToken } from './tokens.ts'
 import { forgetVideos, noteFact, sweep } from './upkeep.ts'
@@ -60,6 +61,8 @@ const single = {
   deleteEditor,
   rotateStreamKey,
   resealStreamKeys,
+  addSigningKey,
+  resealSigningKey,
   putFollows,
   deleteFollow,
   startStream,

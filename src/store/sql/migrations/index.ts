@@ -6,6 +6,7 @@ import { oauth } from './004-oauth.ts'
 import { sharedWork } from './005-shared-work.ts'
 import { audit } from './006-audit.ts'
 import { oauthLimits } from './007-oauth-limits.ts'
+import { openid } from './009-openid.ts'
 
 /** Every migration, in order: number n stands at place n - 1. One that has been released is never edited. */
 export const migrations: readonly ((flavor: Flavor) => string)[] = [
@@ -16,4 +17,5 @@ export const migrations: readonly ((flavor: Flavor) => string)[] = [
   sharedWork,
   audit,
   oauthLimits,
+  openid,
 ]

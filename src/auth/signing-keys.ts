@@ -1,0 +1,162 @@
+import { generateKeyPair } from 'node:crypto'
+import { promisify } from 'node:util'
+import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK, type JWTPayload, SignJWT } from 'jose'
+import type { SigningKey } from '../contract/resources/openid.ts'
+import { type DatedKey, type SigningPlan, signingPlan } from '../domain/signing-plan.ts'
+import { type Clock, isoMillis } from '../kit/clock.ts'
+import type { KeyRing } from '../kit/key-ring.ts'
+import { SecretBox } from '../kit/secret-box.ts'
+import type { SigningKeyRow } from '../store/queries/signing-keys.ts'
+import type { Store } from '../store/store.ts'
+
+const ALGORITHM = 'RS256'
+const MODULUS_BITS = 2048
+/** How long a node goes by what it last read. Shorter than a key is published before it signs. */
+const KNOWN_MILLISECONDS = 60_000
+
+/** In a thread of its own: it takes about 100 ms. */
+const generate = promisify(generateKeyPair)
+
+interface LoadedKey extends DatedKey {
+  readonly number: number
+  readonly public_jwk: SigningKey
+  readonly private_jwk: JWK | undefined
+}
+
+/**
+ * The RSA keys that sign ID tokens, shared by all nodes through the store. The private half is sealed with a master key and
+ * bound to the key's id. The first key is made when it is first needed. After 90 days the next one is made: it is published
+ * at once and signs a quarter of an hour later; the one before stays published for a day (`domain/signing-plan.ts`).
+ */
+export class SigningKeys {
+  readonly #store: Pick<Store, 'signingKeys' | 'commands'>
+  readonly #ring: KeyRing
+  readonly #clock: Clock
+  readonly #sealer: SigningKeySealer
+  readonly #imported = new Map<string, CryptoKey>()
+  #known:
+    | { readonly keys: readonly LoadedKey[]; readonly until: number; readonly generation: number }
+    | undefined
+  #making: Promise<void> | undefined
+
+  constructor(store: Pick<Store, 'signingKeys' | 'commands'>, ring: KeyRing, clock: Clock) {
+    this.#store = store
+    this.#ring = ring
+    this.#clock = clock
+    this.#sealer = new SigningKeySealer(ring)
+  }
+
+  /** Makes sure that there is a key to sign with. */
+  async prepare(): Promise<void> {
+    await this.#signer()
+  }
+
+  async sign(claims: JWTPayload): Promise<string> {
+    const { public_jwk, private_jwk } = await this.#signer()
+    const { kid } = public_jwk
+    const key = this.#imported.get(kid) ?? ((await importJWK(private_jwk, ALGORITHM)) as CryptoKey)
+    this.#imported.set(kid, key)
+    return new SignJWT(claims).setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid }).sign(key)
+  }
+
+  /** The public keys, for whoever verifies. */
+  async published(): Promise<SigningKey[]> {
+    await this.#signer()
+    const { published } = await this.#plan()
+    return published.map(key => key.public_jwk)
+  }
+
+  async #signer(): Promise<LoadedKey & { readonly private_jwk: JWK }> {
+    const plan = await this.#plan()
+    if (plan.signer === undefined) await this.#makeNext()
+    // The key that signs now goes on until the next one is there; if making it fails, the next call tries again.
+    else if (plan.isNextDue) this.#makeNext().catch(() => undefined)
+    const { signer } = plan.signer === undefined ? await this.#plan() : plan
+    if (signer?.private_jwk === undefined) throw new Error('a signing key was made and cannot be read')
+    return { ...signer, private_jwk: signer.private_jwk }
+  }
+
+  async #plan(): Promise<SigningPlan<LoadedKey>> {
+    return signingPlan(await this.#keys(), this.#clock.now())
+  }
+
+  /** From memory for a minute; while the store is away, whatever was read last. */
+  async #keys(): Promise<readonly LoadedKey[]> {
+    const known = this.#known
+    const { generation } = this.#ring
+    if (known?.generation === generation && performance.now() < known.until) return known.keys
+    try {
+      return await this.#read()
+    } catch (error) {
+      if (known === undefined) throw error
+      return known.keys
+    }
+  }
+
+  async #read(): Promise<readonly LoadedKey[]> {
+    const { generation } = this.#ring
+    const rows = await this.#store.signingKeys.all()
+    const keys = rows.map(row => this.#load(row))
+    const kids = new Set(rows.map(row => row.kid))
+    for (const kid of this.#imported.keys()) if (!kids.has(kid)) this.#imported.delete(kid)
+    this.#known = { keys, until: performance.now() + KNOWN_MILLISECONDS, generation }
+    return keys
+  }
+
+  #load(row: SigningKeyRow): LoadedKey {
+    const private_jwk = this.#sealer.open(row)
+    return {
+      number: row.number,
+      created_at: row.created_at,
+      public_jwk: JSON.parse(row.public_jwk),
+      private_jwk,
+      canSign: private_jwk !== undefined,
+    }
+  }
+
+  #makeNext(): Promise<void> {
+    this.#making ??= this.#make().finally(() => {
+      this.#making = undefined
+    })
+    return this.#making
+  }
+
+  async #make(): Promise<void> {
+    // What another node has made in the meantime counts.
+    const keys = await this.#read()
+    if (!signingPlan(keys, this.#clock.now()).isNextDue) return
+    const { privateKey, publicKey } = await generate('rsa', { modulusLength: MODULUS_BITS })
+    const { n = '', e = '' } = publicKey.export({ format: 'jwk' })
+    const kid = await calculateJwkThumbprint({ kty: 'RSA', n, e })
+    const public_jwk: SigningKey = { kty: 'RSA', kid, use: 'sig', alg: ALGORITHM, n, e }
+    await this.#store.commands.addSigningKey({
+      key: {
+        number: (keys[0]?.number ?? 0) + 1,
+        kid,
+        public_jwk: JSON.stringify(public_jwk),
+        ...this.#sealer.seal(kid, privateKey.export({ format: 'jwk' }) as JWK),
+        created_at: isoMillis(this.#clock.now()),
+      },
+    })
+    await this.#read()
+  }
+}
+
+/** Seals the private half of a signing key, bound to the key's id. */
+export class SigningKeySealer {
+  readonly #box: SecretBox
+
+  constructor(ring: KeyRing) {
+    this.#box = new SecretBox(ring, 'signing-key')
+  }
+
+  seal(kid: string, private_jwk: JWK) {
+    return this.#box.seal(JSON.stringify(private_jwk), kid)
+  }
+
+  /** Undefined if the master keys of this installation do not open it. */
+  open(row: Pick<SigningKeyRow, 'kid' | 'key_id' | 'sealed'>): JWK | undefined {
+    const text = this.#box.open(row, row.kid)
+    return text === undefined ? undefined : JSON.parse(text)
+  }
+}

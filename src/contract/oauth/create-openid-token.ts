@@ -1,0 +1,37 @@
+import { open } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { StandardTokenAnswer } from '../resources/token.ts'
+import { createToken } from './create-token.ts'
+
+/** The token endpoint for libraries that know the standards and nothing else. Discovery names this one. */
+export const createOpenidToken = defineOperation({
+  id: 'CreateOpenidToken',
+  summary: 'Exchanges credentials for an access token, in the form of the standards.',
+  description:
+    'Takes what `/oauth2/token` takes and does the same. Three things differ: `scope` in the answer is one string, failures carry `error` and `error_description` too, and a client may send its credentials as `Authorization: Basic`.',
+  method: 'POST',
+  path: '/oauth2/openid/token',
+  access: open,
+  body: createToken.body,
+  bodyFrom: 'anywhere',
+  returns: StandardTokenAnswer,
+  standardErrors: true,
+  problems: [...createToken.problems, 'malformed_basic', 'two_credentials'],
+  example: {
+    body: {
+      grant_type: 'authorization_code',
+      client_id: '<CLIENT_ID>',
+      client_secret: '<CLIENT_SECRET>',
+      code: '<CODE>',
+      redirect_uri: 'http://localhost:3000/callback',
+    },
+    answer: {
+      access_token: '<ACCESS_TOKEN>',
+      expires_in: 14_400,
+      refresh_token: '<REFRESH_TOKEN>',
+      scope: 'openid user:read:follows',
+      token_type: 'bearer',
+      id_token: '<ID_TOKEN>',
+    },
+  },
+})

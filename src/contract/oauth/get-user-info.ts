@@ -1,0 +1,27 @@
+import { open } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { UserInfo } from '../resources/openid.ts'
+
+export const getUserInfo = defineOperation({
+  id: 'GetUserInfo',
+  summary: 'Returns the claims about the user of a token.',
+  description:
+    'The token comes as `Authorization: Bearer <token>` and must be a user token with the scope `openid`. A good token counts against the limit of its client, anything else against that of the address.',
+  method: 'GET',
+  path: '/oauth2/userinfo',
+  access: open,
+  limitsItself: true,
+  returns: UserInfo,
+  problems: ['missing_authorization', 'invalid_access_token', 'scope_missing'],
+  example: {
+    answer: {
+      sub: '141981764',
+      iss: 'http://localhost:8080/oauth2',
+      aud: '<CLIENT_ID>',
+      azp: '<CLIENT_ID>',
+      exp: 1_790_014_400,
+      iat: 1_790_000_000,
+      preferred_username: 'Lunar_Otter',
+    },
+  },
+})

@@ -1,0 +1,27 @@
+import { OAUTH_OR_BEARER, tokenIn } from '../../auth/callers.ts'
+import { issuerOf } from '../../auth/id-token.ts'
+import { getUserInfo } from '../../contract/oauth/get-user-info.ts'
+import { raise } from '../../contract/problem.ts'
+import { OPENID } from '../../contract/scope.ts'
+import { implement } from '../implement.ts'
+
+export const handleGetUserInfo = implement(getUserInfo, async ({ authorization, address }, rooms) => {
+  const { callers, clock, limits, publicUrl, store } = rooms
+  const token = tokenIn(authorization, OAUTH_OR_BEARER)
+  const now = clock.now()
+  const known = token === undefined || token === 'invalid' ? undefined : await callers.find(token, now)
+  limits.takeForValidation(known?.client_id, address)
+  if (token === undefined) return raise('missing_authorization')
+  if (known === undefined) return raise('invalid_access_token')
+  if (known.user_id === null || !known.scopes.includes(OPENID)) return raise('scope_missing', OPENID)
+  const user = (await store.users.find(known.user_id)) ?? raise('invalid_access_token')
+  return {
+    sub: user.id,
+    iss: issuerOf(publicUrl),
+    aud: known.client_id,
+    azp: known.client_id,
+    exp: Math.floor(known.ends / 1000),
+    iat: Math.floor(now / 1000),
+    preferred_username: user.display_name,
+  }
+})

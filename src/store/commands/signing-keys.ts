@@ -1,0 +1,29 @@
+import type { Transaction } from '../database.ts'
+import type { SigningKeyRow } from '../queries/signing-keys.ts'
+import { sql } from '../sql/tag.ts'
+
+/** The signing key, the one before it, and the next, which is published before it signs. */
+const KEPT = 3
+
+/** Adds the next key. False if another node was first: then that one's key is the next. */
+export async function addSigningKey(tx: Transaction, args: { key: SigningKeyRow }): Promise<boolean> {
+  const { key } = args
+  const added = await tx.run(
+    sql`insert into signing_keys (number, kid, public_jwk, key_id, sealed, created_at)
+        values (${key.number}, ${key.kid}, ${key.public_jwk}, ${key.key_id}, ${key.sealed}, ${key.created_at})
+        on conflict (number) do nothing`,
+  )
+  if (added > 0) await tx.run(sql`delete from signing_keys where number <= ${key.number - KEPT}`)
+  return added > 0
+}
+
+/** Replaces how a key is sealed; one that has changed since is left alone. */
+export async function resealSigningKey(
+  tx: Transaction,
+  args: { number: number; was: string; key_id: string; sealed: string },
+): Promise<number> {
+  return tx.run(
+    sql`update signing_keys set key_id = ${args.key_id}, sealed = ${args.sealed}
+        where number = ${args.number} and sealed = ${args.was}`,
+  )
+}
