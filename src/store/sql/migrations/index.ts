@@ -5,6 +5,7 @@ import { gameOfUserEntitlements } from './003-game-of-user-entitlements.ts'
 import { oauth } from './004-oauth.ts'
 import { sharedWork } from './005-shared-work.ts'
 import { audit } from './006-audit.ts'
+import { listIndexes } from './008-list-indexes.ts'
 
 /** Every migration, in order: number n stands at place n - 1. One that has been released is never edited. */
 export const migrations: readonly ((flavor: Flavor) => string)[] = [
@@ -14,4 +15,5 @@ export const migrations: readonly ((flavor: Flavor) => string)[] = [
   oauth,
   sharedWork,
   audit,
+  listIndexes,
 ]
