@@ -11,8 +11,8 @@ import {
 } from './data-folder.ts'
 import { CannotStart } from './kit/cannot-start.ts'
 import { Unavailable } from './store/errors.ts'
-import { NewerSchema } from './store/sql/migrate.ts'
 import { openPostgresEngine } from './store/sql/postgres.ts'
+import { SchemaRefused } from './store/sql/schema-state.ts'
 import { openSqliteEngine } from './store/sql/sqlite.ts'
 import { createStore, type Engine, type Store } from './store/store.ts'
 
@@ -54,7 +54,7 @@ async function openEngine(config: Config, file: string): Promise<Engine> {
     }
     return engine
   } catch (error) {
-    if (error instanceof NewerSchema) throw new CannotStart(error.message)
+    if (error instanceof SchemaRefused) throw new CannotStart(error.message)
     if (error instanceof Unavailable || config.databaseUrl === undefined) {
       throw new CannotStart(`the store cannot be opened: ${(error as Error).message}`)
     }

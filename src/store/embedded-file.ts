@@ -3,14 +3,16 @@ import { existsSync, statSync } from 'node:fs'
 import { auditQueries } from './queries/audit.ts'
 import { type StreamKeyRow, streamKeyQueries } from './queries/streams.ts'
 import { SCHEMA_VERSION } from './sql/migrate.ts'
+import type { SchemaState } from './sql/schema-state.ts'
 import { openSqlite, sqliteDatabase } from './sql/sqlite-connection.ts'
 import { copySqlite } from './sql/sqlite-copy.ts'
 import { complaintsOf, isInUse } from './sql/sqlite-examination.ts'
+import { sqliteSchema } from './sql/sqlite-migrate.ts'
 
 const LOOK_MILLISECONDS = 100
 const KEYS_AT_ONCE = 1000
 
-export { complaintsOf, isInUse, SCHEMA_VERSION }
+export { complaintsOf, isInUse, SCHEMA_VERSION, type SchemaState }
 
 /** How far a store has come. */
 export interface Standing {
@@ -50,6 +52,16 @@ export function standingOf(file: string): Standing {
       ),
     ),
   }))
+}
+
+/** What this program makes of the schema of a store. */
+export function schemaOf(file: string): SchemaState {
+  const connection = openSqlite(file, 'look')
+  try {
+    return sqliteSchema(connection)
+  } finally {
+    connection.close()
+  }
 }
 
 /** How many rows each table has, for people to compare. */

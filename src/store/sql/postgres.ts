@@ -10,7 +10,7 @@ import type { FeedEntry } from '../feed.ts'
 import type { Engine } from '../store.ts'
 import { Admission } from './admission.ts'
 import { postgresFlavor } from './flavors.ts'
-import { migrate, SCHEMA_VERSION } from './migrate.ts'
+import { migratePostgres } from './postgres-migrate.ts'
 import {
   LOCK_MILLISECONDS,
   type PoolOptions,
@@ -23,8 +23,6 @@ import { isOneOf, render, type Sql, sql, verbatim } from './tag.ts'
 
 /** How many chains of the audit log stand for one, when so many write at once. */
 const MOST_CHAINS = 16
-/** Any number that no other program on the same database uses for its advisory locks. */
-const MIGRATION_LOCK = 7_382_945
 const TRIES = 5
 /** A write is never cancelled, but its caller is not kept waiting: what became of it is unknown then. */
 const WRITE_MILLISECONDS = 3000
@@ -44,7 +42,7 @@ type Queryable = Pick<SQL, 'unsafe'>
  */
 export async function openPostgresEngine(url: string, options: PoolOptions): Promise<Engine> {
   const primary = new Primary(hostUrls(url), options)
-  const applied = await primary
+  const schema = await primary
     .pools()
     .then(({ writing }) => migratePostgres(writing))
     .catch(async error => {
@@ -64,7 +62,7 @@ export async function openPostgresEngine(url: string, options: PoolOptions): Pro
   }
   return {
     name: 'postgres',
-    schema: { version: SCHEMA_VERSION, applied },
+    schema,
     db: {
       all: query => ask(({ reading }) => database(reading).all(query)),
       get: query => ask(({ reading }) => database(reading).get(query)),
@@ -100,27 +98,6 @@ function measureWork(
     admission.refused,
   )
   figures.counter('strand_postgres_reruns_total', 'Transactions run anew after meeting another.', reruns)
-}
-
-/** Migrates under an advisory lock: nodes that start together do it once. */
-export async function migratePostgres(pool: SQL): Promise<number> {
-  return pool.begin(async tx => {
-    // Another node may be at it for a long time.
-    await tx.unsafe('set local lock_timeout = 0')
-    await tx.unsafe(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`)
-    return migrate(
-      {
-        execute: async statements => {
-          await tx.unsafe(statements)
-        },
-        version: async () => {
-          const [row] = await tx.unsafe('select coalesce(max(version), 0) as version from schema_versions')
-          return row.version
-        },
-      },
-      postgresFlavor,
-    )
-  })
 }
 
 /** Does the work on whichever server is the primary; where that fails as it does when it is no longer, it is looked for. */

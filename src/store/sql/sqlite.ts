@@ -6,9 +6,8 @@ import type { CommandName } from '../commands/index.ts'
 import type { Database } from '../database.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import type { Engine } from '../store.ts'
-import { sqliteFlavor } from './flavors.ts'
-import { migrate, SCHEMA_VERSION } from './migrate.ts'
 import { openSqlite, type SqliteDatabase, sqliteDatabase, translateSqliteError } from './sqlite-connection.ts'
+import { migrateSqlite } from './sqlite-migrate.ts'
 import { SqliteReader } from './sqlite-reader.ts'
 import type { WriterAnswer, WriterJob } from './sqlite-writer.ts'
 
@@ -25,12 +24,12 @@ interface Waiting {
 
 /** The embedded store: readers here, one writer in its thread. */
 export async function openSqliteEngine(file: string): Promise<Engine> {
-  const applied = await migrateSqlite(file)
+  const schema = await migrateSqlite(file)
   const reader = new SqliteReader(openSqlite(file, 'read'))
   const writer = await Writer.start(file, () => reader.renew())
   return {
     name: 'sqlite',
-    schema: { version: SCHEMA_VERSION, applied },
+    schema,
     db: reader.db,
     snapshot: read => readInOneView(file, read),
     run: (name, args, author) => writer.run(name, args, author),
@@ -57,32 +56,6 @@ async function readInOneView<T>(file: string, read: (db: Database) => Promise<T>
     throw translateSqliteError(thrown)
   } finally {
     db?.close()
-  }
-}
-
-/** Migrates under SQLite's own write lock: a second program that starts meanwhile waits, and finds nothing to do. */
-export async function migrateSqlite(file: string): Promise<number> {
-  const connection = openSqlite(file, 'write')
-  try {
-    connection.run('begin immediate')
-    const applied = await migrate(
-      {
-        execute: async statements => {
-          connection.run(statements)
-        },
-        version: async () => {
-          const row = connection
-            .query('select coalesce(max(version), 0) as version from schema_versions')
-            .get()
-          return (row as { version: number }).version
-        },
-      },
-      sqliteFlavor,
-    )
-    connection.run('commit')
-    return applied
-  } finally {
-    connection.close()
   }
 }
 
