@@ -12,22 +12,29 @@ import {
 import { CannotStart } from './kit/cannot-start.ts'
 import { Unavailable } from './store/errors.ts'
 import { openPostgresEngine } from './store/sql/postgres.ts'
+import { MigrationStalled } from './store/sql/postgres-migrate.ts'
 import { SchemaRefused } from './store/sql/schema-state.ts'
 import { openSqliteEngine } from './store/sql/sqlite.ts'
 import { createStore, type Engine, type Store } from './store/store.ts'
 
+/** How a migration at the opening of a store goes, for people who wait for it. */
+type Report = (line: string) => void
+
 /** The store that the settings name: PostgreSQL, or else the embedded one in the data folder. */
-export async function openStore(config: Config): Promise<Store> {
-  return createStore(await openEngine(config, storeFileOf(config)))
+export async function openStore(config: Config, report?: Report): Promise<Store> {
+  return createStore(await openEngine(config, storeFileOf(config), report))
 }
 
 /**
  * The store and the folder with its master keys, for whoever seals stream keys. Refused, with nothing made, if the store has
  * some that were sealed with a master key that is not here. The store is asked first: a key is in the ring before it seals.
  */
-export async function openStoreWithKeys(config: Config): Promise<{ store: Store; folder: DataFolder }> {
+export async function openStoreWithKeys(
+  config: Config,
+  report?: Report,
+): Promise<{ store: Store; folder: DataFolder }> {
   if (config.databaseUrl === undefined) prepareDataFolder(config)
-  const store = await openStore(config)
+  const store = await openStore(config, report)
   try {
     const sealed = await store.streamKeys.countByMasterKey()
     return { store, folder: openDataFolder(config, sealed.keys()) }
@@ -37,24 +44,28 @@ export async function openStoreWithKeys(config: Config): Promise<{ store: Store;
   }
 }
 
-async function openEngine(config: Config, file: string): Promise<Engine> {
+async function openEngine(config: Config, file: string, report: Report | undefined): Promise<Engine> {
+  const { migrate } = config
   try {
     if (config.databaseUrl !== undefined) {
       return await openPostgresEngine(config.databaseUrl, {
         connections: config.databaseConnections,
         pooled: config.databasePooled,
+        migrate,
+        ...(report && { report }),
       })
     }
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     completeRestore(dirname(file))
-    const engine = await openSqliteEngine(file)
+    const engine = await openSqliteEngine(file, { migrate })
     for (const each of [file, `${file}-wal`, `${file}-shm`].filter(existsSync)) {
       chmodSync(each, 0o600)
       giveToOwner(each)
     }
     return engine
   } catch (error) {
-    if (error instanceof SchemaRefused) throw new CannotStart(error.message)
+    if (error instanceof SchemaRefused || error instanceof MigrationStalled)
+      throw new CannotStart(error.message)
     if (error instanceof Unavailable || config.databaseUrl === undefined) {
       throw new CannotStart(`the store cannot be opened: ${(error as Error).message}`)
     }

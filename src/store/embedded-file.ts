@@ -12,7 +12,7 @@ import { sqliteSchema } from './sql/sqlite-migrate.ts'
 const LOOK_MILLISECONDS = 100
 const KEYS_AT_ONCE = 1000
 
-export { complaintsOf, isInUse, SCHEMA_VERSION, type SchemaState }
+export { complaintsOf, isInUse, SCHEMA_VERSION, type SchemaState, sqliteSchema as schemaOf }
 
 /** How far a store has come. */
 export interface Standing {
@@ -52,16 +52,6 @@ export function standingOf(file: string): Standing {
       ),
     ),
   }))
-}
-
-/** What this program makes of the schema of a store. */
-export function schemaOf(file: string): SchemaState {
-  const connection = openSqlite(file, 'look')
-  try {
-    return sqliteSchema(connection)
-  } finally {
-    connection.close()
-  }
 }
 
 /** How many rows each table has, for people to compare. */

@@ -2,13 +2,14 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { postgresFlavor, sqliteFlavor } from '../../src/store/sql/flavors.ts'
-import { checksumsOf } from '../../src/store/sql/migrate.ts'
+import { checksumsOf, type SchemaOptions } from '../../src/store/sql/migrate.ts'
 import { type Migration, migrations } from '../../src/store/sql/migrations/index.ts'
 import { openPostgresEngine } from '../../src/store/sql/postgres.ts'
 import { migratePostgres } from '../../src/store/sql/postgres-migrate.ts'
 import { SchemaRefused } from '../../src/store/sql/schema-state.ts'
 import { openSqliteEngine } from '../../src/store/sql/sqlite.ts'
 import { migrateSqlite } from '../../src/store/sql/sqlite-migrate.ts'
+import { nextMigration } from '../support/next-migration.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
 
 interface Version {
@@ -21,10 +22,14 @@ interface Version {
 async function workbench(place: StorePlace) {
   if (place.databaseUrl !== undefined) {
     const pool = new SQL(place.databaseUrl, { max: 4 })
+    const connect = () => new SQL(place.databaseUrl ?? '', { max: 1 })
+    const migrate = async (list = migrations) =>
+      (await migratePostgres(connect, { migrations: list })).applied
     return {
-      migrate: async (list?: readonly Migration[]) => (await migratePostgres(pool, list)).applied,
-      migrateTogether: () => Promise.all([1, 2, 3].map(async () => (await migratePostgres(pool)).applied)),
-      open: () => openPostgresEngine(place.databaseUrl ?? '', { connections: 2, pooled: false }),
+      migrate,
+      migrateTogether: () => Promise.all([1, 2, 3].map(() => migrate())),
+      open: (options: SchemaOptions = {}) =>
+        openPostgresEngine(place.databaseUrl ?? '', { connections: 2, pooled: false, ...options }),
       execute: async (statement: string) => {
         await pool.unsafe(statement)
       },
@@ -44,7 +49,7 @@ async function workbench(place: StorePlace) {
   return {
     migrate: async (list?: readonly Migration[]) => (await migrateSqlite(file, list)).applied,
     migrateTogether: () => Promise.all([1, 2, 3].map(() => migrateInAnotherProcess(file))),
-    open: () => openSqliteEngine(file),
+    open: (options: SchemaOptions = {}) => openSqliteEngine(file, options),
     execute: async (statement: string) => {
       const connection = new Database(file)
       connection.run(statement)
@@ -116,6 +121,39 @@ for (const engine of engines) {
           `insert into schema_versions (version, applied_at) values (${migrations.length + 1}, 'later')`,
         )
         await expect(bench.open()).rejects.toThrow(SchemaRefused)
+      }))
+
+    test('a schema that is newer by additive migrations is served, and left as it is', () =>
+      onBench(async bench => {
+        const next: Migration = { ...nextMigration, additive: true }
+        await bench.migrate([...migrations, next, next])
+        for (const options of [{}, { migrate: false }]) {
+          const engine = await bench.open(options)
+          expect(engine.schema).toEqual({ version: migrations.length + 2, applied: 0 })
+          await engine.close()
+        }
+        expect(await bench.migrate()).toBe(0)
+      }))
+
+    test('one migration that is not additive, and an older program does not start', () =>
+      onBench(async bench => {
+        await bench.migrate([...migrations, nextMigration, { ...nextMigration, additive: false }])
+        await expect(bench.open()).rejects.toThrow('start a newer version of Strand')
+        await expect(bench.open({ migrate: false })).rejects.toThrow(SchemaRefused)
+      }))
+
+    test('where it is switched off, an older store is refused with what to run, and left as it is', () =>
+      onBench(async bench => {
+        await expect(bench.open({ migrate: false })).rejects.toThrow('run strand migrate')
+        expect(await bench.names()).toEqual([])
+        await bench.migrate(migrations.slice(0, 5))
+        const before = await bench.names()
+        await expect(bench.open({ migrate: false })).rejects.toThrow('the store has schema 5')
+        expect(await bench.names()).toEqual(before)
+        await bench.migrate()
+        const engine = await bench.open({ migrate: false })
+        expect(engine.schema).toEqual({ version: migrations.length, applied: 0 })
+        await engine.close()
       }))
 
     test('note the checksum of each, also of those that an older program has applied', () =>

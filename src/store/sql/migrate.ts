@@ -7,6 +7,14 @@ import type { Flavor } from './tag.ts'
 /** The schema that this program knows. */
 export const SCHEMA_VERSION = migrations.length
 
+/** What an engine may do about the schema when it is opened. */
+export interface SchemaOptions {
+  /** False: a store whose schema is older is refused. */
+  readonly migrate?: boolean
+  /** Told in a few words how a migration goes, when it takes longer than a moment. */
+  readonly report?: (line: string) => void
+}
+
 /** Where the schema of a store stands, and how many migrations it took to get there just now. */
 export interface Migrated {
   readonly version: number

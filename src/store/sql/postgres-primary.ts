@@ -34,8 +34,8 @@ export interface Pools {
   readonly host: string
   readonly reading: SQL
   readonly writing: SQL
-  /** One connection more, for reading that takes long; whoever asks for it closes it. */
-  connectAside(): SQL
+  /** One connection more, for work that takes long; whoever asks for it closes it. Unless told, it is for reading. */
+  connectAside(session?: Readonly<Record<string, number>>): SQL
 }
 
 export class Primary {
@@ -177,8 +177,8 @@ function openPools(url: string, options: PoolOptions): Omit<Pools, 'host'> {
       pooled,
       session: { statement_timeout: 0, lock_timeout: LOCK_MILLISECONDS },
     }),
-    connectAside: () =>
-      connect(url, { connections: 1, pooled, session: { statement_timeout: READ_MILLISECONDS } }),
+    connectAside: (session = { statement_timeout: READ_MILLISECONDS }) =>
+      connect(url, { connections: 1, pooled, session }),
   }
 }
 

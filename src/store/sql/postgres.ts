@@ -10,7 +10,8 @@ import type { FeedEntry } from '../feed.ts'
 import type { Engine } from '../store.ts'
 import { Admission } from './admission.ts'
 import { postgresFlavor } from './flavors.ts'
-import { migratePostgres } from './postgres-migrate.ts'
+import type { Migrated, SchemaOptions } from './migrate.ts'
+import { migratePostgres, postgresSchema } from './postgres-migrate.ts'
 import {
   LOCK_MILLISECONDS,
   type PoolOptions,
@@ -19,6 +20,7 @@ import {
   READ_MILLISECONDS,
 } from './postgres-primary.ts'
 import { runCommand, type Writable } from './run-command.ts'
+import { refusalToServe } from './schema-state.ts'
 import { isOneOf, render, type Sql, sql, verbatim } from './tag.ts'
 
 /** How many chains of the audit log stand for one, when so many write at once. */
@@ -40,11 +42,11 @@ type Queryable = Pick<SQL, 'unsafe'>
  * PostgreSQL: a command is a transaction on the primary, run anew when it met another one. Queries ask the primary too: a
  * standby may not have what was just acknowledged.
  */
-export async function openPostgresEngine(url: string, options: PoolOptions): Promise<Engine> {
+export async function openPostgresEngine(url: string, options: PoolOptions & SchemaOptions): Promise<Engine> {
   const primary = new Primary(hostUrls(url), options)
   const schema = await primary
     .pools()
-    .then(({ writing }) => migratePostgres(writing))
+    .then(pools => prepareSchema(pools, options))
     .catch(async error => {
       await primary.close()
       throw translate(error)
@@ -81,6 +83,18 @@ export async function openPostgresEngine(url: string, options: PoolOptions): Pro
     },
     close: () => primary.close(),
   }
+}
+
+/** Connections of the pools give up early; a migration takes the time that it takes. */
+async function prepareSchema(pools: Pools, { migrate, report }: SchemaOptions): Promise<Migrated> {
+  if (migrate !== false) {
+    const connect = () => pools.connectAside({ statement_timeout: 0, lock_timeout: 0 })
+    return migratePostgres(connect, report && { report })
+  }
+  const state = await postgresSchema(pools.reading)
+  const refusal = refusalToServe(state)
+  if (refusal !== undefined) throw refusal
+  return { version: state.version, applied: 0 }
 }
 
 function measureWork(

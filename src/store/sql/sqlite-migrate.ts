@@ -1,4 +1,5 @@
 import type { Database as Sqlite } from 'bun:sqlite'
+import { existsSync } from 'node:fs'
 import { sqliteFlavor } from './flavors.ts'
 import {
   checksumsOf,
@@ -10,7 +11,13 @@ import {
   withoutChecksum,
 } from './migrate.ts'
 import { type Migration, migrations } from './migrations/index.ts'
-import { type AppliedMigration, refusalOf, type SchemaState, stateOfSchema } from './schema-state.ts'
+import {
+  type AppliedMigration,
+  refusalOf,
+  refusalToServe,
+  type SchemaState,
+  stateOfSchema,
+} from './schema-state.ts'
 import { openSqlite } from './sqlite-connection.ts'
 import { addedColumn, statementsOf } from './statements.ts'
 
@@ -50,9 +57,24 @@ function bringUpToDate(connection: Sqlite, list: readonly Migration[]): Migrated
   return { version: list.length, applied: list.length - state.version }
 }
 
-/** What a program makes of the schema of a file that it only reads. */
-export function sqliteSchema(connection: Sqlite, list: readonly Migration[] = migrations): SchemaState {
-  return stateOfSchema(appliedIn(connection), checksumsOf(list, sqliteFlavor))
+/** For a program that may not migrate: a schema that it can serve, or else it throws. */
+export function requireSchema(file: string): Migrated {
+  const state = existsSync(file)
+    ? sqliteSchema(file)
+    : stateOfSchema([], checksumsOf(migrations, sqliteFlavor))
+  const refusal = refusalToServe(state)
+  if (refusal !== undefined) throw refusal
+  return { version: state.version, applied: 0 }
+}
+
+/** What this program makes of the schema of a file. */
+export function sqliteSchema(file: string): SchemaState {
+  const connection = openSqlite(file, 'look')
+  try {
+    return stateOfSchema(appliedIn(connection), checksumsOf(migrations, sqliteFlavor))
+  } finally {
+    connection.close()
+  }
 }
 
 function appliedIn(connection: Sqlite): AppliedMigration[] {

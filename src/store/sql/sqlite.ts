@@ -6,8 +6,9 @@ import type { CommandName } from '../commands/index.ts'
 import type { Database } from '../database.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import type { Engine } from '../store.ts'
+import type { SchemaOptions } from './migrate.ts'
 import { openSqlite, type SqliteDatabase, sqliteDatabase, translateSqliteError } from './sqlite-connection.ts'
-import { migrateSqlite } from './sqlite-migrate.ts'
+import { migrateSqlite, requireSchema } from './sqlite-migrate.ts'
 import { SqliteReader } from './sqlite-reader.ts'
 import type { WriterAnswer, WriterJob } from './sqlite-writer.ts'
 
@@ -23,8 +24,11 @@ interface Waiting {
 }
 
 /** The embedded store: readers here, one writer in its thread. */
-export async function openSqliteEngine(file: string): Promise<Engine> {
-  const schema = await migrateSqlite(file)
+export async function openSqliteEngine(
+  file: string,
+  { migrate }: Pick<SchemaOptions, 'migrate'> = {},
+): Promise<Engine> {
+  const schema = migrate === false ? requireSchema(file) : await migrateSqlite(file)
   const reader = new SqliteReader(openSqlite(file, 'read'))
   const writer = await Writer.start(file, () => reader.renew())
   return {
