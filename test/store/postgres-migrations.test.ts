@@ -155,6 +155,18 @@ describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () =
     expect(await migrate()).toEqual({ version: migrations.length + 1, applied: 1 })
   })
 
+  test('that waits too long for an index is cancelled, and says for whom it has waited', async () => {
+    const client = await use()
+    const end = await leaveOpen('select 1 from users', 'isolation level repeatable read')
+    const stalled = await migrate(nextMigration, 7000).catch((error: Error) => error)
+    expect(stalled).toBeInstanceOf(MigrationStalled)
+    expect((stalled as Error).message).toContain('step 2 of 2 (build index entitlements_by_note)')
+    expect(lines.some(line => /waiting for old snapshots; process \d+/.test(line))).toBe(true)
+    await end()
+    expect(await migrate()).toEqual({ version: migrations.length + 1, applied: 1 })
+    expect(await indexIn(client)).toMatchObject({ valid: true })
+  })
+
   test('that ends in a mistake of its own says so at once, and keeps what was done', async () => {
     const client = await use()
     const text = () => `${nextMigration.text(postgresFlavor)}; update nowhere set nothing = 1;`

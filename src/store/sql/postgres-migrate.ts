@@ -43,7 +43,7 @@ type Queryable = Pick<SQL, 'unsafe'>
 export interface MigrationOptions {
   /** Told in a few words how it goes, when it takes longer than a moment. */
   readonly report?: (line: string) => void
-  /** When to give up, in milliseconds. What was done until then is kept. */
+  /** Give up after so many milliseconds without progress. What was done until then is kept. */
   readonly patience?: number
   readonly migrations?: readonly Migration[]
 }
@@ -66,7 +66,7 @@ export async function migratePostgres(
     if (state.verdict !== 'behind' && withoutChecksum(applied, state.known).length === 0)
       return { version: state.version, applied: 0 }
     return await guard.begin(async turn => {
-      const migration = new PostgresMigration(turn, list, report, performance.now() + patience)
+      const migration = new PostgresMigration(turn, list, report, patience)
       await migration.waitForTurn()
       const worker = connect()
       try {
@@ -116,13 +116,17 @@ class PostgresMigration {
   readonly #turn: Queryable
   readonly #list: readonly Migration[]
   readonly #report: (line: string) => void
-  readonly #deadline: number
+  readonly #patience: number
+  #deadline: number
+  /** How far an index was when it was last looked at. */
+  #seen = ''
 
-  constructor(turn: Queryable, list: readonly Migration[], report: (line: string) => void, deadline: number) {
+  constructor(turn: Queryable, list: readonly Migration[], report: (line: string) => void, patience: number) {
     this.#turn = turn
     this.#list = list
     this.#report = report
-    this.#deadline = deadline
+    this.#patience = patience
+    this.#deadline = performance.now() + patience
   }
 
   async waitForTurn(): Promise<void> {
@@ -191,6 +195,7 @@ class PostgresMigration {
       const step = steps[index] as Step
       const label = `migration ${version}, step ${index + 1} of ${steps.length} (${describeStep(step)})`
       this.#report(label)
+      this.#deadline = performance.now() + this.#patience
       // Whoever has lost the turn must not go on beside another.
       await this.#turn.unsafe('select 1')
       if (step.kind === 'transaction')
@@ -221,7 +226,7 @@ class PostgresMigration {
     { kind, index, statement }: Exclude<Step, { kind: 'transaction' }>,
   ): Promise<void> {
     const watch = setInterval(() => {
-      void this.#watchIndex(label, index).catch(() => undefined)
+      void this.#watch(label, statement).catch(() => undefined)
     }, REPORT_MILLISECONDS)
     const change = async () => {
       const [found] = await worker.unsafe(
@@ -237,21 +242,22 @@ class PostgresMigration {
     return this.#untilPossible(label, change).finally(() => clearInterval(watch))
   }
 
-  /** Says how far an index is, and ends its building when there is no time left. */
-  async #watchIndex(label: string, index: string): Promise<void> {
-    const ofIndex = `from pg_stat_progress_create_index where index_relid = to_regclass('${index}')`
-    if (performance.now() > this.#deadline) {
-      await this.#turn.unsafe(`select pg_cancel_backend(pid) ${ofIndex}`)
-      return
-    }
-    const [progress] = await this.#turn.unsafe(
-      `select phase, blocks_done as done, blocks_total as total, current_locker_pid as locker ${ofIndex}`,
+  /** Reports how far an index is, and cancels its statement when nothing has moved for too long. */
+  async #watch(label: string, statement: string): Promise<void> {
+    const [running] = await this.#turn.unsafe(
+      `select a.pid, p.phase, p.blocks_done as done, p.blocks_total as total, p.current_locker_pid as locker
+       from pg_stat_activity a left join pg_stat_progress_create_index p on p.pid = a.pid
+       where a.datname = current_database() and a.state = 'active' and a.query = '${statement.replaceAll("'", "''")}'`,
     )
-    if (progress === undefined) return
-    const { phase, done, total, locker } = progress
+    if (running === undefined) return
+    const { pid, phase, done, total, locker } = running
+    const seen = `${phase} ${done}`
+    if (seen !== this.#seen) this.#deadline = performance.now() + this.#patience
+    this.#seen = seen
+    if (performance.now() > this.#deadline) await this.#turn.unsafe(`select pg_cancel_backend(${pid})`)
     const share = Number(total) > 0 ? `, ${Math.floor((Number(done) * 100) / Number(total))} %` : ''
     const waiting = Number(locker) > 0 ? `; ${await this.#transactionOf(Number(locker))}` : ''
-    this.#report(`${label}: ${phase}${share}${waiting}`)
+    this.#report(`${label}: ${phase ?? 'waiting for transactions that are open'}${share}${waiting}`)
   }
 
   /** Tries until the locks were free, with pauses in which everybody else has the table. */
