@@ -33,6 +33,8 @@ export interface Config {
   readonly databaseUrl: string | undefined
   readonly databaseConnections: number
   readonly databasePooled: boolean
+  /** Whether the schema of an older store is brought up to date when it is opened. */
+  readonly migrate: boolean
   readonly operatorToken: string | undefined
   readonly masterKeys: readonly MasterKey[] | undefined
   /** Seals and opens the secrets in backups. */
@@ -104,6 +106,8 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   STRAND_DATABASE_CONNECTIONS: 'connections to PostgreSQL; 10 if left out',
   STRAND_DATABASE_POOLER:
     'none, or transaction where PgBouncer or the like gives a connection for one transaction at a time; none if left out',
+  STRAND_MIGRATE:
+    'auto or off: whether opening a store brings its schema up to date; with off, only strand migrate does; auto if left out',
   STRAND_OPERATOR_TOKEN:
     'the operator token, 20 characters or more; else it is in the file operator-token of the data folder',
   STRAND_MASTER_KEYS:
@@ -310,6 +314,7 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
     databaseUrl,
     databaseConnections: whole('STRAND_DATABASE_CONNECTIONS', 10, 2, MOST_DATABASE_CONNECTIONS),
     databasePooled: oneOf('STRAND_DATABASE_POOLER', ['none', 'transaction'], 'none') === 'transaction',
+    migrate: oneOf('STRAND_MIGRATE', ['auto', 'off'], 'auto') === 'auto',
     operatorToken,
     backupPassphrase,
     masterKeys: masterKeys(text('STRAND_MASTER_KEYS'), complain),

@@ -91,7 +91,10 @@ export interface House {
 /** Opens the store, then the rooms that live on it, then what answers requests. All of it is closed with the lifetime. */
 export async function openHouse(options: HouseOptions, lifetime: Lifetime, outside: Outside): Promise<House> {
   requireEveryOperation()
-  const { store: opened, folder } = await openStoreWithKeys(options.config, options.log)
+  const { store: opened, folder } = await openStoreWithKeys(options.config, {
+    log: options.log,
+    report: line => options.log.info(line),
+  })
   lifetime.onClose(() => opened.close())
   const store = options.actor === undefined ? opened : recordingAs(opened, options.actor)
   const { rooms, follower } = furnish(options, store, folder, outside)

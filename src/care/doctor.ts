@@ -1,13 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import type { Config } from '../config.ts'
 import { readMasterKeys, storeFileOf } from '../data-folder.ts'
-import {
-  complaintsOf,
-  isInUse,
-  SCHEMA_VERSION,
-  standingOf,
-  streamKeysByMasterKey,
-} from '../store/embedded-file.ts'
+import { complaintsOf, isInUse, schemaOf, standingOf, streamKeysByMasterKey } from '../store/embedded-file.ts'
 import { askServers } from '../store/postgres-server.ts'
 import { type Finding, note, ok, problem } from './finding.ts'
 import {
@@ -75,8 +69,7 @@ function examineEmbedded(config: Config): Finding[] {
   const log = `${file}-wal`
   const findings = judgeStore({
     complaints,
-    schema: standing?.schema ?? 0,
-    knownSchema: SCHEMA_VERSION,
+    schema: standing && schemaOf(file),
     logBytes: existsSync(log) ? statSync(log).size : 0,
   })
   if (standing === undefined) return findings
@@ -101,15 +94,11 @@ async function examinePostgres(config: Config): Promise<Finding[]> {
     findings.push(...judgePostgres(host, state, config.databaseConnections * config.workers))
     findings.push(judgeClock(`that of ${host}`, (Date.now() - state.clock) / 1000))
     if (!state.isPrimary) continue
-    if (state.schema === 0) {
+    if (state.schema.version === 0) {
       findings.push(
         note('schema', 'the database is empty', 'the first start makes the schema, or strand migrate'),
       )
-    } else
-      findings.push(
-        judgeSchema(state.schema, SCHEMA_VERSION),
-        ...examineKeyRing(config, state.streamKeysByMasterKey),
-      )
+    } else findings.push(judgeSchema(state.schema), ...examineKeyRing(config, state.streamKeysByMasterKey))
   }
   if (servers.every(server => 'failure' in server || !server.state.isPrimary)) {
     findings.push(

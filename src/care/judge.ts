@@ -4,6 +4,7 @@
  */
 import type { Config } from '../config.ts'
 import { isLoopback } from '../config.ts'
+import type { SchemaState } from '../store/embedded-file.ts'
 import type { PostgresState } from '../store/postgres-server.ts'
 import { type Finding, note, ok, problem, warning } from './finding.ts'
 
@@ -90,12 +91,11 @@ export function judgeSync(milliseconds: number): Finding {
 
 export interface SeenStore {
   readonly complaints: readonly string[]
-  readonly schema: number
-  readonly knownSchema: number
+  readonly schema: SchemaState | undefined
   readonly logBytes: number
 }
 
-export function judgeStore({ complaints, schema, knownSchema, logBytes }: SeenStore): Finding[] {
+export function judgeStore({ complaints, schema, logBytes }: SeenStore): Finding[] {
   const [complaint] = complaints
   if (complaint !== undefined) {
     return [
@@ -106,10 +106,8 @@ export function judgeStore({ complaints, schema, knownSchema, logBytes }: SeenSt
       ),
     ]
   }
-  const findings = [
-    ok('store', 'the store can be read and its pages are whole'),
-    judgeSchema(schema, knownSchema),
-  ]
+  const findings = [ok('store', 'the store can be read and its pages are whole')]
+  if (schema !== undefined) findings.push(judgeSchema(schema))
   if (logBytes > LARGE_LOG) {
     const says = `the write-ahead log has grown to ${Math.floor(logBytes / MEGABYTE)} MB`
     findings.push(warning('store', says, 'something reads without end, or the server was killed: restart it'))
@@ -117,21 +115,35 @@ export function judgeStore({ complaints, schema, knownSchema, logBytes }: SeenSt
   return findings
 }
 
-export function judgeSchema(schema: number, known: number): Finding {
-  if (schema > known) {
-    return problem(
-      'schema',
-      `the store has schema ${schema} and this program knows ${known}`,
-      'use a newer version of Strand',
-    )
-  }
-  return schema < known
-    ? note(
+export function judgeSchema({ version, known, verdict, edited }: SchemaState): Finding {
+  switch (verdict) {
+    case 'edited':
+      return problem(
         'schema',
-        `the store has schema ${schema}, this program makes it ${known}`,
+        `migration ${edited} was applied to the store with another text than it has in this program`,
+        'use the version of Strand that applied it, or restore a backup from before it',
+      )
+    case 'newer':
+      return problem(
+        'schema',
+        `the store has schema ${version} and this program knows ${known}`,
+        'use a newer version of Strand',
+      )
+    case 'compatible':
+      return note(
+        'schema',
+        `the store has schema ${version}, newer than schema ${known} of this program and compatible with it`,
+        'finish the upgrade, or stay on this version for as long as you have to',
+      )
+    case 'behind':
+      return note(
+        'schema',
+        `the store has schema ${version}, this program makes it ${known}`,
         'run strand migrate, or start the server',
       )
-    : ok('schema', `the store has schema ${schema}, as this program`)
+    case 'current':
+      return ok('schema', `the store has schema ${version}, as this program`)
+  }
 }
 
 /** `ring` is newest first. */

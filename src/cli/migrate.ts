@@ -10,8 +10,9 @@ export const migrateCommand = storeFlags(new Command('migrate'))
   .addHelpText(
     'after',
     `
-It is done under a lock, forward only, and does nothing where nothing is to be done. strand serve does it too when it
-starts; with several nodes, run this first and then start them anew one by one.
+It is done by one process at a time, forward only, and does nothing where nothing is to be done. On PostgreSQL it goes step
+by step and keeps nobody waiting; if it is interrupted, run it again. strand serve does it too when it starts, unless
+STRAND_MIGRATE=off. With several nodes, run this first and then restart them one by one.
 
 Examples:
   strand migrate
@@ -21,8 +22,12 @@ Examples:
   .action(runMigrate)
 
 async function runMigrate(flags: StoreFlags & { readonly json: boolean }): Promise<void> {
+  const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
   const store = await openStore(
-    readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config),
+    { ...config, migrate: true },
+    {
+      report: line => process.stderr.write(`${line}\n`),
+    },
   )
   await store.close()
   const { version, applied } = store.schema

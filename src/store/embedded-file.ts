@@ -3,9 +3,11 @@ import { existsSync, statSync } from 'node:fs'
 import { auditQueries } from './queries/audit.ts'
 import { type StreamKeyRow, streamKeyQueries } from './queries/streams.ts'
 import { SCHEMA_VERSION } from './sql/migrate.ts'
+import type { SchemaState } from './sql/schema-state.ts'
 import { openSqlite, sqliteDatabase } from './sql/sqlite-connection.ts'
 import { copySqlite } from './sql/sqlite-copy.ts'
 import { complaintsOf, isInUse } from './sql/sqlite-examination.ts'
+import { sqliteSchema } from './sql/sqlite-migrate.ts'
 
 /** What every store begins with. */
 export const STORE_HEADER_BYTES = 100
@@ -14,7 +16,7 @@ const MAGIC = 'SQLite format 3\0'
 const LOOK_MILLISECONDS = 100
 const KEYS_AT_ONCE = 1000
 
-export { complaintsOf, isInUse, SCHEMA_VERSION }
+export { complaintsOf, isInUse, SCHEMA_VERSION, type SchemaState, sqliteSchema as schemaOf }
 
 /** How far a store has come. */
 export interface Standing {

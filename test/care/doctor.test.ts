@@ -136,6 +136,19 @@ describe('strand doctor', () => {
     expect(worst(await doctor(['--data', folder]), 'clock')).toMatchObject([{ level: 'problem' }])
   })
 
+  test('sees a migration that was edited after it had been applied', async () => {
+    const folder = copy()
+    const store = new Database(join(folder, 'strand.db'))
+    store.run("update schema_versions set checksum = 'of another text' where version = 3")
+    store.close()
+    const [finding] = worst(await doctor(['--data', folder]), 'schema')
+    expect(finding).toMatchObject({ level: 'problem' })
+    expect(finding?.says).toContain('migration 3')
+    const { code, stderr } = await runStrand(['migrate', '--data', folder])
+    expect(code).toBe(1)
+    expect(stderr).toContain('migration 3 was applied to the store with another text')
+  })
+
   test('sees what was left behind', async () => {
     const folder = copy()
     mkdirSync(join(folder, '.restoring'))

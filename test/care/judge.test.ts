@@ -20,7 +20,8 @@ import type { PostgresState } from '../../src/store/postgres-server.ts'
 const at = (host: string, port = 8080) => ({ host, port })
 const local = { listen: at('localhost'), operatorListen: undefined, publicUrl: undefined }
 const folder = { name: 'data', mode: 0o40700, owner: 7 }
-const store = { complaints: [], schema: 5, knownSchema: 5, logBytes: 0 }
+const schema = { version: 5, known: 5, verdict: 'current' } as const
+const store = { complaints: [], schema, logBytes: 0 }
 const postgres: PostgresState = {
   version: '18.1',
   isPrimary: true,
@@ -30,7 +31,7 @@ const postgres: PostgresState = {
   standbysInStep: 0,
   maxConnections: 100,
   clock: 0,
-  schema: 5,
+  schema,
   streamKeysByMasterKey: new Map(),
 }
 const judged = (changes: Partial<PostgresState>, connections = 10) =>
@@ -84,8 +85,10 @@ const cases: readonly (readonly [
   ['a whole store', 'ok', judgeStore(store), 'whole'],
   ['a damaged store', 'problem', judgeStore({ ...store, complaints: ['page 3'] }), 'page 3'],
   ['a log that grew', 'warning', judgeStore({ ...store, logBytes: 3e8 }), '300 MB'],
-  ['an older schema', 'note', judgeSchema(4, 5), 'strand migrate'],
-  ['a newer schema', 'problem', judgeSchema(6, 5), 'newer version'],
+  ['an older schema', 'note', judgeSchema({ ...schema, version: 4, verdict: 'behind' }), 'strand migrate'],
+  ['a newer schema', 'problem', judgeSchema({ ...schema, version: 6, verdict: 'newer' }), 'newer version'],
+  ['a compatible schema', 'note', judgeSchema({ ...schema, version: 6, verdict: 'compatible' }), 'schema 6'],
+  ['an edited migration', 'problem', judgeSchema({ ...schema, verdict: 'edited', edited: 3 }), 'migration 3'],
   ['a whole ring', 'ok', judgeKeyRing(['b', 'a'], new Map([['b', 3]])), 'seals with b'],
   ['an older key in use', 'note', judgeKeyRing(['b', 'a'], new Map([['a', 3]])), 'reseal'],
   ['a missing key', 'problem', judgeKeyRing(['b'], new Map([['a', 3]])), '3 stream keys'],

@@ -179,6 +179,17 @@ describe('strand migrate', () => {
     expect((await call(`${url}/readyz`)).status).toBe(200)
   })
 
+  test('is needed first where STRAND_MIGRATE=off, and says so', async () => {
+    const data = freshPath('data')
+    const off = { STRAND_MIGRATE: 'off' }
+    expectOneSentence(await run(['serve', '--data', data], off), 'run strand migrate')
+    expect((await run(['migrate', '--data', data], off)).code).toBe(0)
+    const { url } = await startServe(['--data', data], off)
+    expect((await call(`${url}/readyz`)).status).toBe(200)
+    const { stderr } = await run(['serve', '--data', data], { STRAND_MIGRATE: 'never' })
+    expect(stderr).toContain('STRAND_MIGRATE must be')
+  })
+
   test('one sentence where the store is newer than the program, or cannot be reached', async () => {
     const data = freshPath('data')
     await run(['migrate', '--data', data])

@@ -346,6 +346,18 @@ describe('kubernetes', () => {
     expect(container.volumeMounts.map((mount: Manifest) => mount.name)).toEqual(volumes)
   })
 
+  test('migrates by a Job with the image and the settings of the nodes, and sends it no requests', () => {
+    expect(settings.STRAND_MIGRATE).toBe('off')
+    const { template } = only('Job', 'strand-migrate').spec
+    const [migrate] = template.spec.containers
+    expect(migrate).toMatchObject({ args: ['migrate'], image: container.image, envFrom: container.envFrom })
+    expect(migrate.securityContext).toEqual(container.securityContext)
+    expect(template.spec.securityContext).toEqual(pod.securityContext)
+    expect(template.spec.enableServiceLinks).toBe(false)
+    expect(template.metadata.labels).not.toEqual(only('Service').spec.selector)
+    expect(sources).toContain("new Command('migrate')")
+  })
+
   test('everything points at the same pods', () => {
     const label = { 'app.kubernetes.io/name': 'strand' }
     expect(only('Deployment').spec.template.metadata.labels).toEqual(label)

@@ -1,7 +1,11 @@
 /** Through PgBouncer in transaction mode, when told so: every transaction may meet another connection. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { SQL } from 'bun'
+import { migrations } from '../../src/store/sql/migrations/index.ts'
 import { openPostgresEngine } from '../../src/store/sql/postgres.ts'
+import { migratePostgres } from '../../src/store/sql/postgres-migrate.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
+import { nextMigration } from '../support/next-migration.ts'
 import { startPgBouncer } from '../support/pgbouncer.ts'
 import { freePort } from '../support/postgres.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
@@ -42,6 +46,12 @@ describe.skipIf(program === undefined || !engines.includes('postgres'))('through
       Array.from({ length: 200 }, async (_, n) => store.users.withLogin(`user_${n % 100}`)),
     )
     expect(found.map(user => user?.id)).toEqual(found.map((_, n) => String(1000 + (n % 100))))
+  })
+
+  test('a migration of a store in use', async () => {
+    const connect = () => new SQL(bouncer.url, { max: 1, prepare: false })
+    const migrated = await migratePostgres(connect, { migrations: [...migrations, nextMigration] })
+    expect(migrated).toEqual({ version: migrations.length + 1, applied: 1 })
   })
 
   test('a server behind it serves, and its writes are there', async () => {

@@ -10,7 +10,7 @@ import { migrations } from '../../src/store/sql/migrations/index.ts'
 const KEPT = ['schema_versions', 'feed', 'feed_head', 'signing_keys']
 
 test('a demo that begins anew empties every table of the schema', () => {
-  const text = migrations.map(migration => migration(sqliteFlavor)).join('\n')
+  const text = migrations.map(migration => migration.text(sqliteFlavor)).join('\n')
   const made = new Set([...text.matchAll(/create table if not exists (\w+)/g)].map(([, name]) => name ?? ''))
   expect([...made].filter(name => !KEPT.includes(name)).toSorted()).toEqual([...WORLD_TABLES].toSorted())
 })

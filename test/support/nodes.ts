@@ -26,9 +26,16 @@ export class Node {
     }
   }
 
+  get environment(): Readonly<Record<string, string>> {
+    return this.#environment
+  }
+
   /** Starts it, and waits until it says that it is ready. */
-  async start(): Promise<void> {
-    const strand = new StrandProcess(['serve'], { environment: this.#environment })
+  async start(command?: readonly string[]): Promise<void> {
+    const strand = new StrandProcess(['serve'], {
+      environment: this.#environment,
+      ...(command && { command }),
+    })
     this.#processes.push(strand)
     await strand.serving()
     while (!(await this.isReady())) await Bun.sleep(20)
@@ -78,7 +85,7 @@ export interface TwoNodes {
 }
 
 /** Two nodes on a fresh database. */
-export async function startTwoNodes(): Promise<TwoNodes> {
+export async function startTwoNodes(settings: Readonly<Record<string, string>> = {}): Promise<TwoNodes> {
   const place = await createStorePlace('postgres')
   const url = new URL(place.databaseUrl ?? '')
   const layCable = () => Cable.to(url.hostname, Number(url.port))
@@ -93,6 +100,7 @@ export async function startTwoNodes(): Promise<TwoNodes> {
     STRAND_RATE_USER: '0',
     STRAND_RATE_ANONYMOUS: '0',
     STRAND_LOG: 'debug',
+    ...settings,
   }
   const make = async (name: string, { port }: Cable) => {
     const DATABASE_URL = Object.assign(new URL(url), { port: String(port) }).href

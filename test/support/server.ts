@@ -73,6 +73,7 @@ function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
     databaseUrl: place.databaseUrl,
     databaseConnections: 6,
     databasePooled: false,
+    migrate: true,
     operatorToken: undefined,
     lostMasterKeys: [],
     backupPassphrase: undefined,
@@ -124,6 +125,8 @@ export interface Answer {
 export interface TestServer {
   readonly engine: EngineName
   readonly url: string
+  /** Of its PostgreSQL, if it has one. */
+  readonly databaseUrl: string | undefined
   readonly world: World
   readonly strand: Strand
   /** Every line that the server logged, from `trace` up. */
@@ -191,6 +194,7 @@ export async function startTestServer(
   return {
     engine,
     url,
+    databaseUrl: place.databaseUrl,
     world,
     strand,
     logLines,

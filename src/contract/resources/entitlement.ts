@@ -2,7 +2,8 @@ import type { Static } from 'typebox'
 import { Type } from '../schema.ts'
 import { TimeMillis } from './id.ts'
 
-export const FulfillmentStatus = Type.Enum(['CLAIMED', 'FULFILLED'])
+export const FULFILLMENT_STATUSES = ['CLAIMED', 'FULFILLED'] as const
+export const FulfillmentStatus = Type.Enum(FULFILLMENT_STATUSES)
 export type FulfillmentStatus = Static<typeof FulfillmentStatus>
 
 /** Spec 2.1; `updated_at` beside `last_updated` is D-25. */

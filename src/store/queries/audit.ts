@@ -2,8 +2,8 @@ import type { Page, Window } from '../../contract/page.ts'
 import type { AuditEntry } from '../../contract/resources/audit.ts'
 import { type AuditRow, type ChainPoint, flawOf } from '../../domain/audit.ts'
 import type { Database } from '../database.ts'
-import { inOrderOf, keysetPage } from '../keyset.ts'
-import { limitedTo, notByIndex, type Sql, sql, verbatim } from '../sql/tag.ts'
+import { inOrderOf, keysetPage, pickedPage } from '../keyset.ts'
+import { limitedTo, type Sql, sql, verbatim } from '../sql/tag.ts'
 
 export interface AuditFilter {
   readonly actor?: string | undefined
@@ -45,35 +45,54 @@ const AT_ONCE = 1000
 
 /** Rows never change, so a walk sees every row that it began with exactly once. */
 export const auditKey = (row: AuditEntry) => [row.at, row.chain, row.seq]
+const storedKey = (row: StoredRow) => [row.at, row.chain, Number(row.seq)]
+/** Rows of a subject among which its beginning is looked for. */
+const BEGINNING_ROWS = 100
 
 export const auditQueries = (db: Database) => ({
   /** Newest first. */
   page: async (filter: AuditFilter, window: Window): Promise<Page<AuditEntry>> => {
-    const page = await keysetPage<StoredRow>(db, {
+    const { since, until, subject, operation, actor } = filter
+    const list = {
       select: auditColumns,
-      where: conditions(filter, await placeOf(db, filter.subject)),
       order: inOrder,
       descending: true,
-      window,
-    })
+      keyOf: storedKey,
+      // The list begins behind everything that is not before `until`.
+      window: until === undefined || window.from !== undefined ? window : { ...window, from: [until, '', 0] },
+    }
+    const notOlder = since === undefined ? [] : [sql`at >= ${since}`]
+    const page =
+      subject === undefined
+        ? await keysetPage<StoredRow>(db, { ...list, where: notOlder, ranges: await rangesOf(db, filter) })
+        : await pickedPage<StoredRow>(db, {
+            ...list,
+            where: [...(await ofSubject(db, subject)), ...notOlder],
+            keeps: row =>
+              (operation ?? row.operation) === row.operation && (actor ?? row.actor) === row.actor,
+          })
     return { ...page, rows: page.rows.map(entryOf) }
   },
 
   /** How one thing came into being, if that was recorded of it alone. */
   beginningOf: async ({ subject, place }: Placed): Promise<AuditEntry | undefined> => {
-    const row = await db.get<StoredRow>(
-      sql`${auditColumns} where place = ${place} and subject = ${subject} and before = 'null' order by at limit 1`,
+    // It is the first that was recorded, short of a clock that was set back.
+    const rows = await db.all<StoredRow>(
+      sql`${auditColumns} where place = ${place} and subject = ${subject} order by at${limitedTo(BEGINNING_ROWS)}`,
     )
+    const row = rows.find(each => each.before === 'null')
     return row && entryOf(row)
   },
 
   /** What happened to one thing since it exists, oldest first. */
   changesOf: async ({ subject, place }: Placed, window: Window): Promise<Page<AuditEntry>> => {
-    const page = await keysetPage<StoredRow>(db, {
+    const page = await pickedPage<StoredRow>(db, {
       select: auditColumns,
-      where: [sql`place = ${place}`, sql`subject = ${subject}`, sql`before <> 'null'`],
+      where: [sql`place = ${place}`, sql`subject = ${subject}`],
       order: inOrder,
       window,
+      keyOf: storedKey,
+      keeps: row => row.before !== 'null',
     })
     return { ...page, rows: page.rows.map(entryOf) }
   },
@@ -132,25 +151,45 @@ export const auditQueries = (db: Database) => ({
 
 const flawed = (chain: string, seq: number, why: string): AuditVerdict => ({ flaw: { chain, seq, why } })
 
-/** Which index serves is decided here, as for entitlements: the subject names least, then the operation, then the actor. */
-function conditions(filter: AuditFilter, place: string | undefined): Sql[] {
-  const where: Sql[] = place === undefined ? [] : [sql`place = ${place}`]
-  const by = (['subject', 'operation', 'actor'] as const).filter(name => filter[name] !== undefined)
-  for (const [index, name] of by.entries()) {
-    where.push(sql`${index === 0 ? verbatim(name) : notByIndex(name)} = ${filter[name] ?? ''}`)
+/**
+ * The ranges of the index that serves a filter: there is one of operation and time, and one of actor, operation and time.
+ * Where the operation is not given, there is a range for each; there are no more than the census has.
+ */
+async function rangesOf(db: Database, { actor, operation }: AuditFilter): Promise<readonly Sql[]> {
+  if (actor === undefined) {
+    const operations = operation === undefined ? await operationsIn(db, 'operation') : [operation]
+    return operations.map(each => sql`operation = ${each}`)
   }
-  if (filter.since !== undefined) where.push(sql`at >= ${filter.since}`)
-  if (filter.until !== undefined) where.push(sql`at < ${filter.until}`)
-  return where
+  const operations = operation === undefined ? await operationsIn(db, DONE_BY_ACTOR, actor) : [operation]
+  return operations.map(each => sql`actor = ${actor} and ${verbatim(DONE_BY_ACTOR)} = ${each}`)
+}
+
+/** The operation as the index of actors has it: so written, the index of operations does not offer itself. */
+const DONE_BY_ACTOR = "(operation || '')"
+
+/** Found one after another, without the rows in between. */
+async function operationsIn(db: Database, column: string, actor?: string): Promise<string[]> {
+  const operation = verbatim(column)
+  const ofActor = actor === undefined ? sql`1 = 1` : sql`actor = ${actor}`
+  const rows = await db.all<{ operation: string }>(
+    sql`with recursive found (operation) as (
+          select min(${operation}) from audit where ${ofActor}
+          union all
+          select (select min(${operation}) from audit where ${ofActor} and ${operation} > found.operation)
+          from found where found.operation is not null)
+        select operation from found where operation is not null`,
+  )
+  return rows.map(row => row.operation)
 }
 
 /** Rows of entitlements have the time of the grant for their place; all others have none. */
-async function placeOf(db: Database, subject: string | undefined): Promise<string | undefined> {
-  if (subject === undefined) return undefined
+async function ofSubject(db: Database, subject: string): Promise<Sql[]> {
   const [kind, id = ''] = subject.split('/')
-  if (kind !== 'entitlement') return ''
-  const row = await db.get<{ timestamp: string }>(sql`select timestamp from entitlements where id = ${id}`)
-  return row?.timestamp ?? ''
+  const granted =
+    kind === 'entitlement'
+      ? await db.get<{ timestamp: string }>(sql`select timestamp from entitlements where id = ${id}`)
+      : undefined
+  return [sql`place = ${granted?.timestamp ?? ''}`, sql`subject = ${subject}`]
 }
 
 function entryOf({ previous: _, place: __, seq, before, after, ...row }: StoredRow): AuditEntry {

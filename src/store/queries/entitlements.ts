@@ -1,9 +1,13 @@
-import type { Key, Page, Window } from '../../contract/page.ts'
-import type { Entitlement, FulfillmentStatus } from '../../contract/resources/entitlement.ts'
+import type { Page, Window } from '../../contract/page.ts'
+import {
+  type Entitlement,
+  FULFILLMENT_STATUSES,
+  type FulfillmentStatus,
+} from '../../contract/resources/entitlement.ts'
 import { andThen, type Eventual } from '../../kit/eventual.ts'
 import type { Database } from '../database.ts'
-import { inOrderOf, keysetPage } from '../keyset.ts'
-import { isOneOf, notByIndex, type Sql, sql, verbatim } from '../sql/tag.ts'
+import { compareKeys, inOrderOf, keysetPage, pickedPage } from '../keyset.ts'
+import { all, isOneOf, type Sql, sql, verbatim } from '../sql/tag.ts'
 
 export interface EntitlementFilter {
   readonly organization_id?: string | undefined
@@ -31,45 +35,116 @@ export const entitlementSubject = ({ id, timestamp }: Pick<Entitlement, 'id' | '
 export const entitlementKey = (row: Entitlement) => [row.timestamp, row.id]
 const byTime = inOrderOf('timestamp', 'id')
 
+const ownedColumns = sql`select id, benefit_id, timestamp, user_id, game_id, fulfillment_status, last_updated,
+  last_updated as updated_at, organization_id from entitlements`
+
 export const entitlementQueries = (db: Database) => {
   /** Those of these ids that exist. */
   const named = (ids: readonly string[]) =>
-    db.all<OwnedEntitlement>(
-      sql`select id, benefit_id, timestamp, user_id, game_id, fulfillment_status, last_updated,
-            last_updated as updated_at, organization_id
-          from entitlements where ${isOneOf(sql`id`, ids)}`,
-    )
+    db.all<OwnedEntitlement>(sql`${ownedColumns} where ${isOneOf(sql`id`, ids)}`)
   return {
     named,
-    page: (filter: EntitlementFilter, window: Window): Eventual<Page<Entitlement>> =>
-      filter.ids === undefined
-        ? keysetPage<Entitlement>(db, {
-            select: entitlementColumns,
-            where: conditions(filter),
-            order: byTime,
-            descending: true,
-            window,
-          })
-        : andThen(named(filter.ids), rows => pageOfNamed(rows, filter, window)),
+    page: (filter: EntitlementFilter, window: Window): Eventual<Page<Entitlement>> => {
+      if (filter.ids !== undefined)
+        return andThen(named(filter.ids), rows => pageOfNamed(rows, filter, window))
+      if (filter.user_id !== undefined) return pageOfUser(db, filter.user_id, filter, window)
+      return andThen(rangesOf(db, filter), ranges =>
+        keysetPage<Entitlement>(db, {
+          select: entitlementColumns,
+          where: [],
+          ranges,
+          order: byTime,
+          descending: true,
+          window,
+          keyOf: entitlementKey,
+        }),
+      )
+    },
   }
 }
 
+/** A user has few entitlements: they are gone through in their order, whatever else is asked of them. */
+function pageOfUser(
+  db: Database,
+  user_id: string,
+  filter: EntitlementFilter,
+  window: Window,
+): Eventual<Page<Entitlement>> {
+  return pickedPage<OwnedEntitlement>(db, {
+    select: ownedColumns,
+    where: [sql`user_id = ${user_id}`],
+    order: byTime,
+    descending: true,
+    window,
+    keyOf: entitlementKey,
+    keeps: row => isMatch(row, filter),
+  })
+}
+
 /**
- * Which index serves a filter is decided here and not left to statistics that a young store does not have: by user if one is
- * given, for a user has few; else by game and status, game, status, or the organization alone.
+ * The ranges of the index that serves a filter. Each index ends in status, time and id, so that a list by status is one
+ * range of it and a list of both is two. What stands in front is the benefit and the game, the game and the organization,
+ * the organization, or nothing; where the second of a pair is not given, there is a range for each that occurs.
  */
-function conditions(filter: EntitlementFilter): Sql[] {
-  const ofUser = filter.user_id !== undefined
-  const column = (name: string) => (ofUser ? notByIndex(name) : verbatim(name))
-  const where: Sql[] = []
-  if (filter.organization_id !== undefined) where.push(sql`organization_id = ${filter.organization_id}`)
-  if (filter.user_id !== undefined) where.push(sql`user_id = ${filter.user_id}`)
-  if (filter.game_id !== undefined) where.push(sql`${column('game_id')} = ${filter.game_id}`)
-  if (filter.benefit_id !== undefined) where.push(sql`${column('benefit_id')} = ${filter.benefit_id}`)
-  if (filter.fulfillment_status !== undefined) {
-    where.push(sql`${column('fulfillment_status')} = ${filter.fulfillment_status}`)
+function rangesOf(db: Database, filter: EntitlementFilter): Eventual<readonly Sql[]> {
+  const { organization_id, game_id, benefit_id } = filter
+  const statuses =
+    filter.fulfillment_status === undefined ? FULFILLMENT_STATUSES : [filter.fulfillment_status]
+  const ofEachStatus = (prefixes: readonly (readonly Sql[])[]) =>
+    prefixes.flatMap(prefix => statuses.map(status => all([...prefix, sql`fulfillment_status = ${status}`])))
+  if (benefit_id !== undefined) {
+    const ofBenefit = sql`benefit_id = ${benefit_id}`
+    return andThen(ownsBenefit(db, organization_id, benefit_id), owns => {
+      if (!owns) return []
+      const games = game_id === undefined ? valuesBehind(db, ofBenefit, 'game_id') : [game_id]
+      return andThen(games, found => ofEachStatus(found.map(game => [ofBenefit, sql`game_id = ${game}`])))
+    })
   }
-  return where
+  if (game_id !== undefined) {
+    const ofGame = sql`game_id = ${game_id}`
+    const owners =
+      organization_id === undefined ? valuesBehind(db, ofGame, 'organization_id') : [organization_id]
+    return andThen(owners, found =>
+      ofEachStatus(found.map(owner => [ofGame, sql`organization_id = ${owner}`])),
+    )
+  }
+  return organization_id === undefined
+    ? statuses.map(ofAllWithStatus)
+    : ofEachStatus([[sql`organization_id = ${organization_id}`]])
+}
+
+/** Whatever else they are. So written, the index of all does not offer itself for lists that have one of more columns. */
+export const ofAllWithStatus = (status: FulfillmentStatus): Sql => sql`(fulfillment_status || '') = ${status}`
+
+/** An entitlement belongs to the organization of its benefit, which never moves. */
+function ownsBenefit(
+  db: Database,
+  organization_id: string | undefined,
+  benefit_id: string,
+): Eventual<boolean> {
+  if (organization_id === undefined) return true
+  return andThen(
+    db.get<{ organization_id: string }>(sql`select organization_id from benefits where id = ${benefit_id}`),
+    benefit => benefit?.organization_id === organization_id,
+  )
+}
+
+/** The values that a column has behind a prefix of an index: found one after another, without the rows in between. */
+function valuesBehind(
+  db: Database,
+  prefix: Sql,
+  column: 'game_id' | 'organization_id',
+): Eventual<readonly string[]> {
+  const name = verbatim(column)
+  const rows = db.all<{ value: string }>(
+    sql`with recursive found (value) as (
+          select min(${name}) from entitlements where ${prefix}
+          union all
+          select (select min(${name}) from entitlements where ${prefix} and ${name} > found.value)
+          from found where found.value is not null)
+        select value from found where value is not null`,
+  )
+  return andThen(rows, found => found.map(row => row.value))
 }
 
 /** Entitlements named by id are at most a hundred: found by their key alone, chosen and put in order here. */
@@ -79,21 +154,14 @@ export function pageOfNamed(
   { first, from }: Window,
 ): Page<Entitlement> {
   const rows = named.filter(
-    row =>
-      FILTERED.every(name => filter[name] === undefined || filter[name] === row[name]) &&
-      (from === undefined || compareKeys(entitlementKey(row), from) > 0),
+    row => isMatch(row, filter) && (from === undefined || compareKeys(entitlementKey(row), from) < 0),
   )
-  rows.sort((a, b) => compareKeys(entitlementKey(a), entitlementKey(b)))
+  rows.sort((a, b) => compareKeys(entitlementKey(b), entitlementKey(a)))
   return { rows: rows.slice(0, first), more: rows.length > first }
 }
 
 const FILTERED = ['organization_id', 'user_id', 'game_id', 'benefit_id', 'fulfillment_status'] as const
 
-/** Newest first: negative if `a` stands before `b`. */
-function compareKeys(a: Key, b: Key): number {
-  for (const [index, mine] of a.entries()) {
-    const other = b[index] ?? ''
-    if (mine !== other) return mine > other ? -1 : 1
-  }
-  return 0
+function isMatch(row: OwnedEntitlement, filter: EntitlementFilter): boolean {
+  return FILTERED.every(name => filter[name] === undefined || filter[name] === row[name])
 }

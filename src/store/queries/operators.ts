@@ -19,5 +19,6 @@ export const operatorQueries = (db: Database) => ({
       where: [],
       order: BY_NAME,
       window,
+      keyOf: operatorKey,
     }),
 })

@@ -2,20 +2,22 @@ import type { Page, Window } from '../../contract/page.ts'
 import type { Eventual } from '../../kit/eventual.ts'
 import type { Database } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
-import { inOrderOf, keysetPage } from '../keyset.ts'
-import { limitedTo, type Sql, sql } from '../sql/tag.ts'
+import { inOrderOf, pickedPage } from '../keyset.ts'
+import { limitedTo, type Sql, sql, verbatim } from '../sql/tag.ts'
 
 type LiveRow = Omit<LiveStream, 'tags' | 'is_mature'> & { tags: string; is_mature: number }
 
 /** Live streams as the directory shows them, for those rows of `streams s` that the condition admits. */
 export async function liveStreams(db: Database, where: Sql): Promise<LiveStream[]> {
-  return (await db.all<LiveRow>(sql`${liveColumns} where ${where}`)).map(readLive)
+  return (await db.all<LiveRow>(sql`${liveFrom(verbatim('streams'))} where ${where}`)).map(readLive)
 }
 
-const liveColumns = sql`select s.id, s.user_id, u.login as user_login, u.display_name as user_name,
+const liveFrom = (
+  streams: Sql,
+) => sql`select s.id, s.user_id, u.login as user_login, u.display_name as user_name,
     coalesce(c.game_id, '') as game_id, coalesce(g.name, '') as game_name, c.title, s.viewer_count,
     s.started_at, c.language, c.tags, c.is_mature
-  from streams s
+  from ${streams} s
   join users u on u.id = s.user_id
   join channels c on c.user_id = s.user_id
   left join games g on g.id = c.game_id`
@@ -26,7 +28,7 @@ function readLive(row: LiveRow): LiveStream {
 
 /** By channel and not by viewers: that order stands still, and an operator's walk sees every stream that lasts. */
 export const streamKey = (row: LiveStream) => [row.user_id]
-const byChannel = inOrderOf('s.user_id')
+const byChannel = inOrderOf('user_id')
 
 export const streamQueries = (db: Database) => ({
   live: () => liveStreams(db, sql`1 = 1`),
@@ -34,11 +36,15 @@ export const streamQueries = (db: Database) => ({
     { game_id }: { readonly game_id?: string | undefined },
     window: Window,
   ): Promise<Page<LiveStream>> => {
-    const page = await keysetPage<LiveRow>(db, {
-      select: liveColumns,
-      where: game_id === undefined ? [] : [sql`c.game_id = ${game_id}`],
+    // Those who are live are far fewer than those who ever played a game.
+    const page = await pickedPage<LiveRow>(db, {
+      select: sql`select id, user_id, started_at, viewer_count from streams`,
+      around: page => sql`${liveFrom(sql`(${page})`)} order by s.user_id`,
+      where: [],
       order: byChannel,
       window,
+      keyOf: row => [row.user_id],
+      keeps: row => game_id === undefined || row.game_id === game_id,
     })
     return { ...page, rows: page.rows.map(readLive) }
   },

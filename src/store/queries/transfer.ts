@@ -1,4 +1,5 @@
 import type { Key } from '../../contract/page.ts'
+import { FULFILLMENT_STATUSES } from '../../contract/resources/entitlement.ts'
 import {
   referencesOf,
   TRANSFER_TYPES,
@@ -8,10 +9,20 @@ import {
 import type { Database } from '../database.ts'
 import { inOrderOf, keysetPage } from '../keyset.ts'
 import { isOneOf, type Sql, sql, tableOf, verbatim } from '../sql/tag.ts'
+import { ofAllWithStatus } from './entitlements.ts'
 import { clientFlags } from './world.ts'
 
-/** What is read of each type for an export, and by what it is ordered: keys that never change and that an index serves. */
-const LISTS: Readonly<Record<TransferType, { readonly select: Sql; readonly key: readonly string[] }>> = {
+/**
+ * What is read of each type for an export, and by what it is ordered: keys that never change and that an index serves, or
+ * serves for each of its ranges.
+ */
+interface ExportedList {
+  readonly select: Sql
+  readonly key: readonly string[]
+  readonly ranges?: readonly Sql[]
+}
+
+const LISTS: Readonly<Record<TransferType, ExportedList>> = {
   organization: { select: sql`select id, name from organizations`, key: ['id'] },
   user: {
     select: sql`select id, login, display_name, created_at, password_hash,
@@ -54,6 +65,7 @@ const LISTS: Readonly<Record<TransferType, { readonly select: Sql; readonly key:
         (select 1 from users u where u.id = entitlements.user_id) as has_user
       from entitlements`,
     key: ['timestamp', 'id'],
+    ranges: FULFILLMENT_STATUSES.map(ofAllWithStatus),
   },
 }
 
@@ -68,16 +80,18 @@ export async function* allOfType(
   type: TransferType,
   atOnce: number,
 ): AsyncGenerator<readonly StoredRow[]> {
-  const { select, key } = LISTS[type]
+  const { select, key, ranges } = LISTS[type]
+  const keyOf = (row: StoredRow): Key => key.map(column => row[column] as string | number)
   const order = ORDERS.get(type)
   let from: Key | undefined
   for (let more = order !== undefined; more && order !== undefined; ) {
     const window = { first: atOnce, direction: 'forward' as const, ...(from && { from }) }
-    const page = await keysetPage<StoredRow>(db, { select, where: [], order, window })
+    const list = { select, where: [], ...(ranges && { ranges }), order, window, keyOf }
+    const page = await keysetPage<StoredRow>(db, list)
     const last = page.rows.at(-1)
     if (last === undefined) return
     yield page.rows
-    from = key.map(column => last[column] as string | number)
+    from = keyOf(last)
     more = page.more
   }
 }

@@ -4,7 +4,7 @@ import type { Video as ListedVideo } from '../../contract/resources/video.ts'
 import type { Eventual } from '../../kit/eventual.ts'
 import type { Database } from '../database.ts'
 import { inOrderOf, keysetPage } from '../keyset.ts'
-import { sql } from '../sql/tag.ts'
+import { type Sql, sql, verbatim } from '../sql/tag.ts'
 
 /** A video and whose it is. */
 export interface Video {
@@ -26,16 +26,18 @@ type StoredVideo = Omit<VideoRow, 'marker_count' | 'is_live'> & {
   is_live: number | null
 }
 
-const listedColumns = sql`select v.id, v.user_id, u.login as user_login, u.display_name as user_name, v.created_at,
+const listedFrom = (
+  videos: Sql,
+) => sql`select v.id, v.user_id, u.login as user_login, u.display_name as user_name, v.created_at,
     v.ended_at, (select count(*) from markers m where m.video_id = v.id) as marker_count,
     (select 1 from streams s where s.video_id = v.id) as is_live
-  from videos v join users u on u.id = v.user_id`
+  from ${videos} v join users u on u.id = v.user_id`
 const readVideo = (row: StoredVideo): VideoRow => ({
   ...row,
   marker_count: Number(row.marker_count),
   is_live: row.is_live === 1,
 })
-const inOrder = inOrderOf('v.created_at', 'v.id')
+const inOrder = inOrderOf('created_at', 'id')
 export const videoKey = (row: Pick<ListedVideo, 'created_at' | 'id'>) => [row.created_at, row.id]
 
 export const videoQueries = (db: Database) => ({
@@ -52,7 +54,7 @@ export const videoQueries = (db: Database) => ({
 
   /** As an operator sees it. */
   inFull: async (id: string): Promise<VideoRow | undefined> => {
-    const row = await db.get<StoredVideo>(sql`${listedColumns} where v.id = ${id}`)
+    const row = await db.get<StoredVideo>(sql`${listedFrom(verbatim('videos'))} where v.id = ${id}`)
     return row && readVideo(row)
   },
 
@@ -62,11 +64,13 @@ export const videoQueries = (db: Database) => ({
     window: Window,
   ): Promise<Page<VideoRow>> => {
     const page = await keysetPage<StoredVideo>(db, {
-      select: listedColumns,
-      where: filter.user_id === undefined ? [] : [sql`v.user_id = ${filter.user_id}`],
+      select: sql`select id, user_id, created_at, ended_at from videos`,
+      where: filter.user_id === undefined ? [] : [sql`user_id = ${filter.user_id}`],
+      around: page => sql`${listedFrom(sql`(${page})`)} order by v.created_at desc, v.id desc`,
       order: inOrder,
       descending: true,
       window,
+      keyOf: videoKey,
     })
     return { ...page, rows: page.rows.map(readVideo) }
   },
@@ -83,5 +87,6 @@ export const markerQueries = (db: Database) => ({
       where: [sql`video_id = ${video_id}`],
       order: byPosition,
       window,
+      keyOf: markerKey,
     }),
 })

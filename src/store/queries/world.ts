@@ -2,13 +2,12 @@ import type { Page, Window } from '../../contract/page.ts'
 import type { Benefit, Channel, Client, Game, Organization, User } from '../../contract/resources/world.ts'
 import type { Eventual } from '../../kit/eventual.ts'
 import type { Database } from '../database.ts'
-import { inOrderOf, keysetPage } from '../keyset.ts'
+import { BY_NUMBER, inOrderOf, keysetPage, pickedPage } from '../keyset.ts'
 import { type Sql, sql, verbatim } from '../sql/tag.ts'
 
-/** Decimal ids are ordered as numbers: the shorter is the smaller. */
-const BY_NUMBER = inOrderOf('length(id)', 'id')
 const BY_ID = inOrderOf('id')
 
+/** The key of `BY_NUMBER`. */
 export const decimalKey = (row: { readonly id: string }) => [row.id.length, row.id]
 export const idKey = (row: { readonly id: string }) => [row.id]
 
@@ -18,11 +17,18 @@ export const userQueries = (db: Database) => ({
   find: (id: string) => db.get<User>(sql`${userColumns} where id = ${id}`),
   withLogin: (login: string) => db.get<User>(sql`${userColumns} where login = ${login.toLowerCase()}`),
   page: (window: Window): Eventual<Page<User>> =>
-    keysetPage<User>(db, { select: userColumns, where: [], order: BY_NUMBER, window }),
+    keysetPage<User>(db, {
+      select: userColumns,
+      where: [],
+      order: BY_NUMBER,
+      window,
+      keyOf: decimalKey,
+    }),
 })
 
-/** The users on one side of a relation `r`, in the order of their ids as text: that is the order of its index. */
-const peopleColumns = sql`select u.id, u.login, u.display_name, u.created_at`
+/** The users on one side of a relation, in the order of their ids as text: that is the order of its index. */
+const peopleOf = (page: Sql) => sql`select u.id, u.login, u.display_name, u.created_at
+  from (${page}) r join users u on u.id = r.id order by r.id`
 
 const organizationColumns = sql`select id, name from organizations`
 
@@ -34,13 +40,16 @@ export const organizationQueries = (db: Database) => ({
       where: called(filter),
       order: BY_ID,
       window,
+      keyOf: idKey,
     }),
   members: (organization_id: string, window: Window): Eventual<Page<User>> =>
     keysetPage<User>(db, {
-      select: sql`${peopleColumns} from members r join users u on u.id = r.user_id`,
-      where: [sql`r.organization_id = ${organization_id.toLowerCase()}`],
-      order: inOrderOf('r.user_id'),
+      select: sql`select user_id as id from members`,
+      around: peopleOf,
+      where: [sql`organization_id = ${organization_id.toLowerCase()}`],
+      order: inOrderOf('user_id'),
       window,
+      keyOf: idKey,
     }),
 })
 
@@ -50,13 +59,14 @@ interface Owners {
   readonly owner_user_id?: string | undefined
 }
 
-function belongingTo({ organization_id, game_id, owner_user_id }: Owners): Sql[] {
-  const where: Sql[] = []
-  if (organization_id !== undefined) where.push(sql`organization_id = ${organization_id.toLowerCase()}`)
-  if (game_id !== undefined) where.push(sql`game_id = ${game_id}`)
-  if (owner_user_id !== undefined) where.push(sql`owner_user_id = ${owner_user_id}`)
-  return where
-}
+const ofOrganization = ({ organization_id }: Owners): Sql[] =>
+  organization_id === undefined ? [] : [sql`organization_id = ${organization_id.toLowerCase()}`]
+
+/** For a list that is short already by what else is asked of it. */
+const isOfOrganization =
+  ({ organization_id }: Owners) =>
+  (row: { readonly organization_id: string | null }): boolean =>
+    organization_id === undefined || row.organization_id === organization_id.toLowerCase()
 
 const called = ({ name }: { readonly name?: string | undefined }): Sql[] =>
   name === undefined ? [] : [sql`name = ${name}`]
@@ -69,11 +79,13 @@ export const gameQueries = (db: Database) => ({
     filter: Pick<Owners, 'organization_id'> & { readonly name?: string | undefined },
     window: Window,
   ): Eventual<Page<Game>> =>
-    keysetPage<Game>(db, {
+    pickedPage<Game>(db, {
       select: gameColumns,
-      where: [...belongingTo(filter), ...called(filter)],
+      where: filter.name === undefined ? ofOrganization(filter) : called(filter),
       order: BY_NUMBER,
       window,
+      keyOf: decimalKey,
+      keeps: isOfOrganization(filter),
     }),
 })
 
@@ -82,11 +94,13 @@ const benefitColumns = sql`select id, name, organization_id, game_id from benefi
 export const benefitQueries = (db: Database) => ({
   find: (id: string) => db.get<Benefit>(sql`${benefitColumns} where id = ${id.toLowerCase()}`),
   page: (filter: Pick<Owners, 'organization_id' | 'game_id'>, window: Window): Eventual<Page<Benefit>> =>
-    keysetPage<Benefit>(db, {
+    pickedPage<Benefit>(db, {
       select: benefitColumns,
-      where: belongingTo(filter),
+      where: filter.game_id === undefined ? ofOrganization(filter) : [sql`game_id = ${filter.game_id}`],
       order: BY_ID,
       window,
+      keyOf: idKey,
+      keeps: isOfOrganization(filter),
     }),
 })
 
@@ -138,11 +152,16 @@ export const clientQueries = (db: Database) => ({
     filter: Pick<Owners, 'organization_id' | 'owner_user_id'>,
     window: Window,
   ): Promise<Page<Client>> => {
-    const page = await keysetPage<ClientRow>(db, {
+    const page = await pickedPage<ClientRow>(db, {
       select: clientColumns,
-      where: belongingTo(filter),
+      where:
+        filter.owner_user_id === undefined
+          ? ofOrganization(filter)
+          : [sql`owner_user_id = ${filter.owner_user_id}`],
       order: BY_ID,
       window,
+      keyOf: idKey,
+      keeps: isOfOrganization(filter),
     })
     return { ...page, rows: page.rows.map(readClient) }
   },
@@ -170,17 +189,21 @@ export const channelQueries = (db: Database) => ({
   },
   editors: (user_id: string, window: Window): Eventual<Page<User>> =>
     keysetPage<User>(db, {
-      select: sql`${peopleColumns} from editors r join users u on u.id = r.editor_id`,
-      where: [sql`r.user_id = ${user_id}`],
-      order: inOrderOf('r.editor_id'),
+      select: sql`select editor_id as id from editors`,
+      around: peopleOf,
+      where: [sql`user_id = ${user_id}`],
+      order: inOrderOf('editor_id'),
       window,
+      keyOf: idKey,
     }),
   followed: (user_id: string, window: Window): Eventual<Page<User>> =>
     keysetPage<User>(db, {
-      select: sql`${peopleColumns} from follows r join users u on u.id = r.broadcaster_id`,
-      where: [sql`r.user_id = ${user_id}`],
-      order: inOrderOf('r.broadcaster_id'),
+      select: sql`select broadcaster_id as id from follows`,
+      around: peopleOf,
+      where: [sql`user_id = ${user_id}`],
+      order: inOrderOf('broadcaster_id'),
       window,
+      keyOf: idKey,
     }),
   hasEditor: async (user_id: string, editor_id: string): Promise<boolean> =>
     (await db.get(

@@ -1,4 +1,4 @@
-import { type Flavor, sql, verbatim } from './tag.ts'
+import { type Flavor, joined, sql, verbatim } from './tag.ts'
 
 export const sqliteFlavor: Flavor = {
   name: 'sqlite',
@@ -7,6 +7,8 @@ export const sqliteFlavor: Flavor = {
   lockRows: '',
   clock: `cast(unixepoch('subsec') * 1000 as integer)`,
   isOneOf: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values)}))`,
+  // It goes through them side by side.
+  merged: (branches, tail) => sql`${joined(branches, ' union all ')}${tail}`,
   table: (rows, columns) =>
     sql`(select ${verbatim(columns.map(name => `cast(value ->> '${name}' as text) as ${name}`).join(', '))} from json_each(${JSON.stringify(rows)}))`,
 }
@@ -19,6 +21,12 @@ export const postgresFlavor: Flavor = {
   lockRows: ' for no key update',
   clock: 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)',
   isOneOf: (column, values) => sql`${column} = any(cast(cast(${arrayLiteral(values)} as text) as text[]))`,
+  // It would read and sort all of each, unless each has a limit of its own.
+  merged: (branches, tail) =>
+    sql`${joined(
+      branches.map(branch => sql`(${branch}${tail})`),
+      ' union all ',
+    )}${tail}`,
   table: (rows, columns) =>
     sql`(select ${verbatim(columns.map(name => `item ->> '${name}' as ${name}`).join(', '))} from json_array_elements(cast(cast(${JSON.stringify(rows)} as text) as json)) as item)`,
 }

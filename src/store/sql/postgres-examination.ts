@@ -1,4 +1,6 @@
 import { SQL } from 'bun'
+import { postgresSchema } from './postgres-migrate.ts'
+import type { SchemaState } from './schema-state.ts'
 
 /** What a PostgreSQL server says about itself, as far as it matters to us. */
 export interface PostgresState {
@@ -11,8 +13,7 @@ export interface PostgresState {
   readonly maxConnections: number
   /** Its clock, in milliseconds since 1970. */
   readonly clock: number
-  /** 0 where nobody has made one yet. */
-  readonly schema: number
+  readonly schema: SchemaState
   readonly streamKeysByMasterKey: ReadonlyMap<string, number>
 }
 
@@ -43,9 +44,6 @@ async function ask(client: SQL): Promise<PostgresState> {
        (extract(epoch from clock_timestamp()) * 1000)::float8 as clock,
        to_regclass('stream_keys') is not null as has_schema`,
   )
-  const [schema] = row.has_schema
-    ? await client.unsafe('select max(version) as version from schema_versions')
-    : []
   const keys: { id: string; count: number }[] = row.has_schema
     ? await client.unsafe('select key_id as id, count(*)::int as count from stream_keys group by key_id')
     : []
@@ -58,7 +56,7 @@ async function ask(client: SQL): Promise<PostgresState> {
     standbysInStep: row.standbys,
     maxConnections: row.connections,
     clock: Number(row.clock),
-    schema: schema?.version ?? 0,
+    schema: await postgresSchema(client),
     streamKeysByMasterKey: new Map(keys.map(({ id, count }) => [id, count])),
   }
 }

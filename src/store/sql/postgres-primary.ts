@@ -52,8 +52,8 @@ export interface Pools {
   readonly reserved: ConnectionPool
   /** One connection for leases of rate limits, so that many callers keep no write waiting. */
   readonly leasing: ConnectionPool
-  /** One connection more, for reading that takes long; whoever asks for it closes it. */
-  connectAside(): SQL
+  /** One connection more, for work that takes long; whoever asks for it closes it. Unless told, it is for reading. */
+  connectAside(session?: Readonly<Record<string, number>>): SQL
 }
 
 export class Primary {
@@ -237,7 +237,7 @@ export class Primary {
         isSpare: true,
         work: 'writes',
       }),
-      connectAside: open(reads),
+      connectAside: (session = reads) => open(session)(),
     }
     ConnectionPool.share([pools.leasing, pools.reserved, pools.writing, pools.reading])
     const prepared = pools.reading

@@ -12,7 +12,8 @@ import type { Engine } from '../store.ts'
 import { type ConnectionPool, TooManyConnections } from './connection-pool.ts'
 import { writeMilliseconds } from './deadlines.ts'
 import { postgresFlavor } from './flavors.ts'
-import { migrate, SCHEMA_VERSION } from './migrate.ts'
+import type { Migrated, SchemaOptions } from './migrate.ts'
+import { migratePostgres, postgresSchema } from './postgres-migrate.ts'
 import {
   LOCK_MILLISECONDS,
   type PoolOptions,
@@ -21,12 +22,11 @@ import {
   READ_MILLISECONDS,
 } from './postgres-primary.ts'
 import { runCommand, type Writable } from './run-command.ts'
+import { refusalToServe } from './schema-state.ts'
 import { isOneOf, render, type Sql, sql, verbatim } from './tag.ts'
 
 /** How many chains of the audit log stand for one, when so many write at once. */
 const MOST_CHAINS = 16
-/** Any number that no other program on the same database uses for its advisory locks. */
-const MIGRATION_LOCK = 7_382_945
 const TRIES = 5
 /** A commit that took longer has waited for a standby, and is made sure of. */
 const SLOW_COMMIT_MILLISECONDS = 300
@@ -43,11 +43,11 @@ type Queryable = Pick<SQL, 'unsafe'>
  * PostgreSQL: a command is a transaction on the primary, run anew when it met another one. Queries ask the primary too: a
  * standby may not have what was just acknowledged.
  */
-export async function openPostgresEngine(url: string, options: PoolOptions): Promise<Engine> {
+export async function openPostgresEngine(url: string, options: PoolOptions & SchemaOptions): Promise<Engine> {
   const primary = new Primary(hostUrls(url), options)
-  const applied = await primary
+  const schema = await primary
     .pools()
-    .then(({ writing }) => writing.run(migratePostgres))
+    .then(pools => prepareSchema(pools, options))
     .catch(async error => {
       await primary.close()
       throw translate(error)
@@ -60,7 +60,7 @@ export async function openPostgresEngine(url: string, options: PoolOptions): Pro
   }
   return {
     name: 'postgres',
-    schema: { version: SCHEMA_VERSION, applied },
+    schema,
     db: databaseOf(read => ask(pools => readInTurn(pools, read))),
     reserved: databaseOf(read => ask(pools => readReserved(pools, read))),
     snapshot: read => readInOneView(primary, read),
@@ -81,6 +81,18 @@ export async function openPostgresEngine(url: string, options: PoolOptions): Pro
     },
     close: () => primary.close(),
   }
+}
+
+/** Connections of the pools give up early; a migration takes the time that it takes. */
+async function prepareSchema(pools: Pools, { migrate, report }: SchemaOptions): Promise<Migrated> {
+  if (migrate !== false) {
+    const connect = () => pools.connectAside({ statement_timeout: 0, lock_timeout: 0 })
+    return migratePostgres(connect, report && { report })
+  }
+  const state = await pools.reading.run(postgresSchema)
+  const refusal = refusalToServe(state)
+  if (refusal !== undefined) throw refusal
+  return { version: state.version, applied: 0 }
 }
 
 /** Queries as they are put to a connection, by whoever has one. */
@@ -135,27 +147,6 @@ function measureWork(
     refused.writes,
   )
   figures.counter('strand_postgres_reruns_total', 'Transactions run anew after meeting another.', reruns)
-}
-
-/** Migrates under an advisory lock: nodes that start together do it once. */
-export async function migratePostgres(pool: SQL): Promise<number> {
-  return pool.begin(async tx => {
-    // Another node may be at it for a long time.
-    await tx.unsafe('set local lock_timeout = 0')
-    await tx.unsafe(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`)
-    return migrate(
-      {
-        execute: async statements => {
-          await tx.unsafe(statements)
-        },
-        version: async () => {
-          const [row] = await tx.unsafe('select coalesce(max(version), 0) as version from schema_versions')
-          return row.version
-        },
-      },
-      postgresFlavor,
-    )
-  })
 }
 
 /** Does the work on whichever server is the primary; where that fails as it does when it is no longer, it is looked for. */

@@ -2,31 +2,38 @@ import { statSync } from 'node:fs'
 import type { Figures } from '../../kit/figures.ts'
 import type { Database } from '../database.ts'
 import type { Engine } from '../store.ts'
-import { sqliteFlavor } from './flavors.ts'
-import { migrate, SCHEMA_VERSION } from './migrate.ts'
+import type { SchemaOptions } from './migrate.ts'
 import { openSqlite, type SqliteDatabase, sqliteDatabase, translateSqliteError } from './sqlite-connection.ts'
 import { StoreFiles } from './sqlite-files.ts'
+import { migrateSqlite, requireSchema } from './sqlite-migrate.ts'
 import { SqliteReader } from './sqlite-reader.ts'
 import { WriterQueue } from './writer-queue.ts'
 
 /** The embedded store: readers here, one writer in its thread. */
-export async function openSqliteEngine(file: string): Promise<Engine> {
-  const applied = await migrateSqlite(file)
+export async function openSqliteEngine(
+  file: string,
+  { migrate }: Pick<SchemaOptions, 'migrate'> = {},
+): Promise<Engine> {
+  const schema = migrate === false ? requireSchema(file) : await migrateSqlite(file)
   const connection = openSqlite(file, 'read')
   try {
-    return await openParts(StoreFiles.of(file, connection), sqliteDatabase(connection), applied)
+    return await openParts(StoreFiles.of(file, connection), sqliteDatabase(connection), schema)
   } catch (error) {
     connection.close()
     throw error
   }
 }
 
-async function openParts(files: StoreFiles, first: SqliteDatabase, applied: number): Promise<Engine> {
+async function openParts(
+  files: StoreFiles,
+  first: SqliteDatabase,
+  schema: Engine['schema'],
+): Promise<Engine> {
   const reader = new SqliteReader(first, () => sqliteDatabase(files.open('read')))
   const writer = await WriterQueue.start(files, () => reader.renew())
   return {
     name: 'sqlite',
-    schema: { version: SCHEMA_VERSION, applied },
+    schema,
     db: reader.db,
     snapshot: read => readInOneView(files, read),
     reserved: reader.db,
@@ -55,32 +62,6 @@ async function readInOneView<T>(files: StoreFiles, read: (db: Database) => Promi
     throw translateSqliteError(thrown)
   } finally {
     db?.close()
-  }
-}
-
-/** Migrates under SQLite's own write lock: a second program that starts meanwhile waits, and finds nothing to do. */
-export async function migrateSqlite(file: string): Promise<number> {
-  const connection = openSqlite(file, 'create')
-  try {
-    connection.run('begin immediate')
-    const applied = await migrate(
-      {
-        execute: async statements => {
-          connection.run(statements)
-        },
-        version: async () => {
-          const row = connection
-            .query('select coalesce(max(version), 0) as version from schema_versions')
-            .get()
-          return (row as { version: number }).version
-        },
-      },
-      sqliteFlavor,
-    )
-    connection.run('commit')
-    return applied
-  } finally {
-    connection.close()
   }
 }
 

@@ -37,6 +37,8 @@ export interface Flavor {
   /** Milliseconds since 1970 by the engine's own clock. */
   readonly clock: string
   isOneOf(column: Sql, values: readonly string[]): Sql
+  /** The first rows of several selects together; `tail` is the order and the limit. */
+  merged(branches: readonly Sql[], tail: Sql): Sql
   /** A table made of values: its columns are text, whatever was given. */
   table(rows: readonly Readonly<Record<string, Scalar>>[], columns: readonly string[]): Sql
 }
@@ -57,7 +59,7 @@ export function verbatim(text: string): Sql {
 const verbatims = new Map<string, Sql>()
 
 /** Pieces or values with the same few words between them. */
-export function joined(parts: readonly Part[], separator: ', ' | ' and '): Sql {
+export function joined(parts: readonly Part[], separator: ', ' | ' and ' | ' union all '): Sql {
   return new Sql(seams(separator, parts.length), parts)
 }
 
@@ -75,6 +77,13 @@ export function isOneOf(column: Sql, values: readonly string[]): Sql | Dialect {
   const [only] = values
   if (only !== undefined && values.length === 1) return sql`${column} = ${only}`
   return new Dialect(flavor => flavor.isOneOf(column, values))
+}
+
+/** The first rows of several selects together, none of which is read further than that takes. */
+export function merged(branches: readonly Sql[], tail: Sql): Sql | Dialect {
+  const [only] = branches
+  if (only !== undefined && branches.length === 1) return sql`${only}${tail}`
+  return new Dialect(flavor => flavor.merged(branches, tail))
 }
 
 export function tableOf<Row extends Readonly<Record<string, Scalar>>>(

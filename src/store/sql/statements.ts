@@ -1,0 +1,16 @@
+/** The text of a migration, taken apart. It is our own: no statement has a semicolon inside. */
+export function statementsOf(text: string): string[] {
+  return text
+    .split(';')
+    .map(statement => statement.trim())
+    .filter(statement => statement !== '')
+}
+
+/** `alter table t add column if not exists c ...`, which SQLite does not know. */
+export function addedColumn(
+  statement: string,
+): { readonly table: string; readonly column: string; readonly plain: string } | undefined {
+  const [, table, column] = /^alter table (\w+) add column if not exists (\w+)/.exec(statement) ?? []
+  if (table === undefined || column === undefined) return undefined
+  return { table, column, plain: statement.replace(' if not exists', '') }
+}

@@ -1,0 +1,364 @@
+/**
+ * Every list of the census, with every combination of its filters, goes along an index: the handlers run on a store with
+ * many rows, what they ask the store is noted, and the engine is asked how it answers that. A list that reads a whole table,
+ * sorts, or passes over rows without a bound fails.
+ */
+import { Database as Sqlite } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { SQL } from 'bun'
+import type { Operation } from '../../src/contract/operation.ts'
+import type { Key, Page, Window } from '../../src/contract/page.ts'
+import { Problem } from '../../src/contract/problem.ts'
+import { TRANSFER_TYPES } from '../../src/contract/resources/transfer.ts'
+import { Directory } from '../../src/directory/directory.ts'
+import { Followings } from '../../src/directory/followings.ts'
+import type { Caller } from '../../src/domain/caller.ts'
+import type { Call, Implementation, Rooms } from '../../src/operations/implement.ts'
+import { implementations } from '../../src/operations/index.ts'
+import type { Database } from '../../src/store/database.ts'
+import { allOfType } from '../../src/store/queries/transfer.ts'
+import { postgresFlavor, sqliteFlavor } from '../../src/store/sql/flavors.ts'
+import { render, type Sql, sql } from '../../src/store/sql/tag.ts'
+import { createStore, type Engine } from '../../src/store/store.ts'
+import { openFilled } from '../support/many-rows.ts'
+import { createStorePlace, type EngineName, engines, type StorePlace } from '../support/server.ts'
+
+const PAGE_SIZE = 20
+/** Rows that a statement may read beyond its limit: a few thousand are at times sorted rather than followed along an index. */
+const SLACK = 2000
+
+/** For each filter, by its name: values that match much and little, or together nothing. One that is not here fails the test. */
+const VALUES: Readonly<Record<string, readonly unknown[]>> = {
+  organization_id: ['o2', 'o77'],
+  user_id: ['1', '77'],
+  game_id: ['10', '77'],
+  benefit_id: ['b1', 'b77'],
+  fulfillment_status: ['CLAIMED', 'FULFILLED'],
+  id: [['e1', 'e2', 'nothing']],
+  owner_user_id: ['1', '77'],
+  name: ['Game 1', 'Organization 1', 'nothing'],
+  login: ['user1', 'nothing'],
+  video_id: ['1', '77'],
+  actor: ['operator', 'operator/night-shift'],
+  operation: ['UpdateDropsEntitlements', 'DeleteUser'],
+  subject: ['entitlements', 'entitlement/e2'],
+  since: ['2026-03-01T00:00:00Z'],
+  until: ['2026-03-02T00:00:00Z'],
+  user_login: [['user1', 'nothing']],
+  type: ['all'],
+  language: [['en']],
+}
+/** Values of path parameters that exist. */
+const PARAMS: Readonly<Record<string, string>> = { organization_id: 'o1', user_id: '1', entitlement_id: 'e2' }
+
+const CALLERS: Readonly<Record<'operator' | 'app' | 'user', Caller>> = {
+  operator: { kind: 'operator', name: null },
+  app: { kind: 'app', client_id: 'c1', organization_id: 'o2' },
+  user: { kind: 'user', client_id: 'c1', organization_id: 'o2', user_id: '1', login: 'user1', scopes: [] },
+}
+
+const lists = implementations.filter(({ operation }) => operation.page !== undefined)
+
+function callersOf({ access }: Operation): Caller[] {
+  if (access.kind === 'operator') return [CALLERS.operator]
+  return access.kind === 'token' && !access.app ? [CALLERS.user] : [CALLERS.app, CALLERS.user]
+}
+
+/** Every combination of filters and, for each, of their values. */
+function* queriesOf(operation: Operation): Generator<Readonly<Record<string, unknown>>> {
+  const filters = Object.keys(operation.query?.properties ?? {})
+  const required = operation.query?.required ?? []
+  for (let chosen = 0; chosen < 1 << filters.length; chosen++) {
+    const names = filters.filter((_, index) => (chosen >> index) % 2 === 1)
+    if (!required.every(name => names.includes(name))) continue
+    if (operation.exactlyOne && names.filter(name => operation.exactlyOne?.includes(name)).length !== 1)
+      continue
+    yield* withValues(names)
+  }
+}
+
+function* withValues([name, ...more]: readonly string[]): Generator<Readonly<Record<string, unknown>>> {
+  if (name === undefined) return yield {}
+  const values = VALUES[name]
+  if (values === undefined) throw new Error(`say in VALUES what to filter by with "${name}"`)
+  for (const rest of withValues(more)) for (const value of values) yield { [name]: value, ...rest }
+}
+
+/** A store that notes what it is asked. */
+class Noted {
+  readonly queries = new Map<string, Sql>()
+  readonly db: Database
+  readonly #engine: EngineName
+
+  constructor(db: Database, engine: EngineName) {
+    this.#engine = engine
+    this.db = {
+      all: query => this.#note(query, () => db.all(query)),
+      get: query => this.#note(query, () => db.get(query)),
+    }
+  }
+
+  /** Each text is looked at once for every combination of values; those of the same text share their plan on SQLite. */
+  #note<T>(query: Sql, ask: () => T): T {
+    const { text, values } = render(query, this.#engine === 'sqlite' ? sqliteFlavor : postgresFlavor)
+    this.queries.set(this.#engine === 'sqlite' ? text : `${text}\n${values.join('\n')}`, query)
+    return ask()
+  }
+}
+
+/** Asks for the first page and the one behind it, and where the list has it, for the one in front of that. */
+async function walk(
+  implementation: Implementation,
+  rooms: Rooms,
+  caller: Caller,
+  query: object,
+): Promise<void> {
+  const { operation } = implementation
+  const ask = async (window: Window) => {
+    let last: { from: Key; memory?: Key } | undefined
+    const paginate = <Row>(page: Page<Row>, keyOf: (row: Row) => Key, memory?: Key) => {
+      const row = page.rows.at(-1)
+      if (row !== undefined && page.more) last = { from: keyOf(row), ...(memory && { memory }) }
+      return {}
+    }
+    const params = operation.params === undefined ? {} : PARAMS
+    const call = { params, query, caller, window, paginate, body: {} } as unknown as Call<Operation>
+    try {
+      await implementation.handle(call, rooms)
+    } catch (error) {
+      // Another organization's game and the like: what was asked until then counts.
+      if (!(error instanceof Problem)) throw error
+    }
+    return last
+  }
+  const first = await ask({ first: PAGE_SIZE, direction: 'forward' })
+  if (first === undefined) return
+  await ask({ first: PAGE_SIZE, direction: 'forward', ...first })
+  if (operation.page?.before) await ask({ first: PAGE_SIZE, direction: 'backward', ...first })
+}
+
+interface Examiner {
+  /** What is wrong with how the engine answers a query; nothing if it goes along an index. */
+  faultsOf(query: Sql): Promise<string[]>
+  close(): Promise<void>
+}
+
+for (const engine of engines) {
+  describe(`lists on ${engine}`, () => {
+    let place: StorePlace
+    let opened: Engine
+    beforeAll(async () => {
+      place = await createStorePlace(engine)
+      opened = await openFilled(place)
+    })
+    afterAll(async () => {
+      await opened.close()
+      await place.remove()
+    })
+
+    const noted = () => {
+      const notes = new Noted(opened.db, engine)
+      const store = createStore({ ...opened, db: notes.db })
+      const directory = new Directory({ publicUrl: '' })
+      const rooms = {
+        store,
+        directory,
+        followings: new Followings(store, directory),
+        clock: { now: () => Date.now() },
+        publicUrl: '',
+      } as unknown as Rooms
+      return { notes, rooms }
+    }
+
+    const requireNoFaults = async (queries: Iterable<Sql>) => {
+      for (const statistics of engine === 'sqlite' ? [false, true] : [true]) {
+        const examiner = engine === 'sqlite' ? examineSqlite(place, statistics) : await examinePostgres(place)
+        try {
+          const faults: string[] = []
+          for (const query of queries) faults.push(...(await examiner.faultsOf(query)))
+          expect(faults.slice(0, 3)).toEqual([])
+        } finally {
+          await examiner.close()
+        }
+      }
+    }
+
+    for (const implementation of lists) {
+      const { operation } = implementation
+      test(`${operation.id} goes along an index with every combination of filters`, async () => {
+        const { notes, rooms } = noted()
+        let asked = 0
+        for (const caller of callersOf(operation)) {
+          for (const query of queriesOf(operation)) {
+            await walk(implementation, rooms, caller, query)
+            asked += 1
+          }
+        }
+        expect(asked).toBeGreaterThan(0)
+        await requireNoFaults(notes.queries.values())
+      })
+    }
+
+    test('an export goes along an index', async () => {
+      const { notes } = noted()
+      for (const type of TRANSFER_TYPES) {
+        let steps = 0
+        for await (const _ of allOfType(notes.db, type, PAGE_SIZE)) if (++steps === 2) break
+      }
+      await requireNoFaults(notes.queries.values())
+    })
+
+    test('a list that is picked from a long one lets others have their turn', async () => {
+      const { notes, rooms } = noted()
+      let turns = 0
+      const others = setInterval(() => {
+        turns += 1
+      }, 0)
+      const filter = { user_id: '1', organization_id: 'nothing' }
+      const page = await rooms.store.entitlements.page(filter, { first: PAGE_SIZE, direction: 'forward' })
+      clearInterval(others)
+      expect(page).toEqual({ rows: [], more: false })
+      // Some ten thousand entitlements of one user were looked at.
+      expect(turns).toBeGreaterThan(10)
+      await requireNoFaults(notes.queries.values())
+    })
+
+    test('a list that has no index is found out', async () => {
+      const { notes } = noted()
+      await notes.db.all(
+        sql`select id from entitlements where last_updated = ${'x'} limit cast(${21} as integer)`,
+      )
+      await notes.db.all(
+        sql`select id from entitlements where user_id = ${'1'} order by last_updated limit cast(${21} as integer)`,
+      )
+      await notes.db.all(
+        sql`select id from entitlements where user_id = ${'1'} and last_updated = ${'x'} order by timestamp, id limit cast(${21} as integer)`,
+      )
+      for (const query of notes.queries.values()) {
+        await expect(requireNoFaults([query])).rejects.toThrow()
+      }
+    })
+  })
+}
+
+interface Step {
+  readonly id: number
+  readonly parent: number
+  readonly detail: string
+}
+
+/**
+ * SQLite says which index it searches and by how many conditions. All conditions of a page must be among them: one that is
+ * not would be held against row after row.
+ */
+function examineSqlite(place: StorePlace, statistics: boolean): Examiner {
+  const connection = new Sqlite(`${place.folder}/strand.db`)
+  if (statistics) connection.run('analyze')
+  return {
+    faultsOf: async query => {
+      const { text, values } = render(query, sqliteFlavor)
+      const all = connection.query(`explain query plan ${text}`).all(...values) as Step[]
+      // What was cut before is not read again.
+      const cut = all.map(step => step.detail.match(/^CO-ROUTINE (\w+)$/)?.[1])
+      const steps = all.filter(step => !cut.some(name => name && step.detail === `SCAN ${name}`))
+      const faults = steps
+        .map(step => step.detail)
+        .filter(
+          step =>
+            (/^SCAN (?!found|json_each|CONSTANT)/.test(step) && !step.includes(' USING ')) ||
+            (step.includes('TEMP B-TREE') && !(TIES.test(text) && step.includes('LAST 2 TERMS'))),
+        )
+      // SQLite compiles a statement anew for each value of a bare mark behind `limit`.
+      if (/limit \?/.test(text)) faults.push('bare limit')
+      for (const driver of isPage(text) ? driversOf(steps) : []) {
+        const used = driver.match(/\((.*)\)$/)?.[1]?.split(' AND ').length ?? 0
+        const conditions = conditionsIn(text)
+        if (used !== conditions) faults.push(`of ${conditions} conditions the index takes ${used}: ${driver}`)
+      }
+      return faults.map(fault => `${fault}\n  in ${text}`)
+    },
+    close: async () => {
+      if (statistics) connection.run('drop table sqlite_stat1')
+      connection.close()
+    },
+  }
+}
+
+/** Rows of the same millisecond, which are few, are put in order without an index. */
+const TIES = /from audit|order by ended_at/
+const isPage = (text: string) => text.includes('limit cast(')
+
+/** The outermost loop of each branch of what cuts the page; what is found by its key for the rows of a page is not one. */
+function driversOf(steps: readonly Step[]): string[] {
+  const cutting = steps.filter(step => step.detail.startsWith('CO-ROUTINE'))
+  const loops = steps.filter(({ parent, detail }) => {
+    const inside = steps.find(step => step.id === parent)?.detail ?? ''
+    const cuts = cutting.length === 0 ? !inside.includes('SUBQUERY') : inside.startsWith('CO-ROUTINE')
+    return cuts && /^(SEARCH|SCAN)/.test(detail)
+  })
+  const outermost = new Map(loops.toReversed().map(step => [step.parent, step.detail]))
+  return [...outermost.values()]
+}
+
+/** How many conditions each branch of a page has. */
+function conditionsIn(text: string): number {
+  const cut = text.match(/from \((select .*limit cast\(\? as integer\))\)/s)?.[1] ?? text
+  const [branch = ''] = cut.split(' union all ')
+  const where = branch.slice(branch.lastIndexOf(' where ') + 7).split(/ (?:order by|limit) /)[0] ?? ''
+  return where.split(' and ').filter(condition => condition !== '1 = 1').length
+}
+
+interface PlanNode {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Actual Rows': number
+  readonly 'Actual Loops': number
+  readonly 'Rows Removed by Filter'?: number
+  readonly Plans?: readonly PlanNode[]
+}
+
+/** So often PostgreSQL makes a plan for the values before it thinks of one for any. */
+const CUSTOM_PLANS = 5
+
+/**
+ * PostgreSQL says how many rows it really read: with a plan for these values, and with the plan for any values that it may
+ * change to when a statement comes often.
+ */
+async function examinePostgres(place: StorePlace): Promise<Examiner> {
+  const client = new SQL(place.databaseUrl ?? '', { max: 1 })
+  const plansOf = async (query: Sql): Promise<PlanNode[]> => {
+    const { text, values } = render(query, postgresFlavor)
+    const given = values.map(value => (typeof value === 'number' ? value : `'${value}'`)).join(', ')
+    const plans: PlanNode[] = []
+    await client.unsafe(`prepare noted as ${text}`)
+    const execute = `execute noted${given && `(${given})`}`
+    for (let time = 0; time <= CUSTOM_PLANS; time++) {
+      if (time > 0 && time < CUSTOM_PLANS) await client.unsafe(execute)
+      else {
+        const [row] = await client.unsafe(`explain (analyze, timing off, format json) ${execute}`)
+        plans.push(row['QUERY PLAN'][0].Plan)
+      }
+    }
+    await client.unsafe('deallocate noted')
+    return plans
+  }
+  return {
+    // What is sorted was read before, and few rows may well be.
+    faultsOf: async query => {
+      const { text, values } = render(query, postgresFlavor)
+      const most = (isPage(text) ? Number(values.at(-1)) : 1) + SLACK
+      const plans = await plansOf(query)
+      return plans.flatMap(nodesIn).flatMap(node => {
+        const kind = node['Node Type']
+        const read = (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
+        const isTooMuch = kind.includes('Scan') && read > most
+        return isTooMuch ? [`${kind} on ${node['Relation Name']} reads ${read} rows\n  in ${text}`] : []
+      })
+    },
+    close: () => client.close(),
+  }
+}
+
+function nodesIn(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesIn)]
+}

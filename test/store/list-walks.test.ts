@@ -1,0 +1,138 @@
+/** Lists that are merged from ranges, or picked from others, show every row that matches exactly once and in order. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Key, Page, Window } from '../../src/contract/page.ts'
+import type { Eventual } from '../../src/kit/eventual.ts'
+import { auditKey } from '../../src/store/queries/audit.ts'
+import { entitlementKey } from '../../src/store/queries/entitlements.ts'
+import { streamKey } from '../../src/store/queries/streams.ts'
+import { decimalKey, idKey } from '../../src/store/queries/world.ts'
+import { sql } from '../../src/store/sql/tag.ts'
+import { createStore, type Engine } from '../../src/store/store.ts'
+import { openFilled } from '../support/many-rows.ts'
+import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
+
+type Filter = Readonly<Record<string, string | undefined>>
+type Row = Readonly<Record<string, unknown>>
+
+/** Every combination of filters, each with a common and a rare value. */
+function combinations(values: Readonly<Record<string, readonly string[]>>): Filter[] {
+  let all: Filter[] = [{}]
+  for (const [name, some] of Object.entries(values))
+    all = all.concat(all.flatMap(filter => some.map(value => ({ ...filter, [name]: value }))))
+  return all
+}
+
+async function walk<R>(
+  page: (window: Window) => Eventual<Page<R>>,
+  keyOf: (row: R) => Key,
+  first: number,
+): Promise<R[]> {
+  const rows: R[] = []
+  for (let from: Key | undefined; ; ) {
+    const found = await page({ first, direction: 'forward', ...(from && { from }) })
+    rows.push(...found.rows)
+    const last = found.rows.at(-1)
+    // A page that says there is more is full: nobody gets a short page and a cursor (D-13).
+    if (found.more) expect(found.rows.length).toBe(first)
+    if (!found.more || last === undefined) return rows
+    from = keyOf(last)
+  }
+}
+
+const matches = (row: Row, filter: Filter) =>
+  Object.entries(filter).every(([name, value]) => row[name] === value)
+
+for (const engine of engines) {
+  describe(`walks on ${engine}`, () => {
+    let place: StorePlace
+    let opened: Engine
+    beforeAll(async () => {
+      place = await createStorePlace(engine)
+      opened = await openFilled(place, 40)
+    })
+    afterAll(async () => {
+      await opened.close()
+      await place.remove()
+    })
+
+    test('entitlements, by every combination of filters', async () => {
+      const { entitlements } = createStore(opened)
+      const all = await opened.db.all<Row & { id: string }>(
+        sql`select * from entitlements order by timestamp desc, id desc`,
+      )
+      const filters = combinations({
+        organization_id: ['o2', 'o8'],
+        user_id: ['1', '8'],
+        game_id: ['10', '8'],
+        benefit_id: ['b1', 'b7'],
+        fulfillment_status: ['CLAIMED', 'FULFILLED'],
+      })
+      let found = 0
+      for (const filter of filters) {
+        const expected = all.filter(row => matches(row, filter)).map(row => row.id)
+        const walked = await walk(window => entitlements.page(filter, window), entitlementKey, 7)
+        expect(walked.map(row => row.id)).toEqual(expected)
+        found += walked.length
+      }
+      expect(found).toBeGreaterThan(all.length)
+    })
+
+    test('the audit log, by every combination of filters', async () => {
+      const { audit } = createStore(opened)
+      const all = await opened.db.all<Row & { at: string; seq: number | string }>(
+        sql`select * from audit order by at desc, chain desc, seq desc`,
+      )
+      const [since, until] = [all[400]?.at ?? '', all[50]?.at ?? '']
+      const filters = combinations({
+        actor: ['operator', 'client/c1'],
+        operation: ['UpdateDropsEntitlements', 'GrantEntitlements'],
+        subject: ['entitlements', 'entitlement/e12'],
+      })
+      for (const filter of filters) {
+        for (const times of [{}, { since }, { until }, { since, until }] as const) {
+          const expected = all.filter(
+            row =>
+              matches(row, filter) &&
+              (!('since' in times) || row.at >= since) &&
+              (!('until' in times) || row.at < until),
+          )
+          const walked = await walk(window => audit.page({ ...filter, ...times }, window), auditKey, 9)
+          expect(walked.map(row => row.seq)).toEqual(expected.map(row => Number(row.seq)))
+        }
+      }
+    })
+
+    test('everything else that is filtered', async () => {
+      const { users, games, organizations, benefits, clients, streams } = createStore(opened)
+      const byNumber = (a: { id: string }, b: { id: string }) => Number(a.id) - Number(b.id)
+      const people = await opened.db.all<{ id: string }>(sql`select id from users`)
+      const walked = await walk(window => users.page(window), decimalKey, 30)
+      expect(walked.map(user => user.id)).toEqual(people.toSorted(byNumber).map(user => user.id))
+
+      const named = { name: ['Game 1', 'Game 8'], organization_id: ['o1', 'o8'] }
+      const owned = { organization_id: ['o2', 'o8'], game_id: ['1', '8'] }
+      const held = { organization_id: ['o1', 'o8'], owner_user_id: ['1', '8'] }
+      await compare(combinations(named), filter => walk(window => games.page(filter, window), decimalKey, 6))
+      await compare(combinations({ name: ['Organization 1'] }), filter =>
+        walk(window => organizations.page(filter, window), idKey, 6),
+      )
+      await compare(combinations(owned), filter => walk(window => benefits.page(filter, window), idKey, 6))
+      await compare(combinations(held), filter => walk(window => clients.page(filter, window), idKey, 6))
+      await compare(combinations({ game_id: ['1', '8'] }), filter =>
+        walk(window => streams.page(filter, window), streamKey, 6),
+      )
+    })
+
+    /** A filtered list is the whole list without what does not match. */
+    async function compare(
+      filters: readonly Filter[],
+      list: (filter: Filter) => Promise<Row[]>,
+    ): Promise<void> {
+      const all = await list({})
+      expect(all.length).toBeGreaterThan(100)
+      for (const filter of filters) {
+        expect(await list(filter)).toEqual(all.filter(row => matches(row, filter)))
+      }
+    }
+  })
+}

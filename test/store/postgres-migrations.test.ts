@@ -1,0 +1,191 @@
+/** How a PostgreSQL that is in use is migrated: in steps that give up their turn, go on after an interruption, and say so. */
+import { afterEach, describe, expect, test } from 'bun:test'
+import { SQL } from 'bun'
+import { postgresFlavor } from '../../src/store/sql/flavors.ts'
+import { type Migration, migrations } from '../../src/store/sql/migrations/index.ts'
+import { MigrationStalled, migratePostgres } from '../../src/store/sql/postgres-migrate.ts'
+import { stepsOf } from '../../src/store/sql/postgres-steps.ts'
+import { statementsOf } from '../../src/store/sql/statements.ts'
+import { nextMigration } from '../support/next-migration.ts'
+import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
+
+describe('the steps of a migration', () => {
+  test('keep together what changes tables, and take indexes of tables in use out of it', () => {
+    const text = `
+      create table if not exists notes (id text primary key, word text);
+      create index if not exists notes_by_word on notes (word);
+      alter table users add column if not exists note text;
+      create index if not exists users_by_note
+        on users (note);
+      create unique index if not exists users_by_word on users (word);
+      drop index if exists users_by_number;
+      update users set note = '';
+    `
+    expect(stepsOf(text)).toEqual([
+      {
+        kind: 'transaction',
+        statements: [
+          'create table if not exists notes (id text primary key, word text)',
+          'create index if not exists notes_by_word on notes (word)',
+          'alter table users add column if not exists note text',
+        ],
+      },
+      {
+        kind: 'build',
+        index: 'users_by_note',
+        statement: 'create index concurrently if not exists users_by_note\n        on users (note)',
+      },
+      {
+        kind: 'build',
+        index: 'users_by_word',
+        statement: 'create unique index concurrently if not exists users_by_word on users (word)',
+      },
+      {
+        kind: 'drop',
+        index: 'users_by_number',
+        statement: 'drop index concurrently if exists users_by_number',
+      },
+      { kind: 'transaction', statements: ["update users set note = ''"] },
+    ])
+  })
+
+  test('of every migration are understood: each statement may run again, and no index is missed', () => {
+    for (const { text } of migrations) {
+      const rendered = text(postgresFlavor)
+      for (const statement of statementsOf(rendered)) {
+        if (/^(create|drop|alter)/.test(statement)) expect(statement).toMatch(/ if (not )?exists /)
+      }
+      const made = new Set(
+        [...rendered.matchAll(/create table if not exists (\w+)/g)].map(([, name]) => name),
+      )
+      const inUse = [...rendered.matchAll(/create (?:unique )?index if not exists (\w+)\s+on (\w+)/g)]
+        .filter(([, , table]) => !made.has(table))
+        .map(([, name]) => name)
+      const built = stepsOf(rendered).flatMap(step => (step.kind === 'build' ? [step.index] : []))
+      expect(built).toEqual(inUse as string[])
+    }
+  })
+})
+
+describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () => {
+  let place: StorePlace | undefined
+  const clients: SQL[] = []
+  const lines: string[] = []
+  const connect = () => {
+    const client = new SQL(place?.databaseUrl ?? '', { max: 1 })
+    clients.push(client)
+    return client
+  }
+  const migrate = (next: Migration = nextMigration, patience = 60_000) =>
+    migratePostgres(connect, {
+      migrations: [...migrations, next],
+      report: line => lines.push(line),
+      patience,
+    })
+  const use = async () => {
+    place = await createStorePlace('postgres')
+    return connect()
+  }
+  afterEach(async () => {
+    for (const client of clients.splice(0)) await client.close({ timeout: 0 }).catch(() => undefined)
+    lines.length = 0
+    await place?.remove()
+    place = undefined
+  })
+  /** A transaction that stays open behind its one statement until it is told to end. */
+  const leaveOpen = async (statement: string, mode = 'read write') => {
+    const client = connect()
+    const letGo = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    const ended = client.begin(mode, async tx => {
+      await tx.unsafe(statement)
+      held.resolve()
+      await letGo.promise
+    })
+    await held.promise
+    return async () => {
+      letGo.resolve()
+      await ended
+    }
+  }
+  const until = async (look: () => Promise<unknown> | unknown) => {
+    while (!(await look())) await Bun.sleep(10)
+  }
+  const indexIn = async (client: SQL): Promise<{ valid: boolean } | undefined> => {
+    const [index] = await client.unsafe(
+      "select indisvalid as valid from pg_index where indexrelid = to_regclass('entitlements_by_note')",
+    )
+    return index
+  }
+
+  test('that was interrupted goes on where it was, and builds a half-built index again', async () => {
+    const client = await use()
+    // A view from before: a column can be added beside it, but an index is finished only when it has ended.
+    const end = await leaveOpen('select 1 from users', 'isolation level repeatable read')
+    const interrupted = migrate().catch((error: Error) => error)
+    await until(async () => (await indexIn(client))?.valid === false)
+    await client.unsafe(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where query like 'create index concurrently%' and datname = current_database()`,
+    )
+    expect(await interrupted).toBeInstanceOf(Error)
+    await end()
+    expect(await indexIn(client)).toMatchObject({ valid: false })
+
+    lines.length = 0
+    expect(await migrate()).toEqual({ version: migrations.length + 1, applied: 1 })
+    expect(lines[0]).toContain('step 2 of 2')
+    expect(lines[1]).toContain('dropping what an interrupted attempt has left behind')
+    expect(await indexIn(client)).toMatchObject({ valid: true })
+    expect([...(await client.unsafe('select * from schema_progress'))]).toEqual([])
+  })
+
+  test('that cannot get its lock in time says who holds it, and is possible later', async () => {
+    const client = await use()
+    const end = await leaveOpen('lock table entitlements in row exclusive mode')
+    const stalled = await migrate(nextMigration, 1500).catch((error: Error) => error)
+    expect(stalled).toBeInstanceOf(MigrationStalled)
+    expect((stalled as Error).message).toMatch(
+      /^migration \d+, step 1 of 2 \(alter table .*\) was not possible in time: process \d+ \(.*\) has had a transaction open for \d+ s\. End it/,
+    )
+    expect(lines.some(line => line.includes('trying again in 0.5 s'))).toBe(true)
+    // It did not stay in the way of others.
+    await client.unsafe("update entitlements set last_updated = 'x'")
+    await end()
+    expect(await migrate()).toEqual({ version: migrations.length + 1, applied: 1 })
+  })
+
+  test('that waits too long for an index is cancelled, and says for whom it has waited', async () => {
+    const client = await use()
+    const end = await leaveOpen('select 1 from users', 'isolation level repeatable read')
+    const stalled = await migrate(nextMigration, 7000).catch((error: Error) => error)
+    expect(stalled).toBeInstanceOf(MigrationStalled)
+    expect((stalled as Error).message).toContain('step 2 of 2 (build index entitlements_by_note)')
+    expect(lines.some(line => /waiting for old snapshots; process \d+/.test(line))).toBe(true)
+    await end()
+    expect(await migrate()).toEqual({ version: migrations.length + 1, applied: 1 })
+    expect(await indexIn(client)).toMatchObject({ valid: true })
+  })
+
+  test('that ends in a mistake of its own says so at once, and keeps what was done', async () => {
+    const client = await use()
+    const text = () => `${nextMigration.text(postgresFlavor)}; update nowhere set nothing = 1;`
+    await expect(migrate({ additive: true, text })).rejects.toThrow('nowhere')
+    expect([...(await client.unsafe('select steps from schema_progress'))]).toEqual([{ steps: 2 }])
+    // Another text is another migration, and begins at its beginning.
+    expect(await migrate()).toEqual({ version: migrations.length + 1, applied: 1 })
+    expect(lines.filter(line => line.includes('step 1 of 2'))).toHaveLength(1)
+  })
+
+  test('is waited for by others, who say so and find nothing to do', async () => {
+    await use()
+    const end = await leaveOpen('lock table entitlements in row exclusive mode')
+    const first = migrate()
+    await until(() => lines.some(line => line.includes('trying again')))
+    const second = migrate()
+    await until(() => lines.includes('another process is migrating the store: waiting for it'))
+    await end()
+    expect(await first).toEqual({ version: migrations.length + 1, applied: 1 })
+    expect(await second).toEqual({ version: migrations.length + 1, applied: 0 })
+  })
+})
