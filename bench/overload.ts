@@ -20,13 +20,32 @@ import { type BenchWorld, makeWorld, secondsToMake } from './world.ts'
 const CONNECTIONS = [32, 1500, 4000]
 const LOOK_MILLISECONDS = 200
 const LOOK_PATIENCE_MILLISECONDS = 2000
-const SETTINGS = {
-  'limits off': {},
-  'default settings': { STRAND_RATE_APP: '', STRAND_RATE_USER: '', STRAND_RATE_ANONYMOUS: '' },
-} as const
+
+/** The limits let one application ask 13 times a second: what many callers ask is measured with them, and the rest without. */
+const LOADS: readonly OverloadLoad[] = [
+  {
+    work: 'GetDropsEntitlements, pages of 100, without rate limits',
+    settings: {},
+    requestsOf: ({ appToken }) => [
+      { path: '/helix/entitlements/drops?first=100&fulfillment_status=CLAIMED', token: appToken },
+    ],
+  },
+  {
+    work: 'GetStreamMarkers of many callers, with default settings',
+    settings: { STRAND_RATE_APP: '', STRAND_RATE_USER: '', STRAND_RATE_ANONYMOUS: '' },
+    requestsOf: ({ callers }) =>
+      callers.map(({ id, token }) => ({ path: `/helix/streams/markers?user_id=${id}`, token })),
+  },
+]
+
+interface OverloadLoad {
+  readonly work: string
+  readonly settings: Readonly<Record<string, string>>
+  requestsOf(world: BenchWorld): readonly BenchRequest[]
+}
 
 interface OverloadLine {
-  readonly settings: string
+  readonly work: string
   readonly connections: number
   readonly answeredPerSecond: number
   readonly refusedPerSecond: number
@@ -62,21 +81,19 @@ export async function runOverload(plan: OverloadPlan, children: Children, folder
           await copyWorld(found.world.storeFile, postgres.url)
         },
       },
-      ...Object.entries(SETTINGS).map(([settings, environment]) => ({
-        name: settings,
+      ...LOADS.map(({ work, settings, requestsOf }, index) => ({
+        name: work,
         seconds: CONNECTIONS.length * (plan.seconds + 5),
         run: async () => {
-          const data = join(folder, settings.replace(' ', '-'))
+          if (found.world === undefined) throw new Error('an earlier step made it')
+          const data = join(folder, `node-${index}`)
           mkdirSync(data)
-          const strand = await children.startStrand(data, found.world?.secrets, found.url, environment)
-          const requests = (found.world?.callers ?? []).map(({ id, token }) => ({
-            path: `/helix/streams/markers?user_id=${id}`,
-            token,
-          }))
+          const strand = await children.startStrand(data, found.world.secrets, found.url, settings)
+          const requests = requestsOf(found.world)
           try {
             for (const connections of CONNECTIONS) {
               const load = { connections, seconds: plan.seconds, requests }
-              lines.push({ settings, connections, ...(await overload(children, folder, strand, load)) })
+              lines.push({ work, connections, ...(await overload(children, folder, strand, load)) })
             }
           } finally {
             await strand.stop()
@@ -88,7 +105,7 @@ export async function runOverload(plan: OverloadPlan, children: Children, folder
     await found.stop?.()
   }
   const around = await circumstances(children)
-  const what = `GetStreamMarkers of ${found.world?.callers.length} callers against one node on PostgreSQL, ${plan.seconds} s each`
+  const what = `one node on PostgreSQL, ${plan.seconds} s each`
   console.log(`${inWords(around, what)}\n\n${table(lines)}`)
   keepResults({ '-overload.json': `${JSON.stringify({ ...around, lines }, null, 2)}\n` })
 }
@@ -98,7 +115,7 @@ async function overload(
   folder: string,
   strand: Served,
   load: { connections: number; seconds: number; requests: readonly BenchRequest[] },
-): Promise<Omit<OverloadLine, 'settings' | 'connections'>> {
+): Promise<Omit<OverloadLine, 'work' | 'connections'>> {
   const usedBefore = processorSecondsOf(strand.pid)
   const wrk = ['wrk', '-t1', `-c${load.connections}`, `-d${load.seconds}s`, '--timeout', '10s']
   const running = children.output(LOAD_CORE, [...wrk, ...requestArguments(folder, strand.url, load.requests)])
@@ -152,11 +169,11 @@ function table(lines: readonly OverloadLine[]): string {
   const looks = ({ asked, good, slowestMilliseconds }: Looks) =>
     `${good} of ${asked}, slowest ${whole(slowestMilliseconds)} ms`
   return [
-    '| Settings | Connections | Answered/s | Refused/s | Timed out | Cores of the server | /readyz 200 | Directory 200 |',
+    '| Work | Connections | Answered/s | Refused/s | Timed out | Cores of the server | /readyz 200 | Directory 200 |',
     '| --- | --- | --- | --- | --- | --- | --- | --- |',
     ...lines.map(
       line =>
-        `| ${line.settings} | ${whole(line.connections)} | **${whole(line.answeredPerSecond)}** | ${whole(line.refusedPerSecond)} | ${line.timedOut} | ${line.processor.toFixed(2)} | ${looks(line.ready)} | ${looks(line.directory)} |`,
+        `| ${line.work} | ${whole(line.connections)} | **${whole(line.answeredPerSecond)}** | ${whole(line.refusedPerSecond)} | ${line.timedOut} | ${line.processor.toFixed(2)} | ${looks(line.ready)} | ${looks(line.directory)} |`,
     ),
     '',
   ].join('\n')
