@@ -15,7 +15,7 @@ import { createOperator, deleteOperator } from './operators.ts'
 import { deleteMember, deleteOrganization, putMember, putOrganization } from './organizations.ts'
 import { changePassword, endSession, keepSession, startSession } from './sessions.ts'
 import { giveBack, leasePoints, takeFromAll, takeTurn } from './shared.ts'
-import { addSigningKey, resealSigningKey } from './signing-keys.ts'
+import { addSigningKey, removeSigningKeys, resealSigningKey } from './signing-keys.ts'
 import { endStream, reportViewers, startStream, takeViewerReport } from './streams.ts'
 import { issueTokens, revokeToken, useRefreshToken } from './tokens.ts'
 import { forgetVideos, noteFact, sweep } from './upkeep.ts'
@@ -62,6 +62,7 @@ const single = {
   resealStreamKeys,
   addSigningKey,
   resealSigningKey,
+  removeSigningKeys,
   putFollows,
   deleteFollow,
   startStream,
