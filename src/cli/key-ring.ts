@@ -81,6 +81,21 @@ Examples:
   )
   .action(runRetire)
 
+const dropSigningKeysCommand = storeFlags(new Command('drop-signing-keys'))
+  .description('remove the keys that sign ID tokens, after a theft; servers make a new one')
+  .option('--yes', 'do not ask', false)
+  .option('--json', 'print the outcome as one line of JSON', false)
+  .addHelpText(
+    'after',
+    `
+They are replaced every 90 days without this. Servers stop using and publishing the old ones within a minute, and caches keep
+the list for five. People stay logged in to applications; log-ins that are under way may have to be repeated.
+
+Examples:
+  strand key-ring drop-signing-keys --yes`,
+  )
+  .action(runDropSigningKeys)
+
 export const keyRingCommand = new Command('key-ring')
   .description('manage the master keys that stream keys and signing keys are sealed with')
   .addCommand(listCommand)
@@ -88,6 +103,7 @@ export const keyRingCommand = new Command('key-ring')
   .addCommand(promoteCommand)
   .addCommand(resealCommand)
   .addCommand(retireCommand)
+  .addCommand(dropSigningKeysCommand)
 
 interface KeyRingFlags extends StoreFlags {
   readonly json: boolean
@@ -182,6 +198,20 @@ async function runRetire(id: string, flags: KeyRingFlags & { readonly yes: boole
   }
   await withStore(config, store => retireMasterKey(store, file, id))
   await tell(flags, { id }, `The master key ${id} is retired.`)
+}
+
+async function runDropSigningKeys(flags: KeyRingFlags & { readonly yes: boolean }): Promise<void> {
+  const config = settingsOf(flags)
+  if (
+    !(await confirm(
+      'ID tokens signed so far will no longer be accepted. Remove the signing keys?',
+      flags.yes,
+    ))
+  ) {
+    throw new CannotStart('the signing keys were left as they are')
+  }
+  const removed = await withStore(config, store => store.commands.removeSigningKeys({}))
+  await tell(flags, { removed }, `Signing keys removed: ${removed}. Servers make a new one within a minute.`)
 }
 
 function tell({ json }: KeyRingFlags, outcome: object, sentence: string): Promise<void> {

@@ -5,7 +5,7 @@ const DAY = 24 * 60 * MINUTE
 
 const REPLACED_AFTER = 90 * DAY
 /** A key is published this long before it signs: longer than nodes and HTTP caches keep the list of keys. */
-export const PUBLISHED_BEFORE = 15 * MINUTE
+const PUBLISHED_BEFORE = 15 * MINUTE
 /** And this long after the next one took over: longer than an ID token is valid. */
 const PUBLISHED_AFTER = DAY
 

@@ -49,6 +49,16 @@ export function openapiDocument(options: { version: string; serverUrl: string })
           required: ['status', 'message'],
           properties: { status: { type: 'integer' }, message: { type: 'string' } },
         },
+        StandardFailure: {
+          type: 'object',
+          required: ['error', 'error_description', 'status', 'message'],
+          properties: {
+            error: { type: 'string' },
+            error_description: { type: 'string' },
+            status: { type: 'integer' },
+            message: { type: 'string' },
+          },
+        },
       },
     },
   }
@@ -154,12 +164,17 @@ function responsesOf(operation: Operation, family: Family): Json {
       description: `${reasonPhrases[status]}: ${names.join(', ')}.`,
       content: {
         'application/json': {
-          schema: { $ref: `#/components/schemas/${family === 'oauth' ? 'OAuthFailure' : 'Failure'}` },
+          schema: { $ref: `#/components/schemas/${failureSchemaOf(operation, family)}` },
         },
       },
     },
   ])
   return { [operation.status ?? 200]: success, ...Object.fromEntries(failures) }
+}
+
+function failureSchemaOf({ standardErrors }: Operation, family: Family): string {
+  if (standardErrors) return 'StandardFailure'
+  return family === 'oauth' ? 'OAuthFailure' : 'Failure'
 }
 
 /** The problems of an operation by status. */

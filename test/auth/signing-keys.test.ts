@@ -83,6 +83,18 @@ for (const engine of engines) {
       expect((await store.signingKeys.all()).length).toBeLessThanOrEqual(3)
     }))
 
+  test(`keys that were removed are replaced, and no longer published, on ${engine}`, () =>
+    withStore(async store => {
+      const ring = new KeyRing([newMasterKey()])
+      const node = () => new SigningKeys(store, ring, { now: () => Date.now() })
+      const stolen = await kidOf(node())
+      expect(await store.commands.removeSigningKeys({})).toBe(1)
+      const later = node()
+      const kid = await kidOf(later)
+      expect(kid).not.toBe(stolen)
+      expect((await later.published()).map(key => key.kid)).toEqual([kid ?? ''])
+    }))
+
   test(`while the store is away, known keys sign, and a node without any says so, on ${engine}`, () =>
     withStore(async store => {
       const ring = new KeyRing([newMasterKey()])

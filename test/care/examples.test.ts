@@ -54,6 +54,7 @@ function onThisMachine(example: string): string {
 const commands = [
   ...['backup', 'verify', 'restore', 'doctor', 'config'],
   ...['key-ring list', 'key-ring add', 'key-ring promote', 'key-ring reseal', 'key-ring retire'],
+  'key-ring drop-signing-keys',
 ]
 for (const words of commands) {
   test(`strand ${words}`, async () => {

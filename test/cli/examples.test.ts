@@ -19,7 +19,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
       'verify',
       'doctor',
       'config',
-      ...['list', 'add', 'promote', 'reseal', 'retire'].map(verb => `key-ring ${verb}`),
+      ...['list', 'add', 'promote', 'reseal', 'retire', 'drop-signing-keys'].map(verb => `key-ring ${verb}`),
     ].map(words => [words, 'test/care/examples.test.ts']),
   ),
 }

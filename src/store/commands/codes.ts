@@ -22,7 +22,7 @@ export interface NewCode {
   readonly openid?: OpenidRequest | undefined
 }
 
-export interface OpenidRequest {
+interface OpenidRequest {
   readonly nonce: string | null
   /** When the person logged in. */
   readonly authenticated_at: string

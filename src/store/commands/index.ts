@@ -16,7 +16,7 @@ import { deleteMember, deleteOrganization, putMember, putOrganization } from './
 import { changePassword, endSession, keepSession, startSession } from './sessions.ts'
 import { noteTime } from './settled-time.ts'
 import { giveBack, leasePoints, takeFromAll, takeTurn } from './shared.ts'
-import { addSigningKey, resealSigningKey } from './signing-keys.ts'
+import { addSigningKey, removeSigningKeys, resealSigningKey } from './signing-keys.ts'
 import { endStream, reportViewers, startStream, takeViewerReport } from './streams.ts'
 import { issueTokens, revokeToken, useRefreshToken } from './tokens.ts'
 import { forgetVideos, noteFact, sweep } from './upkeep.ts'
@@ -63,6 +63,7 @@ const single = {
   resealStreamKeys,
   addSigningKey,
   resealSigningKey,
+  removeSigningKeys,
   putFollows,
   deleteFollow,
   startStream,

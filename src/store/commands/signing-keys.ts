@@ -17,6 +17,11 @@ export async function addSigningKey(tx: Transaction, args: { key: SigningKeyRow 
   return added > 0
 }
 
+/** Removes every key: whoever needs one makes a new first one. Returns how many there were. */
+export async function removeSigningKeys(tx: Transaction, _args: Record<never, never>): Promise<number> {
+  return tx.run(sql`delete from signing_keys`)
+}
+
 /** Replaces how a key is sealed; one that has changed since is left alone. */
 export async function resealSigningKey(
   tx: Transaction,
