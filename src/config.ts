@@ -45,6 +45,8 @@ export interface Config {
   readonly trustedProxies: BlockList
   readonly logLevel: LogLevel
   readonly logReadable: boolean
+  /** A line for each request at level info. */
+  readonly accessLog: boolean
 }
 
 /** How long things are kept that nobody needs in order to be served, in days. */
@@ -128,6 +130,7 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   STRAND_TRUSTED_PROXIES: 'addresses or networks, comma separated, whose X-Forwarded-For is believed',
   STRAND_LOG: `${LOG_LEVELS.join(', ')}; info if left out`,
   STRAND_LOG_FORMAT: 'json or readable; readable on a terminal, json elsewhere',
+  STRAND_ACCESS_LOG: 'on or off: a log line at level info for each answered request; default: off',
 }
 
 /** Settings from flags, the environment and a file of NAME=value lines, in this order of weight. */
@@ -329,6 +332,7 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
     logReadable:
       oneOf('STRAND_LOG_FORMAT', ['json', 'readable'], process.stderr.isTTY ? 'readable' : 'json') ===
       'readable',
+    accessLog: oneOf('STRAND_ACCESS_LOG', ['on', 'off'], 'off') === 'on',
   }
   if (complaints.length > 0) throw new WrongSettings(complaints, isOfFlags)
   return config

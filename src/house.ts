@@ -31,6 +31,7 @@ import { uuid } from './kit/id.ts'
 import { lazily } from './kit/lazily.ts'
 import { Lifetime, repeatedly } from './kit/lifetime.ts'
 import type { Log } from './kit/log.ts'
+import { Outage } from './kit/outage.ts'
 import { type GatherMetrics, Metrics } from './metrics.ts'
 import { openStoreWithKeys } from './open-store.ts'
 import type { Rooms } from './operations/implement.ts'
@@ -158,10 +159,17 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
     }),
     docsHeaders: REFERENCE_HEADERS,
     version: VERSION,
+    accessLog: config.accessLog,
     isReady: async () =>
       !outside.isDraining() && store.unavailableReason() === undefined && (await answersInTime(store)),
     staleSeconds: () => (performance.now() - follower.inStepAt) / 1000,
   })
+  const recovery = repeatedly(
+    AVAILABILITY_MILLISECONDS,
+    () => application.logRecovery(() => answersInTime(store)),
+    error => options.log.warn({ error: String(error) }, 'the state of the store could not be looked at'),
+  )
+  lifetime.onClose(() => recovery.stop())
   return { application, rooms, operatorToken: folder.operatorToken, catchUp: () => follower.catchUp() }
 }
 
@@ -227,7 +235,9 @@ interface Household {
 function lookAfter({ config, log }: HouseOptions, lifetime: Lifetime, household: Household): void {
   const { rooms, follower, folder, metrics, outside } = household
   const every = (milliseconds: number, work: () => Promise<void>, failure: string) => {
-    const turns = repeatedly(milliseconds, work, error => log.warn({ error: String(error) }, failure))
+    const turns = repeatedly(milliseconds, loggingOutages(work, log, failure), error =>
+      log.warn({ error: String(error) }, failure),
+    )
     lifetime.onClose(() => turns.stop())
   }
   const followMasterKeys = async () => {
@@ -252,6 +262,24 @@ function lookAfter({ config, log }: HouseOptions, lifetime: Lifetime, household:
 
 function controlUrlOf({ operatorListen }: Config, { operatorUrl }: Outside, publicUrl: string): string {
   return operatorUrl ?? (operatorListen === undefined ? publicUrl : urlOf(operatorListen))
+}
+
+/** The same work; while it fails turn after turn, not every turn is a line. */
+function loggingOutages(work: () => Promise<void>, log: Log, failure: string): () => Promise<void> {
+  const outage = new Outage()
+  return async () => {
+    try {
+      await work()
+    } catch (error) {
+      const report = outage.fail(performance.now())
+      if (report !== undefined)
+        log.warn({ error: String(error), failures: report.failures, seconds: report.seconds }, failure)
+      return
+    }
+    const ended = outage.end(performance.now())
+    if (ended !== undefined)
+      log.info({ failures: ended.failures, seconds: ended.seconds }, `${failure}; it works again`)
+  }
 }
 
 /** Logs when the store stops accepting writes, with the reason, and when it accepts them again. */

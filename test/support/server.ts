@@ -91,6 +91,7 @@ function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
     trustedProxies: new BlockList(),
     logLevel: 'debug',
     logReadable: false,
+    accessLog: false,
     ...changes,
   }
 }
