@@ -14,6 +14,7 @@ import { LARGEST_INPUT_FILE, readSmallFile } from './kit/small-file.ts'
 const MOST_WORKERS = 256
 const MOST_DATABASE_CONNECTIONS = 1000
 const LONGEST_DRAIN_SECONDS = 3600
+const LONGEST_STORE_WAIT_SECONDS = 86_400
 
 /** Every setting, decided. */
 export interface Config {
@@ -30,6 +31,8 @@ export interface Config {
   readonly databaseUrl: string | undefined
   readonly databaseConnections: number
   readonly databasePooled: boolean
+  /** How long `serve` waits at its start for a PostgreSQL that it can write to. */
+  readonly storeWaitSeconds: number
   readonly operatorToken: string | undefined
   readonly masterKeys: readonly MasterKey[] | undefined
   /** Seals and opens the secrets in backups. */
@@ -98,6 +101,8 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   STRAND_DATABASE_CONNECTIONS: 'connections to PostgreSQL; 10 if left out',
   STRAND_DATABASE_POOLER:
     'none, or transaction where PgBouncer or the like gives a connection for one transaction at a time; none if left out',
+  STRAND_STORE_WAIT_SECONDS:
+    'seconds that strand serve waits at its start until PostgreSQL can be written to; default: 0, which ends at once with the reason',
   STRAND_OPERATOR_TOKEN:
     'the operator token, 20 characters or more; else it is in the file operator-token of the data folder',
   STRAND_MASTER_KEYS:
@@ -296,6 +301,7 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
     databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']),
     databaseConnections: whole('STRAND_DATABASE_CONNECTIONS', 10, 2, MOST_DATABASE_CONNECTIONS),
     databasePooled: oneOf('STRAND_DATABASE_POOLER', ['none', 'transaction'], 'none') === 'transaction',
+    storeWaitSeconds: whole('STRAND_STORE_WAIT_SECONDS', 0, 0, LONGEST_STORE_WAIT_SECONDS),
     operatorToken,
     backupPassphrase,
     masterKeys: masterKeys(text('STRAND_MASTER_KEYS'), complain),

@@ -33,7 +33,7 @@ import { Lifetime, repeatedly } from './kit/lifetime.ts'
 import type { Log } from './kit/log.ts'
 import { Outage } from './kit/outage.ts'
 import { type GatherMetrics, Metrics } from './metrics.ts'
-import { openStoreWithKeys } from './open-store.ts'
+import { openStoreWithKeys, type StoreWait } from './open-store.ts'
 import type { Rooms } from './operations/implement.ts'
 import { implementations } from './operations/index.ts'
 import { Levers } from './operations/levers.ts'
@@ -64,6 +64,8 @@ export interface HouseOptions {
   readonly actor?: string
   /** Holds every answer against its declaration; tests do. */
   readonly checkReplies?: boolean
+  /** Whether it was asked to stop while it starts. */
+  isStopping?(): boolean
   /** Runs when the store is open and before anybody is served. */
   prepare?(rooms: Rooms): Promise<void>
 }
@@ -75,6 +77,8 @@ export interface Outside {
   isDraining(): boolean
   /** Whether it stays open long enough to sweep the store in turns. */
   readonly sweeps: boolean
+  /** How long to wait for the store; not at all if left out. */
+  readonly storeWait?: StoreWait
   /** What the listeners have counted. */
   readonly listeners?: Measured
 }
@@ -91,7 +95,7 @@ export interface House {
 /** Opens the store, then the rooms that live on it, then what answers requests. All of it is closed with the lifetime. */
 export async function openHouse(options: HouseOptions, lifetime: Lifetime, outside: Outside): Promise<House> {
   requireEveryOperation()
-  const { store: opened, folder } = await openStoreWithKeys(options.config)
+  const { store: opened, folder } = await openStoreWithKeys(options.config, options.log, outside.storeWait)
   lifetime.onClose(() => opened.close())
   const store = options.actor === undefined ? opened : recordingAs(opened, options.actor)
   const { rooms, follower } = furnish(options, store, folder, outside)

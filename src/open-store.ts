@@ -10,24 +10,38 @@ import {
   storeFileOf,
 } from './data-folder.ts'
 import { CannotStart } from './kit/cannot-start.ts'
+import type { Log } from './kit/log.ts'
+import { Outage } from './kit/outage.ts'
 import { Unavailable } from './store/errors.ts'
 import { NewerSchema } from './store/sql/migrate.ts'
 import { openPostgresEngine } from './store/sql/postgres.ts'
 import { openSqliteEngine } from './store/sql/sqlite.ts'
 import { createStore, type Engine, type Store } from './store/store.ts'
 
+/** How long to wait for a PostgreSQL that is away, and when to stop waiting. */
+export interface StoreWait {
+  readonly seconds: number
+  isStopping(): boolean
+}
+
+const WAIT_PAUSE_MILLISECONDS = 200
+
 /** The store that the settings name: PostgreSQL, or else the embedded one in the data folder. */
-export async function openStore(config: Config): Promise<Store> {
-  return createStore(await openEngine(config, storeFileOf(config)))
+export async function openStore(config: Config, log?: Log, wait?: StoreWait): Promise<Store> {
+  return createStore(await openEngine(config, storeFileOf(config), log, wait))
 }
 
 /**
  * The store and the folder with its master keys, for whoever seals stream keys. Refused, with nothing made, if the store has
  * some that were sealed with a master key that is not here. The store is asked first: a key is in the ring before it seals.
  */
-export async function openStoreWithKeys(config: Config): Promise<{ store: Store; folder: DataFolder }> {
+export async function openStoreWithKeys(
+  config: Config,
+  log?: Log,
+  wait?: StoreWait,
+): Promise<{ store: Store; folder: DataFolder }> {
   if (config.databaseUrl === undefined) prepareDataFolder(config)
-  const store = await openStore(config)
+  const store = await openStore(config, log, wait)
   try {
     const sealed = await store.streamKeys.countByMasterKey()
     return { store, folder: openDataFolder(config, sealed.keys()) }
@@ -37,13 +51,11 @@ export async function openStoreWithKeys(config: Config): Promise<{ store: Store;
   }
 }
 
-async function openEngine(config: Config, file: string): Promise<Engine> {
+async function openEngine(config: Config, file: string, log?: Log, wait?: StoreWait): Promise<Engine> {
   try {
     if (config.databaseUrl !== undefined) {
-      return await openPostgresEngine(config.databaseUrl, {
-        connections: config.databaseConnections,
-        pooled: config.databasePooled,
-      })
+      const { databaseUrl, databaseConnections: connections, databasePooled: pooled } = config
+      return await patiently(() => openPostgresEngine(databaseUrl, { connections, pooled, log }), log, wait)
     }
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     completeRestore(dirname(file))
@@ -58,6 +70,34 @@ async function openEngine(config: Config, file: string): Promise<Engine> {
     if (error instanceof Unavailable || config.databaseUrl === undefined) {
       throw new CannotStart(`the store cannot be opened: ${(error as Error).message}`)
     }
+    if (isOfServer(error)) throw new CannotStart(`the store cannot be opened: ${sentenceOf(error)}`)
     throw error
+  }
+}
+
+const isOfServer = (error: unknown): error is { code: string; errno: unknown; message: string } =>
+  (error as { code?: string }).code === 'ERR_POSTGRES_SERVER_ERROR'
+
+function sentenceOf({ errno, message }: { errno: unknown; message: string }): string {
+  const advice = String(errno) === '42501' ? ': make the role in DATABASE_URL the owner of the database' : ''
+  return `PostgreSQL says: ${message}${advice}`
+}
+
+/** Tries again while the store is away and there is time left; the log says why it waits, and not at every try. */
+async function patiently(open: () => Promise<Engine>, log?: Log, wait?: StoreWait): Promise<Engine> {
+  const deadline = performance.now() + (wait?.seconds ?? 0) * 1000
+  const outage = new Outage()
+  for (;;) {
+    try {
+      return await open()
+    } catch (error) {
+      const now = performance.now()
+      if (!(error instanceof Unavailable) || now >= deadline || wait?.isStopping()) throw error
+      if (outage.fail(now) !== undefined) {
+        const seconds_left = Math.ceil((deadline - now) / 1000)
+        log?.warn({ reason: error.message, seconds_left }, 'waiting for the store')
+      }
+      await Bun.sleep(WAIT_PAUSE_MILLISECONDS)
+    }
   }
 }

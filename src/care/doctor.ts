@@ -92,9 +92,8 @@ async function examinePostgres(config: Config): Promise<Finding[]> {
   const servers = await askServers(config.databaseUrl ?? '')
   for (const server of servers) {
     if ('failure' in server) {
-      const advice =
-        'see whether it runs, and whether host, port, role and password in DATABASE_URL are right'
-      findings.push(problem(`PostgreSQL at ${server.host}`, `it does not answer: ${server.failure}`, advice))
+      const advice = 'correct that, and run strand doctor again'
+      findings.push(problem(`PostgreSQL at ${server.host}`, `it cannot be asked: ${server.failure}`, advice))
       continue
     }
     const { host, state } = server

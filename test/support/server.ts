@@ -72,6 +72,7 @@ function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
     databaseUrl: place.databaseUrl,
     databaseConnections: 6,
     databasePooled: false,
+    storeWaitSeconds: 0,
     operatorToken: undefined,
     lostMasterKeys: [],
     backupPassphrase: undefined,
