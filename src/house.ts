@@ -12,6 +12,7 @@ import { OAuthLimits } from './auth/oauth-limits.ts'
 import { onRefusedHash } from './auth/password-hash.ts'
 import { StreamKeys } from './auth/stream-keys.ts'
 import { keepHouse } from './care/keep-house.ts'
+import { StoreReport } from './care/store-report.ts'
 import { type Config, urlOf } from './config.ts'
 import { operations } from './contract/index.ts'
 import { type DataFolder, KEYS_FOLLOWED_MILLISECONDS } from './data-folder.ts'
@@ -50,6 +51,7 @@ const FEED_POLL_MILLISECONDS = 250
 const SWEEP_MILLISECONDS = 60_000
 const AVAILABILITY_MILLISECONDS = 500
 const READY_MILLISECONDS = 1000
+const STORE_REPORT_MILLISECONDS = 60_000
 
 export interface HouseOptions {
   readonly config: Config
@@ -106,6 +108,8 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
   const limiter = hasCompany(options, store)
     ? new LeasedLimiter(options.config.rateLimits, store)
     : new LocalLimiter(options.config.rateLimits)
+  const report = new StoreReport(store)
+  if (outside.sweeps) await report.refresh()
   const metrics = new Metrics({
     engine: store.engine,
     dataFolder: options.config.dataFolder,
@@ -114,6 +118,7 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
       limiter,
       rooms.limits,
       store,
+      report,
       follower,
       rooms.directory,
       rooms.callers,
@@ -128,7 +133,7 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
       'a password was not checked, because the stored hash is over the limits: give its user another with strand user password',
     ),
   )
-  lookAfter(options, lifetime, { rooms, follower, folder, metrics, outside })
+  lookAfter(options, lifetime, { rooms, follower, folder, metrics, report, outside })
 
   const { config } = options
   const { publicUrl } = rooms
@@ -232,12 +237,13 @@ interface Household {
   readonly follower: FeedFollower
   readonly folder: DataFolder
   readonly metrics: Metrics
+  readonly report: StoreReport
   readonly outside: Outside
 }
 
 /** What is done again and again: reading the feed and the master keys, and sweeping the store if it is our turn. */
 function lookAfter({ config, log }: HouseOptions, lifetime: Lifetime, household: Household): void {
-  const { rooms, follower, folder, metrics, outside } = household
+  const { rooms, follower, folder, metrics, report, outside } = household
   const every = (milliseconds: number, work: () => Promise<void>, failure: string) => {
     const turns = repeatedly(milliseconds, loggingOutages(work, log, failure), error =>
       log.warn({ error: String(error) }, failure),
@@ -261,6 +267,8 @@ function lookAfter({ config, log }: HouseOptions, lifetime: Lifetime, household:
   )
   every(FEED_POLL_MILLISECONDS, () => follower.catchUp(), 'the feed could not be read')
   every(KEYS_FOLLOWED_MILLISECONDS, followMasterKeys, 'the master keys could not be read')
+  if (outside.sweeps)
+    every(STORE_REPORT_MILLISECONDS, () => report.refresh(), 'the size of the store could not be read')
   if (outside.sweeps) every(SWEEP_MILLISECONDS, sweepInTurn, 'the store could not be swept')
 }
 

@@ -8,6 +8,7 @@ import { auditQueries } from './queries/audit.ts'
 import { entitlementQueries } from './queries/entitlements.ts'
 import { factQueries, feedQueries } from './queries/feed.ts'
 import { operatorQueries } from './queries/operators.ts'
+import { sizeQueries } from './queries/sizes.ts'
 import { followQueries, streamKeyQueries, streamQueries } from './queries/streams.ts'
 import { tokenQueries } from './queries/tokens.ts'
 import { transferQueries } from './queries/transfer.ts'
@@ -111,6 +112,7 @@ function portOf(
     transfer: transferQueries(db),
     feed: feedQueries(db),
     facts: factQueries(db),
+    sizes: sizeQueries(db, engine.name),
 
     /** Reads in one view of the store; see `Engine`. */
     snapshot: <T>(read: (db: Database) => Promise<T>) => engine.snapshot(read),
