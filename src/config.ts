@@ -15,6 +15,7 @@ import { LARGEST_INPUT_FILE, readSmallFile } from './kit/small-file.ts'
 const MOST_WORKERS = 256
 const MOST_DATABASE_CONNECTIONS = 1000
 const LONGEST_DRAIN_SECONDS = 3600
+const LONGEST_STORE_WAIT_SECONDS = 86_400
 
 /** Every setting, decided. */
 export interface Config {
@@ -35,6 +36,8 @@ export interface Config {
   readonly databasePooled: boolean
   /** Whether the schema of an older store is brought up to date when it is opened. */
   readonly migrate: boolean
+  /** How long `serve` waits at its start for a PostgreSQL that it can write to. */
+  readonly storeWaitSeconds: number
   readonly operatorToken: string | undefined
   readonly masterKeys: readonly MasterKey[] | undefined
   /** Seals and opens the secrets in backups. */
@@ -53,6 +56,8 @@ export interface Config {
   readonly trustedProxies: BlockList
   readonly logLevel: LogLevel
   readonly logReadable: boolean
+  /** A line for each request at level info. */
+  readonly accessLog: boolean
 }
 
 /** How long things are kept that nobody needs in order to be served, in days. */
@@ -108,6 +113,8 @@ export const SETTINGS: Readonly<Record<string, string>> = {
     'none, or transaction where PgBouncer or the like gives a connection for one transaction at a time; none if left out',
   STRAND_MIGRATE:
     'auto or off: whether opening a store brings its schema up to date; with off, only strand migrate does; auto if left out',
+  STRAND_STORE_WAIT_SECONDS:
+    'seconds that strand serve waits at its start until PostgreSQL can be written to; default: 0, which ends at once with the reason',
   STRAND_OPERATOR_TOKEN:
     'the operator token, 20 characters or more; else it is in the file operator-token of the data folder',
   STRAND_MASTER_KEYS:
@@ -143,6 +150,7 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   STRAND_TRUSTED_PROXIES: 'addresses or networks, comma separated, whose X-Forwarded-For is believed',
   STRAND_LOG: `${LOG_LEVELS.join(', ')}; info if left out`,
   STRAND_LOG_FORMAT: 'json or readable; readable on a terminal, json elsewhere',
+  STRAND_ACCESS_LOG: 'on or off: a log line at level info for each answered request; default: off',
 }
 
 /** Settings from flags, the environment and a file of NAME=value lines, in this order of weight. */
@@ -315,6 +323,7 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
     databaseConnections: whole('STRAND_DATABASE_CONNECTIONS', 10, 2, MOST_DATABASE_CONNECTIONS),
     databasePooled: oneOf('STRAND_DATABASE_POOLER', ['none', 'transaction'], 'none') === 'transaction',
     migrate: oneOf('STRAND_MIGRATE', ['auto', 'off'], 'auto') === 'auto',
+    storeWaitSeconds: whole('STRAND_STORE_WAIT_SECONDS', 0, 0, LONGEST_STORE_WAIT_SECONDS),
     operatorToken,
     backupPassphrase,
     masterKeys: masterKeys(text('STRAND_MASTER_KEYS'), complain),
@@ -353,6 +362,7 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
     logReadable:
       oneOf('STRAND_LOG_FORMAT', ['json', 'readable'], process.stderr.isTTY ? 'readable' : 'json') ===
       'readable',
+    accessLog: oneOf('STRAND_ACCESS_LOG', ['on', 'off'], 'off') === 'on',
   }
   if (complaints.length > 0) throw new WrongSettings(complaints, isOfFlags)
   return config

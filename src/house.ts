@@ -14,6 +14,7 @@ import { SigningKeys } from './auth/signing-keys.ts'
 import { StreamKeys } from './auth/stream-keys.ts'
 import { keepHouse } from './care/keep-house.ts'
 import { SettledClock, type SweepTimes } from './care/settled-clock.ts'
+import { StoreReport } from './care/store-report.ts'
 import { type Config, urlOf } from './config.ts'
 import { operations } from './contract/index.ts'
 import { type DataFolder, KEYS_FOLLOWED_MILLISECONDS } from './data-folder.ts'
@@ -33,8 +34,9 @@ import { uuid } from './kit/id.ts'
 import { lazily } from './kit/lazily.ts'
 import { Lifetime, repeatedly } from './kit/lifetime.ts'
 import type { Log } from './kit/log.ts'
+import { Outage } from './kit/outage.ts'
 import { type GatherMetrics, Metrics } from './metrics.ts'
-import { openStoreWithKeys } from './open-store.ts'
+import { openStoreWithKeys, type StoreWait } from './open-store.ts'
 import type { Rooms } from './operations/implement.ts'
 import { implementations } from './operations/index.ts'
 import { Levers } from './operations/levers.ts'
@@ -50,6 +52,7 @@ import { VERSION } from './version.ts'
 const FEED_POLL_MILLISECONDS = 250
 const AVAILABILITY_MILLISECONDS = 500
 const READY_MILLISECONDS = 1000
+const STORE_REPORT_MILLISECONDS = 60_000
 
 export interface HouseOptions {
   readonly config: Config
@@ -64,6 +67,8 @@ export interface HouseOptions {
   readonly actor?: string
   /** Holds every answer against its declaration; tests do. */
   readonly checkReplies?: boolean
+  /** Whether it was asked to stop while it starts. */
+  isStopping?(): boolean
   /** Runs when the store is open and before anybody is served. */
   prepare?(rooms: Rooms): Promise<void>
 }
@@ -75,6 +80,8 @@ export interface Outside {
   isDraining(): boolean
   /** Whether it stays open long enough to sweep the store in turns. */
   readonly sweeps: boolean
+  /** How long to wait for the store; not at all if left out. */
+  readonly storeWait?: StoreWait
   /** What the listeners have counted. */
   readonly listeners?: Measured
 }
@@ -94,6 +101,7 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
   const { store: opened, folder } = await openStoreWithKeys(options.config, {
     log: options.log,
     report: line => options.log.info(line),
+    ...(outside.storeWait && { wait: outside.storeWait }),
   })
   lifetime.onClose(() => opened.close())
   const store = options.actor === undefined ? opened : recordingAs(opened, options.actor)
@@ -111,6 +119,8 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
     log: options.log,
     settlingMilliseconds: options.config.clockSettlingHours * 3_600_000,
   })
+  const report = new StoreReport(store)
+  if (outside.sweeps) await report.refresh()
   const metrics = new Metrics({
     engine: store.engine,
     dataFolder: options.config.dataFolder,
@@ -119,6 +129,7 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
       limiter,
       rooms.limits,
       store,
+      report,
       follower,
       rooms.directory,
       rooms.callers,
@@ -134,7 +145,7 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
       'a password was not checked, because the stored hash is over the limits: give its user another with strand user password',
     ),
   )
-  lookAfter(options, lifetime, { rooms, follower, folder, metrics, settledClock, outside })
+  lookAfter(options, lifetime, { rooms, follower, folder, metrics, settledClock, report, outside })
 
   const { config } = options
   const { publicUrl } = rooms
@@ -169,10 +180,17 @@ export async function openHouse(options: HouseOptions, lifetime: Lifetime, outsi
     }),
     docsHeaders: REFERENCE_HEADERS,
     version: VERSION,
+    accessLog: config.accessLog,
     isReady: async () =>
       !outside.isDraining() && store.unavailableReason() === undefined && (await answersInTime(store)),
     staleSeconds: () => (performance.now() - follower.inStepAt) / 1000,
   })
+  const recovery = repeatedly(
+    AVAILABILITY_MILLISECONDS,
+    () => application.logRecovery(() => answersInTime(store)),
+    error => options.log.warn({ error: String(error) }, 'the state of the store could not be looked at'),
+  )
+  lifetime.onClose(() => recovery.stop())
   return { application, rooms, operatorToken: folder.operatorToken, catchUp: () => follower.catchUp() }
 }
 
@@ -234,14 +252,17 @@ interface Household {
   readonly folder: DataFolder
   readonly metrics: Metrics
   readonly settledClock: SettledClock
+  readonly report: StoreReport
   readonly outside: Outside
 }
 
 /** What is done again and again: reading the feed and the master keys, and sweeping the store if it is our turn. */
 function lookAfter({ config, log }: HouseOptions, lifetime: Lifetime, household: Household): void {
-  const { rooms, follower, folder, metrics, settledClock, outside } = household
+  const { rooms, follower, folder, metrics, settledClock, report, outside } = household
   const every = (milliseconds: number, work: () => Promise<void>, failure: string) => {
-    const turns = repeatedly(milliseconds, work, error => log.warn({ error: String(error) }, failure))
+    const turns = repeatedly(milliseconds, loggingOutages(work, log, failure), error =>
+      log.warn({ error: String(error) }, failure),
+    )
     lifetime.onClose(() => turns.stop())
   }
   const followMasterKeys = async () => {
@@ -264,6 +285,8 @@ function lookAfter({ config, log }: HouseOptions, lifetime: Lifetime, household:
   )
   every(FEED_POLL_MILLISECONDS, () => follower.catchUp(), 'the feed could not be read')
   every(KEYS_FOLLOWED_MILLISECONDS, followMasterKeys, 'the master keys could not be read')
+  if (outside.sweeps)
+    every(STORE_REPORT_MILLISECONDS, () => report.refresh(), 'the size of the store could not be read')
   if (outside.sweeps) every(config.sweepSeconds * 1000, sweepInTurn, 'the store could not be swept')
 }
 
@@ -274,6 +297,24 @@ async function sweepTimes({ clock, demo }: Rooms, settledClock: SettledClock): P
 
 function controlUrlOf({ operatorListen }: Config, { operatorUrl }: Outside, publicUrl: string): string {
   return operatorUrl ?? (operatorListen === undefined ? publicUrl : urlOf(operatorListen))
+}
+
+/** The same work; while it fails turn after turn, not every turn is a line. */
+function loggingOutages(work: () => Promise<void>, log: Log, failure: string): () => Promise<void> {
+  const outage = new Outage()
+  return async () => {
+    try {
+      await work()
+    } catch (error) {
+      const report = outage.fail(performance.now())
+      if (report !== undefined)
+        log.warn({ error: String(error), failures: report.failures, seconds: report.seconds }, failure)
+      return
+    }
+    const ended = outage.end(performance.now())
+    if (ended !== undefined)
+      log.info({ failures: ended.failures, seconds: ended.seconds }, `${failure}; it works again`)
+  }
 }
 
 /** Logs when the store stops accepting writes, with the reason, and when it accepts them again. */

@@ -11,6 +11,7 @@ import {
 } from './data-folder.ts'
 import { CannotStart } from './kit/cannot-start.ts'
 import type { Log } from './kit/log.ts'
+import { Outage } from './kit/outage.ts'
 import { Unavailable } from './store/errors.ts'
 import { openPostgresEngine } from './store/sql/postgres.ts'
 import { MigrationStalled } from './store/sql/postgres-migrate.ts'
@@ -18,11 +19,20 @@ import { SchemaRefused } from './store/sql/schema-state.ts'
 import { openSqliteEngine } from './store/sql/sqlite.ts'
 import { createStore, type Engine, type Store } from './store/store.ts'
 
+/** How long to wait for a PostgreSQL that is away, and when to stop waiting. */
+export interface StoreWait {
+  readonly seconds: number
+  isStopping(): boolean
+}
+
 export interface OpenOptions {
   readonly log?: Log
   /** How a migration at the opening of a store goes, for people who wait for it. */
   readonly report?: (line: string) => void
+  readonly wait?: StoreWait
 }
+
+const WAIT_PAUSE_MILLISECONDS = 200
 
 /** The store that the settings name: PostgreSQL, or else the embedded one in the data folder. */
 export async function openStore(config: Config, options: OpenOptions = {}): Promise<Store> {
@@ -48,17 +58,13 @@ export async function openStoreWithKeys(
   }
 }
 
-async function openEngine(config: Config, file: string, { log, report }: OpenOptions): Promise<Engine> {
+async function openEngine(config: Config, file: string, { log, report, wait }: OpenOptions): Promise<Engine> {
   const { migrate } = config
   try {
     if (config.databaseUrl !== undefined) {
-      return await openPostgresEngine(config.databaseUrl, {
-        connections: config.databaseConnections,
-        pooled: config.databasePooled,
-        log,
-        migrate,
-        ...(report && { report }),
-      })
+      const { databaseUrl, databaseConnections: connections, databasePooled: pooled } = config
+      const options = { connections, pooled, log, migrate, ...(report && { report }) }
+      return await patiently(() => openPostgresEngine(databaseUrl, options), log, wait)
     }
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     completeRestore(dirname(file))
@@ -74,6 +80,34 @@ async function openEngine(config: Config, file: string, { log, report }: OpenOpt
     if (error instanceof Unavailable || config.databaseUrl === undefined) {
       throw new CannotStart(`the store cannot be opened: ${(error as Error).message}`)
     }
+    if (isOfServer(error)) throw new CannotStart(`the store cannot be opened: ${sentenceOf(error)}`)
     throw error
+  }
+}
+
+const isOfServer = (error: unknown): error is { code: string; errno: unknown; message: string } =>
+  (error as { code?: string }).code === 'ERR_POSTGRES_SERVER_ERROR'
+
+function sentenceOf({ errno, message }: { errno: unknown; message: string }): string {
+  const advice = String(errno) === '42501' ? ': make the role in DATABASE_URL the owner of the database' : ''
+  return `PostgreSQL says: ${message}${advice}`
+}
+
+/** Tries again while the store is away and there is time left; the log says why it waits, and not at every try. */
+async function patiently(open: () => Promise<Engine>, log?: Log, wait?: StoreWait): Promise<Engine> {
+  const deadline = performance.now() + (wait?.seconds ?? 0) * 1000
+  const outage = new Outage()
+  for (;;) {
+    try {
+      return await open()
+    } catch (error) {
+      const now = performance.now()
+      if (!(error instanceof Unavailable) || now >= deadline || wait?.isStopping()) throw error
+      if (outage.fail(now) !== undefined) {
+        const seconds_left = Math.ceil((deadline - now) / 1000)
+        log?.warn({ reason: error.message, seconds_left }, 'waiting for the store')
+      }
+      await Bun.sleep(WAIT_PAUSE_MILLISECONDS)
+    }
   }
 }

@@ -88,6 +88,7 @@ async function start(
     operatorUrl: early?.operatorUrl,
     isDraining: () => draining,
     sweeps: true,
+    storeWait: { seconds: config.storeWaitSeconds, isStopping: () => options.isStopping?.() ?? false },
     listeners: guard,
   })
   application = opened.application

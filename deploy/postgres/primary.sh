@@ -8,5 +8,7 @@ select pg_create_physical_replication_slot('standby1');
 select pg_create_physical_replication_slot('standby2');
 -- Takes effect when the server starts for good: until there is a standby, every commit would wait for it.
 alter system set synchronous_standby_names = 'ANY 1 (standby1, standby2)';
+-- A slot keeps what its standby has not received: one that never comes back must not fill the disk.
+alter system set max_slot_wal_keep_size = '20GB';
 SQL
 echo 'host replication replicator all scram-sha-256' >> "$PGDATA/pg_hba.conf"

@@ -5,7 +5,13 @@ import { type Config, masterKeysText, parseMasterKeys } from '../config.ts'
 import { readSecretFile, storeFileOf, syncFolder } from '../data-folder.ts'
 import { CannotStart } from '../kit/cannot-start.ts'
 import { isoMillis } from '../kit/clock.ts'
-import { copyStoreFile, rowsOf, standingOf, streamKeysByMasterKey } from '../store/embedded-file.ts'
+import {
+  copyStoreFile,
+  noteBackup,
+  rowsOf,
+  standingOf,
+  streamKeysByMasterKey,
+} from '../store/embedded-file.ts'
 import { VERSION } from '../version.ts'
 import { ArchiveWriter } from './archive.ts'
 import {
@@ -26,6 +32,8 @@ export interface BackupOptions {
   readonly target: string
   readonly passphrase: string | undefined
   onProgress(phase: 'copying' | 'packing', bytes: number, of: number): void
+  /** The backup is made, but the store could not note when. */
+  onNotNoted(reason: string): void
 }
 
 /** The names that are used until the backup is whole. */
@@ -57,9 +65,19 @@ export async function makeBackup(options: BackupOptions): Promise<Manifest> {
     const manifest = await pack(options, unfinished, copy, created, joinedSecrets(before, secretsIn(config)))
     renameSync(unfinished, target)
     syncFolder(dirname(resolve(target)))
+    noteMade(options, store, created)
     return manifest
   } finally {
     for (const name of unfinishedNames(target)) rmSync(name, { force: true })
+  }
+}
+
+/** For the metrics of the server. The backup is good without. */
+function noteMade({ onNotNoted }: BackupOptions, store: string, created: number): void {
+  try {
+    noteBackup(store, isoMillis(created))
+  } catch (error) {
+    onNotNoted((error as Error).message)
   }
 }
 

@@ -11,6 +11,7 @@ import {
   judgeLimits,
   judgeListeners,
   judgeModes,
+  judgePort,
   judgePostgres,
   judgePublicUrl,
   judgeSchema,
@@ -18,16 +19,39 @@ import {
   judgeStore,
   judgeSync,
 } from './judge.ts'
-import { measureSync, seeClockAt, seeFolder, seeMemory, seeOpenFiles, seeSpace } from './observe.ts'
+import {
+  measureSync,
+  seeClockAt,
+  seeFolder,
+  seeListener,
+  seeMemory,
+  seeOpenFiles,
+  seeSpace,
+} from './observe.ts'
+
+/** What a process opens beside its pools: one to look for the primary, and one for long reading. */
+const CONNECTIONS_BESIDE = 2
 
 /** Looks at everything that an installation stands on. It changes nothing, and a server may run meanwhile. */
 export async function examine(config: Config, url: string | undefined): Promise<Finding[]> {
-  const findings = [...judgeListeners(config), judgePublicUrl(config), ...examineFolder(config)]
+  const findings = [
+    ...judgeListeners(config),
+    ...(await examinePorts(config)),
+    judgePublicUrl(config),
+    ...examineFolder(config),
+  ]
   findings.push(
     ...(config.databaseUrl === undefined ? examineEmbedded(config) : await examinePostgres(config)),
   )
   findings.push(...judgeLimits(seeOpenFiles(), seeMemory()))
   if (url !== undefined) findings.push(await examineClockAt(url))
+  return findings
+}
+
+async function examinePorts({ listen, operatorListen }: Config): Promise<Finding[]> {
+  const findings = [judgePort('STRAND_LISTEN', listen, await seeListener(listen))]
+  if (operatorListen !== undefined)
+    findings.push(judgePort('STRAND_OPERATOR_LISTEN', operatorListen, await seeListener(operatorListen)))
   return findings
 }
 
@@ -85,13 +109,13 @@ async function examinePostgres(config: Config): Promise<Finding[]> {
   const servers = await askServers(config.databaseUrl ?? '')
   for (const server of servers) {
     if ('failure' in server) {
-      const advice =
-        'see whether it runs, and whether host, port, role and password in DATABASE_URL are right'
-      findings.push(problem(`PostgreSQL at ${server.host}`, `it does not answer: ${server.failure}`, advice))
+      const advice = 'correct that, and run strand doctor again'
+      findings.push(problem(`PostgreSQL at ${server.host}`, `it cannot be asked: ${server.failure}`, advice))
       continue
     }
     const { host, state } = server
-    findings.push(...judgePostgres(host, state, config.databaseConnections * config.workers))
+    const perProcess = config.databaseConnections + CONNECTIONS_BESIDE
+    findings.push(...judgePostgres(host, state, perProcess * config.workers, servers.length))
     findings.push(judgeClock(`that of ${host}`, (Date.now() - state.clock) / 1000))
     if (!state.isPrimary) continue
     if (state.schema.version === 0) {

@@ -2,7 +2,7 @@
  * What the doctor thinks of what it saw. Pure: each takes what was observed and gives findings, so that every one of them
  * can be shown a fault without making it.
  */
-import type { Config } from '../config.ts'
+import type { Address, Config } from '../config.ts'
 import { isLoopback } from '../config.ts'
 import type { SchemaState } from '../store/embedded-file.ts'
 import type { PostgresState } from '../store/postgres-server.ts'
@@ -201,6 +201,26 @@ export function judgeListeners({ listen, operatorListen, publicUrl }: Listening)
   return [ok('listeners', `the API is on ${shown(listen)}, the operator's side on ${operatorSide}`)]
 }
 
+export type SeenListener = 'free' | 'strand' | 'other' | { readonly failure: string }
+
+/** Whether a server can listen at the address of a setting, or does already. */
+export function judgePort(setting: string, { host, port }: Address, seen: SeenListener): Finding {
+  const address = `${host}:${port}`
+  if (seen === 'free') return ok('listeners', `${address} is free`)
+  if (seen === 'strand') return ok('listeners', `a Strand answers at ${address}`)
+  return seen === 'other'
+    ? problem(
+        'listeners',
+        `port ${port} is taken: another program listens at ${address}`,
+        `stop that program, or choose another port with ${setting}`,
+      )
+    : problem(
+        'listeners',
+        `nothing can listen at ${address}: ${seen.failure}`,
+        `choose another address with ${setting}, or run this as a user who may use it`,
+      )
+}
+
 export function judgePublicUrl({ listen, publicUrl }: Listening): Finding {
   if (publicUrl === undefined) {
     return isLoopback(listen.host)
@@ -250,8 +270,13 @@ export function judgeLimits(openFiles: number | undefined, memory: number): Find
   return findings.length > 0 ? findings : [ok('limits', 'open files and memory suffice')]
 }
 
-/** `connections`: of all processes of this node together. */
-export function judgePostgres(host: string, state: PostgresState, connections: number): Finding[] {
+/** `connections`: of all processes of this node together; `servers`: how many DATABASE_URL names. */
+export function judgePostgres(
+  host: string,
+  state: PostgresState,
+  connections: number,
+  servers = 1,
+): Finding[] {
   const about = `PostgreSQL at ${host}`
   const findings: Finding[] = []
   if (Number.parseInt(state.version, 10) < OLDEST_POSTGRES) {
@@ -273,6 +298,7 @@ export function judgePostgres(host: string, state: PostgresState, connections: n
       ),
     )
   }
+  findings.push(...judgeReplication(about, state, servers))
   if (state.isPrimary && state.standbysWanted !== '' && state.standbysInStep === 0) {
     findings.push(
       problem(
@@ -282,14 +308,53 @@ export function judgePostgres(host: string, state: PostgresState, connections: n
       ),
     )
   }
-  if (connections * 2 > state.maxConnections) {
-    const says = `this node takes up to ${connections} of its ${state.maxConnections} connections`
+  const usable = state.maxConnections - state.reservedConnections
+  const nodes = Math.floor(usable / connections)
+  if (nodes < 2) {
+    const says = `a node like this one takes up to ${connections} connections, and max_connections leaves ${usable}: there is no room for a second one, or for a restart beside it`
     findings.push(
-      warning(about, says, 'lower STRAND_DATABASE_CONNECTIONS or STRAND_WORKERS, or use PgBouncer'),
+      warning(
+        about,
+        says,
+        'raise max_connections, lower STRAND_DATABASE_CONNECTIONS or STRAND_WORKERS, or use PgBouncer',
+      ),
     )
   }
   if (findings.length > 0) return findings
   const standbys = state.standbysInStep === 0 ? 'no standby' : `${state.standbysInStep} standbys in step`
   const role = state.isPrimary ? `the primary, with ${standbys}` : 'a standby'
-  return [ok(about, `version ${state.version}, ${role}`)]
+  return [ok(about, `version ${state.version}, ${role}; its connections suffice for ${nodes} such nodes`)]
+}
+
+/** Acknowledged writes outlive the primary only if a commit waits for a standby. */
+function judgeReplication(about: string, state: PostgresState, servers: number): Finding[] {
+  if (!state.isPrimary) return []
+  if (state.standbysWanted === '') {
+    if (state.standbysConnected > 0)
+      return [
+        warning(
+          about,
+          `${state.standbysConnected} ${state.standbysConnected === 1 ? 'standby follows' : 'standbys follow'} asynchronously: a failover can lose acknowledged writes`,
+          'set synchronous_standby_names, as docs/scale-out.md says',
+        ),
+      ]
+    return servers > 1
+      ? [
+          warning(
+            about,
+            'DATABASE_URL names several servers, and no standby follows the primary',
+            'start replication, as docs/scale-out.md says',
+          ),
+        ]
+      : []
+  }
+  return state.synchronousCommit === 'local' || state.synchronousCommit === 'remote_write'
+    ? [
+        problem(
+          about,
+          `synchronous_standby_names is set, but synchronous_commit is ${state.synchronousCommit}: commits do not wait until a standby has them on disk`,
+          'set synchronous_commit = on',
+        ),
+      ]
+    : []
 }

@@ -11,10 +11,12 @@ import {
   statSync,
   writeSync,
 } from 'node:fs'
+import { createServer } from 'node:net'
 import { totalmem } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import type { Address } from '../config.ts'
 import { DATA_FILES } from '../data-folder.ts'
-import type { SeenFile } from './judge.ts'
+import type { SeenFile, SeenListener } from './judge.ts'
 
 const SYNCS = 15
 const PAGE_BYTES = 4096
@@ -80,6 +82,42 @@ export async function seeClockAt(url: string): Promise<number | { readonly failu
     return ((began + Date.now()) / 2 - (theirs + 500)) / 1000
   } catch (error) {
     return { failure: (error as Error).message }
+  }
+}
+
+/** Whether something listens at an address, and whether that is a Strand. The port is taken for a moment to find out. */
+export async function seeListener({ host, port }: Address): Promise<SeenListener> {
+  // Any free port will do.
+  if (port === 0) return 'free'
+  const shown = host === 'localhost' ? '127.0.0.1' : host
+  const failure = await tryToListen(shown, port)
+  if (failure === undefined) return 'free'
+  if (failure !== 'EADDRINUSE') return { failure }
+  const reached = shown === '0.0.0.0' ? '127.0.0.1' : shown === '::' ? '::1' : shown
+  return (await isStrandAt(`http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`))
+    ? 'strand'
+    : 'other'
+}
+
+function tryToListen(host: string, port: number): Promise<string | undefined> {
+  return new Promise(resolve => {
+    const server = createServer()
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
+  })
+}
+
+/** A health answer with a request id: that is how a Strand answers, also while it starts. */
+async function isStrandAt(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/healthz`, {
+      signal: AbortSignal.timeout(ASK_MILLISECONDS),
+      redirect: 'manual',
+    })
+    const answer = (await response.json()) as { status?: unknown }
+    return response.headers.has('x-request-id') && answer.status === 'ok'
+  } catch {
+    return false
   }
 }
 

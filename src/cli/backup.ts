@@ -77,6 +77,10 @@ async function runBackup(file: string | undefined, flags: BackupFlags): Promise<
       }
       progress.reach(bytes, of)
     },
+    onNotNoted: reason =>
+      process.stderr.write(
+        `strand: the backup is complete, but its time could not be noted in the store for the metrics: ${reason}\n`,
+      ),
   })
   progress.end()
   await print(

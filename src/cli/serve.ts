@@ -56,13 +56,22 @@ async function runServe(flags: ServeFlags): Promise<void> {
   if (config.workers > 1 && worker === undefined)
     return serveWithWorkers(config, log, stopAsked, flags.notify)
 
+  let isStopping = false
+  void stopAsked.then(() => {
+    isStopping = true
+  })
   const strand = await startStrand({
     config,
     log,
+    isStopping: () => isStopping,
     prepare: refuseDemoWorld,
     sharesPort: worker !== undefined,
     ...(worker !== undefined && { gatherMetrics: shareMetrics(worker) }),
+  }).catch((error: Error) => {
+    if (!isStopping) throw error
+    log.warn({ reason: error.message }, 'stopped before it served')
   })
+  if (strand === undefined) return
   const { store, directory } = strand.rooms
   const serving = {
     url: strand.url,

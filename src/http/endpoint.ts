@@ -16,6 +16,7 @@ import type { Pairs } from '../kit/text.ts'
 import { type Call, type Implementation, type Rooms, StreamedLines } from '../operations/implement.ts'
 import { readApiBody, readApiPieces } from './body.ts'
 import type { Cursors } from './cursor.ts'
+import { logFieldsOf } from './failure.ts'
 import { commonHeaders, Letterhead } from './headers.ts'
 import { HotAnswers } from './hot-answers.ts'
 import {
@@ -125,6 +126,7 @@ export class Endpoint {
   /** Token, client, kind, scope. */
   #admit(visit: Visit, caller: Resolution): Caller {
     if (caller === 'invalid') return raise(this.family === 'control' ? 'operator_invalid' : 'token_invalid')
+    visit.clientKind = caller.kind
     if (isTokenCaller(caller)) requireSameClient(caller.client_id, visit.headers.get('client-id'))
     const refused = refusal(this.operation.access, caller)
     if (refused !== undefined) throw refused
@@ -160,9 +162,17 @@ export class Endpoint {
     if (this.operation.answerLines !== undefined) visit.holdOpen()
     return andThen(this.#read(visit, params, caller), call =>
       andThen(this.#handle(call, this.#roomsFor(caller)), answer =>
-        answer instanceof StreamedLines ? streamOf(answer) : this.#write(answer),
+        answer instanceof StreamedLines
+          ? streamOf(answer, error => this.#logBroken(visit, error))
+          : this.#write(answer),
       ),
     )
+  }
+
+  /** The status has been sent: all that is left is to break off, and to log why. */
+  #logBroken(visit: Visit, thrown: unknown): void {
+    const error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
+    this.#counter.rooms.log.error({ ...logFieldsOf(visit), error }, 'an answer was broken off')
   }
 
   /** Whatever an operator changes is recorded: the store that a handler of the control API is given knows under whose name. */
@@ -201,6 +211,7 @@ export class Endpoint {
           caller,
           window: this.#window(query, binding),
           authorization,
+          logFields: () => logFieldsOf(visit),
           address: visit.address,
           idempotencyKey,
           paginate: (page, keyOf, memory) => {

@@ -11,11 +11,12 @@ import { asksToSee, type Pages } from '../pages/pages.ts'
 import { clientAddress } from './client-address.ts'
 import { type Counter, Endpoint } from './endpoint.ts'
 import { isFromThisMachine } from './exposure.ts'
-import { asProblem, failureBody } from './failure.ts'
+import { asProblem, failureBody, logFieldsOf } from './failure.ts'
 import { letterheadOf, preflightLetterhead } from './headers.ts'
 import { isWellFormedHost } from './host.ts'
 import { fullBucket } from './rate-limit.ts'
 import { Router } from './router.ts'
+import { StoreFailures } from './store-failures.ts'
 import { Visit } from './visit.ts'
 
 /** The same handlers answer under the names that client libraries use for a local server (D-1). */
@@ -55,6 +56,8 @@ export interface ServerOptions extends Counter {
   docs(families: readonly Family[]): string
   readonly docsHeaders: Readonly<Record<string, string>>
   readonly version: string
+  /** A line for each request at level info, and not only at debug. */
+  readonly accessLog: boolean
   /** Whether requests can be answered well; asked by /readyz. */
   isReady(): Promise<boolean>
   /** How old what is shown from memory may be; told by /readyz. */
@@ -70,12 +73,17 @@ export type Side = readonly Family[]
 export class Application {
   readonly #options: ServerOptions
   readonly #router = new Router<Endpoint>()
-  readonly #isLogged: boolean
+  /** The level of the line that each request gets; undefined for none. */
+  readonly #answerLevel: 'info' | 'debug' | undefined
+  readonly #storeFailures: StoreFailures
   #warnedAt = Number.NEGATIVE_INFINITY
 
   constructor(options: ServerOptions) {
     this.#options = options
-    this.#isLogged = options.rooms.log.isLevelEnabled('debug')
+    const { log } = options.rooms
+    const level = options.accessLog ? 'info' : 'debug'
+    this.#answerLevel = log.isLevelEnabled(level) ? level : undefined
+    this.#storeFailures = new StoreFailures(log)
     for (const implementation of options.implementations) {
       const { operation } = implementation
       if (operation.demoOnly && options.rooms.demo === undefined) continue
@@ -104,6 +112,11 @@ export class Application {
     }
   }
 
+  /** Called now and then: logs it when requests no longer fail because of the store. */
+  logRecovery(storeAnswers: () => Promise<boolean>): Promise<void> {
+    return this.#storeFailures.settle(storeAnswers)
+  }
+
   #answer(visit: Visit, side: Side): Eventual<Response> {
     const found = this.#router.find(visit.method, visit.path)
     const { pages, traffic } = this.#options
@@ -128,7 +141,8 @@ export class Application {
 
   /** What was thrown, as its caller may see it; whatever else is known goes to the log. */
   #explain(visit: Visit, thrown: unknown): Problem {
-    const failure = asProblem(thrown, visit, this.#options.rooms.log)
+    const { log } = this.#options.rooms
+    const failure = asProblem(thrown, visit, { log, storeFailures: this.#storeFailures })
     visit.failure = failure
     return failure
   }
@@ -146,20 +160,22 @@ export class Application {
     const { traffic } = this.#options
     const milliseconds = performance.now() - visit.began
     traffic.end(visit.tally ?? traffic.unknown, response.status, milliseconds, visit.failure?.name)
-    if (this.#isLogged) this.#log(visit, response, milliseconds)
+    if (this.#answerLevel !== undefined) this.#log(this.#answerLevel, visit, response, milliseconds)
     return response
   }
 
-  #log({ requestId, method, endpoint, failure }: Visit, response: Response, milliseconds: number): void {
+  /** The path and the query are left out: they may hold ids, logins and codes. The operation says what was asked. */
+  #log(level: 'info' | 'debug', visit: Visit, { status }: Response, milliseconds: number): void {
+    const { method, failure, clientKind } = visit
     const ms = Math.round(milliseconds * 100) / 100
-    this.#options.rooms.log.debug(
+    this.#options.rooms.log[level](
       {
-        request_id: requestId,
-        operation: endpoint?.operation.id,
+        ...logFieldsOf(visit),
         method,
-        status: response.status,
+        status,
         problem: failure?.name,
         ms,
+        client: clientKind,
       },
       'answered',
     )

@@ -4,7 +4,10 @@ import type { StreamedLines } from '../operations/implement.ts'
  * An answer that is sent piece by piece. A piece is made when the one before has been taken, so that a slow reader holds
  * one piece in memory and not the answer. If the reader goes away, or the server stops, the making is ended.
  */
-export function streamOf({ pieces, close }: StreamedLines): ReadableStream<Uint8Array> {
+export function streamOf(
+  { pieces, close }: StreamedLines,
+  onFailure: (error: unknown) => void,
+): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {
       async pull(controller) {
@@ -12,6 +15,7 @@ export function streamOf({ pieces, close }: StreamedLines): ReadableStream<Uint8
           const { done, value } = await pieces.next()
           if (!done) return controller.enqueue(value)
         } catch (error) {
+          onFailure(error)
           await close()
           throw error
         }

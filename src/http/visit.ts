@@ -1,5 +1,6 @@
 import type { Family } from '../contract/operation.ts'
 import type { Problem } from '../contract/problem.ts'
+import type { Caller } from '../domain/caller.ts'
 import { uuid } from '../kit/id.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Allowance } from './rate-limit.ts'
@@ -31,6 +32,8 @@ export class Visit {
   /** What is left in the caller's bucket, once a point was taken. */
   allowance: Allowance | undefined = undefined
   failure: Problem | undefined = undefined
+  /** Whose token came with it, once that is known. */
+  clientKind: Caller['kind'] | undefined = undefined
 
   constructor(request: Request, address: () => string, holdOpen: () => void = () => undefined) {
     const { headers, url } = request

@@ -49,6 +49,8 @@ export interface Call<O extends Operation> {
   readonly caller: Caller
   readonly window: Window
   readonly authorization: string | null
+  /** By what a log line names the request. */
+  readonly logFields: () => Readonly<Record<string, string | undefined>>
   /** Where the request comes from, as far as proxies can be believed. */
   readonly address: () => string
   readonly idempotencyKey: string | undefined

@@ -1,6 +1,7 @@
 /** The file of the embedded store as a file: copied, looked through and counted, whether a server uses it or not. */
 import { existsSync, statSync } from 'node:fs'
 import { auditQueries } from './queries/audit.ts'
+import { LAST_BACKUP } from './queries/feed.ts'
 import { type StreamKeyRow, streamKeyQueries } from './queries/streams.ts'
 import { SCHEMA_VERSION } from './sql/migrate.ts'
 import type { SchemaState } from './sql/schema-state.ts'
@@ -43,6 +44,19 @@ export async function copyStoreFile(
     await copySqlite({ file, to })
   } finally {
     clearInterval(looking)
+  }
+}
+
+/** Notes when a backup was made, for the metrics of servers; they may be writing meanwhile. */
+export function noteBackup(file: string, at: string): void {
+  const connection = openSqlite(file, 'write')
+  try {
+    connection.run(
+      'insert into facts (name, value) values (?, ?) on conflict (name) do update set value = excluded.value',
+      [LAST_BACKUP, at],
+    )
+  } finally {
+    connection.close()
   }
 }
 

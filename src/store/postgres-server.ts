@@ -1,5 +1,6 @@
 /** PostgreSQL as a server: what it says about itself, whether it serves us or not. */
 import { hostIn, hostUrls } from '../kit/connection-url.ts'
+import { connectionFailure } from './sql/connection-failure.ts'
 import { examinePostgres, type PostgresState } from './sql/postgres-examination.ts'
 
 export type { PostgresState }
@@ -15,7 +16,7 @@ export function askServers(url: string): Promise<Asked[]> {
     hostUrls(url).map(each =>
       examinePostgres(each).then(
         state => ({ host: hostIn(each), state }),
-        (error: Error) => ({ host: hostIn(each), failure: error.message }),
+        async (error: Error) => ({ host: hostIn(each), failure: await connectionFailure(error, each) }),
       ),
     ),
   )

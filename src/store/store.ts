@@ -9,6 +9,7 @@ import { entitlementQueries } from './queries/entitlements.ts'
 import { factQueries, feedQueries } from './queries/feed.ts'
 import { operatorQueries } from './queries/operators.ts'
 import { signingKeyQueries } from './queries/signing-keys.ts'
+import { sizeQueries } from './queries/sizes.ts'
 import { followQueries, streamKeyQueries, streamQueries } from './queries/streams.ts'
 import { tokenQueries } from './queries/tokens.ts'
 import { transferQueries } from './queries/transfer.ts'
@@ -117,6 +118,7 @@ function portOf(
     transfer: transferQueries(db),
     feed: feedQueries(reserved),
     facts: factQueries(db),
+    sizes: sizeQueries(db, engine.name),
 
     /** Reads in one view of the store; see `Engine`. */
     snapshot: <T>(read: (db: Database) => Promise<T>) => engine.snapshot(read),

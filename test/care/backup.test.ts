@@ -22,6 +22,7 @@ import { openWithPassphrase, sealWithPassphrase } from '../../src/care/passphras
 import { unpackBackup } from '../../src/care/unpack.ts'
 import { CannotStart } from '../../src/kit/cannot-start.ts'
 import { copyStoreFile } from '../../src/store/embedded-file.ts'
+import { scrape } from '../support/scrape.ts'
 import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
 import { Installation, makeSmallWorld, runStrand } from './installation.ts'
 
@@ -83,6 +84,24 @@ async function forged(changes: Partial<Manifest>): Promise<string> {
   await file.close()
   return path
 }
+
+test('the metrics of the server say when the last backup was made, also one beside a running server', async () => {
+  const folder = fresh('noted')
+  const strand = await Installation.start(folder)
+  const name = 'strand_backup_last_success_timestamp_seconds'
+  const noted = async (installation: Installation) =>
+    (await scrape(installation.url)).series.get(name) ?? Number.NaN
+  expect(await noted(strand)).toBeNaN()
+  const before = Date.now() / 1000
+  const made = await runStrand(['backup', fresh('noted.tar'), '--data', folder, '--unsealed'])
+  expect([made.code, made.stderr]).toEqual([0, ''])
+  await strand.process.end('SIGTERM')
+  const again = await Installation.start(folder)
+  const at = await noted(again)
+  expect(at).toBeGreaterThanOrEqual(Math.floor(before))
+  expect(at).toBeLessThanOrEqual(Date.now() / 1000)
+  await again.process.end('SIGTERM')
+})
 
 describe('a backup that is not what was written', () => {
   test('a flipped byte is found, wherever it is', async () => {

@@ -40,8 +40,15 @@ function copy(): string {
   return folder
 }
 
+/** Another program may have the port of the default. */
+const freeListener = async (words: readonly string[]) =>
+  words.includes('--listen') ? [] : ['--listen', `localhost:${await freePort()}`]
+
 async function doctor(words: readonly string[], environment: Environment = {}) {
-  const { code, stdout } = await runStrand(['doctor', '--json', ...words], environment)
+  const { code, stdout } = await runStrand(
+    ['doctor', '--json', ...(await freeListener(words)), ...words],
+    environment,
+  )
   const { findings, problems } = JSON.parse(stdout) as { findings: Finding[]; problems: number }
   expect(problems).toBe(findings.filter(each => each.level === 'problem').length)
   expect(code).toBe(problems === 0 ? 0 : 1)
@@ -85,13 +92,36 @@ describe('strand doctor', () => {
     expect(served.filter(each => each.about === 'clock').map(each => each.level)).toEqual(['ok', 'ok'])
   })
 
+  test('names a port that another program has, and lets a Strand have its own', async () => {
+    const folder = copy()
+    const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('{"status":"ok"}') })
+    const taken = await doctor(['--data', folder, '--listen', `localhost:${other.port}`])
+    expect(worst(taken, 'listeners')).toMatchObject([
+      { level: 'problem', says: expect.stringContaining(`port ${other.port} is taken`) },
+    ])
+    await other.stop(true)
+    const operator = Bun.listen({
+      hostname: '127.0.0.1',
+      port: 0,
+      socket: { data: () => undefined, open: socket => void socket.end('no HTTP\n') },
+    })
+    const silent = await doctor(['--data', folder, '--operator-listen', `localhost:${operator.port}`])
+    expect(worst(silent, 'listeners')[0]?.advice).toContain('STRAND_OPERATOR_LISTEN')
+    operator.stop(true)
+    const strand = await Installation.start(folder)
+    const own = await doctor(['--data', folder, '--listen', new URL(strand.url).host])
+    expect(worst(own, 'listeners')).toEqual([])
+    expect(own.find(({ says }) => says === `a Strand answers at ${new URL(strand.url).host}`)).toBeDefined()
+  })
+
   test('says it in lines for people, with exit code and sentence', async () => {
     const folder = copy()
-    const good = await runStrand(['doctor', '--data', folder])
+    const listen = await freeListener([])
+    const good = await runStrand(['doctor', '--data', folder, ...listen])
     expect(good).toMatchObject({ code: 0, stderr: '' })
     expect(good.stdout).toMatch(/^ok {7}store: /m)
     chmodSync(join(folder, 'operator-token'), 0o644)
-    const bad = await runStrand(['doctor', '--data', folder])
+    const bad = await runStrand(['doctor', '--data', folder, ...listen])
     expect(bad).toMatchObject({ code: 1, stderr: 'strand: there is a problem\n' })
     expect(bad.stdout).toContain(`         -> chmod 600 ${join(folder, 'operator-token')}\n`)
   })

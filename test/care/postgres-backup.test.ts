@@ -146,7 +146,9 @@ describe.skipIf(bin === undefined)('docs/backup.md for PostgreSQL', () => {
     const again = await Installation.start(folder, { DATABASE_URL: restored })
     expect(await again.call(user.token, 'GET', path)).toEqual(key)
     expect((await again.control('GET', '/users')).data).toHaveLength(2)
-    const doctor = await runStrand(['doctor', '--json', '--data', folder], { DATABASE_URL: restored })
+    const doctor = await runStrand(['doctor', '--json', '--data', folder, '--listen', 'localhost:0'], {
+      DATABASE_URL: restored,
+    })
     const problems = JSON.parse(doctor.stdout).findings.filter(
       (each: { level: string }) => each.level === 'problem',
     )

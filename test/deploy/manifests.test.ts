@@ -222,6 +222,57 @@ describe('strand.service', () => {
   })
 })
 
+describe('the backup units of systemd', () => {
+  const read = (name: string) => readFileSync(join(ROOT, 'deploy/systemd', name), 'utf8')
+  const service = read('strand-backup.service')
+  const server = read('strand.service')
+  const valuesOf = (unit: string, name: string) =>
+    [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value)
+
+  test('back up the folder of the server, sealed, and check it, with words that the commands know', () => {
+    const commands = valuesOf(service, 'ExecStart').map(line => /bin\/strand (\w+) (.*)'$/.exec(line) ?? [])
+    expect(commands.map(([, command]) => command)).toEqual(['backup', 'verify'])
+    for (const [, command = '', words = ''] of commands) {
+      const flags = words.split(' ').filter(word => word.startsWith('--'))
+      expect(flags).toContain('--passphrase-file')
+      const help = Bun.spawnSync([process.execPath, 'src/main.ts', command, '--help'], { cwd: ROOT })
+      for (const flag of flags) expect(help.stdout.toString()).toContain(flag)
+    }
+    const folder = valuesOf(server, 'StateDirectory')[0]
+    expect(valuesOf(service, 'StateDirectory')).toEqual([`${folder} ${folder}-backups`])
+    expect(valuesOf(service, 'Environment')).toEqual([`STRAND_DATA=%S/${folder} STATE=%S/${folder}-backups`])
+    // The name of the unit is that of its dynamic user.
+    expect(valuesOf(service, 'User')).toEqual(['strand'])
+  })
+
+  test('have no privileges and no network', () => {
+    for (const [name, value] of Object.entries({
+      DynamicUser: 'yes',
+      NoNewPrivileges: 'yes',
+      ProtectSystem: 'strict',
+      PrivateNetwork: 'yes',
+      CapabilityBoundingSet: '',
+    }))
+      expect([name, ...valuesOf(service, name)]).toEqual([name, value])
+  })
+
+  const analyze = process.env.TEST_SYSTEMD_ANALYZE || undefined
+  test.skipIf(analyze === undefined)('systemd finds nothing wrong with them', () => {
+    const place = mkdtempSync(join(tmpdir(), 'strand-unit-'))
+    for (const name of ['strand-backup.service', 'strand-backup.timer'])
+      writeFileSync(join(place, name), read(name))
+    const verify = Bun.spawnSync([analyze ?? '', 'verify', '--man=no', join(place, 'strand-backup.timer')])
+    expect([verify.exitCode, verify.stderr.toString()]).toEqual([0, ''])
+    const when = Bun.spawnSync([
+      analyze ?? '',
+      'calendar',
+      ...valuesOf(read('strand-backup.timer'), 'OnCalendar'),
+    ])
+    expect(when.exitCode).toBe(0)
+    rmSync(place, { recursive: true, force: true })
+  })
+})
+
 describe('compose.yaml', () => {
   const nodes = [compose.services.node1, compose.services.node2]
 

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { MetricsExchange } from '../../src/cli/worker-metrics.ts'
 import { exposition } from '../../src/kit/figures.ts'
+import { createLog } from '../../src/kit/log.ts'
 import { askPromtool, promtool, scrape } from '../support/scrape.ts'
 import { engines, startTestServer } from '../support/server.ts'
 
@@ -145,5 +146,48 @@ describe('the dashboard', () => {
         .map(other => `${title} and ${other.title}`),
     )
     expect(overlaps).toEqual([])
+  })
+})
+
+describe('the OpenTelemetry Collector', () => {
+  const { receivers, processors, exporters, service } = parse(read('opentelemetry-collector.yaml'))
+  const [json, ...others] = receivers.filelog.operators
+
+  test('has every part that its pipelines name, and no other', () => {
+    const used = Object.values<Record<string, string[]>>(service.pipelines)
+    for (const [kind, parts] of Object.entries({ receivers, processors, exporters }))
+      expect([...new Set(used.flatMap(each => each[kind] ?? []))].toSorted()).toEqual(
+        Object.keys(parts).toSorted(),
+      )
+  })
+
+  test('scrapes where Prometheus does', () => {
+    const [job] = receivers.prometheus.config.scrape_configs
+    const [other] = parse(read('prometheus.yaml')).scrape_configs
+    expect([job.job_name, job.static_configs]).toEqual([other.job_name, other.static_configs])
+  })
+
+  test('reads fields that a line of the log has', () => {
+    const lines: string[] = []
+    const log = createLog({ level: 'info', readable: false, write: line => lines.push(line) })
+    log.info({ request_id: 'one', trace_id: 'a'.repeat(32) }, 'answered')
+    const line = JSON.parse(lines[0] ?? '')
+    const fields = [
+      json.timestamp.parse_from,
+      json.severity.parse_from,
+      ...others.map((each: { trace_id?: { parse_from: string }; from?: string }) =>
+        each.trace_id ? each.trace_id.parse_from : each.from,
+      ),
+    ]
+    expect(fields.map(field => field.replace('attributes.', ''))).toEqual([
+      'time',
+      'level',
+      'trace_id',
+      'msg',
+    ])
+    for (const field of fields) expect(line).toHaveProperty(field.replace('attributes.', ''))
+    // %Y-%m-%dT%H:%M:%S.%LZ
+    expect(json.timestamp.layout).toBe('%Y-%m-%dT%H:%M:%S.%LZ')
+    expect(line.time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   })
 })

@@ -98,10 +98,17 @@ onEachStore('metrics', {}, server => {
       expect(value('strand_store_file_bytes{file="main"}')).toBeGreaterThan(0)
       expect(value('strand_store_batch_size_count')).toBeGreaterThan(0)
       expect(value('strand_store_writer_waiting')).toBe(0)
+      // Nobody has made a backup.
+      expect(kinds.get('strand_backup_last_success_timestamp_seconds')).toBe('gauge')
+      expect(series.has('strand_backup_last_success_timestamp_seconds')).toBe(false)
     } else {
       expect(value('strand_postgres_primary_known')).toBe(1)
       expect(value('strand_postgres_connections_max{pool="writing"}')).toBe(3)
       expect(value('strand_postgres_writes_refused_total')).toBe(0)
+      const { host } = new URL(process.env.TEST_DATABASE_URL ?? '')
+      expect(value(`strand_postgres_primary_info{host="${host}"}`)).toBe(1)
+      for (const table of ['users', 'tokens', 'feed', 'audit'])
+        expect(value(`strand_store_table_bytes{table="${table}"}`)).toBeGreaterThan(0)
     }
     for (const [name, kind] of kinds)
       expect([name, name.endsWith('_total')]).toEqual([name, kind === 'counter'])

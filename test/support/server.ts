@@ -74,6 +74,7 @@ function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
     databaseConnections: 6,
     databasePooled: false,
     migrate: true,
+    storeWaitSeconds: 0,
     operatorToken: undefined,
     lostMasterKeys: [],
     backupPassphrase: undefined,
@@ -95,6 +96,7 @@ function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
     trustedProxies: new BlockList(),
     logLevel: 'debug',
     logReadable: false,
+    accessLog: false,
     ...changes,
   }
 }

@@ -33,7 +33,7 @@ const noRoom =
   }
 
 /** As long as the answer has not begun, a wrong line is a 400: everything is checked before, while the body comes in. */
-export const handleImportLines = implement(importLines, async ({ query, bodyPieces }, rooms) => {
+export const handleImportLines = implement(importLines, async ({ query, bodyPieces, logFields }, rooms) => {
   const options = {
     goesOn: query.continue === 'true',
     dryRun: query.dry_run === 'true',
@@ -51,7 +51,9 @@ export const handleImportLines = implement(importLines, async ({ query, bodyPiec
       return raise('wrong_line', running.summary().lines + 1, 'the body was cut off here, or soon after')
     return noRoom(rooms)(error)
   }
-  return new StreamedLines(newsOf(running, options, rooms), () => file.close())
+  return new StreamedLines(newsOf(running, options, { log: rooms.log, request: logFields() }), () =>
+    file.close(),
+  )
 })
 
 class CutOff extends Error {}
@@ -68,7 +70,7 @@ async function* whole(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
 async function* newsOf(
   running: Import,
   { dryRun, goesOn }: { dryRun: boolean; goesOn: boolean },
-  rooms: Rooms,
+  failures: FailureLog,
 ): AsyncGenerator<Uint8Array> {
   let toldAt = Number.NEGATIVE_INFINITY
   try {
@@ -80,8 +82,14 @@ async function* newsOf(
     }
     yield lineOf({ summary: running.summary() })
   } catch (error) {
-    yield lineOf({ failure: failureOf(error, rooms) })
+    yield lineOf({ failure: failureOf(error, failures) })
   }
+}
+
+/** Where a failure is logged, and as that of which request. */
+interface FailureLog {
+  readonly log: Rooms['log']
+  readonly request: Readonly<Record<string, string | undefined>>
 }
 
 interface Failure {
@@ -96,20 +104,20 @@ function lineOf(news: ImportNews | { readonly failure: Failure }): Uint8Array {
 }
 
 /** What ended an import that had begun, in the words of a failure. */
-function failureOf(thrown: unknown, { log }: Rooms): Failure {
-  const { status, message } = asProblem(thrown, log)
+function failureOf(thrown: unknown, failures: FailureLog): Failure {
+  const { status, message } = asProblem(thrown, failures)
   return { error: reasonPhrases[status] ?? 'Error', status, message }
 }
 
-function asProblem(thrown: unknown, log: Rooms['log']): { status: number; message: string } {
+function asProblem(thrown: unknown, { log, request }: FailureLog): { status: number; message: string } {
   const error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
   if (thrown instanceof WrongLine) {
     return { status: 400, message: `Line ${thrown.line}: ${thrown.why}. The lines before it were imported.` }
   }
   if (thrown instanceof Unavailable || thrown instanceof Conflict) {
-    log.warn({ reason: thrown.message }, 'an import was ended by the store')
+    log.warn({ ...request, reason: thrown.message }, 'an import was ended by the store')
     return problem('unavailable')
   }
-  log.error({ error }, 'an import failed unexpectedly')
+  log.error({ ...request, error }, 'an import failed unexpectedly')
   return problem('internal')
 }

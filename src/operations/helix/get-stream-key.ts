@@ -4,14 +4,20 @@ import { requireOwnId } from '../../domain/access.ts'
 import { andThen } from '../../kit/eventual.ts'
 import { implement } from '../implement.ts'
 
-export const handleGetStreamKey = implement(getStreamKey, ({ query, caller }, { store, streamKeys, log }) => {
-  const { user_id } = requireOwnId(caller, 'broadcaster_id', query.broadcaster_id)
-  return andThen(store.streamKeys.current(user_id), stored => {
-    const stream_key = stored && streamKeys.open(user_id, stored)
-    if (stream_key === undefined) {
-      log.error({ user_id, key_id: stored?.key_id }, 'a stream key does not open: is a master key missing?')
-      return raise('unavailable')
-    }
-    return { data: [{ stream_key }] }
-  })
-})
+export const handleGetStreamKey = implement(
+  getStreamKey,
+  ({ query, caller, logFields }, { store, streamKeys, log }) => {
+    const { user_id } = requireOwnId(caller, 'broadcaster_id', query.broadcaster_id)
+    return andThen(store.streamKeys.current(user_id), stored => {
+      const stream_key = stored && streamKeys.open(user_id, stored)
+      if (stream_key === undefined) {
+        log.error(
+          { ...logFields(), user_id, key_id: stored?.key_id },
+          'a stream key does not open: is a master key missing?',
+        )
+        return raise('unavailable')
+      }
+      return { data: [{ stream_key }] }
+    })
+  },
+)

@@ -38,8 +38,12 @@ export const feedQueries = (db: Database) => ({
   },
 })
 
-export const factQueries = (db: Database) => ({
+/** The fact that says when the last backup was made. */
+export const LAST_BACKUP = 'last_backup_at'
+
+export const factQueries = (db: Database) => {
   /** A lasting note of the installation about itself. */
-  find: async (name: string): Promise<string | undefined> =>
-    (await db.get<{ value: string }>(sql`select value from facts where name = ${name}`))?.value,
-})
+  const find = async (name: string): Promise<string | undefined> =>
+    (await db.get<{ value: string }>(sql`select value from facts where name = ${name}`))?.value
+  return { find, lastBackup: () => find(LAST_BACKUP) }
+}

@@ -9,8 +9,12 @@ export interface PostgresState {
   readonly fsync: string
   readonly synchronousCommit: string
   readonly standbysWanted: string
+  /** All that stream from it, in step or not. */
+  readonly standbysConnected: number
   readonly standbysInStep: number
   readonly maxConnections: number
+  /** Of them, those that only superusers and the like may use. */
+  readonly reservedConnections: number
   /** Its clock, in milliseconds since 1970. */
   readonly clock: number
   readonly schema: SchemaState
@@ -40,7 +44,10 @@ async function ask(client: SQL): Promise<PostgresState> {
        current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
        current_setting('synchronous_standby_names') as wanted,
        (select count(*)::int from pg_stat_replication where sync_state in ('sync', 'quorum')) as standbys,
+       (select count(*)::int from pg_stat_replication) as connected,
        current_setting('max_connections')::int as connections,
+       current_setting('superuser_reserved_connections')::int
+         + coalesce(current_setting('reserved_connections', true), '0')::int as reserved,
        (extract(epoch from clock_timestamp()) * 1000)::float8 as clock,
        to_regclass('stream_keys') is not null as has_schema`,
   )
@@ -53,8 +60,10 @@ async function ask(client: SQL): Promise<PostgresState> {
     fsync: row.fsync,
     synchronousCommit: row.commit,
     standbysWanted: row.wanted,
+    standbysConnected: row.connected,
     standbysInStep: row.standbys,
     maxConnections: row.connections,
+    reservedConnections: row.reserved,
     clock: Number(row.clock),
     schema: await postgresSchema(client),
     streamKeysByMasterKey: new Map(keys.map(({ id, count }) => [id, count])),

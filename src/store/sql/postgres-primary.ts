@@ -7,6 +7,7 @@ import { hostIn } from '../../kit/connection-url.ts'
 import type { Figures } from '../../kit/figures.ts'
 import type { Log } from '../../kit/log.ts'
 import { Unavailable } from '../errors.ts'
+import { connectionFailure, NO_ANSWER } from './connection-failure.ts'
 import { ConnectionPool, type ConnectionPoolOptions, isTooManyConnections } from './connection-pool.ts'
 
 const LOOK_MILLISECONDS = 1000
@@ -62,6 +63,8 @@ export class Primary {
   readonly #probes: Probe[]
   #pools: Pools | undefined
   #timeline = 0
+  /** Of the primary that was found last. */
+  #host: string | undefined
   #misses = 0
   /** When a query or a command was last answered, on the monotonic clock. */
   #answeredAt = 0
@@ -87,7 +90,8 @@ export class Primary {
       this.#waiting.promise,
       Bun.sleep(PATIENCE_MILLISECONDS).then(() => undefined),
     ])
-    if (found === undefined) throw new Unavailable('no PostgreSQL server can be written to at the moment')
+    if (found === undefined)
+      throw new Unavailable(`no PostgreSQL server can be written to: ${this.#reasons()}`)
     return found
   }
 
@@ -101,7 +105,17 @@ export class Primary {
     if (this.#pools === pools && this.#looking === undefined) this.#lookAgain(0)
   }
 
+  /** Why none of the servers is the primary, each in one sentence. */
+  #reasons(): string {
+    return this.#probes.map(({ host, reason }) => `${host}: ${reason}`).join('; ')
+  }
+
   measure(figures: Figures): void {
+    figures.gauge(
+      'strand_postgres_primary_info',
+      'Server that is written to: 1 for the primary, 0 for the others of DATABASE_URL.',
+      this.#probes.map(({ host }) => [{ host }, host === this.#pools?.host ? 1 : 0]),
+    )
     figures.gauge(
       'strand_postgres_primary_known',
       'Whether a server is known that can be written to: 1 or 0.',
@@ -181,13 +195,14 @@ export class Primary {
       this.#misses += 1
       // A machine that is busy answers late; as long as it does answer, it is the one.
       const isSilent = performance.now() - this.#answeredAt > SILENT_MILLISECONDS
-      if (this.#misses >= MISSES && isSilent) this.#lose()
+      if (this.#misses >= MISSES && isSilent) this.#giveUp()
       return
     }
     this.#misses = 0
     const host = hostIn(url)
     if (this.#pools?.host === host && timeline === this.#timeline) return
     this.#lose()
+    this.#logPrimary({ host, timeline })
     this.#timeline = timeline
     this.#pools = { host, ...(await this.#openPools(url)) }
     this.#waiting.resolve(this.#pools)
@@ -249,6 +264,25 @@ export class Primary {
     return pools
   }
 
+  #logPrimary({ host, timeline }: { host: string; timeline: number }): void {
+    const { log } = this.#options
+    const [previous_host, previous_timeline] = [this.#host, this.#timeline]
+    this.#host = host
+    if (previous_host === undefined) log?.info({ host, timeline }, 'found the PostgreSQL primary')
+    else if (previous_host === host && previous_timeline === timeline)
+      log?.info({ host, timeline }, 'the PostgreSQL primary is back')
+    else log?.warn({ host, timeline, previous_host, previous_timeline }, 'the PostgreSQL primary changed')
+  }
+
+  #giveUp(): void {
+    if (this.#pools === undefined) return
+    this.#options.log?.warn(
+      { host: this.#pools.host, timeline: this.#timeline, reason: this.#reasons() },
+      'the PostgreSQL primary is gone; looking for another',
+    )
+    this.#lose()
+  }
+
   /** What is under way on the old server ends as it may; nothing new is begun there. */
   #lose(): void {
     const lost = this.#pools
@@ -290,23 +324,57 @@ class Probe {
   readonly #url: string
   readonly #options: PoolOptions
   #connection: SQL | undefined
+  #reason = NO_ANSWER
+  /** What went wrong last, to explain each kind of failure once and not at every question. */
+  #explained = ''
+  readonly host: string
 
   constructor(url: string, options: PoolOptions) {
     this.#url = url
+    this.host = hostIn(url)
     this.#options = { ...options, connections: 1 }
+  }
+
+  /** Why it is not the primary, as far as it is known. */
+  get reason(): string {
+    return this.#reason
   }
 
   /** 0 for a server that only follows, or does not answer in time. */
   async timeline(): Promise<number | 'crowded'> {
     this.#connection ??= connect(this.#url, this.#options)
     const asked = this.#connection.unsafe(TIMELINE).then(
-      ([row]: { timeline: number }[]) => row?.timeline ?? 0,
-      (error: unknown) => (isTooManyConnections(error) ? 'crowded' : 0),
+      ([row]: { timeline: number }[]) => {
+        this.#explained = ''
+        this.#reason = row?.timeline ? 'it is a primary of an older timeline' : 'it is a standby'
+        return row?.timeline ?? 0
+      },
+      async (error: unknown) => {
+        if (isTooManyConnections(error)) return 'crowded' as const
+        await this.#explain(error)
+        return 0
+      },
     )
     const timeline = await Promise.race([asked, Bun.sleep(PROBE_MILLISECONDS)])
     // A connection into a hole stays one, also when the hole is closed: the next question goes over a new one.
-    if (timeline === undefined) this.close()
+    if (timeline === undefined) {
+      this.#explained = ''
+      this.#reason = NO_ANSWER
+      this.close()
+    }
     return timeline ?? 0
+  }
+
+  async #explain(error: unknown): Promise<void> {
+    const {
+      code = '',
+      errno = '',
+      message = '',
+    } = error as { code?: string; errno?: string; message?: string }
+    const kind = `${code} ${errno} ${message}`
+    if (kind === this.#explained) return
+    this.#reason = await connectionFailure(error, this.#url)
+    this.#explained = kind
   }
 
   close(): void {

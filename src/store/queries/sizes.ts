@@ -1,0 +1,26 @@
+import { WORLD_TABLES } from '../commands/clear-everything.ts'
+import type { Database } from '../database.ts'
+import { isOneOf, sql } from '../sql/tag.ts'
+
+/** The database may hold tables of others; only the schema's own are named. */
+const TABLES: readonly string[] = [...WORLD_TABLES, 'feed']
+
+export interface TableSize {
+  readonly name: string
+  readonly bytes: number
+}
+
+export const sizeQueries = (db: Database, engine: 'sqlite' | 'postgres') => ({
+  /**
+   * How large each table is with its indexes. PostgreSQL knows without reading them; SQLite would have to read its whole
+   * file, so there the answer is empty.
+   */
+  tables: async (): Promise<TableSize[]> => {
+    if (engine === 'sqlite') return []
+    const rows = await db.all<TableSize>(
+      sql`select relname as name, pg_total_relation_size(relid) as bytes from pg_stat_user_tables
+          where schemaname = current_schema() and ${isOneOf(sql`relname`, TABLES)} order by relname`,
+    )
+    return rows.map(({ name, bytes }) => ({ name, bytes: Number(bytes) }))
+  },
+})

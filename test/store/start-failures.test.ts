@@ -1,0 +1,228 @@
+/** Why a PostgreSQL cannot be used at the start, said by host; and waiting for one that is not there yet. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SQL } from 'bun'
+import { createLog } from '../../src/kit/log.ts'
+import { Unavailable } from '../../src/store/errors.ts'
+import { explainConnection } from '../../src/store/sql/connection-failure.ts'
+import { openPostgresEngine } from '../../src/store/sql/postgres.ts'
+import { Cable } from '../support/cable.ts'
+import { freePort, type PostgresServer, startPostgres } from '../support/postgres.ts'
+import { createStorePlace, engines } from '../support/server.ts'
+import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+
+const OPTIONS = { connections: 4, pooled: false }
+const SECRET = 'hunter2-canary'
+
+const HBA = `
+host all postgres 127.0.0.1/32 trust
+host all stranger,visitor 127.0.0.1/32 trust
+host all alice,visitor 127.0.0.1/32 scram-sha-256
+`
+
+describe.skipIf(!engines.includes('postgres'))('PostgreSQL that cannot be used', () => {
+  let server: PostgresServer
+  let base = ''
+  beforeAll(async () => {
+    server = await startPostgres()
+    base = new URL(server.url).host
+    const admin = new SQL(server.url, { max: 1 })
+    await admin.unsafe("create role alice login password 'right-password'")
+    await admin.unsafe('create role visitor')
+    await admin.unsafe('create role barred login')
+    await admin.unsafe('create database closed')
+    await admin.unsafe('revoke connect on database closed from public')
+    const [{ hba_file }] = await admin.unsafe('show hba_file')
+    writeFileSync(hba_file, HBA)
+    await admin.unsafe('select pg_reload_conf()')
+    await admin.close()
+  }, 60_000)
+  afterAll(() => server.stop())
+  afterEach(endAllProcesses)
+
+  const reasonOf = (url: string) =>
+    openPostgresEngine(url, OPTIONS).then(
+      async engine => {
+        await engine.close()
+        return 'opened'
+      },
+      (error: Error) => (error instanceof Unavailable ? error.message : String(error.stack)),
+    )
+
+  const cases: readonly (readonly [string, () => string | Promise<string>, RegExp])[] = [
+    [
+      'a wrong password',
+      () => `alice:${SECRET}@${base}/postgres`,
+      /the password is wrong, or role "alice" does not exist/,
+    ],
+    [
+      'a role that does not exist',
+      () => `stranger@${base}/postgres`,
+      /role "stranger" does not exist: create/,
+    ],
+    ['a role that may not log in', () => `visitor@${base}/postgres`, /role "visitor" may not log in/],
+    [
+      'a role that pg_hba.conf does not know',
+      () => `barred:${SECRET}@${base}/postgres`,
+      /pg_hba\.conf does not let role "barred" into database "postgres" without TLS.*sslmode=require/,
+    ],
+    ['a database that does not exist', () => `postgres@${base}/nothing`, /database "nothing" does not exist/],
+    [
+      'a database that the role may not use',
+      () => `alice:right-password@${base}/closed`,
+      /role "alice" may not connect to database "closed"/,
+    ],
+    ['TLS that is not offered', () => `postgres@${base}/postgres?sslmode=require`, /does not offer TLS/],
+    ['a closed port', async () => `postgres@127.0.0.1:${await freePort()}/x`, /the connection was refused/],
+    ['an unknown host', () => `postgres:${SECRET}@strand.invalid/x`, /"strand\.invalid" cannot be resolved/],
+  ]
+  for (const [what, url, sentence] of cases) {
+    test(`${what}: the reason names the host, the cause and no secret`, async () => {
+      const reason = await reasonOf(`postgres://${await url()}`)
+      expect(reason).toMatch(/^no PostgreSQL server can be written to: [\w.]+(:\d+)?: /)
+      expect(reason).toMatch(sentence)
+      expect(reason).not.toContain(SECRET)
+    })
+  }
+
+  test('several hosts: the reason of each', async () => {
+    const port = await freePort()
+    const reason = await reasonOf(`postgres://alice:${SECRET}@${base},127.0.0.1:${port}/postgres`)
+    expect(reason).toContain(`${base}: the password is wrong`)
+    expect(reason).toContain(`127.0.0.1:${port}: the connection was refused`)
+  })
+
+  test('strand serve and strand doctor say it, in one line and without the password', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'strand-start-'))
+    const environment = { DATABASE_URL: `postgres://alice:${SECRET}@${base}/postgres`, STRAND_DATA: folder }
+    const strand = new StrandProcess(['serve', '--listen', 'localhost:0'], { environment })
+    expect(await strand.exit()).toBe(1)
+    expect(strand.stderr).toMatch(/^strand: the store cannot be opened: .*the password is wrong.*\n$/)
+    const doctor = new StrandProcess(['doctor', '--listen', `localhost:${await freePort()}`], { environment })
+    expect(await doctor.exit()).toBe(1)
+    expect(doctor.stdout).toContain('it cannot be asked: the password is wrong')
+    expect(strand.stderr + doctor.stdout + doctor.stderr).not.toContain(SECRET)
+    rmSync(folder, { recursive: true })
+  })
+
+  test('a role that may not create tables: one line with what to do', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'strand-start-'))
+    const strand = new StrandProcess(['serve', '--listen', 'localhost:0', '--data', folder], {
+      environment: { DATABASE_URL: `postgres://alice:right-password@${base}/postgres` },
+    })
+    expect(await strand.exit()).toBe(1)
+    expect(strand.stderr.trimEnd()).toMatch(
+      /strand: the store cannot be opened: PostgreSQL says: permission denied .*owner of the database$/,
+    )
+    rmSync(folder, { recursive: true })
+  })
+})
+
+describe('what else PostgreSQL and its client say', () => {
+  const target = { host: 'db', role: 'strand', database: 'strand' }
+  for (const [code, errno, message, sentence] of [
+    ['ERR_POSTGRES_SERVER_ERROR', '53300', 'sorry, too many clients already', /no connections left/],
+    ['ERR_POSTGRES_SERVER_ERROR', '57P03', 'the database system is starting up', /starting up/],
+    ['ERR_POSTGRES_CONNECTION_TIMEOUT', undefined, 'Connection timeout', /does not answer in time/],
+    ['ERR_POSTGRES_CONNECTION_CLOSED', undefined, 'Connection closed', /closed the connection/],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', undefined, 'self signed certificate', /TLS with it failed/],
+    ['ERR_POSTGRES_SERVER_ERROR', 'XX000', 'something new', /^something new$/],
+  ] as const) {
+    test(`${message}`, () =>
+      expect(explainConnection({ code, errno, message }, target, false)).toMatch(sentence))
+  }
+})
+
+/** A database behind a cable or two, each a host of its own. */
+async function behindCables(count: number) {
+  const place = await createStorePlace('postgres')
+  const url = new URL(place.databaseUrl ?? '')
+  const cables = await Promise.all(
+    Array.from({ length: count }, () => Cable.to(url.hostname, Number(url.port))),
+  )
+  const hosts = cables.map(cable => `127.0.0.1:${cable.port}`)
+  return {
+    cables,
+    hosts,
+    databaseUrl: (place.databaseUrl ?? '').replace(url.host, hosts.join(',')),
+    remove: async () => {
+      await Promise.all(cables.map(cable => cable.close()))
+      await place.remove()
+    },
+  }
+}
+
+describe.skipIf(!engines.includes('postgres'))('the log about the primary', () => {
+  test('says which it is, that it is gone, and which it is then', async () => {
+    const { cables, hosts, databaseUrl, remove } = await behindCables(2)
+    const lines: string[] = []
+    const log = createLog({ level: 'info', readable: false, write: line => lines.push(line) })
+    const engine = await openPostgresEngine(databaseUrl, { ...OPTIONS, log })
+    const said = (msg: string) => lines.map(line => JSON.parse(line)).filter(line => line.msg === msg)
+    const until = async (msg: string) => {
+      const deadline = performance.now() + 20_000
+      while (said(msg).length === 0 && performance.now() < deadline) await Bun.sleep(20)
+      return said(msg)
+    }
+    const [first] = await until('found the PostgreSQL primary')
+    expect(hosts).toContain(first.host)
+    cables[hosts.indexOf(first.host)]?.cut()
+    const [changed] = await until('the PostgreSQL primary changed')
+    expect(changed).toMatchObject({
+      level: 'warn',
+      host: hosts.find(host => host !== first.host),
+      timeline: first.timeline,
+      previous_host: first.host,
+      previous_timeline: first.timeline,
+    })
+    for (const cable of cables) cable.cut()
+    const [gone] = await until('the PostgreSQL primary is gone; looking for another')
+    expect(gone).toMatchObject({ level: 'warn', host: changed.host })
+    expect(gone.reason).toContain(`${changed.host}: `)
+    cables[hosts.indexOf(changed.host)]?.mend()
+    expect(await until('the PostgreSQL primary is back')).toMatchObject([{ host: changed.host }])
+    await engine.close()
+    await remove()
+  }, 60_000)
+})
+
+describe.skipIf(!engines.includes('postgres'))('STRAND_STORE_WAIT_SECONDS', () => {
+  afterEach(endAllProcesses)
+
+  async function startWithoutStore() {
+    const { cables, databaseUrl, remove } = await behindCables(1)
+    cables[0]?.cut()
+    const folder = mkdtempSync(join(tmpdir(), 'strand-wait-'))
+    const url = `http://localhost:${await freePort()}`
+    const strand = new StrandProcess(['serve', '--listen', new URL(url).host, '--data', folder], {
+      environment: { DATABASE_URL: databaseUrl, STRAND_STORE_WAIT_SECONDS: '120' },
+    })
+    await strand.until(({ stderr }) => stderr.includes('waiting for the store'))
+    const close = async () => {
+      await remove()
+      rmSync(folder, { recursive: true })
+    }
+    return { strand, url, mend: () => cables[0]?.mend(), close }
+  }
+
+  test('serve is alive and not ready until the store is there, and says why it waits', async () => {
+    const { strand, url, mend, close } = await startWithoutStore()
+    expect((await fetch(`${url}/healthz`)).status).toBe(200)
+    expect((await fetch(`${url}/readyz`)).status).toBe(503)
+    expect(strand.stderr).toMatch(/"reason":"no PostgreSQL server can be written to: 127\.0\.0\.1:\d+: /)
+    mend()
+    await strand.serving()
+    expect((await fetch(`${url}/readyz`)).status).toBe(200)
+    expect(await strand.end('SIGTERM')).toBe(0)
+    await close()
+  }, 60_000)
+
+  test('a signal ends the waiting in good order', async () => {
+    const { strand, close } = await startWithoutStore()
+    expect(await strand.end('SIGTERM')).toBe(0)
+    expect(strand.stderr).toContain('stopped before it served')
+    await close()
+  }, 60_000)
+})
