@@ -10,13 +10,13 @@ interface ClientError {
   readonly message: string
 }
 
-export interface ConnectionTarget {
+interface ConnectionTarget {
   readonly host: string
   readonly role: string
   readonly database: string
 }
 
-export function targetOf(url: string): ConnectionTarget {
+function targetOf(url: string): ConnectionTarget {
   const { hostname, username, pathname } = new URL(url)
   const role = decodeURIComponent(username)
   return {
@@ -75,7 +75,7 @@ function explainRefusal(message: string, role: string, database: string): string
 }
 
 /** Whether the name of a host means nothing to this machine. */
-export async function isUnknownHost(host: string): Promise<boolean> {
+async function isUnknownHost(host: string): Promise<boolean> {
   if (host === '' || isIP(host) !== 0) return false
   return lookup(host).then(
     () => false,
