@@ -100,8 +100,7 @@ function portOf(
     clients: clientQueries(db),
     channels: channelQueries(db),
     entitlements: entitlementQueries(db),
-    // All that is live is read to fill the directory, which must stay fresh.
-    streams: { ...streamQueries(db), live: streamQueries(reserved).live },
+    streams: streamQueries(db),
     streamKeys: streamKeyQueries(db),
     follows: followQueries(db),
     videos: videoQueries(db),

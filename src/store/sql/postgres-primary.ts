@@ -228,7 +228,7 @@ export class Primary {
         depth: 1,
         work: 'writes',
       }),
-      reserved: poolOf('reserved', { open: open(reads), depth: 1, isSpare: true, work: 'reads' }),
+      reserved: poolOf('reserved', { open: open(reads), depth: READS_AT_ONCE, isSpare: true, work: 'reads' }),
       connectAside: open(reads),
     }
     ConnectionPool.share([pools.reserved, pools.writing, pools.reading])
