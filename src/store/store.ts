@@ -106,8 +106,7 @@ function portOf(
     channels: channelQueries(db),
     entitlements: entitlementQueries(db),
     signingKeys: signingKeyQueries(db),
-    // All that is live is read to fill the directory, which must stay fresh.
-    streams: { ...streamQueries(db), live: streamQueries(reserved).live },
+    streams: streamQueries(db),
     streamKeys: streamKeyQueries(db),
     follows: followQueries(db),
     videos: videoQueries(db),

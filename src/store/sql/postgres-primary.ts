@@ -245,7 +245,7 @@ export class Primary {
         depth: 1,
         work: 'writes',
       }),
-      reserved: poolOf('reserved', { open: open(reads), depth: 1, isSpare: true, work: 'reads' }),
+      reserved: poolOf('reserved', { open: open(reads), depth: READS_AT_ONCE, isSpare: true, work: 'reads' }),
       leasing: poolOf('leasing', {
         open: open({ statement_timeout: 0, lock_timeout: LOCK_MILLISECONDS }),
         depth: 1,

@@ -103,20 +103,22 @@ function databaseOf(run: <T>(read: (connection: SQL) => Promise<T>) => Promise<T
   }
 }
 
-/** The first read of a request waits in line, or is refused; those behind it go first, so that a request is not refused halfway. */
+/**
+ * The first read of a request waits in line, or is refused; those behind it go first, so that a request is not refused
+ * halfway. So do reads that no request asked for: they are few, and everybody waits for what they fill.
+ */
 async function readInTurn<T>({ reading }: Pools, read: (connection: SQL) => Promise<T>): Promise<T> {
   const scope = requestScope()
-  const answer = await reading.run(read, { urgent: scope?.hasRead ?? false })
+  const answer = await reading.run(read, { urgent: scope?.hasRead ?? true })
   if (scope !== undefined) scope.hasRead = true
   return answer
 }
 
-/** Over the connection kept for it; where that is busy, or the server did not take it, in front of all other reads. */
+/** Over the connection kept for it; where the server did not take that one more, in front of all other reads. */
 async function readReserved<T>(
   { reserved, reading }: Pools,
   read: (connection: SQL) => Promise<T>,
 ): Promise<T> {
-  if (reserved.inside > 0) return reading.run(read, { urgent: true })
   try {
     return await reserved.run(read)
   } catch (error) {
