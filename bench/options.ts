@@ -25,6 +25,7 @@ export const USAGE = `npm run bench -- [flags]
   --soak               a steady mixed load for half an hour instead
   --minutes <n>        how long it soaks; 30
   --nodes              one and two nodes on PostgreSQL beside the embedded store instead; 10000 streams, rounds of 3 s
+  --callers            100,000 distinct callers read the directory with default limits and with limits off; 2000 streams
   --overload           one node on PostgreSQL while 1,500 and 4,000 connections read from its store; 2000 streams
   --write              put the figures and pictures into bench/README.md: of everything, of --only growth, --soak or --nodes`
 
@@ -59,6 +60,14 @@ export interface OverloadPlan {
   readonly seconds: number
 }
 
+export interface CallersPlan {
+  readonly kind: 'callers'
+  readonly size: WorldSize
+  readonly rounds: number
+  readonly seconds: number
+  readonly write: boolean
+}
+
 type Flags = ReturnType<typeof readFlags>
 
 function readFlags(words: readonly string[]) {
@@ -74,6 +83,7 @@ function readFlags(words: readonly string[]) {
       soak: { type: 'boolean', default: false },
       nodes: { type: 'boolean', default: false },
       overload: { type: 'boolean', default: false },
+      callers: { type: 'boolean', default: false },
       minutes: { type: 'string' },
       write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -84,11 +94,12 @@ function readFlags(words: readonly string[]) {
 /** What is asked for. Throws with a sentence if that cannot be. */
 export function readPlan(
   words: readonly string[],
-): MeasurePlan | SoakPlan | NodesPlan | OverloadPlan | 'help' {
+): MeasurePlan | SoakPlan | NodesPlan | OverloadPlan | CallersPlan | 'help' {
   const flags = readFlags(words)
   if (flags.help) return 'help'
   if (flags.soak) return soakPlan(flags)
   if (flags.overload) return overloadPlan(flags)
+  if (flags.callers) return callersPlan(flags)
   return flags.nodes ? nodesPlan(flags) : measurePlan(flags)
 }
 
@@ -104,6 +115,19 @@ function nodesPlan(flags: Flags): NodesPlan {
       seconds: number(flags, 'seconds', 3, 1),
       warmUpSeconds: 0,
     },
+    write: flags.write,
+  }
+}
+
+function callersPlan(flags: Flags): CallersPlan {
+  if (flags.quick || flags.only.length > 0 || flags.nodes) {
+    throw new Error('--callers goes with --streams, --entitlements, --rounds, --seconds and --write alone')
+  }
+  return {
+    kind: 'callers',
+    size: sizeOf(flags, 2000, SMALLEST.streams),
+    rounds: number(flags, 'rounds', 3, 1),
+    seconds: number(flags, 'seconds', 5, 1),
     write: flags.write,
   }
 }

@@ -25,7 +25,7 @@ const LOOK_PATIENCE_MILLISECONDS = 2000
 const LOADS: readonly OverloadLoad[] = [
   {
     work: 'GetDropsEntitlements, pages of 100, without rate limits',
-    settings: {},
+    settings: { STRAND_RATE_APP: '0', STRAND_RATE_USER: '0', STRAND_RATE_ANONYMOUS: '0' },
     requestsOf: ({ appToken }) => [
       { path: '/helix/entitlements/drops?first=100&fulfillment_status=CLAIMED', token: appToken },
     ],

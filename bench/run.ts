@@ -3,6 +3,7 @@
  * See README.md.
  */
 import { runTool } from '../tools/run-tool.ts'
+import { runCallers } from './callers.ts'
 import { Children } from './children.ts'
 import { runEverything } from './everything.ts'
 import { requireTools } from './load.ts'
@@ -22,6 +23,7 @@ process.exit(
       const children = new Children()
       lifetime.onClose(() => children.stopAll())
       if (plan.kind === 'soak') await runSoak(plan, children, folder)
+      else if (plan.kind === 'callers') await runCallers(plan, children, folder)
       else if (plan.kind === 'overload') await runOverload(plan, children, folder)
       else if (plan.kind === 'nodes') await runNodes(plan, children, folder)
       else await runEverything(plan, children, folder)
