@@ -70,7 +70,7 @@ function pageOfUser(
   filter: EntitlementFilter,
   window: Window,
 ): Eventual<Page<Entitlement>> {
-  return pickedPage<OwnedEntitlement>(db, {
+  const page = pickedPage<OwnedEntitlement>(db, {
     select: ownedColumns,
     where: [sql`user_id = ${user_id}`],
     order: byTime,
@@ -79,6 +79,10 @@ function pageOfUser(
     keyOf: entitlementKey,
     keeps: row => isMatch(row, filter),
   })
+  return andThen(page, ({ rows, more }) => ({
+    rows: rows.map(({ organization_id: _, ...entitlement }) => entitlement),
+    more,
+  }))
 }
 
 /**
