@@ -192,7 +192,7 @@ describe('requests', () => {
     await using strand = await startStrand()
     const draw = (seed: number) => {
       const known = new Known(strand.world)
-      return Array.from({ length: 600 }, (_, number) => {
+      return Array.from({ length: 2000 }, (_, number) => {
         const random = new SeededRandom(seed + number)
         return makeRequest(operations[number % operations.length] as DescribedOperation, known, random)
           .request

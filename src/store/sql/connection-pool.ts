@@ -98,6 +98,11 @@ export class ConnectionPool {
     }
   }
 
+  /** Closes connections that nobody uses, so that others may have them; they are opened again when they are needed. */
+  closeIdle(): void {
+    for (const [connection, load] of this.#loads) if (load === 0) this.#drop(connection)
+  }
+
   async close(timeoutSeconds: number): Promise<void> {
     const all = [...this.#loads.keys()]
     await Promise.all(all.map(connection => connection.close({ timeout: timeoutSeconds })))

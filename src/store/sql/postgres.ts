@@ -9,7 +9,7 @@ import type { Database } from '../database.ts'
 import { Conflict, Overloaded, Unavailable } from '../errors.ts'
 import type { FeedEntry } from '../feed.ts'
 import type { Engine } from '../store.ts'
-import { type ConnectionPool, TooManyConnections } from './connection-pool.ts'
+import { type ConnectionPool, isTooManyConnections, TooManyConnections } from './connection-pool.ts'
 import { writeMilliseconds } from './deadlines.ts'
 import { postgresFlavor } from './flavors.ts'
 import type { Migrated, SchemaOptions } from './migrate.ts'
@@ -30,6 +30,9 @@ const MOST_CHAINS = 16
 const TRIES = 5
 /** A commit that took longer has waited for a standby, and is made sure of. */
 const SLOW_COMMIT_MILLISECONDS = 300
+/** How long a migration tries to get its connections from a server that takes no more. */
+const MAKE_ROOM_MILLISECONDS = 5000
+const MAKE_ROOM_PAUSE_MILLISECONDS = 50
 
 /**
  * Commands whose loss in a crash harms nobody: points that were leased are full again then. Their commits wait neither for
@@ -83,16 +86,40 @@ export async function openPostgresEngine(url: string, options: PoolOptions & Sch
   }
 }
 
-/** Connections of the pools give up early; a migration takes the time that it takes. */
 async function prepareSchema(pools: Pools, { migrate, report }: SchemaOptions): Promise<Migrated> {
-  if (migrate !== false) {
-    const connect = () => pools.connectAside({ statement_timeout: 0, lock_timeout: 0 })
-    return migratePostgres(connect, report && { report })
+  if (migrate === false) {
+    const state = await pools.reading.run(postgresSchema)
+    const refusal = refusalToServe(state)
+    if (refusal !== undefined) throw refusal
+    return { version: state.version, applied: 0 }
   }
-  const state = await pools.reading.run(postgresSchema)
-  const refusal = refusalToServe(state)
-  if (refusal !== undefined) throw refusal
-  return { version: state.version, applied: 0 }
+  const connections = await connectForMigration(pools)
+  try {
+    return await migratePostgres(() => connections.shift() ?? connectAtLeisure(pools), report && { report })
+  } finally {
+    for (const connection of connections) await connection.close({ timeout: 1 })
+  }
+}
+
+/** Connections of the pools give up early; a migration takes the time that it takes. */
+const connectAtLeisure = (pools: Pools): SQL => pools.connectAside({ statement_timeout: 0, lock_timeout: 0 })
+
+/**
+ * The two connections that a migration needs. Where the role may have few, those of the pools make room; the server takes a
+ * moment to notice that they are gone.
+ */
+async function connectForMigration(pools: Pools): Promise<SQL[]> {
+  const deadline = performance.now() + MAKE_ROOM_MILLISECONDS
+  for (;;) {
+    const connections = [connectAtLeisure(pools), connectAtLeisure(pools)]
+    const outcomes = await Promise.allSettled(connections.map(connection => connection.connect()))
+    const failure = outcomes.find(outcome => outcome.status === 'rejected')
+    if (failure === undefined) return connections
+    await Promise.all(connections.map(connection => connection.close({ timeout: 0 }).catch(() => undefined)))
+    if (!isTooManyConnections(failure.reason) || performance.now() > deadline) throw failure.reason
+    for (const pool of [pools.reading, pools.writing, pools.reserved, pools.leasing]) pool.closeIdle()
+    await Bun.sleep(MAKE_ROOM_PAUSE_MILLISECONDS)
+  }
 }
 
 /** Queries as they are put to a connection, by whoever has one. */
