@@ -8,13 +8,17 @@ export function streamOf(
   { pieces, close }: StreamedLines,
   onFailure: (error: unknown) => void,
 ): ReadableStream<Uint8Array> {
+  let isCancelled = false
   return new ReadableStream(
     {
       async pull(controller) {
         try {
           const { done, value } = await pieces.next()
+          // The reader may have gone away while the piece was made; whoever cancelled has closed it.
+          if (isCancelled) return
           if (!done) return controller.enqueue(value)
         } catch (error) {
+          if (isCancelled) return
           onFailure(error)
           await close()
           throw error
@@ -23,6 +27,7 @@ export function streamOf(
         await close()
       },
       async cancel() {
+        isCancelled = true
         await pieces.return(undefined)
         await close()
       },

@@ -17,3 +17,25 @@ test('an answer that breaks off half-way is reported once, closed once, and ends
   expect(failures.map(error => (error as Error).message)).toEqual(['the file is gone'])
   expect(closed).toBe(1)
 })
+
+test('a reader that goes away while a piece is made is no failure, and the answer is closed once', async () => {
+  const { promise: isAsked, resolve: ask } = Promise.withResolvers<void>()
+  const { promise: isMade, resolve: make } = Promise.withResolvers<void>()
+  async function* pieces() {
+    ask()
+    await isMade
+    yield new TextEncoder().encode('late\n')
+  }
+  const failures: unknown[] = []
+  let closed = 0
+  const lines = new StreamedLines(pieces(), async () => {
+    closed += 1
+  })
+  const reader = streamOf(lines, error => failures.push(error)).getReader()
+  const reading = reader.read()
+  await isAsked
+  const cancelling = reader.cancel()
+  make()
+  await Promise.all([reading, cancelling])
+  expect([failures, closed]).toEqual([[], 1])
+})
