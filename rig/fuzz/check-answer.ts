@@ -62,12 +62,14 @@ function lineViolations(line: string, schema: Schema, named: Named): string[] {
   return failed ? [`a line with status ${value.failure?.status}`] : complaintsAbout(value, schema, named)
 }
 
-/** D-4. The OAuth side has no `error`. */
+/** D-4. The OAuth side has no `error`, but for the token endpoint of OpenID Connect, where it is a code of the standard. */
 function failureViolations(status: number, value: unknown): string[] {
-  const body = value as { status: number; error?: string; message: string }
+  const body = value as { status: number; error?: string; error_description?: string; message: string }
   return [
     ...(body.status === status ? [] : [`status ${body.status} in the body of a ${status}`]),
-    ...(body.error === undefined || body.error === STATUS_CODES[status]
+    ...(body.error === undefined ||
+    body.error_description !== undefined ||
+    body.error === STATUS_CODES[status]
       ? []
       : [`error "${body.error}" in the body of a ${status}`]),
     ...(body.message === '' ? ['an empty message'] : []),

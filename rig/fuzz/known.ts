@@ -165,6 +165,10 @@ export class Known {
       const isName = field === 'name' && path.startsWith('/control/operators')
       if (field === 'id' || isName || HARVESTED.test(field)) this.#note(kindOf(path, field), content)
     }
+    // Few operations accept only tokens of one scope.
+    const { access_token, scope, scopes = scope } = fields
+    if (typeof access_token === 'string' && JSON.stringify(scopes ?? '').includes('"openid'))
+      this.#note('openid_token', access_token)
     if (typeof fields.id === 'string' && typeof fields.secret === 'string')
       this.#secrets.set(fields.id, fields.secret)
   }

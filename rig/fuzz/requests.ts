@@ -41,6 +41,9 @@ export function makeRequest(
     const kind = schema.refersTo === undefined ? kindOf(operation.path, field) : `${schema.refersTo}_id`
     if (kind === 'client_id' && Object.hasOwn(example, 'client_id')) return client.id
     if (kind === 'client_secret') return client.secret
+    // The grant that needs nothing but a client, and the scope that user info needs.
+    if (kind === 'grant_type' && random.next() < 0.5) return 'client_credentials'
+    if (kind === 'scope' && random.next() < 0.3) return 'openid'
     if (kind === 'user_id' && isForToken && random.next() < 0.8) return identity.id
     // A new user needs an unused login.
     if (kind === 'login' && operation.method !== 'GET') return undefined
@@ -190,6 +193,8 @@ function authorize(
   if (allowsAnonymous && random.next() < 0.5) return undefined
   if (kinds.length === 0 && operation.parameters.length + Number(operation.requestBody !== undefined) > 0)
     return undefined
+  if (operation.operationId === 'GetUserInfo' && random.next() < 0.8)
+    return `Bearer ${known.pick('openid_token', random) ?? userToken}`
   const isForApps = /entitlements|streams$/.test(operation.path) && random.next() < 0.6
   const token = isForApps ? random.pick(known.appTokens) : userToken
   return `${random.pick(['Bearer', 'bearer', kinds.length === 0 ? 'OAuth' : 'Bearer'])} ${token}`
