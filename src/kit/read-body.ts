@@ -65,6 +65,8 @@ async function gather(
       if (done) return { outcome: 'complete', bytes: Buffer.concat(chunks) }
       size += value.length
       if (size > limit) {
+        // Not kept until the sender has heard of it.
+        chunks.length = 0
         await reader.cancel()
         return { outcome: 'too_large' }
       }
