@@ -9,8 +9,10 @@ import { Admission } from './admission.ts'
 
 /** How long a pool stays smaller before it tries to open another connection. */
 const SMALLER_MILLISECONDS = 10_000
-/** How long a pool without any connection refuses before it tries again. */
+/** How long a pool without any connection waits before it tries again. */
 const NONE_MILLISECONDS = 500
+/** How long it waits for a connection that another pool gives up. */
+const GIVEN_MILLISECONDS = 100
 const REPORT_MILLISECONDS = 10_000
 const TOO_MANY_CONNECTIONS = '53300'
 
@@ -110,12 +112,20 @@ export class ConnectionPool {
 
   /** Undefined if there is none any more: then it is time to wait in line once more. */
   async #acquire(): Promise<SQL | undefined> {
+    const { isSpare = false, patienceMilliseconds } = this.#options
+    const deadline = performance.now() + (isSpare ? 0 : patienceMilliseconds)
     for (;;) {
       const connection = this.#leastBusy()
       const mayOpen = this.#loads.size < Math.max(1, this.#limit)
       if (connection !== undefined && (this.#loads.get(connection) === 0 || !mayOpen)) return connection
-      if (mayOpen) return this.#connect()
-      await Promise.race(this.#opening)
+      if (this.#loads.size === 0 && performance.now() < this.#noMoreUntil) {
+        // Another pool gives one up, or the server still counts one that was closed: that takes a while.
+        if (this.#noMoreUntil > deadline) throw new TooManyConnections('PostgreSQL takes no more connections')
+        await Bun.sleep(this.#noMoreUntil - performance.now())
+      } else if (mayOpen) {
+        const opened = await this.#connect()
+        if (opened !== undefined || this.#loads.size > 0) return opened
+      } else await Promise.race(this.#opening)
     }
   }
 
@@ -147,10 +157,8 @@ export class ConnectionPool {
     if (load !== undefined) this.#loads.set(connection, load + change)
   }
 
-  /** Undefined if the server takes no more while there are others to wait for. */
+  /** Undefined if the server takes no more. */
   async #connect(): Promise<SQL | undefined> {
-    if (this.#loads.size === 0 && performance.now() < this.#noMoreUntil)
-      throw new TooManyConnections('PostgreSQL takes no more connections')
     const connection = this.#options.open()
     this.#loads.set(connection, Number.POSITIVE_INFINITY)
     const opening = connection.connect()
@@ -162,13 +170,12 @@ export class ConnectionPool {
       this.#drop(connection)
       if (!isTooManyConnections(error)) throw error
       this.#becomeSmaller(error.message)
-      if (this.#loads.size === 0) throw new TooManyConnections(error.message)
       return undefined
     } finally {
       this.#opening.delete(isSettled)
     }
     this.#loads.set(connection, 0)
-    if (this.#loads.size > this.#limit) this.#resize(this.#loads.size)
+    if (this.#limit === 0) this.#resize(1)
     if (this.#loads.size >= this.#options.size) this.#isSmaller = false
     return connection
   }
@@ -182,15 +189,19 @@ export class ConnectionPool {
     const { isSpare = false, onFewer } = this.#options
     onFewer?.({ connections: this.#loads.size, reason, isNews: !this.#isSmaller })
     this.#isSmaller = true
+    // It may have given one up meanwhile, and does not take that back.
+    this.#resize(Math.min(this.#limit, this.#loads.size))
     const hasNone = this.#loads.size === 0 && !isSpare
-    this.#noMoreUntil = performance.now() + (hasNone ? NONE_MILLISECONDS : SMALLER_MILLISECONDS)
-    this.#resize(this.#loads.size)
-    if (hasNone) this.#others.some(other => other.#giveUpOne())
+    const isGiven = hasNone && this.#others.some(other => other.#giveUpOne())
+    this.#noMoreUntil =
+      performance.now() + (isGiven ? GIVEN_MILLISECONDS : hasNone ? NONE_MILLISECONDS : SMALLER_MILLISECONDS)
   }
 
   /** False if it has none to spare. */
   #giveUpOne(): boolean {
-    const left = Math.min(this.#limit, this.#loads.size) - 1
+    // Those that are being opened may be refused.
+    const open = [...this.#loads.values()].filter(Number.isFinite).length
+    const left = Math.min(this.#limit, open) - 1
     if (left < (this.#options.isSpare ? 0 : 1)) return false
     this.#noMoreUntil = performance.now() + SMALLER_MILLISECONDS
     this.#resize(left)
