@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs'
 
-const [file, dress] = process.argv.slice(2)
+const [file, render] = process.argv.slice(2)
 if (file === undefined) {
   console.error('bench/bare-server.ts needs the file with the body that it is to answer')
   process.exit(2)
@@ -24,7 +24,7 @@ const nine = new Headers({
   'Ratelimit-Reset': '1',
 })
 
-function answerDressed(request: Request): Response {
+function answerRendered(request: Request): Response {
   const given = request.headers.get('x-request-id')
   const token = request.headers.get('authorization')
   nine.set('X-Request-Id', given ?? crypto.randomUUID())
@@ -35,6 +35,6 @@ const server = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
   development: false,
-  fetch: dress === 'dressed' ? answerDressed : () => new Response(body, { headers }),
+  fetch: render === 'dressed' ? answerRendered : () => new Response(body, { headers }),
 })
 console.log(server.port)

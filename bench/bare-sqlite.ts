@@ -5,7 +5,7 @@
  * `bun bench/bare-sqlite.ts <plan.json>`; prints how often it committed in how many seconds.
  */
 import { readFileSync } from 'node:fs'
-import { openSqlite } from '../src/store/sql/sqlite-connection.ts'
+import { openSqlite } from '../src/store/engines/sqlite-connection.ts'
 
 export interface LoopPlan {
   readonly file: string

@@ -8,7 +8,7 @@ export const SERVER_CORE = 0
 export const LOAD_CORE = 1
 const BOTH_CORES = '0,1'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const PATIENCE_MILLISECONDS = 10_000
+const MAX_WAIT_MILLISECONDS = 10_000
 /** Limits are on, as people run it, and so high that a load generator does not meet them. */
 const NEVER_MET = '999999999'
 
@@ -26,18 +26,18 @@ export class Children {
   /** Runs a program to its end and gives what it printed. One that complains has failed, whatever it returns. */
   async output(core: number, words: readonly string[]): Promise<string> {
     const child = this.#spawn(core, words, 'pipe')
-    const [text, complaint, code] = await Promise.all([
+    const [text, violation, code] = await Promise.all([
       new Response(child.stdout).text(),
       new Response(child.stderr).text(),
       child.exited,
     ])
-    if (code !== 0 || complaint !== '') throw new Error(`${words[0]} ended with ${code}: ${complaint}`)
+    if (code !== 0 || violation !== '') throw new Error(`${words[0]} ended with ${code}: ${violation}`)
     return text
   }
 
   /** The bare server with this body, or the dressed one. */
-  startBareServer(bodyFile: string, ...dress: readonly 'dressed'[]): Promise<Served> {
-    return this.#startServer('bench/bare-server.ts', bodyFile, ...dress)
+  startBareServer(bodyFile: string, ...render: readonly 'dressed'[]): Promise<Served> {
+    return this.#startServer('bench/bare-server.ts', bodyFile, ...render)
   }
 
   startLeastServer(planFile: string): Promise<Served> {
@@ -101,7 +101,7 @@ export class Children {
       await answer?.arrayBuffer()
       const milliseconds = performance.now() - began
       if (answer?.ok) return { url, pid: child.pid, milliseconds, stop: () => this.#stop(child) }
-      if (child.exitCode !== null || milliseconds > 6 * PATIENCE_MILLISECONDS) {
+      if (child.exitCode !== null || milliseconds > 6 * MAX_WAIT_MILLISECONDS) {
         throw new Error('Strand did not come up')
       }
       await Bun.sleep(2)
@@ -126,10 +126,10 @@ export class Children {
     await Promise.all([...this.#running].map(child => this.#stop(child)))
   }
 
-  #spawn<Complaints extends 'pipe' | 'inherit'>(
+  #spawn<Violations extends 'pipe' | 'inherit'>(
     core: number | typeof BOTH_CORES,
     words: readonly string[],
-    complaints: Complaints,
+    violations: Violations,
     settings: Readonly<Record<string, string>> = {},
   ) {
     // Settings of the shell that this was started from must not reach the server.
@@ -141,7 +141,7 @@ export class Children {
       env: { ...Object.fromEntries(inherited), ...settings },
       stdin: 'ignore',
       stdout: 'pipe',
-      stderr: complaints,
+      stderr: violations,
     })
     this.#running.add(child)
     void child.exited.then(() => this.#running.delete(child))
@@ -150,9 +150,9 @@ export class Children {
 
   async #stop(child: Bun.Subprocess): Promise<void> {
     child.kill('SIGTERM')
-    const impatience = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MILLISECONDS)
+    const waitLimit = setTimeout(() => child.kill('SIGKILL'), MAX_WAIT_MILLISECONDS)
     await child.exited
-    clearTimeout(impatience)
+    clearTimeout(waitLimit)
   }
 }
 

@@ -1,7 +1,7 @@
 /** The world of the embedded store, copied into PostgreSQL row by row: both answer the same. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { SQL } from 'bun'
-import { openPostgresEngine } from '../src/store/sql/postgres.ts'
+import { openPostgresEngine } from '../src/store/engines/postgres.ts'
 
 const ROWS_AT_ONCE = 5000
 /** What an engine keeps of its own. */

@@ -2,7 +2,6 @@
 import type { Children } from './children.ts'
 import { circumstances, inWords } from './circumstances.ts'
 import { REPORT_EVERY_SECONDS } from './control-flows.ts'
-import { type Comparison, type Report, type Single, toMarkdown } from './figures.ts'
 import {
   type GrowthLine,
   growthPicture,
@@ -14,6 +13,7 @@ import {
 import { measureImport, SECONDS_OF_IMPORT } from './imports.ts'
 import { keepResults, showInReadme, showPicture } from './keep.ts'
 import { measureBeside, measureScenario, writers } from './measure.ts'
+import { type Comparison, type Report, type Single, toMarkdown } from './metrics.ts'
 import type { MeasurePlan } from './options.ts'
 import { memoryOf } from './process-usage.ts'
 import { runSteps, type Step } from './progress.ts'

@@ -3,14 +3,14 @@ import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { SeededRandom } from '../src/kit/random.ts'
 import type { Children } from './children.ts'
-import type { Single } from './figures.ts'
+import type { Single } from './metrics.ts'
 import { PeakMemory } from './process-usage.ts'
 
 const USERS = 20_000
 const GAMES = 10
 const OPERATOR_TOKEN = 'the-operator-token-of-the-bench'
 /** Beyond the mapped pages of the store, which the system takes back when it needs them. */
-const MOST_MEGABYTES = 300
+const MAX_MEGABYTES = 300
 
 export const SECONDS_OF_IMPORT = 150
 
@@ -71,12 +71,12 @@ export async function measureImport(
   return [
     { name: 'Import, local', value: rate(local.seconds), unit: 'lines/s' },
     { name: '— processor time of it', value: (local.processorSeconds / lines) * 1e6, unit: 'µs a line' },
-    { name: '— memory of its own at most', value: local.peak.own, unit: 'MB', atMost: MOST_MEGABYTES },
+    { name: '— memory of its own at most', value: local.peak.own, unit: 'MB', atMost: MAX_MEGABYTES },
     { name: '— with mapped pages of the store', value: local.peak.resident, unit: 'MB' },
     { name: 'Export of it', value: rate(exporting.seconds), unit: 'lines/s' },
-    { name: '— memory of its own at most', value: exporting.peak.own, unit: 'MB', atMost: MOST_MEGABYTES },
+    { name: '— memory of its own at most', value: exporting.peak.own, unit: 'MB', atMost: MAX_MEGABYTES },
     { name: 'Import over HTTP', value: rate(remote.seconds), unit: 'lines/s' },
-    { name: '— memory of the server at most', value: serving.own, unit: 'MB', atMost: MOST_MEGABYTES },
-    { name: '— memory of the command at most', value: remote.peak.own, unit: 'MB', atMost: MOST_MEGABYTES },
+    { name: '— memory of the server at most', value: serving.own, unit: 'MB', atMost: MAX_MEGABYTES },
+    { name: '— memory of the command at most', value: remote.peak.own, unit: 'MB', atMost: MAX_MEGABYTES },
   ]
 }

@@ -8,7 +8,7 @@
 import { readFileSync } from 'node:fs'
 import { parseMasterKeys } from '../src/config.ts'
 import { Cursors } from '../src/http/cursor.ts'
-import { commonHeaders } from '../src/http/headers.ts'
+import { commonHeaders } from '../src/http/response-headers.ts'
 import { KeyRing } from '../src/kit/key-ring.ts'
 import { knowCallers } from './least/callers.ts'
 import { createStreamMarker } from './least/create-stream-marker.ts'

@@ -8,8 +8,8 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { openSqliteEngine } from '../src/store/engines/sqlite.ts'
 import { type EntitlementFilter, entitlementQueries } from '../src/store/queries/entitlements.ts'
-import { openSqliteEngine } from '../src/store/sql/sqlite.ts'
 import { createStore, type Engine } from '../src/store/store.ts'
 
 const { values: options } = parseArgs({

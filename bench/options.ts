@@ -9,7 +9,7 @@ const PARTS = ['starts', 'writers', 'viewers', 'growth', 'import'] as const
 type Part = (typeof PARTS)[number]
 
 /** The soak's own channels, which come and go, must be others than those with a role. */
-const SMALLEST_SOAK = 10_000
+const MIN_SOAK = 10_000
 
 const NAMES = [...scenarios.map(each => each.name), ...PARTS]
 
@@ -150,7 +150,7 @@ function soakPlan(flags: Flags): SoakPlan {
   }
   return {
     kind: 'soak',
-    size: sizeOf(flags, 20_000, SMALLEST_SOAK),
+    size: sizeOf(flags, 20_000, MIN_SOAK),
     minutes: number(flags, 'minutes', 30, 1),
     write: flags.write,
   }

@@ -19,7 +19,7 @@ import { type BenchWorld, makeWorld, secondsToMake } from './world.ts'
 
 const CONNECTIONS = [32, 1500, 4000]
 const LOOK_MILLISECONDS = 200
-const LOOK_PATIENCE_MILLISECONDS = 2000
+const MAX_LOOK_MILLISECONDS = 2000
 
 /** The limits let one application ask 13 times a second: what many callers ask is measured with them, and the rest without. */
 const LOADS: readonly OverloadLoad[] = [
@@ -147,7 +147,7 @@ async function look(url: string, isOver: () => boolean): Promise<Looks> {
     const began = performance.now()
     const status = await fetch(url, {
       headers: { Connection: 'close' },
-      signal: AbortSignal.timeout(LOOK_PATIENCE_MILLISECONDS),
+      signal: AbortSignal.timeout(MAX_LOOK_MILLISECONDS),
     }).then(
       async answer => {
         await answer.arrayBuffer()

@@ -44,7 +44,7 @@ interface FlowReport {
   readonly latencies: readonly number[]
   readonly errors: number
   /** The first of the errors, in words. */
-  readonly complaint?: string
+  readonly violation?: string
 }
 
 const LAST_ANSWERS_MILLISECONDS = 5000
@@ -66,7 +66,7 @@ class RunningFlow {
   readonly #delays: () => Latencies
   #latencies = new Latencies()
   #errors = 0
-  #complaint: string | undefined
+  #violation: string | undefined
   #sent = 0
   #taken = 0
   #pending = 0
@@ -103,15 +103,15 @@ class RunningFlow {
 
   /** What happened since the last report. */
   report(): FlowReport {
-    const complaint = this.#complaint
+    const violation = this.#violation
     const report = {
       latencies: this.#latencies.toJSON(),
       errors: this.#errors,
-      ...(complaint !== undefined && { complaint }),
+      ...(violation !== undefined && { violation }),
     }
     this.#latencies = new Latencies()
     this.#errors = 0
-    this.#complaint = undefined
+    this.#violation = undefined
     return report
   }
 
@@ -177,9 +177,9 @@ class RunningFlow {
     turn.page = cursor === undefined ? 0 : turn.page + 1
   }
 
-  #fail(complaint: string, errors = 1): void {
+  #fail(violation: string, errors = 1): void {
     this.#errors += errors
-    this.#complaint ??= complaint
+    this.#violation ??= violation
   }
 }
 
@@ -221,8 +221,8 @@ async function runPaced(plan: PacedPlan, print: (report: PacedReport) => void): 
     }
     await Bun.sleep(1)
   }
-  const patience = performance.now() + LAST_ANSWERS_MILLISECONDS
-  while (performance.now() < patience && !flows.every(({ running }) => running.isDone())) await Bun.sleep(1)
+  const maxWait = performance.now() + LAST_ANSWERS_MILLISECONDS
+  while (performance.now() < maxWait && !flows.every(({ running }) => running.isDone())) await Bun.sleep(1)
   for (const { running } of flows) running.close()
   report()
 }

@@ -16,7 +16,7 @@ export interface Stretch {
   /** Starts, ends and reports of viewers. */
   readonly changes: number
   readonly errors: number
-  readonly complaint?: string
+  readonly violation?: string
   readonly p50: number
   readonly p99: number
   readonly latencies: readonly number[]
@@ -84,7 +84,7 @@ export function soakMarkdown(report: SoakReport): string {
   const changes = stretches.reduce((sum, each) => sum + each.changes, 0)
   const delay = median(stretches.map(each => each.generatorDelay))
   const share = median(stretches.map(each => each.processorShare))
-  const complaint = stretches.find(each => each.complaint !== undefined)?.complaint
+  const violation = stretches.find(each => each.violation !== undefined)?.violation
   const isShort = minutes < 2 * STRETCHES_OF_WINDOW
   const rows: [name: string, measured: string, goal: string, isReached?: boolean | undefined][] = [
     [
@@ -119,7 +119,7 @@ export function soakMarkdown(report: SoakReport): string {
     ...(isShort
       ? ['A run this short is a try: its memory is still filling, and its slope says nothing.']
       : []),
-    ...(complaint === undefined ? [] : [`The first error: \`${complaint.slice(0, 200)}\``]),
+    ...(violation === undefined ? [] : [`The first error: \`${violation.slice(0, 200)}\``]),
     '',
     '| Soak | Measured | Goal | Standing |',
     '|---|---|---|---|',

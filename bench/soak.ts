@@ -14,7 +14,7 @@ import { mixedRequests } from './mix.ts'
 import type { SoakPlan } from './options.ts'
 import type { Flow, PacedPlan, PacedReport, PacedRequest } from './paced-load.ts'
 import { memoryOf, openFilesOf, processorSecondsOf } from './process-usage.ts'
-import { say } from './progress.ts'
+import { output } from './progress.ts'
 import { type SoakReport, type Stretch, soakMarkdown, soakPicture } from './soak-report.ts'
 import { median } from './statistics.ts'
 import { type BenchWorld, makeWorld, secondsToMake } from './world.ts'
@@ -25,7 +25,7 @@ const WARM_UP_SECONDS = 4
 const KNEE_SECONDS = 30
 const READING = 'reads and writes'
 /** A long run is looked at minute by minute, a short one in so many stretches. */
-const FEWEST_STRETCHES = 12
+const MIN_STRETCHES = 12
 const SAMPLE_MILLISECONDS = 1000
 
 /** Where it happens. */
@@ -41,16 +41,16 @@ export async function runSoak(plan: SoakPlan, children: Children, root: string):
   const worldFolder = join(root, 'world')
   for (const each of [folder, worldFolder]) mkdirSync(each)
   const { minutes, size } = plan
-  say(
+  output(
     `making the world, then ${minutes} minutes; about ${Math.ceil(minutes + secondsToMake(size) / 60 + 1)} in all`,
   )
-  const world = await makeWorld(worldFolder, size, progress => say(`world: ${progress}`))
+  const world = await makeWorld(worldFolder, size, progress => output(`world: ${progress}`))
   const strand = await children.startStrand(world.folder, world.secrets)
   const basin: Basin = { children, folder, world, strand }
   const requests = await mixedRequests(world, strand)
   const knee = await findKnee(basin, requests)
   const perSecond = Math.round(knee * SHARE_OF_KNEE)
-  say(`the knee is at ${Math.round(knee)} a second; soaking at ${perSecond}`)
+  output(`the knee is at ${Math.round(knee)} a second; soaking at ${perSecond}`)
   const stretches = await soak(basin, requests, perSecond, minutes)
   const report: SoakReport = {
     ...(await circumstances(children)),
@@ -116,7 +116,7 @@ async function soak(
 ): Promise<Stretch[]> {
   const seconds = minutes * 60
   const reading: Flow = { name: READING, perSecond, connections: CONNECTIONS, requests }
-  const every = Math.min(60, seconds / FEWEST_STRETCHES)
+  const every = Math.min(60, seconds / MIN_STRETCHES)
   const watch = watchProcess(basin.strand.pid)
   const stretches: Stretch[] = []
   const flows = [reading, ...changes(basin, seconds, 'the last')]
@@ -124,7 +124,7 @@ async function soak(
     for await (const report of paced(basin, seconds, every, flows)) {
       const stretch = toStretch(report, (stretches.length + 1) * every, watch.sinceLast())
       stretches.push(stretch)
-      say(inALine(stretch, minutes))
+      output(inALine(stretch, minutes))
     }
   } finally {
     watch.stop()
@@ -161,13 +161,13 @@ function watchProcess(pid: number): { sinceLast(): Watched; stop(): void } {
 function toStretch(report: PacedReport, untilSecond: number, watched: Watched): Stretch {
   const flows = Object.values(report.flows)
   const latencies = new Latencies(report.flows[READING]?.latencies)
-  const complaint = flows.find(each => each.complaint !== undefined)?.complaint
+  const violation = flows.find(each => each.violation !== undefined)?.violation
   return {
     untilSecond,
     requests: latencies.size,
     changes: flows.reduce((sum, each) => sum + new Latencies(each.latencies).size, 0) - latencies.size,
     errors: flows.reduce((sum, each) => sum + each.errors, 0),
-    ...(complaint !== undefined && { complaint }),
+    ...(violation !== undefined && { violation }),
     p50: latencies.quantile(0.5),
     p99: latencies.quantile(0.99),
     latencies: latencies.toJSON(),
@@ -187,7 +187,7 @@ function inALine(each: Stretch, minutes: number): string {
     `${each.files} open files`,
     `${(100 * each.processorShare).toFixed(0)} % of its core`,
   ]
-  return `${words.join(', ')}${each.complaint === undefined ? '' : `; ${each.complaint}`}`
+  return `${words.join(', ')}${each.violation === undefined ? '' : `; ${each.violation}`}`
 }
 
 function publish(report: SoakReport, write: boolean): void {

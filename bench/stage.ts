@@ -5,7 +5,7 @@ import { lazily } from '../src/kit/lazily.ts'
 import type { Children } from './children.ts'
 import { growthSizes, type Inhabited } from './growth.ts'
 import type { Ground } from './measure.ts'
-import { say } from './progress.ts'
+import { output } from './progress.ts'
 import type { Pace } from './rounds.ts'
 import { type BenchWorld, makeWorld, type WorldSize } from './world.ts'
 
@@ -71,6 +71,6 @@ export class Stage {
 
   #makeWorld(size: WorldSize): Promise<BenchWorld> {
     const folder = this.folder(`world-${size.streams}`)
-    return makeWorld(folder, size, progress => say(`world: ${progress}`))
+    return makeWorld(folder, size, progress => output(`world: ${progress}`))
   }
 }

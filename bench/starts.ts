@@ -1,5 +1,5 @@
 import type { Children } from './children.ts'
-import type { Single } from './figures.ts'
+import type { Single } from './metrics.ts'
 import { memoryOf } from './process-usage.ts'
 import { median } from './statistics.ts'
 import type { Secrets } from './world.ts'

@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { viewerReports } from './control-flows.ts'
-import type { Single } from './figures.ts'
 import type { Disturbance, Ground } from './measure.ts'
+import type { Single } from './metrics.ts'
 import type { PacedPlan } from './paced-load.ts'
 import { processorSecondsOf } from './process-usage.ts'
 
@@ -19,8 +19,8 @@ export function viewerReporting({ children, folder, strand, world }: Ground): Di
       const planFile = join(folder, 'viewers.json')
       writeFileSync(planFile, JSON.stringify(plan))
       for await (const report of children.runPacedLoad(planFile)) {
-        const { errors, complaint } = report.flows.viewers ?? { errors: 1 }
-        if (errors > 0) throw new Error(`${errors} reports of viewers failed: ${complaint}`)
+        const { errors, violation } = report.flows.viewers ?? { errors: 1 }
+        if (errors > 0) throw new Error(`${errors} reports of viewers failed: ${violation}`)
       }
     },
   }

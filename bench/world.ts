@@ -14,7 +14,7 @@ import { ADJECTIVES, ANIMALS, LANGUAGES, MARKERS, TAGS, TITLES } from '../src/de
 import { isoMillis, isoSeconds } from '../src/kit/clock.ts'
 import { KeyRing } from '../src/kit/key-ring.ts'
 import { SeededRandom } from '../src/kit/random.ts'
-import { openSqliteEngine } from '../src/store/sql/sqlite.ts'
+import { openSqliteEngine } from '../src/store/engines/sqlite.ts'
 
 const SEED = 20
 const DAY = 24 * 3600 * 1000
@@ -23,12 +23,12 @@ const GAMES = 500
 const OWN_GAMES = 5
 const MARKING = 64
 /** In a world of fewer live streams all others are callers. */
-const MOST_CALLERS = 2000
+const MAX_CALLERS = 2000
 const MARKED = 64
 const FOLLOWERS = 2000
 const OFFLINE = 3000
 const SAMPLES = 2000
-const MOST_BATCHES = 100
+const MAX_BATCHES = 100
 /** Batches do not overlap, though only nine of ten rows are ours. */
 const ROWS_PER_BATCH = 150
 const BATCH_SIZE = 100
@@ -104,7 +104,7 @@ interface Person {
 export async function makeWorld(
   folder: string,
   size: WorldSize,
-  say: (progress: string) => void,
+  output: (progress: string) => void,
 ): Promise<BenchWorld> {
   const storeFile = join(folder, 'strand.db')
   await (await openSqliteEngine(storeFile)).close()
@@ -116,9 +116,9 @@ export async function makeWorld(
   db.run('pragma cache_size = -262144')
   const indexes = dropIndexes(db)
 
-  say('games, organizations, clients')
+  output('games, organizations, clients')
   const platform = fillPlatform(filling)
-  say(`${size.streams} live channels`)
+  output(`${size.streams} live channels`)
   const people = inventPeople(size.streams + OFFLINE)
   const live = people.slice(0, size.streams)
   const offline = people.slice(size.streams)
@@ -127,7 +127,7 @@ export async function makeWorld(
   const tokens = new Map<string, string>()
   const withToken = (each: Person): TokenHolder => ({ id: each.id, token: tokens.get(each.id) ?? '' })
   const marking = live.slice(0, MARKING)
-  const callers = live.slice(MARKING, MARKING + MOST_CALLERS)
+  const callers = live.slice(MARKING, MARKING + MAX_CALLERS)
   const followers = offline.slice(0, FOLLOWERS)
   inOneCommit(db, () => {
     for (const { id } of [...callers, ...marking, ...followers]) {
@@ -138,9 +138,9 @@ export async function makeWorld(
     fillFollows(filling, followers, live, offline.slice(FOLLOWERS))
     fillMarkers(filling, callers.slice(0, MARKED))
   })
-  say(`${size.entitlements} entitlements`)
+  output(`${size.entitlements} entitlements`)
   const entitled = inOneCommit(db, () => fillEntitlements(filling, size.entitlements, people, platform))
-  say(`${indexes.length} indexes`)
+  output(`${indexes.length} indexes`)
   for (const index of indexes) db.run(index)
   db.run('pragma wal_checkpoint(truncate)')
   db.close()
@@ -338,7 +338,7 @@ function fillEntitlements(
   )
   const holders = people.slice(0, Math.ceil(count / ROWS_PER_USER))
   const sampleEvery = Math.max(1, Math.floor(count / SAMPLES))
-  const batchEvery = Math.max(ROWS_PER_BATCH, Math.floor(count / MOST_BATCHES))
+  const batchEvery = Math.max(ROWS_PER_BATCH, Math.floor(count / MAX_BATCHES))
   const entitlements: BenchWorld['entitlements'][number][] = []
   const batches: string[][] = []
   for (let index = 0; index < count; index++) {

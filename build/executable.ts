@@ -11,7 +11,7 @@ import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
 const ROOT = join(import.meta.dir, '..')
-const THREADS = ['store/sql/sqlite-writer.ts', 'store/sql/sqlite-copier.ts']
+const THREADS = ['store/engines/sqlite-writer.ts', 'store/engines/sqlite-copier.ts']
 
 const { values } = parseArgs({
   options: {

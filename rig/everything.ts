@@ -2,11 +2,11 @@
 import type { Lifetime } from '../src/kit/lifetime.ts'
 import { keepResults, showInReadme } from '../tools/keep.ts'
 import type { Fault, Finding, Ground, Trial } from './faults/fault.ts'
-import { makeReport, type Shown, toMarkdown } from './figures.ts'
 import { untilNodesAgree } from './load/agreement.ts'
 import { Caller } from './load/caller.ts'
+import { makeReport, type Shown, toMarkdown } from './metrics.ts'
 import type { Plan } from './options.ts'
-import { runSteps, type Step, say } from './progress.ts'
+import { output, runSteps, type Step } from './progress.ts'
 import { openStage } from './stage.ts'
 import { makeWorld } from './world.ts'
 
@@ -37,7 +37,7 @@ export async function runEverything(plan: Plan, folder: string, lifetime: Lifeti
         ? await entry.strike(ground ?? missingStage())
         : await entry.run({ folder, lifetime, pace: plan.pace })
       const findings = found.map(plan.safety ? judgedForSafety : judgedForAll)
-      for (const each of findings) say(`  ${each.verdict.padEnd(6)} ${each.asked}: ${each.measured}`)
+      for (const each of findings) output(`  ${each.verdict.padEnd(6)} ${each.asked}: ${each.measured}`)
       shown.push({ fault: entry.name, what: entry.what, findings })
     },
   })

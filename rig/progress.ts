@@ -2,8 +2,8 @@ import * as steps from '../tools/steps.ts'
 
 export type { Step } from '../tools/steps.ts'
 
-export function say(progress: string): void {
+export function output(progress: string): void {
   console.error(`rig: ${progress}`)
 }
 
-export const runSteps = (all: readonly steps.Step[]) => steps.runSteps(all, say)
+export const runSteps = (all: readonly steps.Step[]) => steps.runSteps(all, output)

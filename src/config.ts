@@ -9,13 +9,13 @@ import { hostUrls } from './kit/connection-url.ts'
 import type { MasterKey } from './kit/key-ring.ts'
 import { LOG_LEVELS, type LogLevel } from './kit/log.ts'
 import { nearestName } from './kit/nearest.ts'
-import { LARGEST_INPUT_FILE, readSmallFile } from './kit/small-file.ts'
+import { MAX_INPUT_FILE, readSmallFile } from './kit/small-file.ts'
 
 /** A number beyond these is a slip of the keyboard, and would take the machine or a deployment with it. */
-const MOST_WORKERS = 256
-const MOST_DATABASE_CONNECTIONS = 1000
-const LONGEST_DRAIN_SECONDS = 3600
-const LONGEST_STORE_WAIT_SECONDS = 86_400
+const MAX_WORKERS = 256
+const MAX_DATABASE_CONNECTIONS = 1000
+const MAX_DRAIN_SECONDS = 3600
+const MAX_STORE_WAIT_SECONDS = 86_400
 
 /** Every setting, decided. */
 export interface Config {
@@ -78,15 +78,15 @@ export interface Address {
 type Source = Readonly<Record<string, string | undefined>>
 
 /** Thrown with every wrong setting in it, not only the first. */
-export class WrongSettings extends Error {
+export class InvalidSettings extends Error {
   override readonly name = 'WrongSettings'
-  readonly complaints: readonly string[]
+  readonly violations: readonly string[]
   /** Whether one of them was said on the command line. */
   readonly isOfFlags: boolean
 
-  constructor(complaints: readonly string[], isOfFlags = false) {
-    super(complaints.join('\n'))
-    this.complaints = complaints
+  constructor(violations: readonly string[], isOfFlags = false) {
+    super(violations.join('\n'))
+    this.violations = violations
     this.isOfFlags = isOfFlags
   }
 }
@@ -204,9 +204,9 @@ function shownValue(name: string, value: string): string {
 
 function readSettingsFile(file: string): Source {
   try {
-    return parseEnv(readSmallFile(file, LARGEST_INPUT_FILE))
+    return parseEnv(readSmallFile(file, MAX_INPUT_FILE))
   } catch {
-    throw new WrongSettings([`--config ${file} cannot be read: give a file of NAME=value lines`])
+    throw new InvalidSettings([`--config ${file} cannot be read: give a file of NAME=value lines`])
   }
 }
 
@@ -223,18 +223,18 @@ const flagOf = (name: string) =>
 
 /** What came from `flags` is complained of by the flag. `standards` is told what stands in for a setting that was left out. */
 function decide(source: Source, flags: Source, standards = new Map<string, string>()): Config {
-  const complaints: string[] = []
+  const violations: string[] = []
   let isOfFlags = false
-  const complain = (name: string, why: string): undefined => {
+  const reject = (name: string, why: string): undefined => {
     const isFlag = Boolean(flags[name])
     if (isFlag) isOfFlags = true
-    complaints.push(`${isFlag ? flagOf(name) : name} ${why}`)
+    violations.push(`${isFlag ? flagOf(name) : name} ${why}`)
     return undefined
   }
   for (const name of Object.keys(source)) {
     if (name.startsWith('STRAND_') && !Object.hasOwn(SETTINGS, name)) {
       const meant = nearestName(name, Object.keys(SETTINGS))
-      complain(name, meant === undefined ? 'is not a setting' : `is not a setting: did you mean ${meant}?`)
+      reject(name, meant === undefined ? 'is not a setting' : `is not a setting: did you mean ${meant}?`)
     }
   }
 
@@ -244,7 +244,7 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
     standards.set(name, String(standard))
     if (value === undefined) return standard
     if (/^[0-9]{1,9}$/.test(value) && Number(value) >= low && Number(value) <= high) return Number(value)
-    complain(name, `must be a whole number of at least ${low} and at most ${high}, not "${value}"`)
+    reject(name, `must be a whole number of at least ${low} and at most ${high}, not "${value}"`)
     return standard
   }
   const address = (name: string): Address | undefined => {
@@ -252,14 +252,14 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
     if (value === undefined) return undefined
     const [, bracketed, plain, port = ''] = /^(?:\[([^\]]+)\]|([^:]+)):([0-9]{1,5})$/.exec(value) ?? []
     const host = bracketed ?? plain
-    if (host === undefined || Number(port) > 65535) return complain(name, `must be host:port, not "${value}"`)
+    if (host === undefined || Number(port) > 65535) return reject(name, `must be host:port, not "${value}"`)
     return { host, port: Number(port) }
   }
   const oneOf = <T extends string>(name: string, allowed: readonly T[], standard: T): T => {
     const value = text(name) ?? standard
     standards.set(name, standard)
     if ((allowed as readonly string[]).includes(value)) return value as T
-    complain(name, `must be one of ${allowed.join(', ')}, not "${value}"`)
+    reject(name, `must be one of ${allowed.join(', ')}, not "${value}"`)
     return standard
   }
   const url = (name: string, schemes: readonly string[]): string | undefined => {
@@ -268,24 +268,24 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
     const isUrl = hostUrls(value).every(
       each => URL.canParse(each) && schemes.includes(new URL(each).protocol.slice(0, -1)),
     )
-    return isUrl ? value.replace(/\/+$/, '') : complain(name, `must be a ${schemes.join(' or ')} URL`)
+    return isUrl ? value.replace(/\/+$/, '') : reject(name, `must be a ${schemes.join(' or ')} URL`)
   }
 
   const listen = address('STRAND_LISTEN') ?? { host: 'localhost', port: 8080 }
   const operatorListen = address('STRAND_OPERATOR_LISTEN')
   if (operatorListen === undefined && !isLoopback(listen.host)) {
-    complain(
+    reject(
       'STRAND_LISTEN',
       `is ${listen.host}, which others can reach, and the operator's side would be there too: set STRAND_OPERATOR_LISTEN, for example to localhost:8081`,
     )
   }
   const operatorToken = text('STRAND_OPERATOR_TOKEN')
   if (operatorToken !== undefined && !/^[\x21-\x7e]{20,}$/.test(operatorToken)) {
-    complain('STRAND_OPERATOR_TOKEN', 'must be at least 20 visible characters')
+    reject('STRAND_OPERATOR_TOKEN', 'must be at least 20 visible characters')
   }
   const backupPassphrase = text('STRAND_BACKUP_PASSPHRASE')
   if (backupPassphrase !== undefined && backupPassphrase.length < 8) {
-    complain('STRAND_BACKUP_PASSPHRASE', 'must be at least 8 characters')
+    reject('STRAND_BACKUP_PASSPHRASE', 'must be at least 8 characters')
   }
   const networks = readNetworks(
     text('STRAND_TRUSTED_PROXIES')
@@ -293,7 +293,7 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
       .map(each => each.trim()) ?? [],
   )
   if (networks === undefined)
-    complain('STRAND_TRUSTED_PROXIES', 'must be addresses or networks such as 10.0.0.0/8')
+    reject('STRAND_TRUSTED_PROXIES', 'must be addresses or networks such as 10.0.0.0/8')
   const publicUrl = url('STRAND_PUBLIC_URL', ['http', 'https'])
   // A proxy in front of a loopback listener makes it as public as any other.
   const proxied = [
@@ -301,7 +301,7 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
     networks !== undefined && text('STRAND_TRUSTED_PROXIES') !== undefined && 'STRAND_TRUSTED_PROXIES',
   ].find(name => name !== false)
   if (operatorListen === undefined && isLoopback(listen.host) && proxied !== undefined) {
-    complain(
+    reject(
       proxied,
       `says that a proxy passes requests on to ${listen.host}, and the operator's side would be behind it too: set STRAND_OPERATOR_LISTEN, for example to localhost:8081`,
     )
@@ -311,8 +311,8 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
   const databaseUrl = url('DATABASE_URL', ['postgres', 'postgresql'])
   const config: Config = {
     listen,
-    workers: whole('STRAND_WORKERS', 1, 1, MOST_WORKERS),
-    drainSeconds: whole('STRAND_DRAIN_SECONDS', 0, 0, LONGEST_DRAIN_SECONDS),
+    workers: whole('STRAND_WORKERS', 1, 1, MAX_WORKERS),
+    drainSeconds: whole('STRAND_DRAIN_SECONDS', 0, 0, MAX_DRAIN_SECONDS),
     signUp: oneOf('STRAND_SIGN_UP', ['open', 'closed'], 'closed') === 'open',
     signUpsPerDay: whole('STRAND_SIGN_UPS_PER_DAY', 50, 0),
     operatorListen,
@@ -320,13 +320,13 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
     dataFolder,
     spoolFolder: text('STRAND_SPOOL') ?? (databaseUrl === undefined ? dataFolder : tmpdir()),
     databaseUrl,
-    databaseConnections: whole('STRAND_DATABASE_CONNECTIONS', 10, 2, MOST_DATABASE_CONNECTIONS),
+    databaseConnections: whole('STRAND_DATABASE_CONNECTIONS', 10, 2, MAX_DATABASE_CONNECTIONS),
     databasePooled: oneOf('STRAND_DATABASE_POOLER', ['none', 'transaction'], 'none') === 'transaction',
     migrate: oneOf('STRAND_MIGRATE', ['auto', 'off'], 'auto') === 'auto',
-    storeWaitSeconds: whole('STRAND_STORE_WAIT_SECONDS', 0, 0, LONGEST_STORE_WAIT_SECONDS),
+    storeWaitSeconds: whole('STRAND_STORE_WAIT_SECONDS', 0, 0, MAX_STORE_WAIT_SECONDS),
     operatorToken,
     backupPassphrase,
-    masterKeys: masterKeys(text('STRAND_MASTER_KEYS'), complain),
+    masterKeys: masterKeys(text('STRAND_MASTER_KEYS'), reject),
     lostMasterKeys:
       text('STRAND_LOST_MASTER_KEYS')
         ?.split(',')
@@ -364,7 +364,7 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
       'readable',
     accessLog: oneOf('STRAND_ACCESS_LOG', ['on', 'off'], 'off') === 'on',
   }
-  if (complaints.length > 0) throw new WrongSettings(complaints, isOfFlags)
+  if (violations.length > 0) throw new InvalidSettings(violations, isOfFlags)
   return config
 }
 
@@ -399,11 +399,11 @@ export function masterKeysText(keys: readonly MasterKey[]): string {
 
 function masterKeys(
   text: string | undefined,
-  complain: (name: string, why: string) => undefined,
+  reject: (name: string, why: string) => undefined,
 ): MasterKey[] | undefined {
   if (text === undefined) return undefined
   return (
     parseMasterKeys(text) ??
-    complain('STRAND_MASTER_KEYS', 'must be id:base64 of 32 bytes, comma separated, each id once')
+    reject('STRAND_MASTER_KEYS', 'must be id:base64 of 32 bytes, comma separated, each id once')
   )
 }

@@ -18,11 +18,11 @@ import {
 import { dirname, join } from 'node:path'
 import { mintSecret } from './auth/tokens.ts'
 import { type Config, masterKeysText, parseMasterKeys } from './config.ts'
-import { CannotStart } from './kit/cannot-start.ts'
 import { isoMillis } from './kit/clock.ts'
 import { randomAlphanumerics } from './kit/id.ts'
 import { KeyRing, type MasterKey } from './kit/key-ring.ts'
-import { LARGEST_SECRET_FILE, readSmallFile } from './kit/small-file.ts'
+import { OperatorError } from './kit/operator-error.ts'
+import { MAX_SECRET_FILE, readSmallFile } from './kit/small-file.ts'
 
 /** What the data folder holds beside the embedded store: the two secrets that settings may give instead. */
 export interface DataFolder {
@@ -127,9 +127,9 @@ function masterKeysOf(config: Config): Pick<DataFolder, 'ring' | 'followMasterKe
   return { ring, followMasterKeys: follower(ring, file, text) }
 }
 
-function unwritable(folder: string, error: unknown): CannotStart {
-  if (error instanceof CannotStart) return error
-  return new CannotStart(
+function unwritable(folder: string, error: unknown): OperatorError {
+  if (error instanceof OperatorError) return error
+  return new OperatorError(
     `the data folder ${folder} cannot be written: ${(error as Error).message}; choose another with --data or mend its permissions`,
   )
 }
@@ -139,7 +139,7 @@ function requireMasterKeys(config: Config, sealedWith: Iterable<string>): void {
   const missing = [...sealedWith].filter(id => !here.has(id))
   if (missing.length === 0) return
   const [keys, are] = missing.length === 1 ? ['key', 'is'] : ['keys', 'are']
-  throw new CannotStart(
+  throw new OperatorError(
     `stream keys are sealed with the master ${keys} ${missing.join(', ')}, which ${are} not here: give STRAND_MASTER_KEYS or --config (or, if nobody has it any more, STRAND_LOST_MASTER_KEYS)`,
   )
 }
@@ -148,7 +148,7 @@ function requireMasterKeys(config: Config, sealedWith: Iterable<string>): void {
  * What root makes in a folder belongs to whom the folder belongs to: the server may be somebody else. A link is not followed,
  * for that somebody could let it lead anywhere.
  */
-export function giveToOwner(file: string): void {
+export function chownToOwner(file: string): void {
   if (process.getuid?.() !== 0) return
   const { uid, gid } = statSync(dirname(file))
   lchownSync(file, uid, gid)
@@ -173,12 +173,12 @@ export function readMasterKeys(
 
 function parseOrRefuse(file: string, text: string): MasterKey[] {
   const keys = parseMasterKeys(text)
-  if (keys === undefined) throw new CannotStart(`the file ${file} is damaged: restore it from a backup`)
+  if (keys === undefined) throw new OperatorError(`the file ${file} is damaged: restore it from a backup`)
   return keys
 }
 
 /** The text of one of the two secrets. */
-export const readSecretFile = (file: string): string => readSmallFile(file, LARGEST_SECRET_FILE)
+export const readSecretFile = (file: string): string => readSmallFile(file, MAX_SECRET_FILE)
 
 export function newMasterKey(): MasterKey {
   return { id: randomAlphanumerics(8), bytes: new Uint8Array(randomBytes(32)) }
@@ -211,7 +211,7 @@ export function changeMasterKeys(
     handle = openSync(beside, 'wx', 0o600)
   } catch (error) {
     if ((error as { code?: string }).code !== 'EEXIST') throw error
-    throw new CannotStart(
+    throw new OperatorError(
       `somebody else changes the master keys: if nobody does, delete ${beside} and try again`,
     )
   }
@@ -238,7 +238,7 @@ function secretFile(file: string, make: () => string): string {
   if (!existsSync(file)) makeOnce(file, `${make()}\n`)
   chmodSync(file, 0o600)
   const line = readSecretFile(file).trim()
-  if (line.length < 20) throw new CannotStart(`the file ${file} is damaged: restore it from a backup`)
+  if (line.length < 20) throw new OperatorError(`the file ${file} is damaged: restore it from a backup`)
   return line
 }
 
@@ -250,7 +250,7 @@ function makeOnce(file: string, text: string): void {
   const unfinished = `${file}.${process.pid}`
   writeFileSync(unfinished, text, { mode: 0o600, flush: true })
   try {
-    giveToOwner(unfinished)
+    chownToOwner(unfinished)
     linkSync(unfinished, file)
   } catch (error) {
     if ((error as { code?: string }).code !== 'EEXIST') throw error

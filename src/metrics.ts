@@ -5,9 +5,9 @@
 import { statfsSync } from 'node:fs'
 import { measurePasswordHashes } from './auth/password-hash.ts'
 import { passwords } from './auth/passwords.ts'
-import { exposition, Figures, type Measured, type MetricFamily } from './kit/figures.ts'
 import { logLines } from './kit/log.ts'
-import { ProcessFigures } from './kit/process-figures.ts'
+import { exposition, type Measured, type MetricFamily, Metrics } from './kit/metrics.ts'
+import { ProcessMetrics } from './kit/process-metrics.ts'
 import { VERSION } from './version.ts'
 
 /** Asks the other processes on the same port for theirs, and gives all of them, told apart by a label. */
@@ -16,13 +16,13 @@ export type GatherMetrics = (own: () => readonly MetricFamily[]) => () => Promis
 interface MetricsOptions {
   readonly engine: string
   readonly dataFolder: string
-  readonly rooms: readonly Measured[]
+  readonly services: readonly Measured[]
   readonly gather: GatherMetrics | undefined
 }
 
-export class Metrics {
+export class MetricsExporter {
   readonly sweeps = new Sweeps()
-  readonly #process = new ProcessFigures()
+  readonly #process = new ProcessMetrics()
   readonly #options: MetricsOptions
   readonly #all: () => Promise<readonly MetricFamily[]>
 
@@ -41,19 +41,19 @@ export class Metrics {
   }
 
   #own(): readonly MetricFamily[] {
-    const { engine, dataFolder, rooms } = this.#options
-    const figures = new Figures()
-    figures.gauge('strand_build_info', 'Which Strand this is; always 1.', [
+    const { engine, dataFolder, services } = this.#options
+    const metrics = new Metrics()
+    metrics.gauge('strand_build_info', 'Which Strand this is; always 1.', [
       [{ version: VERSION, runtime: `bun ${Bun.version}`, store: engine }, 1],
     ])
-    this.#process.measure(figures)
-    measureDisk(dataFolder, figures)
-    for (const room of rooms) room.measure(figures)
-    passwords.measure(figures)
-    measurePasswordHashes(figures)
-    logLines.measure(figures)
-    this.sweeps.measure(figures)
-    return figures.families
+    this.#process.measure(metrics)
+    measureDisk(dataFolder, metrics)
+    for (const service of services) service.measure(metrics)
+    passwords.measure(metrics)
+    measurePasswordHashes(metrics)
+    logLines.measure(metrics)
+    this.sweeps.measure(metrics)
+    return metrics.families
   }
 }
 
@@ -75,22 +75,22 @@ class Sweeps implements Measured {
     }
   }
 
-  measure(figures: Figures): void {
-    figures.counter(
+  measure(metrics: Metrics): void {
+    metrics.counter(
       'strand_sweeps_total',
       'Turns of sweeping the store that this process took, by outcome.',
       Object.entries(this.#turns).map(([outcome, count]) => [{ outcome }, count]),
     )
-    figures.counter('strand_swept_rows_total', 'Rows removed because they had run out.', this.#rows)
+    metrics.counter('strand_swept_rows_total', 'Rows removed because they had run out.', this.#rows)
   }
 }
 
-function measureDisk(folder: string, figures: Figures): void {
+function measureDisk(folder: string, metrics: Metrics): void {
   const disk = diskOf(folder)
   if (disk === undefined) return
   const { bavail, blocks, bsize } = disk
-  figures.gauge('strand_data_disk_free_bytes', 'Free space where the data folder is.', bavail * bsize)
-  figures.gauge('strand_data_disk_size_bytes', 'Size of the disk that the data folder is on.', blocks * bsize)
+  metrics.gauge('strand_data_disk_free_bytes', 'Free space where the data folder is.', bavail * bsize)
+  metrics.gauge('strand_data_disk_size_bytes', 'Size of the disk that the data folder is on.', blocks * bsize)
 }
 
 /** Undefined where the folder is gone: all other figures are wanted then more than ever. */

@@ -2,21 +2,21 @@ import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Config } from './config.ts'
 import {
+  chownToOwner,
   completeRestore,
   type DataFolder,
-  giveToOwner,
   openDataFolder,
   prepareDataFolder,
   storeFileOf,
 } from './data-folder.ts'
-import { CannotStart } from './kit/cannot-start.ts'
 import type { Log } from './kit/log.ts'
+import { OperatorError } from './kit/operator-error.ts'
 import { Outage } from './kit/outage.ts'
+import { openPostgresEngine } from './store/engines/postgres.ts'
+import { MigrationStalled } from './store/engines/postgres-migrate.ts'
+import { SchemaRefused } from './store/engines/schema-state.ts'
+import { openSqliteEngine } from './store/engines/sqlite.ts'
 import { Unavailable } from './store/errors.ts'
-import { openPostgresEngine } from './store/sql/postgres.ts'
-import { MigrationStalled } from './store/sql/postgres-migrate.ts'
-import { SchemaRefused } from './store/sql/schema-state.ts'
-import { openSqliteEngine } from './store/sql/sqlite.ts'
 import { createStore, type Engine, type Store } from './store/store.ts'
 
 /** How long to wait for a PostgreSQL that is away, and when to stop waiting. */
@@ -64,23 +64,23 @@ async function openEngine(config: Config, file: string, { log, report, wait }: O
     if (config.databaseUrl !== undefined) {
       const { databaseUrl, databaseConnections: connections, databasePooled: pooled } = config
       const options = { connections, pooled, log, migrate, ...(report && { report }) }
-      return await patiently(() => openPostgresEngine(databaseUrl, options), log, wait)
+      return await retryWhileUnavailable(() => openPostgresEngine(databaseUrl, options), log, wait)
     }
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     completeRestore(dirname(file))
     const engine = await openSqliteEngine(file, { migrate })
     for (const each of [file, `${file}-wal`, `${file}-shm`].filter(existsSync)) {
       chmodSync(each, 0o600)
-      giveToOwner(each)
+      chownToOwner(each)
     }
     return engine
   } catch (error) {
     if (error instanceof SchemaRefused || error instanceof MigrationStalled)
-      throw new CannotStart(error.message)
+      throw new OperatorError(error.message)
     if (error instanceof Unavailable || config.databaseUrl === undefined) {
-      throw new CannotStart(`the store cannot be opened: ${(error as Error).message}`)
+      throw new OperatorError(`the store cannot be opened: ${(error as Error).message}`)
     }
-    if (isOfServer(error)) throw new CannotStart(`the store cannot be opened: ${sentenceOf(error)}`)
+    if (isOfServer(error)) throw new OperatorError(`the store cannot be opened: ${sentenceOf(error)}`)
     throw error
   }
 }
@@ -94,7 +94,11 @@ function sentenceOf({ errno, message }: { errno: unknown; message: string }): st
 }
 
 /** Tries again while the store is away and there is time left; the log says why it waits, and not at every try. */
-async function patiently(open: () => Promise<Engine>, log?: Log, wait?: StoreWait): Promise<Engine> {
+async function retryWhileUnavailable(
+  open: () => Promise<Engine>,
+  log?: Log,
+  wait?: StoreWait,
+): Promise<Engine> {
   const deadline = performance.now() + (wait?.seconds ?? 0) * 1000
   const outage = new Outage()
   for (;;) {

@@ -6,11 +6,11 @@ import { moveViewers, prepareWorld } from './demo/demo.ts'
 import { demoSecret } from './demo/demo-secret.ts'
 import type { World } from './demo/described-world.ts'
 import type { WorldOptions, WorldPlan } from './demo/world.ts'
-import { CannotStart } from './kit/cannot-start.ts'
 import { type ClockStart, MovableClock } from './kit/clock.ts'
 import { createLog, type Log } from './kit/log.ts'
-import { Levers } from './operations/levers.ts'
-import { type Strand, startStrand } from './serve.ts'
+import { OperatorError } from './kit/operator-error.ts'
+import { DemoControls } from './operations/demo-controls.ts'
+import { type StrandServer, startServer } from './serve.ts'
 
 /** What `strand demo` and the harness for tests can ask for. */
 export interface DemoOptions extends WorldOptions {
@@ -30,7 +30,7 @@ export interface Demo {
   readonly world: World
   /** The seed of the world, which may have been made by an earlier demo. */
   readonly seed: number
-  readonly levers: Levers
+  readonly demoControls: DemoControls
   readonly log: Log
   stop(): Promise<void>
 }
@@ -61,25 +61,25 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
     undefined,
     options.settings,
   )
-  if (!isLoopback(config.listen.host)) throw new CannotStart('the demo listens on loopback only')
+  if (!isLoopback(config.listen.host)) throw new OperatorError('the demo listens on loopback only')
   const log = createLog({ level: config.logLevel, readable: config.logReadable })
-  const levers = new Levers(new MovableClock(options.clock))
+  const demoControls = new DemoControls(new MovableClock(options.clock))
   const { seed, streams, scenario } = options
   let plan: WorldPlan | undefined
-  const strand = await startStrand({
+  const strand = await startServer({
     config: { ...config, operatorToken: config.operatorToken ?? demoSecret(seed, 'operator', 'demo') },
     log,
-    demo: levers,
-    prepare: async rooms => {
-      plan = await prepareWorld(rooms, { seed, streams, scenario })
+    demo: demoControls,
+    prepare: async services => {
+      plan = await prepareWorld(services, { seed, streams, scenario })
     },
   })
   if (plan === undefined) throw new Error('the world was prepared before the start')
-  const moving = options.movingViewers ? moveViewers(strand.rooms, plan) : undefined
+  const moving = options.movingViewers ? moveViewers(strand.services, plan) : undefined
   return {
     world: describeWorld(strand, plan),
     seed: plan.options.seed,
-    levers,
+    demoControls,
     log,
     stop: async () => {
       await moving?.stop()
@@ -89,7 +89,7 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
   }
 }
 
-export function describeWorld(strand: Strand, plan: WorldPlan): World {
+export function describeWorld(strand: StrandServer, plan: WorldPlan): World {
   return {
     base_url: strand.url,
     helix_url: `${strand.url}/helix`,

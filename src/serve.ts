@@ -1,6 +1,6 @@
+import { type AppOptions, createApp } from './app.ts'
 import { type Address, urlOf } from './config.ts'
 import { prepareDataFolder } from './data-folder.ts'
-import { type HouseOptions, openHouse } from './house.ts'
 import {
   type Application,
   answerBeforeReady,
@@ -10,32 +10,32 @@ import {
   type Side,
 } from './http/server.ts'
 import { DescriptorGuard, SheddingListener } from './http/shedding.ts'
-import { CannotStart } from './kit/cannot-start.ts'
 import { Lifetime } from './kit/lifetime.ts'
-import type { Rooms } from './operations/implement.ts'
+import { OperatorError } from './kit/operator-error.ts'
+import type { Services } from './operations/implement.ts'
 
 /** A running server. */
-export interface Strand {
+export interface StrandServer {
   readonly url: string
   readonly controlUrl: string
   readonly operatorToken: string
-  readonly rooms: Rooms
+  readonly services: Services
   /** Applies what other processes have written; that happens four times a second by itself. */
   catchUp(): Promise<void>
   stop(): Promise<void>
 }
 
 /** Opens everything in order; if a step fails, what was opened is closed again. */
-export async function startStrand(options: HouseOptions): Promise<Strand> {
-  const doors = new Lifetime()
-  const house = new Lifetime()
+export async function startServer(options: AppOptions): Promise<StrandServer> {
+  const servers = new Lifetime()
+  const app = new Lifetime()
   const stop = async () => {
     // First nobody comes in any more and whoever is inside is served, then the house is closed.
-    await doors.close()
-    await house.close()
+    await servers.close()
+    await app.close()
   }
   try {
-    return await start(options, doors, house, stop)
+    return await start(options, servers, app, stop)
   } catch (error) {
     await stop().catch(() => undefined)
     throw error
@@ -43,11 +43,11 @@ export async function startStrand(options: HouseOptions): Promise<Strand> {
 }
 
 async function start(
-  options: HouseOptions,
-  doors: Lifetime,
-  house: Lifetime,
+  options: AppOptions,
+  servers: Lifetime,
+  app: Lifetime,
   stop: () => Promise<void>,
-): Promise<Strand> {
+): Promise<StrandServer> {
   const { config } = options
   let application: Application | undefined
   let draining = false
@@ -56,7 +56,7 @@ async function start(
   const guard = new DescriptorGuard(options.log)
   const open = ({ host, port }: Address, side: Side): string => {
     const openAt = (at: number) =>
-      listenOrSay(
+      listenOrExplain(
         host,
         at,
         (request, peer) =>
@@ -65,10 +65,10 @@ async function start(
       )
     const listening = new SheddingListener(openAt, port)
     listeners.push(listening)
-    doors.onClose(() => listening.stop())
+    servers.onClose(() => listening.stop())
     if (side.includes('helix')) {
       guard.watch(listening)
-      doors.onClose(() => guard.stop())
+      servers.onClose(() => guard.stop())
     }
     return urlOf({ host, port: listening.port })
   }
@@ -83,7 +83,7 @@ async function start(
   const othersAnswer = sharesPort || config.drainSeconds > 0
   const early = othersAnswer ? undefined : openAll()
 
-  const opened = await openHouse(options, house, {
+  const opened = await createApp(options, app, {
     url: early?.url,
     operatorUrl: early?.operatorUrl,
     isDraining: () => draining,
@@ -97,7 +97,7 @@ async function start(
     url,
     controlUrl: `${operatorUrl ?? url}/control`,
     operatorToken: opened.operatorToken,
-    rooms: opened.rooms,
+    services: opened.services,
     catchUp: opened.catchUp,
     stop: async () => {
       draining = true
@@ -108,15 +108,15 @@ async function start(
   }
 }
 
-function listenOrSay(...args: Parameters<typeof listen>): Listening {
+function listenOrExplain(...args: Parameters<typeof listen>): Listening {
   const [host, port] = args
   try {
     return listen(...args)
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }
     if (code === 'EADDRINUSE') {
-      throw new CannotStart(`port ${port} is in use: stop the other program or choose another port`)
+      throw new OperatorError(`port ${port} is in use: stop the other program or choose another port`)
     }
-    throw new CannotStart(`cannot listen on ${host}:${port}: ${message}`)
+    throw new OperatorError(`cannot listen on ${host}:${port}: ${message}`)
   }
 }

@@ -22,7 +22,7 @@ export async function compilePreload(source: string, folder: string): Promise<st
       stderr: 'pipe',
     },
   )
-  const [code, complaint] = await Promise.all([run.exited, new Response(run.stderr).text()])
-  if (code !== 0) throw new Error(`${source} does not compile:\n${complaint}`)
+  const [code, violation] = await Promise.all([run.exited, new Response(run.stderr).text()])
+  if (code !== 0) throw new Error(`${source} does not compile:\n${violation}`)
   return library
 }

@@ -1,6 +1,6 @@
 import { hexId } from '../../src/kit/id.ts'
 import type { MarkerOutcome } from '../../src/store/commands/markers.ts'
-import { openSqliteEngine } from '../../src/store/sql/sqlite.ts'
+import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import type { LeastOperation } from './operation.ts'
 
 /** The same writer as Strand's, with its group commit and its command. */

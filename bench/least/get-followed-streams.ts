@@ -5,10 +5,10 @@ import { type LeastOperation, parameter } from './operation.ts'
 const FIRST_PAGE = { first: 100, direction: 'forward' } as const
 
 /** Whom somebody follows is read when first asked for, and kept. */
-export const getFollowedStreams: LeastOperation = async rooms => {
-  const directory = await loadDirectory(rooms)
+export const getFollowedStreams: LeastOperation = async services => {
+  const directory = await loadDirectory(services)
   const known = new Map<string, readonly Seat[]>()
-  const followsOf = rooms.reader.all<{ broadcaster_id: string }>(
+  const followsOf = services.reader.all<{ broadcaster_id: string }>(
     'select broadcaster_id from follows where user_id = ?',
   )
   const lookUp = (user_id: string) => {
@@ -20,7 +20,7 @@ export const getFollowedStreams: LeastOperation = async rooms => {
     const user_id = parameter(search, 'user_id')
     if (user_id === undefined || user_id !== caller?.user_id) throw new Error('not their own')
     const page = directory.pageOfSeats(known.get(user_id) ?? lookUp(user_id), FIRST_PAGE)
-    return pageText(rooms, page, () =>
+    return pageText(services, page, () =>
       JSON.stringify([
         'GetFollowedStreams',
         [['user_id', user_id]],

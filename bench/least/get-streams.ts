@@ -2,20 +2,20 @@ import type { Window } from '../../src/contract/page.ts'
 import { loadDirectory, pageText } from './live-streams.ts'
 import type { LeastCaller, LeastOperation } from './operation.ts'
 
-const LARGEST_PAGE = 100
+const MAX_PAGE = 100
 
-export const getStreams: LeastOperation = async rooms => {
-  const directory = await loadDirectory(rooms)
+export const getStreams: LeastOperation = async services => {
+  const directory = await loadDirectory(services)
   return (search, caller) => {
     const asked = readSearch(search)
     const binding = () => bindingOf(asked, caller)
-    const bookmark = asked.after === undefined ? undefined : rooms.cursors.open(binding(), asked.after)
+    const bookmark = asked.after === undefined ? undefined : services.cursors.open(binding(), asked.after)
     const window: Window = {
       first: asked.first,
       direction: 'forward',
       ...(bookmark && { from: bookmark.last, ...(bookmark.memory && { memory: bookmark.memory }) }),
     }
-    return pageText(rooms, directory.page(asked, window), binding)
+    return pageText(services, directory.page(asked, window), binding)
   }
 }
 
@@ -43,7 +43,7 @@ function readSearch(search: string): Asked {
     switch (search.slice(start, equals)) {
       case 'user_id':
         asked.user_ids = [...(asked.user_ids ?? []), value]
-        asked.first = LARGEST_PAGE
+        asked.first = MAX_PAGE
         break
       case 'game_id':
         asked.game_ids = [...(asked.game_ids ?? []), value]

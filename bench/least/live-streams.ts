@@ -1,11 +1,11 @@
-import { Directory, type StreamPage, streamKey } from '../../src/directory/directory.ts'
+import { Directory, type StreamPage, streamSortKey } from '../../src/directory/directory.ts'
+import { openSqlite, sqliteDatabase } from '../../src/store/engines/sqlite-connection.ts'
 import { feedQueries } from '../../src/store/queries/feed.ts'
 import { streamQueries } from '../../src/store/queries/streams.ts'
-import { openSqlite, sqliteDatabase } from '../../src/store/sql/sqlite-connection.ts'
-import { type LeastRooms, paginationText } from './operation.ts'
+import { type LeastServices, paginationText } from './operation.ts'
 
 /** The directory as it is now; nothing keeps it in step with the store. */
-export async function loadDirectory({ storeFile, publicUrl }: LeastRooms): Promise<Directory> {
+export async function loadDirectory({ storeFile, publicUrl }: LeastServices): Promise<Directory> {
   const db = sqliteDatabase(openSqlite(storeFile, 'read'))
   const directory = new Directory({ publicUrl })
   directory.reload(await streamQueries(db).live(), await feedQueries(db).head())
@@ -14,14 +14,14 @@ export async function loadDirectory({ storeFile, publicUrl }: LeastRooms): Promi
 }
 
 /** A page as JSON. The binding is made only if there is a cursor to make. */
-export function pageText({ cursors }: LeastRooms, page: StreamPage, binding: () => string): string {
+export function pageText({ cursors }: LeastServices, page: StreamPage, binding: () => string): string {
   const { rows, more, memory } = page
   const [top, bottom] = [rows[0], rows.at(-1)]
   let text = '{"data":['
   for (const row of rows) text += row === top ? row.json : `,${row.json}`
   const cursor =
     more && top !== undefined && bottom !== undefined
-      ? cursors.seal(binding(), { first: streamKey(top), last: streamKey(bottom), memory })
+      ? cursors.seal(binding(), { first: streamSortKey(top), last: streamSortKey(bottom), memory })
       : undefined
   return `${text}],${paginationText(cursor)}`
 }

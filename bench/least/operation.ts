@@ -12,7 +12,7 @@ export interface LeastCaller {
 }
 
 /** What stands behind the operations. */
-export interface LeastRooms {
+export interface LeastServices {
   readonly storeFile: string
   readonly publicUrl: string
   readonly ring: KeyRing
@@ -24,7 +24,7 @@ export interface LeastRooms {
 type Answer = (search: string, caller: LeastCaller | undefined, request: Request) => string | Promise<string>
 
 /** Reads what the operation keeps in memory, and gives the code that answers it. */
-export type LeastOperation = (rooms: LeastRooms) => Answer | Promise<Answer>
+export type LeastOperation = (services: LeastServices) => Answer | Promise<Answer>
 
 /** The end of every answer that is a page; a cursor has no character that JSON would escape. */
 export function paginationText(cursor: string | undefined): string {

@@ -6,7 +6,7 @@ import { type BenchWorld, drawGame } from '../world.ts'
 const QUESTIONS = 8000
 const PAGE = 20
 const DEEPEST = 5
-const MOST_GAMES = 4
+const MAX_GAMES = 4
 const WALKS_AT_ONCE = 16
 
 /**
@@ -45,7 +45,7 @@ export const getStreamsRandom: Scenario = {
 function drawFilter({ gameIds, languages }: BenchWorld, random: SeededRandom): string {
   const games = new Set<string>()
   if (random.next() < 0.8) {
-    const count = random.next() < 0.5 ? 1 : random.between(2, MOST_GAMES)
+    const count = random.next() < 0.5 ? 1 : random.between(2, MAX_GAMES)
     while (games.size < count) games.add(drawGame(random, gameIds))
   }
   const language = random.next() < 0.5 ? `&language=${random.pick(languages)}` : ''

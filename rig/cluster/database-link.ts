@@ -17,7 +17,7 @@ export class DatabaseLink {
 
   private constructor(target: () => number) {
     this.#target = target
-    this.#server = createServer({ pauseOnConnect: true }, node => this.#welcome(node))
+    this.#server = createServer({ pauseOnConnect: true }, node => this.#startupMessage(node))
   }
 
   /** `target` gives the port to connect to, asked anew for each connection. */
@@ -50,7 +50,7 @@ export class DatabaseLink {
     for (const node of this.#waiting) node.destroy()
   }
 
-  #welcome(node: Socket): void {
+  #startupMessage(node: Socket): void {
     node.on('error', () => node.destroy())
     if (this.#passage === 'cut') this.#waiting.push(node)
     else this.#join(node)

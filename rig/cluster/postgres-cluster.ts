@@ -197,8 +197,8 @@ function copyFolder(from: string, to: string): void {
 /** Files that are gone before they are copied were temporary. */
 async function copyLiveFolder(from: string, to: string): Promise<void> {
   const copying = Bun.spawn(['cp', '-a', from, to], { stdout: 'ignore', stderr: 'pipe' })
-  const complaints = (await new Response(copying.stderr).text()).trim().split('\n').filter(Boolean)
+  const violations = (await new Response(copying.stderr).text()).trim().split('\n').filter(Boolean)
   await copying.exited
-  const serious = complaints.filter(each => !each.endsWith('No such file or directory'))
+  const serious = violations.filter(each => !each.endsWith('No such file or directory'))
   if (serious.length > 0) throw new Error(`cp failed: ${serious.join('; ')}`)
 }

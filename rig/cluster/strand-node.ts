@@ -66,12 +66,12 @@ export class StrandNode {
     if (server === undefined) return 0
     server.kill('SIGTERM')
     let killed = false
-    const impatience = setTimeout(() => {
+    const waitLimit = setTimeout(() => {
       killed = true
       server.kill('SIGKILL')
     }, STOP_MILLISECONDS)
     const code = await server.exited
-    clearTimeout(impatience)
+    clearTimeout(waitLimit)
     return killed ? undefined : code
   }
 

@@ -2,7 +2,7 @@ import { Caller } from '../load/caller.ts'
 import { anyOf } from '../load/load.ts'
 import type { Ground } from './fault.ts'
 
-const MOST_UNDER_WAY = 100
+const MAX_UNDER_WAY = 100
 
 /** How many streams get other viewer counts in a second, and how many of them in one report. */
 export interface Changes {
@@ -24,7 +24,7 @@ export async function changeViewers(
   while (goOn()) {
     // Nobody waits for an answer, unless too many do: a server that hangs must not end the changes.
     while (
-      underWay.size < MOST_UNDER_WAY &&
+      underWay.size < MAX_UNDER_WAY &&
       asked * together < ((performance.now() - began) * perSecond) / 1000
     ) {
       const from = asked * together

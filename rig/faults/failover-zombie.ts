@@ -4,7 +4,7 @@ import { atMost, longestSilence, noted, shown, usualFindings } from './findings.
 
 const PAUSE_MILLISECONDS = 10_000
 const HAUNTING_MILLISECONDS = 5000
-const PATIENCE_MILLISECONDS = 3000
+const MAX_WAIT_MILLISECONDS = 3000
 
 /** F8 */
 export const failoverZombie: Fault = {
@@ -32,7 +32,7 @@ export const failoverZombie: Fault = {
       noted('the rig promotes a standby at once, in', `${shown(tookToPromote / 1000)} s`),
       {
         asked: 'the old primary acknowledges a write that is made on it after it woke up',
-        measured: acknowledged ? 'yes' : `not within ${PATIENCE_MILLISECONDS / 1000} s`,
+        measured: acknowledged ? 'yes' : `not within ${MAX_WAIT_MILLISECONDS / 1000} s`,
         goal: 'no',
         verdict: acknowledged ? 'broken' : 'held',
       },
@@ -56,7 +56,7 @@ async function acknowledgesAWrite(node: PostgresNode): Promise<boolean> {
       () => true,
       () => false,
     )
-  const acknowledged = await Promise.race([writing, Bun.sleep(PATIENCE_MILLISECONDS).then(() => false)])
+  const acknowledged = await Promise.race([writing, Bun.sleep(MAX_WAIT_MILLISECONDS).then(() => false)])
   void connection.close({ timeout: 0 }).catch(() => undefined)
   return acknowledged
 }

@@ -9,7 +9,7 @@ const LOST_CHANGES = 20
 const POLL_SECONDS = 0.25
 /** How many watch after the failover, and never did before. */
 const NEW_COUNT = 70_000
-const PATIENCE_MILLISECONDS = 20_000
+const MAX_WAIT_MILLISECONDS = 20_000
 
 /**
  * F15. With one standby always in step this cannot happen, so the rule is lifted first: the primary acknowledges writes
@@ -84,7 +84,7 @@ async function untilItShows(node: StrandNode, id: string): Promise<{ found: numb
   const began = performance.now()
   const passed = () => performance.now() - began
   let found: number | undefined
-  while (passed() < PATIENCE_MILLISECONDS) {
+  while (passed() < MAX_WAIT_MILLISECONDS) {
     if (found === undefined && (await node.isReady())) found = passed()
     const { body } = await caller.ask('looking', 'GET', `/helix/streams?user_id=${id}`)
     if (body?.data[0]?.viewer_count === NEW_COUNT)

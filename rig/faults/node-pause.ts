@@ -4,7 +4,7 @@ import { type Fault, underLoad } from './fault.ts'
 import { atMost, inSeconds, noted, shown, usualFindings } from './findings.ts'
 
 const CHANGES_PER_SECOND = 200
-const PATIENCE_MILLISECONDS = 20_000
+const MAX_WAIT_MILLISECONDS = 20_000
 
 /** F14 */
 export const nodePause: Fault = {
@@ -29,7 +29,7 @@ export const nodePause: Fault = {
       node.resume()
       const resumed = performance.now()
       // The others go on changing: a node has caught up when it shows what another one shows at the same time.
-      while (caughtUp === undefined && performance.now() - resumed < PATIENCE_MILLISECONDS) {
+      while (caughtUp === undefined && performance.now() - resumed < MAX_WAIT_MILLISECONDS) {
         const [own, theirs] = await Promise.all([directoryOf(node.url), directoryOf(other.url)])
         if (differences(own, theirs) < 100) caughtUp = performance.now() - resumed
         else await Bun.sleep(50)

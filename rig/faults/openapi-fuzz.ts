@@ -6,7 +6,7 @@ import { DemoProcess } from '../fuzz/demo-process.ts'
 import type { ApiDocument } from '../fuzz/document.ts'
 import { type Case, Fuzzer, type Tally } from '../fuzz/fuzzer.ts'
 import { PLANTED } from '../fuzz/planted.ts'
-import { say } from '../progress.ts'
+import { output } from '../progress.ts'
 import type { Finding, Site, Trial } from './fault.ts'
 import { atMost, noted, shown } from './findings.ts'
 
@@ -14,7 +14,7 @@ const ENGINES = 2
 /** Upper bound of extra requests for operations that have not succeeded yet. */
 const MORE_REQUESTS = 3000
 const PLANTED_REQUESTS = 400
-const LONGEST_ANSWER_SECONDS = 5
+const MAX_ANSWER_SECONDS = 5
 
 const SETTINGS = {
   STRAND_RATE_APP: '0',
@@ -45,7 +45,7 @@ export const openapiFuzz: Trial = {
       atMost(
         'longest response time',
         Math.max(...runs.map(each => each.fuzzer.longestMilliseconds)) / 1000,
-        LONGEST_ANSWER_SECONDS,
+        MAX_ANSWER_SECONDS,
         ' s',
       ),
       ...onSqlite.planted,
@@ -92,7 +92,7 @@ async function fuzz(
 }
 
 function sayCase({ operation, violation, curl, number }: Case, engine: EngineName, seed: number): void {
-  say(`  ${engine}, ${operation}, request ${number} of seed ${seed}: ${violation}\n    ${curl}`)
+  output(`  ${engine}, ${operation}, request ${number} of seed ${seed}: ${violation}\n    ${curl}`)
 }
 
 function describe({ engine, fuzzer: { sent, statuses, broken } }: Run): string {

@@ -42,8 +42,8 @@ async function cutOff(ground: Ground, passage: Passage, name: string): Promise<F
       if (notReadyAfter === undefined && !(await node.isReady())) notReadyAfter = performance.now() - cut
       await Bun.sleep(100)
     }
-    const told = await direct.ask('looking', 'GET', '/readyz')
-    saysHowStale = told.body?.stale_seconds !== undefined
+    const result = await direct.ask('looking', 'GET', '/readyz')
+    saysHowStale = result.body?.stale_seconds !== undefined
     stage.wire(node, 'open')
     const healed = performance.now()
     const deadline = healed + 20_000

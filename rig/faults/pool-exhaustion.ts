@@ -19,9 +19,9 @@ const HELD_MILLISECONDS = 8000
 const AFTERWARDS_MILLISECONDS = 3000
 /** A second in the queue, and half of one for the way there and back: hundreds come at once. */
 const QUEUE_SECONDS = 1.5
-const PATIENCE_MILLISECONDS = 30_000
+const MAX_WAIT_MILLISECONDS = 30_000
 /** Each node has one more connection, over which it asks the server who it is. */
-const MOST_CONNECTIONS = POOL + 1
+const MAX_CONNECTIONS = POOL + 1
 
 /** F10 */
 export const poolExhaustion: Fault = {
@@ -50,7 +50,7 @@ export const poolExhaustion: Fault = {
       await holder.unsafe('rollback')
       await holder.close()
       await Promise.all(asking)
-      const deadline = released + PATIENCE_MILLISECONDS
+      const deadline = released + MAX_WAIT_MILLISECONDS
       while (
         firstSuccess(load.caller.asked, 'update', released) === undefined &&
         performance.now() < deadline
@@ -83,7 +83,7 @@ export const poolExhaustion: Fault = {
         isOfSpeed: true,
       },
       atMost('from the release to a write', firstSuccess(recorded.asked, 'update', released), 2, ' s'),
-      atMost('connections to the database afterwards', connections, MOST_CONNECTIONS * stage.nodes.length),
+      atMost('connections to the database afterwards', connections, MAX_CONNECTIONS * stage.nodes.length),
       ...usualFindings(recorded, world),
     ]
   },

@@ -7,7 +7,7 @@ import { atMost, noted, shown } from './findings.ts'
 const FEW: Changes = { perSecond: 150 }
 const MANY: Changes = { perSecond: 1500, together: 30 }
 const LOOK_MILLISECONDS = 10
-const PATIENCE_MILLISECONDS = 10_000
+const MAX_WAIT_MILLISECONDS = 10_000
 const REST_MILLISECONDS = 150
 const POLL_MILLISECONDS = 250
 
@@ -38,7 +38,7 @@ async function watchAmong(ground: Ground, changes: Changes): Promise<Finding[]> 
     const committed = performance.now()
     const untilShown = async (url: string) => {
       const caller = new Caller(url)
-      while (performance.now() - committed < PATIENCE_MILLISECONDS) {
+      while (performance.now() - committed < MAX_WAIT_MILLISECONDS) {
         const { body } = await caller.ask('looking', 'GET', `/helix/streams?user_id=${id}`)
         if (body?.data[0]?.title === title) return
         await Bun.sleep(LOOK_MILLISECONDS)

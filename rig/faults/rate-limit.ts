@@ -10,8 +10,8 @@ const MODESTY = 1 / 2
 const BURST = USER_RATE / 4
 const ASKERS = 8
 /** In less time the greedy one does not ask for more than a full bucket holds, and the modest one not for half of it. */
-const LEAST_SECONDS = 12
-const LEAST_MODEST_SECONDS = 30
+const MIN_SECONDS = 12
+const MIN_MODEST_SECONDS = 30
 
 /**
  * L8. A full bucket, what flows into it in the time, and the documented allowance of each node are all that may be taken
@@ -20,11 +20,11 @@ const LEAST_MODEST_SECONDS = 30
 export const rateLimit: Fault = {
   name: 'rate-limit',
   what: 'one client asks ten times as often as it may and another one half as often, each request at another node',
-  seconds: pace => 2 + Math.max(LEAST_SECONDS, pace.seconds) + Math.max(LEAST_MODEST_SECONDS, pace.seconds),
+  seconds: pace => 2 + Math.max(MIN_SECONDS, pace.seconds) + Math.max(MIN_MODEST_SECONDS, pace.seconds),
   strike: async ground => {
     const { stage, world, pace } = ground
-    const greedy = await askFor(ground, world.greedy, GREED, Math.max(LEAST_SECONDS, pace.seconds))
-    const modest = await askFor(ground, world.modest, MODESTY, Math.max(LEAST_MODEST_SECONDS, pace.seconds))
+    const greedy = await askFor(ground, world.greedy, GREED, Math.max(MIN_SECONDS, pace.seconds))
+    const modest = await askFor(ground, world.modest, MODESTY, Math.max(MIN_MODEST_SECONDS, pace.seconds))
     const burst = await askAtOnce(ground, world.modest)
     const allowed = Math.floor(USER_RATE + (USER_RATE * greedy.seconds) / 60)
     const allowance = (stage.nodes.length * USER_RATE) / 20
@@ -58,7 +58,7 @@ async function askFor({ stage }: Ground, holder: TokenHolder, times: number, sec
   const began = performance.now()
   const end = began + seconds * 1000
   let asked = 0
-  const asker = async () => {
+  const requester = async () => {
     for (;;) {
       const due = began + (asked++ * 60_000) / (USER_RATE * times)
       if (due > end) return
@@ -66,7 +66,7 @@ async function askFor({ stage }: Ground, holder: TokenHolder, times: number, sec
       await askForKey(caller, holder)
     }
   }
-  await Promise.all(Array.from({ length: ASKERS }, asker))
+  await Promise.all(Array.from({ length: ASKERS }, requester))
   return { ...tally(caller), seconds: (performance.now() - began) / 1000 }
 }
 

@@ -3,12 +3,12 @@ import { STATUS_CODES } from 'node:http'
 import type { RawAnswer, Silence } from './connection.ts'
 import type { ApiDocument, DescribedOperation, Schema } from './document.ts'
 import type { FuzzRequest } from './request.ts'
-import { complaintsAbout } from './schema-check.ts'
+import { violationsAbout } from './schema-check.ts'
 
 const LINES = 'application/x-ndjson'
 /** The protocol version may be what was mutated. */
 const VERSION_NOT_SUPPORTED = 505
-const SHORTEST_SECRET = 12
+const MIN_SECRET = 12
 /** A token, code, client secret or stream key. */
 export const SECRET =
   /\bs(?:app|usr|ref|sec|opr|ses|cod)_[A-Za-z0-9]{38}\b|\blive_[0-9]{1,19}_[A-Za-z0-9]{30}\b/
@@ -49,8 +49,8 @@ function bodyViolations(
   if (type === LINES) return text.split('\n').flatMap(line => lineViolations(line, schema, named))
   const value = parsed(text)
   if (value === undefined) return ['the body is not JSON']
-  const complaints = complaintsAbout(value, schema, named)
-  return status < 400 || complaints.length > 0 ? complaints : failureViolations(status, value)
+  const violations = violationsAbout(value, schema, named)
+  return status < 400 || violations.length > 0 ? violations : failureViolations(status, value)
 }
 
 /** A line of a streamed response, which reports a late failure as its last line. */
@@ -59,7 +59,7 @@ function lineViolations(line: string, schema: Schema, named: Named): string[] {
   const value = parsed(line) as { failure?: { status: number } } | undefined
   if (value === undefined) return ['a line of the body is not JSON']
   const failed = value.failure !== undefined && value.failure.status >= 500
-  return failed ? [`a line with status ${value.failure?.status}`] : complaintsAbout(value, schema, named)
+  return failed ? [`a line with status ${value.failure?.status}`] : violationsAbout(value, schema, named)
 }
 
 /** D-4. The OAuth side has no `error`, but for the token endpoint of OpenID Connect, where it is a code of the standard. */
@@ -90,7 +90,7 @@ function leakedSecrets({ headers, body }: RawAnswer, request: FuzzRequest): stri
   const said = [...headers.values(), body.toString('utf8')].join('\n')
   const authorization = request.headers.find(([name]) => name === 'Authorization')?.[1] ?? ''
   const sent = authorization.slice(authorization.indexOf(' ') + 1)
-  const hasSent = sent.length >= SHORTEST_SECRET && said.includes(sent)
+  const hasSent = sent.length >= MIN_SECRET && said.includes(sent)
   return hasSent || SECRET.test(said) ? ['a secret is in the answer'] : []
 }
 

@@ -10,7 +10,7 @@ export interface RawAnswer {
 /** Why there is no response. */
 export type Silence = 'hung up' | 'no answer'
 
-const PATIENCE_MILLISECONDS = 20_000
+const MAX_WAIT_MILLISECONDS = 20_000
 const NOTHING = Buffer.alloc(0)
 
 /** Sends one request at a time; reconnects when needed. */
@@ -34,7 +34,7 @@ export class RawConnection {
       return 'hung up'
     }
     const { promise, resolve } = Promise.withResolvers<RawAnswer | Silence>()
-    const impatience = setTimeout(() => resolve('no answer'), PATIENCE_MILLISECONDS)
+    const waitLimit = setTimeout(() => resolve('no answer'), MAX_WAIT_MILLISECONDS)
     this.#received = NOTHING
     this.#wake = () => {
       const answer = readAnswer(this.#received)
@@ -43,7 +43,7 @@ export class RawConnection {
     }
     this.#socket.write(request)
     const answer = await promise
-    clearTimeout(impatience)
+    clearTimeout(waitLimit)
     this.#wake = () => undefined
     if (typeof answer === 'string' || answer.headers.get('connection') === 'close') this.close()
     return answer

@@ -12,7 +12,7 @@ import { type MadeRequest, makeRequest } from './requests.ts'
 const RESET_AFTER = 400
 /** How often a drawn operation that disrupts all others is actually sent. */
 const DISRUPTING_SHARE = 0.15
-const MOST_CASES = 20
+const MAX_CASES = 20
 /** Spreads the seeds of neighbouring requests. */
 const SPREAD = 2_654_435_761
 
@@ -129,7 +129,7 @@ export class Fuzzer {
       this.violations += 1
       const { operationId } = exchange.operation
       const kind = `${operationId} ${violation.slice(0, 60)}`
-      if (this.#kinds.has(kind) || this.cases.length >= MOST_CASES) continue
+      if (this.#kinds.has(kind) || this.cases.length >= MAX_CASES) continue
       this.#kinds.add(kind)
       const curl = curlOf(exchange.request, this.#url)
       this.cases.push({ operation: operationId, violation, curl, number: this.#number })

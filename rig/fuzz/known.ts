@@ -6,7 +6,7 @@ import type { World } from '../../src/demo/described-world.ts'
 import type { SeededRandom } from '../../src/kit/random.ts'
 import type { DescribedOperation } from './document.ts'
 
-const MOST_RECENT = 40
+const MAX_RECENT = 40
 
 /** A user to authenticate as. */
 export interface Identity {
@@ -144,7 +144,7 @@ export class Known {
           operation.path,
           others.filter(each => JSON.stringify(each) !== gone),
         )
-      } else this.#params.set(operation.path, [...others, sent.params].slice(-MOST_RECENT))
+      } else this.#params.set(operation.path, [...others, sent.params].slice(-MAX_RECENT))
     }
     const cursor = (answer as { pagination?: { cursor?: string } } | undefined)?.pagination?.cursor
     if (cursor === undefined) this.#walks.delete(operation.operationId)
@@ -175,6 +175,6 @@ export class Known {
 
   #note(kind: string, value: string): void {
     const others = (this.#recent.get(kind) ?? []).filter(each => each !== value)
-    this.#recent.set(kind, [...others, value].slice(-MOST_RECENT))
+    this.#recent.set(kind, [...others, value].slice(-MAX_RECENT))
   }
 }

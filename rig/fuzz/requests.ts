@@ -13,7 +13,7 @@ const BROKEN_SHARE = 0.03
 const FORM = 'application/x-www-form-urlencoded'
 const LINES = 'application/x-ndjson'
 /** The server accepts a head of 32 KiB; above that it may just close the connection. */
-const LONGEST_QUERY = 24_000
+const MAX_QUERY = 24_000
 /** Above the limit of the public API. */
 const LARGE_BODY = 70_000
 
@@ -78,7 +78,7 @@ export function makeRequest(
     target: wholeQuery === '' ? path : `${path}?${wholeQuery}`,
     headers,
     ...(body !== undefined && { body }),
-    isBroken: wholeQuery.length > LONGEST_QUERY,
+    isBroken: wholeQuery.length > MAX_QUERY,
   }
   const sent = isValid || random.next() >= BROKEN_SHARE ? request : broken(request, random)
   return { request: sent, params, query, authorization: spoken }

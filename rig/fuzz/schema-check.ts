@@ -38,15 +38,15 @@ const CHECKED = new Set([
 type Named = ApiDocument['components']['schemas']
 
 /** Violations with their location. Unlisted fields are violations too. */
-export function complaintsAbout(value: unknown, schema: Schema, named: Named, at = ''): string[] {
+export function violationsAbout(value: unknown, schema: Schema, named: Named, at = ''): string[] {
   for (const keyword of Object.keys(schema)) {
     if (!CHECKED.has(keyword) && !MEANT_FOR_READERS.has(keyword))
       throw new Error(`the document uses the keyword "${keyword}", which the fuzzer does not check`)
   }
-  if (schema.$ref !== undefined) return complaintsAbout(value, resolve(schema.$ref, named), named, at)
+  if (schema.$ref !== undefined) return violationsAbout(value, resolve(schema.$ref, named), named, at)
   if (schema.anyOf !== undefined) {
-    const variants = schema.anyOf.map(variant => complaintsAbout(value, variant, named, at))
-    if (variants.some(complaints => complaints.length === 0)) return []
+    const variants = schema.anyOf.map(variant => violationsAbout(value, variant, named, at))
+    if (variants.some(violations => violations.length === 0)) return []
     return [`${at || '/'} is none of ${variants.length} variants: ${JSON.stringify(value)?.slice(0, 200)}`]
   }
   const wrong = (why: string) => [`${at || '/'} ${why}: ${JSON.stringify(value)?.slice(0, 200)}`]
@@ -55,18 +55,18 @@ export function complaintsAbout(value: unknown, schema: Schema, named: Named, at
   if (schema.enum !== undefined && !schema.enum.includes(value as string))
     return wrong('is none of the values')
   if (schema.const !== undefined && value !== schema.const) return wrong(`is not "${schema.const}"`)
-  if (typeof value === 'string') return textComplaint(value, schema).flatMap(wrong)
-  if (typeof value === 'number') return numberComplaint(value, schema).flatMap(wrong)
+  if (typeof value === 'string') return textViolation(value, schema).flatMap(wrong)
+  if (typeof value === 'number') return numberViolation(value, schema).flatMap(wrong)
   if (Array.isArray(value)) {
     const { items, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema
     if (value.length < minItems || value.length > maxItems) return wrong(`has ${value.length} items`)
     if (items === undefined) return []
-    return value.flatMap((item, index) => complaintsAbout(item, items, named, `${at}/${index}`))
+    return value.flatMap((item, index) => violationsAbout(item, items, named, `${at}/${index}`))
   }
-  return isObject(value) ? fieldComplaints(value, schema, named, at) : []
+  return isObject(value) ? fieldViolations(value, schema, named, at) : []
 }
 
-function fieldComplaints(
+function fieldViolations(
   value: Readonly<Record<string, unknown>>,
   { properties, patternProperties, required = [], maxProperties = Number.POSITIVE_INFINITY }: Schema,
   named: Named,
@@ -87,12 +87,12 @@ function fieldComplaints(
     ...names.flatMap(name => {
       const schemas = schemasOf(name)
       if (schemas.length === 0) return isListed ? [`${at}/${name} is not listed`] : []
-      return schemas.flatMap(each => complaintsAbout(value[name], each, named, `${at}/${name}`))
+      return schemas.flatMap(each => violationsAbout(value[name], each, named, `${at}/${name}`))
     }),
   ]
 }
 
-function textComplaint(text: string, { pattern, minLength = 0, maxLength }: Schema): string[] {
+function textViolation(text: string, { pattern, minLength = 0, maxLength }: Schema): string[] {
   const length = [...text].length
   if (pattern !== undefined && !new RegExp(pattern, 'u').test(text)) return [`does not match ${pattern}`]
   if (length < minLength || length > (maxLength ?? Number.POSITIVE_INFINITY))
@@ -100,7 +100,7 @@ function textComplaint(text: string, { pattern, minLength = 0, maxLength }: Sche
   return []
 }
 
-function numberComplaint(value: number, schema: Schema): string[] {
+function numberViolation(value: number, schema: Schema): string[] {
   const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = schema
   return value < minimum || value > maximum ? [`is not within ${minimum} and ${maximum}`] : []
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { SeededRandom } from '../../src/kit/random.ts'
 import type { Schema } from './document.ts'
 
-const MOST_ITEMS = 4
+const MAX_ITEMS = 4
 const SAMPLES = 100
 
 /** An existing value of the world for a field, if one is known. */
@@ -139,8 +139,8 @@ export class ValueMaker {
       : this.#random.between(minimum, maximum)
   }
 
-  #array(field: string, { items = {}, minItems = 0, maxItems = MOST_ITEMS }: Schema): unknown[] {
-    const length = this.#random.between(minItems, Math.max(minItems, Math.min(maxItems, MOST_ITEMS)))
+  #array(field: string, { items = {}, minItems = 0, maxItems = MAX_ITEMS }: Schema): unknown[] {
+    const length = this.#random.between(minItems, Math.max(minItems, Math.min(maxItems, MAX_ITEMS)))
     return Array.from({ length }, () => this.make(field, items))
   }
 
@@ -162,7 +162,7 @@ export class ValueMaker {
       if (isWanted) made.push([name, this.make(meaning, property)])
     }
     for (const values of Object.values(schema.patternProperties ?? {})) {
-      const count = this.#random.between(0, MOST_ITEMS)
+      const count = this.#random.between(0, MAX_ITEMS)
       for (let number = 0; number < count; number++)
         made.push([this.#suggest(field, {}) ?? this.hostileText(), this.make('', values)])
     }

@@ -17,7 +17,7 @@ export type Explanation =
   | { readonly verdict: 'undecided' }
 
 /** Remainders looked at before the search gives up. */
-const PATIENCE = 1_000_000
+const MAX_WAIT = 1_000_000
 
 /** A remainder of the history and the state of the register before it. */
 interface Place {
@@ -56,7 +56,7 @@ export function explain(history: readonly Operation[], initial: Row): Explanatio
     if (place.next === definite.length) return { verdict: 'linearizable' }
     const name = nameOf(place)
     if (seen.has(name)) continue
-    if (seen.size === PATIENCE) return { verdict: 'undecided' }
+    if (seen.size === MAX_WAIT) return { verdict: 'undecided' }
     seen.add(name)
     furthest = Math.max(furthest, place.next)
     // The last one pushed is looked at first: what is certain before what is not.

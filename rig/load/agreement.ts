@@ -1,7 +1,7 @@
 import type { Stage } from '../stage.ts'
 import { Caller } from './caller.ts'
 
-const PATIENCE_MILLISECONDS = 20_000
+const MAX_WAIT_MILLISECONDS = 20_000
 
 export interface Agreement {
   /** How long it took until every node showed what the store holds; undefined if it never came to that. */
@@ -22,7 +22,7 @@ export async function untilNodesAgree({ postgres, nodes }: Stage): Promise<Agree
     const milliseconds = performance.now() - began
     const live = new Set(rows.map(each => each.user_id))
     if (shown.every(each => each === held)) return { milliseconds, live }
-    if (milliseconds > PATIENCE_MILLISECONDS) return { milliseconds: undefined, live }
+    if (milliseconds > MAX_WAIT_MILLISECONDS) return { milliseconds: undefined, live }
     await Bun.sleep(50)
   }
 }

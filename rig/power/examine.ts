@@ -2,10 +2,10 @@
 import { Database } from 'bun:sqlite'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { STORE_FILE } from '../../src/care/manifest.ts'
-import { verifyFolder } from '../../src/care/verify.ts'
 import type { MasterKey } from '../../src/kit/key-ring.ts'
-import { openSqlite } from '../../src/store/sql/sqlite-connection.ts'
+import { STORE_FILE } from '../../src/maintenance/manifest.ts'
+import { verifyFolder } from '../../src/maintenance/verify.ts'
+import { openSqlite } from '../../src/store/engines/sqlite-connection.ts'
 import { ABSENT, type Found, HALF, type Judged, judgeImage, type RegisterWrite } from './journal.ts'
 import { LIVE, SPLIT_GROUP, type Subjects, THERE } from './mixed-writes.ts'
 

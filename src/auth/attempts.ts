@@ -14,7 +14,7 @@
  */
 
 import { sha256Hex } from '../kit/digest.ts'
-import type { Eventual } from '../kit/eventual.ts'
+import type { MaybePromise } from '../kit/maybe-promise.ts'
 import { networkOf, siteOf } from '../kit/network.ts'
 import { Recent } from '../kit/recent.ts'
 import type { Store } from '../store/store.ts'
@@ -69,11 +69,11 @@ export const SIGN_UP_LIMITS: AttemptLimits = {
 /** Who counts: this process for itself, or all on one store together. */
 export interface Attempts {
   /** Counts an attempt. False if there were too many already: then it must not be checked, be it right or wrong. */
-  begin(subject: string, address: string, knownBrowser?: string): Eventual<boolean>
+  begin(subject: string, address: string, knownBrowser?: string): MaybePromise<boolean>
   /** The attempt was right: it is given back, and this network or browser may be wrong as often as at first. */
-  succeeded(subject: string, address: string, knownBrowser?: string): Eventual<void>
+  succeeded(subject: string, address: string, knownBrowser?: string): MaybePromise<void>
   /** The attempt was not checked: it is given back. */
-  giveBack(subject: string, address: string, knownBrowser?: string): Eventual<void>
+  giveBack(subject: string, address: string, knownBrowser?: string): MaybePromise<void>
 }
 
 /** What an attempt is about and who makes it, as `Attempts` takes it. */

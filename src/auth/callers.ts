@@ -1,13 +1,13 @@
 import type { Caller } from '../domain/caller.ts'
 import type { Clock } from '../kit/clock.ts'
 import { sameSecret } from '../kit/digest.ts'
-import { andThen, type Eventual } from '../kit/eventual.ts'
-import type { Figures } from '../kit/figures.ts'
+import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
+import type { Metrics } from '../kit/metrics.ts'
 import type { EndedAccess, FeedEntry } from '../store/feed.ts'
 import type { Audience } from '../store/follower.ts'
 import type { KnownToken } from '../store/queries/tokens.ts'
 import type { Store } from '../store/store.ts'
-import { hashOf, isWellMade } from './tokens.ts'
+import { hashOf, isWellFormed } from './tokens.ts'
 
 /** A good access token: whose it is, what it opens and until when. */
 export interface AccessToken {
@@ -41,12 +41,12 @@ export class Callers implements Audience {
   }
 
   /** The token, unless it is unknown, has ended or was never one of ours. */
-  find(token: string, now: number): Eventual<AccessToken | undefined> {
+  find(token: string, now: number): MaybePromise<AccessToken | undefined> {
     const hash = hashOf(token)
     const known = this.#known.get(hash)
-    if (known === undefined && !isWellMade(token)) return undefined
+    if (known === undefined && !isWellFormed(token)) return undefined
     const isFresh = known !== undefined && performance.now() - known.askedAt < TRUSTED_MILLISECONDS
-    return andThen(isFresh ? known : this.#askAgain(hash, known), found =>
+    return chain(isFresh ? known : this.#askAgain(hash, known), found =>
       found !== undefined && found.ends > now ? found : undefined,
     )
   }
@@ -63,8 +63,8 @@ export class Callers implements Audience {
     }
   }
 
-  measure(figures: Figures): void {
-    figures.gauge(
+  measure(metrics: Metrics): void {
+    metrics.gauge(
       'strand_known_callers',
       'Access tokens whose holder is known from memory.',
       this.#known.size,
@@ -142,11 +142,15 @@ export type Resolution = Caller | 'invalid'
 export const ANONYMOUS: Caller = { kind: 'anonymous' }
 
 /** The caller behind `Authorization: Bearer <token>` (D-2). */
-export function resolveCaller(callers: Callers, header: string | null, clock: Clock): Eventual<Resolution> {
+export function resolveCaller(
+  callers: Callers,
+  header: string | null,
+  clock: Clock,
+): MaybePromise<Resolution> {
   const token = tokenIn(header, BEARER)
   if (token === undefined) return ANONYMOUS
   if (token === 'invalid') return 'invalid'
-  return andThen(callers.find(token, clock.now()), found => found?.caller ?? 'invalid')
+  return chain(callers.find(token, clock.now()), found => found?.caller ?? 'invalid')
 }
 
 /**
@@ -157,12 +161,12 @@ export function resolveOperator(
   operatorToken: string,
   store: Pick<Store, 'operators'>,
   header: string | null,
-): Eventual<Resolution> {
+): MaybePromise<Resolution> {
   const token = tokenIn(header, BEARER)
   if (token === undefined) return ANONYMOUS
   if (sameSecret(token, operatorToken)) return { kind: 'operator', name: null }
-  if (!isWellMade(token)) return 'invalid'
-  return andThen(store.operators.withToken(hashOf(token)), name =>
+  if (!isWellFormed(token)) return 'invalid'
+  return chain(store.operators.withToken(hashOf(token)), name =>
     name === undefined ? 'invalid' : { kind: 'operator', name },
   )
 }

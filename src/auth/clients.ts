@@ -7,7 +7,7 @@ import type { OAuthLimits } from './oauth-limits.ts'
 import { hashOf } from './tokens.ts'
 
 /** What it takes to tell who a client is. */
-interface ClientRooms {
+interface ClientServices {
   readonly store: Store
   readonly attempts: Attempts
   readonly limits: OAuthLimits
@@ -20,27 +20,27 @@ interface GivenCredentials {
 
 /** The client that is named. It has proved nothing by that, but if it sends a secret, that has to be right. */
 export async function namedClient(
-  rooms: ClientRooms,
+  services: ClientServices,
   given: GivenCredentials,
   address: () => string,
 ): Promise<ClientCredentials> {
-  const client = await knownClient(rooms.store, given.client_id)
+  const client = await knownClient(services.store, given.client_id)
   const sendsSecret = client.kind === 'confidential' && given.client_secret !== undefined
-  if (sendsSecret) await requireSecret(rooms, client, given.client_secret, address)
-  rooms.limits.takeFromClient(client.id, { proved: sendsSecret })
+  if (sendsSecret) await requireSecret(services, client, given.client_secret, address)
+  services.limits.takeFromClient(client.id, { proved: sendsSecret })
   return client
 }
 
 /** The client that these credentials prove. A public client proves nothing and needs no secret. */
 export async function authenticateClient(
-  rooms: ClientRooms,
+  services: ClientServices,
   given: GivenCredentials,
   address: () => string,
 ): Promise<ClientCredentials> {
-  const client = await knownClient(rooms.store, given.client_id)
+  const client = await knownClient(services.store, given.client_id)
   const isConfidential = client.kind === 'confidential'
-  if (isConfidential) await requireSecret(rooms, client, given.client_secret, address)
-  rooms.limits.takeFromClient(client.id, { proved: isConfidential })
+  if (isConfidential) await requireSecret(services, client, given.client_secret, address)
+  services.limits.takeFromClient(client.id, { proved: isConfidential })
   return client
 }
 
@@ -50,7 +50,7 @@ async function knownClient(store: Store, client_id: string | undefined): Promise
 }
 
 async function requireSecret(
-  { attempts }: ClientRooms,
+  { attempts }: ClientServices,
   client: ClientCredentials,
   secret: string | undefined,
   address: () => string,

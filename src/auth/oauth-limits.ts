@@ -1,5 +1,5 @@
 import { raise } from '../contract/problem.ts'
-import type { Figures } from '../kit/figures.ts'
+import type { Metrics } from '../kit/metrics.ts'
 import { networkOf, siteOf } from '../kit/network.ts'
 import { secondsUntilPoint, TokenBuckets } from '../kit/token-buckets.ts'
 
@@ -74,8 +74,8 @@ export class OAuthLimits {
     raise('slow_down', POLL_INTERVAL_SECONDS)
   }
 
-  measure(figures: Figures): void {
-    figures.counter(
+  measure(metrics: Metrics): void {
+    metrics.counter(
       'strand_oauth_rate_limit_refusals_total',
       'Requests to the OAuth side refused by a rate limit, by what was counted.',
       Array.from(this.#refused, ([subject, count]) => [{ subject }, count]),

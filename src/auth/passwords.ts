@@ -10,8 +10,8 @@
  * up by then, and what was abandoned leaves the queue without being computed.
  */
 import { type Added, FairQueue, type QueueLimits, type QueuePlace } from '../kit/fair-queue.ts'
-import type { Figures } from '../kit/figures.ts'
 import { Histogram, SECONDS } from '../kit/histogram.ts'
+import type { Metrics } from '../kit/metrics.ts'
 import { networkOf, widerNetworkOf } from '../kit/network.ts'
 import { comparableHash } from './password-hash.ts'
 
@@ -21,11 +21,11 @@ const AT_ONCE = 2
 const MEMORY_KIBIBYTES = 65_536
 const PASSES = 2
 
-export const SHORTEST_PASSWORD = 8
-export const LONGEST_PASSWORD = 200
+export const MIN_PASSWORD_LENGTH = 8
+export const MAX_PASSWORD_LENGTH = 200
 
 /** Shorter than a silent connection is kept open. */
-const PATIENCE_MILLISECONDS = 10_000
+const MAX_WAIT_MILLISECONDS = 10_000
 const RETRY_AFTER_SECONDS = 5
 
 type Lane = 'known' | 'operator' | 'stranger'
@@ -40,7 +40,7 @@ const LANES: Readonly<Record<Lane, QueueLimits>> = {
 const TURNS: readonly Lane[] = ['known', 'operator', 'known', 'stranger']
 
 /** Who asks for a password to be hashed or compared. */
-export type Asker =
+export type Requester =
   | { readonly lane: 'known'; readonly account: string; readonly browser: string }
   | { readonly lane: 'operator' }
   | { readonly lane: 'stranger'; readonly address: string }
@@ -48,7 +48,7 @@ export type Asker =
 export interface Waiting {
   /** Aborted if the client hangs up. */
   readonly signal?: AbortSignal | undefined
-  readonly patienceMilliseconds?: number
+  readonly maxWaitMilliseconds?: number
 }
 
 /** The turn of somebody who waited: the only place where passwords are hashed and compared. */
@@ -78,82 +78,82 @@ interface Entry {
 export class PasswordQueue {
   readonly #lanes: Readonly<Record<Lane, FairQueue<Entry>>>
   readonly #turn: PasswordTurn
-  readonly #patience: number
+  readonly #maxWait: number
   readonly #waited: Readonly<Record<Lane, Histogram>>
   readonly #refused = { full: 0, late: 0 }
   #abandoned = 0
   #running = 0
   #nextTurn = 0
 
-  constructor(options: { turn?: PasswordTurn; patienceMilliseconds?: number } = {}) {
+  constructor(options: { turn?: PasswordTurn; maxWaitMilliseconds?: number } = {}) {
     this.#lanes = perLane(lane => new FairQueue<Entry>(LANES[lane]))
     this.#waited = perLane(() => new Histogram(SECONDS))
     this.#turn = options.turn ?? argon2id
-    this.#patience = options.patienceMilliseconds ?? PATIENCE_MILLISECONDS
+    this.#maxWait = options.maxWaitMilliseconds ?? MAX_WAIT_MILLISECONDS
   }
 
   /** Runs the work when it is this asker's turn. Throws `PasswordsBusy` if it was not begun. */
   async inTurn<T>(
-    asker: Asker,
+    requester: Requester,
     work: (turn: PasswordTurn) => Promise<T>,
-    { signal, patienceMilliseconds = this.#patience }: Waiting = {},
+    { signal, maxWaitMilliseconds = this.#maxWait }: Waiting = {},
   ): Promise<T> {
     if (signal?.aborted) throw this.#noted('abandoned')
     const came = performance.now()
-    if (this.#running < AT_ONCE) this.#begin(asker)
-    else await this.#wait(asker, signal, patienceMilliseconds)
-    this.#waited[asker.lane].note((performance.now() - came) / 1000)
+    if (this.#running < AT_ONCE) this.#begin(requester)
+    else await this.#wait(requester, signal, maxWaitMilliseconds)
+    this.#waited[requester.lane].note((performance.now() - came) / 1000)
     try {
       return await work(this.#turn)
     } finally {
-      this.#handOn()
+      this.#forward()
     }
   }
 
-  measure(figures: Figures): void {
+  measure(metrics: Metrics): void {
     const lanes = Object.keys(LANES) as Lane[]
-    figures.gauge(
+    metrics.gauge(
       'strand_password_hashing_running',
       'Password checks and hashes being computed.',
       this.#running,
     )
-    figures.gauge(
+    metrics.gauge(
       'strand_password_hashing_waiting',
       'Password checks and hashes waiting in the queue, by lane.',
       lanes.map(lane => [{ lane }, this.#lanes[lane].size] as const),
     )
-    figures.counter(
+    metrics.counter(
       'strand_password_hashing_refused_total',
       'Password checks and hashes rejected because the queue was full or the wait too long, by reason.',
       Object.entries(this.#refused).map(([reason, count]) => [{ reason }, count] as const),
     )
-    figures.counter(
+    metrics.counter(
       'strand_password_hashing_abandoned_total',
       'Password checks and hashes dropped because the client disconnected while waiting.',
       this.#abandoned,
     )
-    figures.histogram(
+    metrics.histogram(
       'strand_password_hashing_wait_seconds',
       'Time that password checks and hashes waited in the queue, by lane.',
       lanes.map(lane => [{ lane }, this.#waited[lane]] as const),
     )
   }
 
-  #begin(asker: Asker): void {
+  #begin(requester: Requester): void {
     this.#running += 1
-    this.#lanes[asker.lane].noteTurn(placeOf(asker))
+    this.#lanes[requester.lane].noteTurn(placeOf(requester))
   }
 
   /** Resolves when a running check has handed on its place. */
-  #wait(asker: Asker, signal: AbortSignal | undefined, patience: number): Promise<void> {
+  #wait(requester: Requester, signal: AbortSignal | undefined, maxWait: number): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const queue = this.#lanes[asker.lane]
-    const place = placeOf(asker)
+    const queue = this.#lanes[requester.lane]
+    const place = placeOf(requester)
     const leave = (reason: PasswordsBusy['reason']) => {
       if (queue.remove(place, entry)) entry.refuse(reason)
     }
     const abandon = () => leave('abandoned')
-    const timer = Number.isFinite(patience) ? setTimeout(() => leave('late'), patience) : undefined
+    const timer = Number.isFinite(maxWait) ? setTimeout(() => leave('late'), maxWait) : undefined
     const settle = () => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', abandon)
@@ -182,7 +182,7 @@ export class PasswordQueue {
   }
 
   /** The place of a check that has ended goes to the next in the queue. */
-  #handOn(): void {
+  #forward(): void {
     const next = this.#next()
     if (next === undefined) this.#running -= 1
     else next.start()
@@ -205,10 +205,10 @@ function perLane<T>(make: (lane: Lane) => T): Record<Lane, T> {
 }
 
 /** With whom an asker shares its turns. */
-function placeOf(asker: Asker): QueuePlace {
-  if (asker.lane === 'known') return { group: asker.account, member: asker.browser }
-  if (asker.lane === 'operator') return { group: '', member: '' }
-  return { group: widerNetworkOf(asker.address), member: networkOf(asker.address) }
+function placeOf(requester: Requester): QueuePlace {
+  if (requester.lane === 'known') return { group: requester.account, member: requester.browser }
+  if (requester.lane === 'operator') return { group: '', member: '' }
+  return { group: widerNetworkOf(requester.address), member: networkOf(requester.address) }
 }
 
 const base64 = (bytes: number) =>
@@ -220,7 +220,7 @@ const base64 = (bytes: number) =>
  * In the form of a hash, of no password at all: an account that does not exist takes as long to refuse as one that does.
  * It is made up rather than computed, so that there is no moment at which it is missing.
  */
-const NOBODYS_HASH = `$argon2id$v=19$m=${MEMORY_KIBIBYTES},t=${PASSES},p=1$${base64(32)}$${base64(32)}`
+const DUMMY_HASH = `$argon2id$v=19$m=${MEMORY_KIBIBYTES},t=${PASSES},p=1$${base64(32)}$${base64(32)}`
 
 const argon2id: PasswordTurn = {
   hash: password =>
@@ -231,10 +231,10 @@ const argon2id: PasswordTurn = {
     }),
   matches: async (password, stored) => {
     const hash = comparableHash(stored)
-    const matches = await Bun.password.verify(password, hash ?? NOBODYS_HASH).catch(async error => {
+    const matches = await Bun.password.verify(password, hash ?? DUMMY_HASH).catch(async error => {
       if (!UNREADABLE.has((error as { code?: unknown }).code)) throw error
       // Whoever has such a hash, from an import, takes as long to refuse as the others.
-      await Bun.password.verify(password, NOBODYS_HASH)
+      await Bun.password.verify(password, DUMMY_HASH)
       return false
     })
     return matches && hash !== undefined
@@ -251,6 +251,6 @@ const UNREADABLE = new Set<unknown>([
 /** One for the process, because it is the memory of the process that it bounds. */
 export const passwords = new PasswordQueue()
 
-export function hashPassword(password: string, asker: Asker, waiting?: Waiting): Promise<string> {
-  return passwords.inTurn(asker, turn => turn.hash(password), waiting)
+export function hashPassword(password: string, requester: Requester, waiting?: Waiting): Promise<string> {
+  return passwords.inTurn(requester, turn => turn.hash(password), waiting)
 }

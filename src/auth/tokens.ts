@@ -2,7 +2,7 @@ import type { TokenAnswer } from '../contract/resources/token.ts'
 import type { Client } from '../contract/resources/world.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { crc32Base62, sha256Hex } from '../kit/digest.ts'
-import { randomAlphanumerics, risingUuid } from '../kit/id.ts'
+import { randomAlphanumerics, uuidV7 } from '../kit/id.ts'
 import type { NewToken } from '../store/commands/tokens.ts'
 import type { TokenKind } from '../store/queries/tokens.ts'
 
@@ -30,7 +30,7 @@ export function mintSecret(kind: SecretKind, random = randomAlphanumerics(RANDOM
 }
 
 /** Whether the text can be a secret of ours at all. */
-export function isWellMade(text: string): boolean {
+export function isWellFormed(text: string): boolean {
   return SHAPE.test(text) && crc32Base62(text.slice(0, -6)) === text.slice(-6)
 }
 
@@ -61,7 +61,7 @@ export function issueAppToken(
   const row = tokenRow(
     'app',
     access_token,
-    { client_id, user_id: null, scopes: [], family: risingUuid() },
+    { client_id, user_id: null, scopes: [], family: uuidV7() },
     now,
     expires_in,
   )
@@ -77,7 +77,7 @@ export function issueUserToken(
     refresh: mintSecret('refresh'),
   },
 ): Issue {
-  const shared = { ...owner, family: risingUuid() }
+  const shared = { ...owner, family: uuidV7() }
   return {
     rows: [
       tokenRow('user', secrets.access, shared, now, lifetimes.user_seconds),

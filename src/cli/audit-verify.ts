@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { CannotStart } from '../kit/cannot-start.ts'
+import { OperatorError } from '../kit/operator-error.ts'
 import { print } from './print.ts'
 import { Progress } from './progress.ts'
 import { openExistingStore, type StoreFlags, storeFlags } from './store-flags.ts'
@@ -50,9 +50,9 @@ async function verify(flags: VerifyFlags): Promise<void> {
     if (flags.json) await print(`${JSON.stringify(verdict)}\n`)
     if ('flaw' in verdict) {
       const { chain, seq, why } = verdict.flaw
-      throw new CannotStart(`the audit log is broken at row ${seq} of the chain "${chain}": ${why}`)
+      throw new OperatorError(`the audit log is broken at row ${seq} of the chain "${chain}": ${why}`)
     }
-    for (const { chain, seq } of verdict.untold ?? []) {
+    for (const { chain, seq } of verdict.unrecorded ?? []) {
       process.stderr.write(
         `Row ${seq} of the chain "${chain}" is no longer kept: whether it was as expected cannot be told.\n`,
       )

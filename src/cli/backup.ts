@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { Command } from 'commander'
-import { hasSecrets, makeBackup, unfinishedNames } from '../care/backup.ts'
-import type { Manifest } from '../care/manifest.ts'
 import { readConfig } from '../config.ts'
 import { stamp } from '../data-folder.ts'
-import { CannotStart } from '../kit/cannot-start.ts'
+import { OperatorError } from '../kit/operator-error.ts'
+import { hasSecrets, makeBackup, unfinishedNames } from '../maintenance/backup.ts'
+import type { Manifest } from '../maintenance/manifest.ts'
 import { ByteProgress } from './byte-progress.ts'
 import { confirm } from './confirm.ts'
 import { removeWhenInterrupted } from './interruption.ts'
@@ -49,14 +49,14 @@ Examples:
 async function runBackup(file: string | undefined, flags: BackupFlags): Promise<void> {
   const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
   if (config.databaseUrl !== undefined) {
-    throw new CannotStart(
+    throw new OperatorError(
       'the store is PostgreSQL, which has its own tools: back it up with pg_dump and keep the master keys, as docs/backup.md says',
     )
   }
   const target = file ?? `strand-backup-${stamp(Date.now())}.tar`
   requireReplaceable(target)
   if (existsSync(target) && !(await confirm(`${target} is there already. Replace it?`, flags.yes))) {
-    throw new CannotStart(`${target} was left as it is`)
+    throw new OperatorError(`${target} was left as it is`)
   }
   const { passphraseFile, unsealed } = flags
   const passphrase = hasSecrets(config)
@@ -84,11 +84,11 @@ async function runBackup(file: string | undefined, flags: BackupFlags): Promise<
   })
   progress.end()
   await print(
-    flags.json ? `${JSON.stringify({ file: target, ...manifest })}\n` : `${told(target, manifest)}\n`,
+    flags.json ? `${JSON.stringify({ file: target, ...manifest })}\n` : `${summaryOf(target, manifest)}\n`,
   )
 }
 
-function told(target: string, { files, rows, master_keys, secrets }: Manifest): string {
+function summaryOf(target: string, { files, rows, master_keys, secrets }: Manifest): string {
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
   return [

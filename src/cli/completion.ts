@@ -125,14 +125,14 @@ const alternatives = (words: readonly string[]) => words.map(word => `'${word}'`
 function fishLines(place: Place): string[] {
   const { path, commands, options } = place
   const here = `complete -c strand -n "__strand_at ${path}"`
-  const told = (text: string) => `-d '${firstSentence(text).replaceAll("'", "\\'")}'`
+  const reported = (text: string) => `-d '${firstSentence(text).replaceAll("'", "\\'")}'`
   return [
-    ...commands.map(command => `${here} -f -a ${command.name()} ${told(command.description())}`),
+    ...commands.map(command => `${here} -f -a ${command.name()} ${reported(command.description())}`),
     ...valuesAt(place).map(value => `${here} -f -a ${value}`),
     ...options.map(option => {
       const choices = option.argChoices === undefined ? '' : ` -x -a '${option.argChoices.join(' ')}'`
       const takes = option.required && option.argChoices === undefined ? ' -r' : ''
-      return `${here} -l ${option.long?.slice(2)}${choices}${takes} ${told(option.description)}`
+      return `${here} -l ${option.long?.slice(2)}${choices}${takes} ${reported(option.description)}`
     }),
   ]
 }

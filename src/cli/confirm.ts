@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises'
-import { CalledWrongly } from './called-wrongly.ts'
+import { UsageError } from './usage-error.ts'
 
 /**
  * Asks a person whether something that cannot be undone is to be done. `--yes` answers for the person; where nobody can be
@@ -7,7 +7,7 @@ import { CalledWrongly } from './called-wrongly.ts'
  */
 export async function confirm(question: string, yes: boolean): Promise<boolean> {
   if (yes) return true
-  if (process.stdin.isTTY !== true) throw new CalledWrongly(`${question} Say --yes to do it.`)
+  if (process.stdin.isTTY !== true) throw new UsageError(`${question} Say --yes to do it.`)
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   try {
     return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `)).trim())

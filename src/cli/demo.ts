@@ -2,12 +2,12 @@ import { chmodSync, statSync, writeFileSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { World } from '../demo/described-world.ts'
 import { readScenarioFile } from '../demo/read-scenario.ts'
-import { type ClockStart, parseMoment } from '../kit/clock.ts'
+import { type ClockStart, parseTimestamp } from '../kit/clock.ts'
 import { serveDemo } from '../serve-demo.ts'
-import { CalledWrongly } from './called-wrongly.ts'
 import { requireWritable } from './output-file.ts'
 import { print } from './print.ts'
-import { listenForStop, stopInGoodOrder } from './signals.ts'
+import { listenForStop, stopGracefully } from './signals.ts'
+import { UsageError } from './usage-error.ts'
 
 interface DemoFlags {
   readonly port: string
@@ -73,16 +73,16 @@ async function runDemo(flags: DemoFlags): Promise<void> {
   const { world, seed, log } = demo
   try {
     if (flags.world !== undefined) writeWorld(flags.world, world)
-    await print(flags.json ? `${JSON.stringify(world)}\n` : welcome(world, seed, flags.data))
+    await print(flags.json ? `${JSON.stringify(world)}\n` : startupMessage(world, seed, flags.data))
     await stopAsked
   } finally {
-    await stopInGoodOrder(log, () => demo.stop())
+    await stopGracefully(log, () => demo.stop())
   }
 }
 
 function clockStart({ clock, clockRuns }: DemoFlags): ClockStart | undefined {
   if (clock !== undefined) return { at: clock, running: clockRuns }
-  if (clockRuns) throw new CalledWrongly('--clock-runs goes with --clock: give the time at which it begins')
+  if (clockRuns) throw new UsageError('--clock-runs goes with --clock: give the time at which it begins')
   return undefined
 }
 
@@ -97,7 +97,7 @@ function writeWorld(file: string, world: World): void {
   if (statSync(file).isFile()) chmodSync(file, 0o600)
 }
 
-function welcome(world: World, seed: number, folder: string | undefined): string {
+function startupMessage(world: World, seed: number, folder: string | undefined): string {
   const { broadcaster, client, base_url } = world
   const password = world.users[0]?.password
   const ask = new URLSearchParams({
@@ -170,7 +170,7 @@ function port(text: string): string {
 }
 
 function moment(text: string): number {
-  const milliseconds = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? parseMoment(text) : undefined
+  const milliseconds = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? parseTimestamp(text) : undefined
   if (milliseconds === undefined) {
     throw new InvalidArgumentError('give a time in RFC 3339 UTC such as 2026-03-01T12:00:00Z.')
   }

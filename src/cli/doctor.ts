@@ -1,8 +1,8 @@
 import { Command } from 'commander'
-import { examine } from '../care/doctor.ts'
-import { type Finding, problem } from '../care/finding.ts'
-import { readConfig, WrongSettings } from '../config.ts'
-import { CannotStart } from '../kit/cannot-start.ts'
+import { InvalidSettings, readConfig } from '../config.ts'
+import { OperatorError } from '../kit/operator-error.ts'
+import { examine } from '../maintenance/doctor.ts'
+import { type Finding, failure } from '../maintenance/finding.ts'
 import { print } from './print.ts'
 import { type ServerFlags, serverFlags, settingsIn } from './store-flags.ts'
 
@@ -33,7 +33,7 @@ async function runDoctor(flags: DoctorFlags): Promise<void> {
   const problems = findings.filter(({ level }) => level === 'problem').length
   await print(flags.json ? `${JSON.stringify({ problems, findings })}\n` : findings.map(line).join(''))
   if (problems > 0)
-    throw new CannotStart(problems === 1 ? 'there is a problem' : `there are ${problems} problems`)
+    throw new OperatorError(problems === 1 ? 'there is a problem' : `there are ${problems} problems`)
 }
 
 /** With wrong settings there is nothing further to look at: which store would it be? */
@@ -42,8 +42,8 @@ async function findingsOf(flags: DoctorFlags): Promise<Finding[]> {
     const config = readConfig(settingsIn(flags), flags.config)
     return await examine(config, flags.url)
   } catch (error) {
-    if (!(error instanceof WrongSettings)) throw error
-    return error.complaints.map(says => problem('settings', says, 'mend it: nothing starts before that'))
+    if (!(error instanceof InvalidSettings)) throw error
+    return error.violations.map(says => failure('settings', says, 'mend it: nothing starts before that'))
   }
 }
 

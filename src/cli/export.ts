@@ -3,12 +3,11 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { Command } from 'commander'
 import { StreamKeys } from '../auth/stream-keys.ts'
 import { openDataFolder } from '../data-folder.ts'
-import { CannotStart } from '../kit/cannot-start.ts'
+import { OperatorError } from '../kit/operator-error.ts'
 import { openStore } from '../open-store.ts'
+import { describeFailure } from '../transfer/describe-failure.ts'
 import { exportLines, SealedKey } from '../transfer/export.ts'
-import { CannotSpool, writeAll } from '../transfer/spool.ts'
-import { inOneSentence } from '../transfer/trouble.ts'
-import { CalledWrongly } from './called-wrongly.ts'
+import { SpoolError, writeAll } from '../transfer/spool.ts'
 import { confirm } from './confirm.ts'
 import { removeWhenInterrupted } from './interruption.ts'
 import { requireReplaceable } from './output-file.ts'
@@ -16,6 +15,7 @@ import { print } from './print.ts'
 import { Progress } from './progress.ts'
 import { callControl } from './remote.ts'
 import { settingsOfExistingStore } from './store-flags.ts'
+import { UsageError } from './usage-error.ts'
 import { type Server, serverOf, type TargetFlags, targetFlags } from './verbs/target.ts'
 
 interface ExportFlags extends TargetFlags {
@@ -50,10 +50,10 @@ type Write = (text: string | Uint8Array, lines: number) => Promise<void>
 
 async function runExport(file: string | undefined, flags: ExportFlags): Promise<void> {
   if (flags.url !== undefined && flags.withSecrets) {
-    throw new CalledWrongly('--with-secrets works on the store itself: leave --url out, and run it there')
+    throw new UsageError('--with-secrets works on the store itself: leave --url out, and run it there')
   }
   if (file === undefined && flags.json) {
-    throw new CalledWrongly('--json tells of the file: name one, as standard output has the lines')
+    throw new UsageError('--json tells of the file: name one, as standard output has the lines')
   }
   const server = serverOf(flags)
   if (file !== undefined) await mayReplace(file, flags.yes)
@@ -61,7 +61,7 @@ async function runExport(file: string | undefined, flags: ExportFlags): Promise<
     server === undefined ? exportStore(flags, write) : exportServer(server, write)
   const progress = new Progress('exporting', { unit: 'lines' })
   let count = 0
-  const told = async (write: (text: string | Uint8Array) => Promise<unknown>) => {
+  const reported = async (write: (text: string | Uint8Array) => Promise<unknown>) => {
     await work(async (text, lines) => {
       await write(text)
       count = lines
@@ -69,8 +69,8 @@ async function runExport(file: string | undefined, flags: ExportFlags): Promise<
     })
     progress.end()
   }
-  if (file === undefined) return told(text => Bun.write(Bun.stdout, text))
-  await intoFile(file, told)
+  if (file === undefined) return reported(text => Bun.write(Bun.stdout, text))
+  await intoFile(file, reported)
   const lines = `${count.toLocaleString('en-US')} ${count === 1 ? 'line' : 'lines'}`
   await print(flags.json ? `${JSON.stringify({ file, lines: count })}\n` : `${file}: ${lines}\n`)
 }
@@ -78,7 +78,7 @@ async function runExport(file: string | undefined, flags: ExportFlags): Promise<
 async function mayReplace(file: string, yes: boolean): Promise<void> {
   requireReplaceable(file)
   if (existsSync(file) && !(await confirm(`${file} is there already. Replace it?`, yes))) {
-    throw new CannotStart(`${file} was left as it is`)
+    throw new OperatorError(`${file} was left as it is`)
   }
 }
 
@@ -93,7 +93,7 @@ async function intoFile(
   try {
     handle = await open(unfinished, 'wx', 0o600)
   } catch (error) {
-    throw new CannotStart(`${file} cannot be written: ${(error as Error).message}`)
+    throw new OperatorError(`${file} cannot be written: ${(error as Error).message}`)
   }
   try {
     await work(text => writeAll(handle, typeof text === 'string' ? new TextEncoder().encode(text) : text))
@@ -103,8 +103,8 @@ async function intoFile(
   } catch (error) {
     await handle.close().catch(() => undefined)
     await rm(unfinished, { force: true })
-    throw error instanceof CannotSpool
-      ? new CannotStart(`${file} cannot be written: ${error.message}`)
+    throw error instanceof SpoolError
+      ? new OperatorError(`${file} cannot be written: ${error.message}`)
       : error
   }
 }
@@ -116,8 +116,8 @@ async function exportStore(flags: ExportFlags, write: Write): Promise<void> {
   try {
     await exportLines(store, { streamKeys }, write)
   } catch (error) {
-    if (!(error instanceof SealedKey)) throw inOneSentence(error)
-    throw new CannotStart(`${error.message}: set STRAND_MASTER_KEYS, or --data to the folder that has them`)
+    if (!(error instanceof SealedKey)) throw describeFailure(error)
+    throw new OperatorError(`${error.message}: set STRAND_MASTER_KEYS, or --data to the folder that has them`)
   } finally {
     await store.close()
   }

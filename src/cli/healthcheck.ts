@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { type Address, readConfig } from '../config.ts'
-import { CannotStart } from '../kit/cannot-start.ts'
-import { CalledWrongly } from './called-wrongly.ts'
+import { OperatorError } from '../kit/operator-error.ts'
 import { print } from './print.ts'
+import { UsageError } from './usage-error.ts'
 
 interface HealthcheckFlags {
   readonly config?: string
@@ -12,7 +12,7 @@ interface HealthcheckFlags {
 }
 
 const PAUSE_MILLISECONDS = 100
-const PATIENCE_MILLISECONDS = 2000
+const MAX_WAIT_MILLISECONDS = 2000
 
 /** For containers and service managers, whose surroundings have no other program that could ask. */
 export const healthcheckCommand = new Command('healthcheck')
@@ -35,22 +35,22 @@ export const healthcheckCommand = new Command('healthcheck')
       }
       if (flags.json) await print(`${JSON.stringify({ url, ok: failure === undefined, failure })}\n`)
       if (failure === undefined) return
-      throw new CannotStart(`${url} ${failure}`)
+      throw new OperatorError(`${url} ${failure}`)
     }
   })
 
 function givenUrl(url: string | undefined): string | undefined {
   if (url === undefined || (/^https?:\/\//.test(url) && URL.canParse(url))) return url?.replace(/\/+$/, '')
-  throw new CalledWrongly(`--url must be an http or https URL, not "${url}"`)
+  throw new UsageError(`--url must be an http or https URL, not "${url}"`)
 }
 
 /** Why it is not well; undefined if it is. */
 async function ask(url: string): Promise<string | undefined> {
   try {
-    const { ok, status } = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MILLISECONDS) })
+    const { ok, status } = await fetch(url, { signal: AbortSignal.timeout(MAX_WAIT_MILLISECONDS) })
     return ok ? undefined : `answered ${status}`
   } catch {
-    return `did not answer within ${PATIENCE_MILLISECONDS / 1000} seconds, or cannot be reached`
+    return `did not answer within ${MAX_WAIT_MILLISECONDS / 1000} seconds, or cannot be reached`
   }
 }
 

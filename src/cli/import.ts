@@ -2,9 +2,10 @@ import { statSync } from 'node:fs'
 import { Command } from 'commander'
 import { StreamKeys } from '../auth/stream-keys.ts'
 import { prepareDataFolder } from '../data-folder.ts'
-import { CannotStart } from '../kit/cannot-start.ts'
 import { systemClock } from '../kit/clock.ts'
+import { OperatorError } from '../kit/operator-error.ts'
 import { openStoreWithKeys } from '../open-store.ts'
+import { describeFailure } from '../transfer/describe-failure.ts'
 import {
   Import,
   type ImportNews,
@@ -13,19 +14,18 @@ import {
   WrongLine,
 } from '../transfer/import.ts'
 import { linesOf } from '../transfer/lines.ts'
-import { CannotSpool, comingFrom, openFile, type Rereadable, spool } from '../transfer/spool.ts'
-import { inOneSentence } from '../transfer/trouble.ts'
+import { comingFrom, openFile, type Rereadable, SpoolError, spool } from '../transfer/spool.ts'
 import { ByteProgress } from './byte-progress.ts'
-import { CalledWrongly } from './called-wrongly.ts'
 import { commandLine } from './command-line.ts'
 import { print } from './print.ts'
 import { Progress } from './progress.ts'
 import { callControl } from './remote.ts'
 import { settingsOfExistingStore, settingsOfNamedStore } from './store-flags.ts'
+import { UsageError } from './usage-error.ts'
 import { type Server, serverOf, type TargetFlags, targetFlags } from './verbs/target.ts'
 
 /** Of a file in which everything is wrong, not everything is held in memory. */
-const MOST_SKIPPED_KEPT = 10_000
+const MAX_SKIPPED_KEPT = 10_000
 
 interface ImportFlags extends TargetFlags {
   readonly dryRun: boolean
@@ -68,14 +68,14 @@ async function runImport(file: string, flags: ImportFlags): Promise<void> {
   const inJson = { ...summary, skipped_lines: skipped.kept }
   await print(flags.json ? `${JSON.stringify(inJson)}\n` : inWords(summary))
   if (summary.skipped > 0)
-    throw new CannotStart(
+    throw new OperatorError(
       `${summary.skipped === 1 ? '1 line was' : `${summary.skipped} lines were`} left out; each is told above`,
     )
 }
 
 function optionsOf(flags: ImportFlags): ImportOptions {
   if (!/^[1-9][0-9]{0,8}$/.test(flags.fromLine)) {
-    throw new CalledWrongly(`--from-line must be a number from 1, not "${flags.fromLine}"`)
+    throw new UsageError(`--from-line must be a number from 1, not "${flags.fromLine}"`)
   }
   return { goesOn: flags.continue, dryRun: flags.dryRun, fromLine: Number(flags.fromLine) }
 }
@@ -102,21 +102,21 @@ async function importHere(
     if (!options.dryRun) await show('importing', running.apply(), input.size, skipped)
     return running.summary()
   } catch (error) {
-    if (error instanceof CannotSpool)
-      throw new CannotStart(
+    if (error instanceof SpoolError)
+      throw new OperatorError(
         `${config.spoolFolder} has no room for the input (${error.message}): set STRAND_SPOOL to a folder with more`,
       )
-    throw error instanceof WrongLine ? wrongLine(file, error) : inOneSentence(error)
+    throw error instanceof WrongLine ? wrongLine(file, error) : describeFailure(error)
   } finally {
     await store.close()
     await input.close()
   }
 }
 
-function wrongLine(file: string, { line, why, isApplied }: WrongLine): CannotStart {
-  const whence = file === '-' ? 'standard input' : file
+function wrongLine(file: string, { line, why, isApplied }: WrongLine): OperatorError {
+  const source = file === '-' ? 'standard input' : file
   const state = isApplied ? 'the lines before it were imported' : 'nothing was changed'
-  return new CannotStart(`${whence}, line ${line}: ${why}; ${state}`)
+  return new OperatorError(`${source}, line ${line}: ${why}; ${state}`)
 }
 
 /** A file is read where it is; what can be read only once is kept for the second reading. */
@@ -127,7 +127,7 @@ async function openInput(file: string, spoolFolder: () => string): Promise<Rerea
     if (what.isDirectory()) throw new Error('it is a folder')
     return what.isFile() ? await openFile(file) : await spool(comingFrom(file), spoolFolder())
   } catch (error) {
-    throw new CannotStart(`${file} cannot be read: ${(error as Error).message}`)
+    throw new OperatorError(`${file} cannot be read: ${(error as Error).message}`)
   }
 }
 
@@ -142,7 +142,7 @@ async function show(
   const inBytes = new ByteProgress(what)
   let inLines: Progress | undefined
   for await (const news of work) {
-    if ('skipped' in news) skipped.tell(news.skipped)
+    if ('skipped' in news) skipped.report(news.skipped)
     if (!('progress' in news)) continue
     const { lines, bytes, of } = news.progress
     // How many lines there are is known at the second reading; at the first, how large the file is.
@@ -165,9 +165,9 @@ interface SkippedLine {
 class SkippedLines {
   readonly kept: SkippedLine[] = []
 
-  tell(skipped: SkippedLine): void {
+  report(skipped: SkippedLine): void {
     process.stderr.write(`line ${skipped.line}: ${skipped.message}; left out\n`)
-    if (this.kept.length < MOST_SKIPPED_KEPT) this.kept.push(skipped)
+    if (this.kept.length < MAX_SKIPPED_KEPT) this.kept.push(skipped)
   }
 }
 
@@ -216,8 +216,8 @@ async function follow(response: Response, skipped: SkippedLines): Promise<Import
   for await (const lines of linesOf(response.body ?? new Blob().stream())) {
     for (const { text = '{}' } of lines) {
       const news = JSON.parse(text) as RemoteNews
-      if (news.skipped !== undefined) skipped.tell(news.skipped)
-      if (news.failure !== undefined) throw new CannotStart(`the server says: ${news.failure.message}`)
+      if (news.skipped !== undefined) skipped.report(news.skipped)
+      if (news.failure !== undefined) throw new OperatorError(`the server says: ${news.failure.message}`)
       if (news.progress !== undefined) {
         progress ??= new Progress('importing', { unit: 'lines', total: news.progress.of, began })
         progress.reach(news.progress.lines)
@@ -228,7 +228,7 @@ async function follow(response: Response, skipped: SkippedLines): Promise<Import
       return news.summary
     }
   }
-  throw new CannotStart('the answer of the server ended in the middle: run it again, nothing happens twice')
+  throw new OperatorError('the answer of the server ended in the middle: run it again, nothing happens twice')
 }
 
 function inWords({ lines, skipped, types, dry_run, seconds, lines_per_second }: ImportSummary): string {

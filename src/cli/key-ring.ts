@@ -1,5 +1,9 @@
 import { existsSync } from 'node:fs'
 import { Command } from 'commander'
+import { type Config, readConfig } from '../config.ts'
+import { masterKeyFileOf, readMasterKeys, storeFileOf } from '../data-folder.ts'
+import { KeyRing } from '../kit/key-ring.ts'
+import { OperatorError } from '../kit/operator-error.ts'
 import {
   addMasterKey,
   countToReseal,
@@ -8,18 +12,14 @@ import {
   resealSigningKeys,
   retireMasterKey,
   TAKEN_UP_MILLISECONDS,
-} from '../care/key-rotation.ts'
-import { type Config, readConfig } from '../config.ts'
-import { masterKeyFileOf, readMasterKeys, storeFileOf } from '../data-folder.ts'
-import { CannotStart } from '../kit/cannot-start.ts'
-import { KeyRing } from '../kit/key-ring.ts'
+} from '../maintenance/key-rotation.ts'
 import { openStore } from '../open-store.ts'
 import { confirm } from './confirm.ts'
 import { print } from './print.ts'
 import { Progress } from './progress.ts'
 import { type StoreFlags, storeFlags } from './store-flags.ts'
 
-const MOST_NAMED = 10
+const MAX_NAMED = 10
 
 const listCommand = storeFlags(new Command('list'))
   .description('show the master keys by name, newest first, and what each has sealed')
@@ -141,7 +141,7 @@ async function runAdd(flags: KeyRingFlags): Promise<void> {
   await Bun.sleep(TAKEN_UP_MILLISECONDS)
   promoteMasterKey(file, id)
   await Bun.sleep(TAKEN_UP_MILLISECONDS)
-  await tell(
+  await report(
     flags,
     { id },
     `The master key ${id} seals from now on. Seal what is older with it: strand key-ring reseal`,
@@ -151,7 +151,7 @@ async function runAdd(flags: KeyRingFlags): Promise<void> {
 async function runPromote(id: string, flags: KeyRingFlags): Promise<void> {
   promoteMasterKey(ownFile(settingsOf(flags)), id)
   await Bun.sleep(TAKEN_UP_MILLISECONDS)
-  await tell(
+  await report(
     flags,
     { id },
     `The master key ${id} seals from now on. Seal what is older with it: strand key-ring reseal`,
@@ -167,7 +167,7 @@ async function runReseal(flags: KeyRingFlags): Promise<void> {
     progress.end()
     return { ...outcome, signing: await resealSigningKeys(store, ring) }
   })
-  await tell(
+  await report(
     flags,
     {
       id: ring.newest,
@@ -179,12 +179,12 @@ async function runReseal(flags: KeyRingFlags): Promise<void> {
     `${resealed.toLocaleString('en-US')} stream ${resealed === 1 ? 'key was' : 'keys were'} sealed with the master key ${ring.newest}; signing keys: ${signing.resealed}.`,
   )
   if (unopened.length > 0) {
-    throw new CannotStart(
-      `${unopened.length} stream keys do not open and were left as they are, of users ${unopened.slice(0, MOST_NAMED).join(', ')}: is a master key missing from the ring?`,
+    throw new OperatorError(
+      `${unopened.length} stream keys do not open and were left as they are, of users ${unopened.slice(0, MAX_NAMED).join(', ')}: is a master key missing from the ring?`,
     )
   }
   if (signing.unopened.length > 0) {
-    throw new CannotStart(
+    throw new OperatorError(
       `${signing.unopened.length} signing keys do not open and were left as they are: ${signing.unopened.join(', ')}: is a master key missing from the ring?`,
     )
   }
@@ -194,10 +194,10 @@ async function runRetire(id: string, flags: KeyRingFlags & { readonly yes: boole
   const config = settingsOf(flags)
   const file = ownFile(config)
   if (!(await confirm(`Without the master key ${id}, older backups cannot be read. Retire it?`, flags.yes))) {
-    throw new CannotStart(`${id} was left in the ring`)
+    throw new OperatorError(`${id} was left in the ring`)
   }
   await withStore(config, store => retireMasterKey(store, file, id))
-  await tell(flags, { id }, `The master key ${id} is retired.`)
+  await report(flags, { id }, `The master key ${id} is retired.`)
 }
 
 async function runDropSigningKeys(flags: KeyRingFlags & { readonly yes: boolean }): Promise<void> {
@@ -208,13 +208,17 @@ async function runDropSigningKeys(flags: KeyRingFlags & { readonly yes: boolean 
       flags.yes,
     ))
   ) {
-    throw new CannotStart('the signing keys were left as they are')
+    throw new OperatorError('the signing keys were left as they are')
   }
   const removed = await withStore(config, store => store.commands.removeSigningKeys({}))
-  await tell(flags, { removed }, `Signing keys removed: ${removed}. Servers make a new one within a minute.`)
+  await report(
+    flags,
+    { removed },
+    `Signing keys removed: ${removed}. Servers make a new one within a minute.`,
+  )
 }
 
-function tell({ json }: KeyRingFlags, outcome: object, sentence: string): Promise<void> {
+function report({ json }: KeyRingFlags, outcome: object, sentence: string): Promise<void> {
   return print(json ? `${JSON.stringify(outcome)}\n` : `${sentence}\n`)
 }
 
@@ -224,7 +228,7 @@ function settingsOf(flags: StoreFlags): Config {
     readMasterKeys(config) === undefined ||
     (config.databaseUrl === undefined && !existsSync(storeFileOf(config)))
   ) {
-    throw new CannotStart(`${config.dataFolder} is not the data folder of a server: name it with --data`)
+    throw new OperatorError(`${config.dataFolder} is not the data folder of a server: name it with --data`)
   }
   return config
 }
@@ -234,7 +238,7 @@ const ringOf = (config: Config) => new KeyRing(readMasterKeys(config) ?? [])
 /** The file of the keys. Those that a setting gives are changed where the setting is. */
 function ownFile(config: Config): string {
   if (config.masterKeys === undefined) return masterKeyFileOf(config)
-  throw new CannotStart(
+  throw new OperatorError(
     'the master keys come from STRAND_MASTER_KEYS: change them there and restart the nodes one by one, as docs/backup.md says',
   )
 }

@@ -1,8 +1,8 @@
 import type { Config } from '../config.ts'
-import { CannotStart } from '../kit/cannot-start.ts'
-import { LARGEST_SECRET_FILE, readSmallFile } from '../kit/small-file.ts'
-import { CalledWrongly } from './called-wrongly.ts'
+import { OperatorError } from '../kit/operator-error.ts'
+import { MAX_SECRET_FILE, readSmallFile } from '../kit/small-file.ts'
 import { askForSecret } from './read-secret.ts'
+import { UsageError } from './usage-error.ts'
 
 const SHORTEST = 8
 
@@ -23,19 +23,19 @@ export async function passphraseToSeal(
 ): Promise<string | undefined> {
   if (given.unsealed) {
     if (given.file === undefined) return undefined
-    throw new CalledWrongly('--passphrase-file and --unsealed contradict each other: leave one out')
+    throw new UsageError('--passphrase-file and --unsealed contradict each other: leave one out')
   }
   const passphrase = givenPassphrase(given)
   if (passphrase !== undefined) return passphrase
   if (process.stdin.isTTY !== true) {
-    throw new CalledWrongly(
+    throw new UsageError(
       'the backup would hold the master keys or the operator token: seal them with --passphrase-file or STRAND_BACKUP_PASSPHRASE, or keep them readable with --unsealed',
     )
   }
   const typed = await askForSecret('Passphrase to seal the secrets with')
   requireLength(typed, 'the passphrase')
   if ((await askForSecret('The same again')) === typed) return typed
-  throw new CannotStart('the two passphrases differ: nothing was written')
+  throw new OperatorError('the two passphrases differ: nothing was written')
 }
 
 /** The passphrase to open with, asked for at a terminal unless it was given; undefined if there is none. */
@@ -46,9 +46,9 @@ export async function passphraseToOpen(given: string | undefined): Promise<strin
 function passphraseIn(file: string): string {
   let text: string
   try {
-    text = readSmallFile(file, LARGEST_SECRET_FILE)
+    text = readSmallFile(file, MAX_SECRET_FILE)
   } catch (error) {
-    throw new CannotStart(`the passphrase file ${file} cannot be read: ${(error as Error).message}`)
+    throw new OperatorError(`the passphrase file ${file} cannot be read: ${(error as Error).message}`)
   }
   const passphrase = text.split(/\r?\n/)[0] ?? ''
   requireLength(passphrase, `the first line of ${file}`)
@@ -57,5 +57,5 @@ function passphraseIn(file: string): string {
 
 function requireLength(passphrase: string, what: string): void {
   if (passphrase.length >= SHORTEST) return
-  throw new CannotStart(`${what} must be a passphrase of at least ${SHORTEST} characters`)
+  throw new OperatorError(`${what} must be a passphrase of at least ${SHORTEST} characters`)
 }

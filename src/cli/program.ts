@@ -1,13 +1,12 @@
 import { Command, CommanderError } from 'commander'
 import { StrandError } from '../client/index.ts'
-import { WrongSettings } from '../config.ts'
-import { BadScenario } from '../demo/bad-scenario.ts'
-import { CannotStart } from '../kit/cannot-start.ts'
+import { InvalidSettings } from '../config.ts'
+import { InvalidScenario } from '../demo/invalid-scenario.ts'
 import { logLines } from '../kit/log.ts'
+import { OperatorError } from '../kit/operator-error.ts'
 import { VERSION } from '../version.ts'
 import { auditVerifyCommand } from './audit-verify.ts'
 import { backupCommand } from './backup.ts'
-import { CalledWrongly } from './called-wrongly.ts'
 import { completionCommand } from './completion.ts'
 import { configCommand } from './config.ts'
 import { demoCommand } from './demo.ts'
@@ -21,6 +20,7 @@ import { print } from './print.ts'
 import { docsCommand, openapiCommand } from './reference.ts'
 import { restoreCommand } from './restore.ts'
 import { serveCommand } from './serve.ts'
+import { UsageError } from './usage-error.ts'
 import { passwordCommand } from './user-password.ts'
 import { nounCommands } from './verbs/commands.ts'
 import { verifyCommand } from './verify.ts'
@@ -97,18 +97,19 @@ function throwInsteadOfExit(command: Command): void {
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  if (error instanceof WrongSettings) {
-    for (const complaint of error.complaints) say(complaint)
+  if (error instanceof InvalidSettings) {
+    for (const violation of error.violations) printLine(violation)
     return error.isOfFlags ? 2 : 1
   }
-  if (error instanceof CalledWrongly || error instanceof BadScenario) {
-    say(error.message)
+  if (error instanceof UsageError || error instanceof InvalidScenario) {
+    printLine(error.message)
     return 2
   }
   // Whoever was reading has read enough, as behind a pipe to head.
   if ((error as { code?: unknown }).code === 'EPIPE') return 0
-  if (error instanceof CannotStart || error instanceof StrandError || isOfSystem(error)) say(error.message)
-  else say(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  if (error instanceof OperatorError || error instanceof StrandError || isOfSystem(error))
+    printLine(error.message)
+  else printLine(error instanceof Error ? (error.stack ?? error.message) : String(error))
   return 1
 }
 
@@ -119,6 +120,6 @@ function isOfSystem(error: unknown): error is Error {
   return /^E[A-Z0-9]+$/.test(code ?? '') && (errno !== undefined || syscall !== undefined)
 }
 
-function say(sentence: string): void {
+function printLine(sentence: string): void {
   process.stderr.write(`strand: ${sentence}\n`)
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { LARGEST_SECRET_FILE, readSmallInput } from '../kit/small-file.ts'
+import { MAX_SECRET_FILE, readSmallInput } from '../kit/small-file.ts'
 
 const NEWLINE = 0x0a
 
@@ -29,6 +29,6 @@ async function readFirstLine(): Promise<string> {
       if (piece.includes(NEWLINE)) return
     }
   }
-  const text = await readSmallInput(untilNewline(), LARGEST_SECRET_FILE)
+  const text = await readSmallInput(untilNewline(), MAX_SECRET_FILE)
   return text.split(/\r?\n/)[0] ?? ''
 }

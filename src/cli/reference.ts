@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Command } from 'commander'
 import { SETTINGS } from '../config.ts'
-import { CannotStart } from '../kit/cannot-start.ts'
+import { OperatorError } from '../kit/operator-error.ts'
 import { markdownReference } from '../reference/markdown.ts'
 import { openapiDocument } from '../reference/openapi.ts'
 import { scenarioSchema } from '../reference/scenario-schema.ts'
@@ -32,7 +32,7 @@ export const docsCommand = new Command('docs')
         writeFileSync(file, text)
       }
     }
-    if (stale.length > 0) throw new CannotStart(`out of date: ${stale.join(', ')}; run npm run docs`)
+    if (stale.length > 0) throw new OperatorError(`out of date: ${stale.join(', ')}; run npm run docs`)
   })
 
 function generatedDocuments(program: Command): Map<string, string> {

@@ -1,4 +1,4 @@
-import { CannotStart } from '../kit/cannot-start.ts'
+import { OperatorError } from '../kit/operator-error.ts'
 import type { Server } from './verbs/target.ts'
 
 /** Calls the operator's side of a server. An answer that is no success is told in its own words. */
@@ -10,11 +10,11 @@ export async function callControl(
   const url = new URL(`${baseUrl}/control${path}`)
   const headers = { Authorization: `Bearer ${operatorToken}` }
   const response = await fetch(url, { ...init, headers }).catch((error: Error) => {
-    throw new CannotStart(`${url.origin} cannot be reached: ${error.message}`)
+    throw new OperatorError(`${url.origin} cannot be reached: ${error.message}`)
   })
   if (response.ok) return response
   const text = await response.text()
-  throw new CannotStart(`${url.origin} answered ${response.status}: ${messageIn(text)}`)
+  throw new OperatorError(`${url.origin} answered ${response.status}: ${messageIn(text)}`)
 }
 
 function messageIn(text: string): string {

@@ -1,8 +1,8 @@
 import { Command } from 'commander'
-import type { Manifest } from '../care/manifest.ts'
-import { inTheWay, type Restored, restoreBackup, restoringFolder } from '../care/restore.ts'
 import { readConfig } from '../config.ts'
-import { CannotStart } from '../kit/cannot-start.ts'
+import { OperatorError } from '../kit/operator-error.ts'
+import type { Manifest } from '../maintenance/manifest.ts'
+import { conflictingFiles, type Restored, restoreBackup, restoringFolder } from '../maintenance/restore.ts'
 import { ByteProgress } from './byte-progress.ts'
 import { confirm } from './confirm.ts'
 import { removeWhenInterrupted } from './interruption.ts'
@@ -49,10 +49,10 @@ async function runRestore(file: string, flags: RestoreFlags): Promise<void> {
   const config = readConfig({ STRAND_DATA: flags.data }, flags.config)
   const { dataFolder: folder, masterKeys } = config
   const given = givenPassphrase({ file: flags.passphraseFile, config })
-  const present = inTheWay(folder)
+  const present = conflictingFiles(folder)
   if (present.length > 0) {
     const question = `The folder ${folder} holds ${present.join(', ')}. Put that aside and restore?`
-    if (!(await confirm(question, flags.yes))) throw new CannotStart(`${folder} was left as it is`)
+    if (!(await confirm(question, flags.yes))) throw new OperatorError(`${folder} was left as it is`)
   }
   removeWhenInterrupted([restoringFolder(folder)])
   const progress = new ByteProgress('Unpacking')
@@ -63,7 +63,7 @@ async function runRestore(file: string, flags: RestoreFlags): Promise<void> {
     masterKeys,
     onProgress: (bytes, of) => progress.reach(bytes, of),
   }).catch(async (error: Error) => {
-    if (flags.json && error instanceof CannotStart) {
+    if (flags.json && error instanceof OperatorError) {
       await print(`${JSON.stringify({ folder, problems: [error.message] })}\n`)
     }
     throw error
@@ -73,11 +73,11 @@ async function runRestore(file: string, flags: RestoreFlags): Promise<void> {
   await print(
     flags.json
       ? `${JSON.stringify({ folder, replaced: replaced ?? null, ...manifest, findings })}\n`
-      : `${told(folder, manifest, restored)}\n`,
+      : `${reported(folder, manifest, restored)}\n`,
   )
 }
 
-function told(folder: string, manifest: Manifest, { findings, replaced }: Restored): string {
+function reported(folder: string, manifest: Manifest, { findings, replaced }: Restored): string {
   const { created_at, strand_version, schema_version, master_keys } = manifest
   const lines = [
     `${folder} is as the store was at ${created_at} (Strand ${strand_version}, schema ${schema_version}): ${findings.rows.toLocaleString('en-US')} rows, ${findings.stream_keys.toLocaleString('en-US')} stream ${findings.stream_keys === 1 ? 'key' : 'keys'} tried.`,

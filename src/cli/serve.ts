@@ -2,13 +2,13 @@ import { Command, Option } from 'commander'
 import { type Address, type Config, isLoopback, readConfig, SETTINGS } from '../config.ts'
 import { refuseDemoWorld } from '../demo/demo.ts'
 import { createLog, type Log } from '../kit/log.ts'
-import { startStrand } from '../serve.ts'
-import { tellSystemd } from './notify.ts'
+import { startServer } from '../serve.ts'
+import { notifySystemd } from './notify.ts'
 import { ownCommand } from './own-command.ts'
-import { listenForStop, stopInGoodOrder } from './signals.ts'
+import { listenForStop, stopGracefully } from './signals.ts'
 import { type ServerFlags, serverFlags, settingsIn } from './store-flags.ts'
 import { shareMetrics } from './worker-metrics.ts'
-import { claimAddress, listenToSupervisor, superviseWorkers, tellReady } from './workers.ts'
+import { claimAddress, listenToSupervisor, reportReady, superviseWorkers } from './workers.ts'
 
 interface ServeFlags extends ServerFlags {
   readonly workers?: string
@@ -60,7 +60,7 @@ async function runServe(flags: ServeFlags): Promise<void> {
   void stopAsked.then(() => {
     isStopping = true
   })
-  const strand = await startStrand({
+  const strand = await startServer({
     config,
     log,
     isStopping: () => isStopping,
@@ -72,7 +72,7 @@ async function runServe(flags: ServeFlags): Promise<void> {
     log.warn({ reason: error.message }, 'stopped before it served')
   })
   if (strand === undefined) return
-  const { store, directory } = strand.rooms
+  const { store, directory } = strand.services
   const serving = {
     url: strand.url,
     control_url: strand.controlUrl,
@@ -81,12 +81,12 @@ async function runServe(flags: ServeFlags): Promise<void> {
   }
   if (worker === undefined) {
     log.info(serving, 'serving')
-    if (flags.notify) await tellSystemd(log)
+    if (flags.notify) await notifySystemd(log)
     await stopAsked
-    await stopInGoodOrder(log, () => strand.stop())
+    await stopGracefully(log, () => strand.stop())
   } else {
     log.debug(serving, 'a worker is serving')
-    tellReady()
+    reportReady()
     await stopAsked
     await strand.stop()
   }
@@ -116,7 +116,7 @@ async function serveWithWorkers(
   await superviseWorkers({ count, words, drainSeconds: config.drainSeconds, log, stopAsked }, serving => {
     log.info({ url: `http://${shown(listen)}`, workers: count, serving }, 'serving')
     if (serving < count) log.warn({ workers: count, serving }, 'not all workers serve')
-    if (notify) void tellSystemd(log)
+    if (notify) void notifySystemd(log)
   })
   log.info('stopped')
 }

@@ -1,5 +1,5 @@
-import { CannotStart } from '../kit/cannot-start.ts'
 import type { Log } from '../kit/log.ts'
+import { OperatorError } from '../kit/operator-error.ts'
 
 /**
  * Listens for SIGTERM and SIGINT from now on. Called before anything is started, so that a signal that comes early is
@@ -19,13 +19,13 @@ export function listenForStop(): Promise<void> {
   })
 }
 
-export async function stopInGoodOrder(log: Log, stop: () => Promise<void>): Promise<void> {
+export async function stopGracefully(log: Log, stop: () => Promise<void>): Promise<void> {
   log.info('stopping: finishing what was begun')
   try {
     await stop()
   } catch (error) {
     const reasons = error instanceof AggregateError ? error.errors : [error]
-    throw new CannotStart(`stopped with errors: ${reasons.map(each => each.message).join('; ')}`)
+    throw new OperatorError(`stopped with errors: ${reasons.map(each => each.message).join('; ')}`)
   }
   log.info('stopped')
 }

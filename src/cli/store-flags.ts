@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type Config, readConfig } from '../config.ts'
 import { prepareDataFolder, storeFileOf } from '../data-folder.ts'
-import { CannotStart } from '../kit/cannot-start.ts'
+import { OperatorError } from '../kit/operator-error.ts'
 import { openStore } from '../open-store.ts'
 
 /** How a verb that works on the store itself is told which one. */
@@ -48,7 +48,7 @@ export function settingsIn(flags: ServerFlags) {
 export function settingsOfExistingStore(flags: StoreFlags): Config {
   const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
   if (config.databaseUrl === undefined && !existsSync(storeFileOf(config))) {
-    throw new CannotStart(
+    throw new OperatorError(
       `there is no store in ${config.dataFolder}: name its folder with --data, or create one with strand migrate`,
     )
   }

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
-import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../auth/passwords.ts'
-import { CannotStart } from '../kit/cannot-start.ts'
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../auth/passwords.ts'
 import { randomAlphanumerics } from '../kit/id.ts'
+import { OperatorError } from '../kit/operator-error.ts'
 import { print } from './print.ts'
 import { readSecret } from './read-secret.ts'
 import { openTarget, type TargetFlags, targetFlags } from './verbs/target.ts'
@@ -47,8 +47,8 @@ async function setPassword(given: string, flags: PasswordFlags): Promise<void> {
 
 async function readPassword(): Promise<string> {
   const line = await readSecret('New password')
-  if (line.length >= SHORTEST_PASSWORD && line.length <= LONGEST_PASSWORD) return line
-  throw new CannotStart(
-    `give a password of ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters on standard input, or --generate`,
+  if (line.length >= MIN_PASSWORD_LENGTH && line.length <= MAX_PASSWORD_LENGTH) return line
+  throw new OperatorError(
+    `give a password of ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters on standard input, or --generate`,
   )
 }

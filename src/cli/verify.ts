@@ -2,11 +2,11 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { unpackBackup } from '../care/unpack.ts'
-import { type Findings, verifyFolder } from '../care/verify.ts'
 import { type Config, readConfig } from '../config.ts'
 import { storeFileOf } from '../data-folder.ts'
-import { CannotStart } from '../kit/cannot-start.ts'
+import { OperatorError } from '../kit/operator-error.ts'
+import { unpackBackup } from '../maintenance/unpack.ts'
+import { type Findings, verifyFolder } from '../maintenance/verify.ts'
 import { ByteProgress } from './byte-progress.ts'
 import { removeWhenInterrupted } from './interruption.ts'
 import { givenPassphrase } from './passphrase.ts'
@@ -44,12 +44,12 @@ async function runVerify(file: string | undefined, flags: VerifyFlags): Promise<
     file === undefined ? verifyStore(config) : verifyBackup(file, config, flags.passphraseFile)
   const findings = await look().catch(async (error: Error) => {
     // One that cannot even be unpacked has findings too.
-    if (flags.json && error instanceof CannotStart) await printFindings(what, unreadable(error))
+    if (flags.json && error instanceof OperatorError) await printFindings(what, unreadable(error))
     throw error
   })
   if (flags.json) await printFindings(what, findings)
   else for (const note of findings.notes) await print(`Note: ${note}.\n`)
-  if (findings.problems.length > 0) throw new CannotStart(`${what}: ${findings.problems.join('; ')}`)
+  if (findings.problems.length > 0) throw new OperatorError(`${what}: ${findings.problems.join('; ')}`)
   if (!flags.json) {
     await print(
       `${what} is whole: ${findings.rows.toLocaleString('en-US')} rows, ${findings.stream_keys.toLocaleString('en-US')} stream ${findings.stream_keys === 1 ? 'key' : 'keys'} tried.\n`,
@@ -66,12 +66,12 @@ function unreadable({ message }: Error): Findings {
 
 async function verifyStore(config: Config): Promise<Findings> {
   if (config.databaseUrl !== undefined) {
-    throw new CannotStart(
+    throw new OperatorError(
       'the store is PostgreSQL, which has its own tools: look through it with pg_amcheck, as docs/backup.md says',
     )
   }
   if (!existsSync(storeFileOf(config))) {
-    throw new CannotStart(
+    throw new OperatorError(
       `there is no store in ${config.dataFolder}: name its folder with --data, or a backup`,
     )
   }

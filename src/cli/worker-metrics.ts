@@ -3,11 +3,11 @@
  * worker that was asked asks the supervisor, that one asks every worker, and what comes back is told apart by a label. A
  * worker that does not answer in time is left out, and `strand_workers_answering` says so.
  */
-import { byWorker, Figures, type MetricFamily } from '../kit/figures.ts'
+import { byWorker, type MetricFamily, Metrics } from '../kit/metrics.ts'
 
-const PATIENCE_MILLISECONDS = 1000
+const MAX_WAIT_MILLISECONDS = 1000
 /** The supervisor may have to wait for a worker that hangs. */
-const LONGER_MILLISECONDS = 2 * PATIENCE_MILLISECONDS
+const LONGER_MILLISECONDS = 2 * MAX_WAIT_MILLISECONDS
 
 type Families = readonly MetricFamily[]
 
@@ -47,7 +47,7 @@ export class MetricsExchange {
     this.#counts = counts
   }
 
-  hear(message: unknown, from: Child): void {
+  receive(message: unknown, from: Child): void {
     if (!isAboutMetrics(message)) return
     const { metrics } = message as FromWorker
     if (metrics === 'told') {
@@ -60,15 +60,15 @@ export class MetricsExchange {
   }
 
   async #gather(): Promise<Families> {
-    const told = new Map<string, Families>()
+    const reported = new Map<string, Families>()
     await Promise.all(
       Array.from(this.#workers(), async ([name, worker]) => {
         const families = await this.#ask(worker)
-        if (families !== undefined) told.set(name, families)
+        if (families !== undefined) reported.set(name, families)
       }),
     )
-    const inOrder = new Map([...told].sort(([one], [other]) => Number(one) - Number(other)))
-    return [...this.#own(told.size), ...byWorker(inOrder)]
+    const inOrder = new Map([...reported].sort(([one], [other]) => Number(one) - Number(other)))
+    return [...this.#own(reported.size), ...byWorker(inOrder)]
   }
 
   async #ask(worker: Child): Promise<Families | undefined> {
@@ -78,21 +78,21 @@ export class MetricsExchange {
     sendTo(worker, { metrics: 'asked', question })
     const families = await Promise.race([
       answer.promise,
-      Bun.sleep(PATIENCE_MILLISECONDS).then(() => undefined),
+      Bun.sleep(MAX_WAIT_MILLISECONDS).then(() => undefined),
     ])
     this.#questions.delete(question)
     return families
   }
 
   #own(answering: number): Families {
-    const figures = new Figures()
+    const metrics = new Metrics()
     const { wanted, serving, restarts, stalls } = this.#counts()
-    figures.gauge('strand_workers', 'Configured number of workers.', wanted)
-    figures.gauge('strand_workers_serving', 'Workers that accept connections.', serving)
-    figures.gauge('strand_workers_answering', 'Workers whose metrics are in this answer.', answering)
-    figures.counter('strand_worker_restarts_total', 'Workers replaced after they ended.', restarts)
-    figures.counter('strand_worker_stalls_total', 'Workers killed because they did not respond.', stalls)
-    return figures.families
+    metrics.gauge('strand_workers', 'Configured number of workers.', wanted)
+    metrics.gauge('strand_workers_serving', 'Workers that accept connections.', serving)
+    metrics.gauge('strand_workers_answering', 'Workers whose metrics are in this answer.', answering)
+    metrics.counter('strand_worker_restarts_total', 'Workers replaced after they ended.', restarts)
+    metrics.counter('strand_worker_stalls_total', 'Workers killed because they did not respond.', stalls)
+    return metrics.families
   }
 }
 
@@ -104,14 +104,14 @@ export function shareMetrics(worker: string) {
     process.on('message', (message: unknown) => {
       if (!isAboutMetrics(message)) return
       const said = message as FromSupervisor
-      if (said.metrics === 'asked') tell({ metrics: 'told', question: said.question, families: own() })
+      if (said.metrics === 'asked') report({ metrics: 'told', question: said.question, families: own() })
       else scrapes.get(said.scrape)?.(said.families)
     })
     return async () => {
       const scrape = ++scraped
       const answer = Promise.withResolvers<Families>()
       scrapes.set(scrape, answer.resolve)
-      tell({ metrics: 'wanted', scrape })
+      report({ metrics: 'wanted', scrape })
       const gathered = await Promise.race([
         answer.promise,
         Bun.sleep(LONGER_MILLISECONDS).then(() => undefined),
@@ -125,7 +125,7 @@ export function shareMetrics(worker: string) {
 const isAboutMetrics = (message: unknown) =>
   typeof message === 'object' && message !== null && 'metrics' in message
 
-const tell = (message: FromWorker) => process.send?.(message)
+const report = (message: FromWorker) => process.send?.(message)
 
 /** A worker that has just died hears nothing more, and is left out. */
 function sendTo(child: Child, message: FromSupervisor): void {

@@ -5,18 +5,18 @@
  */
 import { createServer } from 'node:net'
 import type { Address } from '../config.ts'
-import { CannotStart } from '../kit/cannot-start.ts'
 import type { Log } from '../kit/log.ts'
+import { OperatorError } from '../kit/operator-error.ts'
+import { TICK_MILLISECONDS, WorkerHeartbeat } from './worker-heartbeat.ts'
 import { MetricsExchange } from './worker-metrics.ts'
-import { TICK_MILLISECONDS, WorkerPulse } from './worker-pulse.ts'
 
 /** The pause before a worker is replaced, which doubles with each short life in a row. */
 const FIRST_PAUSE_MILLISECONDS = 1000
-const LONGEST_PAUSE_MILLISECONDS = 30_000
+const MAX_PAUSE_MILLISECONDS = 30_000
 /** A worker that served for less than this has failed. */
 const SHORT_LIFE_MILLISECONDS = 10_000
 /** How often the first worker may be killed by a signal before it serves. One that ends by itself has said why. */
-const MOST_FIRST_STARTS = 3
+const MAX_FIRST_STARTS = 3
 /** How long the others may take before the server is called ready without them. */
 const READY_MILLISECONDS = 30_000
 /** How much longer than its drain a worker may take to end. */
@@ -25,7 +25,7 @@ const LAST_ANSWERS_MILLISECONDS = 20_000
 /** What a worker says to the process that started it, once it serves. */
 const READY = 'ready'
 /** What a worker is asked, and answers. */
-const PULSE = 'pulse'
+const HEARTBEAT = 'pulse'
 
 export interface WorkerPlan {
   readonly count: number
@@ -38,7 +38,7 @@ export interface WorkerPlan {
 
 /** How long to wait before the next start, after so many short lives in a row. */
 export function pauseAfter(shortLives: number): number {
-  return Math.min(FIRST_PAUSE_MILLISECONDS * 2 ** Math.max(0, shortLives - 1), LONGEST_PAUSE_MILLISECONDS)
+  return Math.min(FIRST_PAUSE_MILLISECONDS * 2 ** Math.max(0, shortLives - 1), MAX_PAUSE_MILLISECONDS)
 }
 
 /** Runs the workers until asked to stop. Throws if none of them has ever served. */
@@ -76,7 +76,7 @@ class Supervisor {
         stalls: this.#stalls,
       }),
     )
-    this.#timer = setInterval(() => this.#feelPulses(), TICK_MILLISECONDS)
+    this.#timer = setInterval(() => this.#checkHeartbeats(), TICK_MILLISECONDS)
     void plan.stopAsked.then(() => this.#beginStop())
   }
 
@@ -107,13 +107,13 @@ class Supervisor {
     this.#beginStop()
     const running = [...this.#workers.values()]
     for (const { child } of running) child.kill('SIGTERM')
-    const patience = this.#plan.drainSeconds * 1000 + LAST_ANSWERS_MILLISECONDS
+    const maxWait = this.#plan.drainSeconds * 1000 + LAST_ANSWERS_MILLISECONDS
     const force = setTimeout(() => {
       for (const { child, name } of this.#workers.values()) {
         this.#plan.log.error({ worker: name }, 'a worker did not stop in time and was killed')
         child.kill('SIGKILL')
       }
-    }, patience)
+    }, maxWait)
     await Promise.all(running.map(({ ended }) => ended))
     await Promise.all(this.#lives)
     clearTimeout(force)
@@ -133,7 +133,7 @@ class Supervisor {
       if (this.#isStopping) return undefined
       if (worker.isServing) return worker
       const signal = worker.child.signalCode
-      if (signal === null || starts === MOST_FIRST_STARTS) throw new CannotStart('worker 0 did not start')
+      if (signal === null || starts === MAX_FIRST_STARTS) throw new OperatorError('worker 0 did not start')
       this.#plan.log.error(
         { worker: 0, signal },
         'the first worker was killed before it served; starting another',
@@ -176,7 +176,7 @@ class Supervisor {
   }
 
   /** One that is still starting may have a store to prepare; one that is stopping has its own deadline. */
-  #feelPulses(): void {
+  #checkHeartbeats(): void {
     if (this.#isStopping) return
     for (const worker of this.#workers.values()) {
       if (!worker.isServing || !worker.isStuck(performance.now())) continue
@@ -193,7 +193,7 @@ class Worker {
   /** Resolves when it serves or has ended, whichever comes first. */
   readonly settled: Promise<void>
   readonly ended: Promise<unknown>
-  readonly #pulse = new WorkerPulse()
+  readonly #heartbeat = new WorkerHeartbeat()
   #servesSince: number | undefined
 
   constructor(name: number, words: readonly string[], exchange: MetricsExchange) {
@@ -204,8 +204,8 @@ class Worker {
       stdout: 'inherit',
       stderr: 'inherit',
       ipc: (message, child) => {
-        if (message === PULSE) return this.#pulse.answered()
-        if (message !== READY) return exchange.hear(message, child)
+        if (message === HEARTBEAT) return this.#heartbeat.answered()
+        if (message !== READY) return exchange.receive(message, child)
         this.#servesSince = performance.now()
         resolve()
       },
@@ -225,9 +225,9 @@ class Worker {
 
   /** Asks whether it still turns; tells whether that was asked too often without an answer. */
   isStuck(now: number): boolean {
-    const isStuck = this.#pulse.tick(now)
+    const isStuck = this.#heartbeat.tick(now)
     try {
-      this.child.send(PULSE)
+      this.child.send(HEARTBEAT)
     } catch {
       // It has just ended, which is noticed elsewhere.
     }
@@ -236,7 +236,7 @@ class Worker {
 }
 
 /** In a worker: says that it serves. */
-export function tellReady(): void {
+export function reportReady(): void {
   process.send?.(READY)
 }
 
@@ -247,7 +247,7 @@ export function tellReady(): void {
 export function listenToSupervisor(): Promise<void> {
   process.on('SIGINT', () => undefined)
   process.on('message', message => {
-    if (message === PULSE) process.send?.(PULSE)
+    if (message === HEARTBEAT) process.send?.(HEARTBEAT)
   })
   return new Promise(resolve => {
     process.on('SIGTERM', () => resolve())
@@ -262,7 +262,7 @@ export async function claimAddress({ host, port }: Address): Promise<Address> {
     probe.once('error', error => {
       const isTaken = (error as { code?: string }).code === 'EADDRINUSE'
       reject(
-        new CannotStart(
+        new OperatorError(
           isTaken
             ? `port ${port} is in use: stop the other program or choose another port`
             : `cannot listen on ${host}:${port}: ${error.message}`,

@@ -8,15 +8,15 @@ import type { Operation } from '../contract/operation.ts'
  *   says how a thing shall be), and whatever carries an idempotency key or the caller's word.
  * - Anything else is an answer, and another attempt would get the same.
  */
-export interface Patience {
+export interface RetryPolicy {
   /** How often a call is repeated at most. */
   readonly retries: number
   /** If the server asks for a longer wait, the call fails at once instead. */
   readonly longestWaitSeconds: number
 }
 
-export function isRepeatable(operation: Operation, hasKey: boolean, saidSo: boolean): boolean {
-  return saidSo || hasKey || operation.method === 'GET' || operation.method === 'PUT'
+export function isRepeatable(operation: Operation, hasKey: boolean, isDeclaredRepeatable: boolean): boolean {
+  return isDeclaredRepeatable || hasKey || operation.method === 'GET' || operation.method === 'PUT'
 }
 
 /** As much of an answer as is looked at. */
@@ -25,13 +25,13 @@ type Answered = Pick<Response, 'status' | 'headers'>
 /** How long to wait before the next attempt, in seconds; undefined: there is none. */
 export function waitAfter(
   response: Answered | undefined,
-  { attempt, repeatable, patience }: { attempt: number; repeatable: boolean; patience: Patience },
+  { attempt, repeatable, maxWait }: { attempt: number; repeatable: boolean; maxWait: RetryPolicy },
 ): number | undefined {
-  if (attempt >= patience.retries) return undefined
+  if (attempt >= maxWait.retries) return undefined
   const status = response?.status
   if (status !== 429 && !((status === 503 || status === undefined) && repeatable)) return undefined
   const seconds = Math.max(askedWait(response) ?? 0, backoff(attempt))
-  return seconds <= patience.longestWaitSeconds ? seconds : undefined
+  return seconds <= maxWait.longestWaitSeconds ? seconds : undefined
 }
 
 /** What the server asks for: `Retry-After` in seconds, or the moment at which the bucket is full again. */

@@ -1,34 +1,36 @@
 import { familyOf, type Operation } from '../contract/operation.ts'
-import { isRepeatable, type Patience, pause, waitAfter } from './attempts.ts'
+import { isRepeatable, pause, type RetryPolicy, waitAfter } from './attempts.ts'
 import type { ClientOptions } from './options.ts'
-import { type Input, type Parcel, packInput } from './request.ts'
+import { type Input, type PackedRequest, packInput } from './request.ts'
 import type { CallOptions } from './signatures.ts'
-import { errorOf, type Heard, noAnswer, StrandError } from './strand-error.ts'
+import { errorOf, noAnswer, type ReceivedResponse, StrandError } from './strand-error.ts'
 
 /** Sends calls, and sends them again where that does no harm. */
 export class Caller {
   readonly #options: ClientOptions
-  readonly #patience: Patience
+  readonly #maxWait: RetryPolicy
 
   constructor(options: ClientOptions) {
     this.#options = options
-    this.#patience = {
+    this.#maxWait = {
       retries: options.retries ?? 3,
       longestWaitSeconds: options.longestWaitSeconds ?? 60,
     }
   }
 
   async call(operation: Operation, input: Input, options: CallOptions = {}): Promise<unknown> {
-    const parcel = packInput(operation, input)
+    const packed = packInput(operation, input)
     const key = operation.idempotent ? (options.idempotencyKey ?? randomKey()) : undefined
     const repeatable = isRepeatable(operation, key !== undefined, options.repeatable ?? false)
     for (let attempt = 0; ; attempt++) {
-      const heard = await this.#send(operation, parcel, key, options)
-      if (!(heard instanceof StrandError) && heard.response.ok) return answerIn(operation, heard)
-      const response = heard instanceof StrandError ? undefined : heard.response
-      const seconds = waitAfter(response, { attempt, repeatable, patience: this.#patience })
+      const received = await this.#send(operation, packed, key, options)
+      if (!(received instanceof StrandError) && received.response.ok) return answerIn(operation, received)
+      const response = received instanceof StrandError ? undefined : received.response
+      const seconds = waitAfter(response, { attempt, repeatable, maxWait: this.#maxWait })
       if (seconds === undefined)
-        throw heard instanceof StrandError ? heard : errorOf(operation, heard, this.#baseOf(operation))
+        throw received instanceof StrandError
+          ? received
+          : errorOf(operation, received, this.#baseOf(operation))
       await pause(seconds, options.signal)
     }
   }
@@ -36,10 +38,10 @@ export class Caller {
   /** One attempt: an answer with all of its text, or the error that none came. What the caller has ended is thrown. */
   async #send(
     operation: Operation,
-    { path, body }: Parcel,
+    { path, body }: PackedRequest,
     key: string | undefined,
     options: CallOptions,
-  ): Promise<Heard | StrandError> {
+  ): Promise<ReceivedResponse | StrandError> {
     const send = this.#options.fetch ?? fetch
     const base = this.#baseOf(operation)
     const limit = AbortSignal.timeout((this.#options.timeoutSeconds ?? 30) * 1000)
@@ -81,7 +83,7 @@ export class Caller {
   }
 }
 
-function answerIn(operation: Operation, { response, text }: Heard): unknown {
+function answerIn(operation: Operation, { response, text }: ReceivedResponse): unknown {
   if (operation.returns === undefined) return undefined
   try {
     return JSON.parse(text)

@@ -3,7 +3,7 @@ import { type Operation, queryParametersOf } from '../contract/operation.ts'
 export type Input = Readonly<Record<string, unknown>>
 
 /** A call as it travels, but for who sends it. */
-export interface Parcel {
+export interface PackedRequest {
   /** Path and query string. */
   readonly path: string
   /** JSON, where the operation takes a body. */
@@ -11,7 +11,7 @@ export interface Parcel {
 }
 
 /** Puts each field of the input where the declaration says that it travels. A name that it does not know is a mistake. */
-export function packInput(operation: Operation, input: Input): Parcel {
+export function packInput(operation: Operation, input: Input): PackedRequest {
   const places = placesOf(operation)
   const query = new URLSearchParams()
   const body: Record<string, unknown> = {}

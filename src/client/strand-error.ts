@@ -32,20 +32,20 @@ export class StrandError extends Error {
 }
 
 /** An answer whose text has come whole. */
-export interface Heard {
+export interface ReceivedResponse {
   readonly response: Pick<Response, 'ok' | 'status' | 'statusText' | 'headers'>
   readonly text: string
 }
 
 /** The error that an answer tells of; what stands in front of the server may answer with something other than JSON. */
-export function errorOf({ id }: Operation, { response, text }: Heard, base: string): StrandError {
+export function errorOf({ id }: Operation, { response, text }: ReceivedResponse, base: string): StrandError {
   const { status } = response
-  const told = readTold(text)
-  const message = told.message ?? `${id} was answered ${status} without a reason.`
-  const isNoRoute = told.message === undefined || told.message === problems.route_unknown.message()
+  const reported = readErrorBody(text)
+  const message = reported.message ?? `${id} was answered ${status} without a reason.`
+  const isNoRoute = reported.message === undefined || reported.message === problems.route_unknown.message()
   return new StrandError({
     status,
-    error: told.error ?? reasonPhrases[status] ?? (response.statusText || 'Error'),
+    error: reported.error ?? reasonPhrases[status] ?? (response.statusText || 'Error'),
     message: status === 404 && isNoRoute ? `${message} Is ${placeOf(base)} the right base URL?` : message,
     operation: id,
     requestId: response.headers.get('x-request-id') ?? undefined,
@@ -84,7 +84,7 @@ function placeOf(base: string): string {
   return pathname === '/' ? origin : origin + pathname
 }
 
-function readTold(text: string): { error?: string | undefined; message?: string | undefined } {
+function readErrorBody(text: string): { error?: string | undefined; message?: string | undefined } {
   try {
     const { error, message } = JSON.parse(text) as Record<string, unknown>
     return {

@@ -11,7 +11,7 @@ export interface PageRule {
   readonly before: boolean
 }
 
-export const LARGEST_PAGE = 100
+export const MAX_PAGE = 100
 
 const Pagination = Type.Object(
   {
@@ -38,7 +38,7 @@ export function pageParameters(rule: PageRule): Record<string, TSchema> {
     first: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: LARGEST_PAGE,
+        maximum: MAX_PAGE,
         description: `Rows per page; ${rule.standard} if left out${rule.wholeBatchOf ? `, 100 with ${rule.wholeBatchOf.map(name => `\`${name}\``).join(' or ')}` : ''}.`,
       }),
     ),

@@ -17,7 +17,7 @@ export const OPENID = 'openid'
 export type KnownScope = Scope | typeof OPENID
 
 /** Scopes that one request may ask for. */
-export const MOST_SCOPES = 50
+export const MAX_SCOPES = 50
 
 const known: ReadonlySet<string> = new Set<KnownScope>([...SCOPES, OPENID])
 

@@ -1,7 +1,7 @@
-import { CannotStart } from '../kit/cannot-start.ts'
 import { repeatedly } from '../kit/lifetime.ts'
+import { OperatorError } from '../kit/operator-error.ts'
 import { SeededRandom } from '../kit/random.ts'
-import type { Rooms } from '../operations/implement.ts'
+import type { Services } from '../operations/implement.ts'
 import type { Step } from '../store/commands/index.ts'
 import { planWorld, type WorldOptions, type WorldPlan } from './world.ts'
 
@@ -12,37 +12,37 @@ const TICK_MILLISECONDS = 5000
  * Puts the demo world into an empty store; in one that holds a demo world already, that one goes on. A store with
  * anything else in it is left alone.
  */
-export async function prepareWorld(rooms: Rooms, wanted: WorldOptions): Promise<WorldPlan> {
-  const { store, clock, streamKeys } = rooms
+export async function prepareWorld(services: Services, wanted: WorldOptions): Promise<WorldPlan> {
+  const { store, clock, streamKeys } = services
   const fact = await store.facts.find(FACT)
-  if (fact !== undefined) return goOn(rooms, JSON.parse(fact) as WorldOptions, wanted)
-  const anybody = await store.users.page({ first: 1, direction: 'forward' })
-  if (anybody.rows.length > 0) {
-    throw new CannotStart(
+  if (fact !== undefined) return goOn(services, JSON.parse(fact) as WorldOptions, wanted)
+  const existing = await store.users.page({ first: 1, direction: 'forward' })
+  if (existing.rows.length > 0) {
+    throw new OperatorError(
       'the store holds something else than a demo world: choose another with --data, or use strand serve',
     )
   }
   const plan = planWorld(wanted, clock.now(), streamKeys)
   await store.commands.runSteps({ steps: stepsOf(plan) })
-  pullLevers(rooms, plan)
+  applyPlan(services, plan)
   return plan
 }
 
 /** The world that is in the store already, however it was wanted now; but a scenario must not be passed over in silence. */
-function goOn(rooms: Rooms, options: WorldOptions, wanted: WorldOptions): WorldPlan {
+function goOn(services: Services, options: WorldOptions, wanted: WorldOptions): WorldPlan {
   const { scenario } = wanted
   if (scenario !== undefined && JSON.stringify(scenario) !== JSON.stringify(options.scenario)) {
-    throw new CannotStart(
+    throw new OperatorError(
       'the store holds a demo world that was made without this scenario: choose another with --data',
     )
   }
-  const plan = planWorld(options, rooms.clock.now(), rooms.streamKeys)
-  pullLevers(rooms, plan)
+  const plan = planWorld(options, services.clock.now(), services.streamKeys)
+  applyPlan(services, plan)
   return plan
 }
 
-function pullLevers(rooms: Rooms, { faults, options }: WorldPlan): void {
-  const { demo, store, clock, streamKeys } = rooms
+function applyPlan(services: Services, { faults, options }: WorldPlan): void {
+  const { demo, store, clock, streamKeys } = services
   for (const fault of faults) demo?.faults.plan(fault)
   demo?.onReset(async () => {
     const plan = planWorld(options, clock.now(), streamKeys)
@@ -56,30 +56,30 @@ function stepsOf({ steps, options }: WorldPlan): Step[] {
 }
 
 /** The secrets of a demo world are public: whoever serves for real must not serve one. */
-export async function refuseDemoWorld({ store }: Rooms): Promise<void> {
+export async function refuseDemoWorld({ store }: Services): Promise<void> {
   if ((await store.facts.find(FACT)) === undefined) return
-  throw new CannotStart(
+  throw new OperatorError(
     'the store holds a demo world, whose tokens are public: use strand demo, or another store',
   )
 }
 
 /** Lets the viewer counts of the demo's own channels wander, a little at every tick. */
-export function moveViewers(rooms: Rooms, plan: WorldPlan): { stop(): Promise<void> } {
+export function moveViewers(services: Services, plan: WorldPlan): { stop(): Promise<void> } {
   const random = new SeededRandom(plan.options.seed + 1)
   const own = new Set(plan.channels)
   const tick = async () => {
-    const live = await rooms.store.streams.live()
+    const live = await services.store.streams.live()
     const counts = live
       .filter(stream => own.has(stream.user_id))
-      .map(stream => [stream.user_id, wander(random, stream.viewer_count)] as const)
-    await rooms.store.commands.reportViewers({ counts })
+      .map(stream => [stream.user_id, drift(random, stream.viewer_count)] as const)
+    await services.store.commands.reportViewers({ counts })
   }
   return repeatedly(TICK_MILLISECONDS, tick, error =>
-    rooms.log.warn({ error: String(error) }, 'the viewers of the demo could not be moved'),
+    services.log.warn({ error: String(error) }, 'the viewers of the demo could not be moved'),
   )
 }
 
-function wander(random: SeededRandom, viewers: number): number {
+function drift(random: SeededRandom, viewers: number): number {
   const step = Math.max(1, Math.round(viewers * 0.05))
   return Math.max(0, viewers + random.between(-step, step))
 }

@@ -1,18 +1,18 @@
 import type { StreamKeys } from '../auth/stream-keys.ts'
 import { hashOf, issueAppToken, issueUserToken } from '../auth/tokens.ts'
-import { UUID_SHAPE } from '../contract/resources/id.ts'
+import { UUID_PATTERN } from '../contract/resources/id.ts'
 import type { Scenario } from '../contract/resources/scenario.ts'
 import { SCOPES } from '../contract/scope.ts'
 import { isoMillis, isoSeconds } from '../kit/clock.ts'
 import type { Fault } from '../operations/faults.ts'
 import type { Step } from '../store/commands/index.ts'
-import { BadScenario } from './bad-scenario.ts'
 import { demoDigest, demoRandom, demoSecret } from './demo-secret.ts'
 import type { ScenarioThing } from './described-world.ts'
+import { InvalidScenario } from './invalid-scenario.ts'
 
 /** Puts what a scenario asks for into the demo's world, and tells what it became. The same seed gives the same ids. */
 
-export const WRITTEN_UUID = new RegExp(UUID_SHAPE)
+export const WRITTEN_UUID = new RegExp(UUID_PATTERN)
 const ALWAYS = 1_000_000
 const TOKEN_SECONDS = 60 * 24 * 3600
 const HOUR = 3_600_000
@@ -22,7 +22,7 @@ type Entitlements = NonNullable<Scenario['entitlements']>
 type Tokens = NonNullable<Scenario['tokens']>
 
 /** What of the world a scenario builds on. */
-export interface Surroundings {
+export interface ScenarioContext {
   readonly seed: number
   readonly now: number
   readonly streamKeys: StreamKeys
@@ -51,7 +51,7 @@ export interface ScenarioPlan {
   readonly things: Readonly<Record<string, ScenarioThing>>
 }
 
-export function planScenario(scenario: Scenario, around: Surroundings): ScenarioPlan {
+export function planScenario(scenario: Scenario, around: ScenarioContext): ScenarioPlan {
   const steps: Step[] = []
   const faults: Fault[] = []
   const { users = {}, entitlements = {}, tokens = {} } = scenario
@@ -80,7 +80,7 @@ function refuseTaken(
     if (taken.has(claim.join(' '))) {
       const { section, field, holds } = CLAIMS[kind]
       const name = Object.keys(things).findLast(each => holds(things[each] ?? {}) === value)
-      throw new BadScenario(`$.${section}.${name}.${field} is "${value}", which is taken: choose another`)
+      throw new InvalidScenario(`$.${section}.${name}.${field} is "${value}", which is taken: choose another`)
     }
     taken.add(claim.join(' '))
   }
@@ -119,7 +119,7 @@ function planUsers(
   steps: Step[],
   users: Users,
   idOf: (person: string) => string,
-  around: Surroundings,
+  around: ScenarioContext,
 ): Record<string, ScenarioThing> {
   const things: Record<string, ScenarioThing> = {}
   const follows: { user_id: string; broadcaster_id: string }[] = []
@@ -137,7 +137,13 @@ function planUsers(
   return things
 }
 
-function planUser(steps: Step[], id: string, login: string, user: Users[string], around: Surroundings): void {
+function planUser(
+  steps: Step[],
+  id: string,
+  login: string,
+  user: Users[string],
+  around: ScenarioContext,
+): void {
   const { now, seed, streamKeys, password_hash } = around
   steps.push([
     'putUser',
@@ -174,7 +180,7 @@ function planStreams(
   steps: Step[],
   user_id: string,
   { stream = {} }: Users[string],
-  { now }: Surroundings,
+  { now }: ScenarioContext,
 ): string {
   const ids = streamIds(user_id, 0)
   const stream_id = stream.id ?? ids.stream_id
@@ -197,7 +203,7 @@ function planEntitlements(
   faults: Fault[],
   entitlements: Entitlements,
   idOf: (person: string) => string,
-  around: Surroundings,
+  around: ScenarioContext,
 ): Record<string, ScenarioThing> {
   const things: Record<string, ScenarioThing> = {}
   for (const [name, entitlement] of Object.entries(entitlements)) {
@@ -247,7 +253,7 @@ function planTokens(
   steps: Step[],
   tokens: Tokens,
   idOf: (person: string) => string,
-  around: Surroundings,
+  around: ScenarioContext,
 ): Record<string, ScenarioThing> {
   const things: Record<string, ScenarioThing> = {}
   for (const [name, { kind = 'user', state = 'good', ...wanted }] of Object.entries(tokens)) {
@@ -274,7 +280,7 @@ function planToken(
     readonly client_id: string
     readonly expires_in?: number
   },
-  { now, seed }: Surroundings,
+  { now, seed }: ScenarioContext,
 ): void {
   const { client_id, user_id, scopes, expires_in = TOKEN_SECONDS } = token
   const issue =

@@ -1,8 +1,8 @@
 import { Compile } from 'typebox/schema'
 import { Scenario } from '../contract/resources/scenario.ts'
-import { LARGEST_INPUT_FILE, readSmallFile } from '../kit/small-file.ts'
-import { complaintAbout } from '../operations/faults.ts'
-import { BadScenario } from './bad-scenario.ts'
+import { MAX_INPUT_FILE, readSmallFile } from '../kit/small-file.ts'
+import { violationIn } from '../operations/faults.ts'
+import { InvalidScenario } from './invalid-scenario.ts'
 import { WRITTEN_UUID } from './plan-scenario.ts'
 import { ROLES } from './world.ts'
 
@@ -11,20 +11,20 @@ const SECTIONS = ['users', 'entitlements', 'tokens'] as const
 export function readScenarioFile(file: string): Scenario {
   let text: string
   try {
-    text = readSmallFile(file, LARGEST_INPUT_FILE)
+    text = readSmallFile(file, MAX_INPUT_FILE)
   } catch (error) {
-    throw new BadScenario(`${file} cannot be read: ${(error as Error).message}`)
+    throw new InvalidScenario(`${file} cannot be read: ${(error as Error).message}`)
   }
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw new BadScenario(`${file} is not JSON: ${(error as Error).message}`)
+    throw new InvalidScenario(`${file} is not JSON: ${(error as Error).message}`)
   }
   try {
     return checkScenario(value)
   } catch (error) {
-    if (error instanceof BadScenario) throw new BadScenario(`${file}: ${error.message}`)
+    if (error instanceof InvalidScenario) throw new InvalidScenario(`${file}: ${error.message}`)
     throw error
   }
 }
@@ -34,21 +34,21 @@ export function checkScenario(value: unknown): Scenario {
   const compiled = Compile(Scenario)
   if (!compiled.Check(value)) {
     const [, [first]] = compiled.Errors(value)
-    throw new BadScenario(first === undefined ? '$ is not a scenario' : sentenceOf(first))
+    throw new InvalidScenario(first === undefined ? '$ is not a scenario' : sentenceOf(first))
   }
   const scenario = value as Scenario
-  for (const complaint of complaintsAbout(scenario)) throw new BadScenario(complaint)
+  for (const violation of violationsAbout(scenario)) throw new InvalidScenario(violation)
   return scenario
 }
 
-interface FormComplaint {
+interface FormViolation {
   readonly keyword: string
   readonly instancePath: string
   readonly params: object
   readonly message: string
 }
 
-function sentenceOf({ keyword, instancePath, params, message }: FormComplaint): string {
+function sentenceOf({ keyword, instancePath, params, message }: FormViolation): string {
   const place = jsonPath(instancePath)
   const { allowedValues = [] } = params as { allowedValues?: readonly string[] }
   if (keyword === 'enum') return `${place} must be one of ${allowedValues.join(', ')}`
@@ -63,15 +63,15 @@ function jsonPath(pointer: string): string {
   return `$${steps.map(step => (/^[0-9]+$/.test(step) ? `[${step}]` : `.${step}`)).join('')}`
 }
 
-function* complaintsAbout(scenario: Scenario): Generator<string> {
-  yield* nameComplaints(scenario)
-  yield* userComplaints(scenario)
-  yield* entitlementComplaints(scenario)
-  yield* tokenComplaints(scenario)
-  yield* faultComplaints(scenario)
+function* violationsAbout(scenario: Scenario): Generator<string> {
+  yield* nameViolations(scenario)
+  yield* userViolations(scenario)
+  yield* entitlementViolations(scenario)
+  yield* tokenViolations(scenario)
+  yield* faultViolations(scenario)
 }
 
-function* nameComplaints(scenario: Scenario): Generator<string> {
+function* nameViolations(scenario: Scenario): Generator<string> {
   const places = new Map<string, string>()
   for (const section of SECTIONS) {
     for (const name of Object.keys(scenario[section] ?? {})) {
@@ -83,11 +83,11 @@ function* nameComplaints(scenario: Scenario): Generator<string> {
   }
 }
 
-function* userComplaints({ users = {} }: Scenario): Generator<string> {
+function* userViolations({ users = {} }: Scenario): Generator<string> {
   const ids = new Map<string, string>()
   for (const [name, user] of Object.entries(users)) {
     for (const [index, followed] of (user.follows ?? []).entries()) {
-      yield* personComplaints(users, followed, `$.users.${name}.follows[${index}]`)
+      yield* personViolations(users, followed, `$.users.${name}.follows[${index}]`)
     }
     if (user.login === undefined && name.length > 25) {
       yield `$.users.${name} needs a login, because the name is longer than a login may be`
@@ -99,7 +99,7 @@ function* userComplaints({ users = {} }: Scenario): Generator<string> {
   }
 }
 
-function* personComplaints(
+function* personViolations(
   users: NonNullable<Scenario['users']>,
   person: string | undefined,
   place: string,
@@ -109,10 +109,10 @@ function* personComplaints(
   yield `${place} names nobody: give ${ROLES.join(', ')} or a name under $.users, not "${person}"`
 }
 
-function* entitlementComplaints({ users = {}, entitlements = {} }: Scenario): Generator<string> {
+function* entitlementViolations({ users = {}, entitlements = {} }: Scenario): Generator<string> {
   for (const [name, { id, update_status: status = 'SUCCESS', user, times }] of Object.entries(entitlements)) {
     const place = `$.entitlements.${name}`
-    yield* personComplaints(users, user, `${place}.user`)
+    yield* personViolations(users, user, `${place}.user`)
     const isUuid = id !== undefined && WRITTEN_UUID.test(id)
     if (id !== undefined && status === 'INVALID_ID' && isUuid)
       yield `${place}.id is a UUID, which is a valid id`
@@ -122,21 +122,21 @@ function* entitlementComplaints({ users = {}, entitlements = {} }: Scenario): Ge
   }
 }
 
-function* tokenComplaints({ users = {}, tokens = {} }: Scenario): Generator<string> {
+function* tokenViolations({ users = {}, tokens = {} }: Scenario): Generator<string> {
   for (const [name, { kind, user, scopes }] of Object.entries(tokens)) {
     const place = `$.tokens.${name}`
-    yield* personComplaints(users, user, `${place}.user`)
+    yield* personViolations(users, user, `${place}.user`)
     if (kind !== 'app') continue
     if (user !== undefined) yield `${place}.user does not go with an app token`
     if (scopes !== undefined) yield `${place}.scopes do not go with an app token`
   }
 }
 
-function* faultComplaints({ entitlements = {}, faults = [] }: Scenario): Generator<string> {
+function* faultViolations({ entitlements = {}, faults = [] }: Scenario): Generator<string> {
   for (const [index, fault] of faults.entries()) {
     const place = `$.faults[${index}]`
-    const complaint = complaintAbout(fault)
-    if (complaint !== undefined) yield `${place} cannot be planned: ${complaint}`
+    const violation = violationIn(fault)
+    if (violation !== undefined) yield `${place} cannot be planned: ${violation}`
     if (fault.entitlement === undefined) continue
     if (fault.outcome !== 'update_failed') yield `${place}.entitlement belongs to update_failed`
     if (!Object.hasOwn(entitlements, fault.entitlement)) {

@@ -15,7 +15,7 @@ import type { Key, Page, Window } from '../contract/page.ts'
 import type { Stream } from '../contract/resources/stream.ts'
 import { compareRank, type Rank } from '../domain/ranking.ts'
 import { compareDecimal } from '../kit/decimal.ts'
-import type { Figures } from '../kit/figures.ts'
+import type { Metrics } from '../kit/metrics.ts'
 import { type Change, type FeedEntry, type FeedPoint, type LiveStream, samePoint } from '../store/feed.ts'
 import { Journal, NO_STEP, type Step } from './journal.ts'
 import { Numbers } from './numbers.ts'
@@ -34,7 +34,7 @@ import { type Ranked, type Standing, Standings } from './standings.ts'
 /** Up to this size a ranking costs so little that every walk begins on one of its own moment. */
 const SMALL = 2000
 /** Beyond it, whoever begins a walk gets a ranking that was made a moment ago, but never one older than a second (D-34). */
-const PATIENCE_MILLISECONDS = 900
+const MAX_WAIT_MILLISECONDS = 900
 /** The feed is read four times a second: after this long it could not be. */
 const OUT_OF_TOUCH_MILLISECONDS = 400
 /** Whatever is older than this has been read by everybody who reads at all. */
@@ -48,7 +48,7 @@ export interface StreamFilter {
 
 export type StreamPage = Page<ShownStream> & { readonly memory: Key }
 
-export const streamKey = (row: Rank): Key => [row.viewer_count, row.id]
+export const streamSortKey = (row: Rank): Key => [row.viewer_count, row.id]
 
 /** The point that a walk began at, as its cursor remembers it. */
 export function pointIn({ memory }: Window): FeedPoint | undefined {
@@ -82,7 +82,7 @@ export class Directory {
   #unsorted = false
   #journal = new Journal({ seq: 0, nonce: '' })
   #newest: { standing: Ranked; madeAt: number } | undefined
-  #patience = 0
+  #maxWait = 0
   #made = 0
 
   constructor(options: {
@@ -100,12 +100,12 @@ export class Directory {
     return this.#byStream.size
   }
 
-  measure(figures: Figures): void {
+  measure(metrics: Metrics): void {
     let viewers = 0
     for (const { index } of this.#byStream.values()) viewers += this.#counts[index] ?? 0
-    figures.gauge('strand_directory_streams', 'Live streams.', this.size)
-    figures.gauge('strand_directory_viewers', 'Viewers of all live streams together.', viewers)
-    figures.gauge('strand_directory_rankings', 'Rankings kept for walks that are under way.', this.#kept.size)
+    metrics.gauge('strand_directory_streams', 'Live streams.', this.size)
+    metrics.gauge('strand_directory_viewers', 'Viewers of all live streams together.', viewers)
+    metrics.gauge('strand_directory_rankings', 'Rankings kept for walks that are under way.', this.#kept.size)
   }
 
   /** Moves when a walk that begins now would go along another ranking than before: a page of such a walk holds so long. */
@@ -148,7 +148,7 @@ export class Directory {
   }
 
   /** A stream from the store as it is shown. */
-  dress(live: LiveStream): Stream {
+  render(live: LiveStream): Stream {
     return {
       ...live,
       type: 'live',
@@ -270,7 +270,7 @@ export class Directory {
     const newest = this.#newest
     if (newest !== undefined) {
       const isOfNow = samePoint(newest.standing.point, point)
-      if (isOfNow || now - newest.madeAt < this.#patience) return newest.standing
+      if (isOfNow || now - newest.madeAt < this.#maxWait) return newest.standing
     }
     const counts = this.#counts.slice(0, this.#used)
     this.#journal.undo(counts, point.seq)
@@ -278,7 +278,7 @@ export class Directory {
     this.#newest = { standing, madeAt: now }
     this.#made += 1
     this.#kept.keep(standing, now)
-    this.#patience = this.size <= SMALL ? 0 : PATIENCE_MILLISECONDS
+    this.#maxWait = this.size <= SMALL ? 0 : MAX_WAIT_MILLISECONDS
     return standing
   }
 
@@ -353,7 +353,7 @@ export class Directory {
   }
 
   #describe(slot: Slot, stream: LiveStream): void {
-    const { text, gap } = withGap(this.dress(stream))
+    const { text, gap } = withGap(this.render(stream))
     const game = this.#games.of(stream.game_id)
     const language = this.#languages.of(stream.language)
     const plays = slot.game === game && slot.language === language

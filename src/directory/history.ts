@@ -7,11 +7,11 @@ import type { Directory } from './directory.ts'
 /** Entries read at once: one may hold 10,000 counts, and nobody else is answered meanwhile. */
 const AT_ONCE = 10
 /** The furthest that is looked back; the feed itself forgets after some minutes. */
-const MOST_ENTRIES = 100_000
+const MAX_ENTRIES = 100_000
 /** How long a store may be away before pages that need it are refused: a failover takes some seconds. */
-const PATIENCE_MILLISECONDS = 8000
+const MAX_WAIT_MILLISECONDS = 8000
 /** A store that has been away for longer than that is given this long. */
-const LEAST_PATIENCE_MILLISECONDS = 250
+const MIN_WAIT_MILLISECONDS = 250
 const RETRY_MILLISECONDS = 50
 
 /**
@@ -22,19 +22,19 @@ export class History {
   readonly #store: Store
   readonly #directory: Directory
   readonly #follower: FeedFollower
-  readonly #patience: number
+  readonly #maxWait: number
   readonly #underWay = new Map<string, Promise<void>>()
 
   constructor(
     store: Store,
     directory: Directory,
     follower: FeedFollower,
-    patienceMilliseconds = PATIENCE_MILLISECONDS,
+    maxWaitMilliseconds = MAX_WAIT_MILLISECONDS,
   ) {
     this.#store = store
     this.#directory = directory
     this.#follower = follower
-    this.#patience = patienceMilliseconds
+    this.#maxWait = maxWaitMilliseconds
   }
 
   /**
@@ -51,8 +51,8 @@ export class History {
 
   /** Reads the feed as soon as it can be read: a store that is away may be back in a moment. */
   async #catchUp(): Promise<void> {
-    const left = this.#follower.inStepAt + this.#patience - performance.now()
-    const deadline = Bun.sleep(Math.max(left, LEAST_PATIENCE_MILLISECONDS)).then(() => 'late' as const)
+    const left = this.#follower.inStepAt + this.#maxWait - performance.now()
+    const deadline = Bun.sleep(Math.max(left, MIN_WAIT_MILLISECONDS)).then(() => 'late' as const)
     for (;;) {
       const outcome = await Promise.race([
         deadline,
@@ -70,7 +70,7 @@ export class History {
     await this.#catchUp()
     if (this.#directory.knows(point)) return
     const { oldest } = this.#directory
-    if (point.seq >= oldest.seq || oldest.seq - point.seq > MOST_ENTRIES) return
+    if (point.seq >= oldest.seq || oldest.seq - point.seq > MAX_ENTRIES) return
     if (!(await this.#store.feed.has(point))) return
     const entries: FeedEntry[] = []
     while ((entries.at(-1)?.seq ?? 0) < oldest.seq) {

@@ -8,7 +8,7 @@ import { type FeedPoint, samePoint } from '../store/feed.ts'
 /** How long a walk can go on along the ranking it began with: five minutes (D-33), and the age of its first page. */
 export const KEPT_MILLISECONDS = 6 * 60 * 1000
 /** Counts remembered at most, in 160 MB: those of 330,000 channels that change every five seconds. */
-const MOST_COUNTS = 20_000_000
+const MAX_COUNTS = 20_000_000
 
 /** What one entry did to the counts: which slots it touched, and what they had before. */
 export interface Step {
@@ -108,7 +108,7 @@ export class Journal {
     for (;;) {
       const oldest = this.#steps[this.#forgotten]
       if (oldest === undefined || this.#steps.length - this.#forgotten === 1) break
-      if (now - oldest.notedAt <= KEPT_MILLISECONDS && this.#counts <= MOST_COUNTS) break
+      if (now - oldest.notedAt <= KEPT_MILLISECONDS && this.#counts <= MAX_COUNTS) break
       this.#base = { seq: this.#base.seq + 1, nonce: oldest.nonce }
       this.#counts -= oldest.slots.length
       this.#steps[this.#forgotten] = { ...NO_STEP, nonce: '', notedAt: 0 }

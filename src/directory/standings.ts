@@ -3,9 +3,9 @@ import { KEPT_MILLISECONDS } from './journal.ts'
 import type { Ranking } from './ranking.ts'
 
 /** Kept standings are a convenience: what is dropped can be made again from the journal, at some cost. */
-const MOST_STANDINGS = 100
+const MAX_STANDINGS = 100
 /** The most streams in all kept standings together; each takes twelve bytes. */
-const MOST_KEPT_STREAMS = 4_000_000
+const MAX_KEPT_STREAMS = 4_000_000
 
 /** All viewer counts at one point of the feed, and the ranking by them once it was asked for. */
 export interface Standing {
@@ -46,7 +46,7 @@ export class Standings {
     if (!this.#kept.delete(name)) this.#streams += standing.counts.length
     this.#kept.set(name, standing)
     for (const [oldestName, oldest] of this.#kept) {
-      const fits = this.#kept.size <= MOST_STANDINGS && this.#streams <= MOST_KEPT_STREAMS
+      const fits = this.#kept.size <= MAX_STANDINGS && this.#streams <= MAX_KEPT_STREAMS
       if (oldest === standing || (fits && now - oldest.usedAt <= KEPT_MILLISECONDS)) break
       this.#kept.delete(oldestName)
       this.#streams -= oldest.counts.length

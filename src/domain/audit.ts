@@ -66,7 +66,7 @@ export function chained(author: Author, recordings: readonly Recording[], behind
 }
 
 /** Whether something is different now. A PUT of what is there already leaves no row. */
-export function tellsOfChange({ before, after }: Recording): boolean {
+export function isChange({ before, after }: Recording): boolean {
   return canonicalJson(before) !== canonicalJson(after)
 }
 

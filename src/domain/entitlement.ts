@@ -4,10 +4,10 @@ import {
   UPDATE_STATUSES,
   type UpdateStatus,
 } from '../contract/resources/entitlement.ts'
-import { UUID_SHAPE } from '../contract/resources/id.ts'
+import { UUID_PATTERN } from '../contract/resources/id.ts'
 import { type EntitlementReach, isWithinReach } from './access.ts'
 
-const uuidShape = new RegExp(UUID_SHAPE)
+const uuidShape = new RegExp(UUID_PATTERN)
 
 function isUuidShaped(text: string): boolean {
   return uuidShape.test(text)

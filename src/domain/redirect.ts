@@ -1,4 +1,4 @@
-import { REDIRECT_URI_SHAPE } from '../contract/resources/redirect-uri.ts'
+import { REDIRECT_URI_PATTERN } from '../contract/resources/redirect-uri.ts'
 
 /**
  * Where an application may have people sent back to. URIs are compared as text, not as what they mean: whatever two readers
@@ -9,7 +9,7 @@ const LOOPBACK =
   /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::([1-9][0-9]{0,4}))?((?:[/?][\x21-\x7e]*)?)$/
 
 /** Held against the given URI too: a store may hold what was registered before the shape was as strict. */
-const ALLOWED = new RegExp(REDIRECT_URI_SHAPE)
+const ALLOWED = new RegExp(REDIRECT_URI_PATTERN)
 
 export function isRegisteredRedirect(registered: readonly string[], given: string): boolean {
   if (!ALLOWED.test(given)) return false

@@ -1,7 +1,7 @@
 import { isKnownScope } from '../contract/scope.ts'
 
 /** What is remembered of the scopes that a person has allowed an application. */
-const MOST_REMEMBERED = 200
+const MAX_REMEMBERED = 200
 
 /** Those that open something first: they are what a person has to look at. */
 export function knownFirst(scopes: readonly string[]): string[] {
@@ -14,8 +14,8 @@ export function knownFirst(scopes: readonly string[]): string[] {
  */
 export function rememberedScopes(before: readonly string[], now: readonly string[]): string[] {
   const all = [...new Set([...before, ...now])]
-  if (all.length <= MOST_REMEMBERED) return all
+  if (all.length <= MAX_REMEMBERED) return all
   const known = all.filter(isKnownScope)
   const others = [...new Set([...now, ...before.toReversed()])].filter(scope => !isKnownScope(scope))
-  return [...known, ...others.slice(0, MOST_REMEMBERED - known.length)]
+  return [...known, ...others.slice(0, MAX_REMEMBERED - known.length)]
 }

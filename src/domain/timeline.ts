@@ -1,7 +1,7 @@
 import { isoSeconds } from '../kit/clock.ts'
 
 /** 68 years: the largest whole number that both stores and every client hold. */
-const LARGEST_POSITION = 2 ** 31 - 1
+const MAX_POSITION = 2 ** 31 - 1
 
 /**
  * Where a marker stands: whole seconds since the stream started, never negative, and never before a marker that the
@@ -10,7 +10,7 @@ const LARGEST_POSITION = 2 ** 31 - 1
  */
 export function markerPosition(started_at: string, now: number, latest: number | undefined): number {
   const elapsed = (Date.parse(isoSeconds(now)) - Date.parse(started_at)) / 1000
-  return Math.min(Math.max(elapsed, latest ?? 0, 0), LARGEST_POSITION)
+  return Math.min(Math.max(elapsed, latest ?? 0, 0), MAX_POSITION)
 }
 
 /** Whole seconds from a stored moment on; never negative, whatever the clock does. */

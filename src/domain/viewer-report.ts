@@ -5,32 +5,32 @@
  */
 import type { ProblemDetails, ProblemName } from '../contract/problem.ts'
 
-const MOST_CHANNELS = 10_000
-const MOST_VIEWERS = 2_000_000_000
+const MAX_CHANNELS = 10_000
+const MAX_VIEWERS = 2_000_000_000
 
 const USER_ID = /^[0-9]{1,19}$/
 
 export type Count = readonly [user_id: string, viewers: number]
 
 /** What is wrong with the report, as a problem to raise. */
-export type Complaint = {
+export type Violation = {
   [N in ProblemName]: { readonly name: N; readonly details: ProblemDetails<N> }
 }['malformed_json' | 'missing_parameter' | 'malformed_parameter']
 
-export function readViewerReport(text: string): { counts: Count[] } | { complaint: Complaint } {
+export function readViewerReport(text: string): { counts: Count[] } | { violation: Violation } {
   let report: unknown
   try {
     report = text === '' ? {} : JSON.parse(text)
   } catch {
-    return { complaint: { name: 'malformed_json', details: [] } }
+    return { violation: { name: 'malformed_json', details: [] } }
   }
-  if (!isObject(report)) return { complaint: { name: 'malformed_json', details: [] } }
+  if (!isObject(report)) return { violation: { name: 'malformed_json', details: [] } }
   if (!Object.hasOwn(report, 'counts'))
-    return { complaint: { name: 'missing_parameter', details: ['counts'] } }
+    return { violation: { name: 'missing_parameter', details: ['counts'] } }
   if (!isObject(report.counts)) return malformed('counts', 'the value must be an object')
   const counts = Object.entries(report.counts)
-  if (counts.length > MOST_CHANNELS) {
-    return malformed('counts', `the value must have at most ${MOST_CHANNELS.toLocaleString('en-US')} entries`)
+  if (counts.length > MAX_CHANNELS) {
+    return malformed('counts', `the value must have at most ${MAX_CHANNELS.toLocaleString('en-US')} entries`)
   }
   const read: Count[] = []
   for (const [user_id, viewers] of counts) {
@@ -49,11 +49,11 @@ export function readViewerReport(text: string): { counts: Count[] } | { complain
 function wrongWith(viewers: number): string | undefined {
   if (!Number.isInteger(viewers)) return 'the value must be an integer'
   if (viewers < 0) return 'the value must be greater than or equal to 0'
-  return viewers > MOST_VIEWERS ? `the value must be less than or equal to ${MOST_VIEWERS}` : undefined
+  return viewers > MAX_VIEWERS ? `the value must be less than or equal to ${MAX_VIEWERS}` : undefined
 }
 
-function malformed(name: string, why: string): { complaint: Complaint } {
-  return { complaint: { name: 'malformed_parameter', details: [name, why] } }
+function malformed(name: string, why: string): { violation: Violation } {
+  return { violation: { name: 'malformed_parameter', details: [name, why] } }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

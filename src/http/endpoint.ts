@@ -4,20 +4,19 @@
  */
 import { ANONYMOUS, type Resolution, resolveCaller, resolveOperator } from '../auth/callers.ts'
 import { type Family, familyOf, type Operation } from '../contract/operation.ts'
-import { LARGEST_PAGE, type Window } from '../contract/page.ts'
+import { MAX_PAGE, type Window } from '../contract/page.ts'
 import { raise } from '../contract/problem.ts'
 import { refusal } from '../domain/access.ts'
 import { OPERATOR_CHAIN } from '../domain/audit.ts'
 import { actorOf, type Caller, isTokenCaller } from '../domain/caller.ts'
 import { isoMillis } from '../kit/clock.ts'
-import { andThen, type Eventual } from '../kit/eventual.ts'
 import { lazily } from '../kit/lazily.ts'
+import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import type { Pairs } from '../kit/text.ts'
-import { type Call, type Implementation, type Rooms, StreamedLines } from '../operations/implement.ts'
+import { type Call, type Implementation, type Services, StreamedLines } from '../operations/implement.ts'
 import { readApiBody, readApiPieces } from './body.ts'
 import type { Cursors } from './cursor.ts'
 import { logFieldsOf } from './failure.ts'
-import { commonHeaders, Letterhead } from './headers.ts'
 import { HotAnswers } from './hot-answers.ts'
 import {
   createInputReader,
@@ -30,9 +29,10 @@ import {
 } from './parse.ts'
 import { type Allowance, bucketOf, type Limiter } from './rate-limit.ts'
 import { createReplyWriter } from './reply.ts'
+import type { RequestContext } from './request-context.ts'
+import { commonHeaders, ResponseHeaders } from './response-headers.ts'
 import { streamOf } from './stream.ts'
 import type { Tally, Traffic } from './traffic.ts'
-import type { Visit } from './visit.ts'
 
 const PUBLIC_BODY_BYTES = 64 * 1024
 const OPERATOR_BODY_BYTES = 4 * 1024 * 1024
@@ -40,8 +40,8 @@ const SLOW_MILLISECONDS = 5000
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 
 /** What endpoints share. */
-export interface Counter {
-  readonly rooms: Rooms
+export interface EndpointDependencies {
+  readonly services: Services
   readonly cursors: Cursors
   readonly limiter: Limiter
   readonly operatorToken: string
@@ -63,141 +63,141 @@ export class Endpoint {
   readonly #reader: () => InputReader
   readonly #filterNames: readonly string[]
   readonly #write: (answer: unknown) => string
-  readonly #forAnonymous: Letterhead
-  readonly #forCallers: Letterhead
-  readonly #counter: Counter
+  readonly #forAnonymous: ResponseHeaders
+  readonly #forCallers: ResponseHeaders
+  readonly #dependencies: EndpointDependencies
 
-  constructor(implementation: Implementation, counter: Counter) {
+  constructor(implementation: Implementation, dependencies: EndpointDependencies) {
     this.operation = implementation.operation
     this.family = familyOf(this.operation)
-    this.tally = counter.traffic.tallyOf(this.operation.id, this.operation.status ?? 200)
+    this.tally = dependencies.traffic.tallyOf(this.operation.id, this.operation.status ?? 200)
     this.#handle = implementation.handle
     this.#versionOf = implementation.versionOf
     this.#reader = lazily(() => createInputReader(this.operation))
     this.#filterNames = filterNamesOf(this.operation)
-    this.#write = createReplyWriter(this.operation, { checked: counter.checkReplies })
-    this.#forAnonymous = new Letterhead(headersOf(this.operation, ANONYMOUS))
-    this.#forCallers = new Letterhead(headersOf(this.operation))
-    this.#counter = counter
+    this.#write = createReplyWriter(this.operation, { checked: dependencies.checkReplies })
+    this.#forAnonymous = new ResponseHeaders(headersOf(this.operation, ANONYMOUS))
+    this.#forCallers = new ResponseHeaders(headersOf(this.operation))
+    this.#dependencies = dependencies
   }
 
   /** Token, rate limit, client, kind, scope; then the planned fault, the input, and the operation's own checks. */
-  answer(visit: Visit, params: Params): Eventual<Response> {
-    return andThen(this.#resolve(visit), resolution =>
-      andThen(this.#takePoint(visit, resolution), () => {
-        const caller = this.#admit(visit, resolution)
-        return andThen(this.#sufferFault(visit), () =>
-          andThen(this.#bodyFor(visit, params, caller), body => this.#respond(visit, caller, body)),
+  answer(context: RequestContext, params: Params): MaybePromise<Response> {
+    return chain(this.#resolve(context), resolution =>
+      chain(this.#takePoint(context, resolution), () => {
+        const caller = this.#admit(context, resolution)
+        return chain(this.#applyFault(context), () =>
+          chain(this.#bodyFor(context, params, caller), body => this.#respond(context, caller, body)),
         )
       }),
     )
   }
 
-  #resolve(visit: Visit): Eventual<Resolution> {
+  #resolve(context: RequestContext): MaybePromise<Resolution> {
     if (this.operation.access.kind === 'open') return ANONYMOUS
-    const { authorization } = visit
-    const { callers, clock, store } = this.#counter.rooms
+    const { authorization } = context
+    const { callers, clock, store } = this.#dependencies.services
     if (this.family === 'control') {
-      return resolveOperator(this.#counter.operatorToken, store, authorization)
+      return resolveOperator(this.#dependencies.operatorToken, store, authorization)
     }
     const resolved = resolveCaller(callers, authorization, clock)
     if (!(resolved instanceof Promise)) return resolved
     return resolved.catch(async thrown => {
       // Who it is cannot be told while the store is away; the answer carries its headers all the same.
-      visit.allowance = await this.#counter.limiter.take(ANONYMOUS, visit.address)
+      context.allowance = await this.#dependencies.limiter.take(ANONYMOUS, context.address)
       throw thrown
     })
   }
 
   /** Every answer of the family costs a point, whatever it says; an empty bucket is answered 429 (D-9, D-17). */
-  #takePoint(visit: Visit, resolution: Resolution): Eventual<void> {
+  #takePoint(context: RequestContext, resolution: Resolution): MaybePromise<void> {
     if (this.family === 'oauth' && !this.operation.limitsItself)
-      this.#counter.rooms.limits.takeFromAddress(visit.address())
+      this.#dependencies.services.limits.takeFromAddress(context.address())
     if (this.family !== 'helix') return
     const payer = resolution === 'invalid' ? ANONYMOUS : resolution
-    return andThen(this.#counter.limiter.take(payer, visit.address), allowance => {
-      visit.allowance = allowance
+    return chain(this.#dependencies.limiter.take(payer, context.address), allowance => {
+      context.allowance = allowance
       if (allowance.allowed) return
-      this.#counter.traffic.refuse(bucketOf(payer))
+      this.#dependencies.traffic.refuse(bucketOf(payer))
       raise('rate_limited', secondsPerPoint(allowance))
     })
   }
 
   /** Token, client, kind, scope. */
-  #admit(visit: Visit, caller: Resolution): Caller {
+  #admit(context: RequestContext, caller: Resolution): Caller {
     if (caller === 'invalid') return raise(this.family === 'control' ? 'operator_invalid' : 'token_invalid')
-    visit.clientKind = caller.kind
-    if (isTokenCaller(caller)) requireSameClient(caller.client_id, visit.headers.get('client-id'))
+    context.clientKind = caller.kind
+    if (isTokenCaller(caller)) requireSameClient(caller.client_id, context.headers.get('client-id'))
     const refused = refusal(this.operation.access, caller)
     if (refused !== undefined) throw refused
     return caller
   }
 
   /** In demo mode the operator may have planned a failure for this call. */
-  #sufferFault(visit: Visit): Eventual<void> {
-    const fault = this.#counter.rooms.demo?.faults.take(this.operation.id)
+  #applyFault(context: RequestContext): MaybePromise<void> {
+    const fault = this.#dependencies.services.demo?.faults.take(this.operation.id)
     if (fault?.outcome === 'unavailable') raise('unavailable')
     if (fault?.outcome === 'slow') return Bun.sleep(fault.milliseconds ?? SLOW_MILLISECONDS)
     if (fault?.outcome === 'rate_limited') {
       if (this.family === 'oauth') raise('too_many_requests', 1)
-      if (visit.allowance !== undefined) visit.allowance = { ...visit.allowance, remaining: 0 }
-      raise('rate_limited', secondsPerPoint(visit.allowance))
+      if (context.allowance !== undefined) context.allowance = { ...context.allowance, remaining: 0 }
+      raise('rate_limited', secondsPerPoint(context.allowance))
     }
   }
 
   /** The text of the answer, or the bytes of one that is still good. */
-  #bodyFor(visit: Visit, params: Params, caller: Caller): Eventual<ResponseBody> {
-    const version = this.#versionOf?.(this.#counter.rooms, visit.search)
-    if (version === undefined) return this.#ask(visit, params, caller)
-    const answers = this.#hot.at(version, visit.began)
-    const kept = answers.find(caller, visit.search)
+  #bodyFor(context: RequestContext, params: Params, caller: Caller): MaybePromise<ResponseBody> {
+    const version = this.#versionOf?.(this.#dependencies.services, context.search)
+    if (version === undefined) return this.#ask(context, params, caller)
+    const answers = this.#hot.at(version, context.began)
+    const kept = answers.find(caller, context.search)
     if (kept !== undefined) return kept
-    return andThen(this.#ask(visit, params, caller), text => {
-      if (typeof text === 'string') answers.keep(caller, visit.search, text)
+    return chain(this.#ask(context, params, caller), text => {
+      if (typeof text === 'string') answers.keep(caller, context.search, text)
       return text
     })
   }
 
-  #ask(visit: Visit, params: Params, caller: Caller): Eventual<ResponseBody> {
-    if (this.operation.answerLines !== undefined) visit.holdOpen()
-    return andThen(this.#read(visit, params, caller), call =>
-      andThen(this.#handle(call, this.#roomsFor(caller)), answer =>
+  #ask(context: RequestContext, params: Params, caller: Caller): MaybePromise<ResponseBody> {
+    if (this.operation.answerLines !== undefined) context.holdOpen()
+    return chain(this.#read(context, params, caller), call =>
+      chain(this.#handle(call, this.#servicesFor(caller)), answer =>
         answer instanceof StreamedLines
-          ? streamOf(answer, error => this.#logBroken(visit, error))
+          ? streamOf(answer, error => this.#logBroken(context, error))
           : this.#write(answer),
       ),
     )
   }
 
   /** The status has been sent: all that is left is to break off, and to log why. */
-  #logBroken(visit: Visit, thrown: unknown): void {
+  #logBroken(context: RequestContext, thrown: unknown): void {
     const error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
-    this.#counter.rooms.log.error({ ...logFieldsOf(visit), error }, 'an answer was broken off')
+    this.#dependencies.services.log.error({ ...logFieldsOf(context), error }, 'an answer was broken off')
   }
 
   /** Whatever an operator changes is recorded: the store that a handler of the control API is given knows under whose name. */
-  #roomsFor(caller: Caller): Rooms {
-    const { rooms } = this.#counter
-    if (this.family !== 'control' || this.operation.method === 'GET') return rooms
+  #servicesFor(caller: Caller): Services {
+    const { services } = this.#dependencies
+    if (this.family !== 'control' || this.operation.method === 'GET') return services
     const author = {
       actor: actorOf(caller),
       operation: this.operation.id,
       chain: OPERATOR_CHAIN,
-      at: isoMillis(rooms.clock.now()),
+      at: isoMillis(services.clock.now()),
     }
-    return { ...rooms, store: rooms.store.as(author) }
+    return { ...services, store: services.store.as(author) }
   }
 
   /** Parameters and body, checked and typed; the cursor opened. */
-  #read(visit: Visit, params: Params, caller: Caller): Eventual<Call<Operation>> {
+  #read(context: RequestContext, params: Params, caller: Caller): MaybePromise<Call<Operation>> {
     const { operation } = this
-    const { request, headers, search, authorization } = visit
+    const { request, headers, search, authorization } = context
     const pairs = parseQuery(search)
     const idempotencyKey = operation.idempotent ? readIdempotencyKey(headers) : undefined
     const reader = this.#reader()
     const query = reader.query(pairs)
     const path = reader.params(params)
-    return andThen(
+    return chain(
       operation.body === undefined ? NO_BODY : this.#readBody(request, pairs),
       ({ body, bodyText }) => {
         const binding = lazily(() => this.#bindingOf({ ...path, ...query }, caller))
@@ -207,18 +207,20 @@ export class Endpoint {
           body: body as never,
           bodyText,
           bodyPieces:
-            operation.bodyLines === undefined ? NO_PIECES : readApiPieces(request, this.#counter.importBytes),
+            operation.bodyLines === undefined
+              ? NO_PIECES
+              : readApiPieces(request, this.#dependencies.importBytes),
           caller,
           window: this.#window(query, binding),
           authorization,
-          logFields: () => logFieldsOf(visit),
-          address: visit.address,
+          logFields: () => logFieldsOf(context),
+          address: context.address,
           idempotencyKey,
           paginate: (page, keyOf, memory) => {
             const [top, bottom] = [page.rows[0], page.rows.at(-1)]
             if (!page.more || top === undefined || bottom === undefined) return {}
             const bookmark = { first: keyOf(top), last: keyOf(bottom), memory }
-            return { cursor: this.#counter.cursors.seal(binding(), bookmark) }
+            return { cursor: this.#dependencies.cursors.seal(binding(), bookmark) }
           },
         }
       },
@@ -241,15 +243,15 @@ export class Endpoint {
 
   #window(fields: Fields, binding: () => string): Window {
     const rule = this.operation.page
-    if (rule === undefined) return { first: LARGEST_PAGE, direction: 'forward' }
+    if (rule === undefined) return { first: MAX_PAGE, direction: 'forward' }
     const after = fields.after as string | undefined
     const before = fields.before as string | undefined
     if (after !== undefined && before !== undefined) raise('both_cursors')
     const isBatch = rule.wholeBatchOf?.some(name => fields[name] !== undefined) ?? false
-    const first = (fields.first as number | undefined) ?? (isBatch ? LARGEST_PAGE : rule.standard)
+    const first = (fields.first as number | undefined) ?? (isBatch ? MAX_PAGE : rule.standard)
     const cursor = after ?? before
     if (cursor === undefined) return { first, direction: 'forward' }
-    const bookmark = this.#counter.cursors.open(binding(), cursor) ?? raise('invalid_cursor')
+    const bookmark = this.#dependencies.cursors.open(binding(), cursor) ?? raise('invalid_cursor')
     return {
       first,
       direction: before === undefined ? 'forward' : 'backward',
@@ -269,10 +271,14 @@ export class Endpoint {
     return JSON.stringify([this.operation.id, filters, ownerOf(caller)])
   }
 
-  #respond(visit: Visit, caller: Caller, body: ResponseBody): Response {
+  #respond(context: RequestContext, caller: Caller, body: ResponseBody): Response {
     const { returns, answerLines, status = 200 } = this.operation
-    const letterhead = caller.kind === 'anonymous' ? this.#forAnonymous : this.#forCallers
-    return letterhead.respond(status, returns === undefined && answerLines === undefined ? null : body, visit)
+    const responseHeaders = caller.kind === 'anonymous' ? this.#forAnonymous : this.#forCallers
+    return responseHeaders.respond(
+      status,
+      returns === undefined && answerLines === undefined ? null : body,
+      context,
+    )
   }
 }
 

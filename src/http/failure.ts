@@ -4,9 +4,9 @@ import { Problem, problem, reasonPhrases } from '../contract/problem.ts'
 import { standardErrorOf } from '../contract/standard-error.ts'
 import type { Log } from '../kit/log.ts'
 import { Conflict, Overloaded, Unavailable } from '../store/errors.ts'
+import type { RequestContext } from './request-context.ts'
 import type { StoreFailures } from './store-failures.ts'
 import { traceIdOf } from './trace-context.ts'
-import type { Visit } from './visit.ts'
 
 /** The body of a failure: three fields, or two on the OAuth side (D-4). */
 export function failureBody(
@@ -30,7 +30,7 @@ export function logFieldsOf({ requestId, headers, endpoint, tally }: Logged) {
   }
 }
 
-type Logged = Pick<Visit, 'requestId' | 'headers' | 'endpoint' | 'tally'>
+type Logged = Pick<RequestContext, 'requestId' | 'headers' | 'endpoint' | 'tally'>
 
 /** Where failures are logged. */
 interface FailureLog {
@@ -43,23 +43,24 @@ interface FailureLog {
  * declare is a mistake of ours, as is anything else that is not a problem: it is logged with all we know, and answered
  * without a word of it.
  */
-export function asProblem(thrown: unknown, visit: Logged, { log, storeFailures }: FailureLog): Problem {
-  const operation = visit.endpoint?.operation
+export function asProblem(thrown: unknown, context: Logged, { log, storeFailures }: FailureLog): Problem {
+  const operation = context.endpoint?.operation
   if (thrown instanceof Problem) {
     if (operation === undefined || problemsOf(operation).has(thrown.name)) return thrown
     log.error(
-      { ...logFieldsOf(visit), problem: thrown.name },
+      { ...logFieldsOf(context), problem: thrown.name },
       'an operation failed in a way that it does not declare',
     )
     return problem('internal')
   }
   if (thrown instanceof Unavailable || thrown instanceof Conflict) {
     // Under overload even a summary would mislead; the store reports it now and then.
-    if (thrown instanceof Overloaded) log.debug({ ...logFieldsOf(visit), reason: thrown.message }, 'refused')
-    else storeFailures.note(logFieldsOf(visit), thrown.message)
+    if (thrown instanceof Overloaded)
+      log.debug({ ...logFieldsOf(context), reason: thrown.message }, 'refused')
+    else storeFailures.note(logFieldsOf(context), thrown.message)
     return problem('unavailable')
   }
   const error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
-  log.error({ ...logFieldsOf(visit), error }, 'a request failed unexpectedly')
+  log.error({ ...logFieldsOf(context), error }, 'a request failed unexpectedly')
   return problem('internal')
 }

@@ -1,7 +1,7 @@
 import type { Caller } from '../domain/caller.ts'
 
 const MANY = 500
-const LONGEST_MILLISECONDS = 60_000
+const MAX_MILLISECONDS = 60_000
 
 /**
  * Answers kept while nothing has changed that they depend on. A version tells: when it moves, all of them are dropped, and
@@ -14,7 +14,7 @@ export class HotAnswers {
 
   /** The answers of this version. What is kept there after it has moved on is never found again. */
   at(version: number, now: number): Answers {
-    if (version !== this.#version || now - this.#since > LONGEST_MILLISECONDS) {
+    if (version !== this.#version || now - this.#since > MAX_MILLISECONDS) {
       this.#answers = new Answers()
       this.#version = version
       this.#since = now

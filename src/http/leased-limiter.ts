@@ -11,8 +11,8 @@
  */
 import type { Caller } from '../domain/caller.ts'
 import { Batcher } from '../kit/batcher.ts'
-import { andThen, type Eventual } from '../kit/eventual.ts'
-import type { Figures } from '../kit/figures.ts'
+import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
+import type { Metrics } from '../kit/metrics.ts'
 import { Recent } from '../kit/recent.ts'
 import type { LeaseGrant, LeaseRequest } from '../store/commands/shared.ts'
 import type { Store } from '../store/store.ts'
@@ -29,19 +29,19 @@ import {
 /** What a process may spend on a caller without asking the store, as part of a minute's points. It refills within a minute. */
 const OWN_PART = 1 / 20
 /** The largest lease, as part of a minute's points. A lease that is used up at once doubles the next one, else it is halved. */
-const LARGEST_LEASE = 1 / 20
+const MAX_LEASE = 1 / 20
 const AT_ONCE_MILLISECONDS = 1000
 /** Leased points that were not spent by then are not spent any more: they go back with the next request. */
 const LEASE_MILLISECONDS = 2000
 /** Where nothing was left, the store is not asked again sooner. */
 const REFUSED_MILLISECONDS = 100
-const MOST_CALLERS = 100_000
-const LARGEST_BATCH = 256
+const MAX_CALLERS = 100_000
+const MAX_BATCH = 256
 const MINUTE_MILLISECONDS = 60_000
 /** While the store is away each process counts for itself, with this part of the limit. */
 const PART_WHEN_ALONE = 1 / 4
 /** How long a request waits for the store, and how long the store is left alone if it did not answer. */
-const PATIENCE_MILLISECONDS = 300
+const MAX_WAIT_MILLISECONDS = 300
 const AWAY_MILLISECONDS = 1000
 
 /** What this process knows of a caller; times are on the monotonic clock. */
@@ -67,17 +67,17 @@ export class LeasedLimiter implements Limiter {
   readonly #limits: RateLimits
   readonly #leases: Batcher<LeaseRequest, LeaseGrant>
   readonly #alone: LocalLimiter
-  readonly #accounts = new Recent<Account>(MOST_CALLERS)
+  readonly #accounts = new Recent<Account>(MAX_CALLERS)
   readonly #asked = { granted: 0, refused: 0, failed: 0 }
-  readonly #patience: number
+  readonly #maxWait: number
   #awayUntil = 0
 
-  constructor(limits: RateLimits, store: Store, patienceMilliseconds = PATIENCE_MILLISECONDS) {
+  constructor(limits: RateLimits, store: Store, maxWaitMilliseconds = MAX_WAIT_MILLISECONDS) {
     this.#limits = limits
-    this.#patience = patienceMilliseconds
+    this.#maxWait = maxWaitMilliseconds
     this.#leases = new Batcher(
       requests => store.commands.leasePoints({ requests, fullAfterSeconds: MINUTE_MILLISECONDS / 1000 }),
-      LARGEST_BATCH,
+      MAX_BATCH,
     )
     const part = (limit: number) => Math.ceil(limit * PART_WHEN_ALONE) - ownPartOf(limit)
     this.#alone = new LocalLimiter({
@@ -87,7 +87,7 @@ export class LeasedLimiter implements Limiter {
     })
   }
 
-  take(caller: Caller, address: () => string): Eventual<Allowance> {
+  take(caller: Caller, address: () => string): MaybePromise<Allowance> {
     const limit = limitOf(this.#limits, caller)
     if (limit === 0) return fullBucket(Date.now())
     const name = bucketName(caller, address)
@@ -100,14 +100,14 @@ export class LeasedLimiter implements Limiter {
     }
     if (now < account.refusedUntil) return allowance(account, limit, now, false)
     if (now < this.#awayUntil) return this.#alone.take(caller, address)
-    return andThen(
+    return chain(
       this.#spendLeased(name, account, limit),
       answer => answer ?? this.#alone.take(caller, address),
     )
   }
 
-  measure(figures: Figures): void {
-    figures.counter(
+  measure(metrics: Metrics): void {
+    metrics.counter(
       'strand_rate_limit_leases_total',
       'Leases of points requested from the store, by outcome.',
       Object.entries(this.#asked).map(([outcome, count]) => [{ outcome }, count]),
@@ -125,7 +125,7 @@ export class LeasedLimiter implements Limiter {
         () => true,
         () => false,
       )
-      const isAnswered = await Promise.race([asked, Bun.sleep(this.#patience).then(() => false)])
+      const isAnswered = await Promise.race([asked, Bun.sleep(this.#maxWait).then(() => false)])
       if (isAnswered) continue
       this.#awayUntil = performance.now() + AWAY_MILLISECONDS
       return undefined
@@ -148,7 +148,7 @@ export class LeasedLimiter implements Limiter {
     const asked = performance.now()
     const isUsedUp = account.leased < 1 || asked < account.leaseUntil
     const wasQuick = asked - account.leasedAt < AT_ONCE_MILLISECONDS
-    const largest = Math.max(1, Math.round(limit * LARGEST_LEASE))
+    const largest = Math.max(1, Math.round(limit * MAX_LEASE))
     account.share =
       isUsedUp && wasQuick ? Math.min(largest, account.share * 2) : Math.max(1, Math.floor(account.share / 2))
     const returned = asked < account.leaseUntil ? 0 : account.leased

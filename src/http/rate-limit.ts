@@ -1,6 +1,6 @@
 import type { Caller } from '../domain/caller.ts'
-import type { Eventual } from '../kit/eventual.ts'
-import type { Figures } from '../kit/figures.ts'
+import type { MaybePromise } from '../kit/maybe-promise.ts'
+import type { Metrics } from '../kit/metrics.ts'
 import { networkOf } from '../kit/network.ts'
 import { TokenBuckets } from '../kit/token-buckets.ts'
 
@@ -25,9 +25,9 @@ const SHOWN_WHEN_OFF = 800
 /** Takes a point for each answer of the family. */
 export interface Limiter {
   /** Takes a point from the caller's bucket, if there is one. */
-  take(caller: Caller, address: () => string): Eventual<Allowance>
+  take(caller: Caller, address: () => string): MaybePromise<Allowance>
   /** What several processes share is asked for; a process by itself has nothing to tell. */
-  measure(figures: Figures): void
+  measure(metrics: Metrics): void
 }
 
 /** Token buckets in memory. The monotonic clock fills them: neither the demo's clock nor one that jumps does. */

@@ -22,10 +22,10 @@ export function createReplyWriter(operation: Operation, options: { checked: bool
   const compiled = Compile(returns)
   return answer => {
     const text = write(answer)
-    const told: unknown = JSON.parse(text)
-    if (compiled.Check(told)) return text
+    const parsed: unknown = JSON.parse(text)
+    if (compiled.Check(parsed)) return text
     throw new Error(
-      `the answer of ${operation.id} breaks its contract: ${JSON.stringify(compiled.Errors(told)[1])}`,
+      `the answer of ${operation.id} breaks its contract: ${JSON.stringify(compiled.Errors(parsed)[1])}`,
     )
   }
 }

@@ -3,21 +3,21 @@ import type { BlockList } from 'node:net'
 import { ANONYMOUS, type Resolution, resolveCaller } from '../auth/callers.ts'
 import { type Family, familyOf } from '../contract/operation.ts'
 import { type Problem, problem, raise } from '../contract/problem.ts'
-import { andThen, type Eventual } from '../kit/eventual.ts'
-import { EXPOSITION_TYPE } from '../kit/figures.ts'
+import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
+import { EXPOSITION_TYPE } from '../kit/metrics.ts'
 import { asRequest } from '../kit/request-scope.ts'
 import type { Implementation } from '../operations/implement.ts'
 import { asksToSee, type Pages } from '../pages/pages.ts'
 import { clientAddress } from './client-address.ts'
-import { type Counter, Endpoint } from './endpoint.ts'
+import { Endpoint, type EndpointDependencies } from './endpoint.ts'
 import { isFromThisMachine } from './exposure.ts'
 import { asProblem, failureBody, logFieldsOf } from './failure.ts'
-import { letterheadOf, preflightLetterhead } from './headers.ts'
 import { isWellFormedHost } from './host.ts'
 import { fullBucket } from './rate-limit.ts'
+import { RequestContext } from './request-context.ts'
+import { preflightHeaders, responseHeadersOf } from './response-headers.ts'
 import { Router } from './router.ts'
 import { StoreFailures } from './store-failures.ts'
-import { Visit } from './visit.ts'
 
 /** The same handlers answer under the names that client libraries use for a local server (D-1). */
 const PREFIXES: readonly (readonly [prefix: string, Family])[] = [
@@ -46,7 +46,7 @@ const MARGIN_BYTES = 16 * 1024 * 1024
 /** How long a stop waits for the answers under way. */
 const LAST_ANSWERS_MILLISECONDS = 15_000
 
-export interface ServerOptions extends Counter {
+export interface ServerOptions extends EndpointDependencies {
   readonly implementations: readonly Implementation[]
   readonly pages: Pages
   readonly trustedProxies: BlockList
@@ -80,35 +80,35 @@ export class Application {
 
   constructor(options: ServerOptions) {
     this.#options = options
-    const { log } = options.rooms
+    const { log } = options.services
     const level = options.accessLog ? 'info' : 'debug'
     this.#answerLevel = log.isLevelEnabled(level) ? level : undefined
     this.#storeFailures = new StoreFailures(log)
     for (const implementation of options.implementations) {
       const { operation } = implementation
-      if (operation.demoOnly && options.rooms.demo === undefined) continue
+      if (operation.demoOnly && options.services.demo === undefined) continue
       const endpoint = new Endpoint(implementation, options)
       for (const path of pathsOf(operation)) this.#router.add(operation.method, path, endpoint)
     }
   }
 
-  handle(request: Request, peer: Peer, side: Side): Eventual<Response> {
+  handle(request: Request, peer: Peer, side: Side): MaybePromise<Response> {
     const { trustedProxies } = this.#options
-    const visit = new Visit(
+    const context = new RequestContext(
       request,
       () => clientAddress(peer.address(), request.headers.get('x-forwarded-for'), trustedProxies),
       () => peer.holdOpen(),
     )
     this.#options.traffic.begin()
     try {
-      const answer = asRequest(() => this.#answer(visit, side))
-      if (!(answer instanceof Promise)) return this.#conclude(visit, answer)
+      const answer = asRequest(() => this.#answer(context, side))
+      if (!(answer instanceof Promise)) return this.#conclude(context, answer)
       return answer.then(
-        response => this.#conclude(visit, response),
-        thrown => this.#refuse(visit, thrown),
+        response => this.#conclude(context, response),
+        thrown => this.#refuse(context, thrown),
       )
     } catch (thrown) {
-      return this.#refuse(visit, thrown)
+      return this.#refuse(context, thrown)
     }
   }
 
@@ -117,60 +117,60 @@ export class Application {
     return this.#storeFailures.settle(storeAnswers)
   }
 
-  #answer(visit: Visit, side: Side): Eventual<Response> {
-    const found = this.#router.find(visit.method, visit.path)
+  #answer(context: RequestContext, side: Side): MaybePromise<Response> {
+    const found = this.#router.find(context.method, context.path)
     const { pages, traffic } = this.#options
-    if (!isWellFormedHost(visit.headers.get('host'))) return this.#answerBadHost(visit)
-    if (found === undefined && side.includes('oauth') && pages.has(visit.method, visit.path)) {
-      visit.tally = traffic.pages
-      return pages.answer(visit).catch(thrown => pages.refuse(visit, this.#explain(visit, thrown)))
+    if (!isWellFormedHost(context.headers.get('host'))) return this.#answerBadHost(context)
+    if (found === undefined && side.includes('oauth') && pages.has(context.method, context.path)) {
+      context.tally = traffic.pages
+      return pages.answer(context).catch(thrown => pages.refuse(context, this.#explain(context, thrown)))
     }
-    const family = found === undefined ? familyAt(visit.path) : found.target.family
-    if (family === undefined || !side.includes(family)) return this.#answerOutside(visit, side)
-    if (family === 'control' && !this.#showsControl(visit, side)) return this.#answerOutside(visit, side)
-    visit.family = family
-    if (found === undefined) return this.#answerUnknown(visit, family)
-    visit.endpoint = found.target
-    visit.tally = found.target.tally
-    return found.target.answer(visit, found.params)
+    const family = found === undefined ? familyAt(context.path) : found.target.family
+    if (family === undefined || !side.includes(family)) return this.#answerOutside(context, side)
+    if (family === 'control' && !this.#showsControl(context, side)) return this.#answerOutside(context, side)
+    context.family = family
+    if (found === undefined) return this.#answerUnknown(context, family)
+    context.endpoint = found.target
+    context.tally = found.target.tally
+    return found.target.answer(context, found.params)
   }
 
-  #refuse(visit: Visit, thrown: unknown): Response {
-    return this.#conclude(visit, refusal(visit, this.#explain(visit, thrown)))
+  #refuse(context: RequestContext, thrown: unknown): Response {
+    return this.#conclude(context, refusal(context, this.#explain(context, thrown)))
   }
 
   /** What was thrown, as its caller may see it; whatever else is known goes to the log. */
-  #explain(visit: Visit, thrown: unknown): Problem {
-    const { log } = this.#options.rooms
-    const failure = asProblem(thrown, visit, { log, storeFailures: this.#storeFailures })
-    visit.failure = failure
+  #explain(context: RequestContext, thrown: unknown): Problem {
+    const { log } = this.#options.services
+    const failure = asProblem(thrown, context, { log, storeFailures: this.#storeFailures })
+    context.failure = failure
     return failure
   }
 
   /** Before authentication, like the runtime's own complaints about a head; under /helix the headers of D-17 are there. */
-  #answerBadHost(visit: Visit): never {
-    visit.tally = this.#options.traffic.unknown
-    visit.family = familyAt(visit.path)
-    if (visit.family === 'helix') visit.allowance = fullBucket(Date.now())
+  #answerBadHost(context: RequestContext): never {
+    context.tally = this.#options.traffic.unknown
+    context.family = familyAt(context.path)
+    if (context.family === 'helix') context.allowance = fullBucket(Date.now())
     return raise('malformed_host')
   }
 
   /** Counts the answer, and logs it where that is wanted. */
-  #conclude(visit: Visit, response: Response): Response {
+  #conclude(context: RequestContext, response: Response): Response {
     const { traffic } = this.#options
-    const milliseconds = performance.now() - visit.began
-    traffic.end(visit.tally ?? traffic.unknown, response.status, milliseconds, visit.failure?.name)
-    if (this.#answerLevel !== undefined) this.#log(this.#answerLevel, visit, response, milliseconds)
+    const milliseconds = performance.now() - context.began
+    traffic.end(context.tally ?? traffic.unknown, response.status, milliseconds, context.failure?.name)
+    if (this.#answerLevel !== undefined) this.#log(this.#answerLevel, context, response, milliseconds)
     return response
   }
 
   /** The path and the query are left out: they may hold ids, logins and codes. The operation says what was asked. */
-  #log(level: 'info' | 'debug', visit: Visit, { status }: Response, milliseconds: number): void {
-    const { method, failure, clientKind } = visit
+  #log(level: 'info' | 'debug', context: RequestContext, { status }: Response, milliseconds: number): void {
+    const { method, failure, clientKind } = context
     const ms = Math.round(milliseconds * 100) / 100
-    this.#options.rooms.log[level](
+    this.#options.services.log[level](
       {
-        ...logFieldsOf(visit),
+        ...logFieldsOf(context),
         method,
         status,
         problem: failure?.name,
@@ -185,13 +185,13 @@ export class Application {
    * Whether this request is shown the operator's side. On a listener of its own it always is; where that is shared with
    * the public side, only if it does not come through a proxy. The log tells what to do, the answer nothing.
    */
-  #showsControl({ headers, path }: Visit, side: Side): boolean {
+  #showsControl({ headers, path }: RequestContext, side: Side): boolean {
     if (!side.includes('control')) return false
     if (!side.includes('helix') || isFromThisMachine(headers)) return true
     const now = performance.now()
     if (path !== '/docs' && now - this.#warnedAt > WARNING_MILLISECONDS) {
       this.#warnedAt = now
-      this.#options.rooms.log.warn(
+      this.#options.services.log.warn(
         "a request for the operator's side came through a proxy, or under a foreign name, and was answered 404: give that side a listener of its own with STRAND_OPERATOR_LISTEN",
       )
     }
@@ -199,12 +199,12 @@ export class Application {
   }
 
   /** What is there beside the families. Monitors probe it with HEAD; the runtime then sends the head of the answer alone. */
-  #answerOutside(visit: Visit, side: Side): Eventual<Response> {
+  #answerOutside(context: RequestContext, side: Side): MaybePromise<Response> {
     const { openapi, version, isReady, staleSeconds, traffic } = this.#options
-    visit.tally = traffic.others
+    context.tally = traffic.others
     const reply = (status: number, answer: object) =>
-      letterheadOf(undefined).respond(status, JSON.stringify(answer), visit)
-    switch (asksToSee(visit.method) && visit.path) {
+      responseHeadersOf(undefined).respond(status, JSON.stringify(answer), context)
+    switch (asksToSee(context.method) && context.path) {
       case '/healthz':
         return reply(200, { status: 'ok' })
       case '/readyz':
@@ -215,14 +215,14 @@ export class Application {
             : reply(503, { status: 'not ready', stale_seconds })
         })
       case '/openapi.json': {
-        const response = letterheadOf(undefined).respond(200, openapi(), visit)
+        const response = responseHeadersOf(undefined).respond(200, openapi(), context)
         response.headers.set('Access-Control-Allow-Origin', '*')
         return response
       }
       case '/docs':
-        return this.#answerDocs(visit, side)
+        return this.#answerDocs(context, side)
       case '/metrics':
-        return this.#showsControl(visit, side) ? this.#answerMetrics(visit) : this.#answerNothing(visit)
+        return this.#showsControl(context, side) ? this.#answerMetrics(context) : this.#answerNothing(context)
       case '/':
         return reply(200, {
           name: 'Strand',
@@ -233,41 +233,41 @@ export class Application {
           docs: '/docs',
         })
       default:
-        return this.#answerNothing(visit)
+        return this.#answerNothing(context)
     }
   }
 
-  #answerDocs(visit: Visit, side: Side): Response {
+  #answerDocs(context: RequestContext, side: Side): Response {
     const { docs, docsHeaders } = this.#options
-    const families = this.#showsControl(visit, side) ? side : side.filter(family => family !== 'control')
+    const families = this.#showsControl(context, side) ? side : side.filter(family => family !== 'control')
     return new Response(docs(families), {
-      headers: { ...docsHeaders, 'X-Request-Id': visit.requestId },
+      headers: { ...docsHeaders, 'X-Request-Id': context.requestId },
     })
   }
 
-  async #answerMetrics(visit: Visit): Promise<Response> {
-    const response = letterheadOf(undefined).respond(200, await this.#options.metrics(), visit)
+  async #answerMetrics(context: RequestContext): Promise<Response> {
+    const response = responseHeadersOf(undefined).respond(200, await this.#options.metrics(), context)
     response.headers.set('Content-Type', EXPOSITION_TYPE)
     return response
   }
 
-  #answerNothing(visit: Visit): never {
-    visit.tally = this.#options.traffic.unknown
+  #answerNothing(context: RequestContext): never {
+    context.tally = this.#options.traffic.unknown
     return raise('route_unknown')
   }
 
   /** An unknown path costs its point like every answer, and is told as unknown even from an empty bucket. */
-  #answerUnknown(visit: Visit, family: Family): Eventual<Response> {
-    if (visit.method === 'OPTIONS' && family !== 'control')
-      return preflightLetterhead.respond(204, null, visit)
+  #answerUnknown(context: RequestContext, family: Family): MaybePromise<Response> {
+    if (context.method === 'OPTIONS' && family !== 'control')
+      return preflightHeaders.respond(204, null, context)
     if (family !== 'helix') return raise('route_unknown')
-    const { rooms, limiter } = this.#options
+    const { services, limiter } = this.#options
     const takePoint = (resolution: Resolution) =>
-      andThen(limiter.take(resolution === 'invalid' ? ANONYMOUS : resolution, visit.address), allowance => {
-        visit.allowance = allowance
+      chain(limiter.take(resolution === 'invalid' ? ANONYMOUS : resolution, context.address), allowance => {
+        context.allowance = allowance
         return raise('route_unknown')
       })
-    const resolved = resolveCaller(rooms.callers, visit.authorization, rooms.clock)
+    const resolved = resolveCaller(services.callers, context.authorization, services.clock)
     return resolved instanceof Promise
       ? resolved.then(takePoint, () => takePoint('invalid'))
       : takePoint(resolved)
@@ -286,21 +286,22 @@ function familyAt(path: string): Family | undefined {
   return PREFIXES.find(([prefix]) => path.startsWith(prefix) || path === prefix.slice(0, -1))?.[1]
 }
 
-function refusal(visit: Visit, failure: Problem): Response {
-  const { family } = visit
-  const body = failureBody(family, failure, visit.endpoint?.operation)
-  const response = letterheadOf(family).respond(failure.status, body, visit)
+function refusal(context: RequestContext, failure: Problem): Response {
+  const { family } = context
+  const body = failureBody(family, failure, context.endpoint?.operation)
+  const response = responseHeadersOf(family).respond(failure.status, body, context)
   for (const [name, value] of Object.entries(failure.headers)) response.headers.set(name, value)
   return response
 }
 
 /** The answer while the store is still being opened: alive, not ready. */
 export function answerBeforeReady(request: Request): Response {
-  const visit = new Visit(request, () => '')
-  if (visit.path === '/healthz') return letterheadOf(undefined).respond(200, '{"status":"ok"}', visit)
-  visit.family = familyAt(visit.path)
-  if (visit.family === 'helix') visit.allowance = fullBucket(Date.now())
-  return refusal(visit, problem('unavailable'))
+  const context = new RequestContext(request, () => '')
+  if (context.path === '/healthz')
+    return responseHeadersOf(undefined).respond(200, '{"status":"ok"}', context)
+  context.family = familyAt(context.path)
+  if (context.family === 'helix') context.allowance = fullBucket(Date.now())
+  return refusal(context, problem('unavailable'))
 }
 
 /** The runtime's limit on bodies for a listener that answers these families. */
@@ -349,7 +350,7 @@ export function listen(
               address: () => server.requestIP(request)?.address ?? '',
               holdOpen: () => server.timeout(request, HELD_OPEN_SECONDS),
             })
-            return draining ? andThen(answer, asLastAnswer) : answer
+            return draining ? chain(answer, asLastAnswer) : answer
           },
         }),
       )

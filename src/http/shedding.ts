@@ -6,19 +6,19 @@
  * As soon as there is room again, and that is mostly at once, the listener is opened again.
  */
 import { descriptorLimit, nextDescriptor, openDescriptors } from '../kit/descriptors.ts'
-import type { Figures, Measured } from '../kit/figures.ts'
 import type { Log } from '../kit/log.ts'
+import type { Measured, Metrics } from '../kit/metrics.ts'
 import type { Listening } from './server.ts'
 
 const LOOK_MILLISECONDS = 100
 /** How often the log says it. */
 const WARNING_MILLISECONDS = 60_000
-const FEWEST_RESERVED = 16
-const MOST_RESERVED = 1024
+const MIN_RESERVED = 16
+const MAX_RESERVED = 1024
 
 /** How many descriptors are kept free: a tenth, within limits. */
 export function reservedOf(limit: number): number {
-  return Math.min(Math.max(Math.floor(limit / 10), FEWEST_RESERVED), MOST_RESERVED)
+  return Math.min(Math.max(Math.floor(limit / 10), MIN_RESERVED), MAX_RESERVED)
 }
 
 /** A listener that can be closed and opened again on the same port. */
@@ -85,8 +85,8 @@ export class DescriptorGuard implements Measured {
     clearInterval(this.#timer)
   }
 
-  measure(figures: Figures): void {
-    figures.counter(
+  measure(metrics: Metrics): void {
+    metrics.counter(
       'strand_descriptor_shortages_total',
       'Times the listener was closed because file descriptors ran short.',
       this.#shortages,

@@ -4,8 +4,8 @@
  * operation answers counts under one of three words in lower case.
  */
 import { type ProblemName, problems } from '../contract/problem.ts'
-import type { Figures, Labels } from '../kit/figures.ts'
 import { Histogram, SECONDS } from '../kit/histogram.ts'
+import type { Labels, Metrics } from '../kit/metrics.ts'
 import type { RateLimits } from './rate-limit.ts'
 
 /** Every status that is answered; another one would count as the last. */
@@ -76,26 +76,26 @@ export class Traffic {
     this.#refused.set(bucket, (this.#refused.get(bucket) ?? 0) + 1)
   }
 
-  measure(figures: Figures): void {
-    figures.counter(
+  measure(metrics: Metrics): void {
+    metrics.counter(
       'strand_http_requests_total',
       'Requests answered, by operation and status.',
       this.#tallies.flatMap(tally => [...tally.byStatus()]),
     )
-    figures.histogram(
+    metrics.histogram(
       'strand_http_request_duration_seconds',
       'Time from the first look at a request to its answer.',
       this.#tallies
         .filter(({ seconds }) => seconds.count > 0)
         .map(({ name, seconds }) => [{ operation: name }, seconds] as const),
     )
-    figures.gauge('strand_http_requests_in_flight', 'Requests that are being answered.', this.#underWay)
-    figures.counter(
+    metrics.gauge('strand_http_requests_in_flight', 'Requests that are being answered.', this.#underWay)
+    metrics.counter(
       'strand_http_problems_total',
       'Failures told to callers, by the name of the problem.',
       Array.from(this.#problems, ([problem, count]) => [{ problem }, count]),
     )
-    figures.counter(
+    metrics.counter(
       'strand_rate_limit_refusals_total',
       'Requests refused because a bucket was empty, by the kind of bucket.',
       Array.from(this.#refused, ([bucket, count]) => [{ bucket }, count]),

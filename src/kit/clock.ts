@@ -56,7 +56,7 @@ export function isoMillis(milliseconds: number): string {
 }
 
 /** The milliseconds of an RFC 3339 text in UTC; undefined for a day that the calendar does not have. */
-export function parseMoment(text: string): number | undefined {
+export function parseTimestamp(text: string): number | undefined {
   const milliseconds = Date.parse(text)
   if (Number.isNaN(milliseconds)) return undefined
   return isoMillis(milliseconds).slice(0, 10) === text.slice(0, 10) ? milliseconds : undefined

@@ -77,7 +77,7 @@ export class FairQueue<Item> {
     const group = leastRecent(this.#groups.values(), ({ name }) => this.#groupTurns.get(name))
     if (group === undefined) return undefined
     const [member, items] =
-      leastRecent(group.members, ([name]) => this.#memberTurns.get(memberKey(group.name, name))) ?? []
+      leastRecent(group.members, ([name]) => this.#memberTurns.get(memberSortKey(group.name, name))) ?? []
     const item = items?.[0]
     if (member === undefined || item === undefined) return undefined
     this.#removeAt(group, member, 0)
@@ -88,7 +88,7 @@ export class FairQueue<Item> {
   noteTurn({ group, member }: QueuePlace): void {
     this.#turns += 1
     this.#groupTurns.set(group, this.#turns)
-    this.#memberTurns.set(memberKey(group, member), this.#turns)
+    this.#memberTurns.set(memberSortKey(group, member), this.#turns)
   }
 
   /** Takes out an item that is not to wait any longer. False if it does not wait here any more. */
@@ -151,4 +151,4 @@ function leastRecent<Candidate>(
 }
 
 /** One key for one pair, whatever is in the names. */
-const memberKey = (group: string, member: string) => `${group.length}:${group}/${member}`
+const memberSortKey = (group: string, member: string) => `${group.length}:${group}/${member}`

@@ -23,7 +23,7 @@ export function uuid(): string {
 }
 
 /** A UUID that sorts behind those made before it. */
-export function risingUuid(): string {
+export function uuidV7(): string {
   return Bun.randomUUIDv7()
 }
 

@@ -1,4 +1,4 @@
-import type { Figures } from './figures.ts'
+import type { Metrics } from './metrics.ts'
 
 /** What the lines are written to: standard error, as far as it is needed here. */
 interface LineSink {
@@ -8,7 +8,7 @@ interface LineSink {
 }
 
 /** A few thousand lines: enough for a reader that pauses, and little beside what the server takes anyway. */
-const MOST_WAITING_CHARACTERS = 1024 * 1024
+const MAX_WAITING_CHARACTERS = 1024 * 1024
 
 /**
  * Writes the lines of a log to somebody who may not read them. The stream would keep everything that a stalled reader does
@@ -33,7 +33,7 @@ export class LineWriter {
 
   write(line: string): void {
     if (!this.#isStalled) this.#pass(line)
-    else if (this.#waitingCharacters + line.length > MOST_WAITING_CHARACTERS) {
+    else if (this.#waitingCharacters + line.length > MAX_WAITING_CHARACTERS) {
       this.#droppedNow += 1
       this.#dropped += 1
     } else {
@@ -49,8 +49,8 @@ export class LineWriter {
     await Promise.race([flowing, Bun.sleep(milliseconds)])
   }
 
-  measure(figures: Figures): void {
-    figures.counter(
+  measure(metrics: Metrics): void {
+    metrics.counter(
       'strand_log_lines_dropped_total',
       'Log lines dropped because the reader of standard error stalled.',
       this.#dropped,

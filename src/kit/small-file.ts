@@ -1,12 +1,12 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import { CannotStart } from './cannot-start.ts'
+import { OperatorError } from './operator-error.ts'
 
 const PIECE_BYTES = 64 * 1024
 
 /** More than any secret, key ring or passphrase has. */
-export const LARGEST_SECRET_FILE = 64 * 1024
+export const MAX_SECRET_FILE = 64 * 1024
 /** More than any file of settings or of input for a command has. */
-export const LARGEST_INPUT_FILE = 16 * 1024 * 1024
+export const MAX_INPUT_FILE = 16 * 1024 * 1024
 
 /**
  * The text of a file that is small unless something is wrong. Its size is not asked for but counted while it is read: a pipe
@@ -41,6 +41,6 @@ export async function readSmallInput(chunks: AsyncIterable<Uint8Array>, most: nu
   return Buffer.concat(pieces).toString('utf8')
 }
 
-function tooLarge(what: string, most: number): CannotStart {
-  return new CannotStart(`${what} is larger than ${most / 1024} KiB`)
+function tooLarge(what: string, most: number): OperatorError {
+  return new OperatorError(`${what} is larger than ${most / 1024} KiB`)
 }

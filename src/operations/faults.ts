@@ -11,7 +11,7 @@ export interface Fault {
 }
 
 /** Why a fault cannot be planned, as a sentence; undefined if it can. */
-export function complaintAbout({
+export function violationIn({
   operation,
   outcome,
   milliseconds,

@@ -11,13 +11,13 @@ import type { Followings } from '../directory/followings.ts'
 import type { History } from '../directory/history.ts'
 import type { Caller } from '../domain/caller.ts'
 import type { Clock } from '../kit/clock.ts'
-import type { Eventual } from '../kit/eventual.ts'
 import type { Log } from '../kit/log.ts'
+import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Store } from '../store/store.ts'
-import type { Levers } from './levers.ts'
+import type { DemoControls } from './demo-controls.ts'
 
 /** What stands behind the operations. A handler takes from it what it needs. */
-export interface Rooms {
+export interface Services {
   readonly store: Store
   readonly directory: Directory
   readonly followings: Followings
@@ -34,7 +34,7 @@ export interface Rooms {
   readonly spoolFolder: string
   readonly log: Log
   /** The levers of demo mode; absent outside it. */
-  readonly demo?: Levers
+  readonly demo?: DemoControls
 }
 
 /** One request as a handler sees it: parsed, limited, authorised. */
@@ -92,17 +92,17 @@ export function preparedPage(
 /** An operation with the code that answers it. */
 export interface Implementation {
   readonly operation: Operation
-  handle(call: Call<Operation>, rooms: Rooms): Eventual<unknown>
+  handle(call: Call<Operation>, services: Services): MaybePromise<unknown>
   /**
    * While this stands still, the same question, as a query string, of the same caller has the same answer. Absent or
    * undefined: it may always differ.
    */
-  versionOf?(rooms: Rooms, search: string): number | undefined
+  versionOf?(services: Services, search: string): number | undefined
 }
 
 export function implement<O extends Operation>(
   operation: O,
-  handle: (call: Call<O>, rooms: Rooms) => Eventual<AnswerOf<O> | PreparedJson | StreamedLines>,
+  handle: (call: Call<O>, services: Services) => MaybePromise<AnswerOf<O> | PreparedJson | StreamedLines>,
   options: Pick<Implementation, 'versionOf'> = {},
 ): Implementation {
   return { operation, handle: handle as unknown as Implementation['handle'], ...options }

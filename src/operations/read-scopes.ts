@@ -1,5 +1,5 @@
 import { raise } from '../contract/problem.ts'
-import { isWellFormedScope, MOST_SCOPES } from '../contract/scope.ts'
+import { isWellFormedScope, MAX_SCOPES } from '../contract/scope.ts'
 
 /** Scopes as a request lists them, each once and not too many; a malformed one is refused by name. */
 export function readScopes(text: string | readonly string[] | undefined): string[] {
@@ -17,5 +17,5 @@ function listed(text: string | readonly string[] | undefined): string[] {
   const scopes = [
     ...new Set(typeof text === 'string' ? text.split(' ').filter(scope => scope !== '') : (text ?? [])),
   ]
-  return scopes.length > MOST_SCOPES ? raise('too_many_scopes', MOST_SCOPES) : scopes
+  return scopes.length > MAX_SCOPES ? raise('too_many_scopes', MAX_SCOPES) : scopes
 }

@@ -1,14 +1,14 @@
 import type { Window } from '../contract/page.ts'
 import { pointIn, type StreamPage } from '../directory/directory.ts'
-import type { Eventual } from '../kit/eventual.ts'
-import type { Rooms } from './implement.ts'
+import type { MaybePromise } from '../kit/maybe-promise.ts'
+import type { Services } from './implement.ts'
 
 /** Cuts a page of the directory; first makes sure that the directory knows the point where the walk began. */
 export function cutAlongWalk(
-  { directory, history }: Rooms,
+  { directory, history }: Services,
   window: Window,
   cut: () => StreamPage,
-): Eventual<StreamPage> {
+): MaybePromise<StreamPage> {
   const point = pointIn(window)
   return point === undefined || directory.knows(point) ? cut() : history.reach(point).then(cut)
 }

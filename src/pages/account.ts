@@ -5,10 +5,10 @@ import { isoMillis } from '../kit/clock.ts'
 import type { Session } from '../store/queries/accounts.ts'
 import type { Browser } from './browser.ts'
 import type { PageFields } from './fields.ts'
-import { type PageAnswer, type PageHandler, type PageRooms, sessionOf } from './house.ts'
 import type { Page } from './layout.ts'
 import { BUSY, LOCKED_OUT, laterPage, unlessBusy, wrongWithPassword } from './login.ts'
-import { accountPage, strangeForm } from './views.ts'
+import { type PageAnswer, type PageHandler, type PageServices, sessionOf } from './session.ts'
+import { accountPage, expiredFormPage } from './views.ts'
 
 const toLogin: PageAnswer = { goTo: '/login?next=/account' }
 
@@ -19,17 +19,17 @@ const DONE: ReadonlyMap<string, string> = new Map([
   ['password', 'Your password is changed.'],
 ])
 
-export const showAccount: PageHandler = async (browser, rooms) => {
-  const session = await sessionOf(browser, rooms)
+export const showAccount: PageHandler = async (browser, services) => {
+  const session = await sessionOf(browser, services)
   if (session === undefined) return toLogin
-  return present(browser, rooms, session, { done: DONE.get(browser.parameter('done') ?? '') })
+  return present(browser, services, session, { done: DONE.get(browser.parameter('done') ?? '') })
 }
 
 async function present(
   browser: Browser,
-  { store, clock }: PageRooms,
+  { store, clock }: PageServices,
   session: Session,
-  said: { readonly done?: string | undefined; readonly complaint?: string | undefined },
+  said: { readonly done?: string | undefined; readonly violation?: string | undefined },
 ): Promise<Page> {
   const sessions = await store.accounts.sessionsOf(session.user_id, isoMillis(clock.now()))
   return accountPage({
@@ -45,21 +45,26 @@ async function present(
 /** A form of the account page, from the person whose account it is. */
 const withForm =
   (
-    act: (form: PageFields, session: Session, browser: Browser, rooms: PageRooms) => Promise<PageAnswer>,
+    act: (
+      form: PageFields,
+      session: Session,
+      browser: Browser,
+      services: PageServices,
+    ) => Promise<PageAnswer>,
   ): PageHandler =>
-  async (browser, rooms) => {
+  async (browser, services) => {
     const form = await browser.form()
-    if (form === undefined) return strangeForm()
-    const session = await sessionOf(browser, rooms)
-    return session === undefined ? toLogin : act(form, session, browser, rooms)
+    if (form === undefined) return expiredFormPage()
+    const session = await sessionOf(browser, services)
+    return session === undefined ? toLogin : act(form, session, browser, services)
   }
 
-export const takeDisconnect = withForm(async (form, { user_id }, _browser, { store }) => {
+export const submitDisconnect = withForm(async (form, { user_id }, _browser, { store }) => {
   await store.commands.disconnect({ user_id, client_id: form.get('client_id') ?? '' })
   return { goTo: '/account?done=disconnected' }
 })
 
-export const takeEndSession = withForm(async (form, session, browser, { store }) => {
+export const submitEndSession = withForm(async (form, session, browser, { store }) => {
   const id = form.get('session_id') ?? ''
   await store.commands.endSession({ user_id: session.user_id, id })
   if (id !== session.id) return { goTo: '/account?done=ended' }
@@ -68,8 +73,8 @@ export const takeEndSession = withForm(async (form, session, browser, { store })
 })
 
 /** Whoever is logged in is counted by their session: those who guess at the account elsewhere cannot lock them out of it. */
-export const takePassword = withForm(async (form, session, browser, rooms) => {
-  const complain = (complaint: string) => present(browser, rooms, session, { complaint })
+export const submitPassword = withForm(async (form, session, browser, services) => {
+  const reject = (violation: string) => present(browser, services, session, { violation })
   const password = form.get('password') ?? ''
   const why = wrongWithPassword(password)
   const sessionName = `session-${session.id}`
@@ -78,8 +83,8 @@ export const takePassword = withForm(async (form, session, browser, rooms) => {
     passwords.inTurn(
       { lane: 'known', account: session.user_id, browser: sessionName },
       async turn => {
-        const right = await countAttempt(rooms.logIns, attempt, async () => {
-          const account = await rooms.store.accounts.credentials(session.login)
+        const right = await countAttempt(services.logIns, attempt, async () => {
+          const account = await services.store.accounts.credentials(session.login)
           return (await turn.matches(form.get('current') ?? '', account?.password_hash)) ? true : undefined
         })
         if (right !== true) return right
@@ -89,14 +94,14 @@ export const takePassword = withForm(async (form, session, browser, rooms) => {
     ),
   )
   if (changed instanceof PasswordsBusy)
-    return laterPage({ ...(await complain(BUSY)), status: 503 }, changed.retryAfterSeconds)
-  if (changed === 'too_many') return complain(LOCKED_OUT)
-  if (changed === 'wrong') return complain('The current password is wrong. Nothing was changed.')
-  if (changed === 'unfit') return complain(`${why} Nothing was changed.`)
+    return laterPage({ ...(await reject(BUSY)), status: 503 }, changed.retryAfterSeconds)
+  if (changed === 'too_many') return reject(LOCKED_OUT)
+  if (changed === 'wrong') return reject('The current password is wrong. Nothing was changed.')
+  if (changed === 'unfit') return reject(`${why} Nothing was changed.`)
   const { password_hash } = changed
-  await rooms.store.commands.changePassword({ user_id: session.user_id, password_hash, keep: session.id })
+  await services.store.commands.changePassword({ user_id: session.user_id, password_hash, keep: session.id })
   browser.rememberBrowser(
-    rooms.knownBrowsers.remember(browser.browserCookie, { id: session.user_id, password_hash }),
+    services.knownBrowsers.remember(browser.browserCookie, { id: session.user_id, password_hash }),
   )
   return { goTo: '/account?done=password' }
 })

@@ -3,18 +3,18 @@
  * go back to are what they claim; until then nobody is sent anywhere. Every other failure goes back to the application.
  */
 import { expiry, hashOf, issueUserToken, mintSecret, userLifetimes } from '../auth/tokens.ts'
-import { isWellFormedScope, MOST_SCOPES, OPENID } from '../contract/scope.ts'
+import { isWellFormedScope, MAX_SCOPES, OPENID } from '../contract/scope.ts'
 import { isWellFormedChallenge } from '../domain/pkce.ts'
 import { isRegisteredRedirect, withParameters } from '../domain/redirect.ts'
 import { isoMillis } from '../kit/clock.ts'
-import { risingUuid } from '../kit/id.ts'
+import { uuidV7 } from '../kit/id.ts'
 import type { Application, Session } from '../store/queries/accounts.ts'
 import { PageFields } from './fields.ts'
-import { type PageAnswer, type PageHandler, type PageRooms, sessionOf } from './house.ts'
-import { consentPage, loginPage, problemPage, strangeForm } from './views.ts'
+import { type PageAnswer, type PageHandler, type PageServices, sessionOf } from './session.ts'
+import { consentPage, expiredFormPage, loginPage, problemPage } from './views.ts'
 
 /** What an application asks for, checked. */
-interface Asked {
+interface AuthorizationRequest {
   readonly application: Application
   readonly redirect_uri: string
   readonly response_type: 'code' | 'token'
@@ -23,11 +23,11 @@ interface Asked {
   readonly challenge: string | null
   readonly forced: boolean
   /** What was asked for with the scope `openid`. */
-  readonly openid: AskedOpenid | undefined
+  readonly openid: RequestedOpenid | undefined
 }
 
 /** Parameters of OpenID Connect. Without its scope they mean nothing and are ignored. */
-interface AskedOpenid {
+interface RequestedOpenid {
   readonly nonce: string | null
   /** Do not show a page: answer at once or fail. */
   readonly silent: boolean
@@ -35,21 +35,21 @@ interface AskedOpenid {
   readonly maxAgeSeconds: number
 }
 
-export const showAuthorize: PageHandler = async (browser, rooms) => {
-  const asked = await readAsked(browser.parameters, rooms)
+export const showAuthorize: PageHandler = async (browser, services) => {
+  const asked = await readAuthorizationRequest(browser.parameters, services)
   if (!('application' in asked)) return asked
-  const session = await sessionOf(browser, rooms)
-  if (session === undefined || mustLogInAgain(asked, session, rooms.clock.now())) {
+  const session = await sessionOf(browser, services)
+  if (session === undefined || mustLogInAgain(asked, session, services.clock.now())) {
     if (asked.openid?.silent)
       return sendBack(asked, { error: 'login_required', error_description: 'The user must log in' })
     return loginPage({
       csrf: browser.csrfToken(),
       next: session === undefined ? browser.here : withFreshLogIn(browser.here, asked),
       application: asked.application.name,
-      signUp: rooms.signUp,
+      signUp: services.signUp,
     })
   }
-  if (await isAllowedAlready(asked, session.user_id, rooms)) return allow(asked, session, rooms)
+  if (await isAllowedAlready(asked, session.user_id, services)) return allow(asked, session, services)
   if (asked.openid?.silent)
     return sendBack(asked, { error: 'consent_required', error_description: 'The user must be asked' })
   return consentPage({
@@ -66,22 +66,25 @@ export const showAuthorize: PageHandler = async (browser, rooms) => {
 }
 
 /** POST /oauth2/consent: the person has decided. What was asked is checked anew. */
-export const takeConsent: PageHandler = async (browser, rooms) => {
+export const submitConsent: PageHandler = async (browser, services) => {
   const form = await browser.form()
-  if (form === undefined) return strangeForm()
+  if (form === undefined) return expiredFormPage()
   // A node of the version before writes the question mark too.
   const request = (form.get('request') ?? '').replace(/^\?/, '')
-  const asked = await readAsked(PageFields.ofQuery(request), rooms)
+  const asked = await readAuthorizationRequest(PageFields.ofQuery(request), services)
   if (!('application' in asked)) return asked
-  const session = await sessionOf(browser, rooms)
+  const session = await sessionOf(browser, services)
   // Somebody else may have logged in in another tab since the page was shown.
   if (session === undefined || session.user_id !== form.get('user_id'))
     return { goTo: `/oauth2/authorize?${request}` }
-  if (form.get('decision') === 'allow') return allow(asked, session, rooms)
+  if (form.get('decision') === 'allow') return allow(asked, session, services)
   return sendBack(asked, { error: 'access_denied', error_description: 'The user denied you access' })
 }
 
-async function readAsked(parameters: PageFields, { store }: PageRooms): Promise<Asked | PageAnswer> {
+async function readAuthorizationRequest(
+  parameters: PageFields,
+  { store }: PageServices,
+): Promise<AuthorizationRequest | PageAnswer> {
   const application = await store.accounts.application(parameters.get('client_id') ?? '')
   if (application === undefined) {
     return problemPage(
@@ -112,8 +115,8 @@ async function readAsked(parameters: PageFields, { store }: PageRooms): Promise<
   }
   const scopes = [...new Set((parameters.get('scope') ?? '').split(' ').filter(scope => scope !== ''))]
   const malformed = scopes.find(scope => !isWellFormedScope(scope))
-  if (scopes.length > MOST_SCOPES) {
-    return refuse('invalid_scope', `too many scopes requested: at most ${MOST_SCOPES} are allowed`)
+  if (scopes.length > MAX_SCOPES) {
+    return refuse('invalid_scope', `too many scopes requested: at most ${MAX_SCOPES} are allowed`)
   }
   if (malformed !== undefined) {
     return refuse('invalid_scope', `invalid scope requested: '${malformed.slice(0, 100)}'`)
@@ -149,7 +152,7 @@ async function readAsked(parameters: PageFields, { store }: PageRooms): Promise<
 
 const promptsOf = (parameters: PageFields) => new Set((parameters.get('prompt') ?? '').split(' '))
 
-function readOpenid(parameters: PageFields): AskedOpenid | 'malformed' {
+function readOpenid(parameters: PageFields): RequestedOpenid | 'malformed' {
   const prompts = promptsOf(parameters)
   const maxAge = parameters.get('max_age')
   const silent = prompts.has('none')
@@ -163,13 +166,13 @@ function readOpenid(parameters: PageFields): AskedOpenid | 'malformed' {
   }
 }
 
-function mustLogInAgain({ openid }: Asked, session: Session, now: number): boolean {
+function mustLogInAgain({ openid }: AuthorizationRequest, session: Session, now: number): boolean {
   if (openid === undefined) return false
   return openid.logInAgain || now - Date.parse(session.created_at) > openid.maxAgeSeconds * 1000
 }
 
 /** The same request without what asked for the log-in that has taken place by then; else it would be asked for again. */
-function withFreshLogIn(here: string, { forced }: Asked): string {
+function withFreshLogIn(here: string, { forced }: AuthorizationRequest): string {
   return here
     .replace(/([?&]max_age)=[^&]*/, '$1=')
     .replace(/([?&]prompt)=[^&]*/, forced ? '$1=consent' : '$1=')
@@ -179,15 +182,23 @@ function withFreshLogIn(here: string, { forced }: Asked): string {
  * Somebody who has allowed all of this before need not be asked again, if the application can prove who it is when it
  * redeems the code. One that cannot might be another program with the same name.
  */
-async function isAllowedAlready(asked: Asked, user_id: string, { store }: PageRooms): Promise<boolean> {
+async function isAllowedAlready(
+  asked: AuthorizationRequest,
+  user_id: string,
+  { store }: PageServices,
+): Promise<boolean> {
   if (asked.forced || asked.response_type !== 'code' || asked.application.kind !== 'confidential')
     return false
   const allowed = await store.accounts.allowedScopes(user_id, asked.application.id)
   return allowed !== undefined && asked.scopes.every(scope => allowed.includes(scope))
 }
 
-async function allow(asked: Asked, session: Session, rooms: PageRooms): Promise<PageAnswer> {
-  const { store, clock } = rooms
+async function allow(
+  asked: AuthorizationRequest,
+  session: Session,
+  services: PageServices,
+): Promise<PageAnswer> {
+  const { store, clock } = services
   const { application, scopes, openid } = asked
   const { user_id, created_at: authenticated_at } = session
   const now = clock.now()
@@ -195,7 +206,7 @@ async function allow(asked: Asked, session: Session, rooms: PageRooms): Promise<
     const issue = issueUserToken(
       { client_id: application.id, user_id, scopes },
       now,
-      userLifetimes('public', rooms.lifetimes),
+      userLifetimes('public', services.lifetimes),
     )
     const [access] = issue.rows
     if (access === undefined) throw new Error('an issue has an access token')
@@ -204,7 +215,7 @@ async function allow(asked: Asked, session: Session, rooms: PageRooms): Promise<
     return sendBack(asked, { access_token, scope: scopes.join(' '), token_type: 'bearer' })
   }
   // Before the code is given, so that redeeming it does not have to wait for a key, or fail for lack of one.
-  if (openid !== undefined) await rooms.signingKeys.prepare()
+  if (openid !== undefined) await services.signingKeys.prepare()
   const code = mintSecret('code')
   await store.commands.grantCode({
     code: {
@@ -214,8 +225,8 @@ async function allow(asked: Asked, session: Session, rooms: PageRooms): Promise<
       redirect_uri: asked.redirect_uri,
       challenge: asked.challenge,
       scopes,
-      family: risingUuid(),
-      expires_at: expiry(now, rooms.lifetimes.code_seconds),
+      family: uuidV7(),
+      expires_at: expiry(now, services.lifetimes.code_seconds),
       openid: openid && { nonce: openid.nonce, authenticated_at },
     },
     now: isoMillis(now),
@@ -224,7 +235,7 @@ async function allow(asked: Asked, session: Session, rooms: PageRooms): Promise<
 }
 
 function sendBack(
-  { redirect_uri, response_type, state }: Asked,
+  { redirect_uri, response_type, state }: AuthorizationRequest,
   parameters: Readonly<Record<string, string | undefined>>,
 ): PageAnswer {
   const where = response_type === 'token' ? 'fragment' : 'query'

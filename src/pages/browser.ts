@@ -19,7 +19,7 @@ const FORM_LIMITS = { bytes: 64 * 1024, milliseconds: 10_000 }
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 
 /** A request as the pages need it. */
-export interface PageVisit {
+export interface PageContext {
   readonly request: Request
   readonly path: string
   readonly search: string
@@ -45,7 +45,7 @@ export class Browser {
   #formSecret: string | undefined
 
   constructor(
-    { request, path, search, address }: PageVisit,
+    { request, path, search, address }: PageContext,
     { csrfKeys, publicUrl }: { csrfKeys: readonly Uint8Array[]; publicUrl: string },
   ) {
     this.method = request.method

@@ -19,10 +19,10 @@ const ID_CHARACTERS = 20
 /** 96 bits, in hexadecimal digits: a guess costs a request. */
 const MARK_CHARACTERS = 24
 /** The oldest mark goes when a further account is opened. */
-const MOST_ACCOUNTS = 8
+const MAX_ACCOUNTS = 8
 
 const COOKIE = new RegExp(
-  `^([A-Za-z0-9]{${ID_CHARACTERS}})((?:[0-9a-f]{${MARK_CHARACTERS}}){0,${MOST_ACCOUNTS}})$`,
+  `^([A-Za-z0-9]{${ID_CHARACTERS}})((?:[0-9a-f]{${MARK_CHARACTERS}}){0,${MAX_ACCOUNTS}})$`,
 )
 const MARKS = new RegExp(`.{${MARK_CHARACTERS}}`, 'g')
 
@@ -46,7 +46,7 @@ export class KnownBrowsers {
     const { id = randomAlphanumerics(ID_CHARACTERS), marks } = read(cookie)
     const [newest = '', ...older] = this.#marks(id, account)
     const others = marks.filter(mark => mark !== newest && !older.includes(mark))
-    return id + [newest, ...others].slice(0, MOST_ACCOUNTS).join('')
+    return id + [newest, ...others].slice(0, MAX_ACCOUNTS).join('')
   }
 
   /** By every master key, newest first. */

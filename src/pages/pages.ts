@@ -2,31 +2,31 @@
 import { createHash } from 'node:crypto'
 import type { Problem } from '../contract/problem.ts'
 import type { KeyRing } from '../kit/key-ring.ts'
-import { showAccount, takeDisconnect, takeEndSession, takePassword } from './account.ts'
-import { showActivate, takeActivate } from './activate.ts'
-import { showAuthorize, takeConsent } from './authorize.ts'
-import { Browser, type PageVisit } from './browser.ts'
-import type { PageAnswer, PageHandler, PageRooms } from './house.ts'
+import { showAccount, submitDisconnect, submitEndSession, submitPassword } from './account.ts'
+import { showActivate, submitActivate } from './activate.ts'
+import { showAuthorize, submitConsent } from './authorize.ts'
+import { Browser, type PageContext } from './browser.ts'
 import { document, pageHeaders } from './layout.ts'
-import { showLogin, showSignUp, takeLogin, takeLogout, takeSignUp } from './login.ts'
+import { showLogin, showSignUp, submitLogin, submitLogout, submitSignUp } from './login.ts'
+import type { PageAnswer, PageHandler, PageServices } from './session.ts'
 import { STYLE } from './style.ts'
 import { failurePage } from './views.ts'
 
 /** The census of pages. */
 export const PAGES: Readonly<Record<string, Readonly<Record<string, PageHandler>>>> = {
   '/oauth2/authorize': { GET: showAuthorize },
-  '/oauth2/consent': { POST: takeConsent },
+  '/oauth2/consent': { POST: submitConsent },
   '/oauth2/activate': { GET: showActivate },
   '/auth/authorize': { GET: showAuthorize },
   '/auth/activate': { GET: showActivate },
-  '/activate': { GET: showActivate, POST: takeActivate },
-  '/login': { GET: showLogin, POST: takeLogin },
-  '/logout': { POST: takeLogout },
-  '/signup': { GET: showSignUp, POST: takeSignUp },
+  '/activate': { GET: showActivate, POST: submitActivate },
+  '/login': { GET: showLogin, POST: submitLogin },
+  '/logout': { POST: submitLogout },
+  '/signup': { GET: showSignUp, POST: submitSignUp },
   '/account': { GET: showAccount },
-  '/account/disconnect': { POST: takeDisconnect },
-  '/account/end-session': { POST: takeEndSession },
-  '/account/password': { POST: takePassword },
+  '/account/disconnect': { POST: submitDisconnect },
+  '/account/end-session': { POST: submitEndSession },
+  '/account/password': { POST: submitPassword },
 }
 
 const handlers = new Map(
@@ -45,11 +45,11 @@ function handlerOf(method: string, path: string): PageHandler | undefined {
 const HEADERS = pageHeaders(createHash('sha256').update(STYLE).digest('base64'))
 
 export class Pages {
-  readonly #rooms: PageRooms
+  readonly #services: PageServices
   readonly #ring: KeyRing
 
-  constructor(rooms: PageRooms, ring: KeyRing) {
-    this.#rooms = rooms
+  constructor(services: PageServices, ring: KeyRing) {
+    this.#services = services
     this.#ring = ring
   }
 
@@ -59,26 +59,26 @@ export class Pages {
   }
 
   /** Throws what the handler throws: `refuse` shows it, once it is known what it means. */
-  async answer(visit: PageVisit): Promise<Response> {
-    const browser = new Browser(visit, {
+  async answer(context: PageContext): Promise<Response> {
+    const browser = new Browser(context, {
       csrfKeys: this.#ring.deriveAll('page-forms'),
-      publicUrl: this.#rooms.publicUrl,
+      publicUrl: this.#services.publicUrl,
     })
     const handler = handlerOf(browser.method, browser.path)
     if (handler === undefined) throw new Error(`there is no page at ${browser.path}`)
-    this.#rooms.limits.takeFromAddress(browser.address)
-    return respond(await handler(browser, this.#rooms), visit, browser.newCookies)
+    this.#services.limits.takeFromAddress(browser.address)
+    return respond(await handler(browser, this.#services), context, browser.newCookies)
   }
 
   /** A failure, as a person sees it. */
-  refuse(visit: PageVisit, failure: Problem): Response {
-    const response = respond(failurePage(failure, visit.requestId), visit)
+  refuse(context: PageContext, failure: Problem): Response {
+    const response = respond(failurePage(failure, context.requestId), context)
     for (const [name, value] of Object.entries(failure.headers)) response.headers.set(name, value)
     return response
   }
 }
 
-function respond(answer: PageAnswer, { requestId }: PageVisit, cookies: readonly string[] = []): Response {
+function respond(answer: PageAnswer, { requestId }: PageContext, cookies: readonly string[] = []): Response {
   const headers = new Headers({ ...HEADERS, 'X-Request-Id': requestId })
   for (const cookie of cookies) headers.append('Set-Cookie', cookie)
   if (!('goTo' in answer)) {

@@ -6,7 +6,7 @@ import { knownFirst } from '../domain/scopes.ts'
 import { type Html, html } from '../kit/html.ts'
 import type { Connection, Session } from '../store/queries/accounts.ts'
 import { notice, type Page } from './layout.ts'
-import { inWords } from './words.ts'
+import { inWords } from './scope-texts.ts'
 
 /** What every form carries: the proof that it came from one of our own pages. */
 export interface FormToken {
@@ -36,7 +36,7 @@ export function loginPage(
   view: FormToken & {
     readonly next: string
     readonly login?: string | undefined
-    readonly complaint?: string | undefined
+    readonly violation?: string | undefined
     /** The application that sent the person here. */
     readonly application?: string | undefined
     readonly signUp: boolean
@@ -50,7 +50,7 @@ export function loginPage(
   return {
     title: 'Log in',
     status: view.status ?? 200,
-    body: html`<div class="card"><h1>Log in</h1>${why}${notice('bad', view.complaint)}
+    body: html`<div class="card"><h1>Log in</h1>${why}${notice('bad', view.violation)}
 <form method="post" action="/login">${hidden('csrf', view.csrf)}${hidden('next', view.next)}
 ${field({ name: 'login', label: 'User name', value: view.login, autocomplete: 'username', focus: view.login === undefined })}
 ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', focus: view.login !== undefined })}
@@ -63,14 +63,14 @@ export function signUpPage(
   view: FormToken & {
     readonly next: string
     readonly login?: string | undefined
-    readonly complaint?: string | undefined
+    readonly violation?: string | undefined
     readonly status?: number
   },
 ): Page {
   return {
     title: 'Sign up',
     status: view.status ?? 200,
-    body: html`<div class="card"><h1>Sign up</h1>${notice('bad', view.complaint)}
+    body: html`<div class="card"><h1>Sign up</h1>${notice('bad', view.violation)}
 <form method="post" action="/signup">${hidden('csrf', view.csrf)}${hidden('next', view.next)}
 ${field({ name: 'login', label: 'User name', value: view.login, autocomplete: 'username', hint: 'Small letters, digits and underscores, at most 25.', focus: true })}
 ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', hint: 'At least 8 characters.' })}
@@ -127,14 +127,14 @@ const deviceCode = (code: string): Html =>
 export function activatePage(
   view: FormToken & {
     readonly code?: string | undefined
-    readonly complaint?: string | undefined
+    readonly violation?: string | undefined
     readonly display_name: string
   },
 ): Page {
   return {
     title: 'Connect a device',
-    status: view.complaint === undefined ? 200 : 400,
-    body: html`<div class="card"><h1>Connect a device</h1><p class="quiet">Type the code that your device shows. Only do this with a device of your own.</p>${notice('bad', view.complaint)}
+    status: view.violation === undefined ? 200 : 400,
+    body: html`<div class="card"><h1>Connect a device</h1><p class="quiet">Type the code that your device shows. Only do this with a device of your own.</p>${notice('bad', view.violation)}
 <form method="get" action="/activate">${field({ name: 'device-code', label: 'Code', value: view.code, autocomplete: 'off', className: 'code', hint: 'Eight letters; large or small makes no difference.', focus: true })}
 <div class="actions"><button class="primary" type="submit">Continue</button></div></form>
 ${identity({ ...view, next: '/activate' })}</div>`,
@@ -181,7 +181,7 @@ export function failurePage({ status, message }: Problem, requestId: string): Pa
 }
 
 /** A form that none of our pages sent, or one that has grown too old. */
-export function strangeForm(): Page {
+export function expiredFormPage(): Page {
   return problemPage(
     403,
     'That form was not ours',
@@ -195,7 +195,7 @@ export function accountPage(
     readonly login: string
     readonly connections: readonly Connection[]
     readonly sessions: readonly (Session & { readonly isThis: boolean })[]
-    readonly complaint?: string | undefined
+    readonly violation?: string | undefined
     readonly done?: string | undefined
   },
 ): Page {
@@ -214,8 +214,8 @@ export function accountPage(
   return {
     title: 'Your account',
     wide: true,
-    status: view.complaint === undefined ? 200 : 400,
-    body: html`<h1>${view.display_name}</h1><p class="quiet">${view.login}</p>${notice('bad', view.complaint)}${notice('good', view.done)}
+    status: view.violation === undefined ? 200 : 400,
+    body: html`<h1>${view.display_name}</h1><p class="quiet">${view.login}</p>${notice('bad', view.violation)}${notice('good', view.done)}
 <section class="card" aria-labelledby="applications-heading"><h2 id="applications-heading">Connected applications</h2>${connections}</section>
 <section class="card" aria-labelledby="sessions-heading"><h2 id="sessions-heading">Where you are logged in</h2>${sessions}</section>
 <section class="card" aria-labelledby="password-heading"><h2 id="password-heading">Change your password</h2><p class="quiet small">Every application loses its tokens, and every other browser is logged out.</p>

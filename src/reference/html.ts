@@ -204,8 +204,8 @@ function failures(operation: Operation): Html[] {
 
 /** The sentence of a problem; what it says of the single case is left open. */
 function messageOf(name: ProblemName): string {
-  const say = problems[name].message as (...details: string[]) => string
-  return say(...Array.from({ length: say.length }, () => '…'))
+  const messageOf = problems[name].message as (...details: string[]) => string
+  return messageOf(...Array.from({ length: messageOf.length }, () => '…'))
 }
 
 function figure(title: string, text: string): Html {

@@ -1,18 +1,18 @@
 import type { Recording } from '../domain/audit.ts'
-import type { Eventual } from '../kit/eventual.ts'
+import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Change } from './feed.ts'
 import type { Sql } from './sql/tag.ts'
 
 /** Something that answers queries: at once if it can. */
 export interface Database {
-  all<Row>(query: Sql): Eventual<Row[]>
-  get<Row>(query: Sql): Eventual<Row | undefined>
+  all<Row>(query: Sql): MaybePromise<Row[]>
+  get<Row>(query: Sql): MaybePromise<Row | undefined>
 }
 
 /** A database inside one transaction: everything done here happens, or nothing does. */
 export interface Transaction extends Database {
   /** Runs a statement and tells how many rows it touched. */
-  run(statement: Sql): Eventual<number>
+  run(statement: Sql): MaybePromise<number>
   /**
    * Holds the rows of `table` that the query gives until the end of the transaction, against others who would change them.
    * Where there is only one writer, nothing has to be held.

@@ -1,14 +1,14 @@
 /** The file of the embedded store as a file: copied, looked through and counted, whether a server uses it or not. */
 import { existsSync, statSync } from 'node:fs'
+import { SCHEMA_VERSION } from './engines/migrate.ts'
+import type { SchemaState } from './engines/schema-state.ts'
+import { openSqlite, sqliteDatabase } from './engines/sqlite-connection.ts'
+import { copySqlite } from './engines/sqlite-copy.ts'
+import { integrityErrors, isInUse } from './engines/sqlite-examination.ts'
+import { sqliteSchema } from './engines/sqlite-migrate.ts'
 import { auditQueries } from './queries/audit.ts'
 import { LAST_BACKUP } from './queries/feed.ts'
 import { type StreamKeyRow, streamKeyQueries } from './queries/streams.ts'
-import { SCHEMA_VERSION } from './sql/migrate.ts'
-import type { SchemaState } from './sql/schema-state.ts'
-import { openSqlite, sqliteDatabase } from './sql/sqlite-connection.ts'
-import { copySqlite } from './sql/sqlite-copy.ts'
-import { complaintsOf, isInUse } from './sql/sqlite-examination.ts'
-import { sqliteSchema } from './sql/sqlite-migrate.ts'
 
 /** What every store begins with. */
 export const STORE_HEADER_BYTES = 100
@@ -17,10 +17,10 @@ const MAGIC = 'SQLite format 3\0'
 const LOOK_MILLISECONDS = 100
 const KEYS_AT_ONCE = 1000
 
-export { complaintsOf, isInUse, SCHEMA_VERSION, type SchemaState, sqliteSchema as schemaOf }
+export { integrityErrors, isInUse, SCHEMA_VERSION, type SchemaState, sqliteSchema as schemaOf }
 
 /** How far a store has come. */
-export interface Standing {
+export interface StoreSummary {
   readonly schema: number
   readonly feedSeq: number
   /** When something was last written that bears the time of the machine. */
@@ -60,7 +60,7 @@ export function noteBackup(file: string, at: string): void {
   }
 }
 
-export function standingOf(file: string): Standing {
+export function storeSummary(file: string): StoreSummary {
   return look(file, one => ({
     schema: Number(one('select coalesce(max(version), 0) from schema_versions')),
     feedSeq: Number(one('select coalesce(max(seq), 0) from feed_head')),
@@ -118,7 +118,7 @@ export async function auditFlawIn(file: string): Promise<string | undefined> {
   const db = sqliteDatabase(openSqlite(file, 'read'))
   try {
     // One view of it: rows may be forgotten meanwhile.
-    db.say('begin')
+    db.printLine('begin')
     const verdict = await auditQueries(db).verify()
     if (!('flaw' in verdict)) return undefined
     const { chain, seq, why } = verdict.flaw

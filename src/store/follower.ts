@@ -1,5 +1,5 @@
-import type { Figures } from '../kit/figures.ts'
 import type { Log } from '../kit/log.ts'
+import type { Metrics } from '../kit/metrics.ts'
 import { type FeedEntry, type FeedPoint, isNext, samePoint } from './feed.ts'
 import type { Store } from './store.ts'
 
@@ -41,15 +41,15 @@ export class FeedFollower {
     return this.#inStepAt
   }
 
-  measure(figures: Figures): void {
-    figures.gauge(
+  measure(metrics: Metrics): void {
+    metrics.gauge(
       'strand_feed_stale_seconds',
       'How long ago the feed was last read to its end: what is shown from memory may be that old.',
       (performance.now() - this.#inStepAt) / 1000,
     )
-    figures.gauge('strand_feed_position', 'Number of the newest feed entry applied.', this.#applied?.seq ?? 0)
-    figures.counter('strand_feed_entries_applied_total', 'Feed entries applied.', this.#entriesApplied)
-    figures.counter(
+    metrics.gauge('strand_feed_position', 'Number of the newest feed entry applied.', this.#applied?.seq ?? 0)
+    metrics.counter('strand_feed_entries_applied_total', 'Feed entries applied.', this.#entriesApplied)
+    metrics.counter(
       'strand_feed_reloads_total',
       'Times that everything in memory was loaded anew, the start among them.',
       this.#reloads,

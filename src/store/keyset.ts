@@ -10,14 +10,14 @@
  *   steps, and between two of them everybody else has a turn.
  */
 import type { Key, Page, Window } from '../contract/page.ts'
-import { andThen, type Eventual } from '../kit/eventual.ts'
+import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import type { Database } from './database.ts'
 import { all, joined, limitedTo, merged, type Sql, sql, verbatim } from './sql/tag.ts'
 
 /** Ranges that one statement merges at most; each number of them is a statement of its own. */
-const MOST_MERGED = 16
+const MAX_MERGED = 16
 /** Rows that are read at most in one step of picking. */
-const LARGEST_STEP = 200
+const MAX_STEP = 200
 
 /** A part of a list, and the order of its rows. */
 interface Part {
@@ -83,10 +83,10 @@ interface List<Row> {
 }
 
 /** One row more than asked for is fetched: it tells whether there is another page. */
-export function keysetPage<Row>(db: Database, list: List<Row>): Eventual<Page<Row>> {
+export function keysetPage<Row>(db: Database, list: List<Row>): MaybePromise<Page<Row>> {
   const { window } = list
   const backward = window.direction === 'backward'
-  return andThen(rowsTowards(db, list, (list.descending ?? false) !== backward), rows => {
+  return chain(rowsTowards(db, list, (list.descending ?? false) !== backward), rows => {
     const more = rows.length > window.first
     if (more) rows.length = window.first
     if (backward) rows.reverse()
@@ -94,16 +94,16 @@ export function keysetPage<Row>(db: Database, list: List<Row>): Eventual<Page<Ro
   })
 }
 
-function rowsTowards<Row>(db: Database, list: List<Row>, down: boolean): Eventual<Row[]> {
+function rowsTowards<Row>(db: Database, list: List<Row>, down: boolean): MaybePromise<Row[]> {
   const { order, window } = list
   const most = window.first + 1
   const parts = window.from === undefined ? [order.whole(down)] : order.beyond(window.from, down)
-  let rows: Eventual<Row[]> = []
+  let rows: MaybePromise<Row[]> = []
   for (const part of parts) {
-    rows = andThen(rows, found => {
+    rows = chain(rows, found => {
       if (found.length === most) return found
       const next = rowsOfPart(db, list, part, down, most - found.length)
-      return found.length === 0 ? next : andThen(next, more => [...found, ...more])
+      return found.length === 0 ? next : chain(next, more => [...found, ...more])
     })
   }
   return rows
@@ -115,7 +115,7 @@ function rowsOfPart<Row>(
   part: Part,
   down: boolean,
   most: number,
-): Eventual<Row[]> {
+): MaybePromise<Row[]> {
   const tail = sql`${part.order}${limitedTo(most)}`
   const conditions = part.where === undefined ? where : [...where, part.where]
   const ask = (some: readonly (readonly Sql[])[]) =>
@@ -130,9 +130,9 @@ function rowsOfPart<Row>(
   if (ranges === undefined) return ask([conditions])
   if (ranges.length === 0) return []
   const each = ranges.map(range => [range, ...conditions])
-  if (each.length <= MOST_MERGED) return ask(each)
-  const asked: Eventual<Row[]>[] = []
-  for (let at = 0; at < each.length; at += MOST_MERGED) asked.push(ask(each.slice(at, at + MOST_MERGED)))
+  if (each.length <= MAX_MERGED) return ask(each)
+  const asked: MaybePromise<Row[]>[] = []
+  for (let at = 0; at < each.length; at += MAX_MERGED) asked.push(ask(each.slice(at, at + MAX_MERGED)))
   const sign = down ? -1 : 1
   return Promise.all(asked).then(found =>
     found
@@ -146,16 +146,16 @@ function rowsOfPart<Row>(
 export function pickedPage<Row>(
   db: Database,
   list: List<Row> & { readonly keeps: (row: Row) => boolean },
-): Eventual<Page<Row>> {
+): MaybePromise<Page<Row>> {
   const { first } = list.window
   const kept: Row[] = []
-  const step = (window: Window): Eventual<Page<Row>> =>
-    andThen(keysetPage<Row>(db, { ...list, window }), ({ rows, more }) => {
+  const step = (window: Window): MaybePromise<Page<Row>> =>
+    chain(keysetPage<Row>(db, { ...list, window }), ({ rows, more }) => {
       for (const row of rows) if (list.keeps(row)) kept.push(row)
       const last = rows.at(-1)
       if (kept.length > first || !more || last === undefined)
         return { rows: kept.slice(0, first), more: kept.length > first }
-      const next = { ...window, first: Math.min(window.first * 4, LARGEST_STEP), from: list.keyOf(last) }
+      const next = { ...window, first: Math.min(window.first * 4, MAX_STEP), from: list.keyOf(last) }
       return Bun.sleep(0).then(() => step(next))
     })
   return step({ ...list.window, first: first + 1 })

@@ -1,17 +1,17 @@
 /** PostgreSQL as a server: what it says about itself, whether it serves us or not. */
 import { hostIn, hostUrls } from '../kit/connection-url.ts'
-import { connectionFailure } from './sql/connection-failure.ts'
-import { examinePostgres, type PostgresState } from './sql/postgres-examination.ts'
+import { connectionFailure } from './engines/connection-failure.ts'
+import { examinePostgres, type PostgresState } from './engines/postgres-examination.ts'
 
 export type { PostgresState }
 
-export type Asked = { readonly host: string } & (
+export type ServerReport = { readonly host: string } & (
   | { readonly state: PostgresState }
   | { readonly failure: string }
 )
 
 /** Asks every server that the URL names. */
-export function askServers(url: string): Promise<Asked[]> {
+export function queryServers(url: string): Promise<ServerReport[]> {
   return Promise.all(
     hostUrls(url).map(each =>
       examinePostgres(each).then(

@@ -1,5 +1,5 @@
 import type { Author } from '../domain/audit.ts'
-import type { Figures } from '../kit/figures.ts'
+import type { Metrics } from '../kit/metrics.ts'
 import { type CommandArgs, type CommandName, type CommandResult, commands } from './commands/index.ts'
 import type { Database } from './database.ts'
 import type { FeedEntry } from './feed.ts'
@@ -51,7 +51,7 @@ export interface Engine {
   /** Why writes fail at the moment, for the operator, as far as that is known without a query; undefined if they succeed. */
   unavailableReason(): string | undefined
   /** Writes down what the engine has counted. */
-  measure(figures: Figures): void
+  measure(metrics: Metrics): void
   close(): Promise<void>
 }
 
@@ -128,9 +128,9 @@ function portOf(
     /** Hands over the feed entries of each command before the command's caller hears of its end. */
     onChange: follow,
     /** Writes down what the store has counted. */
-    measure(figures: Figures): void {
-      timings.measure(figures)
-      engine.measure(figures)
+    measure(metrics: Metrics): void {
+      timings.measure(metrics)
+      engine.measure(metrics)
     },
     close: () => engine.close(),
   }

@@ -1,7 +1,8 @@
 /** How long commands and queries take, and how commands end. */
-import type { Eventual } from '../kit/eventual.ts'
-import type { Figures } from '../kit/figures.ts'
+
 import { Histogram, SECONDS } from '../kit/histogram.ts'
+import type { MaybePromise } from '../kit/maybe-promise.ts'
+import type { Metrics } from '../kit/metrics.ts'
 import { type CommandName, commands } from './commands/index.ts'
 import type { Database } from './database.ts'
 import { Conflict, Unavailable } from './errors.ts'
@@ -40,28 +41,28 @@ export class Timings {
     }
   }
 
-  measure(figures: Figures): void {
+  measure(metrics: Metrics): void {
     const used = [...this.#commands].filter(([, { seconds }]) => seconds.count > 0)
-    figures.histogram(
+    metrics.histogram(
       'strand_store_command_duration_seconds',
       'Time from asking for a command to its durable end, by command.',
       used.map(([command, { seconds }]) => [{ command }, seconds]),
     )
-    figures.counter(
+    metrics.counter(
       'strand_store_commands_total',
       'Commands, by name and outcome.',
       used.flatMap(([command, { outcomes }]) =>
         OUTCOMES.map(outcome => [{ command, outcome }, outcomes[outcome]] as const),
       ),
     )
-    figures.histogram(
+    metrics.histogram(
       'strand_store_query_duration_seconds',
       'Time that queries took to be answered.',
       this.#queries,
     )
   }
 
-  #time<T>(ask: () => Eventual<T>): Eventual<T> {
+  #time<T>(ask: () => MaybePromise<T>): MaybePromise<T> {
     const began = performance.now()
     const answer = ask()
     if (answer instanceof Promise) return answer.finally(() => this.#noteQuery(began))

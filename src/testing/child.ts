@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bunWords, findBun } from '../../bin/runtime.js'
 import type { World } from '../demo/described-world.ts'
-import type { DemoWish, StartedDemo } from './start-strand.ts'
+import type { DemoRequest, StartedDemo } from './start-strand.ts'
 
 /** From this file and from the one that is built of it, the program is in the same direction. */
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
 const START_MILLISECONDS = 30_000
 const STOP_MILLISECONDS = 10_000
 
@@ -17,17 +17,17 @@ const STOP_MILLISECONDS = 10_000
  * A demo as a child. It cannot outlive this process: it ends when its standard input does, and that happens however this
  * process ends. Nor does it keep this process from ending.
  */
-export async function startChild(wish: DemoWish): Promise<StartedDemo> {
-  const scenario = fileOf(wish.scenario)
+export async function startChild(request: DemoRequest): Promise<StartedDemo> {
+  const scenario = fileOf(request.scenario)
   try {
-    const child = spawn(bunProgram(), [...bunWords(), MAIN, ...wordsFor(wish, scenario.file)], {
+    const child = spawn(bunProgram(), [...bunWords(), MAIN, ...wordsFor(request, scenario.file)], {
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
     })
     const world = await firstLine(child).catch((error: Error) => {
-      throw new Error(scenario.nameless(error.message))
+      throw new Error(scenario.anonymousFile(error.message))
     })
-    letGo(child)
+    release(child)
     return { world: JSON.parse(world) as World, stop: () => end(child) }
   } finally {
     scenario.remove()
@@ -40,13 +40,20 @@ function bunProgram(): string {
   return findBun(import.meta.url)
 }
 
-function wordsFor(wish: DemoWish, scenario: string | undefined): string[] {
+function wordsFor(request: DemoRequest, scenario: string | undefined): string[] {
   const words = ['demo', '--json', '--still', '--until-stdin-ends']
-  words.push('--port', String(wish.port), '--seed', String(wish.seed), '--streams', String(wish.streams))
-  words.push('--settings', JSON.stringify(wish.settings))
-  if (wish.clock !== undefined) words.push('--clock', new Date(wish.clock.at).toISOString())
-  if (wish.clock?.running) words.push('--clock-runs')
-  if (wish.data !== undefined) words.push('--data', wish.data)
+  words.push(
+    '--port',
+    String(request.port),
+    '--seed',
+    String(request.seed),
+    '--streams',
+    String(request.streams),
+  )
+  words.push('--settings', JSON.stringify(request.settings))
+  if (request.clock !== undefined) words.push('--clock', new Date(request.clock.at).toISOString())
+  if (request.clock?.running) words.push('--clock-runs')
+  if (request.data !== undefined) words.push('--data', request.data)
   if (scenario !== undefined) words.push('--scenario', scenario)
   return words
 }
@@ -54,21 +61,21 @@ function wordsFor(wish: DemoWish, scenario: string | undefined): string[] {
 interface ScenarioFile {
   readonly file: string | undefined
   /** What the child says of a file that nobody but us knows. */
-  nameless(sentence: string): string
+  anonymousFile(sentence: string): string
   remove(): void
 }
 
 /** The scenario as a file, which is ours to name and to remove if it was none. */
-function fileOf(scenario: DemoWish['scenario']): ScenarioFile {
+function fileOf(scenario: DemoRequest['scenario']): ScenarioFile {
   if (scenario === undefined || typeof scenario === 'string') {
-    return { file: scenario, nameless: sentence => sentence, remove: () => undefined }
+    return { file: scenario, anonymousFile: sentence => sentence, remove: () => undefined }
   }
   const folder = mkdtempSync(join(tmpdir(), 'strand-scenario-'))
   const file = join(folder, 'scenario.json')
   writeFileSync(file, JSON.stringify(scenario))
   return {
     file,
-    nameless: sentence => sentence.replace(file, 'the scenario'),
+    anonymousFile: sentence => sentence.replace(file, 'the scenario'),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
 }
@@ -77,10 +84,10 @@ function fileOf(scenario: DemoWish['scenario']): ScenarioFile {
 function firstLine(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let said = ''
-    let complained = ''
+    let rejected = ''
     const deadline = setTimeout(() => {
       child.kill('SIGKILL')
-      reject(new Error(`Strand did not start within ${START_MILLISECONDS / 1000} seconds: ${complained}`))
+      reject(new Error(`Strand did not start within ${START_MILLISECONDS / 1000} seconds: ${rejected}`))
     }, START_MILLISECONDS)
     child.stdout?.on('data', (chunk: Buffer) => {
       said += chunk
@@ -91,7 +98,7 @@ function firstLine(child: ChildProcess): Promise<string> {
       child.stderr?.on('data', (more: Buffer) => process.stderr.write(more))
     })
     child.stderr?.on('data', (chunk: Buffer) => {
-      complained += chunk
+      rejected += chunk
     })
     child.once('error', error => {
       clearTimeout(deadline)
@@ -99,13 +106,13 @@ function firstLine(child: ChildProcess): Promise<string> {
     })
     child.once('close', code => {
       clearTimeout(deadline)
-      reject(new Error(complained.trim() || `Strand ended with exit code ${code}`))
+      reject(new Error(rejected.trim() || `Strand ended with exit code ${code}`))
     })
   })
 }
 
 /** Our event loop does not wait for the child. */
-function letGo(child: ChildProcess): void {
+function release(child: ChildProcess): void {
   child.unref()
   for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as Socket | null)?.unref?.()
 }

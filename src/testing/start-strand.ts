@@ -56,7 +56,7 @@ export interface RunningStrand extends AsyncDisposable {
 }
 
 /** What both ways of running are asked for. */
-export interface DemoWish {
+export interface DemoRequest {
   readonly port: number
   readonly seed: number
   readonly streams: number
@@ -75,7 +75,7 @@ export interface StartedDemo {
 /** Only Bun can load what is behind this, so neither the bundle nor the declarations for Node are to follow it there. */
 const IN_PROCESS = './in-process.ts'
 interface InProcess {
-  startInProcess(wish: DemoWish): Promise<StartedDemo>
+  startInProcess(request: DemoRequest): Promise<StartedDemo>
 }
 
 const NO_LIMITS = {
@@ -101,7 +101,10 @@ const OPTIONS: Readonly<Record<keyof StrandOptions, true>> = {
 
 export async function startStrand(options: StrandOptions = {}): Promise<RunningStrand> {
   requireKnown(options)
-  const { world, stop } = await startDemo(options.mode ?? (isBun() ? 'process' : 'child'), wishOf(options))
+  const { world, stop } = await startDemo(
+    options.mode ?? (isBun() ? 'process' : 'child'),
+    demoRequestOf(options),
+  )
   const control = new ControlCalls(world.control_url, world.operator_token)
   let stopping: Promise<void> | undefined
   const stopOnce = () => {
@@ -132,18 +135,18 @@ function requireKnown(options: StrandOptions): void {
   throw new TypeError(`startStrand takes no "${unknown}"; it takes ${Object.keys(OPTIONS).join(', ')}`)
 }
 
-async function startDemo(mode: 'process' | 'child', wish: DemoWish): Promise<StartedDemo> {
-  if (mode === 'child') return startChild(wish)
+async function startDemo(mode: 'process' | 'child', request: DemoRequest): Promise<StartedDemo> {
+  if (mode === 'child') return startChild(request)
   if (!isBun()) throw new Error('mode "process" needs Bun: leave it out, and Strand runs as a child')
   const { startInProcess } = (await import(IN_PROCESS as string)) as InProcess
-  return startInProcess(wish)
+  return startInProcess(request)
 }
 
 function isBun(): boolean {
   return process.versions.bun !== undefined
 }
 
-function wishOf(options: StrandOptions): DemoWish {
+function demoRequestOf(options: StrandOptions): DemoRequest {
   return {
     port: options.port ?? 0,
     seed: options.seed ?? 42,
@@ -160,7 +163,7 @@ function wishOf(options: StrandOptions): DemoWish {
   }
 }
 
-function clockOf(clock: StrandOptions['clock']): DemoWish['clock'] {
+function clockOf(clock: StrandOptions['clock']): DemoRequest['clock'] {
   if (clock === undefined) return undefined
   const { start, running } =
     typeof clock === 'object' && 'start' in clock ? clock : { start: clock, running: false }

@@ -21,7 +21,7 @@ import type { StoredSecrets } from '../store/queries/transfer.ts'
 import type { Store } from '../store/store.ts'
 import { LineCheck } from './check.ts'
 import { linesOf, type NumberedLine } from './lines.ts'
-import { LineComplaint, readLine } from './read-line.ts'
+import { LineViolation, readLine } from './read-line.ts'
 import type { Rereadable } from './spool.ts'
 
 /**
@@ -46,7 +46,7 @@ const WEIGHTS: Readonly<Record<TransferType, number>> = {
 }
 const PASSWORD_WEIGHT = 40
 
-export interface ImportRooms {
+export interface ImportServices {
   readonly store: Store
   readonly streamKeys: StreamKeys
   readonly clock: Clock
@@ -105,22 +105,22 @@ interface Batch {
 export class Import {
   readonly #file: Rereadable
   readonly #options: ImportOptions
-  readonly #rooms: ImportRooms
+  readonly #services: ImportServices
   readonly #began = performance.now()
   #checked: number | undefined
   #lines = 0
   #skipped = 0
   #counts: ImportResult['counts'] = {}
 
-  constructor(file: Rereadable, options: ImportOptions, rooms: ImportRooms) {
+  constructor(file: Rereadable, options: ImportOptions, services: ImportServices) {
     this.#file = file
     this.#options = options
-    this.#rooms = rooms
+    this.#services = services
   }
 
   /** Reads the file for the first time. Throws the first `WrongLine`, or tells each if it is to go on. */
   async *check(): AsyncGenerator<ImportNews> {
-    const check = new LineCheck(this.#rooms.store)
+    const check = new LineCheck(this.#services.store)
     this.#lines = 0
     for await (const batch of this.#batches()) {
       const { good, wrong } = await this.#sift(batch, check)
@@ -133,7 +133,7 @@ export class Import {
 
   /** Applies the lines. Those that are wrong are left out and told if that was wished, and else end it. */
   async *apply(): AsyncGenerator<ImportNews> {
-    const { store } = this.#rooms
+    const { store } = this.#services
     const check = this.#options.goesOn ? new LineCheck(store) : undefined
     this.#lines = 0
     let underWay: { batch: Batch; result: Promise<ImportResult> } | undefined
@@ -163,8 +163,8 @@ export class Import {
   }
 
   async #run({ good }: Batch): Promise<ImportResult> {
-    const { store, clock } = this.#rooms
-    const lines = await prepared(good, this.#rooms)
+    const { store, clock } = this.#services
+    const lines = await prepared(good, this.#services)
     return store.commands.importLines({ lines, now: clock.now() })
   }
 
@@ -251,37 +251,37 @@ class Gathering {
     return this.#weight >= FULL_BATCH.weight || this.#characters >= FULL_BATCH.characters
   }
 
-  add({ number, text, complaint }: NumberedLine): void {
-    if (text === undefined) return void this.wrong.push({ number, why: complaint ?? '' })
+  add({ number, text, violation }: NumberedLine): void {
+    if (text === undefined) return void this.wrong.push({ number, why: violation ?? '' })
     try {
       const line = readLine(text)
       this.good.push({ number, line })
       this.#weight += WEIGHTS[line.type] + ('password' in line ? PASSWORD_WEIGHT : 0)
       this.#characters += text.length
     } catch (error) {
-      if (!(error instanceof LineComplaint)) throw error
+      if (!(error instanceof LineViolation)) throw error
       this.wrong.push({ number, why: error.message })
     }
   }
 }
 
 /** Lines as the store takes them: secrets sealed or hashed. */
-async function prepared(good: readonly GoodLine[], rooms: ImportRooms): Promise<ImportLine[]> {
+async function prepared(good: readonly GoodLine[], services: ImportServices): Promise<ImportLine[]> {
   const users = good.flatMap(({ line }) => (line.type === 'user' ? [line] : []))
   const ofUsers = users.filter(user => user.password !== undefined || user.stream_key !== undefined)
   const stored =
-    ofUsers.length === 0 ? [] : await rooms.store.transfer.secretsOf(ofUsers.map(user => user.id))
+    ofUsers.length === 0 ? [] : await services.store.transfer.secretsOf(ofUsers.map(user => user.id))
   const secrets = new Map(stored.map(each => [each.user_id, each]))
   const lines: ImportLine[] = []
   for (const { line } of good)
-    lines.push(line.type === 'user' ? await prepareUser(line, secrets.get(line.id), rooms) : line)
+    lines.push(line.type === 'user' ? await prepareUser(line, secrets.get(line.id), services) : line)
   return lines
 }
 
 async function prepareUser(
   { password, stream_key, ...line }: TransferLine<'user'>,
   before: StoredSecrets | undefined,
-  { streamKeys }: ImportRooms,
+  { streamKeys }: ImportServices,
 ): Promise<ImportLine> {
   const random = stream_key?.split('_')[2]
   const first_key = streamKeys.mint(line.id, 1, random).stored
@@ -306,6 +306,6 @@ async function hashOf(
   return passwords.inTurn(
     { lane: 'operator' },
     async turn => (before && (await turn.matches(password, before)) ? before : turn.hash(password)),
-    { patienceMilliseconds: Number.POSITIVE_INFINITY },
+    { maxWaitMilliseconds: Number.POSITIVE_INFINITY },
   )
 }

@@ -1,7 +1,7 @@
 /** A line that is longer is refused: the longest that makes sense, a client with twenty addresses, is a quarter of it. */
-export const LONGEST_LINE_BYTES = 256 * 1024
+export const MAX_LINE_BYTES = 256 * 1024
 
-const TOO_LONG = `it is longer than ${LONGEST_LINE_BYTES} bytes`
+const TOO_LONG = `it is longer than ${MAX_LINE_BYTES} bytes`
 const NOT_TEXT = 'it is not UTF-8'
 const GZIPPED = 'it is not UTF-8 but a gzip file: gunzip it first'
 const NEWLINE = 0x0a
@@ -11,7 +11,7 @@ const BYTE_ORDER_MARK = '\ufeff'
 export interface NumberedLine {
   readonly number: number
   readonly text?: string
-  readonly complaint?: string
+  readonly violation?: string
 }
 
 /**
@@ -30,8 +30,8 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
     for (const line of decodedLines(decoder, bytes)) {
       number += 1
       if (line === undefined)
-        lines.push({ number, complaint: number === 1 && isGzip(bytes) ? GZIPPED : NOT_TEXT })
-      else if (isTooLong(line)) lines.push({ number, complaint: TOO_LONG })
+        lines.push({ number, violation: number === 1 && isGzip(bytes) ? GZIPPED : NOT_TEXT })
+      else if (isTooLong(line)) lines.push({ number, violation: TOO_LONG })
       else {
         const text = number === 1 && line.startsWith(BYTE_ORDER_MARK) ? line.slice(1) : line
         if (text.trim() !== '') lines.push({ number, text })
@@ -48,11 +48,11 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
     const end = chunk.lastIndexOf(NEWLINE)
     if (end < 0) {
       rest = Buffer.concat([rest, chunk])
-      if (rest.length <= LONGEST_LINE_BYTES) continue
+      if (rest.length <= MAX_LINE_BYTES) continue
       rest = new Uint8Array()
       isPassingOver = true
       number += 1
-      yield [{ number, complaint: TOO_LONG }]
+      yield [{ number, violation: TOO_LONG }]
       continue
     }
     const head = chunk.subarray(0, end)
@@ -65,7 +65,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
 
 /** A character is four bytes at most, and most lines are short. */
 function isTooLong(line: string): boolean {
-  return line.length > LONGEST_LINE_BYTES / 4 && Buffer.byteLength(line) > LONGEST_LINE_BYTES
+  return line.length > MAX_LINE_BYTES / 4 && Buffer.byteLength(line) > MAX_LINE_BYTES
 }
 
 function decodedLines(decoder: TextDecoder, bytes: Uint8Array): (string | undefined)[] {

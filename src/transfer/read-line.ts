@@ -1,6 +1,5 @@
 import { Compile } from 'typebox/schema'
-import { complaintAboutHash } from '../auth/password-hash.ts'
-import { fieldOf, reasonOf } from '../contract/complaint.ts'
+import { hashViolation } from '../auth/password-hash.ts'
 import {
   fieldsOf,
   noteOf,
@@ -9,16 +8,17 @@ import {
   type TransferType,
   transferLines,
 } from '../contract/resources/transfer.ts'
-import { isoMillis, isoSeconds, parseMoment } from '../kit/clock.ts'
+import { fieldOf, reasonOf } from '../contract/violation.ts'
+import { isoMillis, isoSeconds, parseTimestamp } from '../kit/clock.ts'
 import { lazily } from '../kit/lazily.ts'
 
 /** Why a line is not one of ours. */
-export class LineComplaint extends Error {
+export class LineViolation extends Error {
   override readonly name = 'LineComplaint'
 }
 
-const complain = (why: string): never => {
-  throw new LineComplaint(why)
+const reject = (why: string): never => {
+  throw new LineViolation(why)
 }
 
 interface Reader {
@@ -45,9 +45,9 @@ function readerOf(type: TransferType): Reader {
       if (first === undefined) return
       if (first.keyword === 'required') {
         const [missing] = (first.params as unknown as { requiredProperties: string[] }).requiredProperties
-        complain(`the field "${missing}" is missing`)
+        reject(`the field "${missing}" is missing`)
       }
-      complain(`the field "${fieldOf(first)}" was malformed: ${reasonOf(schema, first)}`)
+      reject(`the field "${fieldOf(first)}" was malformed: ${reasonOf(schema, first)}`)
     },
     settle: value => {
       for (const [field, settle] of settlers) {
@@ -61,7 +61,7 @@ function readerOf(type: TransferType): Reader {
 type Settler = (text: string, field: string) => string
 
 const moment = (text: string, field: string): number =>
-  parseMoment(text) ?? complain(`the field "${field}" was malformed: there is no such moment as "${text}"`)
+  parseTimestamp(text) ?? reject(`the field "${field}" was malformed: there is no such moment as "${text}"`)
 
 const SETTLERS: Readonly<Record<string, Settler>> = {
   'lower case': text => text.toLowerCase(),
@@ -76,14 +76,14 @@ export function readLine(text: string): TransferLine {
   const reader = readers.get(type as TransferType)?.()
   if (reader === undefined) {
     const expected = TRANSFER_TYPES.map(each => `"${each}"`).join(', ')
-    return complain(
+    return reject(
       `the field "type" must be one of ${expected}${typeof type === 'string' ? `, not "${type.slice(0, 40)}"` : ''}`,
     )
   }
   for (const field in value) {
     if (!reader.fields.has(field)) {
       const expected = [...reader.fields].join(', ')
-      complain(`the field "${field.slice(0, 40)}" does not exist; a ${String(type)} has ${expected}`)
+      reject(`the field "${field.slice(0, 40)}" does not exist; a ${String(type)} has ${expected}`)
     }
   }
   reader.check(value)
@@ -100,29 +100,27 @@ function parse(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text)
   } catch {
-    return complain('it is not JSON')
+    return reject('it is not JSON')
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return complain('it is not a JSON object')
+    return reject('it is not a JSON object')
   return value as Record<string, unknown>
 }
 
 function requireText(field: string, value: unknown): void {
   if (Array.isArray(value)) for (const item of value) requireText(field, item)
   else if (typeof value === 'string' && (!value.isWellFormed() || value.includes('\0'))) {
-    complain(`the field "${field}" was malformed: the value must be well-formed Unicode without U+0000`)
+    reject(`the field "${field}" was malformed: the value must be well-formed Unicode without U+0000`)
   }
 }
 
 /** What no single field tells. */
 function requireSense(line: TransferLine): void {
   if (line.type === 'entitlement' && line.last_updated !== undefined && line.last_updated < line.timestamp)
-    complain('the field "last_updated" was malformed: the value must not be before "timestamp"')
-  const complaint =
-    line.type === 'user' && line.password_hash !== undefined
-      ? complaintAboutHash(line.password_hash)
-      : undefined
-  if (complaint !== undefined) complain(`the field "password_hash" was malformed: the value ${complaint}`)
+    reject('the field "last_updated" was malformed: the value must not be before "timestamp"')
+  const violation =
+    line.type === 'user' && line.password_hash !== undefined ? hashViolation(line.password_hash) : undefined
+  if (violation !== undefined) reject(`the field "password_hash" was malformed: the value ${violation}`)
   if (line.type === 'user' && line.stream_key !== undefined && line.stream_key.split('_')[1] !== line.id)
-    complain('the field "stream_key" was malformed: the value must be a key of this user')
+    reject('the field "stream_key" was malformed: the value must be a key of this user')
 }

@@ -27,7 +27,7 @@ export async function openFile(path: string): Promise<Rereadable> {
 }
 
 /** A file that has a name for a moment only: whatever becomes of this process, nothing stays behind. */
-export async function openNameless(folder: string): Promise<FileHandle> {
+export async function openAnonymousFile(folder: string): Promise<FileHandle> {
   const path = join(folder, `.spool-${randomAlphanumerics(12)}`)
   const file = await open(path, 'wx+', 0o600).catch(cannotKeep)
   await unlink(path)
@@ -42,17 +42,17 @@ export async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<voi
 }
 
 /** The spool folder is full, or cannot be written to. */
-export class CannotSpool extends Error {
+export class SpoolError extends Error {
   override readonly name = 'CannotSpool'
 }
 
 function cannotKeep(error: Error): never {
-  throw new CannotSpool(error.message)
+  throw new SpoolError(error.message)
 }
 
 /** Bytes that come once, kept on disk while they are read for the first time. */
 export async function spool(incoming: AsyncIterable<Uint8Array>, folder: string): Promise<Rereadable> {
-  const file = await openNameless(folder)
+  const file = await openAnonymousFile(folder)
   let isWhole = false
   async function* firstReading(): AsyncGenerator<Uint8Array> {
     for await (const piece of incoming) {

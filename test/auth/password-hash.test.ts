@@ -1,6 +1,6 @@
 /** A hash carries what comparing it costs: one that costs too much is refused at import, and never compared. */
 import { describe, expect, spyOn, test } from 'bun:test'
-import { complaintAboutHash } from '../../src/auth/password-hash.ts'
+import { hashViolation } from '../../src/auth/password-hash.ts'
 import { hashPassword } from '../../src/auth/passwords.ts'
 import { onEachStore } from '../support/each-store.ts'
 import { Person } from '../support/person.ts'
@@ -21,7 +21,7 @@ const USUAL = [
   argon2('m=4096,t=3,p=1', 'argon2i'),
 ]
 
-const ABSURD: readonly (readonly [hash: string, complaint: string])[] = [
+const ABSURD: readonly (readonly [hash: string, violation: string])[] = [
   [argon2('m=3145728,t=6,p=1'), 'm=262144 KiB'],
   [argon2('m=262145,t=1,p=1'), 'm=262144 KiB'],
   [argon2('m=4294967295,t=1,p=1'), 'm=262144 KiB'],
@@ -53,24 +53,24 @@ const MALFORMED = [
 
 describe('a password hash', () => {
   test('of our own is comparable', async () => {
-    expect(complaintAboutHash(await hashPassword('swordfish', { lane: 'operator' }))).toBeUndefined()
+    expect(hashViolation(await hashPassword('swordfish', { lane: 'operator' }))).toBeUndefined()
   })
 
   test.each(USUAL)('that is usual is comparable: %s', hash => {
-    expect(complaintAboutHash(hash)).toBeUndefined()
+    expect(hashViolation(hash)).toBeUndefined()
   })
 
-  test.each(ABSURD)('that costs too much is not: %s', (hash, complaint) => {
-    expect(complaintAboutHash(hash)).toContain(complaint)
+  test.each(ABSURD)('that costs too much is not: %s', (hash, violation) => {
+    expect(hashViolation(hash)).toContain(violation)
   })
 
   test.each(MALFORMED)('of another form is not: %s', hash => {
-    expect(complaintAboutHash(hash)).toContain('$argon2id$v=19$')
+    expect(hashViolation(hash)).toContain('$argon2id$v=19$')
   })
 })
 
 onEachStore('a password hash with absurd parameters', {}, server => {
-  for (const [hash, complaint] of ABSURD) {
+  for (const [hash, violation] of ABSURD) {
     test(`400 is not imported: ${hash.slice(0, 40)}`, async () => {
       const id = '987650001'
       const line = JSON.stringify({ type: 'user', id, login: 'costly_hash', password_hash: hash })
@@ -79,7 +79,7 @@ onEachStore('a password hash with absurd parameters', {}, server => {
         const init = { method: 'POST', headers, body: `${line}\n` }
         const answer = await fetch(`${server().url}/control/import${query}`, init)
         const { message } = (await answer.json()) as { message: string }
-        expect([answer.status, message]).toEqual([400, expect.stringContaining(complaint)])
+        expect([answer.status, message]).toEqual([400, expect.stringContaining(violation)])
         expect(message).toContain('"password_hash"')
         expect(message).not.toContain(SALT)
       }
@@ -90,13 +90,13 @@ onEachStore('a password hash with absurd parameters', {}, server => {
     const login = `costly_${Math.floor(Math.random() * 1e9)}`
     const [{ id: user_id }] = await server().control('POST', '/users', { login, password: 'the right one' })
     const password_hash = argon2('m=1048576,t=1,p=1')
-    await server().strand.rooms.store.commands.changePassword({ user_id, password_hash, keep: '' })
+    await server().strand.services.store.commands.changePassword({ user_id, password_hash, keep: '' })
     const before = server().logLines.length
     const verify = spyOn(Bun.password, 'verify')
     const person = new Person(server())
     await person.browse('/login')
     const seen = await person.submit('/login', { login, password: 'the right one' })
-    const compared = verify.mock.calls.map(([, hash]) => complaintAboutHash(String(hash)))
+    const compared = verify.mock.calls.map(([, hash]) => hashViolation(String(hash)))
     verify.mockRestore()
     expect(seen.status).toBe(401)
     expect(compared).toEqual([undefined])

@@ -1,21 +1,21 @@
 /** The queue of password checks: who waits behind whom, who is refused, and that nothing runs for those who left. */
 import { describe, expect, test } from 'bun:test'
 import {
-  type Asker,
   PasswordQueue,
   PasswordsBusy,
   passwords,
+  type Requester,
   type Waiting,
 } from '../../src/auth/passwords.ts'
-import { Figures } from '../../src/kit/figures.ts'
+import { Metrics } from '../../src/kit/metrics.ts'
 
-const stranger = (address: string): Asker => ({ lane: 'stranger', address })
-const known = (account: string, browser = `browser of ${account}`): Asker => ({
+const stranger = (address: string): Requester => ({ lane: 'stranger', address })
+const known = (account: string, browser = `browser of ${account}`): Requester => ({
   lane: 'known',
   account,
   browser,
 })
-const OPERATOR: Asker = { lane: 'operator' }
+const OPERATOR: Requester = { lane: 'operator' }
 
 /** A queue whose checks end when the test says so. */
 class Bench {
@@ -24,15 +24,15 @@ class Bench {
   readonly begun: string[] = []
   readonly #open: (() => void)[] = []
 
-  constructor(patienceMilliseconds = 60_000) {
-    this.queue = new PasswordQueue({ patienceMilliseconds })
+  constructor(maxWaitMilliseconds = 60_000) {
+    this.queue = new PasswordQueue({ maxWaitMilliseconds })
   }
 
   /** What came of it: `done`, or why it was not begun. */
-  ask(name: string, asker: Asker, waiting?: Waiting): Promise<string> {
+  ask(name: string, requester: Requester, waiting?: Waiting): Promise<string> {
     return this.queue
       .inTurn(
-        asker,
+        requester,
         async () => {
           this.begun.push(name)
           await new Promise<void>(resolve => this.#open.push(resolve))
@@ -59,9 +59,9 @@ class Bench {
   }
 
   value(name: string, labels: Record<string, string> = {}): number | undefined {
-    const figures = new Figures()
-    this.queue.measure(figures)
-    const family = figures.families.find(each => each.name === `strand_password_hashing_${name}`)
+    const metrics = new Metrics()
+    this.queue.measure(metrics)
+    const family = metrics.families.find(each => each.name === `strand_password_hashing_${name}`)
     return family?.samples.find(each => Bun.deepEquals(each.labels, labels))?.value
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { StreamKeys } from '../../src/auth/stream-keys.ts'
-import { isWellMade, mintSecret } from '../../src/auth/tokens.ts'
+import { isWellFormed, mintSecret } from '../../src/auth/tokens.ts'
 import { KeyRing } from '../../src/kit/key-ring.ts'
 import { SecretBox } from '../../src/kit/secret-box.ts'
 
@@ -11,10 +11,10 @@ describe('tokens', () => {
     for (const kind of ['app', 'user', 'refresh', 'secret', 'operator'] as const) {
       const token = mintSecret(kind)
       expect(token).toMatch(/^s[a-z]{3}_[A-Za-z0-9]{38}$/)
-      expect(isWellMade(token)).toBe(true)
+      expect(isWellFormed(token)).toBe(true)
       for (let at = 0; at < token.length; at++) {
         const other = token[at] === 'x' ? 'y' : 'x'
-        expect(isWellMade(token.slice(0, at) + other + token.slice(at + 1))).toBe(false)
+        expect(isWellFormed(token.slice(0, at) + other + token.slice(at + 1))).toBe(false)
       }
     }
     expect(new Set(Array.from({ length: 1000 }, () => mintSecret('app'))).size).toBe(1000)

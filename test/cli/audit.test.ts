@@ -61,9 +61,9 @@ for (const engine of engines) {
       const { code, stdout, stderr } = await run(['verify'])
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
       expect(stdout).toMatch(/^The audit log is whole: 3 rows in 1 chain\.\noperator:3:[0-9a-f]{64}\n$/)
-      const told = await run(['verify', '--json'])
+      const result = await run(['verify', '--json'])
       const hash = stdout.slice(-65, -1)
-      expect(JSON.parse(told.stdout)).toEqual({ rows: 3, heads: [{ chain: 'operator', seq: 3, hash }] })
+      expect(JSON.parse(result.stdout)).toEqual({ rows: 3, heads: [{ chain: 'operator', seq: 3, hash }] })
     })
 
     test('verify holds rows against what was kept elsewhere', async () => {
@@ -71,7 +71,7 @@ for (const engine of engines) {
       for (const kept of [line, `${line}\n${line}\n`]) {
         expect(await run(['verify', '--expect', kept])).toMatchObject({ code: 0, stderr: '' })
       }
-      const wrong = (told: string) => `strand: the audit log is broken at row ${told}\n`
+      const wrong = (result: string) => `strand: the audit log is broken at row ${result}\n`
       const altered = line.replace(/.$/, last => (last === '0' ? '1' : '0'))
       expect(await run(['verify', '--expect', line, '--expect', altered])).toEqual({
         code: 1,
@@ -109,9 +109,9 @@ for (const engine of engines) {
         [2, ['list', '--first', '0']],
         [2, ['verify', '--nonsense']],
       ] as const) {
-        const told = await run(words)
-        expect({ code: told.code, stdout: told.stdout }).toEqual({ code, stdout: '' })
-        expect(told.stderr).toMatch(/^\S[^\n]+\n$/)
+        const result = await run(words)
+        expect({ code: result.code, stdout: result.stdout }).toEqual({ code, stdout: '' })
+        expect(result.stderr).toMatch(/^\S[^\n]+\n$/)
       }
     })
 
@@ -122,9 +122,9 @@ for (const engine of engines) {
       expect(stderr).toBe(
         'strand: the audit log is broken at row 2 of the chain "operator": its hash is not that of its contents\n',
       )
-      const told = await run(['verify', '--json'])
-      expect(told.code).toBe(1)
-      expect(JSON.parse(told.stdout)).toMatchObject({ flaw: { chain: 'operator', seq: 2 } })
+      const result = await run(['verify', '--json'])
+      expect(result.code).toBe(1)
+      expect(JSON.parse(result.stdout)).toMatchObject({ flaw: { chain: 'operator', seq: 2 } })
       await tamper(`delete from audit where seq = 2`)
       expect((await run(['verify'])).stderr).toContain('row 2 of the chain "operator": it is missing')
     })

@@ -12,12 +12,12 @@ const quoted = (text = '') => [...text.matchAll(/`([^`]+)`/g)].map(([, words = '
 
 test('the table of nouns and verbs is that of the program', () => {
   const rows = page.split('\n').filter(line => line.startsWith('| `'))
-  const told = rows.flatMap(row => {
+  const result = rows.flatMap(row => {
     const [, nouns, verbs] = row.split('|')
     return quoted(nouns).flatMap(noun => quoted(verbs).map(verb => `${noun} ${verb}`))
   })
   const known = placesUnder(createProgram())
     .filter(({ path, commands }) => (path.split(' ')[0] ?? '') in NOUNS && commands.length === 0)
     .map(({ path }) => path)
-  expect(told.toSorted()).toEqual(known.toSorted())
+  expect(result.toSorted()).toEqual(known.toSorted())
 })

@@ -11,7 +11,7 @@ const fish = process.env.TEST_FISH || undefined
 /** What a real bash offers behind these words, the last of which is being typed. */
 async function offeredByBash(...words: string[]): Promise<string[]> {
   const quoted = words.map(word => `'${word}'`).join(' ')
-  const said = await shell.say(
+  const said = await shell.output(
     `source <(strand completion bash); COMP_WORDS=(strand ${quoted}); COMP_CWORD=${words.length}; ` +
       // What complete was told is looked up, so that a script which does not register itself fails.
       `$(complete -p strand | sed 's/.*-F \\([^ ]*\\).*/\\1/'); printf '%s\\n' "\${COMPREPLY[@]}"`,
@@ -45,12 +45,12 @@ describe('bash', () => {
 })
 
 test.skipIf(zsh === undefined)('zsh loads its script and knows the verbs', async () => {
-  await shell.say(`strand completion zsh > _strand && ${zsh} -n _strand`)
+  await shell.output(`strand completion zsh > _strand && ${zsh} -n _strand`)
   // The function is called with a compadd of our own, which prints what it is given.
   const asked = `compdef() { :; }; compadd() { shift; print -l -- "$@"; }; source ./_strand
     words=(strand client create --kind ''); CURRENT=5; _strand; words=(strand org ''); CURRENT=3; _strand`
   shell.write('asked.zsh', asked)
-  expect((await shell.say(`${zsh} -f asked.zsh`)).trim().split('\n')).toEqual([
+  expect((await shell.output(`${zsh} -f asked.zsh`)).trim().split('\n')).toEqual([
     'confidential',
     'public',
     ...['create', 'set', 'list', 'show', 'delete', 'member', '--help'],
@@ -58,7 +58,7 @@ test.skipIf(zsh === undefined)('zsh loads its script and knows the verbs', async
 })
 
 test.skipIf(fish === undefined)('fish loads its script and completes', async () => {
-  await shell.say(`strand completion fish > strand.fish && ${fish} --no-execute strand.fish`)
+  await shell.output(`strand completion fish > strand.fish && ${fish} --no-execute strand.fish`)
   const offered = async (line: string) => {
     const { stdout, stderr } = await shell.run(`${fish} -N -c "source strand.fish; complete -C '${line}'"`)
     // What is said there is written into the line that a person types.
@@ -78,7 +78,7 @@ test.skipIf(fish === undefined)('fish loads its script and completes', async () 
 
 test('every script has every verb', async () => {
   for (const name of ['bash', 'zsh', 'fish']) {
-    const script = await shell.say(`strand completion ${name}`)
+    const script = await shell.output(`strand completion ${name}`)
     for (const words of ['user create', 'org member add', 'key rotate'])
       expect(script).toContain(`'${words}'`)
   }

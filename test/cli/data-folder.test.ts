@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
 import { openDataFolder } from '../../src/data-folder.ts'
-import { CannotStart } from '../../src/kit/cannot-start.ts'
+import { OperatorError } from '../../src/kit/operator-error.ts'
 import { openStoreWithKeys } from '../../src/open-store.ts'
 
 let folder: string
@@ -45,7 +45,7 @@ test('programs that start together agree on the secrets', async () => {
 test('a secret that was lost is not made anew in silence', () => {
   for (const name of ['operator-token', 'master-keys']) {
     writeFileSync(join(folder, name), '\n')
-    expect(open).toThrow(CannotStart)
+    expect(open).toThrow(OperatorError)
     rmSync(join(folder, name))
   }
 })

@@ -20,7 +20,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
       'doctor',
       'config',
       ...['list', 'add', 'promote', 'reseal', 'retire', 'drop-signing-keys'].map(verb => `key-ring ${verb}`),
-    ].map(words => [words, 'test/care/examples.test.ts']),
+    ].map(words => [words, 'test/maintenance/examples.test.ts']),
   ),
 }
 
@@ -49,7 +49,7 @@ beforeAll(async () => {
   shell.write('operator-token', `${world.operator_token}\n`)
   real.set('http://localhost:8080', world.base_url)
   real.set('/var/lib/strand', shell.data)
-  await shell.say(`strand migrate --data ${shell.data}`)
+  await shell.output(`strand migrate --data ${shell.data}`)
 })
 afterAll(async () => {
   await endAllProcesses()
@@ -115,7 +115,7 @@ describe('the examples of the other commands', () => {
       const needsPostgres = example.includes('postgres://')
       test.skipIf(needsPostgres && !engines.includes('postgres'))(example, async () => {
         const line = await onThisMachine(example)
-        if (words === 'migrate') return void (await shell.say(line))
+        if (words === 'migrate') return void (await shell.output(line))
         const strand = shell.start(line)
         await strand.until(
           ({ stdout, stderr }) => /Strand is serving|"base_url"/.test(stdout) || stderr.includes('"serving"'),

@@ -3,7 +3,7 @@ import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { WorkerPulse } from '../../src/cli/worker-pulse.ts'
+import { WorkerHeartbeat } from '../../src/cli/worker-heartbeat.ts'
 import { pauseAfter } from '../../src/cli/workers.ts'
 import { freePort } from '../support/postgres.ts'
 import { scrape } from '../support/scrape.ts'
@@ -144,26 +144,26 @@ describe.skipIf(!onLinux)('the first worker', () => {
 })
 
 describe('the pulse of a worker', () => {
-  const missed = (pulse: WorkerPulse, from: number, ticks: number) =>
-    Array.from({ length: ticks }, (_, n) => pulse.tick(from + n * 1000)).indexOf(true)
+  const missed = (heartbeat: WorkerHeartbeat, from: number, ticks: number) =>
+    Array.from({ length: ticks }, (_, n) => heartbeat.tick(from + n * 1000)).indexOf(true)
 
   test('is given up after fifteen ticks without an answer', () => {
-    expect(missed(new WorkerPulse(), 0, 40)).toBe(15)
+    expect(missed(new WorkerHeartbeat(), 0, 40)).toBe(15)
   })
 
   test('begins again with every answer', () => {
-    const pulse = new WorkerPulse()
-    expect(missed(pulse, 0, 15)).toBe(-1)
-    pulse.answered()
-    expect(missed(pulse, 15_000, 15)).toBe(-1)
+    const heartbeat = new WorkerHeartbeat()
+    expect(missed(heartbeat, 0, 15)).toBe(-1)
+    heartbeat.answered()
+    expect(missed(heartbeat, 15_000, 15)).toBe(-1)
   })
 
   test('is not counted over a gap in which the supervisor did not run, such as a suspended machine', () => {
-    const pulse = new WorkerPulse()
-    expect(missed(pulse, 0, 15)).toBe(-1)
-    expect(missed(pulse, 3_600_000, 15)).toBe(-1)
-    expect(pulse.tick(3_615_000)).toBe(false)
-    expect(pulse.tick(3_616_000)).toBe(true)
+    const heartbeat = new WorkerHeartbeat()
+    expect(missed(heartbeat, 0, 15)).toBe(-1)
+    expect(missed(heartbeat, 3_600_000, 15)).toBe(-1)
+    expect(heartbeat.tick(3_615_000)).toBe(false)
+    expect(heartbeat.tick(3_616_000)).toBe(true)
   })
 })
 

@@ -38,9 +38,9 @@ describe('strand healthcheck', () => {
     const server = Bun.serve({ port: 0, fetch: () => new Response('', { status: 503 }) })
     const { code, stderr } = await ask(['--url', `http://localhost:${server.port}/`])
     expect([code, stderr]).toEqual([1, `strand: http://localhost:${server.port}/healthz answered 503\n`])
-    const told = await ask(['--url', `http://localhost:${server.port}`, '--json'])
+    const result = await ask(['--url', `http://localhost:${server.port}`, '--json'])
     const url = `http://localhost:${server.port}/healthz`
-    expect([told.code, JSON.parse(told.stdout)]).toEqual([1, { url, ok: false, failure: 'answered 503' }])
+    expect([result.code, JSON.parse(result.stdout)]).toEqual([1, { url, ok: false, failure: 'answered 503' }])
     await server.stop(true)
   })
 

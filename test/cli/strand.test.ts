@@ -174,8 +174,8 @@ describe('strand migrate', () => {
     const { url } = await startServe(['--data', data])
     const again = await run(['migrate', '--data', data])
     expect(again.stdout).toMatch(/^The store is at schema \d+: nothing was to be done\.\n$/)
-    const told = JSON.parse((await run(['migrate', '--data', data, '--json'])).stdout)
-    expect(told).toEqual({ schema_version: expect.any(Number), steps: 0 })
+    const result = JSON.parse((await run(['migrate', '--data', data, '--json'])).stdout)
+    expect(result).toEqual({ schema_version: expect.any(Number), steps: 0 })
     expect((await call(`${url}/readyz`)).status).toBe(200)
   })
 
@@ -238,8 +238,8 @@ describe('strand user password', () => {
       status = (await call(`${world.oauth_url}/validate`, token)).status
     expect(status).toBe(401)
 
-    const told = await run(['user', 'password', login, '--generate', '--json', '--data', data])
-    expect(JSON.parse(told.stdout)).toEqual({
+    const result = await run(['user', 'password', login, '--generate', '--json', '--data', data])
+    expect(JSON.parse(result.stdout)).toEqual({
       user_id: world.users[0].id,
       password: expect.stringMatching(/^[A-Za-z0-9]{20}$/),
     })
@@ -342,7 +342,7 @@ describe('strand demo', () => {
   })
 
   test('the same seed makes the same ids and tokens, another seed others', async () => {
-    const told = async (seed: string) => {
+    const result = async (seed: string) => {
       const { strand, world } = await startDemo(['--seed', seed])
       const streams = await json(`${world.helix_url}/streams?first=100`)
       const drops = await json(`${world.helix_url}/entitlements/drops?first=100`, world.client.app_token)
@@ -359,7 +359,7 @@ describe('strand demo', () => {
         key: key.data,
       }
     }
-    const [first, again, other] = await Promise.all([told('5'), told('5'), told('6')])
+    const [first, again, other] = await Promise.all([result('5'), result('5'), result('6')])
     expect(again).toEqual(first)
     for (const name of [
       'operator_token',
@@ -395,8 +395,8 @@ describe('strand demo', () => {
     expect(await first.strand.end('SIGTERM')).toBe(0)
 
     const second = await startDemo(['--data', data])
-    const { base_url: _a, helix_url: url, oauth_url: _b, control_url: _c, ...told } = second.world
-    expect(first.world).toMatchObject(told)
+    const { base_url: _a, helix_url: url, oauth_url: _b, control_url: _c, ...result } = second.world
+    expect(first.world).toMatchObject(result)
     const after = await json(`${url}/entitlements/drops?id=${id}`, client.app_token)
     expect(after.data).toMatchObject([{ id, fulfillment_status: 'FULFILLED' }])
     const markers = await json(

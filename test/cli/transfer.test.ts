@@ -79,8 +79,8 @@ test('what is imported is exported, by standard streams and by files that only t
   expect(await strand(toFile)).toEqual({ code: 0, stdout: `${at('one.ndjson')}: 35 lines\n`, stderr: '' })
   const unasked = await strand(toFile)
   expect([unasked.code, unasked.stderr]).toEqual([2, expect.stringContaining('Say --yes to do it.')])
-  const told = await strand([...toFile, '--yes', '--json'])
-  expect(JSON.parse(told.stdout)).toEqual({ file: at('one.ndjson'), lines: 35 })
+  const result = await strand([...toFile, '--yes', '--json'])
+  expect(JSON.parse(result.stdout)).toEqual({ file: at('one.ndjson'), lines: 35 })
   expect(readFileSync(at('one.ndjson'), 'utf8')).toBe(shown.stdout)
   expect(statSync(at('one.ndjson')).mode & 0o777).toBe(0o600)
 
@@ -143,8 +143,8 @@ test('a line that is wrong is told with file and number, and nothing is changed'
   expect(going.stderr).toContain('line 3: the field "id" was malformed')
   expect(going.stderr).toEndWith('strand: 1 line was left out; each is told above\n')
   expect((await strand(['export', '--data', at('wrong')])).stdout).toContain('"Kelp"')
-  const told = await strand(['import', at('wrong.ndjson'), '--data', at('wrong'), '--continue', '--json'])
-  expect(JSON.parse(told.stdout)).toMatchObject({
+  const result = await strand(['import', at('wrong.ndjson'), '--data', at('wrong'), '--continue', '--json'])
+  expect(JSON.parse(result.stdout)).toMatchObject({
     skipped: 1,
     skipped_lines: [{ line: 3, message: expect.stringContaining('the field "id" was malformed') }],
   })

@@ -21,7 +21,7 @@ for (const engine of engines) {
         STRAND_DATA: place.folder,
         ...(place.databaseUrl && { DATABASE_URL: place.databaseUrl }),
       })
-      await shell.say('strand migrate')
+      await shell.output('strand migrate')
     })
     afterAll(async () => {
       await endAllProcesses()
@@ -30,7 +30,7 @@ for (const engine of engines) {
     })
 
     test('one thing is shown a field a line, and as the answer itself with --json', async () => {
-      const shown = await shell.say(
+      const shown = await shell.output(
         'strand user set 4711 --login Lunar_Otter --created-at 2026-02-01T09:30:00Z',
       )
       expect(shown).toBe(
@@ -50,7 +50,7 @@ for (const engine of engines) {
         'games.sh',
         Array.from({ length: 7 }, (_, n) => `strand game set ${100 + n} --name Game_${n}`).join('\n'),
       )
-      await shell.say('bash -e games.sh')
+      await shell.output('bash -e games.sh')
       const page = await shell.run('strand game list --first 3')
       expect(page.stdout.split('\n')).toEqual([
         'ID   NAME    ORGANIZATION ID',
@@ -63,19 +63,19 @@ for (const engine of engines) {
       expect((await shell.ask(`strand game list --first 3 --after ${cursor}`)).map(game => game.id)).toEqual([
         ...['103', '104', '105'],
       ])
-      const whole = JSON.parse(await shell.say('strand game list --first 2 --all --json'))
+      const whole = JSON.parse(await shell.output('strand game list --first 2 --all --json'))
       expect(whole.data).toHaveLength(7)
       expect(whole.pagination).toEqual({})
-      expect((await shell.say('strand game list --first 2 --all')).split('\n')).toHaveLength(9)
+      expect((await shell.output('strand game list --first 2 --all')).split('\n')).toHaveLength(9)
       const none = await shell.run('strand benefit list --all --json')
       expect([none.code, JSON.parse(none.stdout)]).toEqual([0, { data: [], pagination: {} }])
     })
 
     test('the audit log tells the command line from the holder of the token', async () => {
-      await shell.say('strand user set 5000 --login told_apart')
+      await shell.output('strand user set 5000 --login told_apart')
       const rows = await shell.ask('strand audit list --subject user/5000')
       expect(rows).toEqual([expect.objectContaining({ actor: 'strand', operation: 'PutUser' })])
-      await shell.say('strand user delete 5000 --yes')
+      await shell.output('strand user delete 5000 --yes')
     })
 
     test('a reader that has read enough is no failure', async () => {
@@ -84,8 +84,8 @@ for (const engine of engines) {
     })
 
     test('a user is named by id or login, wherever one is expected', async () => {
-      await shell.say('strand user set 4712 --login brave_newt && strand user set 4713 --login 4711')
-      await shell.say('strand follow add brave_newt 4711 && strand editor add LUNAR_OTTER brave_newt')
+      await shell.output('strand user set 4712 --login brave_newt && strand user set 4713 --login 4711')
+      await shell.output('strand follow add brave_newt 4711 && strand editor add LUNAR_OTTER brave_newt')
       expect((await shell.ask('strand user show @4711'))[0].id).toBe('4713')
       expect((await shell.ask('strand user show 4711'))[0].id).toBe('4711')
       for (const nobody of ['nobody', '@', '""']) {
@@ -109,8 +109,8 @@ for (const engine of engines) {
     })
 
     test('what would steer a terminal is shown, not sent', async () => {
-      await shell.say(`strand channel edit 4711 --title $'\\e[31mred\\e]0;title\\a'`)
-      const shown = await shell.say('strand channel show 4711')
+      await shell.output(`strand channel edit 4711 --title $'\\e[31mred\\e]0;title\\a'`)
+      const shown = await shell.output('strand channel show 4711')
       expect(shown).toContain('title        \\u{1b}[31mred\\u{1b}]0;title\\u{7}')
       expect((await shell.ask('strand channel show 4711'))[0].title).toBe('\x1b[31mred\x1b]0;title\x07')
     })
@@ -129,14 +129,14 @@ for (const engine of engines) {
       const port = await freePort()
       const url = `http://localhost:${port}`
       const server = await shell.start(`strand serve --listen localhost:${port}`).serving()
-      await shell.say('strand stream start lunar_otter --viewer-count 9')
+      await shell.output('strand stream start lunar_otter --viewer-count 9')
       const live = () =>
         fetch(`${url}/helix/streams`).then(answer => answer.json() as Promise<{ data: object[] }>)
       for (let seen = await live(); seen.data.length !== 1; seen = await live()) await Bun.sleep(20)
       expect((await live()).data).toMatchObject([{ user_id: '4711', viewer_count: 9 }])
       expect(await shell.ask('strand stream top --user brave_newt')).toEqual([])
       expect(await shell.ask('strand stream top --user brave_newt --user lunar_otter')).toHaveLength(1)
-      await shell.say('strand stream end lunar_otter')
+      await shell.output('strand stream end lunar_otter')
       for (let seen = await live(); seen.data.length !== 0; seen = await live()) await Bun.sleep(20)
       expect(await server.end('SIGTERM')).toBe(0)
     })
@@ -181,7 +181,7 @@ onEachStore('on a server, by --url', { streams: 3 }, server => {
   })
 
   test('verbs of the demo work there, and a planned failure is ridden out', async () => {
-    await shell.say(
+    await shell.output(
       `strand fault plan --operation ListUsers --outcome unavailable --times 1 ${at()} --token-file token`,
     )
     expect(await shell.ask(`strand user list ${at()} --token-file token`)).toHaveLength(20)
@@ -191,7 +191,7 @@ onEachStore('on a server, by --url', { streams: 3 }, server => {
 
   test('a password is set there, by id or login', async () => {
     const line = `strand user password ${server().world.viewer.id} --generate ${at()} --token-file token`
-    const password = (await shell.say(line)).trim()
+    const password = (await shell.output(line)).trim()
     server().canaries.add(password)
     expect(password).toMatch(/^[A-Za-z0-9]{20}$/)
     const missing = await shell.run(`strand user password 1 --generate ${at()} --token-file token`)
@@ -230,10 +230,10 @@ describe('what is refused, in one sentence, with nothing changed', () => {
     shell.write('misspelt.json', '{"grantz": []}')
     shell.write('short-token', 'short\n')
     shell.write('grants.json', '{"grants": [{"user_id": "1"}]}')
-    await shell.say(
+    await shell.output(
       'strand migrate && strand user set 4711 --login lunar_otter && strand game set 33214 --name Tidefall',
     )
-    await shell.say('strand migrate --data damaged')
+    await shell.output('strand migrate --data damaged')
     overwrite(join(shell.folder, 'damaged', 'strand.db'), 'feed_head')
   })
   afterAll(() => shell.remove())

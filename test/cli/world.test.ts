@@ -33,7 +33,7 @@ async function makeAll(lines: readonly string[]): Promise<void> {
 
 /** Some seventy processes, one after the other or a few at once: on a busy machine that takes its time. */
 test('the demo world, by command-line calls alone', async () => {
-  await shell.say('strand migrate')
+  await shell.output('strand migrate')
   const [reef, north] = [
     await make('org create "Reef Interactive"'),
     await make('org create "Northlight Games"'),

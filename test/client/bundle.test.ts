@@ -37,8 +37,8 @@ test('bundled for Node, it lists what is live there', async () => {
     const missing = await client.control.getUser({ user_id: '1' }).catch(error => error instanceof StrandError && error.status)
     process.stdout.write(JSON.stringify([count, missing]))`
   const node = Bun.spawn(['node', '--input-type=module', '-e', program], { stdout: 'pipe', stderr: 'pipe' })
-  const [said, complained] = await Promise.all([node.stdout.text(), node.stderr.text()])
-  expect([said, complained]).toEqual(['[3,404]', ''])
+  const [said, rejected] = await Promise.all([node.stdout.text(), node.stderr.text()])
+  expect([said, rejected]).toEqual(['[3,404]', ''])
 })
 
 test('bundled for a browser, it is small and asks for nothing that a browser lacks', async () => {

@@ -48,17 +48,17 @@ onEachStore('the typed client', { streams: 12 }, server => {
   })
 
   test('names the server that cannot be reached, and a base URL that may be wrong', async () => {
-    const told = async (baseUrl: string) => {
+    const result = async (baseUrl: string) => {
       const { message } = await client({ baseUrl, retries: 0 })
         .control.listUsers()
         .catch(error => error)
       expect(message).not.toContain(server().world.operator_token)
       return message
     }
-    expect(await told('http://somebody:secret@localhost:1/')).toBe(
+    expect(await result('http://somebody:secret@localhost:1/')).toBe(
       'ListUsers got no answer: http://localhost:1 cannot be reached (ECONNREFUSED)',
     )
-    expect(await told(`${server().url}/foo/`)).toBe(
+    expect(await result(`${server().url}/foo/`)).toBe(
       `There is no such operation at this path with this method. Is ${server().url}/foo/ the right base URL?`,
     )
     const slow = client({ fetch: () => Promise.reject(new Error('cut off')), retries: 0 }).helix.getStreams()

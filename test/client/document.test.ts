@@ -48,8 +48,8 @@ for (const [number, text] of examples.entries()) {
       stdout: 'pipe',
       stderr: 'pipe',
     })
-    const [said, complained] = await Promise.all([run.stdout.text(), run.stderr.text()])
-    expect([await run.exited, complained]).toEqual([0, ''])
+    const [said, rejected] = await Promise.all([run.stdout.text(), run.stderr.text()])
+    expect([await run.exited, rejected]).toEqual([0, ''])
     expect(said.trim()).not.toBe('')
   })
 }

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { MetricsExchange } from '../../src/cli/worker-metrics.ts'
-import { exposition } from '../../src/kit/figures.ts'
 import { createLog } from '../../src/kit/log.ts'
+import { exposition } from '../../src/kit/metrics.ts'
 import { askPromtool, promtool, scrape } from '../support/scrape.ts'
 import { engines, startTestServer } from '../support/server.ts'
 
@@ -38,7 +38,7 @@ const page = readFileSync('docs/monitoring.md', 'utf8')
 const namesIn = (text: string) => text.match(/\b(?:strand|process)_[a-z_]+\b/g) ?? []
 
 /** What the supervisor of several workers adds. */
-async function figuresOfSupervisor(): Promise<string> {
+async function metricsOfSupervisor(): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   const exchange = new MetricsExchange(
     () => new Map(),
@@ -47,7 +47,7 @@ async function figuresOfSupervisor(): Promise<string> {
   const send = (message: object) => {
     if ('families' in message) resolve(exposition(message.families as Parameters<typeof exposition>[0]))
   }
-  exchange.hear({ metrics: 'wanted', scrape: 1 }, { send })
+  exchange.receive({ metrics: 'wanted', scrape: 1 }, { send })
   return promise
 }
 
@@ -66,7 +66,7 @@ describe.skipIf(engines.length < 2)('figures that are spoken of', () => {
       text += (await scrape(server.url)).text
       await server.stop()
     }
-    text += await figuresOfSupervisor()
+    text += await metricsOfSupervisor()
     families = [...new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name))]
     names = new Set([...families, ...[...text.matchAll(/^([a-z_]+)[{ ]/gm)].map(([, name = '']) => name)])
   })
@@ -86,8 +86,8 @@ describe.skipIf(engines.length < 2)('figures that are spoken of', () => {
 
   test('by the page: all of them, and no other', () => {
     const [, table = ''] = page.split('## What is there')
-    const [told = ''] = table.split('## The alerts')
-    const listed = [...told.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = '']) => namesIn(cell))
+    const [result = ''] = table.split('## The alerts')
+    const listed = [...result.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = '']) => namesIn(cell))
     expect(listed.toSorted()).toEqual(families.toSorted())
     expect(namesIn(page).filter(name => !names.has(name))).toEqual([])
   })

@@ -1,9 +1,9 @@
 /** Through PgBouncer in transaction mode, when told so: every transaction may meet another connection. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { migrations } from '../../src/store/sql/migrations/index.ts'
-import { openPostgresEngine } from '../../src/store/sql/postgres.ts'
-import { migratePostgres } from '../../src/store/sql/postgres-migrate.ts'
+import { migrations } from '../../src/store/engines/migrations/index.ts'
+import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
+import { migratePostgres } from '../../src/store/engines/postgres-migrate.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { nextMigration } from '../support/next-migration.ts'
 import { startPgBouncer } from '../support/pgbouncer.ts'

@@ -1,12 +1,12 @@
 /** A program that reads for long keeps the write-ahead log from being folded into the file; afterwards it is cut back. */
 import { expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
-import { openSqliteEngine } from '../../src/store/sql/sqlite.ts'
-import { LARGEST_LOG_BYTES } from '../../src/store/sql/sqlite-connection.ts'
+import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
+import { MAX_LOG_BYTES } from '../../src/store/engines/sqlite-connection.ts'
 import { createStorePlace } from '../support/server.ts'
 
 const VALUE = 'x'.repeat(4_000_000)
-const ENOUGH = LARGEST_LOG_BYTES + 30_000_000
+const ENOUGH = MAX_LOG_BYTES + 30_000_000
 
 test('the log is cut back when another process no longer reads an old state, without a write', async () => {
   const place = await createStorePlace('sqlite')
@@ -31,7 +31,7 @@ test('the log is cut back when another process no longer reads an old state, wit
     for (let n = 1; logBytes() < ENOUGH; n++) await note(n)
     reader.stdin.end()
     expect(await reader.exited).toBe(0)
-    for (const end = performance.now() + 20_000; logBytes() > LARGEST_LOG_BYTES; await Bun.sleep(20)) {
+    for (const end = performance.now() + 20_000; logBytes() > MAX_LOG_BYTES; await Bun.sleep(20)) {
       if (performance.now() > end) throw new Error(`the log still has ${logBytes()} bytes`)
     }
   } finally {

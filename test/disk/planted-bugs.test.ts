@@ -43,8 +43,8 @@ describe('planted bugs on a failing disk', () => {
     test.skipIf(needsDisk && !canFailDisk)(
       `caught: ${bug}`,
       async () => {
-        const complaints = await withBug(bug, program => onTrial(by, { program }))
-        expect(complaints.join('\n')).toMatch(says)
+        const violations = await withBug(bug, program => onTrial(by, { program }))
+        expect(violations.join('\n')).toMatch(says)
       },
       TEST_MILLISECONDS,
     )

@@ -1,16 +1,19 @@
 import { expect, test } from 'bun:test'
-import { Letterhead } from '../../src/http/headers.ts'
+import { ResponseHeaders } from '../../src/http/response-headers.ts'
 
 const RATES = ['Ratelimit-Limit', 'Ratelimit-Remaining', 'Ratelimit-Reset']
 const allowance = (remaining: number, reset: number) => ({ allowed: true, limit: 800, remaining, reset })
 const rates = (response: Response) => RATES.map(name => response.headers.get(name))
 
 test('a letterhead is filled in for each answer, and an answer keeps what it was given', async () => {
-  const letterhead = new Letterhead({ 'Content-Type': 'application/json', Vary: 'Authorization' })
-  const first = letterhead.respond(200, '1', { requestId: 'a', allowance: allowance(7, 100) })
-  const second = letterhead.respond(404, '2', { requestId: 'b', allowance: allowance(6, 101) })
-  const third = letterhead.respond(204, null, { requestId: 'c', allowance: undefined })
-  const fourth = letterhead.respond(200, new Blob(['4']), { requestId: 'd', allowance: allowance(6, 101) })
+  const responseHeaders = new ResponseHeaders({ 'Content-Type': 'application/json', Vary: 'Authorization' })
+  const first = responseHeaders.respond(200, '1', { requestId: 'a', allowance: allowance(7, 100) })
+  const second = responseHeaders.respond(404, '2', { requestId: 'b', allowance: allowance(6, 101) })
+  const third = responseHeaders.respond(204, null, { requestId: 'c', allowance: undefined })
+  const fourth = responseHeaders.respond(200, new Blob(['4']), {
+    requestId: 'd',
+    allowance: allowance(6, 101),
+  })
   expect([first, second, third, fourth].map(each => each.status)).toEqual([200, 404, 204, 200])
   expect([first, second, third, fourth].map(each => each.headers.get('X-Request-Id'))).toEqual([
     'a',
@@ -32,9 +35,9 @@ test('a letterhead is filled in for each answer, and an answer keeps what it was
 })
 
 test('what is added to one answer is on no other', () => {
-  const letterhead = new Letterhead({ 'Cache-Control': 'no-store' })
-  const refused = letterhead.respond(503, '', { requestId: 'a', allowance: undefined })
+  const responseHeaders = new ResponseHeaders({ 'Cache-Control': 'no-store' })
+  const refused = responseHeaders.respond(503, '', { requestId: 'a', allowance: undefined })
   refused.headers.set('Retry-After', '1')
-  const next = letterhead.respond(200, '', { requestId: 'b', allowance: undefined })
+  const next = responseHeaders.respond(200, '', { requestId: 'b', allowance: undefined })
   expect(next.headers.has('Retry-After')).toBe(false)
 })

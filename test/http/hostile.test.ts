@@ -488,8 +488,8 @@ for (const engine of engines) {
           }
           expect([host, (await withHost(host, '/login'))?.status]).toEqual([host, 200])
         }
-        const complaints = server.logLines.slice(before).filter(line => line.includes('"level":"error"'))
-        expect(complaints).toEqual([])
+        const violations = server.logLines.slice(before).filter(line => line.includes('"level":"error"'))
+        expect(violations).toEqual([])
       })
 
       test('200 odd Accept headers, and Content-Type on GET', async () => {

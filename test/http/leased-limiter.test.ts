@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { LOGIN_LIMITS, SharedAttempts } from '../../src/auth/attempts.ts'
 import { LeasedLimiter } from '../../src/http/leased-limiter.ts'
 import type { Allowance } from '../../src/http/rate-limit.ts'
-import { exposition, Figures } from '../../src/kit/figures.ts'
+import { exposition, Metrics } from '../../src/kit/metrics.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
 import { openTestStore } from '../support/stores.ts'
@@ -85,9 +85,9 @@ for (const engine of engines) {
       for (let n = 0; n < 20; n++) {
         expect(limiter.take(app('one of them'), nowhere)).toMatchObject({ allowed: true, remaining: 799 - n })
       }
-      const figures = new Figures()
-      limiter.measure(figures)
-      expect(exposition(figures.families)).toContain('strand_rate_limit_leases_total{outcome="failed"} 0')
+      const metrics = new Metrics()
+      limiter.measure(metrics)
+      expect(exposition(metrics.families)).toContain('strand_rate_limit_leases_total{outcome="failed"} 0')
     })
 
     test('a caller who goes on to fresh processes gets the documented share on top, and pays it back', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { operations } from '../../src/contract/index.ts'
-import { byWorker, exposition, Figures } from '../../src/kit/figures.ts'
 import { Histogram } from '../../src/kit/histogram.ts'
+import { byWorker, exposition, Metrics } from '../../src/kit/metrics.ts'
 import { onEachStore } from '../support/each-store.ts'
 import { askPromtool, promtool, type Scrape, scrape } from '../support/scrape.ts'
 import type { TestServer } from '../support/server.ts'
@@ -87,7 +87,7 @@ onEachStore('metrics', {}, server => {
     const { url, engine, strand } = server()
     const { series, kinds } = await scrape(url)
     const value = (name: string) => series.get(name) ?? Number.NaN
-    expect(value('strand_directory_streams')).toBe(strand.rooms.directory.size)
+    expect(value('strand_directory_streams')).toBe(strand.services.directory.size)
     expect(value('strand_directory_viewers')).toBeGreaterThan(0)
     expect(value('strand_feed_stale_seconds')).toBeLessThan(5)
     expect(value('strand_feed_reloads_total')).toBe(1)
@@ -128,8 +128,8 @@ onEachStore('metrics', {}, server => {
       expect(after.text).not.toContain(login)
     }
     const known = new Set([...operations.map(({ id }) => id), 'page', 'other', 'unknown'])
-    const told = [...after.text.matchAll(/operation="([^"]*)"/g)].map(([, name = '']) => name)
-    expect(told.filter(name => !known.has(name))).toEqual([])
+    const result = [...after.text.matchAll(/operation="([^"]*)"/g)].map(([, name = '']) => name)
+    expect(result.filter(name => !known.has(name))).toEqual([])
   })
 
   test.skipIf(promtool === undefined)('Prometheus reads it without a complaint', async () => {
@@ -158,12 +158,12 @@ onEachStore('refusals', { config: { rateLimits: { app: 5, user: 5, anonymous: 5 
 
 describe('the text', () => {
   test('is that of Prometheus, with values escaped', () => {
-    const figures = new Figures()
-    figures.counter('a_total', 'A.', [[{ x: 'quote " slash \\ line \n' }, 2]])
+    const metrics = new Metrics()
+    metrics.counter('a_total', 'A.', [[{ x: 'quote " slash \\ line \n' }, 2]])
     const sizes = new Histogram([1, 2.5])
     for (const size of [0.5, 1, 2, 9]) sizes.note(size)
-    figures.histogram('b', 'B.', sizes)
-    expect(exposition(figures.families)).toBe(`# HELP a_total A.
+    metrics.histogram('b', 'B.', sizes)
+    expect(exposition(metrics.families)).toBe(`# HELP a_total A.
 # TYPE a_total counter
 a_total{x="quote \\" slash \\\\ line \\n"} 2
 # HELP b B.
@@ -178,14 +178,16 @@ b_count 4
 
   test('of several workers has each family once', () => {
     const of = (value: number) => {
-      const figures = new Figures()
-      figures.gauge('a', 'A.', value)
-      return figures.families
+      const metrics = new Metrics()
+      metrics.gauge('a', 'A.', value)
+      return metrics.families
     }
-    const told = new Map([
+    const result = new Map([
       ['0', of(1)],
       ['1', of(2)],
     ])
-    expect(exposition(byWorker(told))).toBe('# HELP a A.\n# TYPE a gauge\na{worker="0"} 1\na{worker="1"} 2\n')
+    expect(exposition(byWorker(result))).toBe(
+      '# HELP a A.\n# TYPE a gauge\na{worker="0"} 1\na{worker="1"} 2\n',
+    )
   })
 })

@@ -7,12 +7,12 @@ import { operations } from '../../src/contract/index.ts'
 import { familyOf, type Operation, queryParametersOf } from '../../src/contract/operation.ts'
 import { onEachStore } from '../support/each-store.ts'
 import {
-  complaintsIn,
   LONG_TEXT,
   ODD_HEADER_VALUES,
   ODD_HEADERS,
   ODD_TEXTS,
   type OddText,
+  violationsIn,
 } from '../support/odd-text.ts'
 import type { TestServer } from '../support/server.ts'
 import { raw } from '../support/wire.ts'
@@ -148,7 +148,7 @@ onEachStore('odd text in operations', { config: { oauthRates: UNLIMITED } }, ser
         }
       }
       if (operation.id === 'PlanFault') await server().control('DELETE', '/faults')
-      expect(complaintsIn(server().logLines.slice(before))).toEqual([])
+      expect(violationsIn(server().logLines.slice(before))).toEqual([])
     }, 180_000)
 
     test(`4xx or better with odd headers: ${operation.id}`, async () => {
@@ -162,7 +162,7 @@ onEachStore('odd text in operations', { config: { oauthRates: UNLIMITED } }, ser
           expect([header, value, (answer?.status ?? 400) < 500]).toEqual([header, value, true])
         }
       }
-      expect(complaintsIn(server().logLines.slice(before))).toEqual([])
+      expect(violationsIn(server().logLines.slice(before))).toEqual([])
     })
   }
 })

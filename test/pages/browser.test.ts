@@ -24,7 +24,7 @@ describe.skipIf(executablePath === undefined)('in a real browser', () => {
   let application: ReturnType<typeof Bun.serve>
   let callback: string
   const cameBack: URL[] = []
-  const complaints: string[] = []
+  const violations: string[] = []
 
   beforeAll(async () => {
     server = await startTestServer('sqlite', { config: { listen: { host: 'localhost', port: 0 } } })
@@ -56,14 +56,14 @@ describe.skipIf(executablePath === undefined)('in a real browser', () => {
     page.on('console', message => {
       // That a form was refused with 4xx, or a frame, is told as an error too, and is meant.
       const { type, text } = { type: message.type(), text: message.text() }
-      if (type === 'error' && !/status of 4\d\d|frame-ancestors/.test(text)) complaints.push(text)
+      if (type === 'error' && !/status of 4\d\d|frame-ancestors/.test(text)) violations.push(text)
     })
-    page.on('pageerror', error => complaints.push(String(error)))
+    page.on('pageerror', error => violations.push(String(error)))
     page.on('request', request => {
       const { protocol, hostname, port } = new URL(request.url())
       const known = [new URL(server.url).port, String(application.port)]
       if (protocol !== 'data:' && (hostname !== 'localhost' || !known.includes(port)))
-        complaints.push(`asked ${request.url()}`)
+        violations.push(`asked ${request.url()}`)
     })
   }
 
@@ -264,6 +264,6 @@ describe.skipIf(executablePath === undefined)('in a real browser', () => {
   })
 
   test('nothing complained, and nobody else was asked', () => {
-    expect(complaints).toEqual([])
+    expect(violations).toEqual([])
   })
 })

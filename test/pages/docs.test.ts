@@ -102,15 +102,15 @@ describe('/docs', () => {
   describe.skipIf(executablePath === undefined)('in a real browser', () => {
     let browser: Browser
     let page: Page
-    const complaints: string[] = []
+    const violations: string[] = []
     beforeAll(async () => {
       browser = await chromium.launch({ ...(executablePath && { executablePath }), args: ['--no-sandbox'] })
       page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
-      page.on('console', message => complaints.push(message.text()))
-      page.on('pageerror', error => complaints.push(String(error)))
+      page.on('console', message => violations.push(message.text()))
+      page.on('pageerror', error => violations.push(String(error)))
       page.on('request', request => {
         if (!request.url().startsWith(server.url) && !request.url().startsWith('data:'))
-          complaints.push(`asked ${request.url()}`)
+          violations.push(`asked ${request.url()}`)
       })
     })
     afterAll(() => browser.close())
@@ -143,8 +143,8 @@ describe('/docs', () => {
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
           const { violations } = await page.evaluate<axe.AxeResults>('axe.run(document)')
-          const told = violations.map(each => [each.id, each.nodes[0]?.html])
-          expect([width, colorScheme, ...told]).toEqual([width, colorScheme])
+          const result = violations.map(each => [each.id, each.nodes[0]?.html])
+          expect([width, colorScheme, ...result]).toEqual([width, colorScheme])
         }
       }
     }, 180_000)
@@ -180,7 +180,7 @@ describe('/docs', () => {
     })
 
     test('nothing complained, and nobody else was asked', () => {
-      expect(complaints).toEqual([])
+      expect(violations).toEqual([])
     })
   })
 })

@@ -8,7 +8,7 @@ import { type Issue, issueAppToken, issueUserToken } from '../../src/auth/tokens
 import { operations } from '../../src/contract/index.ts'
 import { familyOf } from '../../src/contract/operation.ts'
 import { readNetworks } from '../../src/http/client-address.ts'
-import { risingUuid, uuid } from '../../src/kit/id.ts'
+import { uuid, uuidV7 } from '../../src/kit/id.ts'
 import { PAGES } from '../../src/pages/pages.ts'
 import { CAPS } from '../../src/store/commands/caps.ts'
 import { type Sql, sql, verbatim } from '../../src/store/sql/tag.ts'
@@ -34,7 +34,7 @@ type Row = Readonly<Record<string, string | number | null>>
 const MORE = 5
 
 async function rowsOf(server: TestServer, query: Sql): Promise<Row[]> {
-  return server.strand.rooms.store.snapshot(async db => await db.all<Row>(query))
+  return server.strand.services.store.snapshot(async db => await db.all<Row>(query))
 }
 async function countOf(server: TestServer, table: string, where: Sql): Promise<number> {
   const [row] = await rowsOf(server, sql`select count(*) as n from ${verbatim(table)} where ${where}`)
@@ -61,7 +61,7 @@ function grantsOf(client_id: string, user_id: string, count: number) {
 async function putThere(server: TestServer, issues: readonly Issue[]): Promise<void> {
   const tokens = issues.flatMap(({ rows }) => rows)
   for (let from = 0; from < tokens.length; from += 100)
-    await server.strand.rooms.store.commands.issueTokens({ tokens: tokens.slice(from, from + 100) })
+    await server.strand.services.store.commands.issueTokens({ tokens: tokens.slice(from, from + 100) })
 }
 
 const ofGrants = (client: TestApplication) => sql`client_id = ${client.id} and kind <> 'app'`
@@ -141,7 +141,7 @@ const refreshesOf =
   async server => {
     const client = await register(server, { kind })
     const [issue] = grantsOf(client.id, server.world.viewer.id, 1)
-    await server.strand.rooms.store.commands.issueTokens({ tokens: issue?.rows ?? [] })
+    await server.strand.services.store.commands.issueTokens({ tokens: issue?.rows ?? [] })
     let refresh_token = issue?.answer.refresh_token
     const given: string[] = []
     for (let n = 0; n < CAPS.accessTokensOfGrant + MORE; n++) {
@@ -196,7 +196,7 @@ const codesOf =
     const link = authorizeLink(client.id, asks ? { force_verify: 'true' } : {})
     const { id } = server.world.broadcaster
     for (let n = 0; n < CAPS.codesOfUserAndClient; n++) {
-      await server.strand.rooms.store.commands.grantCode({
+      await server.strand.services.store.commands.grantCode({
         code: {
           hash: uuid(),
           client_id: client.id,
@@ -204,7 +204,7 @@ const codesOf =
           redirect_uri: 'http://localhost:3000/callback',
           challenge: null,
           scopes: ['user:read:follows', 'chat:read'],
-          family: risingUuid(),
+          family: uuidV7(),
           expires_at: '2026-01-01T00:00:00.000Z',
         },
         now: '2026-01-01T00:00:00.000Z',
@@ -246,7 +246,7 @@ const scopesOfConnection: Hammering = async server => {
 const sessions: Hammering = async server => {
   const { id, login } = server.world.users[1] ?? { id: '', login: '' }
   for (let n = 0; n < CAPS.sessionsOfUser; n++) {
-    await server.strand.rooms.store.commands.startSession({
+    await server.strand.services.store.commands.startSession({
       session: {
         hash: uuid(),
         id: uuid(),

@@ -161,14 +161,14 @@ describe.each(engines)('two hundred addresses flood the log-in page on %s', engi
     const flood = await attack(served)
     const { known, strangers, perCheck } = await during(flood, served, owner, newcomers).finally(flood.stop)
 
-    const figures = [
+    const metrics = [
       `${engine}: log-in alone ${alone.milliseconds} ms`,
       `in the flood: one check ${Math.round(perCheck)} ms`,
       `known browser ${known.join(', ')} ms`,
       `strangers, one after the other, ${strangers.join(', ')} attempts`,
       `answers to attackers ${JSON.stringify(Object.fromEntries(flood.answers))}`,
     ]
-    process.stdout.write(`${figures.join('; ')}\n`)
+    process.stdout.write(`${metrics.join('; ')}\n`)
     // Behind two that run and one of a stranger, with room for a machine that has other things to do.
     expect(Math.min(...known)).toBeLessThan(Math.max(2000, 4 * perCheck))
     expect(Math.max(...known)).toBeLessThan(Math.max(4000, 12 * perCheck))

@@ -9,12 +9,12 @@ import { Unavailable } from '../../src/store/errors.ts'
 import { allow, authorizeLink, CALLBACK, loggedIn, register } from '../support/consent.ts'
 import { onEachStore } from '../support/each-store.ts'
 import {
-  complaintsIn,
   LONG_TEXT,
   ODD_HEADER_VALUES,
   ODD_HEADERS,
   ODD_TEXTS,
   type OddText,
+  violationsIn,
 } from '../support/odd-text.ts'
 import { carried, Person } from '../support/person.ts'
 import type { TestServer } from '../support/server.ts'
@@ -107,7 +107,7 @@ onEachStore('odd text on pages', { config: { signUp: true, oauthRates: UNLIMITED
         const statuses = Object.hasOwn(FIELDS, name) ? [400] : [200, 302, 400, 401, 403, 429]
         expect([name, statuses.includes(response.status)]).toEqual([name, true])
       }
-      expect(complaintsIn(server().logLines.slice(before))).toEqual([])
+      expect(violationsIn(server().logLines.slice(before))).toEqual([])
     }, 180_000)
 
     test(`4xx or better with odd headers: ${method} ${path}`, async () => {
@@ -123,7 +123,7 @@ onEachStore('odd text on pages', { config: { signUp: true, oauthRates: UNLIMITED
           expect([header, value, (answer?.status ?? 400) < 500]).toEqual([header, value, true])
         }
       }
-      expect(complaintsIn(server().logLines.slice(before))).toEqual([])
+      expect(violationsIn(server().logLines.slice(before))).toEqual([])
     })
 
     test(`a sender that goes away in the middle is no failure of ours: ${method} ${path}`, async () => {
@@ -145,7 +145,7 @@ onEachStore('odd text on pages', { config: { signUp: true, oauthRates: UNLIMITED
           .logLines.slice(before)
           .filter(line => line.includes(`"${id}"`)).length >= 2
       while (!isTold()) await Bun.sleep(5)
-      expect(complaintsIn(server().logLines.slice(before))).toEqual([])
+      expect(violationsIn(server().logLines.slice(before))).toEqual([])
     })
   }
 })
@@ -249,19 +249,19 @@ onEachStore('what pages show of odd text', { config: { signUp: true } }, server 
 
 onEachStore('a page that fails', {}, server => {
   test('503 and a warning while the store cannot be reached', async () => {
-    const asked = spyOn(server().strand.rooms.store.accounts, 'application').mockRejectedValueOnce(
+    const asked = spyOn(server().strand.services.store.accounts, 'application').mockRejectedValueOnce(
       new Unavailable('it is away'),
     )
     const before = server().logLines.length
     const response = await fetch(`${server().url}/oauth2/authorize?client_id=x`)
     asked.mockRestore()
     expect([response.status, response.headers.get('content-type')]).toEqual([503, 'text/html; charset=utf-8'])
-    const [line = ''] = complaintsIn(server().logLines.slice(before))
+    const [line = ''] = violationsIn(server().logLines.slice(before))
     expect(JSON.parse(line)).toMatchObject({ level: 'warn', operation: 'page', reason: 'it is away' })
   })
 
   test('500 and a line with the stack, found by the request id, for a mistake of ours', async () => {
-    const asked = spyOn(server().strand.rooms.store.accounts, 'application').mockRejectedValueOnce(
+    const asked = spyOn(server().strand.services.store.accounts, 'application').mockRejectedValueOnce(
       new TypeError('undefined is not a function'),
     )
     const before = server().logLines.length
@@ -273,7 +273,7 @@ onEachStore('a page that fails', {}, server => {
     const html = await response.text()
     expect(html).toContain('the-one')
     expect(html).not.toContain('undefined is not')
-    const [line = ''] = complaintsIn(server().logLines.slice(before))
+    const [line = ''] = violationsIn(server().logLines.slice(before))
     expect(JSON.parse(line)).toMatchObject({ level: 'error', request_id: 'the-one', operation: 'page' })
     expect(JSON.parse(line).error).toMatch(/TypeError: undefined is not a function\n\s+at /)
   })

@@ -11,7 +11,7 @@ import { Known } from '../../rig/fuzz/known.ts'
 import { PLANTED } from '../../rig/fuzz/planted.ts'
 import { bytesOf, curlOf, type FuzzRequest } from '../../rig/fuzz/request.ts'
 import { makeRequest } from '../../rig/fuzz/requests.ts'
-import { complaintsAbout } from '../../rig/fuzz/schema-check.ts'
+import { violationsAbout } from '../../rig/fuzz/schema-check.ts'
 import { SeededRandom } from '../../src/kit/random.ts'
 import { openapiDocument } from '../../src/reference/openapi.ts'
 import { startStrand } from '../../src/testing/start-strand.ts'
@@ -48,7 +48,7 @@ const listOfText: Schema = {
 }
 
 describe('the schema checker', () => {
-  const check = (value: unknown, schema: Schema) => complaintsAbout(value, schema, named)
+  const check = (value: unknown, schema: Schema) => violationsAbout(value, schema, named)
 
   test('takes what is right', () => {
     expect(check('abc', { type: 'string', minLength: 3, maxLength: 3, pattern: '^a' })).toEqual([])
@@ -62,7 +62,7 @@ describe('the schema checker', () => {
     expect(check({ a: [{ b: 1 }] }, {})).toEqual([])
   })
 
-  for (const [title, value, schema, complaint] of [
+  for (const [title, value, schema, violation] of [
     ['another type', 1, { type: 'string' }, '/ is not of type string: 1'],
     ['a fraction for an integer', 1.5, { type: 'integer' }, '/ is not of type integer: 1.5'],
     ['an array for an object', [], { type: 'object' }, '/ is not of type object: []'],
@@ -81,7 +81,7 @@ describe('the schema checker', () => {
     ['too small', 0, { type: 'integer', minimum: 1 }, '/ is not within 1 and Infinity: 0'],
     ['too large', 2, { type: 'integer', maximum: 1 }, '/ is not within -Infinity and 1: 2'],
   ] as [string, unknown, Schema, string][]) {
-    test(`finds ${title}`, () => expect(check(value, schema)).toEqual([complaint]))
+    test(`finds ${title}`, () => expect(check(value, schema)).toEqual([violation]))
   }
 
   test('refuses a keyword that it does not know, and a reference that leads nowhere', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
+import { Admission } from '../../src/store/engines/admission.ts'
 import { Unavailable } from '../../src/store/errors.ts'
-import { Admission } from '../../src/store/sql/admission.ts'
 
 test('so many are inside at a time, and the others come in the order of their coming', async () => {
   const admission = new Admission(2, 1000)

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Window } from '../../src/contract/page.ts'
 import type { Entitlement } from '../../src/contract/resources/entitlement.ts'
-import type { Eventual } from '../../src/kit/eventual.ts'
-import { entitlementKey } from '../../src/store/queries/entitlements.ts'
-import { markerKey } from '../../src/store/queries/videos.ts'
+import type { MaybePromise } from '../../src/kit/maybe-promise.ts'
+import { entitlementSortKey } from '../../src/store/queries/entitlements.ts'
+import { markerSortKey } from '../../src/store/queries/videos.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
 import { anyStreamKey, openTestStore } from '../support/stores.ts'
@@ -125,7 +125,7 @@ async function prepare(store: Store, { users, games, organizations, benefits }: 
 }
 
 async function walk<Row>(
-  page: (window: Window) => Eventual<{ rows: readonly Row[]; more: boolean }>,
+  page: (window: Window) => MaybePromise<{ rows: readonly Row[]; more: boolean }>,
   key: (row: Row) => readonly (string | number)[],
   first: number,
 ): Promise<Row[]> {
@@ -198,13 +198,16 @@ async function onStore(store: Store, names: Cast, act: Action, now: number, step
     case 'list':
       return walk<Entitlement>(
         window => store.entitlements.page(filterOf(names, act), window),
-        entitlementKey,
+        entitlementSortKey,
         act.first,
       )
     case 'markers': {
       const video = await store.videos.latestOf(at(act.user))
       if (video === undefined) return undefined
-      return [video.id, await walk(window => store.markers.ofVideo(video.id, window), markerKey, act.first)]
+      return [
+        video.id,
+        await walk(window => store.markers.ofVideo(video.id, window), markerSortKey, act.first),
+      ]
     }
     case 'live': {
       const streams = await Promise.all(

@@ -13,10 +13,10 @@ import {
 } from '../../src/store/commands/caps.ts'
 import type { NewToken } from '../../src/store/commands/tokens.ts'
 import type { Transaction } from '../../src/store/database.ts'
-import { sqliteFlavor } from '../../src/store/sql/flavors.ts'
-import { openPostgresEngine } from '../../src/store/sql/postgres.ts'
-import { openSqliteEngine } from '../../src/store/sql/sqlite.ts'
-import { migrateSqlite } from '../../src/store/sql/sqlite-migrate.ts'
+import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
+import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
+import { migrateSqlite } from '../../src/store/engines/sqlite-migrate.ts'
+import { sqliteDialect } from '../../src/store/sql/dialects.ts'
 import { render, type Sql, sql } from '../../src/store/sql/tag.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { createStorePlace, type EngineName, engines } from '../support/server.ts'
@@ -87,7 +87,7 @@ test('SQLite finds what is beyond a cap along an index', async () => {
   const plans: string[] = []
   const tx = {
     all: async (query: Sql) => {
-      const { text, values } = render(query, sqliteFlavor)
+      const { text, values } = render(query, sqliteDialect)
       const steps = connection.query(`explain query plan ${text}`).all(...values) as { detail: string }[]
       plans.push(...steps.map(({ detail }) => detail))
       return []

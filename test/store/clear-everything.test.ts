@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { WORLD_TABLES } from '../../src/store/commands/clear-everything.ts'
-import { sqliteFlavor } from '../../src/store/sql/flavors.ts'
-import { migrations } from '../../src/store/sql/migrations/index.ts'
+import { migrations } from '../../src/store/engines/migrations/index.ts'
+import { sqliteDialect } from '../../src/store/sql/dialects.ts'
 
 /**
  * What stays when a demo begins anew: the schema's own, the feed, which goes on another way, and the keys that sign ID tokens,
@@ -10,7 +10,7 @@ import { migrations } from '../../src/store/sql/migrations/index.ts'
 const KEPT = ['schema_versions', 'feed', 'feed_head', 'signing_keys']
 
 test('a demo that begins anew empties every table of the schema', () => {
-  const text = migrations.map(migration => migration.text(sqliteFlavor)).join('\n')
+  const text = migrations.map(migration => migration.text(sqliteDialect)).join('\n')
   const made = new Set([...text.matchAll(/create table if not exists (\w+)/g)].map(([, name]) => name ?? ''))
   expect([...made].filter(name => !KEPT.includes(name)).toSorted()).toEqual([...WORLD_TABLES].toSorted())
 })

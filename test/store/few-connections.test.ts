@@ -1,10 +1,10 @@
 /** A role that PostgreSQL gives fewer connections than the settings ask for: reads and writes share what there is. */
 import { describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { exposition, Figures } from '../../src/kit/figures.ts'
 import { randomAlphanumerics } from '../../src/kit/id.ts'
 import { createLog } from '../../src/kit/log.ts'
-import { openPostgresEngine } from '../../src/store/sql/postgres.ts'
+import { exposition, Metrics } from '../../src/kit/metrics.ts'
+import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { createStore } from '../../src/store/store.ts'
 import { createStorePlace, engines } from '../support/server.ts'
 
@@ -129,8 +129,8 @@ describe.skipIf(!engines.includes('postgres'))('a role with few connections', ()
 })
 
 function refusedConnections({ store }: Role): number {
-  const figures = new Figures()
-  store.measure(figures)
-  const text = exposition(figures.families)
+  const metrics = new Metrics()
+  store.measure(metrics)
+  const text = exposition(metrics.families)
   return Number(/^strand_postgres_connections_refused_total (\d+)$/m.exec(text)?.[1])
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Window } from '../../src/contract/page.ts'
-import { Directory, pointIn, type StreamPage, streamKey } from '../../src/directory/directory.ts'
+import { Directory, pointIn, type StreamPage, streamSortKey } from '../../src/directory/directory.ts'
 import { History } from '../../src/directory/history.ts'
 import { Showing } from '../../src/directory/showing.ts'
 import { createLog } from '../../src/kit/log.ts'
@@ -16,7 +16,7 @@ const NOW = Date.parse('2026-03-01T12:00:00.000Z')
 const fromAfar = (store: Store): Store => ({ ...store, onChange: () => undefined })
 
 /** Shorter than it is outside tests. */
-const PATIENCE_MILLISECONDS = 300
+const MAX_WAIT_MILLISECONDS = 300
 
 /** A store that can be taken away from whoever reads its feed. */
 function losable(store: Store) {
@@ -37,7 +37,7 @@ async function follow(store: Store) {
     createLog({ level: 'warn', readable: false, write: line => lines.push(line) }),
   )
   await follower.catchUp()
-  const history = new History(store, directory, follower, PATIENCE_MILLISECONDS)
+  const history = new History(store, directory, follower, MAX_WAIT_MILLISECONDS)
   /** A page as an operation cuts it. */
   const page = async (window: Window): Promise<StreamPage> => {
     const point = pointIn(window)
@@ -197,7 +197,7 @@ for (const engine of engines) {
           page = await each.page({
             first: 1,
             direction: 'forward',
-            from: streamKey(last),
+            from: streamSortKey(last),
             memory: page.memory,
           })
           expect(page.memory).toEqual(first.memory)

@@ -13,11 +13,11 @@ import { TRANSFER_TYPES } from '../../src/contract/resources/transfer.ts'
 import { Directory } from '../../src/directory/directory.ts'
 import { Followings } from '../../src/directory/followings.ts'
 import type { Caller } from '../../src/domain/caller.ts'
-import type { Call, Implementation, Rooms } from '../../src/operations/implement.ts'
+import type { Call, Implementation, Services } from '../../src/operations/implement.ts'
 import { implementations } from '../../src/operations/index.ts'
 import type { Database } from '../../src/store/database.ts'
 import { allOfType } from '../../src/store/queries/transfer.ts'
-import { postgresFlavor, sqliteFlavor } from '../../src/store/sql/flavors.ts'
+import { postgresDialect, sqliteDialect } from '../../src/store/sql/dialects.ts'
 import { render, type Sql, sql } from '../../src/store/sql/tag.ts'
 import { createStore, type Engine } from '../../src/store/store.ts'
 import { openFilled } from '../support/many-rows.ts'
@@ -100,7 +100,7 @@ class Noted {
 
   /** Each text is looked at once for every combination of values; those of the same text share their plan on SQLite. */
   #note<T>(query: Sql, ask: () => T): T {
-    const { text, values } = render(query, this.#engine === 'sqlite' ? sqliteFlavor : postgresFlavor)
+    const { text, values } = render(query, this.#engine === 'sqlite' ? sqliteDialect : postgresDialect)
     this.queries.set(this.#engine === 'sqlite' ? text : `${text}\n${values.join('\n')}`, query)
     return ask()
   }
@@ -109,7 +109,7 @@ class Noted {
 /** Asks for the first page and the one behind it, and where the list has it, for the one in front of that. */
 async function walk(
   implementation: Implementation,
-  rooms: Rooms,
+  services: Services,
   caller: Caller,
   query: object,
 ): Promise<void> {
@@ -124,7 +124,7 @@ async function walk(
     const params = operation.params === undefined ? {} : PARAMS
     const call = { params, query, caller, window, paginate, body: {} } as unknown as Call<Operation>
     try {
-      await implementation.handle(call, rooms)
+      await implementation.handle(call, services)
     } catch (error) {
       // Another organization's game and the like: what was asked until then counts.
       if (!(error instanceof Problem)) throw error
@@ -160,14 +160,14 @@ for (const engine of engines) {
       const notes = new Noted(opened.db, engine)
       const store = createStore({ ...opened, db: notes.db })
       const directory = new Directory({ publicUrl: '' })
-      const rooms = {
+      const services = {
         store,
         directory,
         followings: new Followings(store, directory),
         clock: { now: () => Date.now() },
         publicUrl: '',
-      } as unknown as Rooms
-      return { notes, rooms }
+      } as unknown as Services
+      return { notes, services }
     }
 
     const requireNoFaults = async (queries: Iterable<Sql>) => {
@@ -186,11 +186,11 @@ for (const engine of engines) {
     for (const implementation of lists) {
       const { operation } = implementation
       test(`${operation.id} goes along an index with every combination of filters`, async () => {
-        const { notes, rooms } = noted()
+        const { notes, services } = noted()
         let asked = 0
         for (const caller of callersOf(operation)) {
           for (const query of queriesOf(operation)) {
-            await walk(implementation, rooms, caller, query)
+            await walk(implementation, services, caller, query)
             asked += 1
           }
         }
@@ -209,13 +209,13 @@ for (const engine of engines) {
     })
 
     test('a list that is picked from a long one lets others have their turn', async () => {
-      const { notes, rooms } = noted()
+      const { notes, services } = noted()
       let turns = 0
       const others = setInterval(() => {
         turns += 1
       }, 0)
       const filter = { user_id: '1', organization_id: 'nothing' }
-      const page = await rooms.store.entitlements.page(filter, { first: PAGE_SIZE, direction: 'forward' })
+      const page = await services.store.entitlements.page(filter, { first: PAGE_SIZE, direction: 'forward' })
       clearInterval(others)
       expect(page).toEqual({ rows: [], more: false })
       // Some ten thousand entitlements of one user were looked at.
@@ -256,7 +256,7 @@ function examineSqlite(place: StorePlace, statistics: boolean): Examiner {
   if (statistics) connection.run('analyze')
   return {
     faultsOf: async query => {
-      const { text, values } = render(query, sqliteFlavor)
+      const { text, values } = render(query, sqliteDialect)
       const all = connection.query(`explain query plan ${text}`).all(...values) as Step[]
       // What was cut before is not read again.
       const cut = all.map(step => step.detail.match(/^CO-ROUTINE (\w+)$/)?.[1])
@@ -327,7 +327,7 @@ const CUSTOM_PLANS = 5
 async function examinePostgres(place: StorePlace): Promise<Examiner> {
   const client = new SQL(place.databaseUrl ?? '', { max: 1 })
   const plansOf = async (query: Sql): Promise<PlanNode[]> => {
-    const { text, values } = render(query, postgresFlavor)
+    const { text, values } = render(query, postgresDialect)
     const given = values.map(value => (typeof value === 'number' ? value : `'${value}'`)).join(', ')
     const plans: PlanNode[] = []
     await client.unsafe(`prepare noted as ${text}`)
@@ -345,7 +345,7 @@ async function examinePostgres(place: StorePlace): Promise<Examiner> {
   return {
     // What is sorted was read before, and few rows may well be.
     faultsOf: async query => {
-      const { text, values } = render(query, postgresFlavor)
+      const { text, values } = render(query, postgresDialect)
       const most = (isPage(text) ? Number(values.at(-1)) : 1) + SLACK
       const plans = await plansOf(query)
       return plans.flatMap(nodesIn).flatMap(node => {

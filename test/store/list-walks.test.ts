@@ -1,11 +1,11 @@
 /** Lists that are merged from ranges, or picked from others, show every row that matches exactly once and in order. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Key, Page, Window } from '../../src/contract/page.ts'
-import type { Eventual } from '../../src/kit/eventual.ts'
-import { auditKey } from '../../src/store/queries/audit.ts'
-import { entitlementKey } from '../../src/store/queries/entitlements.ts'
-import { streamKey } from '../../src/store/queries/streams.ts'
-import { decimalKey, idKey } from '../../src/store/queries/world.ts'
+import type { MaybePromise } from '../../src/kit/maybe-promise.ts'
+import { auditSortKey } from '../../src/store/queries/audit.ts'
+import { entitlementSortKey } from '../../src/store/queries/entitlements.ts'
+import { streamSortKey } from '../../src/store/queries/streams.ts'
+import { decimalSortKey, idSortKey } from '../../src/store/queries/world.ts'
 import { sql } from '../../src/store/sql/tag.ts'
 import { createStore, type Engine } from '../../src/store/store.ts'
 import { openFilled } from '../support/many-rows.ts'
@@ -23,7 +23,7 @@ function combinations(values: Readonly<Record<string, readonly string[]>>): Filt
 }
 
 async function walk<R>(
-  page: (window: Window) => Eventual<Page<R>>,
+  page: (window: Window) => MaybePromise<Page<R>>,
   keyOf: (row: R) => Key,
   first: number,
 ): Promise<R[]> {
@@ -70,7 +70,7 @@ for (const engine of engines) {
       let found = 0
       for (const filter of filters) {
         const expected = all.filter(row => matches(row, filter)).map(row => row.id)
-        const walked = await walk(window => entitlements.page(filter, window), entitlementKey, 7)
+        const walked = await walk(window => entitlements.page(filter, window), entitlementSortKey, 7)
         expect(walked.map(row => row.id)).toEqual(expected)
         found += walked.length
       }
@@ -96,7 +96,7 @@ for (const engine of engines) {
               (!('since' in times) || row.at >= since) &&
               (!('until' in times) || row.at < until),
           )
-          const walked = await walk(window => audit.page({ ...filter, ...times }, window), auditKey, 9)
+          const walked = await walk(window => audit.page({ ...filter, ...times }, window), auditSortKey, 9)
           expect(walked.map(row => row.seq)).toEqual(expected.map(row => Number(row.seq)))
         }
       }
@@ -106,20 +106,24 @@ for (const engine of engines) {
       const { users, games, organizations, benefits, clients, streams } = createStore(opened)
       const byNumber = (a: { id: string }, b: { id: string }) => Number(a.id) - Number(b.id)
       const people = await opened.db.all<{ id: string }>(sql`select id from users`)
-      const walked = await walk(window => users.page(window), decimalKey, 30)
+      const walked = await walk(window => users.page(window), decimalSortKey, 30)
       expect(walked.map(user => user.id)).toEqual(people.toSorted(byNumber).map(user => user.id))
 
       const named = { name: ['Game 1', 'Game 8'], organization_id: ['o1', 'o8'] }
       const owned = { organization_id: ['o2', 'o8'], game_id: ['1', '8'] }
       const held = { organization_id: ['o1', 'o8'], owner_user_id: ['1', '8'] }
-      await compare(combinations(named), filter => walk(window => games.page(filter, window), decimalKey, 6))
-      await compare(combinations({ name: ['Organization 1'] }), filter =>
-        walk(window => organizations.page(filter, window), idKey, 6),
+      await compare(combinations(named), filter =>
+        walk(window => games.page(filter, window), decimalSortKey, 6),
       )
-      await compare(combinations(owned), filter => walk(window => benefits.page(filter, window), idKey, 6))
-      await compare(combinations(held), filter => walk(window => clients.page(filter, window), idKey, 6))
+      await compare(combinations({ name: ['Organization 1'] }), filter =>
+        walk(window => organizations.page(filter, window), idSortKey, 6),
+      )
+      await compare(combinations(owned), filter =>
+        walk(window => benefits.page(filter, window), idSortKey, 6),
+      )
+      await compare(combinations(held), filter => walk(window => clients.page(filter, window), idSortKey, 6))
       await compare(combinations({ game_id: ['1', '8'] }), filter =>
-        walk(window => streams.page(filter, window), streamKey, 6),
+        walk(window => streams.page(filter, window), streamSortKey, 6),
       )
     })
 

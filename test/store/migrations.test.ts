@@ -1,14 +1,14 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { postgresFlavor, sqliteFlavor } from '../../src/store/sql/flavors.ts'
-import { checksumsOf, type SchemaOptions } from '../../src/store/sql/migrate.ts'
-import { type Migration, migrations } from '../../src/store/sql/migrations/index.ts'
-import { openPostgresEngine } from '../../src/store/sql/postgres.ts'
-import { migratePostgres } from '../../src/store/sql/postgres-migrate.ts'
-import { SchemaRefused } from '../../src/store/sql/schema-state.ts'
-import { openSqliteEngine } from '../../src/store/sql/sqlite.ts'
-import { migrateSqlite } from '../../src/store/sql/sqlite-migrate.ts'
+import { checksumsOf, type SchemaOptions } from '../../src/store/engines/migrate.ts'
+import { type Migration, migrations } from '../../src/store/engines/migrations/index.ts'
+import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
+import { migratePostgres } from '../../src/store/engines/postgres-migrate.ts'
+import { SchemaRefused } from '../../src/store/engines/schema-state.ts'
+import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
+import { migrateSqlite } from '../../src/store/engines/sqlite-migrate.ts'
+import { postgresDialect, sqliteDialect } from '../../src/store/sql/dialects.ts'
 import { createStore } from '../../src/store/store.ts'
 import { nextMigration } from '../support/next-migration.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
@@ -117,8 +117,8 @@ for (const engine of engines) {
 
     test('clients from before the device flow had a switch have the default of their kind', () =>
       onBench(async bench => {
-        const flavor = engine === 'sqlite' ? sqliteFlavor : postgresFlavor
-        const before = migrations.slice(0, 6).map(migration => migration.text(flavor))
+        const dialect = engine === 'sqlite' ? sqliteDialect : postgresDialect
+        const before = migrations.slice(0, 6).map(migration => migration.text(dialect))
         await bench.execute(before.join('\n'))
         await bench.execute(
           'create table schema_versions (version integer primary key, applied_at text not null)',
@@ -193,8 +193,8 @@ for (const engine of engines) {
       onBench(async bench => {
         await bench.migrate()
         const noted = await bench.versions()
-        const flavor = engine === 'sqlite' ? sqliteFlavor : postgresFlavor
-        expect(noted.map(row => row.checksum)).toEqual([...checksumsOf(migrations, flavor)])
+        const dialect = engine === 'sqlite' ? sqliteDialect : postgresDialect
+        expect(noted.map(row => row.checksum)).toEqual([...checksumsOf(migrations, dialect)])
 
         await bench.execute('alter table schema_versions drop column checksum')
         await bench.execute('alter table schema_versions drop column additive')
@@ -206,7 +206,7 @@ for (const engine of engines) {
       onBench(async bench => {
         const [first, second, ...more] = migrations
         if (first === undefined || second === undefined) throw new Error('there are migrations')
-        const edited: Migration = { ...second, text: flavor => `${second.text(flavor)}\n` }
+        const edited: Migration = { ...second, text: dialect => `${second.text(dialect)}\n` }
         expect(await bench.migrate([first, edited])).toBe(2)
         const before = (await bench.names()).sort()
         await expect(bench.migrate()).rejects.toThrow(
@@ -240,10 +240,10 @@ const RELEASED = {
 }
 
 test('no released migration was edited', () => {
-  for (const [name, flavor] of [
-    ['sqlite', sqliteFlavor],
-    ['postgres', postgresFlavor],
+  for (const [name, dialect] of [
+    ['sqlite', sqliteDialect],
+    ['postgres', postgresDialect],
   ] as const) {
-    expect(checksumsOf(migrations, flavor).slice(0, RELEASED[name].length)).toEqual(RELEASED[name])
+    expect(checksumsOf(migrations, dialect).slice(0, RELEASED[name].length)).toEqual(RELEASED[name])
   }
 })

@@ -1,8 +1,8 @@
 /** Several hosts, and what becomes of reads and writes while the server is away. */
 import { describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
+import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { Unavailable } from '../../src/store/errors.ts'
-import { openPostgresEngine } from '../../src/store/sql/postgres.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { Cable } from '../support/cable.ts'
 import { freePort } from '../support/postgres.ts'

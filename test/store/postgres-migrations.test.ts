@@ -1,10 +1,10 @@
 /** How a PostgreSQL that is in use is migrated: in steps that give up their turn, go on after an interruption, and say so. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { postgresFlavor } from '../../src/store/sql/flavors.ts'
-import { type Migration, migrations } from '../../src/store/sql/migrations/index.ts'
-import { MigrationStalled, migratePostgres } from '../../src/store/sql/postgres-migrate.ts'
-import { stepsOf } from '../../src/store/sql/postgres-steps.ts'
+import { type Migration, migrations } from '../../src/store/engines/migrations/index.ts'
+import { MigrationStalled, migratePostgres } from '../../src/store/engines/postgres-migrate.ts'
+import { stepsOf } from '../../src/store/engines/postgres-steps.ts'
+import { postgresDialect } from '../../src/store/sql/dialects.ts'
 import { statementsOf } from '../../src/store/sql/statements.ts'
 import { nextMigration } from '../support/next-migration.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
@@ -51,7 +51,7 @@ describe('the steps of a migration', () => {
 
   test('of every migration are understood: each statement may run again, and no index is missed', () => {
     for (const { text } of migrations) {
-      const rendered = text(postgresFlavor)
+      const rendered = text(postgresDialect)
       for (const statement of statementsOf(rendered)) {
         if (/^(create|drop|alter)/.test(statement)) expect(statement).toMatch(/ if (not )?exists /)
       }
@@ -76,11 +76,11 @@ describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () =
     clients.push(client)
     return client
   }
-  const migrate = (next: Migration = nextMigration, patience = 60_000) =>
+  const migrate = (next: Migration = nextMigration, maxWait = 60_000) =>
     migratePostgres(connect, {
       migrations: [...migrations, next],
       report: line => lines.push(line),
-      patience,
+      maxWait,
     })
   const use = async () => {
     place = await createStorePlace('postgres')
@@ -95,16 +95,16 @@ describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () =
   /** A transaction that stays open behind its one statement until it is told to end. */
   const leaveOpen = async (statement: string, mode = 'read write') => {
     const client = connect()
-    const letGo = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
     const held = Promise.withResolvers<void>()
     const ended = client.begin(mode, async tx => {
       await tx.unsafe(statement)
       held.resolve()
-      await letGo.promise
+      await release.promise
     })
     await held.promise
     return async () => {
-      letGo.resolve()
+      release.resolve()
       await ended
     }
   }
@@ -169,7 +169,7 @@ describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () =
 
   test('that ends in a mistake of its own says so at once, and keeps what was done', async () => {
     const client = await use()
-    const text = () => `${nextMigration.text(postgresFlavor)}; update nowhere set nothing = 1;`
+    const text = () => `${nextMigration.text(postgresDialect)}; update nowhere set nothing = 1;`
     await expect(migrate({ additive: true, text })).rejects.toThrow('nowhere')
     expect([...(await client.unsafe('select steps from schema_progress'))]).toEqual([{ steps: 2 }])
     // Another text is another migration, and begins at its beginning.

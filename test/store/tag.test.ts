@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { postgresFlavor, sqliteFlavor } from '../../src/store/sql/flavors.ts'
+import { postgresDialect, sqliteDialect } from '../../src/store/sql/dialects.ts'
 import { all, isOneOf, joined, render, type Sql, sql, tableOf, verbatim } from '../../src/store/sql/tag.ts'
 
 type Piece = { text: string; values: (string | number | null)[]; query: Sql }
@@ -44,10 +44,10 @@ function pair(first: Sql | string | number | null, second: Sql | string | number
 test('a query has the text and the values of its parts, whatever was rendered before it', () => {
   fc.assert(
     fc.property(piece, ({ text, values, query }) => {
-      expect(render(query, sqliteFlavor)).toEqual({ text, values })
+      expect(render(query, sqliteDialect)).toEqual({ text, values })
       let marks = 0
       const numbered = text.replaceAll('?', () => `$${++marks}`)
-      expect(render(query, postgresFlavor)).toEqual({ text: numbered, values })
+      expect(render(query, postgresDialect)).toEqual({ text: numbered, values })
     }),
     { numRuns: 1000 },
   )
@@ -55,8 +55,8 @@ test('a query has the text and the values of its parts, whatever was rendered be
 
 test('queries of one shape share one text', () => {
   const find = (id: string, flag: boolean) => sql`select 1 from t where id = ${id} and flag = ${flag}`
-  expect(render(find('a', true), sqliteFlavor).values).toEqual(['a', 1])
-  expect(render(find('b', false), sqliteFlavor)).toEqual({
+  expect(render(find('a', true), sqliteDialect).values).toEqual(['a', 1])
+  expect(render(find('b', false), sqliteDialect)).toEqual({
     text: 'select 1 from t where id = ? and flag = ?',
     values: ['b', 0],
   })
@@ -64,10 +64,10 @@ test('queries of one shape share one text', () => {
 
 test('lists and tables of values are one value each; a list of one is a comparison', () => {
   const rows = [{ id: 'a', n: 1 }]
-  expect(render(sql`${isOneOf(sql`id`, ['a', 'b'])}`, sqliteFlavor).values).toEqual(['["a","b"]'])
-  expect(render(sql`${isOneOf(sql`id`, [])}`, sqliteFlavor).values).toEqual(['[]'])
-  for (const flavor of [sqliteFlavor, postgresFlavor]) {
-    expect(render(sql`${isOneOf(sql`id`, ['a'])}`, flavor).text).toBe(`id = ${flavor.mark(1)}`)
-    expect(render(sql`${tableOf(rows, ['id', 'n'])}`, flavor).values).toEqual([JSON.stringify(rows)])
+  expect(render(sql`${isOneOf(sql`id`, ['a', 'b'])}`, sqliteDialect).values).toEqual(['["a","b"]'])
+  expect(render(sql`${isOneOf(sql`id`, [])}`, sqliteDialect).values).toEqual(['[]'])
+  for (const dialect of [sqliteDialect, postgresDialect]) {
+    expect(render(sql`${isOneOf(sql`id`, ['a'])}`, dialect).text).toBe(`id = ${dialect.mark(1)}`)
+    expect(render(sql`${tableOf(rows, ['id', 'n'])}`, dialect).values).toEqual([JSON.stringify(rows)])
   }
 })

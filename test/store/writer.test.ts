@@ -1,8 +1,8 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
+import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { Unavailable } from '../../src/store/errors.ts'
-import { openSqliteEngine } from '../../src/store/sql/sqlite.ts'
 import type { Engine } from '../../src/store/store.ts'
 import { createStorePlace, type StorePlace } from '../support/server.ts'
 

@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { SQL } from 'bun'
-import { isWellMade } from '../../src/auth/tokens.ts'
+import { isWellFormed } from '../../src/auth/tokens.ts'
 import type { StorePlace } from './server.ts'
 
 const SECRET = /s(?:app|usr|ref|sec|opr|ses|cod)_[A-Za-z0-9]{38}/g
@@ -37,7 +37,7 @@ export class Canaries {
 
   /** The secrets found in a text, each with the form it was found in. */
   leaksIn(text: string): string[] {
-    const leaks = [...text.matchAll(SECRET)].map(([secret]) => secret).filter(isWellMade)
+    const leaks = [...text.matchAll(SECRET)].map(([secret]) => secret).filter(isWellFormed)
     for (const secret of this.#seen) {
       for (const form of [
         secret,

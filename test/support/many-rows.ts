@@ -1,7 +1,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { SQL } from 'bun'
-import { openPostgresEngine } from '../../src/store/sql/postgres.ts'
-import { openSqliteEngine } from '../../src/store/sql/sqlite.ts'
+import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
+import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import type { Engine } from '../../src/store/store.ts'
 import type { StorePlace } from './server.ts'
 

@@ -65,6 +65,6 @@ export const ODD_HEADERS: readonly string[] = [
 ]
 
 /** The lines of a log that say that something went wrong on our side. */
-export function complaintsIn(logLines: readonly string[]): string[] {
+export function violationsIn(logLines: readonly string[]): string[] {
   return logLines.filter(line => /"level":"(?:error|fatal)"|unavailable/.test(line))
 }

@@ -5,7 +5,7 @@ import { SQL } from 'bun'
 import { freePort } from './postgres.ts'
 
 /** It refuses to run as root. */
-const NOBODY = { uid: 65_534, gid: 65_534 }
+const LOCAL_PEER = { uid: 65_534, gid: 65_534 }
 
 /** PgBouncer in transaction mode before a database, with fewer connections to it than callers have. */
 export async function startPgBouncer(
@@ -34,9 +34,9 @@ max_client_conn = 100
 `,
   )
   const asRoot = process.getuid?.() === 0
-  if (asRoot) chownSync(folder, NOBODY.uid, NOBODY.gid)
+  if (asRoot) chownSync(folder, LOCAL_PEER.uid, LOCAL_PEER.gid)
   const child = Bun.spawn([program, settings], {
-    ...(asRoot && NOBODY),
+    ...(asRoot && LOCAL_PEER),
     cwd: folder,
     stdout: 'ignore',
     stderr: 'ignore',

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, cpSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** PostgreSQL refuses to run as root; then it runs as nobody. */
-const NOBODY = 65_534
+const LOCAL_PEER = 65_534
 
 export interface Binaries {
   readonly initdb: string
@@ -19,14 +19,14 @@ export async function findBinaries(folder: string): Promise<Binaries> {
   const installed = dirname(dirname(found.postgres))
   const asRoot = process.getuid?.() === 0
   if (asRoot) {
-    chownSync(folder, NOBODY, NOBODY)
+    chownSync(folder, LOCAL_PEER, LOCAL_PEER)
     chmodSync(folder, 0o755)
   }
   const native = asRoot && !isOpenToAll(installed) ? copied(installed, folder) : installed
   return {
     initdb: join(native, 'bin', 'initdb'),
     postgres: join(native, 'bin', 'postgres'),
-    identity: asRoot ? { uid: NOBODY, gid: NOBODY } : {},
+    identity: asRoot ? { uid: LOCAL_PEER, gid: LOCAL_PEER } : {},
   }
 }
 

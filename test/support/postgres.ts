@@ -9,7 +9,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
-import { openPostgresEngine } from '../../src/store/sql/postgres.ts'
+import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { findBinaries } from './postgres-binaries.ts'
 
 export interface PostgresServer {

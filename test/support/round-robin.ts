@@ -1,11 +1,11 @@
-import type { Strand } from '../../src/serve.ts'
+import type { StrandServer } from '../../src/serve.ts'
 
 /**
  * Several nodes behind one address, each request to the next one. What a write changed reaches the memory of the other nodes
  * within a second; a test does not want to wait for that, so here a write is answered when all have caught up.
  */
 export class RoundRobin {
-  readonly #nodes: Strand[] = []
+  readonly #nodes: StrandServer[] = []
   readonly #server: ReturnType<typeof Bun.serve>
   #turn = 0
 
@@ -23,7 +23,7 @@ export class RoundRobin {
     return `http://localhost:${this.#server.port}`
   }
 
-  add(node: Strand): void {
+  add(node: StrandServer): void {
     this.#nodes.push(node)
   }
 

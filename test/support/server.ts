@@ -10,9 +10,9 @@ import type { World } from '../../src/demo/described-world.ts'
 import type { WorldPlan } from '../../src/demo/world.ts'
 import { randomAlphanumerics } from '../../src/kit/id.ts'
 import { createLog } from '../../src/kit/log.ts'
-import { type Strand, startStrand } from '../../src/serve.ts'
+import { type StrandServer, startServer } from '../../src/serve.ts'
 import { describeWorld } from '../../src/serve-demo.ts'
-import { Admission } from '../../src/store/sql/admission.ts'
+import { Admission } from '../../src/store/engines/admission.ts'
 import { Canaries, contentsOf } from './canaries.ts'
 import { TEMPLATE_DATABASE } from './postgres.ts'
 import { RoundRobin } from './round-robin.ts'
@@ -130,7 +130,7 @@ export interface TestServer {
   /** Of its PostgreSQL, if it has one. */
   readonly databaseUrl: string | undefined
   readonly world: World
-  readonly strand: Strand
+  readonly strand: StrandServer
   /** Every line that the server logged, from `trace` up. */
   readonly logLines: readonly string[]
   /** What must not be found in store and log when the server stops. */
@@ -166,18 +166,18 @@ export async function startTestServer(
   })
   const proxy = engine === 'postgres' && NODES > 1 ? new RoundRobin() : undefined
   const config = testConfig(place, { ...(proxy && { publicUrl: proxy.url }), ...options.config })
-  const strand = await startStrand({
+  const strand = await startServer({
     config,
     log,
     demo: options.demo ?? true,
     checkReplies: true,
-    prepare: async rooms => {
-      plan = await prepareWorld(rooms, { seed: options.seed ?? 7, streams: options.streams ?? 12 })
+    prepare: async services => {
+      plan = await prepareWorld(services, { seed: options.seed ?? 7, streams: options.streams ?? 12 })
     },
   })
   const nodes = [strand]
   while (proxy !== undefined && nodes.length < NODES)
-    nodes.push(await startStrand({ config, log, demo: strand.rooms.demo ?? false, checkReplies: true }))
+    nodes.push(await startServer({ config, log, demo: strand.services.demo ?? false, checkReplies: true }))
   for (const node of nodes) proxy?.add(node)
   if (plan === undefined) throw new Error('the world was not prepared')
   const url = proxy?.url ?? strand.url

@@ -46,7 +46,7 @@ export class Shell {
   }
 
   /** Runs a line that must succeed, and gives what it prints. */
-  async say(line: string, environment: Environment = {}): Promise<string> {
+  async output(line: string, environment: Environment = {}): Promise<string> {
     const { code, stdout, stderr } = await this.run(line, environment)
     if (code !== 0) throw new Error(`${line}\nended with ${code}: ${stderr}`)
     return stdout
@@ -55,7 +55,7 @@ export class Shell {
   /** The same with `--json`: the rows of the answer. */
   // biome-ignore lint/suspicious/noExplicitAny: a row is whatever the server sent
   async ask(line: string, environment: Environment = {}): Promise<any[]> {
-    const text = await this.say(`${line} --json`, environment)
+    const text = await this.output(`${line} --json`, environment)
     return text === '' ? [] : JSON.parse(text).data
   }
 

@@ -1,5 +1,5 @@
-import { openPostgresEngine } from '../../src/store/sql/postgres.ts'
-import { openSqliteEngine } from '../../src/store/sql/sqlite.ts'
+import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
+import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { createStorePlace, type EngineName } from './server.ts'
 

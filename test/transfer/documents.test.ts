@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { exportLines, importLines } from '../../src/contract/control/transfer.ts'
 import { fieldsOf, TRANSFER_TYPES, transferLines } from '../../src/contract/resources/transfer.ts'
-import { LONGEST_LINE_BYTES } from '../../src/transfer/lines.ts'
+import { MAX_LINE_BYTES } from '../../src/transfer/lines.ts'
 import { readLine } from '../../src/transfer/read-line.ts'
 
 const text = readFileSync('docs/transfer.md', 'utf8')
@@ -15,7 +15,7 @@ test('docs/transfer.md lists every type with every field, in the order of an exp
     return [type, names.map(name => `\`${name}\`${required.includes(name) ? '' : '?'}`).join(', ')]
   })
   expect(rows).toEqual(declared)
-  expect(text).toContain(`${LONGEST_LINE_BYTES} bytes`)
+  expect(text).toContain(`${MAX_LINE_BYTES} bytes`)
 })
 
 test('the lines in docs/transfer.md and in the examples are lines', () => {

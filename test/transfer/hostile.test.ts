@@ -84,7 +84,7 @@ onEachStore('hostile imports', {}, server => {
   }
 
   test('nothing of a body stays in the data folder', () => {
-    const folder = server().strand.rooms.spoolFolder
+    const folder = server().strand.services.spoolFolder
     expect(readdirSync(folder).filter(name => name.includes('spool'))).toEqual([])
   })
 

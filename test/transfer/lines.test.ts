@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { LONGEST_LINE_BYTES, linesOf, type NumberedLine } from '../../src/transfer/lines.ts'
+import { linesOf, MAX_LINE_BYTES, type NumberedLine } from '../../src/transfer/lines.ts'
 import { SeenLines } from '../../src/transfer/seen.ts'
 
 async function* cutAt(bytes: Uint8Array, cuts: readonly number[]): AsyncGenerator<Uint8Array> {
@@ -36,24 +36,19 @@ describe('lines', () => {
     for (let cut = 0; cut <= bytes.length; cut++) {
       expect(await read(bytes, [cut])).toEqual([
         { number: 1, text: 'a' },
-        { number: 2, complaint: 'it is not UTF-8' },
+        { number: 2, violation: 'it is not UTF-8' },
         { number: 3, text: 'c' },
       ])
     }
   })
 
   test('of the greatest length are read, longer ones are told, wherever they are cut', async () => {
-    const [fits, long] = ['x'.repeat(LONGEST_LINE_BYTES), 'x'.repeat(LONGEST_LINE_BYTES + 1)]
+    const [fits, long] = ['x'.repeat(MAX_LINE_BYTES), 'x'.repeat(MAX_LINE_BYTES + 1)]
     const bytes = Buffer.from(`${fits}\n${long}\ny\n`)
-    for (const cuts of [
-      [],
-      [5],
-      [LONGEST_LINE_BYTES + 5],
-      [LONGEST_LINE_BYTES + 5, 2 * LONGEST_LINE_BYTES + 2],
-    ]) {
+    for (const cuts of [[], [5], [MAX_LINE_BYTES + 5], [MAX_LINE_BYTES + 5, 2 * MAX_LINE_BYTES + 2]]) {
       const lines = await read(bytes, cuts)
       expect(lines.map(line => [line.number, line.text?.length])).toEqual([
-        [1, LONGEST_LINE_BYTES],
+        [1, MAX_LINE_BYTES],
         [2, undefined],
         [3, 1],
       ])

@@ -3,12 +3,12 @@ import { StreamKeys } from '../../src/auth/stream-keys.ts'
 import { systemClock } from '../../src/kit/clock.ts'
 import { KeyRing } from '../../src/kit/key-ring.ts'
 import { exportLines } from '../../src/transfer/export.ts'
-import { Import, type ImportOptions, type ImportRooms } from '../../src/transfer/import.ts'
+import { Import, type ImportOptions, type ImportServices } from '../../src/transfer/import.ts'
 import { spool } from '../../src/transfer/spool.ts'
 import type { EngineName } from '../support/server.ts'
 import { openTestStore } from '../support/stores.ts'
 
-export interface Station extends ImportRooms {
+export interface Station extends ImportServices {
   close(): Promise<void>
 }
 

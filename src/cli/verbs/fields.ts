@@ -139,7 +139,7 @@ export function flagsOf(verb: Verb): Field[] {
 }
 
 /** How a field is said on the command line: `<login>`, or `--login`; undefined if it is not. */
-export function saidFor(name: string, verb: Verb): string | undefined {
+export function flagFor(name: string, verb: Verb): string | undefined {
   const argument = argumentsOf(verb).find(field => field.name === name)
   if (argument !== undefined) return `<${argument.flag}>`
   const flag = flagsOf(verb).find(field => field.name === name)
@@ -161,8 +161,8 @@ export function secretOf(verb: Verb): Field | undefined {
 export function wholeNumber(
   text: string,
   { low = 0, high = Number.MAX_SAFE_INTEGER }: Field,
-): { value: number; complaint?: string } {
+): { value: number; violation?: string } {
   const value = Number(text)
   if (/^[0-9]{1,15}$/.test(text) && value >= low && value <= high) return { value }
-  return { value, complaint: `Give a whole number from ${low} to ${high}.` }
+  return { value, violation: `Give a whole number from ${low} to ${high}.` }
 }

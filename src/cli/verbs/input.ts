@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
-import { CannotStart } from '../../kit/cannot-start.ts'
-import { LARGEST_INPUT_FILE, readSmallFile, readSmallInput } from '../../kit/small-file.ts'
-import { CalledWrongly } from '../called-wrongly.ts'
+import { OperatorError } from '../../kit/operator-error.ts'
+import { MAX_INPUT_FILE, readSmallFile, readSmallInput } from '../../kit/small-file.ts'
 import { readSecret } from '../read-secret.ts'
+import { UsageError } from '../usage-error.ts'
 import { argumentsOf, type Field, flagsOf, isRecord, secretOf, wholeNumber } from './fields.ts'
 import type { Verb } from './verb.ts'
 
@@ -20,7 +20,7 @@ export async function readInput(command: Command, verb: Verb): Promise<Input> {
     const value = options[new Option(`--${field.flag}`).attributeName()]
     if (value === '' && verb.operation.method === 'GET') {
       // The server would pass over it and list everything.
-      throw new CalledWrongly(`--${field.flag} is empty: leave it out or give a value`)
+      throw new UsageError(`--${field.flag} is empty: leave it out or give a value`)
     }
     if (value !== undefined) input[field.name] = flagValue(field, value)
   }
@@ -38,10 +38,10 @@ export async function readInput(command: Command, verb: Verb): Promise<Input> {
 
 /** An empty or dotted word would lead to another path. */
 function argumentValue(field: Field, text: string): unknown {
-  if (/^\.{0,2}$/.test(text)) throw new CalledWrongly(`<${field.flag}> cannot be "${text}"`)
+  if (/^\.{0,2}$/.test(text)) throw new UsageError(`<${field.flag}> cannot be "${text}"`)
   if (field.kind !== 'integer') return text
-  const { value, complaint } = wholeNumber(text, field)
-  if (complaint !== undefined) throw new CalledWrongly(`<${field.flag}> cannot be "${text}". ${complaint}`)
+  const { value, violation } = wholeNumber(text, field)
+  if (violation !== undefined) throw new UsageError(`<${field.flag}> cannot be "${text}". ${violation}`)
   return value
 }
 
@@ -55,15 +55,13 @@ function requireAll(command: Command, verb: Verb, input: Input): void {
   const missing = flagsOf(verb).filter(({ name, required }) => required && input[name] === undefined)
   if (missing.length === 0) return
   const flags = missing.map(field => `--${field.flag}`)
-  throw new CalledWrongly(`strand ${verb.words} needs ${flags.join(' and ')}; see ${helpOf(command)}`)
+  throw new UsageError(`strand ${verb.words} needs ${flags.join(' and ')}; see ${helpOf(command)}`)
 }
 
 /** To edit nothing is hardly what was meant. */
 function requireChange(command: Command, verb: Verb, input: Input): void {
   if (verb.operation.method !== 'PATCH' || Object.keys(input).length > argumentsOf(verb).length) return
-  throw new CalledWrongly(
-    `strand ${verb.words} needs a flag that says what to change; see ${helpOf(command)}`,
-  )
+  throw new UsageError(`strand ${verb.words} needs a flag that says what to change; see ${helpOf(command)}`)
 }
 
 const helpOf = (command: Command) => `strand ${pathOf(command)} --help`
@@ -79,7 +77,7 @@ async function bulkInput(command: Command, verb: Verb, bulk: string, input: Inpu
   const pairs = isRecord(verb) ? ((command.processedArgs.at(-1) ?? []) as string[]) : []
   if (body !== undefined) {
     if (Object.keys(input).length + pairs.length === 0) return readBody(body)
-    throw new CalledWrongly('--body has everything in it: give it alone')
+    throw new UsageError('--body has everything in it: give it alone')
   }
   if (isRecord(verb)) return { [bulk]: readPairs(command, verb, pairs) }
   requireAll(command, verb, input)
@@ -88,13 +86,13 @@ async function bulkInput(command: Command, verb: Verb, bulk: string, input: Inpu
 
 function readPairs(command: Command, verb: Verb, pairs: readonly string[]): Record<string, number> {
   if (pairs.length === 0) {
-    throw new CalledWrongly(`strand ${verb.words} needs USER=NUMBER or --body; see ${helpOf(command)}`)
+    throw new UsageError(`strand ${verb.words} needs USER=NUMBER or --body; see ${helpOf(command)}`)
   }
   // Entries, because a login may be __proto__.
   return Object.fromEntries(
     pairs.map(pair => {
       const [, user = '', count = ''] = /^(.+)=([0-9]{1,15})$/.exec(pair) ?? []
-      if (user === '') throw new CalledWrongly(`"${pair}" is not of the form USER=NUMBER`)
+      if (user === '') throw new UsageError(`"${pair}" is not of the form USER=NUMBER`)
       return [user, Number(count)]
     }),
   )
@@ -105,20 +103,20 @@ async function readBody(file: string): Promise<Input> {
   try {
     text =
       file === '-'
-        ? await readSmallInput(Bun.stdin.stream(), LARGEST_INPUT_FILE)
-        : readSmallFile(file, LARGEST_INPUT_FILE)
+        ? await readSmallInput(Bun.stdin.stream(), MAX_INPUT_FILE)
+        : readSmallFile(file, MAX_INPUT_FILE)
   } catch (error) {
-    throw new CannotStart(`--body ${file} cannot be read: ${(error as Error).message}`)
+    throw new OperatorError(`--body ${file} cannot be read: ${(error as Error).message}`)
   }
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Input
   } catch {}
-  throw new CannotStart(`--body ${file} must be a JSON object`)
+  throw new OperatorError(`--body ${file} must be a JSON object`)
 }
 
 async function secretValue({ flag }: Field): Promise<string> {
   const line = await readSecret(`The ${flag}`)
   if (line !== '') return line
-  throw new CalledWrongly(`give the ${flag} on standard input`)
+  throw new UsageError(`give the ${flag} on standard input`)
 }

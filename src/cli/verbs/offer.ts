@@ -38,8 +38,8 @@ function collect(option: Option): void {
   })
 }
 
-function accepted({ value, complaint }: ReturnType<typeof wholeNumber>): number {
-  if (complaint !== undefined) throw new InvalidArgumentError(complaint)
+function accepted({ value, violation }: ReturnType<typeof wholeNumber>): number {
+  if (violation !== undefined) throw new InvalidArgumentError(violation)
   return value
 }
 

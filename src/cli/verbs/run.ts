@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { type Client, StrandError } from '../../client/index.ts'
 import { familyOf, type Operation } from '../../contract/operation.ts'
-import { CannotStart } from '../../kit/cannot-start.ts'
-import { CalledWrongly } from '../called-wrongly.ts'
+import { OperatorError } from '../../kit/operator-error.ts'
 import { confirm } from '../confirm.ts'
 import { print } from '../print.ts'
-import { saidFor } from './fields.ts'
+import { UsageError } from '../usage-error.ts'
+import { flagFor } from './fields.ts'
 import { type Input, readInput } from './input.ts'
 import { showThing, Table } from './show.ts'
 import { openTarget, type TargetFlags } from './target.ts'
@@ -34,7 +34,7 @@ export async function runVerb(verb: Verb, command: Command): Promise<void> {
   const flags = command.opts<VerbFlags>()
   const input = await readInput(command, verb)
   if (mustAsk(verb, input) && !(await confirm(questionOf(verb, command), flags.yes ?? false))) {
-    throw new CannotStart('nothing was changed')
+    throw new OperatorError('nothing was changed')
   }
   const target = await openTarget(flags)
   try {
@@ -71,26 +71,26 @@ function explained(error: unknown, verb: Verb, { body }: VerbFlags): unknown {
   const { demoOnly, id } = verb.operation
   // What the client cannot pack was not sent. A name that it does not know can only come from a file.
   if (error instanceof TypeError && error.message.startsWith(`${id} `)) {
-    return new CalledWrongly(body === undefined ? error.message : `--body ${body}: ${error.message}`)
+    return new UsageError(body === undefined ? error.message : `--body ${body}: ${error.message}`)
   }
   if (!(error instanceof StrandError)) return error
   if (error.status === 404 && demoOnly) {
-    return new CannotStart(`${id} is there in demo mode only: name a running demo with --url`)
+    return new OperatorError(`${id} is there in demo mode only: name a running demo with --url`)
   }
   const isAboutWords = error.status === 400 && error.operation === id && body === undefined
   return isAboutWords ? (wrongWord(error.message, verb) ?? error) : error
 }
 
 /** The server names a field as the contract does; whoever gave it as a flag or an argument is told of that. */
-function wrongWord(message: string, verb: Verb): CalledWrongly | undefined {
+function wrongWord(message: string, verb: Verb): UsageError | undefined {
   const [, path = '', why] =
     /^The parameter "([^"]+)" was malformed: (.+)$/s.exec(message) ??
     /^Missing required parameter "([^"]+)"$/.exec(message) ??
     []
   const [name] = path.split('.').filter(part => part !== verb.bulk && !/^[0-9]+$/.test(part))
-  const said = name === undefined ? undefined : saidFor(name, verb)
+  const said = name === undefined ? undefined : flagFor(name, verb)
   if (said === undefined) return undefined
-  return new CalledWrongly(why === undefined ? `${said} is missing` : `${said} was malformed: ${why}`)
+  return new UsageError(why === undefined ? `${said} is missing` : `${said} was malformed: ${why}`)
 }
 
 async function showAnswer(answer: Answer | undefined, { json }: VerbFlags): Promise<void> {

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
+import { openLocalApp } from '../../app.ts'
 import { type Client, createClient } from '../../client/index.ts'
 import { readConfig } from '../../config.ts'
-import { openWithoutDoors } from '../../house.ts'
-import { CannotStart } from '../../kit/cannot-start.ts'
 import { createLog } from '../../kit/log.ts'
-import { LARGEST_SECRET_FILE, readSmallFile } from '../../kit/small-file.ts'
-import { CalledWrongly } from '../called-wrongly.ts'
+import { OperatorError } from '../../kit/operator-error.ts'
+import { MAX_SECRET_FILE, readSmallFile } from '../../kit/small-file.ts'
 import { COMMAND_LINE } from '../command-line.ts'
 import { type StoreFlags, settingsOfExistingStore, storeFlags } from '../store-flags.ts'
+import { UsageError } from '../usage-error.ts'
 
 /** Where a verb does its work. */
 export interface TargetFlags extends StoreFlags {
@@ -51,20 +51,20 @@ export interface Server {
 export function serverOf(flags: TargetFlags): Server | undefined {
   const { url: given, tokenFile } = flags
   if (given === undefined) {
-    if (tokenFile !== undefined) throw new CalledWrongly('--token-file goes with --url')
+    if (tokenFile !== undefined) throw new UsageError('--token-file goes with --url')
     return undefined
   }
   if (flags.data !== undefined || flags.databaseUrl !== undefined) {
-    throw new CalledWrongly('--url names a server, and --data or --database-url a store: give one of them')
+    throw new UsageError('--url names a server, and --data or --database-url a store: give one of them')
   }
   if (!/^https?:\/\//.test(given) || !URL.canParse(given)) {
-    throw new CalledWrongly(`--url must be an http or https URL, not "${given}"`)
+    throw new UsageError(`--url must be an http or https URL, not "${given}"`)
   }
   const baseUrl = given.replace(/\/+$/, '').replace(/\/control$/, '')
   const operatorToken =
     tokenFile === undefined ? readConfig({}, flags.config).operatorToken : readTokenFile(tokenFile)
   if (operatorToken === undefined) {
-    throw new CalledWrongly(
+    throw new UsageError(
       '--url needs the operator token: name its file with --token-file, or set STRAND_OPERATOR_TOKEN',
     )
   }
@@ -74,24 +74,24 @@ export function serverOf(flags: TargetFlags): Server | undefined {
 function readTokenFile(file: string): string {
   let token: string
   try {
-    token = readSmallFile(file, LARGEST_SECRET_FILE).trim()
+    token = readSmallFile(file, MAX_SECRET_FILE).trim()
   } catch (error) {
-    throw new CannotStart(`the token file ${file} cannot be read: ${(error as Error).message}`)
+    throw new OperatorError(`the token file ${file} cannot be read: ${(error as Error).message}`)
   }
   if (/^[\x21-\x7e]{20,}$/.test(token)) return token
-  throw new CannotStart(`the token file ${file} must have one token in it, and nothing else`)
+  throw new OperatorError(`the token file ${file} must have one token in it, and nothing else`)
 }
 
 async function openLocal(flags: TargetFlags): Promise<Target> {
-  const house = await openWithoutDoors({
+  const app = await openLocalApp({
     config: settingsOfExistingStore(flags),
     log: createLog({ level: 'error', readable: true }),
     actor: COMMAND_LINE,
   })
   const client = createClient({
     baseUrl: 'http://localhost',
-    operatorToken: house.operatorToken,
-    fetch: (url, init) => house.answer(new Request(url, init)),
+    operatorToken: app.operatorToken,
+    fetch: (url, init) => app.answer(new Request(url, init)),
   })
-  return { client, close: () => house.close() }
+  return { client, close: () => app.close() }
 }

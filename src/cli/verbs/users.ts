@@ -1,5 +1,5 @@
 import type { Client } from '../../client/index.ts'
-import { CannotStart } from '../../kit/cannot-start.ts'
+import { OperatorError } from '../../kit/operator-error.ts'
 import { isRecord, isUser } from './fields.ts'
 import type { Input } from './input.ts'
 import type { Verb } from './verb.ts'
@@ -36,6 +36,6 @@ export async function userIdOf(client: Client, given: string): Promise<string> {
   // An empty filter would match everybody.
   const { data } = login === '' ? { data: [] } : await client.control.listUsers({ login })
   const user = data.find(each => each.login === login.toLowerCase())
-  if (user === undefined) throw new CannotStart(`there is no user with the login "${login}"`)
+  if (user === undefined) throw new OperatorError(`there is no user with the login "${login}"`)
   return user.id
 }

@@ -2,10 +2,10 @@ import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { DecimalId, GivenTime } from '../resources/id.ts'
-import { exampleUser, LOGIN_SHAPE, User } from '../resources/world.ts'
+import { exampleUser, LOGIN_PATTERN, User } from '../resources/world.ts'
 import { Type } from '../schema.ts'
 
-const Login = Type.String({ pattern: LOGIN_SHAPE, hint: '1 to 25 letters, digits or underscores' })
+const Login = Type.String({ pattern: LOGIN_PATTERN, hint: '1 to 25 letters, digits or underscores' })
 const optional = {
   display_name: Type.Optional(Type.String({ minLength: 1, maxLength: 50 })),
   password: Type.Optional(Type.String({ minLength: 8, maxLength: 200 })),

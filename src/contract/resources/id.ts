@@ -4,7 +4,7 @@ import { Type } from '../schema.ts'
  * Schemas of ids and times. `hint` ends the sentence `The parameter "x" was malformed: the value must be ...`.
  * A filter takes any text: what has another form matches nothing (D-15). What creates a thing is strict.
  */
-export const UUID_SHAPE = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
+export const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
 
 /** A user, game, stream or video as the caller names it. */
 export const IdFilter = Type.String({ description: 'Decimal digits; another form matches nothing.' })
@@ -17,7 +17,7 @@ export const DecimalId = Type.String({
 })
 
 export const Uuid = Type.String({
-  pattern: UUID_SHAPE,
+  pattern: UUID_PATTERN,
   hint: 'a UUID',
   examples: ['fb78259e-fb81-4d1b-8333-34a06ffc24c0'],
 })

@@ -1,5 +1,5 @@
 import { Type } from '../schema.ts'
-import { MOST_SCOPES } from '../scope.ts'
+import { MAX_SCOPES } from '../scope.ts'
 
 /**
  * The parameters of the OAuth side. All are optional to the parser, because a missing one has a message of its own that
@@ -17,4 +17,4 @@ export const GrantType = (description: string) => text(100, description)
 export const RedirectUri = text(2100)
 
 /** Far beyond what is allowed, so that too many scopes are refused as such. */
-export const Scopes = (description: string) => text(16_000, `${description} At most ${MOST_SCOPES}.`)
+export const Scopes = (description: string) => text(16_000, `${description} At most ${MAX_SCOPES}.`)

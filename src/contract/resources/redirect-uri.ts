@@ -6,12 +6,12 @@ import { listOf } from './list.ts'
  * their own (`com.example.app:/callback`). Those which a browser runs, opens from the disk or shows by itself lead to no
  * application, and a code or token would end in a page of somebody else's making.
  */
-export const REDIRECT_URI_SHAPE =
+export const REDIRECT_URI_PATTERN =
   '^(?!(about|blob|data|file|filesystem|javascript|vbscript|view-source):)[a-z][a-z0-9+.-]*:[^#\\s]+$'
 
 const RedirectUri = Type.String({
   maxLength: 2000,
-  pattern: REDIRECT_URI_SHAPE,
+  pattern: REDIRECT_URI_PATTERN,
   hint: 'an absolute URI without a fragment, of a scheme that leads to an application (not javascript:, data:, file: or the like)',
 })
 

@@ -10,14 +10,14 @@ import { DecimalId } from './id.ts'
  */
 const strict = { additionalProperties: false }
 
-const NAME_SHAPE = '^[A-Za-z][A-Za-z0-9_]{0,39}$'
+const NAME_PATTERN = '^[A-Za-z][A-Za-z0-9_]{0,39}$'
 
 const named = <S extends Parameters<typeof Type.Record>[1]>(what: S, description: string) =>
   Type.Optional(
     Type.Record(Type.String(), what, {
       description,
       maxProperties: 10_000,
-      propertyNames: { pattern: NAME_SHAPE },
+      propertyNames: { pattern: NAME_PATTERN },
     }),
   )
 

@@ -4,7 +4,7 @@ import { FulfillmentStatus } from './entitlement.ts'
 import { DecimalId, GivenTime, Name, Uuid } from './id.ts'
 import { listOf } from './list.ts'
 import { RedirectUris } from './redirect-uri.ts'
-import { CLIENT_KINDS, LOGIN_SHAPE } from './world.ts'
+import { CLIENT_KINDS, LOGIN_PATTERN } from './world.ts'
 
 /**
  * The lines of an export and an import: one JSON object each, whose `type` says what it is. The parser, the order and the
@@ -41,7 +41,7 @@ export const transferLines = {
     type: Type.Literal('user'),
     id: Type.String(Id),
     login: Type.String({
-      pattern: LOGIN_SHAPE,
+      pattern: LOGIN_PATTERN,
       hint: '1 to 25 letters, digits or underscores',
       kept: 'lower case',
     }),

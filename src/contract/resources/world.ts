@@ -4,7 +4,7 @@ import { Name, TimeMillis } from './id.ts'
 
 /** The things that an operator makes: who there is, what they play, and which programs may ask. */
 
-export const LOGIN_SHAPE = '^[a-zA-Z0-9_]{1,25}$'
+export const LOGIN_PATTERN = '^[a-zA-Z0-9_]{1,25}$'
 
 export const User = Type.Object({
   id: Type.String(),

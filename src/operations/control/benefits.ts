@@ -7,7 +7,7 @@ import {
 } from '../../contract/control/benefits.ts'
 import { raise } from '../../contract/problem.ts'
 import { uuid } from '../../kit/id.ts'
-import { idKey } from '../../store/queries/world.ts'
+import { idSortKey } from '../../store/queries/world.ts'
 import type { Store } from '../../store/store.ts'
 import { implement } from '../implement.ts'
 
@@ -50,7 +50,7 @@ export const handleGetBenefit = implement(getBenefit, async ({ params }, { store
 
 export const handleListBenefits = implement(listBenefits, async ({ query, window, paginate }, { store }) => {
   const page = await store.benefits.page(query, window)
-  return { data: [...page.rows], pagination: paginate(page, idKey) }
+  return { data: [...page.rows], pagination: paginate(page, idSortKey) }
 })
 
 export const handleDeleteBenefit = implement(deleteBenefit, async ({ params }, { store }) => {

@@ -13,11 +13,11 @@ import {
 import { raise } from '../../contract/problem.ts'
 import { isoMillis, isoSeconds } from '../../kit/clock.ts'
 import { decimalId } from '../../kit/id.ts'
-import { streamKey } from '../../store/queries/streams.ts'
-import { idKey } from '../../store/queries/world.ts'
+import { streamSortKey } from '../../store/queries/streams.ts'
+import { idSortKey } from '../../store/queries/world.ts'
 import type { Store } from '../../store/store.ts'
 import { implement } from '../implement.ts'
-import { momentOf } from '../moment.ts'
+import { timestampOf } from '../timestamp.ts'
 
 export const handleGetChannel = implement(getChannel, async ({ params }, { store }) => {
   const channel = (await store.channels.find(params.user_id)) ?? raise('not_found', 'channel', params.user_id)
@@ -50,14 +50,14 @@ export const handleListEditors = implement(listEditors, async ({ params, window,
   const { user_id } = params
   if ((await store.channels.find(user_id)) === undefined) return raise('not_found', 'channel', user_id)
   const page = await store.channels.editors(user_id, window)
-  return { data: [...page.rows], pagination: paginate(page, idKey) }
+  return { data: [...page.rows], pagination: paginate(page, idSortKey) }
 })
 
 export const handleStartStream = implement(
   startStream,
   async ({ params, body }, { store, directory, clock }) => {
     const now = clock.now()
-    const started = body.started_at === undefined ? now : momentOf(body.started_at)
+    const started = body.started_at === undefined ? now : timestampOf(body.started_at)
     if (started > now) {
       return raise('refused_reference', 'The parameter "started_at" must be a moment that has been.')
     }
@@ -69,21 +69,21 @@ export const handleStartStream = implement(
       viewer_count: body.viewer_count,
     })
     if (stream === undefined) return raise('not_found', 'channel', params.user_id)
-    return { data: [directory.dress(stream)] }
+    return { data: [directory.render(stream)] }
   },
 )
 
 export const handleGetStream = implement(getStream, async ({ params }, { store, directory }) => {
   const stream = (await store.streams.of(params.user_id)) ?? (await refuseAsNotLive(store, params.user_id))
-  return { data: [directory.dress(stream)] }
+  return { data: [directory.render(stream)] }
 })
 
 export const handleListStreams = implement(
   listStreams,
   async ({ query, window, paginate }, { store, directory }) => {
     const page = await store.streams.page(query, window)
-    const data = page.rows.map(stream => directory.dress(stream))
-    return { data, pagination: paginate(page, streamKey) }
+    const data = page.rows.map(stream => directory.render(stream))
+    return { data, pagination: paginate(page, streamSortKey) }
   },
 )
 

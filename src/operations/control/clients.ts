@@ -9,7 +9,7 @@ import {
 } from '../../contract/control/clients.ts'
 import { raise } from '../../contract/problem.ts'
 import { randomAlphanumerics } from '../../kit/id.ts'
-import { idKey } from '../../store/queries/world.ts'
+import { idSortKey } from '../../store/queries/world.ts'
 import { implement } from '../implement.ts'
 
 export const handleCreateClient = implement(createClient, async ({ body }, { store }) => {
@@ -40,7 +40,7 @@ export const handleGetClient = implement(getClient, async ({ params }, { store }
 
 export const handleListClients = implement(listClients, async ({ query, window, paginate }, { store }) => {
   const page = await store.clients.page(query, window)
-  return { data: [...page.rows], pagination: paginate(page, idKey) }
+  return { data: [...page.rows], pagination: paginate(page, idSortKey) }
 })
 
 export const handlePatchClient = implement(patchClient, async ({ params, body }, { store }) => {

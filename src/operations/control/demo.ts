@@ -8,9 +8,9 @@ import {
 } from '../../contract/control/demo.ts'
 import { raise } from '../../contract/problem.ts'
 import { isoMillis } from '../../kit/clock.ts'
-import { complaintAbout } from '../faults.ts'
+import type { DemoControls } from '../demo-controls.ts'
+import { violationIn } from '../faults.ts'
 import { implement } from '../implement.ts'
-import type { Levers } from '../levers.ts'
 
 export const handleAdvanceClock = implement(advanceClock, async ({ body }, { demo }) => {
   if (body.advance_seconds === undefined && body.running === undefined) {
@@ -23,13 +23,13 @@ export const handleAdvanceClock = implement(advanceClock, async ({ body }, { dem
 
 export const handleReadClock = implement(readClock, async (_call, { demo }) => ({ data: [clockFace(demo)] }))
 
-function clockFace(demo: Levers | undefined) {
+function clockFace(demo: DemoControls | undefined) {
   return { now: isoMillis(demo?.clock.now() ?? 0), running: demo?.clock.running ?? true }
 }
 
 export const handlePlanFault = implement(planFault, async ({ body }, { demo }) => {
-  const complaint = complaintAbout(body)
-  if (complaint !== undefined) raise('refused_reference', complaint)
+  const violation = violationIn(body)
+  if (violation !== undefined) raise('refused_reference', violation)
   const fault = {
     ...body,
     ...(body.entitlement_id && { entitlement_id: body.entitlement_id.toLowerCase() }),

@@ -9,11 +9,11 @@ import { raise } from '../../contract/problem.ts'
 import type { Entitlement, FulfillmentStatus } from '../../contract/resources/entitlement.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { uuid } from '../../kit/id.ts'
-import { auditKey } from '../../store/queries/audit.ts'
-import { entitlementKey, entitlementSubject } from '../../store/queries/entitlements.ts'
+import { auditSortKey } from '../../store/queries/audit.ts'
+import { entitlementSortKey, entitlementSubject } from '../../store/queries/entitlements.ts'
 import type { Store } from '../../store/store.ts'
 import { implement } from '../implement.ts'
-import { momentOf } from '../moment.ts'
+import { timestampOf } from '../timestamp.ts'
 
 export const handleGrantEntitlements = implement(grantEntitlements, async ({ body }, { store, clock }) => {
   const now = clock.now()
@@ -23,7 +23,7 @@ export const handleGrantEntitlements = implement(grantEntitlements, async ({ bod
       user_id: grant.user_id,
       benefit_id: grant.benefit_id.toLowerCase(),
       game_id: grant.game_id,
-      timestamp: isoMillis(grant.timestamp === undefined ? now : momentOf(grant.timestamp)),
+      timestamp: isoMillis(grant.timestamp === undefined ? now : timestampOf(grant.timestamp)),
       timestampGiven: grant.timestamp !== undefined,
     })),
   })
@@ -56,7 +56,7 @@ export const handleListEntitlements = implement(
       },
       window,
     )
-    return { data: [...page.rows], pagination: paginate(page, entitlementKey) }
+    return { data: [...page.rows], pagination: paginate(page, entitlementSortKey) }
   },
 )
 
@@ -78,7 +78,7 @@ export const handleGetEntitlementHistory = implement(
       window.from === undefined
         ? await beginningOf(store, entitlement, window)
         : await changesOf(store, entitlement, window)
-    const whole = withUntold(page, entitlement, window)
+    const whole = withUnrecorded(page, entitlement, window)
     return { data: [...whole.rows], pagination: paginate(whole, row => row.key) }
   },
 )
@@ -106,13 +106,13 @@ async function changesOf(store: Store, entitlement: Entitlement, window: Window)
     from: entry.before as FulfillmentStatus,
     to: entry.after as FulfillmentStatus,
     actor: entry.actor,
-    key: auditKey(entry),
+    key: auditSortKey(entry),
   }))
   return { ...page, rows }
 }
 
 /** A status that came along with an import, or whose row the log has forgotten, is the last step, and nobody's. */
-function withUntold(page: Page<Step>, entitlement: Entitlement, window: Window): Page<Step> {
+function withUnrecorded(page: Page<Step>, entitlement: Entitlement, window: Window): Page<Step> {
   const { fulfillment_status: to, last_updated: at } = entitlement
   const last = page.rows.at(-1)
   if (page.more || last?.to === to) return page

@@ -1,6 +1,6 @@
 import { deleteFollow, listFollows, putFollow, putFollows } from '../../contract/control/follows.ts'
 import { raise } from '../../contract/problem.ts'
-import { idKey } from '../../store/queries/world.ts'
+import { idSortKey } from '../../store/queries/world.ts'
 import { implement } from '../implement.ts'
 
 export const handlePutFollow = implement(putFollow, async ({ params }, { store }) => {
@@ -22,5 +22,5 @@ export const handleListFollows = implement(listFollows, async ({ params, window,
   const { user_id } = params
   if ((await store.users.find(user_id)) === undefined) return raise('not_found', 'user', user_id)
   const page = await store.channels.followed(user_id, window)
-  return { data: [...page.rows], pagination: paginate(page, idKey) }
+  return { data: [...page.rows], pagination: paginate(page, idSortKey) }
 })

@@ -1,7 +1,7 @@
 import { createGame, deleteGame, getGame, listGames, putGame } from '../../contract/control/games.ts'
 import { raise } from '../../contract/problem.ts'
 import { decimalId } from '../../kit/id.ts'
-import { decimalKey } from '../../store/queries/world.ts'
+import { decimalSortKey } from '../../store/queries/world.ts'
 import type { Store } from '../../store/store.ts'
 import { implement } from '../implement.ts'
 
@@ -35,7 +35,7 @@ export const handleGetGame = implement(getGame, async ({ params }, { store }) =>
 
 export const handleListGames = implement(listGames, async ({ query, window, paginate }, { store }) => {
   const page = await store.games.page(query, window)
-  return { data: [...page.rows], pagination: paginate(page, decimalKey) }
+  return { data: [...page.rows], pagination: paginate(page, decimalSortKey) }
 })
 
 export const handleDeleteGame = implement(deleteGame, async ({ params }, { store }) => {

@@ -2,7 +2,7 @@ import { hashOf, mintSecret } from '../../auth/tokens.ts'
 import { createOperator, deleteOperator, listOperators } from '../../contract/control/operators.ts'
 import { raise } from '../../contract/problem.ts'
 import { isoMillis } from '../../kit/clock.ts'
-import { operatorKey } from '../../store/queries/operators.ts'
+import { operatorSortKey } from '../../store/queries/operators.ts'
 import { implement } from '../implement.ts'
 
 export const handleCreateOperator = implement(createOperator, async ({ body }, { store, clock }) => {
@@ -15,7 +15,7 @@ export const handleCreateOperator = implement(createOperator, async ({ body }, {
 
 export const handleListOperators = implement(listOperators, async ({ window, paginate }, { store }) => {
   const page = await store.operators.page(window)
-  return { data: [...page.rows], pagination: paginate(page, operatorKey) }
+  return { data: [...page.rows], pagination: paginate(page, operatorSortKey) }
 })
 
 export const handleDeleteOperator = implement(deleteOperator, async ({ params }, { store }) => {

@@ -10,7 +10,7 @@ import {
 } from '../../contract/control/organizations.ts'
 import { raise } from '../../contract/problem.ts'
 import { uuid } from '../../kit/id.ts'
-import { idKey } from '../../store/queries/world.ts'
+import { idSortKey } from '../../store/queries/world.ts'
 import type { Store } from '../../store/store.ts'
 import { implement } from '../implement.ts'
 
@@ -38,7 +38,7 @@ export const handleListOrganizations = implement(
   listOrganizations,
   async ({ query, window, paginate }, { store }) => {
     const page = await store.organizations.page(query, window)
-    return { data: [...page.rows], pagination: paginate(page, idKey) }
+    return { data: [...page.rows], pagination: paginate(page, idSortKey) }
   },
 )
 
@@ -75,5 +75,5 @@ export const handleListMembers = implement(listMembers, async ({ params, window,
     return raise('not_found', 'organization', organization_id)
   }
   const page = await store.organizations.members(organization_id, window)
-  return { data: [...page.rows], pagination: paginate(page, idKey) }
+  return { data: [...page.rows], pagination: paginate(page, idSortKey) }
 })

@@ -3,8 +3,8 @@ import { Problem, problem, raise, reasonPhrases } from '../../contract/problem.t
 import { Conflict, Unavailable } from '../../store/errors.ts'
 import { exportLines as writeLines } from '../../transfer/export.ts'
 import { Import, type ImportNews, WrongLine } from '../../transfer/import.ts'
-import { CannotSpool, openNameless, piecesOf, spool, writeAll } from '../../transfer/spool.ts'
-import { implement, type Rooms, StreamedLines } from '../implement.ts'
+import { openAnonymousFile, piecesOf, SpoolError, spool, writeAll } from '../../transfer/spool.ts'
+import { implement, type Services, StreamedLines } from '../implement.ts'
 
 const PROGRESS_MILLISECONDS = 500
 
@@ -12,49 +12,52 @@ const PROGRESS_MILLISECONDS = 500
  * The lines are put on disk first and sent from there: the view of the store is open for as long as writing them takes,
  * and not as long as somebody takes to read them.
  */
-export const handleExportLines = implement(exportLines, async (_call, rooms) => {
-  const file = await openNameless(rooms.spoolFolder).catch(noRoom(rooms))
+export const handleExportLines = implement(exportLines, async (_call, services) => {
+  const file = await openAnonymousFile(services.spoolFolder).catch(noRoom(services))
   try {
-    await writeLines(rooms.store, {}, text => writeAll(file, new TextEncoder().encode(text)))
+    await writeLines(services.store, {}, text => writeAll(file, new TextEncoder().encode(text)))
   } catch (error) {
     await file.close()
-    return noRoom(rooms)(error)
+    return noRoom(services)(error)
   }
   return new StreamedLines(piecesOf(file), () => file.close())
 })
 
 /** Names the problem if it is one of room, and passes anything else on. */
 const noRoom =
-  ({ log, spoolFolder }: Rooms) =>
+  ({ log, spoolFolder }: Services) =>
   (error: unknown): never => {
-    if (!(error instanceof CannotSpool)) throw error
+    if (!(error instanceof SpoolError)) throw error
     log.warn({ folder: spoolFolder, reason: error.message }, 'the spool folder does not take the lines')
     return raise('no_room', error.message)
   }
 
 /** As long as the answer has not begun, a wrong line is a 400: everything is checked before, while the body comes in. */
-export const handleImportLines = implement(importLines, async ({ query, bodyPieces, logFields }, rooms) => {
-  const options = {
-    goesOn: query.continue === 'true',
-    dryRun: query.dry_run === 'true',
-    fromLine: query.from_line ?? 1,
-  }
-  const file = await spool(whole(bodyPieces), rooms.spoolFolder).catch(noRoom(rooms))
-  const running = new Import(file, options, rooms)
-  try {
-    if (options.goesOn) await file.complete()
-    else for await (const _ of running.check());
-  } catch (error) {
-    await file.close()
-    if (error instanceof WrongLine) return raise('wrong_line', error.line, error.why)
-    if (error instanceof CutOff)
-      return raise('wrong_line', running.summary().lines + 1, 'the body was cut off here, or soon after')
-    return noRoom(rooms)(error)
-  }
-  return new StreamedLines(newsOf(running, options, { log: rooms.log, request: logFields() }), () =>
-    file.close(),
-  )
-})
+export const handleImportLines = implement(
+  importLines,
+  async ({ query, bodyPieces, logFields }, services) => {
+    const options = {
+      goesOn: query.continue === 'true',
+      dryRun: query.dry_run === 'true',
+      fromLine: query.from_line ?? 1,
+    }
+    const file = await spool(whole(bodyPieces), services.spoolFolder).catch(noRoom(services))
+    const running = new Import(file, options, services)
+    try {
+      if (options.goesOn) await file.complete()
+      else for await (const _ of running.check());
+    } catch (error) {
+      await file.close()
+      if (error instanceof WrongLine) return raise('wrong_line', error.line, error.why)
+      if (error instanceof CutOff)
+        return raise('wrong_line', running.summary().lines + 1, 'the body was cut off here, or soon after')
+      return noRoom(services)(error)
+    }
+    return new StreamedLines(newsOf(running, options, { log: services.log, request: logFields() }), () =>
+      file.close(),
+    )
+  },
+)
 
 class CutOff extends Error {}
 
@@ -88,7 +91,7 @@ async function* newsOf(
 
 /** Where a failure is logged, and as that of which request. */
 interface FailureLog {
-  readonly log: Rooms['log']
+  readonly log: Services['log']
   readonly request: Readonly<Record<string, string | undefined>>
 }
 
@@ -99,8 +102,8 @@ interface Failure {
 }
 
 function lineOf(news: ImportNews | { readonly failure: Failure }): Uint8Array {
-  const told = 'progress' in news ? { progress: { ...news.progress, bytes: undefined } } : news
-  return new TextEncoder().encode(`${JSON.stringify(told)}\n`)
+  const reported = 'progress' in news ? { progress: { ...news.progress, bytes: undefined } } : news
+  return new TextEncoder().encode(`${JSON.stringify(reported)}\n`)
 }
 
 /** What ended an import that had begun, in the words of a failure. */

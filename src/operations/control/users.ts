@@ -3,22 +3,22 @@ import { createUser, deleteUser, getUser, listUsers, putUser } from '../../contr
 import { raise } from '../../contract/problem.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { decimalId } from '../../kit/id.ts'
-import { decimalKey } from '../../store/queries/world.ts'
-import { implement, type Rooms } from '../implement.ts'
-import { momentOf } from '../moment.ts'
+import { decimalSortKey } from '../../store/queries/world.ts'
+import { implement, type Services } from '../implement.ts'
+import { timestampOf } from '../timestamp.ts'
 
-export const handleCreateUser = implement(createUser, async ({ body }, rooms) =>
-  keepUser({ id: decimalId(rooms.clock.now()), isNew: true }, body, rooms),
+export const handleCreateUser = implement(createUser, async ({ body }, services) =>
+  keepUser({ id: decimalId(services.clock.now()), isNew: true }, body, services),
 )
 
-export const handlePutUser = implement(putUser, async ({ params, body }, rooms) =>
-  keepUser({ id: params.user_id }, body, rooms),
+export const handlePutUser = implement(putUser, async ({ params, body }, services) =>
+  keepUser({ id: params.user_id }, body, services),
 )
 
 async function keepUser(
   which: { id: string; isNew?: boolean },
   body: { login?: string; display_name?: string; password?: string; created_at?: string },
-  { store, clock, streamKeys }: Rooms,
+  { store, clock, streamKeys }: Services,
 ) {
   const password_hash = body.password === undefined ? undefined : await hashed(body.password)
   const result = await store.commands.putUser({
@@ -27,7 +27,7 @@ async function keepUser(
     display_name: body.display_name,
     password_hash,
     stream_key: streamKeys.mint(which.id, 1).stored,
-    created_at: body.created_at === undefined ? undefined : isoMillis(momentOf(body.created_at)),
+    created_at: body.created_at === undefined ? undefined : isoMillis(timestampOf(body.created_at)),
     now: clock.now(),
   })
   if (result.outcome === 'taken') return raise('taken', 'login', body.login ?? '')
@@ -55,7 +55,7 @@ export const handleListUsers = implement(listUsers, async ({ query, window, pagi
     return { data: user === undefined ? [] : [user], pagination: {} }
   }
   const page = await store.users.page(window)
-  return { data: [...page.rows], pagination: paginate(page, decimalKey) }
+  return { data: [...page.rows], pagination: paginate(page, decimalSortKey) }
 })
 
 export const handleDeleteUser = implement(deleteUser, async ({ params }, { store, clock }) => {

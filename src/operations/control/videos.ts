@@ -1,7 +1,7 @@
 import { deleteVideo, getVideo, listVideos } from '../../contract/control/videos.ts'
 import { raise } from '../../contract/problem.ts'
 import { secondsBetween } from '../../domain/timeline.ts'
-import { type VideoRow, videoKey } from '../../store/queries/videos.ts'
+import { type VideoRow, videoSortKey } from '../../store/queries/videos.ts'
 import { implement } from '../implement.ts'
 
 export const handleListVideos = implement(
@@ -10,7 +10,7 @@ export const handleListVideos = implement(
     const page = await store.videos.page(query, window)
     const now = clock.now()
     const data = page.rows.map(row => measured(row, now))
-    return { data, pagination: paginate(page, videoKey) }
+    return { data, pagination: paginate(page, videoSortKey) }
   },
 )
 

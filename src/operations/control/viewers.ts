@@ -4,6 +4,6 @@ import { implement } from '../implement.ts'
 
 export const handleReportViewers = implement(reportViewers, async ({ bodyText }, { store }) => {
   const refused = await store.commands.takeViewerReport({ text: bodyText })
-  if (refused !== undefined) raise(refused.complaint.name, ...refused.complaint.details)
+  if (refused !== undefined) raise(refused.violation.name, ...refused.violation.details)
   return undefined
 })

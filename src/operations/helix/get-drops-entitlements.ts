@@ -1,8 +1,8 @@
 import { getDropsEntitlements } from '../../contract/helix/get-drops-entitlements.ts'
 import { raise } from '../../contract/problem.ts'
 import { type EntitlementReach, entitlementReach, isWithinReach } from '../../domain/access.ts'
-import { andThen, type Eventual } from '../../kit/eventual.ts'
-import { entitlementKey, type OwnedEntitlement, pageOfNamed } from '../../store/queries/entitlements.ts'
+import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
+import { entitlementSortKey, type OwnedEntitlement, pageOfNamed } from '../../store/queries/entitlements.ts'
 import type { Store } from '../../store/store.ts'
 import { implement } from '../implement.ts'
 
@@ -22,19 +22,21 @@ export const handleGetDropsEntitlements = implement(
     const findPage = () =>
       ids === undefined
         ? store.entitlements.page(filter, window)
-        : andThen(store.entitlements.named(ids), named =>
-            pageOfNamed(requireOwn(reach, named), filter, window),
-          )
-    return andThen(andThen(requireOwnGame(store, reach, query.game_id), findPage), page => ({
+        : chain(store.entitlements.named(ids), named => pageOfNamed(requireOwn(reach, named), filter, window))
+    return chain(chain(requireOwnGame(store, reach, query.game_id), findPage), page => ({
       data: [...page.rows],
-      pagination: paginate(page, entitlementKey),
+      pagination: paginate(page, entitlementSortKey),
     }))
   },
 )
 
-function requireOwnGame(store: Store, reach: EntitlementReach, game_id: string | undefined): Eventual<void> {
+function requireOwnGame(
+  store: Store,
+  reach: EntitlementReach,
+  game_id: string | undefined,
+): MaybePromise<void> {
   if (game_id === undefined) return
-  return andThen(store.games.find(game_id), game => {
+  return chain(store.games.find(game_id), game => {
     if (game?.organization_id !== reach.organization_id) raise('game_forbidden')
   })
 }

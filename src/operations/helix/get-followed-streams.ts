@@ -1,18 +1,18 @@
 import { getFollowedStreams } from '../../contract/helix/get-followed-streams.ts'
-import { streamKey } from '../../directory/directory.ts'
+import { streamSortKey } from '../../directory/directory.ts'
 import { requireOwnId } from '../../domain/access.ts'
-import { andThen } from '../../kit/eventual.ts'
+import { chain } from '../../kit/maybe-promise.ts'
 import { implement, preparedPage } from '../implement.ts'
 import { cutAlongWalk } from '../walk.ts'
 
 export const handleGetFollowedStreams = implement(
   getFollowedStreams,
-  ({ query, caller, window, paginate }, rooms) => {
+  ({ query, caller, window, paginate }, services) => {
     const { user_id } = requireOwnId(caller, 'user_id', query.user_id)
-    return andThen(rooms.followings.of(user_id), seats =>
-      andThen(
-        cutAlongWalk(rooms, window, () => rooms.directory.pageOfSeats(seats, window)),
-        page => preparedPage(page.rows, paginate(page, streamKey, page.memory)),
+    return chain(services.followings.of(user_id), seats =>
+      chain(
+        cutAlongWalk(services, window, () => services.directory.pageOfSeats(seats, window)),
+        page => preparedPage(page.rows, paginate(page, streamSortKey, page.memory)),
       ),
     )
   },

@@ -1,14 +1,14 @@
 import { getStreamKey } from '../../contract/helix/get-stream-key.ts'
 import { raise } from '../../contract/problem.ts'
 import { requireOwnId } from '../../domain/access.ts'
-import { andThen } from '../../kit/eventual.ts'
+import { chain } from '../../kit/maybe-promise.ts'
 import { implement } from '../implement.ts'
 
 export const handleGetStreamKey = implement(
   getStreamKey,
   ({ query, caller, logFields }, { store, streamKeys, log }) => {
     const { user_id } = requireOwnId(caller, 'broadcaster_id', query.broadcaster_id)
-    return andThen(store.streamKeys.current(user_id), stored => {
+    return chain(store.streamKeys.current(user_id), stored => {
       const stream_key = stored && streamKeys.open(user_id, stored)
       if (stream_key === undefined) {
         log.error(

@@ -4,7 +4,7 @@ import type { StreamMarker } from '../../contract/resources/marker.ts'
 import { theUser } from '../../domain/access.ts'
 import type { Caller } from '../../domain/caller.ts'
 import { videoMoment } from '../../domain/timeline.ts'
-import { markerKey, type Video } from '../../store/queries/videos.ts'
+import { markerSortKey, type Video } from '../../store/queries/videos.ts'
 import type { Store } from '../../store/store.ts'
 import { implement } from '../implement.ts'
 
@@ -23,7 +23,7 @@ export const handleGetStreamMarkers = implement(
     const page = await store.markers.ofVideo(video.id, window)
     return {
       data: [listing(video, page.rows, publicUrl)],
-      pagination: paginate(page, markerKey, [video.id]),
+      pagination: paginate(page, markerSortKey, [video.id]),
     }
   },
 )

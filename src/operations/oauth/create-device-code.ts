@@ -15,9 +15,9 @@ const TRIES = 5
  * A confidential client may ask without its secret, as libraries do: what it gets is worth nothing until a person allowed it
  * and the secret came with the token call.
  */
-export const handleCreateDeviceCode = implement(createDeviceCode, async ({ body, address }, rooms) => {
-  const { store, clock, lifetimes, publicUrl } = rooms
-  const client = await namedClient(rooms, body, address)
+export const handleCreateDeviceCode = implement(createDeviceCode, async ({ body, address }, services) => {
+  const { store, clock, lifetimes, publicUrl } = services
+  const client = await namedClient(services, body, address)
   if (!client.device_flow) raise('device_flow_off')
   const scopes = readScopes(body.scopes ?? body.scope)
   const device_code = randomAlphanumerics(40)

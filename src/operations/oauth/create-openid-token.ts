@@ -6,14 +6,14 @@ import { exchange } from './create-token.ts'
 
 export const handleCreateOpenidToken = implement(
   createOpenidToken,
-  async ({ body, authorization, address }, rooms) => {
+  async ({ body, authorization, address }, services) => {
     const basic = readBasicCredentials(authorization)
     if (basic === 'malformed') return raise('malformed_basic')
     const isTwice =
       basic !== undefined &&
       (body.client_secret !== undefined || (body.client_id ?? basic.client_id) !== basic.client_id)
     if (isTwice) return raise('two_credentials')
-    const { scope, ...answer } = await exchange({ ...body, ...basic }, rooms, address)
+    const { scope, ...answer } = await exchange({ ...body, ...basic }, services, address)
     return { ...answer, ...(scope !== undefined && { scope: scope.join(' ') }) }
   },
 )

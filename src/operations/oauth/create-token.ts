@@ -5,7 +5,7 @@ import {
   expiryOrNever,
   hashOf,
   issueAppToken,
-  isWellMade,
+  isWellFormed,
   mintSecret,
   userLifetimes,
 } from '../../auth/tokens.ts'
@@ -18,36 +18,36 @@ import { OPENID } from '../../contract/scope.ts'
 import { challengeOf } from '../../domain/pkce.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { CAPS } from '../../store/commands/caps.ts'
-import { implement, type Rooms } from '../implement.ts'
+import { implement, type Services } from '../implement.ts'
 import { readScopes, tolerateScopes } from '../read-scopes.ts'
 
 type Input = BodyOf<typeof createToken>
 
-export const handleCreateToken = implement(createToken, ({ body, address }, rooms) =>
-  exchange(body, rooms, address),
+export const handleCreateToken = implement(createToken, ({ body, address }, services) =>
+  exchange(body, services, address),
 )
 
 /** Every grant, for both token endpoints. */
-export async function exchange(body: Input, rooms: Rooms, address: () => string): Promise<TokenAnswer> {
+export async function exchange(body: Input, services: Services, address: () => string): Promise<TokenAnswer> {
   switch (body.grant_type) {
     case undefined:
       return raise('missing_grant_type')
     case 'client_credentials':
-      return clientCredentials(body, rooms, address)
+      return clientCredentials(body, services, address)
     case 'authorization_code':
-      return redeemCode(body, rooms, address)
+      return redeemCode(body, services, address)
     case 'refresh_token':
-      return refresh(body, rooms, address)
+      return refresh(body, services, address)
     case 'urn:ietf:params:oauth:grant-type:device_code':
-      return redeemDevice(body, rooms, address)
+      return redeemDevice(body, services, address)
     default:
       return raise('unsupported_grant_type', body.grant_type)
   }
 }
 
-async function clientCredentials(body: Input, rooms: Rooms, address: () => string) {
-  const { store, clock, lifetimes } = rooms
-  const client = await authenticateClient(rooms, body, address)
+async function clientCredentials(body: Input, services: Services, address: () => string) {
+  const { store, clock, lifetimes } = services
+  const client = await authenticateClient(services, body, address)
   if (client.kind === 'public') raise('public_client')
   tolerateScopes(body.scope)
   const { rows, answer } = issueAppToken(client.id, clock.now(), lifetimes.app_seconds)
@@ -59,11 +59,11 @@ async function clientCredentials(body: Input, rooms: Rooms, address: () => strin
 }
 
 /** A public client's refresh token is used once and replaced; a confidential client keeps its own. */
-async function refresh(body: Input, rooms: Rooms, address: () => string) {
-  const { store, clock, lifetimes } = rooms
-  const client = await authenticateClient(rooms, body, address)
+async function refresh(body: Input, services: Services, address: () => string) {
+  const { store, clock, lifetimes } = services
+  const client = await authenticateClient(services, body, address)
   const presented = body.refresh_token ?? raise('missing_refresh_token')
-  if (!isWellMade(presented)) raise('invalid_refresh_token')
+  if (!isWellFormed(presented)) raise('invalid_refresh_token')
   readScopes(body.scope)
   const now = clock.now()
   const access_token = mintSecret('user')
@@ -89,7 +89,7 @@ async function refresh(body: Input, rooms: Rooms, address: () => string) {
 }
 
 /** Access and refresh token for somebody who has allowed it, ready to be stored. */
-function mintPair(kind: Client['kind'], now: number, { lifetimes }: Rooms) {
+function mintPair(kind: Client['kind'], now: number, { lifetimes }: Services) {
   const { user_seconds, refresh_seconds } = userLifetimes(kind, lifetimes)
   const [access_token, refresh_token] = [mintSecret('user'), mintSecret('refresh')]
   return {
@@ -109,20 +109,20 @@ function mintPair(kind: Client['kind'], now: number, { lifetimes }: Rooms) {
 async function withIdToken<A extends TokenAnswer>(
   answer: A,
   about: Pick<IdTokenSubject, 'client_id' | 'user' | 'nonce' | 'authenticated_at'>,
-  { signingKeys, publicUrl, clock }: Rooms,
+  { signingKeys, publicUrl, clock }: Services,
 ): Promise<TokenAnswer> {
   if (!answer.scope?.includes(OPENID)) return answer
   const subject = { ...about, issuer: issuerOf(publicUrl), access_token: answer.access_token }
   return { ...answer, id_token: await signingKeys.sign(idTokenClaims(subject, clock.now())) }
 }
 
-async function redeemCode(body: Input, rooms: Rooms, address: () => string) {
-  const { store, clock } = rooms
-  const client = await authenticateClient(rooms, body, address)
+async function redeemCode(body: Input, services: Services, address: () => string) {
+  const { store, clock } = services
+  const client = await authenticateClient(services, body, address)
   const code = body.code ?? raise('missing_code')
-  if (!isWellMade(code)) raise('invalid_code')
+  if (!isWellFormed(code)) raise('invalid_code')
   const now = clock.now()
-  const { access, refresh, answer } = mintPair(client.kind, now, rooms)
+  const { access, refresh, answer } = mintPair(client.kind, now, services)
   const { code_verifier } = body
   const result = await store.commands.useCode({
     hash: hashOf(code),
@@ -136,7 +136,7 @@ async function redeemCode(body: Input, rooms: Rooms, address: () => string) {
   switch (result.outcome) {
     case 'done': {
       const about = { client_id: client.id, user: result.user, ...result.openid }
-      return withIdToken(answer(result.scopes), about, rooms)
+      return withIdToken(answer(result.scopes), about, services)
     }
     case 'refused':
       return raise('invalid_code')
@@ -149,9 +149,9 @@ async function redeemCode(body: Input, rooms: Rooms, address: () => string) {
  * A device of a public client need not prove more than that it has its code: a secret in it would not be one. A confidential
  * client sends its secret, so that nobody else gets tokens in its name for a code that they sent somebody.
  */
-async function redeemDevice(body: Input, rooms: Rooms, address: () => string) {
-  const { store, clock, limits } = rooms
-  const client = await authenticateClient(rooms, body, address)
+async function redeemDevice(body: Input, services: Services, address: () => string) {
+  const { store, clock, limits } = services
+  const client = await authenticateClient(services, body, address)
   if (!client.device_flow) raise('device_flow_off')
   const device_code = body.device_code ?? raise('missing_device_code')
   tolerateScopes(body.scopes)
@@ -160,7 +160,7 @@ async function redeemDevice(body: Input, rooms: Rooms, address: () => string) {
   const now = clock.now()
   const decision = await store.accounts.deviceDecision(hash, client.id, isoMillis(now))
   if (decision === 'pending') return raise('authorization_pending')
-  const { access, refresh, answer } = mintPair(client.kind, now, rooms)
+  const { access, refresh, answer } = mintPair(client.kind, now, services)
   const result = await store.commands.useDevice({
     hash,
     client_id: client.id,
@@ -170,7 +170,7 @@ async function redeemDevice(body: Input, rooms: Rooms, address: () => string) {
   })
   switch (result.outcome) {
     case 'done':
-      return withIdToken(answer(result.scopes), { client_id: client.id, user: result.user }, rooms)
+      return withIdToken(answer(result.scopes), { client_id: client.id, user: result.user }, services)
     case 'pending':
       return raise('authorization_pending')
     case 'denied':

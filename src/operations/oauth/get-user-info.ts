@@ -5,8 +5,8 @@ import { raise } from '../../contract/problem.ts'
 import { OPENID } from '../../contract/scope.ts'
 import { implement } from '../implement.ts'
 
-export const handleGetUserInfo = implement(getUserInfo, async ({ authorization, address }, rooms) => {
-  const { callers, clock, limits, publicUrl, store } = rooms
+export const handleGetUserInfo = implement(getUserInfo, async ({ authorization, address }, services) => {
+  const { callers, clock, limits, publicUrl, store } = services
   const token = tokenIn(authorization, OAUTH_OR_BEARER)
   const now = clock.now()
   const known = token === undefined || token === 'invalid' ? undefined : await callers.find(token, now)

@@ -6,11 +6,11 @@ import { CAPS } from '../../store/commands/caps.ts'
 import { implement } from '../implement.ts'
 import { readScopes } from '../read-scopes.ts'
 
-export const handleMintUserToken = implement(mintUserToken, async ({ body, address }, rooms) => {
-  const { store, clock, lifetimes } = rooms
+export const handleMintUserToken = implement(mintUserToken, async ({ body, address }, services) => {
+  const { store, clock, lifetimes } = services
   if (body.grant_type === undefined) return raise('missing_grant_type')
   if (body.grant_type !== 'user_token') return raise('unsupported_grant_type', body.grant_type)
-  const client = await authenticateClient(rooms, body, address)
+  const client = await authenticateClient(services, body, address)
   const user_id = body.user_id ?? raise('missing_user_id')
   const scopes = readScopes(body.scope)
   const { rows, answer } = issueUserToken(

@@ -1,4 +1,4 @@
-import { hashOf, isWellMade } from '../../auth/tokens.ts'
+import { hashOf, isWellFormed } from '../../auth/tokens.ts'
 import { revokeToken } from '../../contract/oauth/revoke-token.ts'
 import { raise } from '../../contract/problem.ts'
 import { isoMillis } from '../../kit/clock.ts'
@@ -8,7 +8,7 @@ export const handleRevokeToken = implement(revokeToken, async ({ body }, { store
   const client_id = body.client_id ?? raise('missing_client_id')
   if ((await store.clients.credentials(client_id)) === undefined) raise('invalid_revoking_client', client_id)
   const token = body.token ?? raise('missing_oauth_token')
-  if (!isWellMade(token)) return undefined
+  if (!isWellFormed(token)) return undefined
   // Whoever has the token has proved enough; an unknown one is no work for the writer.
   const hash = hashOf(token)
   const held = await store.tokens.find(hash)

@@ -1,15 +1,15 @@
 import { type AccessToken, OAUTH_OR_BEARER, tokenIn } from '../../auth/callers.ts'
 import { validateToken } from '../../contract/oauth/validate-token.ts'
 import { raise } from '../../contract/problem.ts'
-import { andThen } from '../../kit/eventual.ts'
+import { chain } from '../../kit/maybe-promise.ts'
 import { implement } from '../implement.ts'
 
-export const handleValidateToken = implement(validateToken, ({ authorization, address }, rooms) => {
-  const { callers, clock, limits } = rooms
+export const handleValidateToken = implement(validateToken, ({ authorization, address }, services) => {
+  const { callers, clock, limits } = services
   const token = tokenIn(authorization, OAUTH_OR_BEARER)
   const now = clock.now()
   const found = token === undefined || token === 'invalid' ? undefined : callers.find(token, now)
-  return andThen(found, known => {
+  return chain(found, known => {
     limits.takeForValidation(known?.client_id, address)
     if (token === undefined) return raise('missing_authorization')
     return known === undefined ? raise('invalid_access_token') : describe(known, now)

@@ -1,4 +1,4 @@
-import { risingUuid } from '../../kit/id.ts'
+import { uuidV7 } from '../../kit/id.ts'
 import type { Transaction } from '../database.ts'
 import { sql } from '../sql/tag.ts'
 import { capDeviceCodes, capGrants } from './caps.ts'
@@ -84,7 +84,7 @@ export async function useDevice(
   if (device.user_id === null) return { outcome: 'pending' }
   await tx.run(sql`delete from device_codes where hash = ${args.hash}`)
   const scopes = JSON.parse(device.scopes) as string[]
-  const shared = { client_id: args.client_id, user_id: device.user_id, scopes, family: risingUuid() }
+  const shared = { client_id: args.client_id, user_id: device.user_id, scopes, family: uuidV7() }
   await insertToken(tx, { ...shared, ...args.access, kind: 'user' })
   await insertToken(tx, { ...shared, ...args.refresh, kind: 'refresh' })
   await capGrants(tx, shared)

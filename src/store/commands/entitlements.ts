@@ -12,7 +12,7 @@ import {
   updateStatus,
 } from '../../domain/entitlement.ts'
 import { isoMillis } from '../../kit/clock.ts'
-import type { Eventual } from '../../kit/eventual.ts'
+import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Transaction } from '../database.ts'
 import { entitlementColumns, entitlementSubject } from '../queries/entitlements.ts'
 import { isOneOf, lockRows, notByIndex, sql, tableOf } from '../sql/tag.ts'
@@ -111,7 +111,7 @@ function isRepeat(known: Entitlement, grant: Grant): boolean {
   )
 }
 
-function entitlementsWithIds(tx: Transaction, ids: readonly string[]): Eventual<Entitlement[]> {
+function entitlementsWithIds(tx: Transaction, ids: readonly string[]): MaybePromise<Entitlement[]> {
   return tx.all<Entitlement>(sql`${entitlementColumns} where ${isOneOf(sql`id`, ids)}`)
 }
 

@@ -1,4 +1,4 @@
-import { type Complaint, readViewerReport } from '../../domain/viewer-report.ts'
+import { readViewerReport, type Violation } from '../../domain/viewer-report.ts'
 import { isoSeconds } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
@@ -127,9 +127,9 @@ export async function reportViewers(
 export async function takeViewerReport(
   tx: Transaction,
   args: { text: string },
-): Promise<{ complaint: Complaint } | undefined> {
+): Promise<{ violation: Violation } | undefined> {
   const report = readViewerReport(args.text)
-  if ('complaint' in report) return report
+  if ('violation' in report) return report
   await reportViewers(tx, report)
   return undefined
 }

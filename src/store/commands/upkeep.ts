@@ -12,7 +12,7 @@ const AT_ONCE = 1000
 const VIDEOS_AT_ONCE = 100
 const DAY_MILLISECONDS = 24 * 3600 * 1000
 /** No rate limit takes longer to be full again. */
-const LONGEST_WINDOW_MILLISECONDS = DAY_MILLISECONDS
+const MAX_WINDOW_MILLISECONDS = DAY_MILLISECONDS
 
 /**
  * Removes what has run out: feed entries, idempotency keys, tokens, retired stream keys, codes, sessions, and rate limits
@@ -67,7 +67,7 @@ export async function sweep(
   removed += await tx.run(
     sql`delete from rate_buckets where name in (
           select name from rate_buckets
-          where full_at > ${storeClock} + cast(${LONGEST_WINDOW_MILLISECONDS} as bigint) limit ${AT_ONCE})`,
+          where full_at > ${storeClock} + cast(${MAX_WINDOW_MILLISECONDS} as bigint) limit ${AT_ONCE})`,
   )
   return removed
 }

@@ -26,7 +26,7 @@ export type AuditVerdict =
   | {
       readonly rows: number
       readonly heads: readonly AuditPoint[]
-      readonly untold?: readonly AuditPoint[]
+      readonly unrecorded?: readonly AuditPoint[]
     }
   | { readonly flaw: { readonly chain: string; readonly seq: number; readonly why: string } }
 
@@ -44,7 +44,7 @@ const inOrder = inOrderOf('at', 'chain', 'seq')
 const AT_ONCE = 1000
 
 /** Rows never change, so a walk sees every row that it began with exactly once. */
-export const auditKey = (row: AuditEntry) => [row.at, row.chain, row.seq]
+export const auditSortKey = (row: AuditEntry) => [row.at, row.chain, row.seq]
 const storedKey = (row: StoredRow) => [row.at, row.chain, Number(row.seq)]
 /** Rows of a subject among which its beginning is looked for. */
 const BEGINNING_ROWS = 100
@@ -137,15 +137,15 @@ export const auditQueries = (db: Database) => ({
       if (stray !== undefined) return flawed(chain, stray, 'the head of its chain does not know it')
       heads.push({ chain, seq: point.seq, hash: point.hash })
     }
-    const untold: AuditPoint[] = []
+    const unrecorded: AuditPoint[] = []
     for (const point of expected) {
       const hash = await hashAt(db, point)
       if (hash === undefined) return flawed(point.chain, point.seq, 'it was expected and is missing')
-      if (hash === 'forgotten') untold.push(point)
+      if (hash === 'forgotten') unrecorded.push(point)
       else if (hash !== point.hash)
         return flawed(point.chain, point.seq, 'it has another hash than was expected')
     }
-    return { rows, heads, ...(untold.length > 0 && { untold }) }
+    return { rows, heads, ...(unrecorded.length > 0 && { unrecorded }) }
   },
 })
 

@@ -4,7 +4,7 @@ import {
   FULFILLMENT_STATUSES,
   type FulfillmentStatus,
 } from '../../contract/resources/entitlement.ts'
-import { andThen, type Eventual } from '../../kit/eventual.ts'
+import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { compareKeys, inOrderOf, keysetPage, pickedPage } from '../keyset.ts'
 import { all, isOneOf, type Sql, sql, verbatim } from '../sql/tag.ts'
@@ -32,7 +32,7 @@ export const entitlementSubject = ({ id, timestamp }: Pick<Entitlement, 'id' | '
 })
 
 /** Newest first; both columns never change, so a walk sees every row that it began with exactly once (D-24). */
-export const entitlementKey = (row: Entitlement) => [row.timestamp, row.id]
+export const entitlementSortKey = (row: Entitlement) => [row.timestamp, row.id]
 const byTime = inOrderOf('timestamp', 'id')
 
 const ownedColumns = sql`select id, benefit_id, timestamp, user_id, game_id, fulfillment_status, last_updated,
@@ -44,11 +44,10 @@ export const entitlementQueries = (db: Database) => {
     db.all<OwnedEntitlement>(sql`${ownedColumns} where ${isOneOf(sql`id`, ids)}`)
   return {
     named,
-    page: (filter: EntitlementFilter, window: Window): Eventual<Page<Entitlement>> => {
-      if (filter.ids !== undefined)
-        return andThen(named(filter.ids), rows => pageOfNamed(rows, filter, window))
+    page: (filter: EntitlementFilter, window: Window): MaybePromise<Page<Entitlement>> => {
+      if (filter.ids !== undefined) return chain(named(filter.ids), rows => pageOfNamed(rows, filter, window))
       if (filter.user_id !== undefined) return pageOfUser(db, filter.user_id, filter, window)
-      return andThen(rangesOf(db, filter), ranges =>
+      return chain(rangesOf(db, filter), ranges =>
         keysetPage<Entitlement>(db, {
           select: entitlementColumns,
           where: [],
@@ -56,7 +55,7 @@ export const entitlementQueries = (db: Database) => {
           order: byTime,
           descending: true,
           window,
-          keyOf: entitlementKey,
+          keyOf: entitlementSortKey,
         }),
       )
     },
@@ -69,17 +68,17 @@ function pageOfUser(
   user_id: string,
   filter: EntitlementFilter,
   window: Window,
-): Eventual<Page<Entitlement>> {
+): MaybePromise<Page<Entitlement>> {
   const page = pickedPage<OwnedEntitlement>(db, {
     select: ownedColumns,
     where: [sql`user_id = ${user_id}`],
     order: byTime,
     descending: true,
     window,
-    keyOf: entitlementKey,
+    keyOf: entitlementSortKey,
     keeps: row => isMatch(row, filter),
   })
-  return andThen(page, ({ rows, more }) => ({
+  return chain(page, ({ rows, more }) => ({
     rows: rows.map(({ organization_id: _, ...entitlement }) => entitlement),
     more,
   }))
@@ -90,7 +89,7 @@ function pageOfUser(
  * range of it and a list of both is two. What stands in front is the benefit and the game, the game and the organization,
  * the organization, or nothing; where the second of a pair is not given, there is a range for each that occurs.
  */
-function rangesOf(db: Database, filter: EntitlementFilter): Eventual<readonly Sql[]> {
+function rangesOf(db: Database, filter: EntitlementFilter): MaybePromise<readonly Sql[]> {
   const { organization_id, game_id, benefit_id } = filter
   const statuses =
     filter.fulfillment_status === undefined ? FULFILLMENT_STATUSES : [filter.fulfillment_status]
@@ -98,19 +97,17 @@ function rangesOf(db: Database, filter: EntitlementFilter): Eventual<readonly Sq
     prefixes.flatMap(prefix => statuses.map(status => all([...prefix, sql`fulfillment_status = ${status}`])))
   if (benefit_id !== undefined) {
     const ofBenefit = sql`benefit_id = ${benefit_id}`
-    return andThen(ownsBenefit(db, organization_id, benefit_id), owns => {
+    return chain(ownsBenefit(db, organization_id, benefit_id), owns => {
       if (!owns) return []
       const games = game_id === undefined ? valuesBehind(db, ofBenefit, 'game_id') : [game_id]
-      return andThen(games, found => ofEachStatus(found.map(game => [ofBenefit, sql`game_id = ${game}`])))
+      return chain(games, found => ofEachStatus(found.map(game => [ofBenefit, sql`game_id = ${game}`])))
     })
   }
   if (game_id !== undefined) {
     const ofGame = sql`game_id = ${game_id}`
     const owners =
       organization_id === undefined ? valuesBehind(db, ofGame, 'organization_id') : [organization_id]
-    return andThen(owners, found =>
-      ofEachStatus(found.map(owner => [ofGame, sql`organization_id = ${owner}`])),
-    )
+    return chain(owners, found => ofEachStatus(found.map(owner => [ofGame, sql`organization_id = ${owner}`])))
   }
   return organization_id === undefined
     ? statuses.map(ofAllWithStatus)
@@ -125,9 +122,9 @@ function ownsBenefit(
   db: Database,
   organization_id: string | undefined,
   benefit_id: string,
-): Eventual<boolean> {
+): MaybePromise<boolean> {
   if (organization_id === undefined) return true
-  return andThen(
+  return chain(
     db.get<{ organization_id: string }>(sql`select organization_id from benefits where id = ${benefit_id}`),
     benefit => benefit?.organization_id === organization_id,
   )
@@ -138,7 +135,7 @@ function valuesBehind(
   db: Database,
   prefix: Sql,
   column: 'game_id' | 'organization_id',
-): Eventual<readonly string[]> {
+): MaybePromise<readonly string[]> {
   const name = verbatim(column)
   const rows = db.all<{ value: string }>(
     sql`with recursive found (value) as (
@@ -148,7 +145,7 @@ function valuesBehind(
           from found where found.value is not null)
         select value from found where value is not null`,
   )
-  return andThen(rows, found => found.map(row => row.value))
+  return chain(rows, found => found.map(row => row.value))
 }
 
 /** Entitlements named by id are at most a hundred: found by their key alone, chosen and put in order here. */
@@ -158,9 +155,9 @@ export function pageOfNamed(
   { first, from }: Window,
 ): Page<Entitlement> {
   const rows = named.filter(
-    row => isMatch(row, filter) && (from === undefined || compareKeys(entitlementKey(row), from) < 0),
+    row => isMatch(row, filter) && (from === undefined || compareKeys(entitlementSortKey(row), from) < 0),
   )
-  rows.sort((a, b) => compareKeys(entitlementKey(b), entitlementKey(a)))
+  rows.sort((a, b) => compareKeys(entitlementSortKey(b), entitlementSortKey(a)))
   return { rows: rows.slice(0, first), more: rows.length > first }
 }
 

@@ -1,24 +1,24 @@
 import type { Page, Window } from '../../contract/page.ts'
 import type { OperatorToken } from '../../contract/resources/operator.ts'
-import type { Eventual } from '../../kit/eventual.ts'
+import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { inOrderOf, keysetPage } from '../keyset.ts'
 import { sql } from '../sql/tag.ts'
 
 const BY_NAME = inOrderOf('name')
-export const operatorKey = (row: OperatorToken) => [row.name]
+export const operatorSortKey = (row: OperatorToken) => [row.name]
 
 export const operatorQueries = (db: Database) => ({
   /** Whose token has this hash. */
   withToken: async (hash: string): Promise<string | undefined> =>
     (await db.get<{ name: string }>(sql`select name from operator_tokens where hash = ${hash}`))?.name,
 
-  page: (window: Window): Eventual<Page<OperatorToken>> =>
+  page: (window: Window): MaybePromise<Page<OperatorToken>> =>
     keysetPage<OperatorToken>(db, {
       select: sql`select name, created_at from operator_tokens`,
       where: [],
       order: BY_NAME,
       window,
-      keyOf: operatorKey,
+      keyOf: operatorSortKey,
     }),
 })

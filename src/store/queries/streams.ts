@@ -1,5 +1,5 @@
 import type { Page, Window } from '../../contract/page.ts'
-import type { Eventual } from '../../kit/eventual.ts'
+import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
 import { inOrderOf, pickedPage } from '../keyset.ts'
@@ -27,7 +27,7 @@ function readLive(row: LiveRow): LiveStream {
 }
 
 /** By channel and not by viewers: that order stands still, and an operator's walk sees every stream that lasts. */
-export const streamKey = (row: LiveStream) => [row.user_id]
+export const streamSortKey = (row: LiveStream) => [row.user_id]
 const byChannel = inOrderOf('user_id')
 
 export const streamQueries = (db: Database) => ({
@@ -85,7 +85,7 @@ export const streamKeyQueries = (db: Database) => ({
     place: { user_id: string; version: number } | undefined,
     limit: number,
     except = '',
-  ): Eventual<StreamKeyRow[]> =>
+  ): MaybePromise<StreamKeyRow[]> =>
     db.all<StreamKeyRow>(
       sql`select user_id, version, key_id, sealed, lookup_hash from stream_keys
           where (user_id, version) > (${place?.user_id ?? ''}, ${place?.version ?? 0}) and key_id <> ${except}

@@ -1,7 +1,7 @@
 import type { Page, Window } from '../../contract/page.ts'
 import type { StreamMarker } from '../../contract/resources/marker.ts'
 import type { Video as ListedVideo } from '../../contract/resources/video.ts'
-import type { Eventual } from '../../kit/eventual.ts'
+import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { inOrderOf, keysetPage } from '../keyset.ts'
 import { type Sql, sql, verbatim } from '../sql/tag.ts'
@@ -38,7 +38,7 @@ const readVideo = (row: StoredVideo): VideoRow => ({
   is_live: row.is_live === 1,
 })
 const inOrder = inOrderOf('created_at', 'id')
-export const videoKey = (row: Pick<ListedVideo, 'created_at' | 'id'>) => [row.created_at, row.id]
+export const videoSortKey = (row: Pick<ListedVideo, 'created_at' | 'id'>) => [row.created_at, row.id]
 
 export const videoQueries = (db: Database) => ({
   find: (id: string) => db.get<Video>(sql`${videoColumns} where v.id = ${id}`),
@@ -70,7 +70,7 @@ export const videoQueries = (db: Database) => ({
       order: inOrder,
       descending: true,
       window,
-      keyOf: videoKey,
+      keyOf: videoSortKey,
     })
     return { ...page, rows: page.rows.map(readVideo) }
   },
@@ -78,15 +78,15 @@ export const videoQueries = (db: Database) => ({
 
 const markerColumns = sql`select id, created_at, description, position_seconds from markers`
 const byPosition = inOrderOf('position_seconds', 'id')
-export const markerKey = (row: StreamMarker) => [row.position_seconds, row.id]
+export const markerSortKey = (row: StreamMarker) => [row.position_seconds, row.id]
 
 export const markerQueries = (db: Database) => ({
-  ofVideo: (video_id: string, window: Window): Eventual<Page<StreamMarker>> =>
+  ofVideo: (video_id: string, window: Window): MaybePromise<Page<StreamMarker>> =>
     keysetPage<StreamMarker>(db, {
       select: markerColumns,
       where: [sql`video_id = ${video_id}`],
       order: byPosition,
       window,
-      keyOf: markerKey,
+      keyOf: markerSortKey,
     }),
 })

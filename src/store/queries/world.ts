@@ -1,6 +1,6 @@
 import type { Page, Window } from '../../contract/page.ts'
 import type { Benefit, Channel, Client, Game, Organization, User } from '../../contract/resources/world.ts'
-import type { Eventual } from '../../kit/eventual.ts'
+import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { BY_NUMBER, inOrderOf, keysetPage, pickedPage } from '../keyset.ts'
 import { type Sql, sql, verbatim } from '../sql/tag.ts'
@@ -8,21 +8,21 @@ import { type Sql, sql, verbatim } from '../sql/tag.ts'
 const BY_ID = inOrderOf('id')
 
 /** The key of `BY_NUMBER`. */
-export const decimalKey = (row: { readonly id: string }) => [row.id.length, row.id]
-export const idKey = (row: { readonly id: string }) => [row.id]
+export const decimalSortKey = (row: { readonly id: string }) => [row.id.length, row.id]
+export const idSortKey = (row: { readonly id: string }) => [row.id]
 
 const userColumns = sql`select id, login, display_name, created_at from users`
 
 export const userQueries = (db: Database) => ({
   find: (id: string) => db.get<User>(sql`${userColumns} where id = ${id}`),
   withLogin: (login: string) => db.get<User>(sql`${userColumns} where login = ${login.toLowerCase()}`),
-  page: (window: Window): Eventual<Page<User>> =>
+  page: (window: Window): MaybePromise<Page<User>> =>
     keysetPage<User>(db, {
       select: userColumns,
       where: [],
       order: BY_NUMBER,
       window,
-      keyOf: decimalKey,
+      keyOf: decimalSortKey,
     }),
 })
 
@@ -34,22 +34,22 @@ const organizationColumns = sql`select id, name from organizations`
 
 export const organizationQueries = (db: Database) => ({
   find: (id: string) => db.get<Organization>(sql`${organizationColumns} where id = ${id.toLowerCase()}`),
-  page: (filter: { readonly name?: string | undefined }, window: Window): Eventual<Page<Organization>> =>
+  page: (filter: { readonly name?: string | undefined }, window: Window): MaybePromise<Page<Organization>> =>
     keysetPage<Organization>(db, {
       select: organizationColumns,
       where: called(filter),
       order: BY_ID,
       window,
-      keyOf: idKey,
+      keyOf: idSortKey,
     }),
-  members: (organization_id: string, window: Window): Eventual<Page<User>> =>
+  members: (organization_id: string, window: Window): MaybePromise<Page<User>> =>
     keysetPage<User>(db, {
       select: sql`select user_id as id from members`,
       around: peopleOf,
       where: [sql`organization_id = ${organization_id.toLowerCase()}`],
       order: inOrderOf('user_id'),
       window,
-      keyOf: idKey,
+      keyOf: idSortKey,
     }),
 })
 
@@ -78,13 +78,13 @@ export const gameQueries = (db: Database) => ({
   page: (
     filter: Pick<Owners, 'organization_id'> & { readonly name?: string | undefined },
     window: Window,
-  ): Eventual<Page<Game>> =>
+  ): MaybePromise<Page<Game>> =>
     pickedPage<Game>(db, {
       select: gameColumns,
       where: filter.name === undefined ? ofOrganization(filter) : called(filter),
       order: BY_NUMBER,
       window,
-      keyOf: decimalKey,
+      keyOf: decimalSortKey,
       keeps: isOfOrganization(filter),
     }),
 })
@@ -93,13 +93,13 @@ const benefitColumns = sql`select id, name, organization_id, game_id from benefi
 
 export const benefitQueries = (db: Database) => ({
   find: (id: string) => db.get<Benefit>(sql`${benefitColumns} where id = ${id.toLowerCase()}`),
-  page: (filter: Pick<Owners, 'organization_id' | 'game_id'>, window: Window): Eventual<Page<Benefit>> =>
+  page: (filter: Pick<Owners, 'organization_id' | 'game_id'>, window: Window): MaybePromise<Page<Benefit>> =>
     pickedPage<Benefit>(db, {
       select: benefitColumns,
       where: filter.game_id === undefined ? ofOrganization(filter) : [sql`game_id = ${filter.game_id}`],
       order: BY_ID,
       window,
-      keyOf: idKey,
+      keyOf: idSortKey,
       keeps: isOfOrganization(filter),
     }),
 })
@@ -160,7 +160,7 @@ export const clientQueries = (db: Database) => ({
           : [sql`owner_user_id = ${filter.owner_user_id}`],
       order: BY_ID,
       window,
-      keyOf: idKey,
+      keyOf: idSortKey,
       keeps: isOfOrganization(filter),
     })
     return { ...page, rows: page.rows.map(readClient) }
@@ -187,23 +187,23 @@ export const channelQueries = (db: Database) => ({
       vod_enabled: row.vod_enabled === 1,
     }
   },
-  editors: (user_id: string, window: Window): Eventual<Page<User>> =>
+  editors: (user_id: string, window: Window): MaybePromise<Page<User>> =>
     keysetPage<User>(db, {
       select: sql`select editor_id as id from editors`,
       around: peopleOf,
       where: [sql`user_id = ${user_id}`],
       order: inOrderOf('editor_id'),
       window,
-      keyOf: idKey,
+      keyOf: idSortKey,
     }),
-  followed: (user_id: string, window: Window): Eventual<Page<User>> =>
+  followed: (user_id: string, window: Window): MaybePromise<Page<User>> =>
     keysetPage<User>(db, {
       select: sql`select broadcaster_id as id from follows`,
       around: peopleOf,
       where: [sql`user_id = ${user_id}`],
       order: inOrderOf('broadcaster_id'),
       window,
-      keyOf: idKey,
+      keyOf: idSortKey,
     }),
   hasEditor: async (user_id: string, editor_id: string): Promise<boolean> =>
     (await db.get(

@@ -4,7 +4,7 @@
  */
 export type Scalar = string | number | null
 
-type Part = Scalar | boolean | Sql | Dialect
+type Part = Scalar | boolean | Sql | DialectSql
 
 export class Sql {
   readonly strings: readonly string[]
@@ -17,16 +17,16 @@ export class Sql {
 }
 
 /** A piece that each engine writes in its own way. */
-class Dialect {
-  readonly write: (flavor: Flavor) => Sql
+class DialectSql {
+  readonly write: (dialect: Dialect) => Sql
 
-  constructor(write: (flavor: Flavor) => Sql) {
+  constructor(write: (dialect: Dialect) => Sql) {
     this.write = write
   }
 }
 
 /** What an engine does differently. Everything else is the same text. */
-export interface Flavor {
+export interface Dialect {
   readonly name: 'sqlite' | 'postgres'
   /** The mark of the n-th bound value, counted from 1. */
   mark(n: number): string
@@ -73,30 +73,30 @@ function seams(separator: string, count: number): readonly string[] {
 
 const seamsKept = new Map<string, (readonly string[])[]>()
 
-export function isOneOf(column: Sql, values: readonly string[]): Sql | Dialect {
+export function isOneOf(column: Sql, values: readonly string[]): Sql | DialectSql {
   const [only] = values
   if (only !== undefined && values.length === 1) return sql`${column} = ${only}`
-  return new Dialect(flavor => flavor.isOneOf(column, values))
+  return new DialectSql(dialect => dialect.isOneOf(column, values))
 }
 
 /** The first rows of several selects together, none of which is read further than that takes. */
-export function merged(branches: readonly Sql[], tail: Sql): Sql | Dialect {
+export function merged(branches: readonly Sql[], tail: Sql): Sql | DialectSql {
   const [only] = branches
   if (only !== undefined && branches.length === 1) return sql`${only}${tail}`
-  return new Dialect(flavor => flavor.merged(branches, tail))
+  return new DialectSql(dialect => dialect.merged(branches, tail))
 }
 
 export function tableOf<Row extends Readonly<Record<string, Scalar>>>(
   rows: readonly Row[],
   columns: readonly (keyof Row & string)[],
-): Dialect {
-  return new Dialect(flavor => flavor.table(rows, columns))
+): DialectSql {
+  return new DialectSql(dialect => dialect.table(rows, columns))
 }
 
-export const lockRows = new Dialect(flavor => verbatim(flavor.lockRows))
+export const lockRows = new DialectSql(dialect => verbatim(dialect.lockRows))
 
 /** Milliseconds since 1970 by the clock of the store, which is the same for all who use it. */
-export const storeClock = new Dialect(flavor => verbatim(flavor.clock))
+export const storeClock = new DialectSql(dialect => verbatim(dialect.clock))
 
 /** A column under a guise that no index answers to, where the planner must not be tempted by it. */
 export function notByIndex(column: string): Sql {
@@ -148,18 +148,18 @@ class Shape {
 
 const shapes = { sqlite: new Shape(), postgres: new Shape() }
 
-export function render(query: Sql, flavor: Flavor): Rendered {
+export function render(query: Sql, dialect: Dialect): Rendered {
   const values: Scalar[] = []
-  const shape = walk(query, flavor, shapes[flavor.name], values)
-  shape.text ??= write(query, flavor, { marks: 0 })
+  const shape = walk(query, dialect, shapes[dialect.name], values)
+  shape.text ??= write(query, dialect, { marks: 0 })
   return { text: shape.text, values }
 }
 
 /** Follows the query from one shape to the next, and takes its values along. */
-function walk({ strings, parts }: Sql, flavor: Flavor, from: Shape, values: Scalar[]): Shape {
+function walk({ strings, parts }: Sql, dialect: Dialect, from: Shape, values: Scalar[]): Shape {
   let shape = from.template(strings)
   for (const part of parts) {
-    if (isPiece(part)) shape = walk(asSql(part, flavor), flavor, shape, values)
+    if (isPiece(part)) shape = walk(asSql(part, dialect), dialect, shape, values)
     else {
       shape = shape.value()
       values.push(typeof part === 'boolean' ? Number(part) : part)
@@ -168,23 +168,23 @@ function walk({ strings, parts }: Sql, flavor: Flavor, from: Shape, values: Scal
   return shape
 }
 
-function write({ strings, parts }: Sql, flavor: Flavor, count: { marks: number }): string {
+function write({ strings, parts }: Sql, dialect: Dialect, count: { marks: number }): string {
   let text = strings[0] ?? ''
   for (const [index, part] of parts.entries()) {
-    if (isPiece(part)) text += write(asSql(part, flavor), flavor, count)
+    if (isPiece(part)) text += write(asSql(part, dialect), dialect, count)
     else {
       count.marks += 1
-      text += flavor.mark(count.marks)
+      text += dialect.mark(count.marks)
     }
     text += strings[index + 1] ?? ''
   }
   return text
 }
 
-function isPiece(part: Part): part is Sql | Dialect {
+function isPiece(part: Part): part is Sql | DialectSql {
   return typeof part === 'object' && part !== null
 }
 
-function asSql(piece: Sql | Dialect, flavor: Flavor): Sql {
-  return piece instanceof Sql ? piece : piece.write(flavor)
+function asSql(piece: Sql | DialectSql, dialect: Dialect): Sql {
+  return piece instanceof Sql ? piece : piece.write(dialect)
 }

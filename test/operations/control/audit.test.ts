@@ -523,7 +523,7 @@ onEachStore('what clients do to entitlements is recorded', {}, server => {
           : update(client.app_token, ids, n % 2 === 0 ? 'FULFILLED' : 'CLAIMED'),
       ),
     )
-    const verdict = await server().strand.rooms.store.audit.verify()
+    const verdict = await server().strand.services.store.audit.verify()
     expect(verdict).toMatchObject({ rows: expect.any(Number), heads: expect.any(Array) })
     for (const id of ids) {
       const rows = (await recordedOf(server(), `entitlement/${id}`)).toSorted((a, b) =>

@@ -408,7 +408,7 @@ describeOperation(
 
     ok('the old key is kept for the grace and not longer', async server => {
       // No ingest asks for keys yet: what upkeep removes tells how long one is kept.
-      const { clock, store } = server.strand.rooms
+      const { clock, store } = server.strand.services
       const { commands } = store
       const now = clock.now()
       await commands.sweep({ now, settled: now + 120_000 })

@@ -15,7 +15,7 @@ export const asOperator = ({ world }: TestServer, ask: Ask = {}): Ask => ({
 })
 
 /** What the server takes for now: a proof may have moved its clock. */
-export const nowOf = ({ strand }: TestServer): number => strand.rooms.clock.now()
+export const nowOf = ({ strand }: TestServer): number => strand.services.clock.now()
 
 let logins = 0
 

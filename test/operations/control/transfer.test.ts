@@ -219,7 +219,7 @@ describeOperation(importLines, importFrame, ({ ok, fails }) => {
     await bringIn(server, [user])
     expect(summaryOf(await bringIn(server, [user])).types.user.unchanged).toBe(1)
     const { hash } = {
-      hash: (await server.strand.rooms.store.accounts.credentials(user.login))?.password_hash,
+      hash: (await server.strand.services.store.accounts.credentials(user.login))?.password_hash,
     }
     expect(await Bun.password.verify('a password of nine', hash ?? '')).toBe(true)
   })
@@ -247,8 +247,8 @@ describeOperation(importLines, importFrame, ({ ok, fails }) => {
     const body = `${text([user])}nonsense\n${text([lost, { ...other, login: 'of:no:form' }, other, user])}`
     for (const dry_run of ['true', 'false']) {
       const answer = await raw(server, body, { continue: 'true', dry_run })
-      const told = answer.body.flatMap((line: Line) => (line.skipped ? [line.skipped.line] : []))
-      expect(told).toEqual([2, 3, 4, 6])
+      const result = answer.body.flatMap((line: Line) => (line.skipped ? [line.skipped.line] : []))
+      expect(result).toEqual([2, 3, 4, 6])
       expect(summaryOf(answer)).toMatchObject({ lines: 6, skipped: 4 })
     }
     expect((await server.call(asOperator(server, { path: `/control/users/${other.id}` }))).status).toBe(200)

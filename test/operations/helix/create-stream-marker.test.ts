@@ -158,7 +158,7 @@ describeOperation(createStreamMarker, { valid }, ({ ok, fails }) => {
 
   ok('the position is 0 at the very start, though the clock go back', async server => {
     const channel = await newLiveChannel(server)
-    const { clock } = server.strand.rooms.demo ?? {}
+    const { clock } = server.strand.services.demo ?? {}
     clock?.advance(-30_000)
     const marker = await mark(server, channel)
     clock?.advance(30_000)
@@ -167,7 +167,7 @@ describeOperation(createStreamMarker, { valid }, ({ ok, fails }) => {
 
   ok('positions never go back within a stream, whatever the clock does', async server => {
     const channel = await newLiveChannel(server, { started_at: ago(600) })
-    const { clock } = server.strand.rooms.demo ?? {}
+    const { clock } = server.strand.services.demo ?? {}
     const positions: number[] = []
     for (const shift of [0, 10_000, -40_000, 5_000, -100_000, 125_000]) {
       clock?.advance(shift)

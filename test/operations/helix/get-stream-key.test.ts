@@ -79,7 +79,7 @@ describeOperation(getStreamKey, { valid }, ({ ok, fails }) => {
     const before = await keyOf(server, channel)
     await server.control('POST', `/channels/${channel.id}/stream-key/rotate`, {})
     const secrets = [before, await keyOf(server, channel)].map(key => key.slice(-30))
-    const stored = JSON.stringify(await server.strand.rooms.store.streamKeys.current(channel.id))
+    const stored = JSON.stringify(await server.strand.services.store.streamKeys.current(channel.id))
     for (const secret of secrets) {
       expect(stored).not.toContain(secret)
       expect(server.logLines.some(line => line.includes(secret))).toBe(false)

@@ -43,7 +43,7 @@ async function settled(server: TestServer, query: NonNullable<Ask['query']> = {}
         rowsOf(server, { ...query, user_id: usersOf(rows).slice(n * 100, n * 100 + 100) }),
       ),
     )
-    const { size } = server.strand.rooms.directory
+    const { size } = server.strand.services.directory
     const complete = Object.keys(query).length > 0 || rows.length === size
     if (complete && JSON.stringify(inOrder(now.flat())) === JSON.stringify(rows)) return rows
     if (Date.now() > deadline) throw new Error('the ranking does not catch up')
@@ -156,7 +156,7 @@ describeOperation(getStreams, { valid, server: { streams: 130 } }, proofs => {
   })
 
   ok('most viewers first, then the larger id as a number', async server => {
-    const { commands } = server.strand.rooms.store
+    const { commands } = server.strand.services.store
     const ids = ['9', '10', '99999999999', '1000000000000000000', '999999999999999999']
     const channels = await Promise.all(ids.map(() => newChannel(server)))
     for (const [index, stream_id] of ids.entries()) {

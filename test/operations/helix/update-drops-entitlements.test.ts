@@ -90,7 +90,7 @@ describeOperation(updateDropsEntitlements, { valid }, ({ ok, fails }) => {
   ok('last_updated moves forward at each success though the clock stands or goes back', async server => {
     const own = await newOrganization(server)
     const [{ id }] = await own.grant([server.world.viewer.id])
-    const { clock } = server.strand.rooms.demo ?? {}
+    const { clock } = server.strand.services.demo ?? {}
     const seen: string[] = []
     const update = async () => {
       await set(server, [id], 'CLAIMED', { token: own.token })

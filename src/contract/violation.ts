@@ -1,0 +1,70 @@
+import type { TSchema } from 'typebox'
+
+/** The part of a validator's complaint that a sentence is made from. */
+export interface Violation {
+  readonly keyword: string
+  readonly schemaPath: string
+  readonly instancePath: string
+  readonly params: object
+}
+
+const ARTICLES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  integer: 'an integer',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+  null: 'null',
+}
+
+/** The name of the field that a complaint is about: places in a list are left out. Empty: the whole. */
+export function fieldOf({ instancePath }: Violation): string {
+  const path = instancePath.split('/').slice(1)
+  while (path.length > 1 && /^[0-9]+$/.test(path.at(-1) ?? '')) path.pop()
+  return path.join('.')
+}
+
+/** What a value must be, as the end of a sentence. */
+export function reasonOf(root: TSchema, violation: Violation): string {
+  const params = violation.params as Record<string, unknown>
+  const { limit } = params
+  const { hint, size } = schemaAt(root, violation.schemaPath)
+  const value = subjectOf(root, violation)
+  if (size !== undefined && /^(min|max)Items$/.test(violation.keyword)) return `${value} must have ${size}`
+  switch (violation.keyword) {
+    case 'type':
+      return `${value} must be ${ARTICLES[String(params.type)] ?? 'of another type'}`
+    case 'enum':
+      return `value must be one of ${(params.allowedValues as string[]).map(each => `"${each}"`).join(', ')}`
+    case 'minimum':
+    case 'minItems':
+      return `${value} must be greater than or equal to ${limit}`
+    case 'maximum':
+    case 'maxItems':
+    case 'maxProperties':
+      return `${value} must be less than or equal to ${limit}`
+    case 'minLength':
+      return `${value} must be at least ${limit} characters`
+    case 'maxLength':
+      return `${value} must be at most ${limit} characters`
+    default:
+      return `${value} must be ${hint ?? 'of the documented form'}`
+  }
+}
+
+/** Which value: in a list that speaks of its entries, the entry by its place. */
+function subjectOf(root: TSchema, { schemaPath, instancePath }: Violation): string {
+  const place = /\/([0-9]+)$/.exec(instancePath)?.[1]
+  const list = /^(.*)\/items$/.exec(schemaPath)?.[1]
+  if (place === undefined || list === undefined) return 'the value'
+  return schemaAt(root, list).size === undefined ? 'the value' : `entry ${Number(place) + 1}`
+}
+
+function schemaAt(root: TSchema, schemaPath: string): Record<string, unknown> {
+  let schema = root as unknown as Record<string, unknown>
+  for (const step of schemaPath.split('/').slice(1)) {
+    schema = (schema[step] ?? {}) as Record<string, unknown>
+  }
+  return schema
+}

@@ -1,4 +1,0 @@
-/** The scenario is not one; the message is a sentence that begins with the place, as a JSON path. */
-export class BadScenario extends Error {
-  override readonly name = 'BadScenario'
-}

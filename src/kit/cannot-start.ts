@@ -1,4 +1,0 @@
-/** Something about the installation that the operator must mend; said in one sentence, without a stack. */
-export class CannotStart extends Error {
-  override readonly name = 'CannotStart'
-}

@@ -1,0 +1,220 @@
+/**
+ * The form of a backup: a plain tar, so that people can look inside with the tools they have. Nothing in it is left to
+ * chance: name, size and moment decide every byte of a header, so a header that was altered is found by making it again.
+ */
+import { createHash } from 'node:crypto'
+import { type FileHandle, open } from 'node:fs/promises'
+import { OperatorError } from '../kit/operator-error.ts'
+
+const BLOCK = 512
+const CHUNK = 1024 * 1024
+/** More than any backup has. An archive with more is refused before its entries are listed. */
+const MAX_ENTRIES = 8
+/** The largest size that fits as octal digits; a larger one is written as a number, as GNU tar does. */
+const MAX_OCTAL = 8 ** 11 - 1
+
+export interface Entry {
+  readonly name: string
+  readonly size: number
+}
+
+export interface WrittenEntry extends Entry {
+  readonly sha256: string
+}
+
+export interface FoundEntry extends Entry {
+  /** Where its header begins. */
+  readonly at: number
+}
+
+/** Writes entries one behind the other. */
+export class ArchiveWriter {
+  readonly #file: FileHandle
+  readonly #moment: number
+  readonly written: WrittenEntry[] = []
+
+  constructor(file: FileHandle, moment: number) {
+    this.#file = file
+    this.#moment = moment
+  }
+
+  async add(name: string, text: string): Promise<void> {
+    const bytes = Buffer.from(text)
+    await this.#add({ name, size: bytes.length }, [bytes])
+  }
+
+  /** Adds a file of any size, a piece at a time. */
+  async addFile(name: string, path: string, onBytes: (bytes: number) => void): Promise<void> {
+    const source = await open(path, 'r')
+    try {
+      const { size } = await source.stat()
+      await this.#add({ name, size }, piecesOf(source, 0, size), onBytes)
+    } finally {
+      await source.close()
+    }
+  }
+
+  /** Writes the end and waits until the disk has everything. */
+  async end(): Promise<void> {
+    await this.#file.writeFile(new Uint8Array(2 * BLOCK))
+    await this.#file.sync()
+  }
+
+  async #add(
+    entry: Entry,
+    pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+    onBytes: (bytes: number) => void = () => undefined,
+  ): Promise<void> {
+    await this.#file.writeFile(headerOf(entry, this.#moment))
+    const hash = createHash('sha256')
+    let bytes = 0
+    for await (const piece of pieces) {
+      hash.update(piece)
+      await this.#file.writeFile(piece)
+      bytes += piece.length
+      onBytes(bytes)
+    }
+    await this.#file.writeFile(new Uint8Array(paddingOf(entry.size)))
+    this.written.push({ ...entry, sha256: hash.digest('hex') })
+  }
+}
+
+/** Reads an archive that only counts as whole if every byte is what the writer would have written. */
+export class ArchiveReader {
+  readonly #file: FileHandle
+  readonly #name: string
+  readonly entries: readonly FoundEntry[]
+
+  private constructor(file: FileHandle, name: string, entries: readonly FoundEntry[]) {
+    this.#file = file
+    this.#name = name
+    this.entries = entries
+  }
+
+  static async open(name: string): Promise<ArchiveReader> {
+    const file = await open(name, 'r').catch((error: Error) => {
+      throw new OperatorError(`the backup ${name} cannot be read: ${error.message}`)
+    })
+    try {
+      if ((await file.stat()).isDirectory()) {
+        throw new OperatorError(`the backup ${name} cannot be read: it is a folder`)
+      }
+      return new ArchiveReader(file, name, await findEntries(file, name))
+    } catch (error) {
+      await file.close()
+      throw error
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#file.close()
+  }
+
+  find(name: string): FoundEntry | undefined {
+    return this.entries.find(each => each.name === name)
+  }
+
+  /** The text of an entry that is known to be small. */
+  async text(entry: FoundEntry): Promise<string> {
+    return (await this.start(entry, entry.size)).toString('utf8')
+  }
+
+  /** The first bytes of an entry; fewer if it has fewer. */
+  start(entry: FoundEntry, length: number): Promise<Buffer> {
+    return bytesAt(this.#file, entry.at + BLOCK, Math.min(length, entry.size))
+  }
+
+  /** Hands over the bytes of an entry and gives their SHA-256. The header and the fill behind it are checked on the way. */
+  async read(
+    entry: FoundEntry,
+    moment: number,
+    take: (piece: Uint8Array) => Promise<void> | void,
+  ): Promise<string> {
+    const header = await bytesAt(this.#file, entry.at, BLOCK)
+    if (!headerOf(entry, moment).equals(header))
+      throw damaged(this.#name, `the head of ${entry.name} was altered`)
+    const hash = createHash('sha256')
+    for await (const piece of piecesOf(this.#file, entry.at + BLOCK, entry.size)) {
+      hash.update(piece)
+      await take(piece)
+    }
+    const fill = await bytesAt(this.#file, entry.at + BLOCK + entry.size, paddingOf(entry.size))
+    if (fill.some(byte => byte !== 0)) throw damaged(this.#name, `bytes behind ${entry.name} were altered`)
+    return hash.digest('hex')
+  }
+}
+
+export function damaged(file: string, why: string): OperatorError {
+  return new OperatorError(`${file} is not a whole backup: ${why}`)
+}
+
+/** Where the entries are, without reading what is in them. */
+async function findEntries(file: FileHandle, name: string): Promise<FoundEntry[]> {
+  const { size: length } = await file.stat()
+  const entries: FoundEntry[] = []
+  let at = 0
+  for (;;) {
+    if (at + BLOCK > length) throw damaged(name, 'its end is missing')
+    const header = await bytesAt(file, at, BLOCK)
+    if (header.every(byte => byte === 0)) break
+    const entry = readHeader(header)
+    if (entry === undefined) throw damaged(name, `there is no head of a file at byte ${at}`)
+    if (entry.size > length - at - BLOCK) {
+      throw damaged(name, `${entry.name} is said to have ${entry.size} bytes, and the file ends before that`)
+    }
+    if (entries.some(each => each.name === entry.name)) throw damaged(name, `it holds ${entry.name} twice`)
+    if (entries.length === MAX_ENTRIES) throw damaged(name, `it holds more than ${MAX_ENTRIES} files`)
+    entries.push({ ...entry, at })
+    at += BLOCK + entry.size + paddingOf(entry.size)
+  }
+  const end = await bytesAt(file, at, Math.min(length - at, 3 * BLOCK))
+  if (end.length !== 2 * BLOCK || end.some(byte => byte !== 0))
+    throw damaged(name, 'its end is not as it should be')
+  return entries
+}
+
+function headerOf({ name, size }: Entry, moment: number): Buffer {
+  const header = Buffer.alloc(BLOCK)
+  const octal = (value: number, at: number, digits: number) =>
+    header.write(`${value.toString(8).padStart(digits, '0')}\0`, at, 'latin1')
+  header.write(name, 0, 100, 'latin1')
+  octal(0o600, 100, 7)
+  octal(0, 108, 7)
+  octal(0, 116, 7)
+  if (size <= MAX_OCTAL) octal(size, 124, 11)
+  else {
+    header[124] = 0x80
+    header.writeBigUInt64BE(BigInt(size), 128)
+  }
+  octal(Math.floor(moment / 1000), 136, 11)
+  header.write('        0', 148, 'latin1')
+  header.write('ustar\x0000', 257, 'latin1')
+  const sum = header.reduce((total, byte) => total + byte, 0)
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1')
+  return header
+}
+
+function readHeader(header: Buffer): Entry | undefined {
+  const name = header.toString('latin1', 0, 100).replace(/\0+$/, '')
+  const digits = header.toString('latin1', 124, 135)
+  const size = header[124] === 0x80 ? Number(header.readBigUInt64BE(128)) : Number.parseInt(digits, 8)
+  const isName = /^[A-Za-z0-9.-]{1,40}$/.test(name)
+  return isName && Number.isSafeInteger(size) && size >= 0 ? { name, size } : undefined
+}
+
+const paddingOf = (size: number) => (BLOCK - (size % BLOCK)) % BLOCK
+
+async function bytesAt(file: FileHandle, at: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(length)
+  const { bytesRead } = await file.read(bytes, 0, length, at)
+  return bytes.subarray(0, bytesRead)
+}
+
+async function* piecesOf(file: FileHandle, at: number, size: number): AsyncGenerator<Uint8Array> {
+  for (let done = 0; done < size; ) {
+    const piece = await bytesAt(file, at + done, Math.min(CHUNK, size - done))
+    if (piece.length === 0) throw new OperatorError('unexpected end of file')
+    yield piece
+    done += piece.length
+  }
+}

@@ -1,0 +1,130 @@
+/** What the doctor looks at: the machine, the folder and what is around. No opinions here. */
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { totalmem } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import type { Address } from '../config.ts'
+import { DATA_FILES } from '../data-folder.ts'
+import type { ObservedFile, ObservedListener } from './checks.ts'
+
+const SYNCS = 15
+const PAGE_BYTES = 4096
+const ASK_MILLISECONDS = 5000
+
+export function readFolder(folder: string): { folder: ObservedFile; files: ObservedFile[]; names: string[] } {
+  const see = (name: string): ObservedFile => {
+    const { mode, uid } = statSync(name)
+    return { name, mode, owner: uid }
+  }
+  const names = readdirSync(folder)
+  const files = names.filter(name => DATA_FILES.includes(name)).map(name => see(join(folder, name)))
+  return { folder: see(folder), files, names }
+}
+
+/** Of the disk that the folder is on, or will be. */
+export function readSpace(folder: string): { free: number; total: number } {
+  let path = resolve(folder)
+  while (!existsSync(path)) path = dirname(path)
+  const { bavail, blocks, bsize } = statfsSync(path)
+  return { free: bavail * bsize, total: blocks * bsize }
+}
+
+/** How long the disk takes to make a small write durable: the middle one of several, in milliseconds. */
+export function measureSync(folder: string): number {
+  const file = join(folder, `.disk-speed-${process.pid}`)
+  const handle = openSync(file, 'wx', 0o600)
+  try {
+    const page = Buffer.alloc(PAGE_BYTES)
+    const times = Array.from({ length: SYNCS }, (_, index) => {
+      const began = performance.now()
+      writeSync(handle, page, 0, PAGE_BYTES, index * PAGE_BYTES)
+      fdatasyncSync(handle)
+      return performance.now() - began
+    })
+    return times.toSorted((a, b) => a - b)[Math.floor(SYNCS / 2)] ?? 0
+  } finally {
+    closeSync(handle)
+    rmSync(file)
+  }
+}
+
+/** How many files a process may open, where the system tells. */
+export function readOpenFiles(): number | undefined {
+  const limits = read('/proc/self/limits')
+  const [, most] = /^Max open files\s+(\d+)/m.exec(limits ?? '') ?? []
+  return most === undefined ? undefined : Number(most)
+}
+
+/** The memory that this process may have: the machine's, or less in a container. */
+export function readMemory(): number {
+  const limit = Number(read('/sys/fs/cgroup/memory.max')?.trim())
+  return Number.isFinite(limit) && limit > 0 ? Math.min(limit, totalmem()) : totalmem()
+}
+
+/** By how many seconds our clock is ahead of the one that answers at a URL. Its header has whole seconds. */
+export async function readClockAt(url: string): Promise<number | { readonly failure: string }> {
+  try {
+    const began = Date.now()
+    const response = await fetch(url, { signal: AbortSignal.timeout(ASK_MILLISECONDS), redirect: 'manual' })
+    const theirs = Date.parse(response.headers.get('date') ?? '')
+    if (Number.isNaN(theirs)) return { failure: 'it tells no time' }
+    return ((began + Date.now()) / 2 - (theirs + 500)) / 1000
+  } catch (error) {
+    return { failure: (error as Error).message }
+  }
+}
+
+/** Whether something listens at an address, and whether that is a Strand. The port is taken for a moment to find out. */
+export async function probeListener({ host, port }: Address): Promise<ObservedListener> {
+  // Any free port will do.
+  if (port === 0) return 'free'
+  const shown = host === 'localhost' ? '127.0.0.1' : host
+  const failure = await tryToListen(shown, port)
+  if (failure === undefined) return 'free'
+  if (failure !== 'EADDRINUSE') return { failure }
+  const reached = shown === '0.0.0.0' ? '127.0.0.1' : shown === '::' ? '::1' : shown
+  return (await isStrandAt(`http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`))
+    ? 'strand'
+    : 'other'
+}
+
+function tryToListen(host: string, port: number): Promise<string | undefined> {
+  return new Promise(resolve => {
+    const server = createServer()
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
+  })
+}
+
+/** A health answer with a request id: that is how a Strand answers, also while it starts. */
+async function isStrandAt(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/healthz`, {
+      signal: AbortSignal.timeout(ASK_MILLISECONDS),
+      redirect: 'manual',
+    })
+    const answer = (await response.json()) as { status?: unknown }
+    return response.headers.has('x-request-id') && answer.status === 'ok'
+  } catch {
+    return false
+  }
+}
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+}

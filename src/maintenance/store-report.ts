@@ -1,0 +1,36 @@
+import type { Measured, Metrics } from '../kit/metrics.ts'
+import type { Store } from '../store/store.ts'
+
+/** What is asked of the store for the metrics now and then, and not at every scrape. */
+export class StoreReport implements Measured {
+  readonly #store: Store
+  #tables: Awaited<ReturnType<Store['sizes']['tables']>> = []
+  #lastBackup: number | undefined
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  async refresh(): Promise<void> {
+    this.#tables = await this.#store.sizes.tables()
+    const noted = Date.parse((await this.#store.facts.lastBackup()) ?? '')
+    this.#lastBackup = Number.isNaN(noted) ? undefined : noted / 1000
+  }
+
+  measure(metrics: Metrics): void {
+    if (this.#store.engine === 'postgres') {
+      metrics.gauge(
+        'strand_store_table_bytes',
+        'Size of a table with its indexes.',
+        this.#tables.map(({ name, bytes }) => [{ table: name }, bytes]),
+      )
+      return
+    }
+    // Backups of PostgreSQL are made with other tools.
+    metrics.gauge(
+      'strand_backup_last_success_timestamp_seconds',
+      'Time of the last successful strand backup, in seconds since 1970; absent if there was none.',
+      this.#lastBackup ?? [],
+    )
+  }
+}

@@ -1,0 +1,32 @@
+import type { Dialect } from '../../sql/tag.ts'
+import { foundation } from './001-foundation.ts'
+import { feedChain } from './002-feed-chain.ts'
+import { gameOfUserEntitlements } from './003-game-of-user-entitlements.ts'
+import { oauth } from './004-oauth.ts'
+import { sharedWork } from './005-shared-work.ts'
+import { audit } from './006-audit.ts'
+import { oauthLimits } from './007-oauth-limits.ts'
+import { listIndexes } from './008-list-indexes.ts'
+import { openid } from './009-openid.ts'
+
+export interface Migration {
+  readonly text: (dialect: Dialect) => string
+  /**
+   * Whether the previous release serves a store with this migration as well as one without it: what it reads is still
+   * there, what it writes is still accepted, and its lists still have their indexes. Then an upgrade can be rolled back.
+   */
+  readonly additive: boolean
+}
+
+/** Every migration, in order: number n stands at place n - 1. One that has been released is never edited. */
+export const migrations: readonly Migration[] = [
+  { text: foundation, additive: false },
+  { text: feedChain, additive: false },
+  { text: gameOfUserEntitlements, additive: false },
+  { text: oauth, additive: false },
+  { text: sharedWork, additive: false },
+  { text: audit, additive: false },
+  { text: oauthLimits, additive: false },
+  { text: listIndexes, additive: false },
+  { text: openid, additive: true },
+]

@@ -1,0 +1,117 @@
+import { constants, SQLiteError, Database as Sqlite, type Statement } from 'bun:sqlite'
+import type { MaybePromise } from '../../kit/maybe-promise.ts'
+import { Conflict, Unavailable } from '../errors.ts'
+import { sqliteDialect } from '../sql/dialects.ts'
+import { render, type Scalar, type Sql } from '../sql/tag.ts'
+import type { Writable } from './run-command.ts'
+
+/** A write-ahead log that has grown larger is truncated when it has been checkpointed. */
+export const MAX_LOG_BYTES = 64 * 1024 * 1024
+
+/** Only `create` makes a file that is not there. */
+type Mode = 'read' | 'write' | 'create'
+
+/**
+ * Every connection: a write-ahead log that is forced to disk at each commit, references checked, and a wait of a few
+ * seconds for another process that holds the lock. The file is not mapped into memory: an unreadable page would then kill
+ * the process with SIGBUS, instead of failing one query. Nor would it be faster; with writes in between it is slower.
+ */
+export function openSqlite(file: string, mode: Mode): Sqlite {
+  const options = mode === 'read' ? { readonly: true } : { readwrite: true, create: mode === 'create' }
+  const connection = new Sqlite(file, options)
+  try {
+    connection.run('pragma busy_timeout = 5000')
+    connection.run('pragma mmap_size = 0')
+    if (mode !== 'read') {
+      connection.run('pragma journal_mode = wal')
+      connection.run('pragma synchronous = full')
+      connection.run('pragma foreign_keys = on')
+      connection.run(`pragma journal_size_limit = ${MAX_LOG_BYTES}`)
+    }
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+export interface SqliteDatabase extends Writable {
+  /** Runs a statement without values at once: begin, commit and their kin. */
+  printLine(words: string): void
+  readonly inTransaction: boolean
+  /** Never throws. Statements are finalized first: one that is not would keep the file open. */
+  close(): void
+  /** The same without removing the log, which the last connection to close does otherwise: a new one replaces this one. */
+  closeKeepingLog(): void
+}
+
+/** Statements are compiled once per text and connection. There are about a hundred texts; their number does not grow. */
+export function sqliteDatabase(connection: Sqlite): SqliteDatabase {
+  const statements = new Map<string, Statement>()
+  const prepared = (text: string): Statement => {
+    const known = statements.get(text)
+    if (known !== undefined) return known
+    const statement = connection.prepare(text)
+    statements.set(text, statement)
+    return statement
+  }
+  const perform = <T>(query: Sql, use: (statement: Statement, values: Scalar[]) => T): MaybePromise<T> => {
+    try {
+      const { text, values } = render(query, sqliteDialect)
+      return use(prepared(text), values)
+    } catch (error) {
+      return Promise.reject(translateSqliteError(error))
+    }
+  }
+  const close = () => {
+    for (const statement of statements.values()) ignoringErrors(() => statement.finalize())
+    ignoringErrors(() => connection.close())
+  }
+  return {
+    all: <Row>(query: Sql) => perform(query, allRows<Row>),
+    get: <Row>(query: Sql) => perform(query, firstRow<Row>),
+    run: query => {
+      // After some disk failures SQLite has rolled back already: this statement alone would be committed.
+      if (!connection.inTransaction) return Promise.reject(new Unavailable('the transaction has ended early'))
+      return perform(query, changedRows)
+    },
+    lock: () => Promise.resolve(),
+    freeChain: chain => chain,
+    printLine: words => {
+      prepared(words).run()
+    },
+    get inTransaction() {
+      return connection.inTransaction
+    },
+    close,
+    closeKeepingLog: () => {
+      ignoringErrors(() => connection.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1))
+      close()
+    },
+  }
+}
+
+function ignoringErrors(work: () => void): void {
+  try {
+    work()
+  } catch {
+    // Closing after a disk failure: nothing depends on it any more.
+  }
+}
+
+const allRows = <Row>(statement: Statement, values: Scalar[]) => statement.all(...values) as Row[]
+const firstRow = <Row>(statement: Statement, values: Scalar[]) =>
+  (statement.get(...values) ?? undefined) as Row | undefined
+const changedRows = (statement: Statement, values: Scalar[]) => statement.run(...values).changes
+
+/** Failures of the disk, the file and its locks, with their extended codes such as SQLITE_IOERR_READ. */
+const UNAVAILABLE =
+  /^SQLITE_(ABORT|BUSY|CANTOPEN|CORRUPT|FULL|INTERRUPT|IOERR|LOCKED|NOLFS|NOMEM|NOTADB|PERM|PROTOCOL|READONLY)/
+
+/** What SQLite throws, in the words of the port. */
+export function translateSqliteError(error: unknown): unknown {
+  if (!(error instanceof SQLiteError)) return error
+  const code = error.code ?? ''
+  if (/^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY|FOREIGNKEY)$/.test(code)) return new Conflict(error.message)
+  return UNAVAILABLE.test(code) ? new Unavailable(`${code}: ${error.message}`) : error
+}

@@ -1,0 +1,66 @@
+import { Database as Sqlite } from 'bun:sqlite'
+import { existsSync } from 'node:fs'
+import { openSqlite } from './sqlite-connection.ts'
+
+/** `quick` looks at the structure of every page, `full` also holds every index against its table and every reference against its row. */
+type Depth = 'quick' | 'full'
+
+const MAX_VIOLATIONS = 10
+
+/** What is wrong with a store's file, in SQLite's words; nothing if it is whole. */
+export function integrityErrors(file: string, depth: Depth): string[] {
+  try {
+    const connection = openSqlite(file, 'read')
+    try {
+      const foreign = depth === 'full' ? foreignPartsIn(connection) : []
+      if (foreign.length > 0) return foreign
+      const check = depth === 'quick' ? 'quick_check' : 'integrity_check'
+      const found = connection.query(`pragma ${check}(${MAX_VIOLATIONS})`).values() as [string][]
+      const violations = found.map(([words]) => words).filter(words => words !== 'ok')
+      if (depth === 'quick' || violations.length > 0) return violations
+      const dangling = connection.query('pragma foreign_key_check').values() as [string, number, string][]
+      return dangling
+        .slice(0, MAX_VIOLATIONS)
+        .map(
+          ([table, row, parent]) => `row ${row} of ${table} refers to a row of ${parent} that is not there`,
+        )
+    } finally {
+      connection.close()
+    }
+  } catch (error) {
+    return [(error as Error).message]
+  }
+}
+
+/** Parts of a file that could make looking at it, or writing to it, do what somebody else wished: a store of ours has none. */
+function foreignPartsIn(connection: Sqlite): string[] {
+  const found = connection
+    .query(
+      `select type, name from sqlite_schema
+       where type not in ('table', 'index') or sql like 'create virtual %' limit ${MAX_VIOLATIONS}`,
+    )
+    .values() as [string, string][]
+  return found.map(
+    ([type, name]) => `the ${type} ${JSON.stringify(name.slice(0, 64))} is not a part of a store`,
+  )
+}
+
+/**
+ * Whether another process has the store open: everybody who has holds a shared lock on the file, and whoever wants it alone
+ * is refused. A file that is no store any more is used by nobody.
+ */
+export function isInUse(file: string): boolean {
+  if (!existsSync(file)) return false
+  let connection: Sqlite | undefined
+  try {
+    connection = new Sqlite(file, { readwrite: true, create: false })
+    connection.run('pragma locking_mode = exclusive')
+    connection.run('begin exclusive')
+    connection.run('rollback')
+    return false
+  } catch (error) {
+    return String((error as { code?: string }).code).startsWith('SQLITE_BUSY')
+  } finally {
+    connection?.close()
+  }
+}

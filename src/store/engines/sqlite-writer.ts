@@ -1,0 +1,213 @@
+/**
+ * The writer: a thread of its own that owns the one writing connection. It is handed all commands that were waiting, runs
+ * them in one transaction, commits once, and only then answers them all: one wait for the disk for the lot. If one of them
+ * fails, everything is undone and each is run in a transaction of its own, so that it fails alone. If the commit fails, none
+ * of them is acknowledged.
+ *
+ * After a disk failure the connection is not trusted: it is closed, and the next batch opens a new one. Every message is
+ * answered, whatever happens. An empty batch, sent every second while idle, maintains the files: it checks that they are
+ * still where they were, probes with a write if the last one failed, and truncates a log that has grown.
+ */
+import { SQLiteError } from 'bun:sqlite'
+import { statSync } from 'node:fs'
+import type { Author } from '../../domain/audit.ts'
+import type { CommandName } from '../commands/index.ts'
+import { Conflict, Unavailable } from '../errors.ts'
+import type { FeedEntry } from '../feed.ts'
+import { runCommand } from './run-command.ts'
+import {
+  MAX_LOG_BYTES,
+  type SqliteDatabase,
+  sqliteDatabase,
+  translateSqliteError,
+} from './sqlite-connection.ts'
+import { StoreFiles, StoreMoved } from './sqlite-files.ts'
+
+export interface WriterJob {
+  readonly name: CommandName
+  readonly args: unknown
+  readonly author?: Author | undefined
+}
+
+export type WriterAnswer =
+  | { readonly result: unknown; readonly entries: readonly FeedEntry[] }
+  | { readonly failure: 'Unavailable' | 'Conflict' | 'Error'; readonly message: string }
+
+/** What is answered to a batch. */
+export interface WriterReport {
+  /** One for each job, in their order. */
+  readonly answers: readonly WriterAnswer[]
+  /** Why writes fail, for the operator; absent if they succeed. */
+  readonly unavailableReason?: string | undefined
+}
+
+/** 16 MB: folding it into the file is rare then, and reading it after a crash takes a moment. */
+const MAX_LOG_PAGES = 4000
+/** The pages that a large group of commands changes must fit, or they are written out in the middle and again at its end. */
+const CACHE_KIBIBYTES = 32 * 1024
+/** Shorter than the deadline of a write, so that its caller gets a definite answer: it did not happen. */
+const LOCK_MILLISECONDS = 2000
+/** Commands may arrive meanwhile. */
+const PROBE_LOCK_MILLISECONDS = 200
+const MAX_PAUSE_MILLISECONDS = 1
+
+declare const self: Worker
+
+class SqliteWriter {
+  readonly #files: StoreFiles
+  #db: SqliteDatabase | undefined
+  #unavailableReason: string | undefined
+
+  constructor(files: StoreFiles) {
+    this.#files = files
+  }
+
+  /** Never throws. */
+  async run(jobs: readonly WriterJob[]): Promise<WriterReport> {
+    const answers = await (jobs.length > 0 ? this.#runTogether(jobs) : this.#maintainFiles())
+    return { answers, unavailableReason: this.#unavailableReason }
+  }
+
+  close(): void {
+    this.#db?.close()
+    this.#db = undefined
+  }
+
+  async #runTogether(jobs: readonly WriterJob[]): Promise<WriterAnswer[]> {
+    try {
+      return await this.#commit(LOCK_MILLISECONDS, async db => {
+        const answers: WriterAnswer[] = []
+        for (const { name, args, author } of jobs) answers.push(await runCommand(db, name, args, author))
+        return answers
+      })
+    } catch (error) {
+      const isOfOne = jobs.length > 1 && !(error instanceof Unavailable)
+      return isOfOne ? this.#runOneByOne(jobs) : jobs.map(() => failed(error))
+    }
+  }
+
+  async #runOneByOne(jobs: readonly WriterJob[]): Promise<WriterAnswer[]> {
+    const answers: WriterAnswer[] = []
+    for (const job of jobs) answers.push(...(await this.#runTogether([job])))
+    return answers
+  }
+
+  async #maintainFiles(): Promise<[]> {
+    try {
+      if (this.#unavailableReason !== undefined) await this.#commit(PROBE_LOCK_MILLISECONDS, probeWrite)
+      else {
+        this.#files.require()
+        this.#cutLog()
+      }
+    } catch (thrown) {
+      this.#recover(translateSqliteError(thrown))
+    }
+    return []
+  }
+
+  /**
+   * SQLite truncates the log by itself when a commit starts it over (`journal_size_limit`); this does it without a commit.
+   * While another process reads an old state it is not possible, and is retried a second later.
+   */
+  #cutLog(): void {
+    const bytes = statSync(this.#files.log, { throwIfNoEntry: false })?.size ?? 0
+    if (bytes > MAX_LOG_BYTES) this.#connect().printLine('pragma wal_checkpoint(truncate)')
+  }
+
+  /** Does the work in one transaction. When this returns, it is on disk, in the files that the paths of the store lead to. */
+  async #commit<T>(lockMilliseconds: number, work: (db: SqliteDatabase) => Promise<T>): Promise<T> {
+    try {
+      // The files are checked after every commit; checking them before it as well pays only after a failure.
+      if (this.#unavailableReason !== undefined) this.#files.require()
+      const db = this.#connect()
+      beginWriting(db, lockMilliseconds)
+      const done = await work(db)
+      db.printLine('commit')
+      this.#files.require()
+      this.#unavailableReason = undefined
+      return done
+    } catch (thrown) {
+      const error = translateSqliteError(thrown)
+      this.#recover(error)
+      throw error
+    }
+  }
+
+  /** Rolls back, and drops the connection if the disk failed. */
+  #recover(error: unknown): void {
+    if (error instanceof Unavailable) this.#unavailableReason = error.message
+    const isOfDisk = error instanceof Unavailable && !(error instanceof StoreMoved)
+    try {
+      if (this.#db?.inTransaction) this.#db.printLine('rollback')
+      if (isOfDisk || this.#db?.inTransaction) this.#disconnect()
+    } catch {
+      this.#disconnect()
+    }
+  }
+
+  #disconnect(): void {
+    this.#db?.closeKeepingLog()
+    this.#db = undefined
+  }
+
+  #connect(): SqliteDatabase {
+    if (this.#db !== undefined) return this.#db
+    const connection = this.#files.open('write')
+    try {
+      connection.run(`pragma wal_autocheckpoint = ${MAX_LOG_PAGES}`)
+      connection.run(`pragma cache_size = -${CACHE_KIBIBYTES}`)
+      // Waiting for another process is done in `beginWriting`.
+      connection.run('pragma busy_timeout = 0')
+    } catch (error) {
+      connection.close()
+      throw error
+    }
+    this.#db = sqliteDatabase(connection)
+    return this.#db
+  }
+}
+
+/**
+ * Takes the lock, for which another process on the same file may have to be waited for. SQLite's own way of waiting sleeps
+ * longer and longer, up to a tenth of a second, and so a busy neighbour would always be faster. Short pauses of random
+ * length give both their turns.
+ */
+function beginWriting(db: SqliteDatabase, milliseconds: number): void {
+  const deadline = performance.now() + milliseconds
+  for (;;) {
+    try {
+      db.printLine('begin immediate')
+      return
+    } catch (error) {
+      const isLocked = error instanceof SQLiteError && error.code?.startsWith('SQLITE_BUSY')
+      if (!isLocked || performance.now() > deadline) throw error
+    }
+    Bun.sleepSync(Math.random() * MAX_PAUSE_MILLISECONDS)
+  }
+}
+
+/** Changes nothing, but has to reach the disk. */
+async function probeWrite(db: SqliteDatabase): Promise<void> {
+  db.printLine('update feed_head set id = id')
+}
+
+function failed(error: unknown): WriterAnswer {
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  if (error instanceof Unavailable) return { failure: 'Unavailable', message: error.message }
+  if (error instanceof Conflict) return { failure: 'Conflict', message: error.message }
+  return { failure: 'Error', message }
+}
+
+self.onmessage = ({ data }: MessageEvent<Pick<StoreFiles, 'file' | 'ids'>>) => {
+  const writer = new SqliteWriter(new StoreFiles(data))
+  self.onmessage = async (message: MessageEvent<string>) => {
+    if (message.data === 'close') {
+      writer.close()
+      self.postMessage('closed')
+      return
+    }
+    const report = await writer.run(JSON.parse(message.data) as WriterJob[])
+    self.postMessage(JSON.stringify(report))
+  }
+  self.postMessage('ready')
+}

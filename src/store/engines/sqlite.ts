@@ -1,0 +1,75 @@
+import { statSync } from 'node:fs'
+import type { Metrics } from '../../kit/metrics.ts'
+import type { Database } from '../database.ts'
+import type { Engine } from '../store.ts'
+import type { SchemaOptions } from './migrate.ts'
+import { openSqlite, type SqliteDatabase, sqliteDatabase, translateSqliteError } from './sqlite-connection.ts'
+import { StoreFiles } from './sqlite-files.ts'
+import { migrateSqlite, requireSchema } from './sqlite-migrate.ts'
+import { SqliteReader } from './sqlite-reader.ts'
+import { WriterQueue } from './writer-queue.ts'
+
+/** The embedded store: readers here, one writer in its thread. */
+export async function openSqliteEngine(
+  file: string,
+  { migrate }: Pick<SchemaOptions, 'migrate'> = {},
+): Promise<Engine> {
+  const schema = migrate === false ? requireSchema(file) : await migrateSqlite(file)
+  const connection = openSqlite(file, 'read')
+  try {
+    return await openParts(StoreFiles.of(file, connection), sqliteDatabase(connection), schema)
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+async function openParts(
+  files: StoreFiles,
+  first: SqliteDatabase,
+  schema: Engine['schema'],
+): Promise<Engine> {
+  const reader = new SqliteReader(first, () => sqliteDatabase(files.open('read')))
+  const writer = await WriterQueue.start(files, () => reader.renew())
+  return {
+    name: 'sqlite',
+    schema,
+    db: reader.db,
+    snapshot: read => readInOneView(files, read),
+    reserved: reader.db,
+    run: (name, args, author) => writer.run(name, args, author),
+    unavailableReason: () => writer.unavailableReason(),
+    measure: metrics => {
+      writer.measure(metrics)
+      measureFiles(files, metrics)
+    },
+    close: async () => {
+      // The writer closes last: then nobody else reads, and its log is folded into the file.
+      reader.close()
+      await writer.close()
+    },
+  }
+}
+
+/** While the view is open, the log cannot be folded into the file and grows by what is written: it ends as soon as it may. */
+async function readInOneView<T>(files: StoreFiles, read: (db: Database) => Promise<T>): Promise<T> {
+  let db: SqliteDatabase | undefined
+  try {
+    db = sqliteDatabase(files.open('read'))
+    db.printLine('begin')
+    return await read(db)
+  } catch (thrown) {
+    throw translateSqliteError(thrown)
+  } finally {
+    db?.close()
+  }
+}
+
+/** The log beside the file is folded into it from time to time; one that keeps growing is not. */
+function measureFiles({ file, log }: StoreFiles, metrics: Metrics): void {
+  const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  metrics.gauge('strand_store_file_bytes', 'Size of the files of the embedded store.', [
+    [{ file: 'main' }, sizeOf(file)],
+    [{ file: 'log' }, sizeOf(log)],
+  ])
+}

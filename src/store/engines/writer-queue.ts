@@ -1,0 +1,315 @@
+/**
+ * The queue in front of the writer thread. While the writer is busy, commands gather here; when it answers, all that
+ * gathered are sent as the next batch. That is the whole of group commit.
+ *
+ * Every command has a deadline. A command that is still queued then is removed and does not happen. For a command that was
+ * sent, the outcome is unknown: it may still commit, and the feed brings it to those who keep the store in memory. Until
+ * the writer answers again, new commands are rejected immediately.
+ */
+import type { Author } from '../../domain/audit.ts'
+import { Histogram, SECONDS } from '../../kit/histogram.ts'
+import type { Metrics } from '../../kit/metrics.ts'
+import type { CommandName } from '../commands/index.ts'
+import { Conflict, Unavailable } from '../errors.ts'
+import type { Engine } from '../store.ts'
+import { WRITE_MILLISECONDS, writeMilliseconds } from './deadlines.ts'
+import type { StoreFiles } from './sqlite-files.ts'
+import type { WriterAnswer, WriterJob, WriterReport } from './sqlite-writer.ts'
+
+const MAX_BATCH = 256
+const MAX_QUEUE = 10_000
+const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, MAX_BATCH] as const
+const REOPEN_MILLISECONDS = 1000
+/** How often an idle writer is sent an empty batch. */
+const TICK_MILLISECONDS = 1000
+/** How long closing waits for running commands, and then for the thread to close its connection. */
+const CLOSE_MILLISECONDS = 5000
+
+type Outcome = Awaited<ReturnType<Engine['run']>>
+
+/** A command whose caller waits. */
+interface Waiting {
+  /** Serialized. */
+  readonly job: string
+  readonly since: number
+  readonly milliseconds: number
+  readonly timer: Timer
+  resolve(outcome: Outcome): void
+  reject(error: unknown): void
+}
+
+/** What was sent to the writer; without commands if it only maintains the files. */
+interface Batch {
+  readonly commands: readonly Waiting[]
+  readonly sentAt: number
+  /** The latest deadline in it. */
+  readonly overdueAt: number
+}
+
+export class WriterQueue {
+  readonly #files: StoreFiles
+  /** Called when commands have ended, before their callers continue. Must not throw. */
+  readonly #onEnd: () => void
+  #worker: Worker | undefined
+  readonly #waiting = new Set<Waiting>()
+  #running: Batch | undefined
+  #sendsSoon = false
+  /** Deadlines that have passed since the writer last answered. */
+  #missed = 0
+  /** As reported by the writer. */
+  #unavailableReason: string | undefined
+  readonly #ticking: Timer
+  #closing = false
+  #onIdle: () => void = () => undefined
+  readonly #batches = new Histogram(BATCH_SIZES)
+  readonly #batchSeconds = new Histogram(SECONDS)
+  readonly #deadlinesMissed = { withdrawn: 0, unknown: 0 }
+  #lost = 0
+
+  private constructor(files: StoreFiles, onEnd: () => void) {
+    this.#files = files
+    this.#onEnd = onEnd
+    this.#ticking = setInterval(() => this.#send('tick'), TICK_MILLISECONDS)
+  }
+
+  static async start(files: StoreFiles, onEnd: () => void): Promise<WriterQueue> {
+    const queue = new WriterQueue(files, onEnd)
+    try {
+      await queue.#open()
+      return queue
+    } catch (error) {
+      clearInterval(queue.#ticking)
+      throw error
+    }
+  }
+
+  run(name: CommandName, args: unknown, author?: Author): Promise<Outcome> {
+    if (this.#worker === undefined) return Promise.reject(new Unavailable('the writer is not running'))
+    if (this.#missed > 0) return Promise.reject(new Unavailable('the writer does not answer'))
+    if (this.#waiting.size >= MAX_QUEUE) return Promise.reject(new Unavailable('the writer is behind'))
+    return new Promise((resolve, reject) => {
+      const job: WriterJob = { name, args, author }
+      const milliseconds = writeMilliseconds(name)
+      const waiting: Waiting = {
+        job: JSON.stringify(job),
+        since: performance.now(),
+        milliseconds,
+        timer: setTimeout(() => this.#expire(waiting), milliseconds),
+        resolve,
+        reject,
+      }
+      this.#waiting.add(waiting)
+      this.#sendSoon()
+    })
+  }
+
+  /** Why writes are not acknowledged, for the operator; undefined if they are. */
+  unavailableReason(): string | undefined {
+    if (this.#worker === undefined) return 'the writer is not running; another one is being started'
+    if (this.#missed > 0 || (this.#running?.overdueAt ?? Number.POSITIVE_INFINITY) < performance.now()) {
+      return 'the writer does not answer; the disk may be stalled'
+    }
+    return this.#unavailableReason
+  }
+
+  /** Ends in bounded time. Throws if the writer did not: a thread that waits for the disk cannot be stopped. */
+  async close(): Promise<void> {
+    this.#closing = true
+    clearInterval(this.#ticking)
+    const isIdle = await endsInTime(
+      new Promise<void>(resolve => {
+        this.#onIdle = resolve
+        if (this.#isIdle) resolve()
+      }),
+    )
+    const worker = this.#worker
+    this.#worker = undefined
+    this.#rejectAll('the store is being closed')
+    if (worker === undefined) return
+    const isClosed =
+      isIdle &&
+      (await endsInTime(
+        new Promise<void>(resolve => {
+          worker.onmessage = () => resolve()
+          worker.addEventListener('close', () => resolve())
+          worker.postMessage('close')
+        }),
+      ))
+    worker.terminate()
+    if (!isClosed) throw new Unavailable('the writer did not stop in time; the disk may be stalled')
+  }
+
+  measure(metrics: Metrics): void {
+    const running = this.#running?.commands ?? []
+    const oldest = running[0] ?? this.#waiting.values().next().value
+    metrics.gauge('strand_store_writer_waiting', 'Commands that wait for the writer.', this.#waiting.size)
+    metrics.gauge('strand_store_writer_running', 'Commands that the writer is at.', running.length)
+    metrics.gauge(
+      'strand_store_writer_oldest_seconds',
+      'Age of the oldest command that waits for the writer or runs.',
+      oldest === undefined ? 0 : (performance.now() - oldest.since) / 1000,
+    )
+    metrics.gauge(
+      'strand_store_writable',
+      'Whether writes to the embedded store are acknowledged: 1 or 0.',
+      this.unavailableReason() === undefined ? 1 : 0,
+    )
+    metrics.counter(
+      'strand_store_deadlines_missed_total',
+      'Commands answered 503 at their deadline, by outcome.',
+      Object.entries(this.#deadlinesMissed).map(([outcome, count]) => [{ outcome }, count] as const),
+    )
+    metrics.histogram('strand_store_batch_size', 'Commands committed together.', this.#batches)
+    metrics.histogram(
+      'strand_store_batch_duration_seconds',
+      'Time from handing commands to the writer to their commit.',
+      this.#batchSeconds,
+    )
+    metrics.counter('strand_store_writer_losses_total', 'Times the writer thread was lost.', this.#lost)
+  }
+
+  async #open(): Promise<void> {
+    const worker = new Worker(new URL('./sqlite-writer.ts', import.meta.url).href)
+    try {
+      await new Promise<void>((resolve, reject) => {
+        worker.onmessage = () => resolve()
+        worker.onerror = event => reject(new Unavailable(event.message))
+        const { file, ids } = this.#files
+        worker.postMessage({ file, ids })
+      })
+    } catch (error) {
+      worker.terminate()
+      throw error
+    }
+    if (this.#closing) {
+      worker.terminate()
+      return
+    }
+    worker.onmessage = (message: MessageEvent<string>) => this.#settle(worker, message.data)
+    worker.onerror = event => this.#lose(worker, event.message)
+    worker.addEventListener('close', () => this.#lose(worker, 'its thread ended'))
+    this.#worker = worker
+  }
+
+  /** Commands of the same turn of the event loop travel together. */
+  #sendSoon(): void {
+    if (this.#running !== undefined || this.#sendsSoon) return
+    this.#sendsSoon = true
+    setImmediate(() => {
+      this.#sendsSoon = false
+      this.#send()
+    })
+  }
+
+  #send(why?: 'tick'): void {
+    if (this.#running !== undefined || this.#worker === undefined) return
+    const commands = [...this.#waiting.values().take(MAX_BATCH)]
+    if (commands.length === 0 && why !== 'tick') return
+    for (const command of commands) this.#waiting.delete(command)
+    const sentAt = performance.now()
+    const maxWait = Math.max(WRITE_MILLISECONDS, ...commands.map(each => each.milliseconds))
+    this.#running = { commands, sentAt, overdueAt: sentAt + maxWait }
+    this.#worker.postMessage(`[${commands.map(each => each.job).join(',')}]`)
+  }
+
+  /**
+   * The writer has answered. Promises are settled first, so that nothing below can keep callers waiting; they continue when
+   * this turn of the event loop ends, after the view of the readers was renewed.
+   */
+  #settle(worker: Worker, message: string): void {
+    const batch = this.#running
+    if (worker !== this.#worker || batch === undefined) return
+    this.#running = undefined
+    this.#missed = 0
+    const { answers, unavailableReason } = readReport(message)
+    for (const [index, command] of batch.commands.entries()) answer(command, answers[index])
+    this.#unavailableReason = unavailableReason
+    this.#onEnd()
+    this.#send()
+    if (this.#isIdle) this.#onIdle()
+    if (batch.commands.length === 0) return
+    this.#batches.note(batch.commands.length)
+    this.#batchSeconds.note((performance.now() - batch.sentAt) / 1000)
+  }
+
+  #expire(command: Waiting): void {
+    const isHere = this.#waiting.delete(command)
+    this.#deadlinesMissed[isHere ? 'withdrawn' : 'unknown'] += 1
+    if (this.#running !== undefined) this.#missed += 1
+    const seconds = command.milliseconds / 1000
+    command.reject(
+      new Unavailable(
+        isHere
+          ? `the writer was not free for ${seconds} s; the command was withdrawn and did not happen`
+          : `the disk did not answer for ${seconds} s; whether the command happened is unknown`,
+      ),
+    )
+  }
+
+  /** The thread is gone. Whether its last commands happened is unknown to those who wait; a new thread takes over. */
+  #lose(worker: Worker, why: string): void {
+    if (worker !== this.#worker) return
+    this.#worker = undefined
+    this.#lost += 1
+    worker.terminate()
+    this.#rejectAll(`the writer has failed: ${why}`)
+    this.#missed = 0
+    this.#onEnd()
+    this.#onIdle()
+    if (!this.#closing) this.#openAgain()
+  }
+
+  #openAgain(): void {
+    this.#open().catch(() => {
+      if (!this.#closing) setTimeout(() => this.#openAgain(), REOPEN_MILLISECONDS)
+    })
+  }
+
+  #rejectAll(why: string): void {
+    const left = [...(this.#running?.commands ?? []), ...this.#waiting]
+    this.#running = undefined
+    this.#waiting.clear()
+    for (const command of left) {
+      clearTimeout(command.timer)
+      command.reject(new Unavailable(why))
+    }
+  }
+
+  get #isIdle(): boolean {
+    return this.#running === undefined && this.#waiting.size === 0
+  }
+}
+
+/** A malformed report has no answers: then every caller is told that the outcome is unknown. */
+function readReport(message: string): WriterReport {
+  try {
+    return JSON.parse(message) as WriterReport
+  } catch {
+    return { answers: [] }
+  }
+}
+
+function answer(command: Waiting, found: WriterAnswer | undefined): void {
+  clearTimeout(command.timer)
+  if (found === undefined) command.reject(new Unavailable('the writer gave no answer'))
+  else if ('failure' in found) command.reject(asError(found))
+  else command.resolve(found)
+}
+
+function asError({ failure, message }: Extract<WriterAnswer, { failure: string }>): Error {
+  if (failure === 'Unavailable') return new Unavailable(message)
+  if (failure === 'Conflict') return new Conflict(message)
+  return new Error(message)
+}
+
+async function endsInTime(work: Promise<void>): Promise<boolean> {
+  let timer: Timer | undefined
+  const maxWait = new Promise<boolean>(resolve => {
+    timer = setTimeout(() => resolve(false), CLOSE_MILLISECONDS)
+  })
+  try {
+    return await Promise.race([work.then(() => true), maxWait])
+  } finally {
+    clearTimeout(timer)
+  }
+}

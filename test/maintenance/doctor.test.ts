@@ -1,0 +1,309 @@
+/** Faults that are really made, and what `strand doctor` says about them. */
+import { Database } from 'bun:sqlite'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs'
+import { open } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SQL } from 'bun'
+import type { Finding } from '../../src/maintenance/finding.ts'
+import { freePort } from '../support/postgres.ts'
+import { createStorePlace, engines } from '../support/server.ts'
+import { type Environment, endAllProcesses } from '../support/strand-process.ts'
+import { Installation, makeSmallWorld, runStrand } from './installation.ts'
+
+const scratch = mkdtempSync(join(tmpdir(), 'strand-doctor-'))
+const healthy = join(scratch, 'healthy')
+let copies = 0
+
+beforeAll(async () => {
+  const strand = await Installation.start(healthy)
+  await makeSmallWorld(strand, 2)
+  await strand.process.end('SIGTERM')
+})
+afterEach(endAllProcesses)
+afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+
+function copy(): string {
+  const folder = join(scratch, `copy-${++copies}`)
+  cpSync(healthy, folder, { recursive: true })
+  chmodSync(folder, 0o700)
+  return folder
+}
+
+/** Another program may have the port of the default. */
+const freeListener = async (words: readonly string[]) =>
+  words.includes('--listen') ? [] : ['--listen', `localhost:${await freePort()}`]
+
+async function doctor(words: readonly string[], environment: Environment = {}) {
+  const { code, stdout } = await runStrand(
+    ['doctor', '--json', ...(await freeListener(words)), ...words],
+    environment,
+  )
+  const { findings, problems } = JSON.parse(stdout) as { findings: Finding[]; problems: number }
+  expect(problems).toBe(findings.filter(each => each.level === 'problem').length)
+  expect(code).toBe(problems === 0 ? 0 : 1)
+  return findings
+}
+
+const worst = (findings: readonly Finding[], about: string) =>
+  findings.filter(each => each.about === about && each.level !== 'ok')
+
+describe('strand doctor', () => {
+  test('finds nothing wrong where nothing is, served or not, and changes nothing', async () => {
+    const folder = copy()
+    const before = readdirSync(folder).sort()
+    const findings = await doctor(['--data', folder])
+    expect(findings.filter(each => each.level === 'problem')).toEqual([])
+    expect(findings.filter(each => each.about === 'store')).toHaveLength(1)
+    const listening = await doctor(['--data', folder, '--listen', 'localhost:9'])
+    expect(listening.find(each => each.about === 'listeners')?.says).toContain('localhost:9')
+    for (const about of [
+      'store',
+      'schema',
+      'key ring',
+      'files',
+      'disk space',
+      'disk speed',
+      'limits',
+      'listeners',
+    ]) {
+      expect(findings.map(each => each.about)).toContain(about)
+    }
+    expect(
+      readdirSync(folder)
+        .filter(name => !/-(wal|shm)$/.test(name))
+        .sort(),
+    ).toEqual(before)
+
+    const strand = await Installation.start(folder)
+    const served = await doctor(['--data', folder, '--url', strand.url])
+    expect(served.filter(each => each.level === 'problem')).toEqual([])
+    expect(served.find(each => each.says === 'a server has the store open')).toBeDefined()
+    expect(served.filter(each => each.about === 'clock').map(each => each.level)).toEqual(['ok', 'ok'])
+  })
+
+  test('names a port that another program has, and lets a Strand have its own', async () => {
+    const folder = copy()
+    const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('{"status":"ok"}') })
+    const taken = await doctor(['--data', folder, '--listen', `localhost:${other.port}`])
+    expect(worst(taken, 'listeners')).toMatchObject([
+      { level: 'problem', says: expect.stringContaining(`port ${other.port} is taken`) },
+    ])
+    await other.stop(true)
+    const operator = Bun.listen({
+      hostname: '127.0.0.1',
+      port: 0,
+      socket: { data: () => undefined, open: socket => void socket.end('no HTTP\n') },
+    })
+    const silent = await doctor(['--data', folder, '--operator-listen', `localhost:${operator.port}`])
+    expect(worst(silent, 'listeners')[0]?.advice).toContain('STRAND_OPERATOR_LISTEN')
+    operator.stop(true)
+    const strand = await Installation.start(folder)
+    const own = await doctor(['--data', folder, '--listen', new URL(strand.url).host])
+    expect(worst(own, 'listeners')).toEqual([])
+    expect(own.find(({ says }) => says === `a Strand answers at ${new URL(strand.url).host}`)).toBeDefined()
+  })
+
+  test('says it in lines for people, with exit code and sentence', async () => {
+    const folder = copy()
+    const listen = await freeListener([])
+    const good = await runStrand(['doctor', '--data', folder, ...listen])
+    expect(good).toMatchObject({ code: 0, stderr: '' })
+    expect(good.stdout).toMatch(/^ok {7}store: /m)
+    chmodSync(join(folder, 'operator-token'), 0o644)
+    const bad = await runStrand(['doctor', '--data', folder, ...listen])
+    expect(bad).toMatchObject({ code: 1, stderr: 'strand: there is a problem\n' })
+    expect(bad.stdout).toContain(`         -> chmod 600 ${join(folder, 'operator-token')}\n`)
+  })
+
+  test('sees modes', async () => {
+    const folder = copy()
+    chmodSync(join(folder, 'master-keys'), 0o640)
+    chmodSync(folder, 0o755)
+    expect(worst(await doctor(['--data', folder]), 'files').map(each => each.level)).toEqual([
+      'warning',
+      'problem',
+    ])
+  })
+
+  test('sees a master key that is missing, and a file that is damaged', async () => {
+    const folder = copy()
+    writeFileSync(join(folder, 'master-keys'), `other:${Buffer.alloc(32, 1).toString('base64')}\n`, {
+      mode: 0o600,
+    })
+    expect(worst(await doctor(['--data', folder]), 'key ring')).toMatchObject([{ level: 'problem' }])
+    writeFileSync(join(folder, 'master-keys'), 'nonsense')
+    expect(worst(await doctor(['--data', folder]), 'key ring')[0]?.says).toContain('damaged')
+    rmSync(join(folder, 'master-keys'))
+    expect(worst(await doctor(['--data', folder]), 'key ring')).toMatchObject([{ level: 'problem' }])
+  })
+
+  test('sees pages that were overwritten, and a store that is none', async () => {
+    const folder = copy()
+    const file = await open(join(folder, 'strand.db'), 'r+')
+    await file.write(Buffer.alloc(4096, 0xff), 0, 4096, 4096 * 3)
+    await file.close()
+    expect(worst(await doctor(['--data', folder]), 'store')).toMatchObject([{ level: 'problem' }])
+    writeFileSync(join(folder, 'strand.db'), 'no store at all, '.repeat(500), { mode: 0o600 })
+    expect(worst(await doctor(['--data', folder]), 'store')).toMatchObject([{ level: 'problem' }])
+  })
+
+  test('sees a clock that is behind what was written', async () => {
+    const folder = copy()
+    const store = new Database(join(folder, 'strand.db'))
+    store.run("update schema_versions set applied_at = '2199-01-01T00:00:00.000Z' where version = 1")
+    store.close()
+    expect(worst(await doctor(['--data', folder]), 'clock')).toMatchObject([{ level: 'problem' }])
+  })
+
+  test('sees a migration that was edited after it had been applied', async () => {
+    const folder = copy()
+    const store = new Database(join(folder, 'strand.db'))
+    store.run("update schema_versions set checksum = 'of another text' where version = 3")
+    store.close()
+    const [finding] = worst(await doctor(['--data', folder]), 'schema')
+    expect(finding).toMatchObject({ level: 'problem' })
+    expect(finding?.says).toContain('migration 3')
+    const { code, stderr } = await runStrand(['migrate', '--data', folder])
+    expect(code).toBe(1)
+    expect(stderr).toContain('migration 3 was applied to the store with another text')
+  })
+
+  test('sees what was left behind', async () => {
+    const folder = copy()
+    mkdirSync(join(folder, '.restoring'))
+    writeFileSync(join(folder, 'master-keys.changing'), '')
+    expect(worst(await doctor(['--data', folder]), 'leftovers')).toHaveLength(2)
+  })
+
+  test.skipIf(process.getuid?.() !== 0)('sees a disk that is nearly full', async () => {
+    const folder = join(scratch, 'small-disk')
+    mkdirSync(folder)
+    const mounted = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=20m,mode=700', 'tmpfs', folder])
+    if (mounted.exitCode !== 0) {
+      process.stderr.write('\n!!! SKIPPED: the doctor on a full disk. A tmpfs could not be mounted.\n\n')
+      return
+    }
+    try {
+      cpSync(healthy, folder, { recursive: true })
+      expect(worst(await doctor(['--data', folder]), 'disk space')).toMatchObject([{ level: 'problem' }])
+      const backup = await runStrand(['backup', join(folder, 'b.tar'), '--data', healthy, '--unsealed'])
+      expect(backup.code).toBe(0)
+      const { bavail, bsize } = statfsSync(folder)
+      writeFileSync(join(folder, 'filling'), Buffer.alloc(bavail * bsize - 100_000))
+      const refused = await runStrand(['backup', join(folder, 'c.tar'), '--data', healthy, '--unsealed'])
+      expect(refused.code).toBe(1)
+      expect(refused.stderr).toContain('free')
+    } finally {
+      Bun.spawnSync(['umount', folder])
+    }
+  })
+
+  test('names the setting that was meant, and everything else that is wrong with them', async () => {
+    const findings = await doctor([], { STRAND_LISTN: 'localhost:1', STRAND_LOG: 'loud' })
+    expect(findings.map(each => [each.about, each.level])).toEqual([
+      ['settings', 'problem'],
+      ['settings', 'problem'],
+    ])
+    expect(findings.map(each => each.says).join('\n')).toContain('did you mean STRAND_LISTEN?')
+  })
+
+  test('sees who can reach what', async () => {
+    const words = ['--data', copy()]
+    const reachable = await doctor(words, {
+      STRAND_LISTEN: '0.0.0.0:8080',
+      STRAND_OPERATOR_LISTEN: '0.0.0.0:8081',
+      STRAND_PUBLIC_URL: 'http://api.example.org',
+    })
+    expect(worst(reachable, 'listeners')).toMatchObject([{ level: 'warning' }])
+    expect(worst(reachable, 'public URL')).toMatchObject([{ level: 'warning' }])
+  })
+
+  test('sees that nobody answers', async () => {
+    const port = await freePort()
+    const DATABASE_URL = `postgres://strand:hush-hush@127.0.0.1:${port}/strand`
+    const findings = await doctor(['--data', copy()], { DATABASE_URL })
+    expect(worst(findings, `PostgreSQL at 127.0.0.1:${port}`)).toMatchObject([{ level: 'problem' }])
+    expect(worst(findings, 'store')).toMatchObject([{ level: 'problem' }])
+    expect(JSON.stringify(findings)).not.toContain('hush-hush')
+    const elsewhere = await doctor(['--data', copy(), '--url', `http://127.0.0.1:${port}`])
+    expect(worst(elsewhere, 'clock')).toMatchObject([{ level: 'problem' }])
+  })
+
+  test.skipIf(!engines.includes('postgres'))('looks at PostgreSQL, and changes nothing there', async () => {
+    const place = await createStorePlace('postgres', { empty: true })
+    const environment = { DATABASE_URL: place.databaseUrl as string }
+    try {
+      const words = ['--data', place.folder]
+      expect(worst(await doctor(words, environment), 'schema')).toMatchObject([{ level: 'note' }])
+      const client = new SQL(environment.DATABASE_URL, { max: 1 })
+      const [{ tables }] = await client.unsafe(
+        "select count(*)::int as tables from information_schema.tables where table_schema = 'public'",
+      )
+      expect(tables).toBe(0)
+      const strand = await Installation.start(place.folder, environment)
+      await makeSmallWorld(strand, 1)
+      const findings = await doctor(words, environment)
+      // The server of the tests runs without fsync, and that is what the doctor sees.
+      const problems = findings.filter(each => each.level === 'problem').map(each => each.says)
+      expect(problems).toEqual(['fsync is off: a power cut destroys it'])
+      expect(findings.find(each => each.about === 'key ring')?.level).toBe('ok')
+      expect(findings.find(each => each.about === 'clock')?.level).toBe('ok')
+      await client.unsafe("update stream_keys set key_id = 'gone'")
+      expect(worst(await doctor(words, environment), 'key ring')).toMatchObject([{ level: 'problem' }])
+      await client.close()
+    } finally {
+      await endAllProcesses()
+      await place.remove()
+    }
+  })
+})
+
+describe('strand config', () => {
+  test('tells what is in effect, where it comes from, and no secret', async () => {
+    const file = join(scratch, 'settings.env')
+    writeFileSync(file, 'STRAND_LOG=warn\nSTRAND_RATE_APP=5\n')
+    const secret = 'a-secret-that-is-long-enough'
+    const { code, stdout } = await runStrand(['config', '--json', '--config', file, '--data', 'elsewhere'], {
+      STRAND_RATE_APP: '6',
+      STRAND_OPERATOR_TOKEN: secret,
+      STRAND_MASTER_KEYS: `k:${Buffer.alloc(32, 9).toString('base64')}`,
+      DATABASE_URL: `postgres://strand:${secret}@db/strand?password=${secret}`,
+    })
+    expect(code).toBe(0)
+    const settings: { name: string; value: string | null; from: string }[] = JSON.parse(stdout).settings
+    const of = (name: string) =>
+      settings.filter(each => each.name === name).map(({ value, from }) => [value, from])
+    expect(of('STRAND_LOG')).toEqual([['warn', 'file']])
+    expect(of('STRAND_RATE_APP')).toEqual([['6', 'environment']])
+    expect(of('STRAND_DATA')).toEqual([['elsewhere', 'flag']])
+    expect(of('STRAND_LISTEN')).toEqual([['localhost:8080', 'default']])
+    expect(of('STRAND_WORKERS')).toEqual([['1', 'default']])
+    expect(of('STRAND_PUBLIC_URL')).toEqual([[null, 'default']])
+    expect(of('STRAND_OPERATOR_TOKEN')).toEqual([['(set, not shown)', 'environment']])
+    expect(of('DATABASE_URL')).toEqual([['postgres://strand:***@db/strand?password=***', 'environment']])
+    expect(stdout).not.toContain(secret)
+    expect(stdout).not.toContain(Buffer.alloc(32, 9).toString('base64'))
+  })
+
+  test('is a table for people; wrong settings are told as ever', async () => {
+    const { code, stdout } = await runStrand(['config'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^STRAND_LISTEN +default +localhost:8080$/m)
+    expect(await runStrand(['config'], { STRAND_LOGG: 'x' })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'strand: STRAND_LOGG is not a setting: did you mean STRAND_LOG?\n',
+    })
+  })
+})

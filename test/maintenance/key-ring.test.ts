@@ -1,0 +1,234 @@
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { StreamKeys } from '../../src/auth/stream-keys.ts'
+import { parseMasterKeys } from '../../src/config.ts'
+import { changeMasterKeys, newMasterKey } from '../../src/data-folder.ts'
+import { Cursors } from '../../src/http/cursor.ts'
+import { KeyRing } from '../../src/kit/key-ring.ts'
+import { reseal } from '../../src/maintenance/key-rotation.ts'
+import { Browser } from '../../src/pages/browser.ts'
+import { createStorePlace, engines } from '../support/server.ts'
+import { openTestStore } from '../support/stores.ts'
+import { type Environment, endAllProcesses } from '../support/strand-process.ts'
+import { Installation, makeSmallWorld, runStrand, type SmallWorld } from './installation.ts'
+
+const USERS = 12
+
+const scratch = mkdtempSync(join(tmpdir(), 'strand-keys-'))
+afterEach(endAllProcesses)
+afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+
+const readKey = async (strand: Installation, { id, token }: SmallWorld['users'][number]): Promise<string> =>
+  (await strand.call(token, 'GET', `/helix/streams/key?broadcaster_id=${id}`)).data[0].stream_key
+
+/** The keys that ID tokens are verified with. */
+const published = (strand: Installation) => strand.call('', 'GET', '/oauth2/keys')
+
+/** Reads stream keys without pause, makes new ones, and counts what did not come out as it should. */
+class Load {
+  reads = 0
+  readonly failures: string[] = []
+  #stopping = false
+
+  async run(strand: Installation, world: SmallWorld, keys: readonly string[]): Promise<void> {
+    const note = (error: unknown) => this.failures.push(String(error))
+    const read = async (n: number) => {
+      const user = world.users[n % USERS] as SmallWorld['users'][number]
+      const key = await readKey(strand, user)
+      if (key !== keys[n % USERS]) throw new Error(`another key for ${user.id}`)
+      this.reads += 1
+    }
+    const reader = async (first: number) => {
+      for (let n = first; !this.#stopping; n++) await read(n).catch(note)
+    }
+    const maker = async () => {
+      for (let n = 0; !this.#stopping; n++) {
+        await strand.control('PUT', `/users/${5000 + n}`, { login: `made_${n}` }).catch(note)
+      }
+    }
+    await Promise.all([reader(0), reader(5), maker()])
+  }
+
+  stop(): void {
+    this.#stopping = true
+  }
+}
+
+for (const engine of engines) {
+  test(`0 failed reads while the master key is replaced, and all are readable without the old one, on ${engine}`, async () => {
+    const place = await createStorePlace(engine)
+    const environment: Environment =
+      place.databaseUrl === undefined ? {} : { DATABASE_URL: place.databaseUrl }
+    const data = ['--data', place.folder]
+    const ring = (...words: string[]) => runStrand(['key-ring', ...words, ...data], environment)
+    const ids = () =>
+      parseMasterKeys(readFileSync(join(place.folder, 'master-keys'), 'utf8').trim())?.map(key => key.id)
+    try {
+      const strand = await Installation.start(place.folder, environment, ['--workers', '2'])
+      const world = await makeSmallWorld(strand, USERS)
+      const keys = await Promise.all(world.users.map(user => readKey(strand, user)))
+      const signing = await published(strand)
+      const [old = ''] = ids() ?? []
+      const walk = await strand.control('GET', '/users?first=2')
+
+      const load = new Load()
+      const loading = load.run(strand, world, keys)
+      expect(await ring('add')).toMatchObject({ code: 0 })
+      const [fresh = ''] = ids() ?? []
+      expect(ids()).toEqual([fresh, old])
+      const onward = await strand.control('GET', `/users?first=2&after=${walk.pagination.cursor}`)
+      expect(onward.data).toHaveLength(2)
+
+      const early = await ring('retire', old, '--yes')
+      expect(early.code).toBe(1)
+      expect(early.stderr).toContain('1 signing keys are still sealed')
+      expect((await ring('retire', fresh, '--yes')).stderr).toMatch(/newest|still sealed/)
+      const resealed = await ring('reseal', '--json')
+      expect(resealed).toMatchObject({ code: 0, stderr: '' })
+      expect(JSON.parse(resealed.stdout)).toEqual({
+        id: fresh,
+        resealed: expect.any(Number),
+        unopened: [],
+        resealed_signing_keys: 1,
+        unopened_signing_keys: [],
+      })
+      const retired = await ring('retire', old, '--yes', '--json')
+      expect(retired).toEqual({ code: 0, stdout: `${JSON.stringify({ id: old })}\n`, stderr: '' })
+      expect(ids()).toEqual([fresh])
+      load.stop()
+      await loading
+      expect(load.failures).toEqual([])
+      expect(load.reads).toBeGreaterThan(100)
+      expect(await strand.process.end('SIGTERM')).toBe(0)
+
+      const anew = await Installation.start(place.folder, environment)
+      expect(await Promise.all(world.users.map(user => readKey(anew, user)))).toEqual(keys)
+      const { keys: listed } = JSON.parse((await ring('list', '--json')).stdout)
+      const made = await anew.all(
+        readFileSync(join(place.folder, 'operator-token'), 'utf8').trim(),
+        '/control/users?',
+      )
+      expect(listed).toEqual([
+        { id: fresh, newest: true, in_ring: true, stream_keys: made.length, signing_keys: 1 },
+      ])
+      expect(await published(anew)).toEqual(signing)
+      expect(made.length).toBeGreaterThan(USERS)
+      if (engine === 'sqlite') expect(await runStrand(['verify', ...data])).toMatchObject({ code: 0 })
+    } finally {
+      await endAllProcesses()
+      await place.remove()
+    }
+  }, 60_000)
+
+  test(`sealing anew keeps every key findable, passes over what does not open, and can be repeated, on ${engine}`, async () => {
+    const { store, close } = await openTestStore(engine)
+    try {
+      const [first, second, foreign] = [newMasterKey(), newMasterKey(), newMasterKey()]
+      const ring = new KeyRing([first])
+      const streamKeys = new StreamKeys(ring)
+      const plain = new Map<string, string>()
+      for (let n = 0; n < 1203; n++) {
+        const { key, stored } = streamKeys.mint(String(n), 1)
+        plain.set(String(n), key)
+        await store.commands.putUser({ id: String(n), login: `u${n}`, stream_key: stored, now: 0 })
+      }
+      const strange = new StreamKeys(new KeyRing([foreign])).mint('9999', 1).stored
+      await store.commands.putUser({ id: '9999', login: 'strange', stream_key: strange, now: 0 })
+
+      ring.take([second, first])
+      const steps: number[] = []
+      expect(await reseal(store, ring, done => steps.push(done))).toEqual({
+        resealed: 1203,
+        unopened: ['9999'],
+      })
+      expect(steps.length).toBeGreaterThan(2)
+      expect(await reseal(store, ring, () => undefined)).toEqual({ resealed: 0, unopened: ['9999'] })
+
+      ring.take([second])
+      const rows = await store.streamKeys.after(undefined, 5000)
+      expect(rows).toHaveLength(1204)
+      for (const row of rows.filter(each => each.user_id !== '9999')) {
+        const key = plain.get(row.user_id) as string
+        expect(streamKeys.open(row.user_id, row)).toBe(key)
+        expect(streamKeys.lookupHashes(key)).toEqual([row.lookup_hash])
+      }
+    } finally {
+      await close()
+    }
+  })
+}
+
+describe('what an older key of the ring made', () => {
+  test('a cursor still opens, until that key is retired', () => {
+    const [old, fresh] = [newMasterKey(), newMasterKey()]
+    const ring = new KeyRing([old])
+    const cursors = new Cursors(ring)
+    const bookmark = { first: ['1'], last: ['2'], memory: undefined }
+    const before = cursors.seal('list', bookmark)
+    ring.take([fresh, old])
+    expect(cursors.open('list', before)).toEqual(bookmark)
+    const after = cursors.seal('list', bookmark)
+    expect(after).not.toBe(before)
+    ring.take([fresh])
+    expect(cursors.open('list', before)).toBeUndefined()
+    expect(cursors.open('list', after)).toEqual(bookmark)
+  })
+
+  test('a form that was shown before is still believed', async () => {
+    const [old, fresh, foreign] = [1, 2, 3].map(fill => new Uint8Array(32).fill(fill)) as [
+      Uint8Array,
+      Uint8Array,
+      Uint8Array,
+    ]
+    const cookie = `__Host-strand-form=${'a'.repeat(32)}`
+    const browser = (csrfKeys: readonly Uint8Array[], csrf?: string) =>
+      new Browser(
+        {
+          request: new Request('http://localhost/login', {
+            method: 'POST',
+            headers: { cookie, 'content-type': 'application/x-www-form-urlencoded' },
+            body: `csrf=${csrf}`,
+          }),
+          path: '/login',
+          search: '',
+          address: () => '127.0.0.1',
+          requestId: 'one',
+        },
+        { csrfKeys, publicUrl: 'http://localhost' },
+      )
+    const proof = browser([old]).csrfToken()
+    expect(await browser([fresh, old], proof).form()).toBeDefined()
+    expect(await browser([fresh], proof).form()).toBeUndefined()
+    expect(await browser([foreign], browser([fresh, old]).csrfToken()).form()).toBeUndefined()
+  })
+})
+
+describe('the file of the master keys', () => {
+  test('is replaced at once, for the owner alone, by one at a time', () => {
+    const file = join(scratch, 'master-keys')
+    const [one, two] = [newMasterKey(), newMasterKey()]
+    writeFileSync(file, `one:${Buffer.from(one.bytes).toString('base64')}\n`)
+    changeMasterKeys(file, keys => [two, ...keys])
+    expect(parseMasterKeys(readFileSync(file, 'utf8').trim())?.map(key => key.id)).toEqual([two.id, 'one'])
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    const text = readFileSync(file, 'utf8')
+    expect(() => changeMasterKeys(file, () => changeMasterKeys(file, keys => keys))).toThrow('somebody else')
+    expect(readFileSync(file, 'utf8')).toBe(text)
+  })
+
+  test('keys that a setting gives are changed there', async () => {
+    const folder = join(scratch, 'given')
+    const environment = { STRAND_MASTER_KEYS: `given:${Buffer.alloc(32, 7).toString('base64')}` }
+    const strand = await Installation.start(folder, environment)
+    await strand.process.end('SIGTERM')
+    const refused = await runStrand(['key-ring', 'add', '--data', folder], environment)
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toMatch(/^strand: [^\n]*STRAND_MASTER_KEYS[^\n]*\n$/)
+    expect((await runStrand(['key-ring', 'list', '--data', join(scratch, 'nowhere')])).stderr).toContain(
+      '--data',
+    )
+    expect((await runStrand(['key-ring', 'retire', 'x', '--data', folder])).code).toBe(1)
+  })
+})

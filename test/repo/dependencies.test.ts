@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { Glob } from 'bun'
+
+/** ARCHITECTURE.md lists which module may import from which; this holds the imports against it. */
+const dependencies = readDependencies(readFileSync('ARCHITECTURE.md', 'utf8'))
+const files = [...new Glob('src/**/*.ts').scanSync('.')].sort()
+const contents = new Map(files.map(file => [file, readFileSync(file, 'utf8')]))
+
+function readDependencies(document: string): Map<string, ReadonlySet<string>> {
+  const [, table = ''] = /\| Module \| May import from \|\n\|[-| ]+\|\n((?:\|.*\n)+)/.exec(document) ?? []
+  return new Map(
+    table
+      .trim()
+      .split('\n')
+      .map(row => {
+        const [, module = '', from = ''] = row.split('|').map(cell => cell.trim())
+        return [
+          module.replaceAll('`', ''),
+          new Set([...from.matchAll(/`([^`]+)`/g)].map(match => match[1] ?? '')),
+        ]
+      }),
+  )
+}
+
+/** The module of a file: its folder under src, or the file itself if it stands at the top. */
+function moduleOf(file: string): string {
+  const [first = ''] = relative('src', file).split('/')
+  return first
+}
+
+function importsOf(file: string): string[] {
+  const text = contents.get(file) ?? ''
+  return [...text.matchAll(/\b(?:from|import)(?:\s+|\()'([^']+)'/g)].map(match => match[1] ?? '')
+}
+
+describe('the dependencies in ARCHITECTURE.md', () => {
+  test('the table names every module', () => {
+    const modules = new Set(files.map(moduleOf))
+    expect([...dependencies.keys()].sort()).toEqual([...modules].sort())
+  })
+
+  test('every import is in the table, and every row is used', () => {
+    const wrong: string[] = []
+    const used = new Set<string>()
+    for (const file of files) {
+      const module = moduleOf(file)
+      for (const target of importsOf(file)) {
+        if (!target.startsWith('.')) continue
+        const path = join(dirname(file), target)
+        if (!path.startsWith('src/')) continue
+        const other = moduleOf(path)
+        if (other === module) continue
+        used.add(`${module} <- ${other}`)
+        if (!dependencies.get(module)?.has(other)) wrong.push(`${file} imports ${path}`)
+      }
+    }
+    expect(wrong).toEqual([])
+    const idle = [...dependencies].flatMap(([module, from]) =>
+      [...from].map(other => `${module} <- ${other}`).filter(dependency => !used.has(dependency)),
+    )
+    expect(idle).toEqual([])
+  })
+
+  test('the table has no cycle', () => {
+    const settled = new Set<string>()
+    for (let before = -1; before !== settled.size; ) {
+      before = settled.size
+      for (const [module, from] of dependencies)
+        if ([...from].every(each => settled.has(each))) settled.add(module)
+    }
+    expect([...dependencies.keys()].filter(module => !settled.has(module))).toEqual([])
+  })
+})
+
+describe('what belongs in one place only', () => {
+  const mentions = (pattern: RegExp) => files.filter(file => pattern.test(contents.get(file) ?? ''))
+
+  test('Bun.serve is in http', () => {
+    for (const file of mentions(/Bun\.serve\(/)) expect(file).toStartWith('src/http/')
+  })
+  test('the drivers are in store/engines', () => {
+    for (const file of mentions(/'bun:sqlite'|import \{[^}]*SQL[^}]*\} from 'bun'/))
+      expect(file).toStartWith('src/store/engines/')
+  })
+  test('only open-store.ts imports store/engines from outside the store', () => {
+    const outside = files.filter(
+      file =>
+        !file.startsWith('src/store/') && importsOf(file).some(target => target.includes('store/engines/')),
+    )
+    expect(outside).toEqual(['src/open-store.ts'])
+  })
+  test('cookies are in pages', () => {
+    for (const file of mentions(/['"](?:set-)?cookie['"]/i)) expect(file).toStartWith('src/pages/')
+  })
+  test('request bodies are read in kit/read-body.ts', () => {
+    const reading =
+      /\brequest\)?\??\.(?:body|text|json|arrayBuffer|bytes|blob|formData|clone)\b|\{[^}\n]*\bbody\b[^}\n]*\} = (?:this\.#)?request\b/
+    expect(mentions(reading)).toEqual(['src/kit/read-body.ts'])
+  })
+  test('pages read text through their list of fields', () => {
+    const pages = files.filter(file => file.startsWith('src/pages/'))
+    const parsing = pages.filter(file =>
+      /searchParams|new URLSearchParams|request\.url|splitPairs/.test(contents.get(file) ?? ''),
+    )
+    expect(parsing).toEqual(['src/pages/fields.ts'])
+  })
+  test('setImmediate is in store/engines', () => {
+    for (const file of mentions(/setImmediate\(/)) expect(file).toStartWith('src/store/engines/')
+  })
+  test('process.env is in config.ts', () => {
+    expect(mentions(/process\.env|Bun\.env/)).toEqual(['src/config.ts'])
+  })
+  test('the contract and the client know nothing of the machine', () => {
+    for (const file of files.filter(each => /^src\/(contract|client)\//.test(each))) {
+      expect(
+        importsOf(file).filter(target => !target.startsWith('.') && !target.startsWith('typebox')),
+      ).toEqual([])
+      expect(contents.get(file)).not.toMatch(/\bBun\.|\bprocess\./)
+    }
+  })
+  test('the domain decides: no async, no clock, no randomness', () => {
+    for (const file of files.filter(each => each.startsWith('src/domain/'))) {
+      expect(contents.get(file)).not.toMatch(
+        /\basync\b|\bawait\b|Date\.now|Math\.random|node:crypto|performance\.now/,
+      )
+    }
+  })
+  test('operations and contract have the same names', () => {
+    const names = (folder: string) =>
+      files
+        .filter(file => file.startsWith(`src/${folder}/`))
+        .map(file => relative(`src/${folder}`, file))
+        .filter(file => file.includes('/') && !file.startsWith('resources/'))
+        .sort()
+    expect(names('operations')).toEqual(names('contract'))
+  })
+})

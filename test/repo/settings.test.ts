@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { InvalidSettings, readConfig } from '../../src/config.ts'
+
+function integrityErrors(settings: Record<string, string>): readonly string[] {
+  try {
+    readConfig({}, undefined, settings)
+    return []
+  } catch (error) {
+    if (error instanceof InvalidSettings) return error.violations
+    throw error
+  }
+}
+
+describe('settings', () => {
+  test('without any, the server is on localhost:8080 with the embedded store', () => {
+    const config = readConfig({}, undefined)
+    expect(config.listen).toEqual({ host: 'localhost', port: 8080 })
+    expect(config.dataFolder).toBe('./data')
+    expect(config.databaseUrl).toBeUndefined()
+    expect(config.rateLimits).toEqual({ app: 800, user: 800, anonymous: 800 })
+  })
+
+  test('all wrong ones are told at once', () => {
+    const violations = integrityErrors({
+      STRAND_LISTEN: 'nowhere',
+      STRAND_LOG: 'loud',
+      STRAND_RATE_APP: '-1',
+      STRAND_MASTER_KEYS: 'short:AAAA',
+      STRAND_OPERATOR_TOKEN: 'tiny',
+      STRAND_TRUSTED_PROXIES: 'everybody',
+      STRAND_PUBLIC_URL: 'ftp://x',
+      DATABASE_URL: 'mysql://x',
+      STRAND_LISTN: 'a typing mistake',
+    })
+    for (const name of [
+      'LISTEN',
+      'LOG',
+      'RATE_APP',
+      'MASTER_KEYS',
+      'OPERATOR_TOKEN',
+      'TRUSTED_PROXIES',
+      'PUBLIC_URL',
+      'LISTN',
+    ]) {
+      expect(violations.filter(each => each.startsWith(`STRAND_${name} `))).toHaveLength(1)
+    }
+    expect(violations.filter(each => each.startsWith('DATABASE_URL '))).toHaveLength(1)
+  })
+
+  test('a complaint does not repeat a secret', () => {
+    const secret = 'hunter2-canary'
+    const violations = integrityErrors({
+      STRAND_OPERATOR_TOKEN: secret,
+      STRAND_MASTER_KEYS: secret,
+      DATABASE_URL: `x://u:${secret}@h`,
+    })
+    expect(violations).toHaveLength(3)
+    expect(violations.join('\n')).not.toContain(secret)
+  })
+
+  test('a listener that others can reach needs a listener of its own for the operator', () => {
+    expect(integrityErrors({ STRAND_LISTEN: '0.0.0.0:8080' })[0]).toContain('STRAND_OPERATOR_LISTEN')
+    expect(
+      integrityErrors({ STRAND_LISTEN: '0.0.0.0:8080', STRAND_OPERATOR_LISTEN: 'localhost:8081' }),
+    ).toEqual([])
+    expect(integrityErrors({ STRAND_LISTEN: '[::1]:8080' })).toEqual([])
+  })
+
+  test('so does one on loopback with a proxy in front of it', () => {
+    const proxied = { STRAND_PUBLIC_URL: 'https://api.example.org' }
+    expect(integrityErrors(proxied)).toEqual([
+      expect.stringMatching(/^STRAND_PUBLIC_URL .*STRAND_OPERATOR_LISTEN/),
+    ])
+    expect(integrityErrors({ STRAND_TRUSTED_PROXIES: '127.0.0.1' })[0]).toMatch(
+      /^STRAND_TRUSTED_PROXIES says/,
+    )
+    expect(integrityErrors({ ...proxied, STRAND_OPERATOR_LISTEN: 'localhost:8081' })).toEqual([])
+    expect(integrityErrors({ STRAND_PUBLIC_URL: 'http://localhost:8080' })).toEqual([])
+    expect(integrityErrors({ STRAND_PUBLIC_URL: 'http://[::1]:8080' })).toEqual([])
+  })
+
+  test('what came from a flag is complained of by the flag', () => {
+    const wrong = { STRAND_LISTEN: 'nowhere', DATABASE_URL: 'mysql://x' }
+    const read = () => readConfig(wrong, undefined, { STRAND_LISTEN: 'localhost:1', STRAND_LOG: 'loud' })
+    expect(read).toThrow(
+      expect.objectContaining({
+        isOfFlags: true,
+        violations: [
+          '--listen must be host:port, not "nowhere"',
+          '--database-url must be a postgres or postgresql URL',
+          expect.stringMatching(/^STRAND_LOG must be one of /),
+        ],
+      }),
+    )
+    expect(() => readConfig({}, undefined, wrong)).toThrow(expect.objectContaining({ isOfFlags: false }))
+  })
+
+  test('flags win over the file', () => {
+    const file = join(tmpdir(), `strand-settings-${process.pid}.env`)
+    writeFileSync(file, 'STRAND_DATA=from-file\nSTRAND_LOG=warn\n')
+    const config = readConfig({ STRAND_DATA: 'from-flag' }, file)
+    expect([config.dataFolder, config.logLevel]).toEqual(['from-flag', 'warn'])
+    expect(() => readConfig({}, '/nowhere/settings.env')).toThrow(InvalidSettings)
+  })
+})
