@@ -8,9 +8,10 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { Engine } from '../src/store/engine.ts'
 import { openSqliteEngine } from '../src/store/engines/sqlite.ts'
 import { type EntitlementFilter, entitlementQueries } from '../src/store/queries/entitlements.ts'
-import { createStore, type Engine } from '../src/store/store.ts'
+import { createStore } from '../src/store/store.ts'
 
 const { values: options } = parseArgs({
   options: {

@@ -12,12 +12,13 @@ import {
 import type { Log } from './kit/log.ts'
 import { OperatorError } from './kit/operator-error.ts'
 import { Outage } from './kit/outage.ts'
+import type { Engine } from './store/engine.ts'
 import { openPostgresEngine } from './store/engines/postgres.ts'
 import { MigrationStalled } from './store/engines/postgres-migrate.ts'
 import { SchemaRefused } from './store/engines/schema-state.ts'
 import { openSqliteEngine } from './store/engines/sqlite.ts'
 import { Unavailable } from './store/errors.ts'
-import { createStore, type Engine, type Store } from './store/store.ts'
+import { createStore, type Store } from './store/store.ts'
 
 /** How long to wait for a PostgreSQL that is away, and when to stop waiting. */
 export interface StoreWait {

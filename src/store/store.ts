@@ -2,6 +2,7 @@ import type { Author } from '../domain/audit.ts'
 import type { Metrics } from '../kit/metrics.ts'
 import { type CommandArgs, type CommandName, type CommandResult, commands } from './commands/index.ts'
 import type { Database } from './database.ts'
+import type { Engine } from './engine.ts'
 import type { FeedEntry } from './feed.ts'
 import { accountQueries } from './queries/accounts.ts'
 import { auditQueries } from './queries/audit.ts'
@@ -23,37 +24,6 @@ import {
   userQueries,
 } from './queries/world.ts'
 import { Timings } from './timings.ts'
-
-/**
- * What an engine owes. A command that returned is durable; one that threw `Unavailable` happened whole or not at all, or
- * may still happen. Either comes within the deadline of the command (`sql/deadlines.ts`).
- * A query that begins after a command returned sees what it did. Commands and queries reject with `Unavailable` or
- * `Conflict` and with nothing else, short of a mistake in the program.
- */
-export interface Engine {
-  readonly name: 'sqlite' | 'postgres'
-  readonly db: Database
-  /** For what must be read though there is more to read than can be: the feed, and whether the store answers at all. */
-  readonly reserved: Database
-  /** Where the schema stands, and how many steps it took to get there when the engine was opened. */
-  readonly schema: { readonly version: number; readonly applied: number }
-  /**
-   * Reads in one view of the store, however long it takes and whatever is written meanwhile: a connection of its own, so
-   * that nobody waits for it.
-   */
-  snapshot<T>(read: (db: Database) => Promise<T>): Promise<T>
-  /** With an author, what the command changes is written into the audit log. */
-  run(
-    name: CommandName,
-    args: unknown,
-    author?: Author,
-  ): Promise<{ result: unknown; entries: readonly FeedEntry[] }>
-  /** Why writes fail at the moment, for the operator, as far as that is known without a query; undefined if they succeed. */
-  unavailableReason(): string | undefined
-  /** Writes down what the engine has counted. */
-  measure(metrics: Metrics): void
-  close(): Promise<void>
-}
 
 type CommandPort = { [N in CommandName]: (args: CommandArgs<N>) => Promise<CommandResult<N>> }
 

@@ -2,10 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { asRequest } from '../../src/kit/request-scope.ts'
+import type { Engine } from '../../src/store/engine.ts'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { sql } from '../../src/store/sql/tag.ts'
-import { createStore, type Engine } from '../../src/store/store.ts'
+import { createStore } from '../../src/store/store.ts'
 import { createStorePlace, engines, type StorePlace, startTestServer } from '../support/server.ts'
 
 /** A read that takes 20 ms, and leaves a trace that it was begun. */

@@ -1,9 +1,9 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
+import type { Engine } from '../../src/store/engine.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { Unavailable } from '../../src/store/errors.ts'
-import type { Engine } from '../../src/store/store.ts'
 import { createStorePlace, type StorePlace } from '../support/server.ts'
 
 const note = (name: string, value = '1') => ['noteFact', { name, value }] as const

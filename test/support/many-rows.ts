@@ -1,8 +1,8 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { SQL } from 'bun'
+import type { Engine } from '../../src/store/engine.ts'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
-import type { Engine } from '../../src/store/store.ts'
 import type { StorePlace } from './server.ts'
 
 /**

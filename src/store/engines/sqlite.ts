@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import type { Metrics } from '../../kit/metrics.ts'
 import type { Database } from '../database.ts'
-import type { Engine } from '../store.ts'
+import type { Engine } from '../engine.ts'
 import type { SchemaOptions } from './migrate.ts'
 import { openSqlite, type SqliteDatabase, sqliteDatabase, translateSqliteError } from './sqlite-connection.ts'
 import { StoreFiles } from './sqlite-files.ts'
