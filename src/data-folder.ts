@@ -24,38 +24,38 @@ import { KeyRing, type MasterKey } from './kit/key-ring.ts'
 import { OperatorError } from './kit/operator-error.ts'
 import { MAX_SECRET_FILE, readSmallFile } from './kit/small-file.ts'
 
-/** What the data folder holds beside the embedded store: the two secrets that settings may give instead. */
+/** The two secrets in the data folder; settings can provide them instead. */
 export interface DataFolder {
   readonly operatorToken: string
   readonly ring: KeyRing
-  /** Takes up master keys that were changed in the folder; tells whether there were any. */
+  /** Loads master keys that were changed in the folder; returns whether there were any. */
   followMasterKeys(): boolean
 }
 
-/** How often a running server looks whether its master keys were changed. */
+/** How often a running server checks for changed master keys. */
 export const KEYS_FOLLOWED_MILLISECONDS = 1000
 
-/** Where the embedded store is. */
+/** Path of the embedded store. */
 export function storeFileOf(config: Pick<Config, 'dataFolder'>): string {
   return join(config.dataFolder, 'strand.db')
 }
 
-/** What a restore replaces. */
+/** The files that a restore replaces. */
 export const DATA_FILES = ['strand.db', 'strand.db-wal', 'strand.db-shm', 'master-keys', 'operator-token']
-/** A backup that was unpacked and found whole, and is to take the place of what is there. */
+/** A backup that was unpacked and verified, ready to replace the current files. */
 export const RESTORED_FOLDER = '.restored'
 
 /**
- * Finishes a restore that was decided: what was there is put aside and what was restored takes its place. Done again after
- * an interruption it goes on where it was. Gives the folder with what was put aside, if there was anything.
+ * Completes a prepared restore: moves the current files aside and the restored files into place. After an interruption it
+ * resumes where it stopped. Returns the folder with the files moved aside, if there were any.
  */
 export function completeRestore(folder: string): string | undefined {
   const restored = join(folder, RESTORED_FOLDER)
   if (!existsSync(restored)) return undefined
   const aside = join(restored, 'replaced')
-  // Restored by root, it still belongs to whom the folder belongs to.
+  // Files restored by root belong to the owner of the folder.
   const owner = statSync(folder)
-  // Once the store has moved, what lies beside it is its own.
+  // Once the store has moved, the files beside it belong to it.
   if (existsSync(join(restored, 'strand.db'))) {
     for (const name of DATA_FILES.filter(each => existsSync(join(folder, each)))) {
       mkdirSync(aside, { recursive: true, mode: 0o700 })
@@ -74,19 +74,19 @@ export function completeRestore(folder: string): string | undefined {
   return kept
 }
 
-/** `20260301T120000Z`: a moment as part of a name. */
+/** `20260301T120000Z`: a timestamp for file names. */
 export function stamp(milliseconds: number): string {
   return `${isoMillis(milliseconds).slice(0, 19).replace(/[-:]/g, '')}Z`
 }
 
-/** Makes sure that the names in a folder are on disk, as `fsync` of a file does not. */
+/** Makes the directory entries durable, which `fsync` of a file does not. */
 export function syncFolder(folder: string): void {
   const handle = openSync(folder, 'r')
   fsyncSync(handle)
   closeSync(handle)
 }
 
-/** Makes the folder, if it is not there, and finds out whether it can be written. No secret is made yet. */
+/** Creates the folder if it is missing and checks that it is writable. Creates no secrets yet. */
 export function prepareDataFolder(config: Pick<Config, 'dataFolder'>): void {
   const folder = config.dataFolder
   try {
@@ -101,8 +101,8 @@ export function prepareDataFolder(config: Pick<Config, 'dataFolder'>): void {
 }
 
 /**
- * Opens the folder and makes the secrets that are missing. Not so where stream keys in the store are sealed with a master key
- * that is not here: whoever went on with a new one would seal what nobody else can open.
+ * Opens the folder and creates missing secrets. Fails if stream keys in the store are sealed with a master key that is
+ * missing: with a new key, this node would seal stream keys that no other node can open.
  */
 export function openDataFolder(config: Config, sealedWith: Iterable<string> = []): DataFolder {
   const folder = config.dataFolder
@@ -130,7 +130,7 @@ function masterKeysOf(config: Config): Pick<DataFolder, 'ring' | 'followMasterKe
 function unwritable(folder: string, error: unknown): OperatorError {
   if (error instanceof OperatorError) return error
   return new OperatorError(
-    `the data folder ${folder} cannot be written: ${(error as Error).message}; choose another with --data or mend its permissions`,
+    `the data folder ${folder} cannot be written: ${(error as Error).message}; choose another with --data or fix its permissions`,
   )
 }
 
@@ -140,13 +140,13 @@ function requireMasterKeys(config: Config, sealedWith: Iterable<string>): void {
   if (missing.length === 0) return
   const [keys, are] = missing.length === 1 ? ['key', 'is'] : ['keys', 'are']
   throw new OperatorError(
-    `stream keys are sealed with the master ${keys} ${missing.join(', ')}, which ${are} not here: give STRAND_MASTER_KEYS or --config (or, if nobody has it any more, STRAND_LOST_MASTER_KEYS)`,
+    `stream keys are sealed with the master ${keys} ${missing.join(', ')}, which ${are} missing: set STRAND_MASTER_KEYS or use --config (if the key is lost for good, set STRAND_LOST_MASTER_KEYS)`,
   )
 }
 
 /**
- * What root makes in a folder belongs to whom the folder belongs to: the server may be somebody else. A link is not followed,
- * for that somebody could let it lead anywhere.
+ * Gives files created by root to the owner of the folder, who may be the user of the server. Links are not followed: that
+ * user could point them anywhere.
  */
 export function chownToOwner(file: string): void {
   if (process.getuid?.() !== 0) return
@@ -154,14 +154,14 @@ export function chownToOwner(file: string): void {
   lchownSync(file, uid, gid)
 }
 
-/** Where the master keys are, unless a setting gives them. */
+/** Path of the master keys, unless a setting provides them. */
 export function masterKeyFileOf(config: Pick<Config, 'dataFolder'>): string {
   return join(config.dataFolder, 'master-keys')
 }
 
 /**
- * The master keys that a setting gives or that are in the folder, newest first; undefined if there are none yet. Nothing is
- * made or changed on the way: whoever looks may be somebody else than the server.
+ * The master keys from the settings or the folder, newest first; undefined if there are none yet. Creates and changes
+ * nothing: the caller may run as a different user than the server.
  */
 export function readMasterKeys(
   config: Pick<Config, 'dataFolder' | 'masterKeys'>,
@@ -177,29 +177,28 @@ function parseOrRefuse(file: string, text: string): MasterKey[] {
   return keys
 }
 
-/** The text of one of the two secrets. */
 export const readSecretFile = (file: string): string => readSmallFile(file, MAX_SECRET_FILE)
 
 export function newMasterKey(): MasterKey {
   return { id: randomAlphanumerics(8), bytes: new Uint8Array(randomBytes(32)) }
 }
 
-/** Takes up what somebody else puts into the file; `known` is what the ring was made of. */
+/** Loads keys that another process writes to the file; `known` is the text the ring was created from. */
 function follower(ring: KeyRing, file: string, known: string): () => boolean {
   return () => {
     const text = readSecretFile(file).trim()
     if (text === known) return false
     known = text
     const keys = parseMasterKeys(text)
-    if (keys === undefined) throw new Error(`the file ${file} is damaged; the keys from before are kept`)
+    if (keys === undefined) throw new Error(`the file ${file} is damaged; keeping the previous keys`)
     ring.take(keys)
     return true
   }
 }
 
 /**
- * Puts other master keys into the file. They are written beside it and take its place at once, so that whoever reads it finds
- * one or the other; the name beside it is taken by one who changes them at a time.
+ * Replaces the master keys atomically: they are written to a second file, which is renamed. The second file is also the
+ * lock, so that only one process changes the keys at a time.
  */
 export function changeMasterKeys(
   file: string,
@@ -212,7 +211,7 @@ export function changeMasterKeys(
   } catch (error) {
     if ((error as { code?: string }).code !== 'EEXIST') throw error
     throw new OperatorError(
-      `somebody else changes the master keys: if nobody does, delete ${beside} and try again`,
+      `another process holds the key lock; if it is stale, delete ${beside} and try again`,
     )
   }
   try {
@@ -225,7 +224,7 @@ export function changeMasterKeys(
     syncFolder(dirname(file))
     return keys
   } catch (error) {
-    // Once it has moved, the name beside it may be somebody else's.
+    // After the rename the lock may belong to another process.
     rmSync(beside, { force: true })
     throw error
   } finally {
@@ -233,7 +232,7 @@ export function changeMasterKeys(
   }
 }
 
-/** The one line of a file that only the owner may read, made on the first start. */
+/** The single line of a file that only the owner may read, created on the first start. */
 function secretFile(file: string, make: () => string): string {
   if (!existsSync(file)) makeOnce(file, `${make()}\n`)
   chmodSync(file, 0o600)
@@ -243,8 +242,8 @@ function secretFile(file: string, make: () => string): string {
 }
 
 /**
- * Puts a file there whole and on disk, before anything is that depends on it. Of two programs that start together one
- * makes it and both read it: a link, unlike a rename, does not replace what is there.
+ * Creates a file completely and durably before anything depends on it. Of two programs that start together one creates it
+ * and both read it: a link, unlike a rename, does not replace an existing file.
  */
 function makeOnce(file: string, text: string): void {
   const unfinished = `${file}.${process.pid}`

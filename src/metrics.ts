@@ -1,6 +1,6 @@
 /**
- * What /metrics shows: every room writes down what it has counted, and this adds what belongs to none of them. Nothing here
- * names a person, an id or a secret.
+ * The text of /metrics: the metrics of every service, plus those of the process and its disk. No metric contains a name, an
+ * id or a secret.
  */
 import { statfsSync } from 'node:fs'
 import { measurePasswordHashes } from './auth/password-hash.ts'
@@ -10,7 +10,7 @@ import { exposition, type Measured, type MetricFamily, Metrics } from './kit/met
 import { ProcessMetrics } from './kit/process-metrics.ts'
 import { VERSION } from './version.ts'
 
-/** Asks the other processes on the same port for theirs, and gives all of them, told apart by a label. */
+/** Collects the metrics of all processes on the same port, distinguished by a label. */
 export type GatherMetrics = (own: () => readonly MetricFamily[]) => () => Promise<readonly MetricFamily[]>
 
 interface MetricsOptions {
@@ -43,7 +43,7 @@ export class MetricsExporter {
   #own(): readonly MetricFamily[] {
     const { engine, dataFolder, services } = this.#options
     const metrics = new Metrics()
-    metrics.gauge('strand_build_info', 'Which Strand this is; always 1.', [
+    metrics.gauge('strand_build_info', 'Build information.', [
       [{ version: VERSION, runtime: `bun ${Bun.version}`, store: engine }, 1],
     ])
     this.#process.measure(metrics)
@@ -57,12 +57,12 @@ export class MetricsExporter {
   }
 }
 
-/** How often what has run out was removed from the store, by this process. */
+/** Sweeps of expired rows by this process. */
 class Sweeps implements Measured {
   #rows = 0
   readonly #turns = { done: 0, failed: 0 }
 
-  /** Counts a turn, and the rows of which it tells that they are removed. */
+  /** Counts a sweep and the rows it reports as removed. */
   async during(sweep: (removed: (rows: number) => void) => Promise<void>): Promise<void> {
     let outcome: 'done' | 'failed' = 'failed'
     try {
@@ -78,10 +78,10 @@ class Sweeps implements Measured {
   measure(metrics: Metrics): void {
     metrics.counter(
       'strand_sweeps_total',
-      'Turns of sweeping the store that this process took, by outcome.',
+      'Sweeps of the store by this process, by outcome.',
       Object.entries(this.#turns).map(([outcome, count]) => [{ outcome }, count]),
     )
-    metrics.counter('strand_swept_rows_total', 'Rows removed because they had run out.', this.#rows)
+    metrics.counter('strand_swept_rows_total', 'Expired rows removed by sweeps.', this.#rows)
   }
 }
 
@@ -89,11 +89,11 @@ function measureDisk(folder: string, metrics: Metrics): void {
   const disk = diskOf(folder)
   if (disk === undefined) return
   const { bavail, blocks, bsize } = disk
-  metrics.gauge('strand_data_disk_free_bytes', 'Free space where the data folder is.', bavail * bsize)
-  metrics.gauge('strand_data_disk_size_bytes', 'Size of the disk that the data folder is on.', blocks * bsize)
+  metrics.gauge('strand_data_disk_free_bytes', 'Free space on the disk of the data folder.', bavail * bsize)
+  metrics.gauge('strand_data_disk_size_bytes', 'Size of the disk of the data folder.', blocks * bsize)
 }
 
-/** Undefined where the folder is gone: all other figures are wanted then more than ever. */
+/** Undefined if the folder is gone; the other metrics are still needed then. */
 function diskOf(folder: string) {
   try {
     return statfsSync(folder)

@@ -20,7 +20,7 @@ import { openSqliteEngine } from './store/engines/sqlite.ts'
 import { Unavailable } from './store/errors.ts'
 import { createStore, type Store } from './store/store.ts'
 
-/** How long to wait for a PostgreSQL that is away, and when to stop waiting. */
+/** How long to wait for PostgreSQL at startup, and when to stop waiting. */
 export interface StoreWait {
   readonly seconds: number
   isStopping(): boolean
@@ -28,21 +28,21 @@ export interface StoreWait {
 
 export interface OpenOptions {
   readonly log?: Log
-  /** How a migration at the opening of a store goes, for people who wait for it. */
+  /** Reports the progress of a migration. */
   readonly report?: (line: string) => void
   readonly wait?: StoreWait
 }
 
 const WAIT_PAUSE_MILLISECONDS = 200
 
-/** The store that the settings name: PostgreSQL, or else the embedded one in the data folder. */
+/** Opens the configured store: PostgreSQL, or the embedded one in the data folder. */
 export async function openStore(config: Config, options: OpenOptions = {}): Promise<Store> {
   return createStore(await openEngine(config, storeFileOf(config), options))
 }
 
 /**
- * The store and the folder with its master keys, for whoever seals stream keys. Refused, with nothing made, if the store has
- * some that were sealed with a master key that is not here. The store is asked first: a key is in the ring before it seals.
+ * Opens the store and its master keys, for code that seals stream keys. Fails, without creating anything, if the store has
+ * stream keys sealed with a master key that is missing. The store is read first: a key is in the ring before it is used.
  */
 export async function openStoreWithKeys(
   config: Config,
@@ -91,10 +91,10 @@ const isOfServer = (error: unknown): error is { code: string; errno: unknown; me
 
 function sentenceOf({ errno, message }: { errno: unknown; message: string }): string {
   const advice = String(errno) === '42501' ? ': make the role in DATABASE_URL the owner of the database' : ''
-  return `PostgreSQL says: ${message}${advice}`
+  return `PostgreSQL: ${message}${advice}`
 }
 
-/** Tries again while the store is away and there is time left; the log says why it waits, and not at every try. */
+/** Retries while the store is unavailable and time is left; logs the reason, but not at every attempt. */
 async function retryWhileUnavailable(
   open: () => Promise<Engine>,
   log?: Log,

@@ -12,23 +12,23 @@ import { OperatorError } from './kit/operator-error.ts'
 import { DemoControls } from './operations/demo-controls.ts'
 import { type StrandServer, startServer } from './serve.ts'
 
-/** What `strand demo` and the harness for tests can ask for. */
+/** Options of `strand demo` and of the test harness. */
 export interface DemoOptions extends WorldOptions {
   readonly port: string
-  /** Where the world is kept; without it, it is gone when the demo ends. */
+  /** Data folder; default: a temporary one, deleted when the demo ends. */
   readonly data?: string | undefined
-  /** The system's time if left out. */
+  /** Default: the system clock. */
   readonly clock?: ClockStart | undefined
-  /** Whether viewer counts wander by themselves. */
+  /** Whether viewer counts change over time. */
   readonly movingViewers: boolean
-  /** Settings instead of those of the environment. */
+  /** Settings that replace those of the environment. */
   readonly settings?: Readonly<Record<string, string>> | undefined
 }
 
-/** A demo that serves. */
+/** A running demo. */
 export interface Demo {
   readonly world: World
-  /** The seed of the world, which may have been made by an earlier demo. */
+  /** The seed of the world, which an earlier demo may have created. */
   readonly seed: number
   readonly demoControls: DemoControls
   readonly log: Log
@@ -53,7 +53,7 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
     {
       STRAND_LISTEN: `localhost:${options.port}`,
       STRAND_DATA: folder,
-      // The demo is for programs on this machine, and has everything on one listener.
+      // The demo serves programs on this machine only, with everything on one listener.
       STRAND_OPERATOR_LISTEN: '',
       STRAND_PUBLIC_URL: '',
       STRAND_TRUSTED_PROXIES: '',
@@ -74,7 +74,7 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
       plan = await prepareWorld(services, { seed, streams, scenario })
     },
   })
-  if (plan === undefined) throw new Error('the world was prepared before the start')
+  if (plan === undefined) throw new Error('the demo world was not prepared')
   const moving = options.movingViewers ? moveViewers(strand.services, plan) : undefined
   return {
     world: describeWorld(strand, plan),

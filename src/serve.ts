@@ -20,17 +20,17 @@ export interface StrandServer {
   readonly controlUrl: string
   readonly operatorToken: string
   readonly services: Services
-  /** Applies what other processes have written; that happens four times a second by itself. */
+  /** Applies changes written by other processes; this also runs four times a second. */
   catchUp(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Opens everything in order; if a step fails, what was opened is closed again. */
+/** Starts in order; if a step fails, the steps before it are undone. */
 export async function startServer(options: AppOptions): Promise<StrandServer> {
   const servers = new Lifetime()
   const app = new Lifetime()
   const stop = async () => {
-    // First nobody comes in any more and whoever is inside is served, then the house is closed.
+    // Stop accepting requests and finish those in progress before closing the app.
     await servers.close()
     await app.close()
   }
@@ -78,8 +78,8 @@ async function start(
     return { url: open(config.listen, publicSide), operatorUrl }
   }
   prepareDataFolder(config)
-  // The port is claimed first, and whoever calls early is told to wait. Where others answer meanwhile, on a shared port or
-  // behind a proxy, it is opened last: a proxy asks another node at once if it is refused, but passes a 503 on.
+  // The port is opened first, so that early requests get a 503 instead of a refused connection. With other nodes on the
+  // port or behind a proxy it is opened last: a proxy tries another node after a refused connection, but passes a 503 on.
   const othersAnswer = sharesPort || config.drainSeconds > 0
   const early = othersAnswer ? undefined : openAll()
 
@@ -89,7 +89,7 @@ async function start(
     isDraining: () => draining,
     sweeps: true,
     storeWait: { seconds: config.storeWaitSeconds, isStopping: () => options.isStopping?.() ?? false },
-    listeners: guard,
+    metrics: guard,
   })
   application = opened.application
   const { url, operatorUrl } = early ?? openAll()

@@ -62,9 +62,7 @@ export class FeedFollower {
     if (this.#catchingUp === undefined && isNext(first, this.#applied)) return this.#apply(entries)
     if ((entries.at(-1)?.seq ?? 0) <= this.#applied.seq) return
     // The command has happened, whatever becomes of this reading: the next one makes up for it.
-    await this.catchUp().catch(error =>
-      this.#log.warn({ error: String(error) }, 'the feed could not be read'),
-    )
+    await this.catchUp().catch(error => this.#log.warn({ error: String(error) }, 'reading the feed failed'))
   }
 
   /** Reads the feed to its end. Those who ask while it is being read wait for one more reading. */

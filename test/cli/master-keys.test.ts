@@ -7,7 +7,7 @@ import { type Environment, endAllProcesses, StrandProcess } from '../support/str
 
 const KEYS = { STRAND_MASTER_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` }
 const SENTENCE =
-  'strand: stream keys are sealed with the master key k1, which is not here: give STRAND_MASTER_KEYS or --config (or, if nobody has it any more, STRAND_LOST_MASTER_KEYS)\n'
+  'strand: stream keys are sealed with the master key k1, which is missing: set STRAND_MASTER_KEYS or use --config (if the key is lost for good, set STRAND_LOST_MASTER_KEYS)\n'
 
 afterEach(endAllProcesses)
 

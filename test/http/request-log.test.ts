@@ -148,7 +148,7 @@ describe.skipIf(!engines.includes('postgres'))('while the store is away', () => 
     expect(further.length).toBeLessThanOrEqual(1 + seconds / 5)
     for (const line of further) expect(line.request_id).toMatch(/^away-\d+$/)
     // The feed is read four times a second, and fails as often.
-    const ofFeed = warnings().filter(line => line.msg === 'the feed could not be read')
+    const ofFeed = warnings().filter(line => line.msg === 'reading the feed failed')
     expect(ofFeed.length).toBeLessThanOrEqual(2 + seconds / 5)
 
     const deadline = performance.now() + 30_000

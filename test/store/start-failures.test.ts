@@ -114,7 +114,7 @@ describe.skipIf(!engines.includes('postgres'))('PostgreSQL that cannot be used',
     })
     expect(await strand.exit()).toBe(1)
     expect(strand.stderr.trimEnd()).toMatch(
-      /strand: the store cannot be opened: PostgreSQL says: permission denied .*owner of the database$/,
+      /strand: the store cannot be opened: PostgreSQL: permission denied .*owner of the database$/,
     )
     rmSync(folder, { recursive: true })
   })

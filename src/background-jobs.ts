@@ -1,0 +1,96 @@
+/** Recurring work of a running app: following the feed and the master keys, and sweeping the store in turn. */
+import type { Config } from './config.ts'
+import { type DataFolder, KEYS_FOLLOWED_MILLISECONDS } from './data-folder.ts'
+import { uuid } from './kit/id.ts'
+import { type Lifetime, repeatedly } from './kit/lifetime.ts'
+import type { Log } from './kit/log.ts'
+import { Outage } from './kit/outage.ts'
+import type { SettledClock, SweepTimes } from './maintenance/settled-clock.ts'
+import type { StoreReport } from './maintenance/store-report.ts'
+import { sweepExpired } from './maintenance/sweep-expired.ts'
+import type { MetricsExporter } from './metrics.ts'
+import type { Services } from './operations/implement.ts'
+import type { FeedFollower } from './store/follower.ts'
+import type { Store } from './store/store.ts'
+
+const FEED_POLL_MILLISECONDS = 250
+export const AVAILABILITY_MILLISECONDS = 500
+const STORE_REPORT_MILLISECONDS = 60_000
+
+export interface JobContext {
+  readonly config: Config
+  readonly log: Log
+  readonly services: Services
+  readonly follower: FeedFollower
+  readonly folder: DataFolder
+  readonly metrics: MetricsExporter
+  readonly settledClock: SettledClock
+  readonly report: StoreReport
+  /** Whether this process takes turns sweeping the store. */
+  readonly sweeps: boolean
+  isDraining(): boolean
+}
+
+export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): void {
+  const { config, log, services, follower, folder, metrics, settledClock, report } = context
+  const every = (milliseconds: number, work: () => Promise<void>, failure: string) => {
+    const turns = repeatedly(milliseconds, loggingOutages(work, log, failure), error =>
+      log.warn({ error: String(error) }, failure),
+    )
+    lifetime.onClose(() => turns.stop())
+  }
+  const followMasterKeys = async () => {
+    if (folder.followMasterKeys()) log.info({ key_ids: folder.ring.ids }, 'master keys changed')
+  }
+  const turn = { name: 'sweep', holder: uuid(), seconds: 2 * config.sweepSeconds }
+  const sweepInTurn = async () => {
+    if (!(await services.store.commands.takeTurn(turn))) return
+    await metrics.sweeps.during(async removed => {
+      await sweepExpired(services.store, await sweepTimes(services, settledClock), config.keep, {
+        removed,
+        wantsToStop: () => context.isDraining(),
+      })
+    })
+  }
+  every(AVAILABILITY_MILLISECONDS, logAvailability(services.store, log), 'store health check failed')
+  every(FEED_POLL_MILLISECONDS, () => follower.catchUp(), 'reading the feed failed')
+  every(KEYS_FOLLOWED_MILLISECONDS, followMasterKeys, 'reading the master keys failed')
+  if (!context.sweeps) return
+  every(STORE_REPORT_MILLISECONDS, () => report.refresh(), 'reading the size of the store failed')
+  every(config.sweepSeconds * 1000, sweepInTurn, 'sweeping the store failed')
+}
+
+/** The clock of a demo is moved on purpose, so it counts as settled. */
+async function sweepTimes({ clock, demo }: Services, settledClock: SettledClock): Promise<SweepTimes> {
+  return demo === undefined ? settledClock.look() : { now: Date.now(), settled: clock.now() }
+}
+
+/** The same work, with repeated failures summarized in the log. */
+function loggingOutages(work: () => Promise<void>, log: Log, failure: string): () => Promise<void> {
+  const outage = new Outage()
+  return async () => {
+    try {
+      await work()
+    } catch (error) {
+      const report = outage.fail(performance.now())
+      if (report !== undefined)
+        log.warn({ error: String(error), failures: report.failures, seconds: report.seconds }, failure)
+      return
+    }
+    const ended = outage.end(performance.now())
+    if (ended !== undefined)
+      log.info({ failures: ended.failures, seconds: ended.seconds }, `${failure}; recovered`)
+  }
+}
+
+/** Logs when the store stops accepting writes, with the reason, and when it accepts them again. */
+function logAvailability(store: Store, log: Log): () => Promise<void> {
+  let logged: string | undefined
+  return async () => {
+    const reason = store.unavailableReason()
+    if (reason === logged) return
+    logged = reason
+    if (reason === undefined) log.info('the store accepts writes again')
+    else log.error({ reason }, 'the store does not accept writes; they fail with 503')
+  }
+}
