@@ -75,7 +75,7 @@ async function workbench(place: StorePlace) {
 /** SQLite's lock makes a whole thread wait, so those who meet must be processes. */
 async function migrateInAnotherProcess(file: string): Promise<number> {
   const script = `
-    import { migrateSqlite } from './src/store/sql/sqlite-migrate.ts'
+    import { migrateSqlite } from './src/store/engines/sqlite-migrate.ts'
     process.stdout.write(String((await migrateSqlite(process.argv[1])).applied))`
   const child = Bun.spawn([process.execPath, '-e', script, file], { stdout: 'pipe', stderr: 'inherit' })
   return Number(await new Response(child.stdout).text())

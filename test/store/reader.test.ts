@@ -87,7 +87,7 @@ describe('the reader of SQLite', () => {
       },
     ].map(read => read())
     const script = `
-      import { openSqliteEngine } from './src/store/sql/sqlite.ts'
+      import { openSqliteEngine } from './src/store/engines/sqlite.ts'
       const [file, url] = process.argv.slice(1)
       const engine = await openSqliteEngine(file)
       let stale = 0

@@ -35,7 +35,7 @@ describe('the writer of SQLite', () => {
   test('two processes that write without a pause both get their turns', async () => {
     const { engine, file } = await open()
     const script = `
-      import { openSqliteEngine } from './src/store/sql/sqlite.ts'
+      import { openSqliteEngine } from './src/store/engines/sqlite.ts'
       const engine = await openSqliteEngine(process.argv[1])
       let longest = 0
       await Promise.all(Array.from({ length: 8 }, async (_, n) => {
@@ -104,7 +104,7 @@ describe('the writer of SQLite', () => {
     await engine.run(...note('before'))
     // The limit that a shell sets with ulimit -f stands in for a full disk: the file may not grow past 64 KiB more.
     const script = `
-      import { openSqliteEngine } from './src/store/sql/sqlite.ts'
+      import { openSqliteEngine } from './src/store/engines/sqlite.ts'
       const engine = await openSqliteEngine(process.argv[1])
       const outcomes = []
       for (let n = 0; n < 4; n++) {
