@@ -1,5 +1,5 @@
+import { isRefusal } from '../../src/contract/problem.ts'
 import { hexId } from '../../src/kit/id.ts'
-import type { MarkerOutcome } from '../../src/store/commands/markers.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import type { LeastOperation } from './operation.ts'
 
@@ -16,8 +16,7 @@ export const createStreamMarker: LeastOperation = async ({ storeFile }) => {
       caller: { client_id: caller.client_id, user_id: caller.user_id },
       now: Date.now(),
     })
-    const outcome = result as MarkerOutcome
-    if (outcome.outcome !== 'done') throw new Error(outcome.outcome)
-    return `{"data":[${JSON.stringify(outcome.marker)}]}`
+    if (isRefusal(result)) throw new Error(result.problem)
+    return `{"data":[${JSON.stringify(result)}]}`
   }
 }

@@ -72,6 +72,15 @@ export type ParamsOf<O extends Operation> = StaticOr<O['params'], Record<never, 
 export type BodyOf<O extends Operation> = StaticOr<O['body'], Record<never, never>>
 export type AnswerOf<O extends Operation> = StaticOr<O['returns'], undefined>
 
+/** What the code of an operation may refuse with: what is declared, and what the store and the input imply. */
+export type ProblemOf<O extends Operation> =
+  | O['problems'][number]
+  | 'unavailable'
+  | (O extends { readonly body: TObject }
+      ? 'malformed_json' | 'malformed_parameter' | 'missing_parameter'
+      : never)
+  | (O extends { readonly idempotent: true } ? 'idempotency_key_reused' : never)
+
 type PlainQueryOf<O extends Operation> = StaticOr<O['query'], Record<never, never>>
 export type QueryOf<O extends Operation> = O extends {
   readonly exactlyOne: readonly [infer A extends string, infer B extends string]

@@ -236,29 +236,51 @@ export const problems = {
 export type ProblemName = keyof typeof problems
 export type ProblemDetails<N extends ProblemName> = Parameters<(typeof problems)[N]['message']>
 
-/** A failure on its way to the caller. */
+/**
+ * A failure as a value: the name of a problem and what its sentence is made of. It is plain data, so a command can return
+ * it from the writer thread, and refuse without rolling back the commands that commit together with it.
+ */
+export type Refusal<N extends ProblemName = ProblemName> = N extends ProblemName
+  ? { readonly problem: N; readonly details: ProblemDetails<N> }
+  : never
+
+export function refuse<N extends ProblemName>(problem: N, ...details: ProblemDetails<N>): Refusal<N> {
+  return { problem, details } as unknown as Refusal<N>
+}
+
+/** No answer of an operation or command has a field called `problem`. */
+export function isRefusal(value: unknown): value is Refusal {
+  return typeof value === 'object' && value !== null && 'problem' in value
+}
+
+/** A refusal on its way to the caller, as status, sentence and headers. */
 export class Problem extends Error {
   override readonly name: ProblemName
   readonly status: number
   readonly headers: Headers
 
-  constructor(name: ProblemName, message: string, headers: Headers) {
-    super(message)
-    this.name = name
-    this.status = problems[name].status
-    this.headers = headers
+  constructor({ problem, details }: Refusal) {
+    const {
+      status,
+      message,
+      headers = {},
+    } = problems[problem] as unknown as {
+      status: number
+      message: (...details: unknown[]) => string
+      headers?: Headers | ((...details: unknown[]) => Headers)
+    }
+    super(message(...details))
+    this.name = problem
+    this.status = status
+    this.headers = typeof headers === 'function' ? headers(...details) : headers
   }
 }
 
 export function problem<N extends ProblemName>(name: N, ...details: ProblemDetails<N>): Problem {
-  const { message, headers = {} } = problems[name] as unknown as {
-    message: (...details: ProblemDetails<N>) => string
-    headers?: Headers | ((...details: ProblemDetails<N>) => Headers)
-  }
-  return new Problem(name, message(...details), typeof headers === 'function' ? headers(...details) : headers)
+  return new Problem(refuse(name, ...details))
 }
 
-/** Ends the operation with a declared problem: `store.videos.find(id) ?? raise('video_not_found', id)`. */
+/** Refuses from inside an expression: `store.clients.find(id) ?? raise('invalid_client')`. */
 export function raise<N extends ProblemName>(name: N, ...details: ProblemDetails<N>): never {
   throw problem(name, ...details)
 }

@@ -19,10 +19,11 @@ const ARTICLES: Readonly<Record<string, string>> = {
 }
 
 /** The name of the field that a complaint is about: places in a list are left out. Empty: the whole. */
-export function fieldOf({ instancePath }: Violation): string {
+export function fieldOf({ instancePath, schemaPath }: Violation): string {
   const path = instancePath.split('/').slice(1)
-  while (path.length > 1 && /^[0-9]+$/.test(path.at(-1) ?? '')) path.pop()
-  return path.join('.')
+  const isNamed = /\/patternProperties\/[^/]*$/.test(schemaPath)
+  while (!isNamed && path.length > 1 && /^[0-9]+$/.test(path.at(-1) ?? '')) path.pop()
+  return path.map(name => name.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')
 }
 
 /** What a value must be, as the end of a sentence. */
@@ -31,7 +32,8 @@ export function reasonOf(root: TSchema, violation: Violation): string {
   const { limit } = params
   const { hint, size } = schemaAt(root, violation.schemaPath)
   const value = subjectOf(root, violation)
-  if (size !== undefined && /^(min|max)Items$/.test(violation.keyword)) return `${value} must have ${size}`
+  if (size !== undefined && /^((min|max)Items|maxProperties)$/.test(violation.keyword))
+    return `${value} must have ${size}`
   switch (violation.keyword) {
     case 'type':
       return `${value} must be ${ARTICLES[String(params.type)] ?? 'of another type'}`

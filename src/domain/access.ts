@@ -1,20 +1,20 @@
 import type { Access } from '../contract/access.ts'
-import { type Problem, problem, raise } from '../contract/problem.ts'
+import { type Refusal, raise, refuse } from '../contract/problem.ts'
 import { type Caller, isTokenCaller, type UserCaller } from './caller.ts'
 
 /** Whether the caller may use an operation at all: token, kind, scope (D-6, D-9). Ownership is decided later. */
-export function refusal(access: Access, caller: Caller): Problem | undefined {
+export function refusal(access: Access, caller: Caller): Refusal | undefined {
   switch (access.kind) {
     case 'open':
     case 'anyone':
       return undefined
     case 'operator':
-      return caller.kind === 'operator' ? undefined : problem('operator_required')
+      return caller.kind === 'operator' ? undefined : refuse('operator_required')
     case 'token': {
-      if (caller.kind === 'app') return access.app ? undefined : problem('user_token_required')
-      if (caller.kind !== 'user') return problem('token_missing')
+      if (caller.kind === 'app') return access.app ? undefined : refuse('user_token_required')
+      if (caller.kind !== 'user') return refuse('token_missing')
       const holds = access.scopes.some(scope => caller.scopes.includes(scope))
-      return holds ? undefined : problem('scope_missing', access.scopes[0])
+      return holds ? undefined : refuse('scope_missing', access.scopes[0])
     }
   }
 }

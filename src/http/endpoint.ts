@@ -5,10 +5,11 @@
 import { ANONYMOUS, type Resolution, resolveCaller, resolveOperator } from '../auth/callers.ts'
 import { type Family, familyOf, type Operation } from '../contract/operation.ts'
 import { MAX_PAGE, type Window } from '../contract/page.ts'
-import { raise } from '../contract/problem.ts'
+import { isRefusal, Problem, raise } from '../contract/problem.ts'
 import { refusal } from '../domain/access.ts'
 import { OPERATOR_CHAIN } from '../domain/audit.ts'
 import { actorOf, type Caller, isTokenCaller } from '../domain/caller.ts'
+import type { Fields } from '../domain/input.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { lazily } from '../kit/lazily.ts'
 import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
@@ -21,7 +22,6 @@ import { HotAnswers } from './hot-answers.ts'
 import {
   createInputReader,
   decodeText,
-  type Fields,
   type InputReader,
   parseForm,
   parseJsonObject,
@@ -129,7 +129,7 @@ export class Endpoint {
     context.clientKind = caller.kind
     if (isTokenCaller(caller)) requireSameClient(caller.client_id, context.headers.get('client-id'))
     const refused = refusal(this.operation.access, caller)
-    if (refused !== undefined) throw refused
+    if (refused !== undefined) throw new Problem(refused)
     return caller
   }
 
@@ -161,11 +161,12 @@ export class Endpoint {
   #ask(context: RequestContext, params: Params, caller: Caller): MaybePromise<ResponseBody> {
     if (this.operation.answerLines !== undefined) context.holdOpen()
     return chain(this.#read(context, params, caller), call =>
-      chain(this.#handle(call, this.#servicesFor(caller)), answer =>
-        answer instanceof StreamedLines
+      chain(this.#handle(call, this.#servicesFor(caller)), answer => {
+        if (isRefusal(answer)) throw new Problem(answer)
+        return answer instanceof StreamedLines
           ? streamOf(answer, error => this.#logBroken(context, error))
-          : this.#write(answer),
-      ),
+          : this.#write(answer)
+      }),
     )
   }
 

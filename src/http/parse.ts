@@ -1,11 +1,8 @@
-import type { TObject, TSchema } from 'typebox'
-import { Compile } from 'typebox/schema'
+import type { TObject } from 'typebox'
 import { type Operation, queryParametersOf } from '../contract/operation.ts'
-import { raise } from '../contract/problem.ts'
-import { decodeUtf8, isStorable, type Pairs, percentDecode, splitPairs } from '../kit/text.ts'
-import { explain } from './explain.ts'
-
-export type Fields = Record<string, unknown>
+import { Problem, raise } from '../contract/problem.ts'
+import { createCheck, type Fields, parseJsonObject as parseObject, pickKnown } from '../domain/input.ts'
+import { decodeUtf8, type Pairs, percentDecode, splitPairs } from '../kit/text.ts'
 
 const NO_FIELDS: Fields = {}
 const INTEGER = /^(0|[1-9][0-9]{0,8})$/
@@ -27,15 +24,7 @@ export function decodeText(bytes: Uint8Array): string {
 
 /** The JSON object in a body; an empty body is an empty object. */
 export function parseJsonObject(bytes: Uint8Array): Fields {
-  if (bytes.length === 0) return {}
-  const text = decodeText(bytes)
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return raise('malformed_json')
-  }
-  return isObject(value) ? value : raise('malformed_json')
+  return parseObject(decodeText(bytes)) ?? raise('malformed_json')
 }
 
 /** Checks one operation's input. Built once from the declaration. */
@@ -48,11 +37,11 @@ export interface InputReader {
 export function createInputReader(operation: Operation): InputReader {
   const querySchema = queryParametersOf(operation)
   const collectQuery = collector(querySchema)
-  const checkQuery = validator(querySchema)
+  const checkQuery = requirement(querySchema)
   const bodySchema = operation.body
   const collectBody = bodySchema && collector(bodySchema)
-  const checkBody = bodySchema && validator(bodySchema)
-  const checkParams = operation.params && validator(operation.params)
+  const checkBody = bodySchema && requirement(bodySchema)
+  const checkParams = operation.params && requirement(operation.params)
   return {
     query: pairs => {
       const fields = collectQuery(pairs)
@@ -68,7 +57,7 @@ export function createInputReader(operation: Operation): InputReader {
     },
     body: (json, pairs) => {
       if (bodySchema === undefined || checkBody === undefined || collectBody === undefined) return {}
-      const fields = pick(bodySchema, json) as Fields
+      const fields = pickKnown(bodySchema, json)
       if (operation.bodyFrom === 'anywhere') merge(fields, collectBody(pairs))
       checkBody(fields)
       return fields
@@ -81,6 +70,14 @@ export function createInputReader(operation: Operation): InputReader {
       checkParams(fields)
       return fields
     },
+  }
+}
+
+function requirement(schema: TObject): (fields: Fields) => void {
+  const check = createCheck(schema)
+  return fields => {
+    const refused = check(fields)
+    if (refused !== undefined) throw new Problem(refused)
   }
 }
 
@@ -119,54 +116,4 @@ function merge(fields: Fields, more: Fields): void {
     if (fields[name] !== undefined && fields[name] !== value) raise('repeated_parameter', name)
     fields[name] = value
   }
-}
-
-/** The known keys of an object, at every depth; what has the wrong type stays, for the validator to find. */
-function pick(schema: TSchema, value: unknown): unknown {
-  const { properties, items } = schema as { properties?: Record<string, TSchema>; items?: TSchema }
-  if (Array.isArray(value)) return items === undefined ? value : value.map(item => pick(items, item))
-  if (!isObject(value) || properties === undefined) return value
-  const picked: Fields = {}
-  for (const [name, property] of Object.entries(properties)) {
-    const given = Object.hasOwn(value, name) ? value[name] : undefined
-    if (given === undefined) continue
-    const rules = property as { nullIsAbsent?: boolean; numberIsText?: boolean }
-    if (given === null && rules.nullIsAbsent) continue
-    picked[name] = rules.numberIsText && Number.isSafeInteger(given) ? String(given) : pick(property, given)
-  }
-  return picked
-}
-
-/** First the rule for all text (D-12), then the schema. */
-function validator(schema: TObject): (fields: Fields) => void {
-  const compiled = Compile(schema)
-  return fields => {
-    for (const name in fields) requireText(name, fields[name])
-    if (compiled.Check(fields)) return
-    const [, [first]] = compiled.Errors(fields)
-    if (first !== undefined) throw explain(schema, first)
-  }
-}
-
-/** No declared input is nested deeper; what is, has the wrong type somewhere above and is refused for that. */
-const DEEPEST = 8
-
-/** Well-formed Unicode without U+0000, everywhere. */
-function requireText(name: string, value: unknown, depth = 0): void {
-  if (depth > DEEPEST) return
-  if (typeof value === 'string') {
-    if (!isStorable(value)) {
-      raise('malformed_parameter', name, 'the value must be well-formed Unicode without U+0000')
-    }
-  } else if (Array.isArray(value)) for (const item of value) requireText(name, item, depth + 1)
-  else if (isObject(value)) {
-    for (const [key, item] of Object.entries(value)) {
-      requireText(name, key, depth + 1)
-      requireText(name, item, depth + 1)
-    }
-  }
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

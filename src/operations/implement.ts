@@ -4,8 +4,9 @@ import type { OAuthLimits } from '../auth/oauth-limits.ts'
 import type { SigningKeys } from '../auth/signing-keys.ts'
 import type { StreamKeys } from '../auth/stream-keys.ts'
 import type { Lifetimes } from '../auth/tokens.ts'
-import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '../contract/operation.ts'
+import type { AnswerOf, BodyOf, Operation, ParamsOf, ProblemOf, QueryOf } from '../contract/operation.ts'
 import type { Key, Page, Window } from '../contract/page.ts'
+import { isRefusal, type Refusal } from '../contract/problem.ts'
 import type { Directory } from '../directory/directory.ts'
 import type { Followings } from '../directory/followings.ts'
 import type { History } from '../directory/history.ts'
@@ -102,8 +103,25 @@ export interface Implementation {
 
 export function implement<O extends Operation>(
   operation: O,
-  handle: (call: Call<O>, services: Services) => MaybePromise<AnswerOf<O> | PreparedJson | StreamedLines>,
+  handle: (
+    call: Call<O>,
+    services: Services,
+  ) => MaybePromise<AnswerOf<O> | PreparedJson | StreamedLines | Refusal<ProblemOf<O>>>,
   options: Pick<Implementation, 'versionOf'> = {},
 ): Implementation {
   return { operation, handle: handle as unknown as Implementation['handle'], ...options }
+}
+
+/** The answer with one resource, or the refusal that came in its place. */
+export function answerOne<T>(result: T): { data: [Exclude<T, Refusal>] } | Extract<T, Refusal> {
+  return isRefusal(result) ? (result as Extract<T, Refusal>) : { data: [result as Exclude<T, Refusal>] }
+}
+
+/** The answer with a page of resources. */
+export function answerPage<Row>(
+  page: Page<Row>,
+  keyOf: (row: Row) => Key,
+  paginate: Call<Operation>['paginate'],
+) {
+  return { data: [...page.rows], pagination: paginate(page, keyOf) }
 }

@@ -79,8 +79,8 @@ export const submitActivate: PageHandler = async (browser, services): Promise<Pa
   }
   const allow = form.get('decision') === 'allow'
   const now = isoMillis(services.clock.now())
-  const outcome = await services.store.commands.decideDevice({ hash, user_code, user_id, allow, now })
-  if (outcome === 'absent') {
+  const refused = await services.store.commands.decideDevice({ hash, user_code, user_id, allow, now })
+  if (refused !== undefined) {
     return activatePage({
       csrf: browser.csrfToken(),
       display_name,

@@ -7,6 +7,7 @@ import {
   passwords,
   type Requester,
 } from '../auth/passwords.ts'
+import { isRefusal } from '../contract/problem.ts'
 import { decimalId } from '../kit/id.ts'
 import { networkOf, siteOf } from '../kit/network.ts'
 import type { Browser } from './browser.ts'
@@ -153,7 +154,7 @@ export const submitSignUp: PageHandler = async (browser, services) => {
       now: services.clock.now(),
     }),
   )
-  if (result.outcome !== 'done') return again('This user name is taken. Choose another one.', 409)
+  if (isRefusal(result)) return again('This user name is taken. Choose another one.', 409)
   await logIn(browser, services, { id, password_hash })
   return { goTo: next }
 }

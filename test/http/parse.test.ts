@@ -9,7 +9,8 @@ import { getStreamMarkers } from '../../src/contract/helix/get-stream-markers.ts
 import { getStreams } from '../../src/contract/helix/get-streams.ts'
 import { updateDropsEntitlements } from '../../src/contract/helix/update-drops-entitlements.ts'
 import { Problem, type ProblemName } from '../../src/contract/problem.ts'
-import { createInputReader, type Fields, parseJsonObject, parseQuery } from '../../src/http/parse.ts'
+import type { Fields } from '../../src/domain/input.ts'
+import { createInputReader, parseJsonObject, parseQuery } from '../../src/http/parse.ts'
 
 const streams = createInputReader(getStreams)
 const markers = createInputReader(getStreamMarkers)

@@ -2,6 +2,7 @@
  * What the store should do, in Maps: a second, simple opinion. Only what the property test exercises is here. Rules are
  * written from the specification, not from the commands.
  */
+import { refuse } from '../../src/contract/problem.ts'
 import type { Entitlement } from '../../src/contract/resources/entitlement.ts'
 
 type Status = Entitlement['fulfillment_status']
@@ -61,10 +62,10 @@ export class Model {
     this.live.set(user, { id: stream, video: kept ? video : undefined, started: at, viewers: viewers ?? 0 })
   }
 
-  end(user: string, at: number): boolean {
+  end(user: string, at: number): unknown {
     const running = this.live.get(user)
     for (const video of this.videos) if (video.id === running?.video) video.ended = seconds(at)
-    return this.live.delete(user)
+    return this.live.delete(user) ? undefined : refuse('not_live', `login${user}`)
   }
 
   keepVideos(user: string, kept: boolean, video: string) {
@@ -87,16 +88,14 @@ export class Model {
     const name = `${by} ${key}`
     const used = key === undefined ? undefined : this.keys.get(name)
     if (used !== undefined && used.at > at - DAY) {
-      return used.input === `${user} ${text}`
-        ? { outcome: 'done', marker: used.marker }
-        : { outcome: 'reused_key' }
+      return used.input === `${user} ${text}` ? used.marker : refuse('idempotency_key_reused')
     }
     const running = this.live.get(user)
     const login = `login${user}`
-    if (running === undefined) return { outcome: 'not_live', login }
+    if (running === undefined) return refuse('not_live', login)
     const video = this.videos.find(each => each.id === running.video)
-    if (video === undefined || this.keeps.get(user) === false) return { outcome: 'vods_off', login }
-    if (by !== user && !this.editors.has(`${user} ${by}`)) return { outcome: 'forbidden', login }
+    if (video === undefined || this.keeps.get(user) === false) return refuse('vods_off', login)
+    if (by !== user && !this.editors.has(`${user} ${by}`)) return refuse('marker_forbidden', login)
     const elapsed = Math.floor(at / 1000) - Math.floor(running.started / 1000)
     const latest = Math.max(0, ...video.markers.map(marker => marker.position_seconds))
     const marker = {
@@ -107,7 +106,7 @@ export class Model {
     }
     video.markers.push(marker)
     if (key !== undefined) this.keys.set(name, { input: `${user} ${text}`, marker, at })
-    return { outcome: 'done', marker }
+    return marker
   }
 
   latestVideo(user: string) {
@@ -136,7 +135,8 @@ export class Model {
     for (const grant of grants) {
       const organization_id = this.benefitOwner.get(grant.benefit_id) ?? ''
       if (this.gameOwner.get(grant.game_id) !== organization_id) {
-        return { outcome: 'other_organization', benefit_id: grant.benefit_id, game_id: grant.game_id }
+        const why = `The game "${grant.game_id}" is not managed by the organization of the benefit "${grant.benefit_id}".`
+        return refuse('refused_reference', why)
       }
       const known = this.entitlements.get(grant.id) ?? fresh.get(grant.id)
       if (known === undefined) {
@@ -153,14 +153,11 @@ export class Model {
         known.game_id !== grant.game_id ||
         known.timestamp !== grant.timestamp
       ) {
-        return { outcome: 'conflict', id: grant.id }
+        return refuse('entitlement_conflict', grant.id)
       }
     }
     for (const [id, row] of fresh) this.entitlements.set(id, row)
-    return {
-      outcome: 'done',
-      entitlements: grants.map(grant => shown(this.entitlements.get(grant.id) as Row)),
-    }
+    return grants.map(grant => shown(this.entitlements.get(grant.id) as Row))
   }
 
   update(ids: readonly string[], status: Status, organization: string, user: string | undefined, at: number) {

@@ -12,6 +12,7 @@ export const reportViewers = defineOperation({
   body: Type.Object({
     counts: Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: 2_000_000_000 }), {
       maxProperties: 10_000,
+      size: 'at most 10,000 entries',
       description: 'From user id to viewers.',
     }),
   }),

@@ -1,7 +1,7 @@
 import { listAudit } from '../../contract/control/audit.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { auditSortKey } from '../../store/queries/audit.ts'
-import { implement } from '../implement.ts'
+import { answerPage, implement } from '../implement.ts'
 import { timestampOf } from '../timestamp.ts'
 
 export const handleListAudit = implement(listAudit, async ({ query, window, paginate }, { store }) => {
@@ -14,5 +14,5 @@ export const handleListAudit = implement(listAudit, async ({ query, window, pagi
     },
     window,
   )
-  return { data: [...page.rows], pagination: paginate(page, auditSortKey) }
+  return answerPage(page, auditSortKey, paginate)
 })

@@ -10,47 +10,41 @@ import {
   rotateStreamKey,
   startStream,
 } from '../../contract/control/channels.ts'
-import { raise } from '../../contract/problem.ts'
+import { isRefusal, raise, refuse } from '../../contract/problem.ts'
 import { isoMillis, isoSeconds } from '../../kit/clock.ts'
 import { decimalId } from '../../kit/id.ts'
 import { streamSortKey } from '../../store/queries/streams.ts'
 import { idSortKey } from '../../store/queries/world.ts'
-import type { Store } from '../../store/store.ts'
-import { implement } from '../implement.ts'
+import { answerOne, answerPage, implement } from '../implement.ts'
 import { timestampOf } from '../timestamp.ts'
 
-export const handleGetChannel = implement(getChannel, async ({ params }, { store }) => {
-  const channel = (await store.channels.find(params.user_id)) ?? raise('not_found', 'channel', params.user_id)
-  return { data: [channel] }
-})
+export const handleGetChannel = implement(getChannel, async ({ params: { user_id } }, { store }) =>
+  answerOne((await store.channels.find(user_id)) ?? refuse('not_found', 'channel', user_id)),
+)
 
-export const handlePatchChannel = implement(patchChannel, async ({ params, body }, { store, clock }) => {
-  const result = await store.commands.changeChannel({
-    ...body,
-    user_id: params.user_id,
-    game_id: body.game_id === null ? '' : body.game_id,
-    video_id: decimalId(clock.now()),
-  })
-  if (result.outcome === 'absent') return raise('not_found', 'channel', params.user_id)
-  if (result.outcome === 'unknown_reference') return raise('unknown_reference', result.kind, result.id)
-  return { data: [result.channel] }
-})
+export const handlePatchChannel = implement(patchChannel, async ({ params, body }, { store, clock }) =>
+  answerOne(
+    await store.commands.changeChannel({
+      ...body,
+      user_id: params.user_id,
+      game_id: body.game_id === null ? '' : body.game_id,
+      video_id: decimalId(clock.now()),
+    }),
+  ),
+)
 
-export const handlePutEditor = implement(putEditor, async ({ params }, { store }) => {
-  const result = await store.commands.putEditor(params)
-  return result.outcome === 'done' ? undefined : raise('not_found', result.kind, result.id)
-})
+export const handlePutEditor = implement(putEditor, ({ params }, { store }) =>
+  store.commands.putEditor(params),
+)
 
-export const handleDeleteEditor = implement(deleteEditor, async ({ params }, { store }) => {
-  const gone = await store.commands.deleteEditor(params)
-  return gone ? undefined : raise('not_found', 'editor', params.editor_id)
-})
+export const handleDeleteEditor = implement(deleteEditor, ({ params }, { store }) =>
+  store.commands.deleteEditor(params),
+)
 
 export const handleListEditors = implement(listEditors, async ({ params, window, paginate }, { store }) => {
   const { user_id } = params
-  if ((await store.channels.find(user_id)) === undefined) return raise('not_found', 'channel', user_id)
-  const page = await store.channels.editors(user_id, window)
-  return { data: [...page.rows], pagination: paginate(page, idSortKey) }
+  if ((await store.channels.find(user_id)) === undefined) return refuse('not_found', 'channel', user_id)
+  return answerPage(await store.channels.editors(user_id, window), idSortKey, paginate)
 })
 
 export const handleStartStream = implement(
@@ -59,7 +53,7 @@ export const handleStartStream = implement(
     const now = clock.now()
     const started = body.started_at === undefined ? now : timestampOf(body.started_at)
     if (started > now) {
-      return raise('refused_reference', 'The parameter "started_at" must be a moment that has been.')
+      return refuse('refused_reference', 'The parameter "started_at" must be a moment that has been.')
     }
     const stream = await store.commands.startStream({
       user_id: params.user_id,
@@ -68,14 +62,13 @@ export const handleStartStream = implement(
       started_at: isoSeconds(started),
       viewer_count: body.viewer_count,
     })
-    if (stream === undefined) return raise('not_found', 'channel', params.user_id)
-    return { data: [directory.render(stream)] }
+    return isRefusal(stream) ? stream : { data: [directory.render(stream)] }
   },
 )
 
 export const handleGetStream = implement(getStream, async ({ params }, { store, directory }) => {
-  const stream = (await store.streams.of(params.user_id)) ?? (await refuseAsNotLive(store, params.user_id))
-  return { data: [directory.render(stream)] }
+  const stream = await store.streams.of(params.user_id)
+  return stream ? { data: [directory.render(stream)] } : store.streams.whyNoneOf(params.user_id)
 })
 
 export const handleListStreams = implement(
@@ -87,16 +80,9 @@ export const handleListStreams = implement(
   },
 )
 
-export const handleEndStream = implement(endStream, async ({ params }, { store, clock }) => {
-  const ended = await store.commands.endStream({ user_id: params.user_id, now: clock.now() })
-  return ended ? undefined : refuseAsNotLive(store, params.user_id)
-})
-
-/** There is no stream: either the channel is not live, or there is no such channel. */
-async function refuseAsNotLive(store: Store, user_id: string): Promise<never> {
-  const user = (await store.users.find(user_id)) ?? raise('not_found', 'channel', user_id)
-  return raise('not_live', user.login)
-}
+export const handleEndStream = implement(endStream, ({ params }, { store, clock }) =>
+  store.commands.endStream({ user_id: params.user_id, now: clock.now() }),
+)
 
 export const handleRotateStreamKey = implement(
   rotateStreamKey,
@@ -107,13 +93,9 @@ export const handleRotateStreamKey = implement(
       const version = current.version + 1
       const { key, stored } = streamKeys.mint(user_id, version)
       const valid_until = isoMillis(clock.now() + (body.grace_seconds ?? 0) * 1000)
-      const outcome = await store.commands.rotateStreamKey({
-        user_id,
-        version,
-        stream_key: stored,
-        valid_until,
-      })
-      if (outcome === 'done') return { data: [{ stream_key: key }] }
+      const rotation = { user_id, version, stream_key: stored, valid_until }
+      const refused = await store.commands.rotateStreamKey(rotation)
+      if (refused?.problem !== 'taken') return refused ?? { data: [{ stream_key: key }] }
     }
   },
 )

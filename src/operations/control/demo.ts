@@ -6,7 +6,7 @@ import {
   readClock,
   resetWorld,
 } from '../../contract/control/demo.ts'
-import { raise } from '../../contract/problem.ts'
+import { refuse } from '../../contract/problem.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { DemoControls } from '../demo-controls.ts'
 import { violationIn } from '../faults.ts'
@@ -14,7 +14,7 @@ import { implement } from '../implement.ts'
 
 export const handleAdvanceClock = implement(advanceClock, async ({ body }, { demo }) => {
   if (body.advance_seconds === undefined && body.running === undefined) {
-    raise('none_given', 'advance_seconds', 'running')
+    return refuse('none_given', 'advance_seconds', 'running')
   }
   if (body.running !== undefined) demo?.clock.setRunning(body.running)
   if (body.advance_seconds !== undefined) demo?.clock.advance(body.advance_seconds * 1000)
@@ -29,7 +29,7 @@ function clockFace(demo: DemoControls | undefined) {
 
 export const handlePlanFault = implement(planFault, async ({ body }, { demo }) => {
   const violation = violationIn(body)
-  if (violation !== undefined) raise('refused_reference', violation)
+  if (violation !== undefined) return refuse('refused_reference', violation)
   const fault = {
     ...body,
     ...(body.entitlement_id && { entitlement_id: body.entitlement_id.toLowerCase() }),

@@ -5,19 +5,19 @@ import {
   listEntitlements,
 } from '../../contract/control/entitlements.ts'
 import type { Key, Page, Window } from '../../contract/page.ts'
-import { raise } from '../../contract/problem.ts'
+import { isRefusal, refuse } from '../../contract/problem.ts'
 import type { Entitlement, FulfillmentStatus } from '../../contract/resources/entitlement.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { uuid } from '../../kit/id.ts'
 import { auditSortKey } from '../../store/queries/audit.ts'
 import { entitlementSortKey, entitlementSubject } from '../../store/queries/entitlements.ts'
 import type { Store } from '../../store/store.ts'
-import { implement } from '../implement.ts'
+import { answerOne, answerPage, implement } from '../implement.ts'
 import { timestampOf } from '../timestamp.ts'
 
 export const handleGrantEntitlements = implement(grantEntitlements, async ({ body }, { store, clock }) => {
   const now = clock.now()
-  const result = await store.commands.grantEntitlements({
+  const granted = await store.commands.grantEntitlements({
     grants: body.grants.map(grant => ({
       id: grant.id?.toLowerCase() ?? uuid(),
       user_id: grant.user_id,
@@ -27,19 +27,7 @@ export const handleGrantEntitlements = implement(grantEntitlements, async ({ bod
       timestampGiven: grant.timestamp !== undefined,
     })),
   })
-  switch (result.outcome) {
-    case 'done':
-      return { data: result.entitlements }
-    case 'unknown_reference':
-      return raise('unknown_reference', result.kind, result.id)
-    case 'conflict':
-      return raise('entitlement_conflict', result.id)
-    case 'other_organization':
-      return raise(
-        'refused_reference',
-        `The game "${result.game_id}" is not managed by the organization of the benefit "${result.benefit_id}".`,
-      )
-  }
+  return isRefusal(granted) ? granted : { data: granted }
 })
 
 export const handleListEntitlements = implement(
@@ -56,13 +44,13 @@ export const handleListEntitlements = implement(
       },
       window,
     )
-    return { data: [...page.rows], pagination: paginate(page, entitlementSortKey) }
+    return answerPage(page, entitlementSortKey, paginate)
   },
 )
 
 export const handleGetEntitlement = implement(getEntitlement, async ({ params }, { store }) => {
   const [entitlement] = await store.entitlements.named([params.entitlement_id.toLowerCase()])
-  return { data: [entitlement ?? raise('not_found', 'entitlement', params.entitlement_id)] }
+  return answerOne(entitlement ?? refuse('not_found', 'entitlement', params.entitlement_id))
 })
 
 /** The grant stands in front of all changes, whenever those were. */
@@ -73,13 +61,12 @@ export const handleGetEntitlementHistory = implement(
   async ({ params, window, paginate }, { store }) => {
     const id = params.entitlement_id.toLowerCase()
     const [entitlement] = await store.entitlements.named([id])
-    if (entitlement === undefined) return raise('not_found', 'entitlement', params.entitlement_id)
+    if (entitlement === undefined) return refuse('not_found', 'entitlement', params.entitlement_id)
     const page =
       window.from === undefined
         ? await beginningOf(store, entitlement, window)
         : await changesOf(store, entitlement, window)
-    const whole = withUnrecorded(page, entitlement, window)
-    return { data: [...whole.rows], pagination: paginate(whole, row => row.key) }
+    return answerPage(withUnrecorded(page, entitlement, window), row => row.key, paginate)
   },
 )
 

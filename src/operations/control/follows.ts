@@ -1,26 +1,23 @@
 import { deleteFollow, listFollows, putFollow, putFollows } from '../../contract/control/follows.ts'
-import { raise } from '../../contract/problem.ts'
+import { refuse } from '../../contract/problem.ts'
 import { idSortKey } from '../../store/queries/world.ts'
-import { implement } from '../implement.ts'
+import { answerPage, implement } from '../implement.ts'
 
 export const handlePutFollow = implement(putFollow, async ({ params }, { store }) => {
-  const result = await store.commands.putFollows({ follows: [params] })
-  return result.outcome === 'done' ? undefined : raise('not_found', result.kind, result.id)
+  const refused = await store.commands.putFollows({ follows: [params] })
+  return refused && refuse('not_found', ...refused.details)
 })
 
-export const handleDeleteFollow = implement(deleteFollow, async ({ params }, { store }) => {
-  const gone = await store.commands.deleteFollow(params)
-  return gone ? undefined : raise('not_found', 'followed channel', params.broadcaster_id)
-})
+export const handleDeleteFollow = implement(deleteFollow, ({ params }, { store }) =>
+  store.commands.deleteFollow(params),
+)
 
-export const handlePutFollows = implement(putFollows, async ({ body }, { store }) => {
-  const result = await store.commands.putFollows(body)
-  return result.outcome === 'done' ? undefined : raise('unknown_reference', result.kind, result.id)
-})
+export const handlePutFollows = implement(putFollows, ({ body }, { store }) =>
+  store.commands.putFollows(body),
+)
 
 export const handleListFollows = implement(listFollows, async ({ params, window, paginate }, { store }) => {
   const { user_id } = params
-  if ((await store.users.find(user_id)) === undefined) return raise('not_found', 'user', user_id)
-  const page = await store.channels.followed(user_id, window)
-  return { data: [...page.rows], pagination: paginate(page, idSortKey) }
+  if ((await store.users.find(user_id)) === undefined) return refuse('not_found', 'user', user_id)
+  return answerPage(await store.channels.followed(user_id, window), idSortKey, paginate)
 })

@@ -1,9 +1,9 @@
 import { createGame, deleteGame, getGame, listGames, putGame } from '../../contract/control/games.ts'
-import { raise } from '../../contract/problem.ts'
+import { refuse } from '../../contract/problem.ts'
 import { decimalId } from '../../kit/id.ts'
 import { decimalSortKey } from '../../store/queries/world.ts'
 import type { Store } from '../../store/store.ts'
-import { implement } from '../implement.ts'
+import { answerOne, answerPage, implement } from '../implement.ts'
 
 export const handleCreateGame = implement(createGame, async ({ body }, { store, clock }) =>
   keepGame(store, { id: decimalId(clock.now()), isNew: true }, body),
@@ -18,28 +18,18 @@ async function keepGame(
   which: { id: string; isNew?: boolean },
   body: { name?: string; organization_id?: string | null },
 ) {
-  const result = await store.commands.putGame({
-    ...which,
-    name: body.name,
-    organization_id: body.organization_id?.toLowerCase() ?? body.organization_id,
-  })
-  if (result.outcome === 'name_missing') return raise('missing_parameter', 'name')
-  if (result.outcome === 'unknown_reference') return raise('unknown_reference', result.kind, result.id)
-  return { data: [result.game] }
+  const organization_id = body.organization_id?.toLowerCase() ?? body.organization_id
+  return answerOne(await store.commands.putGame({ ...which, name: body.name, organization_id }))
 }
 
-export const handleGetGame = implement(getGame, async ({ params }, { store }) => {
-  const game = (await store.games.find(params.game_id)) ?? raise('not_found', 'game', params.game_id)
-  return { data: [game] }
-})
+export const handleGetGame = implement(getGame, async ({ params: { game_id } }, { store }) =>
+  answerOne((await store.games.find(game_id)) ?? refuse('not_found', 'game', game_id)),
+)
 
-export const handleListGames = implement(listGames, async ({ query, window, paginate }, { store }) => {
-  const page = await store.games.page(query, window)
-  return { data: [...page.rows], pagination: paginate(page, decimalSortKey) }
-})
+export const handleListGames = implement(listGames, async ({ query, window, paginate }, { store }) =>
+  answerPage(await store.games.page(query, window), decimalSortKey, paginate),
+)
 
-export const handleDeleteGame = implement(deleteGame, async ({ params }, { store }) => {
-  const outcome = await store.commands.deleteGame({ id: params.game_id })
-  if (outcome === 'in_use') raise('in_use', 'The game has benefits or entitlements; it must stay.')
-  return outcome === 'deleted' ? undefined : raise('not_found', 'game', params.game_id)
-})
+export const handleDeleteGame = implement(deleteGame, ({ params }, { store }) =>
+  store.commands.deleteGame({ id: params.game_id }),
+)

@@ -1,6 +1,6 @@
 import { hashOf, issueAppToken, issueUserToken, userLifetimes } from '../../auth/tokens.ts'
 import { endToken, issueToken } from '../../contract/control/tokens.ts'
-import { raise } from '../../contract/problem.ts'
+import { raise, refuse } from '../../contract/problem.ts'
 import { implement } from '../implement.ts'
 import { readScopes } from '../read-scopes.ts'
 
@@ -8,7 +8,7 @@ export const handleIssueToken = implement(issueToken, async ({ body }, { store, 
   const { client_id, user_id, expires_in } = body
   const scopes = readScopes(body.scopes)
   if (user_id === undefined && scopes.length > 0) {
-    return raise(
+    return refuse(
       'refused_reference',
       'An app token has no scopes: leave "scopes" out, or name the user in "user_id".',
     )
@@ -22,12 +22,10 @@ export const handleIssueToken = implement(issueToken, async ({ body }, { store, 
           ...userLifetimes(client.kind, lifetimes),
           user_seconds: expires_in ?? lifetimes.user_seconds,
         })
-  const result = await store.commands.issueTokens({ tokens: rows })
-  if (result.outcome === 'unknown_reference') return raise('unknown_reference', result.kind, result.id)
-  return { data: [{ ...answer, scope: answer.scope ?? [] }] }
+  const refused = await store.commands.issueTokens({ tokens: rows })
+  return refused ?? { data: [{ ...answer, scope: answer.scope ?? [] }] }
 })
 
-export const handleEndToken = implement(endToken, async ({ body }, { store }) => {
-  const gone = await store.commands.revokeToken({ hash: hashOf(body.token) })
-  return gone ? undefined : raise('token_not_found')
-})
+export const handleEndToken = implement(endToken, ({ body }, { store }) =>
+  store.commands.revokeToken({ hash: hashOf(body.token) }),
+)

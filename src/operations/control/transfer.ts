@@ -1,5 +1,5 @@
 import { exportLines, importLines } from '../../contract/control/transfer.ts'
-import { Problem, problem, raise, reasonPhrases } from '../../contract/problem.ts'
+import { Problem, problem, raise, reasonPhrases, refuse } from '../../contract/problem.ts'
 import { Conflict, Unavailable } from '../../store/errors.ts'
 import { exportLines as writeLines } from '../../transfer/export.ts'
 import { Import, type ImportNews, WrongLine } from '../../transfer/import.ts'
@@ -48,9 +48,9 @@ export const handleImportLines = implement(
       else for await (const _ of running.check());
     } catch (error) {
       await file.close()
-      if (error instanceof WrongLine) return raise('wrong_line', error.line, error.why)
+      if (error instanceof WrongLine) return refuse('wrong_line', error.line, error.why)
       if (error instanceof CutOff)
-        return raise('wrong_line', running.summary().lines + 1, 'the body was cut off here, or soon after')
+        return refuse('wrong_line', running.summary().lines + 1, 'the body was cut off here, or soon after')
       return noRoom(services)(error)
     }
     return new StreamedLines(newsOf(running, options, { log: services.log, request: logFields() }), () =>

@@ -1,10 +1,10 @@
 import { hashPassword, PasswordsBusy } from '../../auth/passwords.ts'
 import { createUser, deleteUser, getUser, listUsers, putUser } from '../../contract/control/users.ts'
-import { raise } from '../../contract/problem.ts'
+import { raise, refuse } from '../../contract/problem.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { decimalId } from '../../kit/id.ts'
 import { decimalSortKey } from '../../store/queries/world.ts'
-import { implement, type Services } from '../implement.ts'
+import { answerOne, answerPage, implement, type Services } from '../implement.ts'
 import { timestampOf } from '../timestamp.ts'
 
 export const handleCreateUser = implement(createUser, async ({ body }, services) =>
@@ -21,7 +21,7 @@ async function keepUser(
   { store, clock, streamKeys }: Services,
 ) {
   const password_hash = body.password === undefined ? undefined : await hashed(body.password)
-  const result = await store.commands.putUser({
+  const user = await store.commands.putUser({
     ...which,
     login: body.login,
     display_name: body.display_name,
@@ -30,9 +30,7 @@ async function keepUser(
     created_at: body.created_at === undefined ? undefined : isoMillis(timestampOf(body.created_at)),
     now: clock.now(),
   })
-  if (result.outcome === 'taken') return raise('taken', 'login', body.login ?? '')
-  if (result.outcome === 'login_missing') return raise('missing_parameter', 'login')
-  return { data: [result.user] }
+  return answerOne(user)
 }
 
 async function hashed(password: string): Promise<string> {
@@ -44,21 +42,18 @@ async function hashed(password: string): Promise<string> {
   }
 }
 
-export const handleGetUser = implement(getUser, async ({ params }, { store }) => {
-  const user = (await store.users.find(params.user_id)) ?? raise('not_found', 'user', params.user_id)
-  return { data: [user] }
-})
+export const handleGetUser = implement(getUser, async ({ params: { user_id } }, { store }) =>
+  answerOne((await store.users.find(user_id)) ?? refuse('not_found', 'user', user_id)),
+)
 
 export const handleListUsers = implement(listUsers, async ({ query, window, paginate }, { store }) => {
   if (query.login !== undefined) {
     const user = await store.users.withLogin(query.login)
     return { data: user === undefined ? [] : [user], pagination: {} }
   }
-  const page = await store.users.page(window)
-  return { data: [...page.rows], pagination: paginate(page, decimalSortKey) }
+  return answerPage(await store.users.page(window), decimalSortKey, paginate)
 })
 
-export const handleDeleteUser = implement(deleteUser, async ({ params }, { store, clock }) => {
-  const gone = await store.commands.deleteUser({ id: params.user_id, now: clock.now() })
-  return gone ? undefined : raise('not_found', 'user', params.user_id)
-})
+export const handleDeleteUser = implement(deleteUser, ({ params }, { store, clock }) =>
+  store.commands.deleteUser({ id: params.user_id, now: clock.now() }),
+)

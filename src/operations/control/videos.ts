@@ -1,5 +1,5 @@
 import { deleteVideo, getVideo, listVideos } from '../../contract/control/videos.ts'
-import { raise } from '../../contract/problem.ts'
+import { refuse } from '../../contract/problem.ts'
 import { secondsBetween } from '../../domain/timeline.ts'
 import { type VideoRow, videoSortKey } from '../../store/queries/videos.ts'
 import { implement } from '../implement.ts'
@@ -15,8 +15,8 @@ export const handleListVideos = implement(
 )
 
 export const handleGetVideo = implement(getVideo, async ({ params }, { store, clock }) => {
-  const row = (await store.videos.inFull(params.video_id)) ?? raise('not_found', 'video', params.video_id)
-  return { data: [measured(row, clock.now())] }
+  const row = await store.videos.inFull(params.video_id)
+  return row ? { data: [measured(row, clock.now())] } : refuse('not_found', 'video', params.video_id)
 })
 
 /** A video with its length, which grows while the stream runs. */
@@ -25,7 +25,6 @@ function measured(row: VideoRow, now: number) {
   return { ...row, duration_seconds: secondsBetween(row.created_at, end) }
 }
 
-export const handleDeleteVideo = implement(deleteVideo, async ({ params }, { store }) => {
-  const gone = await store.commands.deleteVideo({ id: params.video_id })
-  return gone ? undefined : raise('not_found', 'video', params.video_id)
-})
+export const handleDeleteVideo = implement(deleteVideo, ({ params }, { store }) =>
+  store.commands.deleteVideo({ id: params.video_id }),
+)

@@ -1,5 +1,5 @@
 import { getStreamKey } from '../../contract/helix/get-stream-key.ts'
-import { raise } from '../../contract/problem.ts'
+import { refuse } from '../../contract/problem.ts'
 import { requireOwnId } from '../../domain/access.ts'
 import { chain } from '../../kit/maybe-promise.ts'
 import { implement } from '../implement.ts'
@@ -15,7 +15,7 @@ export const handleGetStreamKey = implement(
           { ...logFields(), user_id, key_id: stored?.key_id },
           'a stream key does not open: is a master key missing?',
         )
-        return raise('unavailable')
+        return refuse('unavailable')
       }
       return { data: [{ stream_key }] }
     })

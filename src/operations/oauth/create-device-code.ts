@@ -2,7 +2,7 @@ import { namedClient } from '../../auth/clients.ts'
 import { POLL_INTERVAL_SECONDS } from '../../auth/oauth-limits.ts'
 import { expiry, hashOf } from '../../auth/tokens.ts'
 import { createDeviceCode } from '../../contract/oauth/create-device-code.ts'
-import { raise } from '../../contract/problem.ts'
+import { refuse } from '../../contract/problem.ts'
 import { randomAlphanumerics, randomLetters } from '../../kit/id.ts'
 import { siteOf } from '../../kit/network.ts'
 import { implement } from '../implement.ts'
@@ -18,12 +18,12 @@ const TRIES = 5
 export const handleCreateDeviceCode = implement(createDeviceCode, async ({ body, address }, services) => {
   const { store, clock, lifetimes, publicUrl } = services
   const client = await namedClient(services, body, address)
-  if (!client.device_flow) raise('device_flow_off')
+  if (!client.device_flow) return refuse('device_flow_off')
   const scopes = readScopes(body.scopes ?? body.scope)
   const device_code = randomAlphanumerics(40)
   for (let attempt = 1; attempt <= TRIES; attempt++) {
     const user_code = randomLetters(USER_CODE_LENGTH)
-    const outcome = await store.commands.startDevice({
+    const refused = await store.commands.startDevice({
       device: {
         hash: hashOf(device_code),
         user_code,
@@ -33,17 +33,16 @@ export const handleCreateDeviceCode = implement(createDeviceCode, async ({ body,
         network: siteOf(address()),
       },
     })
-    if (outcome === 'unknown_client') raise('invalid_client')
-    if (outcome === 'done') {
-      const verification_uri = `${publicUrl}/activate?device-code=${user_code}`
-      return {
+    if (refused?.problem === 'taken') continue
+    return (
+      refused ?? {
         device_code,
         expires_in: lifetimes.device_code_seconds,
         interval: POLL_INTERVAL_SECONDS,
         user_code,
-        verification_uri,
+        verification_uri: `${publicUrl}/activate?device-code=${user_code}`,
       }
-    }
+    )
   }
-  return raise('unavailable')
+  return refuse('unavailable')
 })

@@ -1,6 +1,6 @@
 import { readBasicCredentials } from '../../auth/basic-credentials.ts'
 import { createOpenidToken } from '../../contract/oauth/create-openid-token.ts'
-import { raise } from '../../contract/problem.ts'
+import { isRefusal, refuse } from '../../contract/problem.ts'
 import { implement } from '../implement.ts'
 import { exchange } from './create-token.ts'
 
@@ -8,12 +8,14 @@ export const handleCreateOpenidToken = implement(
   createOpenidToken,
   async ({ body, authorization, address }, services) => {
     const basic = readBasicCredentials(authorization)
-    if (basic === 'malformed') return raise('malformed_basic')
+    if (basic === 'malformed') return refuse('malformed_basic')
     const isTwice =
       basic !== undefined &&
       (body.client_secret !== undefined || (body.client_id ?? basic.client_id) !== basic.client_id)
-    if (isTwice) return raise('two_credentials')
-    const { scope, ...answer } = await exchange({ ...body, ...basic }, services, address)
+    if (isTwice) return refuse('two_credentials')
+    const exchanged = await exchange({ ...body, ...basic }, services, address)
+    if (isRefusal(exchanged)) return exchanged
+    const { scope, ...answer } = exchanged
     return { ...answer, ...(scope !== undefined && { scope: scope.join(' ') }) }
   },
 )

@@ -11,7 +11,7 @@ import {
 } from '../../auth/tokens.ts'
 import { createToken } from '../../contract/oauth/create-token.ts'
 import type { BodyOf } from '../../contract/operation.ts'
-import { raise } from '../../contract/problem.ts'
+import { isRefusal, type Refusal, raise, refuse } from '../../contract/problem.ts'
 import type { TokenAnswer } from '../../contract/resources/token.ts'
 import type { Client } from '../../contract/resources/world.ts'
 import { OPENID } from '../../contract/scope.ts'
@@ -28,10 +28,14 @@ export const handleCreateToken = implement(createToken, ({ body, address }, serv
 )
 
 /** Every grant, for both token endpoints. */
-export async function exchange(body: Input, services: Services, address: () => string): Promise<TokenAnswer> {
+export async function exchange(
+  body: Input,
+  services: Services,
+  address: () => string,
+): Promise<TokenAnswer | Refusal<(typeof createToken.problems)[number]>> {
   switch (body.grant_type) {
     case undefined:
-      return raise('missing_grant_type')
+      return refuse('missing_grant_type')
     case 'client_credentials':
       return clientCredentials(body, services, address)
     case 'authorization_code':
@@ -41,21 +45,19 @@ export async function exchange(body: Input, services: Services, address: () => s
     case 'urn:ietf:params:oauth:grant-type:device_code':
       return redeemDevice(body, services, address)
     default:
-      return raise('unsupported_grant_type', body.grant_type)
+      return refuse('unsupported_grant_type', body.grant_type)
   }
 }
 
 async function clientCredentials(body: Input, services: Services, address: () => string) {
   const { store, clock, lifetimes } = services
   const client = await authenticateClient(services, body, address)
-  if (client.kind === 'public') raise('public_client')
+  if (client.kind === 'public') return refuse('public_client')
   tolerateScopes(body.scope)
   const { rows, answer } = issueAppToken(client.id, clock.now(), lifetimes.app_seconds)
-  const result = await store.commands.issueTokens({
-    tokens: rows,
-    mostGrants: CAPS.grantsOfUserAndClient,
-  })
-  return result.outcome === 'done' ? answer : raise('invalid_client')
+  const mostGrants = CAPS.grantsOfUserAndClient
+  const refused = await store.commands.issueTokens({ tokens: rows, mostGrants })
+  return refused ? refuse('invalid_client') : answer
 }
 
 /** A public client's refresh token is used once and replaced; a confidential client keeps its own. */
@@ -63,12 +65,12 @@ async function refresh(body: Input, services: Services, address: () => string) {
   const { store, clock, lifetimes } = services
   const client = await authenticateClient(services, body, address)
   const presented = body.refresh_token ?? raise('missing_refresh_token')
-  if (!isWellFormed(presented)) raise('invalid_refresh_token')
+  if (!isWellFormed(presented)) return refuse('invalid_refresh_token')
   readScopes(body.scope)
   const now = clock.now()
   const access_token = mintSecret('user')
   const successor = client.kind === 'public' ? mintSecret('refresh') : undefined
-  const result = await store.commands.useRefreshToken({
+  const exchanged = await store.commands.useRefreshToken({
     hash: hashOf(presented),
     client_id: client.id,
     now: isoMillis(now),
@@ -78,12 +80,12 @@ async function refresh(body: Input, services: Services, address: () => string) {
         ? undefined
         : { hash: hashOf(successor), expires_at: expiry(now, lifetimes.refresh_seconds) },
   })
-  if (result.outcome === 'refused') raise('invalid_refresh_token')
+  if (isRefusal(exchanged)) return exchanged
   return {
     access_token,
     expires_in: lifetimes.user_seconds,
     refresh_token: successor ?? presented,
-    scope: result.scopes,
+    scope: exchanged.scopes,
     token_type: 'bearer' as const,
   }
 }
@@ -120,11 +122,11 @@ async function redeemCode(body: Input, services: Services, address: () => string
   const { store, clock } = services
   const client = await authenticateClient(services, body, address)
   const code = body.code ?? raise('missing_code')
-  if (!isWellFormed(code)) raise('invalid_code')
+  if (!isWellFormed(code)) return refuse('invalid_code')
   const now = clock.now()
   const { access, refresh, answer } = mintPair(client.kind, now, services)
   const { code_verifier } = body
-  const result = await store.commands.useCode({
+  const exchanged = await store.commands.useCode({
     hash: hashOf(code),
     client_id: client.id,
     redirect_uri: body.redirect_uri,
@@ -133,16 +135,9 @@ async function redeemCode(body: Input, services: Services, address: () => string
     access,
     refresh,
   })
-  switch (result.outcome) {
-    case 'done': {
-      const about = { client_id: client.id, user: result.user, ...result.openid }
-      return withIdToken(answer(result.scopes), about, services)
-    }
-    case 'refused':
-      return raise('invalid_code')
-    default:
-      return raise(result.outcome)
-  }
+  if (isRefusal(exchanged)) return exchanged
+  const about = { client_id: client.id, user: exchanged.user, ...exchanged.openid }
+  return withIdToken(answer(exchanged.scopes), about, services)
 }
 
 /**
@@ -152,30 +147,22 @@ async function redeemCode(body: Input, services: Services, address: () => string
 async function redeemDevice(body: Input, services: Services, address: () => string) {
   const { store, clock, limits } = services
   const client = await authenticateClient(services, body, address)
-  if (!client.device_flow) raise('device_flow_off')
+  if (!client.device_flow) return refuse('device_flow_off')
   const device_code = body.device_code ?? raise('missing_device_code')
   tolerateScopes(body.scopes)
   const hash = hashOf(device_code)
   limits.takeForPoll(hash)
   const now = clock.now()
   const decision = await store.accounts.deviceDecision(hash, client.id, isoMillis(now))
-  if (decision === 'pending') return raise('authorization_pending')
+  if (decision === 'pending') return refuse('authorization_pending')
   const { access, refresh, answer } = mintPair(client.kind, now, services)
-  const result = await store.commands.useDevice({
+  const exchanged = await store.commands.useDevice({
     hash,
     client_id: client.id,
     now: isoMillis(now),
     access,
     refresh,
   })
-  switch (result.outcome) {
-    case 'done':
-      return withIdToken(answer(result.scopes), { client_id: client.id, user: result.user }, services)
-    case 'pending':
-      return raise('authorization_pending')
-    case 'denied':
-      return raise('access_denied')
-    case 'refused':
-      return raise('invalid_device_code')
-  }
+  if (isRefusal(exchanged)) return exchanged
+  return withIdToken(answer(exchanged.scopes), { client_id: client.id, user: exchanged.user }, services)
 }

@@ -1,7 +1,7 @@
 import { OAUTH_OR_BEARER, tokenIn } from '../../auth/callers.ts'
 import { issuerOf } from '../../auth/id-token.ts'
 import { getUserInfo } from '../../contract/oauth/get-user-info.ts'
-import { raise } from '../../contract/problem.ts'
+import { refuse } from '../../contract/problem.ts'
 import { OPENID } from '../../contract/scope.ts'
 import { implement } from '../implement.ts'
 
@@ -11,10 +11,11 @@ export const handleGetUserInfo = implement(getUserInfo, async ({ authorization, 
   const now = clock.now()
   const known = token === undefined || token === 'invalid' ? undefined : await callers.find(token, now)
   limits.takeForValidation(known?.client_id, address)
-  if (token === undefined) return raise('missing_authorization')
-  if (known === undefined) return raise('invalid_access_token')
-  if (known.user_id === null || !known.scopes.includes(OPENID)) return raise('scope_missing', OPENID)
-  const user = (await store.users.find(known.user_id)) ?? raise('invalid_access_token')
+  if (token === undefined) return refuse('missing_authorization')
+  if (known === undefined) return refuse('invalid_access_token')
+  if (known.user_id === null || !known.scopes.includes(OPENID)) return refuse('scope_missing', OPENID)
+  const user = await store.users.find(known.user_id)
+  if (user === undefined) return refuse('invalid_access_token')
   return {
     sub: user.id,
     iss: issuerOf(publicUrl),

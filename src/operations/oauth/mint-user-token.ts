@@ -1,15 +1,15 @@
 import { authenticateClient } from '../../auth/clients.ts'
 import { issueUserToken, userLifetimes } from '../../auth/tokens.ts'
 import { mintUserToken } from '../../contract/oauth/mint-user-token.ts'
-import { raise } from '../../contract/problem.ts'
+import { raise, refuse } from '../../contract/problem.ts'
 import { CAPS } from '../../store/commands/caps.ts'
 import { implement } from '../implement.ts'
 import { readScopes } from '../read-scopes.ts'
 
 export const handleMintUserToken = implement(mintUserToken, async ({ body, address }, services) => {
   const { store, clock, lifetimes } = services
-  if (body.grant_type === undefined) return raise('missing_grant_type')
-  if (body.grant_type !== 'user_token') return raise('unsupported_grant_type', body.grant_type)
+  if (body.grant_type === undefined) return refuse('missing_grant_type')
+  if (body.grant_type !== 'user_token') return refuse('unsupported_grant_type', body.grant_type)
   const client = await authenticateClient(services, body, address)
   const user_id = body.user_id ?? raise('missing_user_id')
   const scopes = readScopes(body.scope)
@@ -18,9 +18,7 @@ export const handleMintUserToken = implement(mintUserToken, async ({ body, addre
     clock.now(),
     userLifetimes(client.kind, lifetimes),
   )
-  const result = await store.commands.issueTokens({
-    tokens: rows,
-    mostGrants: CAPS.mintedGrantsOfUserAndClient,
-  })
-  return result.outcome === 'done' ? answer : raise('unknown_user', user_id)
+  const mostGrants = CAPS.mintedGrantsOfUserAndClient
+  const refused = await store.commands.issueTokens({ tokens: rows, mostGrants })
+  return refused ? refuse('unknown_user', user_id) : answer
 })

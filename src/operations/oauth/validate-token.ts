@@ -1,6 +1,6 @@
 import { type AccessToken, OAUTH_OR_BEARER, tokenIn } from '../../auth/callers.ts'
 import { validateToken } from '../../contract/oauth/validate-token.ts'
-import { raise } from '../../contract/problem.ts'
+import { refuse } from '../../contract/problem.ts'
 import { chain } from '../../kit/maybe-promise.ts'
 import { implement } from '../implement.ts'
 
@@ -11,8 +11,8 @@ export const handleValidateToken = implement(validateToken, ({ authorization, ad
   const found = token === undefined || token === 'invalid' ? undefined : callers.find(token, now)
   return chain(found, known => {
     limits.takeForValidation(known?.client_id, address)
-    if (token === undefined) return raise('missing_authorization')
-    return known === undefined ? raise('invalid_access_token') : describe(known, now)
+    if (token === undefined) return refuse('missing_authorization')
+    return known === undefined ? refuse('invalid_access_token') : describe(known, now)
   })
 })
 

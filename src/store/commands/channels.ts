@@ -1,8 +1,9 @@
+import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { Channel } from '../../contract/resources/world.ts'
 import type { Transaction } from '../database.ts'
 import { channelQueries } from '../queries/world.ts'
 import { lockRows, sql, tableOf } from '../sql/tag.ts'
-import { type MissingReference, missingReference } from './references.ts'
+import { refuseUnknown } from './references.ts'
 import { insertVideo, publishStreams } from './streams.ts'
 import type { StoredStreamKey } from './users.ts'
 
@@ -20,12 +21,12 @@ export async function changeChannel(
     /** For the video of a stream that is running while videos are switched on. */
     video_id: string
   },
-): Promise<{ outcome: 'done'; channel: Channel } | { outcome: 'absent' } | MissingReference> {
+): Promise<Channel | Refusal<'not_found' | 'unknown_reference'>> {
   await tx.lock(sql`select user_id from channels where user_id = ${args.user_id}`, 'channels')
   const before = await channelQueries(tx).find(args.user_id)
-  if (before === undefined) return { outcome: 'absent' }
-  const missing = await missingReference(tx, 'game', [args.game_id || null])
-  if (missing !== undefined) return missing
+  if (before === undefined) return refuse('not_found', 'channel', args.user_id)
+  const unknown = await refuseUnknown(tx, { game: [args.game_id || null] })
+  if (unknown !== undefined) return unknown
   const channel: Channel = {
     user_id: args.user_id,
     title: args.title ?? before.title,
@@ -44,7 +45,7 @@ export async function changeChannel(
   if (channel.vod_enabled && !before.vod_enabled) await keepVideoFromNowOn(tx, args.user_id, args.video_id)
   await publishStreams(tx, sql`s.user_id = ${args.user_id}`)
   tx.record({ subject: `channel/${args.user_id}`, before, after: channel })
-  return { outcome: 'done', channel }
+  return channel
 }
 
 async function keepVideoFromNowOn(tx: Transaction, user_id: string, video_id: string): Promise<void> {
@@ -59,40 +60,42 @@ async function keepVideoFromNowOn(tx: Transaction, user_id: string, video_id: st
 export async function putEditor(
   tx: Transaction,
   args: { user_id: string; editor_id: string },
-): Promise<{ outcome: 'done' } | MissingReference> {
-  const missing = await missingReference(tx, 'user', [args.user_id, args.editor_id])
-  if (missing !== undefined) return missing
+): Promise<Refusal<'not_found'> | undefined> {
+  const unknown = await refuseUnknown(tx, { user: [args.user_id, args.editor_id] }, 'not_found')
+  if (unknown !== undefined) return unknown
   const added = await tx.run(
     sql`insert into editors (user_id, editor_id) values (${args.user_id}, ${args.editor_id})
         on conflict (user_id, editor_id) do nothing`,
   )
   if (added > 0) tx.record({ subject: editorSubject(args), after: args })
-  return { outcome: 'done' }
+  return undefined
 }
 
 export async function deleteEditor(
   tx: Transaction,
   args: { user_id: string; editor_id: string },
-): Promise<boolean> {
+): Promise<Refusal<'not_found'> | undefined> {
   const gone = await tx.run(
     sql`delete from editors where user_id = ${args.user_id} and editor_id = ${args.editor_id}`,
   )
-  if (gone > 0) tx.record({ subject: editorSubject(args), before: args })
-  return gone > 0
+  if (gone === 0) return refuse('not_found', 'editor', args.editor_id)
+  tx.record({ subject: editorSubject(args), before: args })
+  return undefined
 }
 
 const editorSubject = (editor: { user_id: string; editor_id: string }): string =>
   `channel/${editor.user_id}/editor/${editor.editor_id}`
 
-/** Puts a new stream key behind the current one, which stays good until `valid_until`. */
+/** Puts a new stream key behind the current one, which stays good until `valid_until`. `taken`: read the version again. */
 export async function rotateStreamKey(
   tx: Transaction,
   args: { user_id: string; version: number; stream_key: StoredStreamKey; valid_until: string },
-): Promise<'done' | 'overtaken'> {
+): Promise<Refusal<'not_found' | 'taken'> | undefined> {
   const current = await tx.get<{ version: number }>(
     sql`select version from stream_keys where user_id = ${args.user_id} order by version desc limit 1${lockRows}`,
   )
-  if (current === undefined || current.version !== args.version - 1) return 'overtaken'
+  if (current === undefined) return refuse('not_found', 'channel', args.user_id)
+  if (current.version !== args.version - 1) return refuse('taken', 'version', String(args.version))
   await tx.run(
     sql`update stream_keys set valid_until = ${args.valid_until}
         where user_id = ${args.user_id} and version = ${current.version}`,
@@ -107,7 +110,7 @@ export async function rotateStreamKey(
     before: { version: current.version },
     after: { version: args.version, stream_key: 'changed', old_key_valid_until: args.valid_until },
   })
-  return 'done'
+  return undefined
 }
 
 /** Puts stream keys that were sealed anew in the place of what they were; one that has changed since is left alone. */

@@ -1,8 +1,9 @@
+import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { Client } from '../../contract/resources/world.ts'
 import type { Transaction } from '../database.ts'
 import { clientQueries } from '../queries/world.ts'
 import { sql } from '../sql/tag.ts'
-import { type MissingReference, missingReference } from './references.ts'
+import { refuseUnknown } from './references.ts'
 
 /** A client on its way into the store; without `device_flow` it has the default of its kind. */
 export type NewClient = Omit<Client, 'device_flow'> & { readonly device_flow?: boolean | undefined }
@@ -10,10 +11,10 @@ export type NewClient = Omit<Client, 'device_flow'> & { readonly device_flow?: b
 export async function createClient(
   tx: Transaction,
   args: { client: NewClient; secret_hash: string | null },
-): Promise<{ outcome: 'done'; client: Client } | MissingReference> {
+): Promise<Client | Refusal<'unknown_reference'>> {
   const { client } = args
-  const missing = await missingOwner(tx, client)
-  if (missing !== undefined) return missing
+  const unknown = await refuseUnknownOwner(tx, client)
+  if (unknown !== undefined) return unknown
   await tx.run(
     sql`insert into clients (id, name, organization_id, owner_user_id, kind, redirect_uris, secret_hash)
         values (${client.id}, ${client.name}, ${client.organization_id}, ${client.owner_user_id}, ${client.kind},
@@ -23,7 +24,7 @@ export async function createClient(
   await setDeviceFlow(tx, client)
   const created = await asStored(tx, client.id)
   tx.record({ subject: `client/${client.id}`, after: created })
-  return { outcome: 'done', client: created }
+  return created
 }
 
 export async function changeClient(
@@ -38,12 +39,12 @@ export async function changeClient(
     implicit_grant?: boolean | undefined
     device_flow?: boolean | undefined
   },
-): Promise<{ outcome: 'done'; client: Client } | { outcome: 'absent' } | MissingReference> {
+): Promise<Client | Refusal<'not_found' | 'unknown_reference'>> {
   await tx.lock(sql`select id from clients where id = ${args.id}`, 'clients')
   const before = await clientQueries(tx).find(args.id)
-  if (before === undefined) return { outcome: 'absent' }
-  const missing = await missingOwner(tx, args)
-  if (missing !== undefined) return missing
+  if (before === undefined) return refuse('not_found', 'client', args.id)
+  const unknown = await refuseUnknownOwner(tx, args)
+  if (unknown !== undefined) return unknown
   const wanted = {
     ...before,
     name: args.name ?? before.name,
@@ -67,31 +68,34 @@ export async function changeClient(
   if (!client.device_flow) await tx.run(sql`delete from device_codes where client_id = ${client.id}`)
   tx.publish({ kind: 'access', access: { client_id: client.id } })
   tx.record({ subject: `client/${client.id}`, before, after: client })
-  return { outcome: 'done', client }
+  return client
 }
 
 export async function setClientSecret(
   tx: Transaction,
   args: { id: string; secret_hash: string },
-): Promise<Client | 'absent' | 'public'> {
+): Promise<Client | Refusal<'not_found' | 'in_use'>> {
   await tx.lock(sql`select id from clients where id = ${args.id}`, 'clients')
   const client = await clientQueries(tx).find(args.id)
-  if (client === undefined) return 'absent'
-  if (client.kind === 'public') return 'public'
+  if (client === undefined) return refuse('not_found', 'client', args.id)
+  if (client.kind === 'public') return refuse('in_use', 'A public client has no secret.')
   await tx.run(sql`update clients set secret_hash = ${args.secret_hash} where id = ${args.id}`)
   tx.record({ subject: `client/${args.id}`, before: client, after: { ...client, secret: 'changed' } })
   return client
 }
 
 /** Deletes a client and with it every token it holds. */
-export async function deleteClient(tx: Transaction, args: { id: string }): Promise<boolean> {
+export async function deleteClient(
+  tx: Transaction,
+  args: { id: string },
+): Promise<Refusal<'not_found'> | undefined> {
   await tx.lock(sql`select id from clients where id = ${args.id}`, 'clients')
   const before = await clientQueries(tx).find(args.id)
-  if (before === undefined) return false
+  if (before === undefined) return refuse('not_found', 'client', args.id)
   await tx.run(sql`delete from clients where id = ${args.id}`)
   tx.publish({ kind: 'access', access: { client_id: args.id } })
   tx.record({ subject: `client/${args.id}`, before })
-  return true
+  return undefined
 }
 
 /** Notes what was said; a client of which nothing was said keeps the default of its kind, also when its kind changes. */
@@ -116,12 +120,9 @@ async function allowImplicit(tx: Transaction, client_id: string): Promise<void> 
   await tx.run(sql`insert into implicit_clients (client_id) values (${client_id})`)
 }
 
-async function missingOwner(
+function refuseUnknownOwner(
   tx: Transaction,
   owner: { organization_id?: string | null | undefined; owner_user_id?: string | null | undefined },
-): Promise<MissingReference | undefined> {
-  return (
-    (await missingReference(tx, 'organization', [owner.organization_id])) ??
-    (await missingReference(tx, 'user', [owner.owner_user_id]))
-  )
+) {
+  return refuseUnknown(tx, { organization: [owner.organization_id], user: [owner.owner_user_id] })
 }

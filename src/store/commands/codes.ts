@@ -1,3 +1,4 @@
+import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { User } from '../../contract/resources/world.ts'
 import { rememberedScopes } from '../../domain/scopes.ts'
 import type { Transaction } from '../database.ts'
@@ -77,11 +78,12 @@ export async function connect(
 /** Whose tokens they are, as an ID token names them. */
 export type GrantingUser = Pick<User, 'id' | 'display_name'>
 
-type Exchange =
-  | { outcome: 'done'; scopes: string[]; user: GrantingUser; openid: OpenidRequest | undefined }
-  | { outcome: 'refused' }
-  | { outcome: 'other_redirect' }
-  | { outcome: 'wrong_verifier' }
+/** What a code or a device code was exchanged for: tokens of this user with these scopes. */
+export interface Exchanged {
+  readonly scopes: string[]
+  readonly user: GrantingUser
+  readonly openid?: OpenidRequest | undefined
+}
 
 /**
  * Exchanges a code for tokens, once. If it comes a second time, with all that redeeming it takes, it was copied: what it gave
@@ -100,7 +102,7 @@ export async function useCode(
     access: Successor
     refresh: Successor
   },
-): Promise<Exchange> {
+): Promise<Exchanged | Refusal<'invalid_code' | 'other_redirect' | 'wrong_verifier'>> {
   await tx.lock(sql`select hash from authorization_codes where hash = ${args.hash}`, 'authorization_codes')
   const code = await tx.get<{
     user_id: string
@@ -121,16 +123,16 @@ export async function useCode(
         left join openid_requests o on o.hash = c.hash
         where c.hash = ${args.hash} and c.client_id = ${args.client_id}`,
   )
-  if (code === undefined) return { outcome: 'refused' }
+  if (code === undefined) return refuse('invalid_code')
   const isSameRedirect = code.redirect_uri === args.redirect_uri
   const isRightVerifier = code.challenge === (args.answered ?? null)
   if (code.used_at !== null) {
     if (isSameRedirect && isRightVerifier) await endTokens(tx, sql`family = ${code.family}`)
-    return { outcome: 'refused' }
+    return refuse('invalid_code')
   }
-  if (code.expires_at <= args.now) return { outcome: 'refused' }
-  if (!isSameRedirect) return { outcome: 'other_redirect' }
-  if (!isRightVerifier) return { outcome: 'wrong_verifier' }
+  if (code.expires_at <= args.now) return refuse('invalid_code')
+  if (!isSameRedirect) return refuse('other_redirect')
+  if (!isRightVerifier) return refuse('wrong_verifier')
 
   await tx.run(sql`update authorization_codes set used_at = ${args.now} where hash = ${args.hash}`)
   const scopes = JSON.parse(code.scopes) as string[]
@@ -140,7 +142,6 @@ export async function useCode(
   await capGrants(tx, shared)
   const { nonce, authenticated_at } = code
   return {
-    outcome: 'done',
     scopes,
     user: { id: code.user_id, display_name: code.display_name },
     openid: authenticated_at === null ? undefined : { nonce, authenticated_at },
@@ -151,14 +152,11 @@ export async function useCode(
 export async function disconnect(
   tx: Transaction,
   args: { user_id: string; client_id: string },
-): Promise<boolean> {
+): Promise<void> {
   const { user_id, client_id } = args
   await tx.lock(sql`select id from users where id = ${user_id}`, 'users')
-  const gone = await tx.run(
-    sql`delete from connections where user_id = ${user_id} and client_id = ${client_id}`,
-  )
+  await tx.run(sql`delete from connections where user_id = ${user_id} and client_id = ${client_id}`)
   await tx.run(sql`delete from authorization_codes where user_id = ${user_id} and client_id = ${client_id}`)
   await tx.run(sql`delete from device_codes where user_id = ${user_id} and client_id = ${client_id}`)
   await endTokens(tx, sql`user_id = ${user_id} and client_id = ${client_id}`)
-  return gone > 0
 }

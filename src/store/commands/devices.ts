@@ -1,8 +1,9 @@
+import { type Refusal, refuse } from '../../contract/problem.ts'
 import { uuidV7 } from '../../kit/id.ts'
 import type { Transaction } from '../database.ts'
 import { sql } from '../sql/tag.ts'
 import { capDeviceCodes, capGrants } from './caps.ts'
-import { connect, type GrantingUser } from './codes.ts'
+import { connect, type Exchanged } from './codes.ts'
 import { insertToken, type Successor } from './tokens.ts'
 
 /** A device asks for a token: its own code, which it keeps, and the one that a person types. */
@@ -16,11 +17,11 @@ export interface NewDevice {
   readonly network: string
 }
 
-/** `taken`: somebody has this user code; draw another. */
+/** `taken`: another device has this user code; draw a new one. */
 export async function startDevice(
   tx: Transaction,
   args: { device: NewDevice },
-): Promise<'done' | 'taken' | 'unknown_client'> {
+): Promise<Refusal<'taken' | 'invalid_client'> | undefined> {
   const { device } = args
   const added = await tx.run(
     sql`insert into device_codes (hash, user_code, client_id, scopes, decision, expires_at)
@@ -31,42 +32,40 @@ export async function startDevice(
   )
   if (added === 0) {
     const client = await tx.get(sql`select id from clients where id = ${device.client_id}`)
-    return client === undefined ? 'unknown_client' : 'taken'
+    return client === undefined ? refuse('invalid_client') : refuse('taken', 'user code', device.user_code)
   }
   await tx.run(
     sql`insert into device_code_networks (hash, network, expires_at)
         values (${device.hash}, ${device.network}, ${device.expires_at})`,
   )
   await capDeviceCodes(tx, device)
-  return 'done'
+  return undefined
 }
 
 /** A person has decided about the device whose code they typed: the one that they were shown, and no other. */
 export async function decideDevice(
   tx: Transaction,
   args: { hash: string; user_code: string; user_id: string; allow: boolean; now: string },
-): Promise<'done' | 'absent'> {
+): Promise<Refusal<'invalid_device_code'> | undefined> {
   const device = await tx.get<{ hash: string; client_id: string; scopes: string }>(
     sql`update device_codes set decision = ${args.allow ? 'allowed' : 'denied'}, user_id = ${args.user_id}
         where hash = ${args.hash} and user_code = ${args.user_code} and decision = 'pending'
           and expires_at > ${args.now}
         returning hash, client_id, scopes`,
   )
-  if (device === undefined) return 'absent'
+  if (device === undefined) return refuse('invalid_device_code')
   if (args.allow) {
     const scopes = JSON.parse(device.scopes) as string[]
     await connect(tx, { user_id: args.user_id, client_id: device.client_id, scopes }, args.now)
   }
-  return 'done'
+  return undefined
 }
 
 /** Exchanges a device code for tokens, once, when the person has allowed it. */
 export async function useDevice(
   tx: Transaction,
   args: { hash: string; client_id: string; now: string; access: Successor; refresh: Successor },
-): Promise<
-  { outcome: 'done'; scopes: string[]; user: GrantingUser } | { outcome: 'pending' | 'denied' | 'refused' }
-> {
+): Promise<Exchanged | Refusal<'invalid_device_code' | 'access_denied' | 'authorization_pending'>> {
   await tx.lock(sql`select hash from device_codes where hash = ${args.hash}`, 'device_codes')
   const device = await tx.get<{
     user_id: string | null
@@ -79,14 +78,14 @@ export async function useDevice(
         left join users u on u.id = d.user_id
         where d.hash = ${args.hash} and d.client_id = ${args.client_id} and d.expires_at > ${args.now}`,
   )
-  if (device === undefined) return { outcome: 'refused' }
-  if (device.decision === 'denied') return { outcome: 'denied' }
-  if (device.user_id === null) return { outcome: 'pending' }
+  if (device === undefined) return refuse('invalid_device_code')
+  if (device.decision === 'denied') return refuse('access_denied')
+  if (device.user_id === null) return refuse('authorization_pending')
   await tx.run(sql`delete from device_codes where hash = ${args.hash}`)
   const scopes = JSON.parse(device.scopes) as string[]
   const shared = { client_id: args.client_id, user_id: device.user_id, scopes, family: uuidV7() }
   await insertToken(tx, { ...shared, ...args.access, kind: 'user' })
   await insertToken(tx, { ...shared, ...args.refresh, kind: 'refresh' })
   await capGrants(tx, shared)
-  return { outcome: 'done', scopes, user: { id: device.user_id, display_name: device.display_name ?? '' } }
+  return { scopes, user: { id: device.user_id, display_name: device.display_name ?? '' } }
 }

@@ -1,3 +1,4 @@
+import { type Refusal, refuse } from '../../contract/problem.ts'
 import type {
   Entitlement,
   EntitlementUpdate,
@@ -16,7 +17,7 @@ import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Transaction } from '../database.ts'
 import { entitlementColumns, entitlementSubject } from '../queries/entitlements.ts'
 import { isOneOf, lockRows, notByIndex, sql, tableOf } from '../sql/tag.ts'
-import { type MissingReference, missingReference } from './references.ts'
+import { refuseUnknown } from './references.ts'
 
 export interface Grant {
   readonly id: string
@@ -28,33 +29,18 @@ export interface Grant {
   readonly timestampGiven: boolean
 }
 
-type Refused =
-  | { outcome: 'other_organization'; benefit_id: string; game_id: string }
-  | { outcome: 'conflict'; id: string }
-
 /** Grants entitlements, all or none. A repeated id with the same content is answered with what is there. */
 export async function grantEntitlements(
   tx: Transaction,
   args: { grants: readonly Grant[] },
-): Promise<{ outcome: 'done'; entitlements: Entitlement[] } | MissingReference | Refused> {
+): Promise<Entitlement[] | Refusal<'unknown_reference' | 'refused_reference' | 'entitlement_conflict'>> {
   const { grants } = args
-  const missing =
-    (await missingReference(
-      tx,
-      'user',
-      grants.map(grant => grant.user_id),
-    )) ??
-    (await missingReference(
-      tx,
-      'benefit',
-      grants.map(grant => grant.benefit_id),
-    )) ??
-    (await missingReference(
-      tx,
-      'game',
-      grants.map(grant => grant.game_id),
-    ))
-  if (missing !== undefined) return missing
+  const unknown = await refuseUnknown(tx, {
+    user: grants.map(grant => grant.user_id),
+    benefit: grants.map(grant => grant.benefit_id),
+    game: grants.map(grant => grant.game_id),
+  })
+  if (unknown !== undefined) return unknown
 
   const owners = await organizationsOf(tx, grants)
   const rows = new Map<string, Entitlement>()
@@ -69,7 +55,10 @@ export async function grantEntitlements(
     const organization_id = owners.ofBenefit.get(grant.benefit_id) ?? ''
     const ofGame = owners.ofGame.get(grant.game_id) ?? null
     if (ofGame !== null && ofGame !== organization_id) {
-      return { outcome: 'other_organization', benefit_id: grant.benefit_id, game_id: grant.game_id }
+      return refuse(
+        'refused_reference',
+        `The game "${grant.game_id}" is not managed by the organization of the benefit "${grant.benefit_id}".`,
+      )
     }
     const known = rows.get(grant.id)
     if (known === undefined) {
@@ -82,7 +71,7 @@ export async function grantEntitlements(
       }
       rows.set(grant.id, row)
       fresh.push({ ...row, organization_id })
-    } else if (!isRepeat(known, grant)) return { outcome: 'conflict', id: grant.id }
+    } else if (!isRepeat(known, grant)) return refuse('entitlement_conflict', grant.id)
   }
 
   await tx.run(
@@ -91,7 +80,7 @@ export async function grantEntitlements(
         from ${tableOf(fresh, ['id', 'organization_id', 'benefit_id', 'user_id', 'game_id', 'timestamp', 'fulfillment_status', 'last_updated'])} as granted`,
   )
   recordGrants(tx, fresh)
-  return { outcome: 'done', entitlements: grants.flatMap(grant => rows.get(grant.id) ?? []) }
+  return grants.flatMap(grant => rows.get(grant.id) ?? [])
 }
 
 /** What was granted together is one entry. */

@@ -1,6 +1,7 @@
+import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { Transaction } from '../database.ts'
 import { sql, tableOf } from '../sql/tag.ts'
-import { type MissingReference, missingReference } from './references.ts'
+import { refuseUnknown } from './references.ts'
 
 export interface Follow {
   readonly [column: string]: string
@@ -15,13 +16,10 @@ const PAIRS_NAMED = 100
 export async function putFollows(
   tx: Transaction,
   args: { follows: readonly Follow[] },
-): Promise<{ outcome: 'done' } | MissingReference> {
-  const missing = await missingReference(
-    tx,
-    'user',
-    args.follows.flatMap(follow => [follow.user_id, follow.broadcaster_id]),
-  )
-  if (missing !== undefined) return missing
+): Promise<Refusal<'unknown_reference'> | undefined> {
+  const user = args.follows.flatMap(follow => [follow.user_id, follow.broadcaster_id])
+  const unknown = await refuseUnknown(tx, { user })
+  if (unknown !== undefined) return unknown
   const added = await tx.run(
     sql`insert into follows (user_id, broadcaster_id)
         select distinct pair.user_id, pair.broadcaster_id
@@ -30,7 +28,7 @@ export async function putFollows(
   )
   tx.publish({ kind: 'follows', user_ids: [...new Set(args.follows.map(follow => follow.user_id))] })
   if (added > 0) recordFollows(tx, args.follows, added)
-  return { outcome: 'done' }
+  return undefined
 }
 
 function recordFollows(tx: Transaction, follows: readonly Follow[], added: number): void {
@@ -45,12 +43,12 @@ const followSubject = (follow: { user_id: string; broadcaster_id: string }): str
 export async function deleteFollow(
   tx: Transaction,
   args: { user_id: string; broadcaster_id: string },
-): Promise<boolean> {
+): Promise<Refusal<'not_found'> | undefined> {
   const gone = await tx.run(
     sql`delete from follows where user_id = ${args.user_id} and broadcaster_id = ${args.broadcaster_id}`,
   )
-  if (gone === 0) return false
+  if (gone === 0) return refuse('not_found', 'followed channel', args.broadcaster_id)
   tx.publish({ kind: 'follows', user_ids: [args.user_id] })
   tx.record({ subject: followSubject(args), before: args })
-  return true
+  return undefined
 }

@@ -1,8 +1,9 @@
+import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { Game } from '../../contract/resources/world.ts'
 import type { Transaction } from '../database.ts'
 import { gameQueries } from '../queries/world.ts'
 import { sql } from '../sql/tag.ts'
-import { deleteById, type MissingReference, missingReference } from './references.ts'
+import { deleteById, refuseUnknown } from './references.ts'
 import { publishStreams } from './streams.ts'
 
 export async function putGame(
@@ -14,13 +15,13 @@ export async function putGame(
     name?: string | undefined
     organization_id?: string | null | undefined
   },
-): Promise<{ outcome: 'done'; game: Game } | { outcome: 'name_missing' } | MissingReference> {
+): Promise<Game | Refusal<'missing_parameter' | 'unknown_reference'>> {
   await tx.lock(sql`select id from games where id = ${args.id}`, 'games')
   const before = args.isNew ? undefined : await gameQueries(tx).find(args.id)
   const name = args.name ?? before?.name
-  if (name === undefined) return { outcome: 'name_missing' }
-  const missing = await missingReference(tx, 'organization', [args.organization_id])
-  if (missing !== undefined) return missing
+  if (name === undefined) return refuse('missing_parameter', 'name')
+  const unknown = await refuseUnknown(tx, { organization: [args.organization_id] })
+  if (unknown !== undefined) return unknown
   const organization_id =
     args.organization_id === undefined ? (before?.organization_id ?? null) : args.organization_id
   await tx.run(
@@ -31,24 +32,24 @@ export async function putGame(
   if (before !== undefined && before.name !== name) await publishStreams(tx, sql`c.game_id = ${args.id}`)
   const game: Game = { id: args.id, name, organization_id }
   tx.record({ subject: `game/${args.id}`, before, after: game })
-  return { outcome: 'done', game }
+  return game
 }
 
 /** Deletes a game without benefits or entitlements; whoever plays it plays nothing then. */
 export async function deleteGame(
   tx: Transaction,
   args: { id: string },
-): Promise<'deleted' | 'absent' | 'in_use'> {
+): Promise<Refusal<'not_found' | 'in_use'> | undefined> {
   const used = await tx.get(
     sql`select 1 as yes where exists (select 1 from benefits where game_id = ${args.id})
           or exists (select 1 from entitlements where game_id = ${args.id})`,
   )
-  if (used !== undefined) return 'in_use'
+  if (used !== undefined) return refuse('in_use', 'The game has benefits or entitlements; it must stay.')
   const players = await tx.all<{ user_id: string }>(
     sql`select s.user_id from streams s join channels c on c.user_id = s.user_id where c.game_id = ${args.id}`,
   )
   await tx.run(sql`update channels set game_id = null where game_id = ${args.id}`)
-  const deleted = await deleteById(tx, 'game', args.id)
+  const refused = await deleteById(tx, 'game', args.id)
   for (const { user_id } of players) await publishStreams(tx, sql`s.user_id = ${user_id}`)
-  return deleted ? 'deleted' : 'absent'
+  return refused
 }

@@ -1,3 +1,4 @@
+import { isRefusal, type Refusal } from '../../contract/problem.ts'
 import type { TransferLine } from '../../contract/resources/transfer.ts'
 import { decimalId } from '../../kit/id.ts'
 import type { Transaction } from '../database.ts'
@@ -35,8 +36,8 @@ function holds(known: object, given: object): boolean {
 }
 
 /** A command ended otherwise than a line that was just checked allows. */
-function refusedAs(result: { readonly outcome: string }): Fate {
-  return { refused: `it was changed by somebody else meanwhile (${result.outcome})` }
+function refusedAs({ problem }: Refusal): Fate {
+  return { refused: `it was changed by somebody else meanwhile (${problem})` }
 }
 
 export async function importOrganizations(
@@ -93,18 +94,20 @@ async function importUser(
       stream_key: first_key,
       now,
     })
-    if (result.outcome === 'taken') return { refused: `the login "${line.login}" is taken` }
-    if (result.outcome !== 'done') return refusedAs(result)
+    if (isRefusal(result))
+      return result.problem === 'taken'
+        ? { refused: `the login "${line.login}" is taken` }
+        : refusedAs(result)
   }
   if (before === undefined) return 'created'
   if (next_key === undefined) return isSame ? 'unchanged' : 'changed'
-  const outcome = await rotateStreamKey(tx, {
+  const refused = await rotateStreamKey(tx, {
     user_id: line.id,
     version: next_key.version,
     stream_key: next_key.stored,
     valid_until: new Date(now).toISOString(),
   })
-  return outcome === 'done' ? 'changed' : refusedAs({ outcome })
+  return refused ? refusedAs(refused) : 'changed'
 }
 
 export async function importGames(tx: Transaction, lines: readonly TransferLine<'game'>[]): Promise<Fate[]> {
@@ -115,7 +118,7 @@ export async function importGames(tx: Transaction, lines: readonly TransferLine<
     else {
       const result = await putGame(tx, line)
       const done = before === undefined ? 'created' : 'changed'
-      fates.push(result.outcome === 'done' ? done : refusedAs(result))
+      fates.push(isRefusal(result) ? refusedAs(result) : done)
     }
   }
   return fates
@@ -132,7 +135,7 @@ export async function importBenefits(
     else {
       const result = await putBenefit(tx, line)
       const done = before === undefined ? 'created' : 'changed'
-      fates.push(result.outcome === 'done' ? done : refusedAs(result))
+      fates.push(isRefusal(result) ? refusedAs(result) : done)
     }
   }
   return fates
@@ -163,12 +166,12 @@ async function importClient(
     }
     const secret = client.kind === 'confidential' ? (secret_hash ?? null) : null
     const result = await createClient(tx, { client, secret_hash: secret })
-    return result.outcome === 'done' ? 'created' : refusedAs(result)
+    return isRefusal(result) ? refusedAs(result) : 'created'
   }
   const isSame = holds(before, line)
   if (!isSame) {
     const result = await changeClient(tx, line)
-    if (result.outcome !== 'done') return refusedAs(result)
+    if (isRefusal(result)) return refusedAs(result)
   }
   if (secret_hash === undefined || (line.kind ?? before.kind) === 'public')
     return isSame ? 'unchanged' : 'changed'
@@ -189,7 +192,7 @@ export async function importChannels(
     if (before !== undefined && holds(before, line)) fates.push('unchanged')
     else {
       const result = await changeChannel(tx, { ...line, video_id: decimalId(now) })
-      fates.push(result.outcome === 'done' ? 'changed' : refusedAs(result))
+      fates.push(isRefusal(result) ? refusedAs(result) : 'changed')
     }
   }
   return fates

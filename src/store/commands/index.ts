@@ -1,3 +1,4 @@
+import { isRefusal } from '../../contract/problem.ts'
 import type { Transaction } from '../database.ts'
 import { forgetAudit } from './audit.ts'
 import { deleteBenefit, putBenefit } from './benefits.ts'
@@ -99,8 +100,7 @@ async function runSteps(tx: Transaction, args: { steps: readonly Step[] }): Prom
   for (const [name, stepArgs] of args.steps) {
     const command = single[name] as (tx: Transaction, args: unknown) => Promise<unknown>
     const result = await command(tx, stepArgs)
-    const outcome = (result as { outcome?: string } | undefined)?.outcome ?? 'done'
-    if (outcome !== 'done') throw new Error(`${name} ended as ${outcome}: ${JSON.stringify(result)}`)
+    if (isRefusal(result)) throw new Error(`${name} was refused: ${JSON.stringify(result)}`)
   }
 }
 

@@ -1,14 +1,9 @@
+import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { StreamMarker } from '../../contract/resources/marker.ts'
 import { markerPosition } from '../../domain/timeline.ts'
 import { isoMillis, isoSeconds } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { sql } from '../sql/tag.ts'
-
-export type MarkerOutcome =
-  | { outcome: 'done'; marker: StreamMarker }
-  | { outcome: 'reused_key' }
-  | { outcome: 'user_not_found' }
-  | { outcome: 'not_live' | 'vods_off' | 'forbidden'; login: string }
 
 /**
  * Marks the current moment. A key that was used before decides first: a replay is answered with the first marker even
@@ -24,7 +19,10 @@ export async function createMarker(
     idempotency?: { key: string; fingerprint: string } | undefined
     now: number
   },
-): Promise<MarkerOutcome> {
+): Promise<
+  | StreamMarker
+  | Refusal<'idempotency_key_reused' | 'user_not_found' | 'not_live' | 'vods_off' | 'marker_forbidden'>
+> {
   const { caller, idempotency } = args
   if (idempotency !== undefined) {
     const first = await tx.get<{ fingerprint: string; answer: string }>(
@@ -33,8 +31,8 @@ export async function createMarker(
             and created_at > ${isoMillis(args.now - IDEMPOTENCY_MILLISECONDS)}`,
     )
     if (first !== undefined) {
-      if (first.fingerprint !== idempotency.fingerprint) return { outcome: 'reused_key' }
-      return { outcome: 'done', marker: JSON.parse(first.answer) }
+      const isReplay = first.fingerprint === idempotency.fingerprint
+      return isReplay ? JSON.parse(first.answer) : refuse('idempotency_key_reused')
     }
   }
 
@@ -46,12 +44,12 @@ export async function createMarker(
         from users u join channels c on c.user_id = u.id left join streams s on s.user_id = u.id
         where u.id = ${args.broadcaster_id}`,
   )
-  if (found === undefined) return { outcome: 'user_not_found' }
+  if (found === undefined) return refuse('user_not_found', args.broadcaster_id)
   const { login, video_id, started_at } = found
-  if (started_at === null) return { outcome: 'not_live', login }
-  if (video_id === null || found.vod_enabled === 0) return { outcome: 'vods_off', login }
+  if (started_at === null) return refuse('not_live', login)
+  if (video_id === null || found.vod_enabled === 0) return refuse('vods_off', login)
   if (args.broadcaster_id !== caller.user_id && found.is_editor === null)
-    return { outcome: 'forbidden', login }
+    return refuse('marker_forbidden', login)
 
   const marker: StreamMarker = {
     id: args.marker_id,
@@ -75,7 +73,7 @@ export async function createMarker(
             ${JSON.stringify(marker)}, ${isoMillis(args.now)})`,
     )
   }
-  return { outcome: 'done', marker }
+  return marker
 }
 
 /** A key is remembered for 24 hours. */

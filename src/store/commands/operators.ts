@@ -1,3 +1,4 @@
+import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { Transaction } from '../database.ts'
 import { sql } from '../sql/tag.ts'
 
@@ -8,22 +9,29 @@ export interface NewOperator {
   readonly created_at: string
 }
 
-export async function createOperator(tx: Transaction, args: NewOperator): Promise<'done' | 'taken'> {
+export async function createOperator(
+  tx: Transaction,
+  args: NewOperator,
+): Promise<Refusal<'taken'> | undefined> {
   const { name, hash, created_at } = args
   const added = await tx.run(
     sql`insert into operator_tokens (name, hash, created_at) values (${name}, ${hash}, ${created_at})
         on conflict (name) do nothing`,
   )
-  if (added === 0) return 'taken'
+  if (added === 0) return refuse('taken', 'name', name)
   tx.record({ subject: `operator/${name}`, after: { name, created_at } })
-  return 'done'
+  return undefined
 }
 
 /** Takes a name and its token away. Whoever holds the token is asked for in the store each time, so it ends at once. */
-export async function deleteOperator(tx: Transaction, args: { name: string }): Promise<boolean> {
+export async function deleteOperator(
+  tx: Transaction,
+  args: { name: string },
+): Promise<Refusal<'name_not_found'> | undefined> {
   const held = await tx.get<{ name: string; created_at: string }>(
     sql`delete from operator_tokens where name = ${args.name} returning name, created_at`,
   )
-  if (held !== undefined) tx.record({ subject: `operator/${args.name}`, before: held })
-  return held !== undefined
+  if (held === undefined) return refuse('name_not_found', 'operator', args.name)
+  tx.record({ subject: `operator/${args.name}`, before: held })
+  return undefined
 }

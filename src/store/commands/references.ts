@@ -1,12 +1,6 @@
+import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { Transaction } from '../database.ts'
 import { isOneOf, sql, verbatim } from '../sql/tag.ts'
-
-/** Something was named that does not exist. */
-export interface MissingReference {
-  readonly outcome: 'unknown_reference'
-  readonly kind: ReferenceKind
-  readonly id: string
-}
 
 const TABLES = {
   user: 'users',
@@ -15,22 +9,26 @@ const TABLES = {
   benefit: 'benefits',
   client: 'clients',
 } as const
-export type ReferenceKind = keyof typeof TABLES
+type References = { readonly [K in keyof typeof TABLES]?: readonly (string | null | undefined)[] }
 
-/** The first of these ids that names nothing, in the order given. Empty values are no reference. */
-export async function missingReference(
+/** The first of these ids that names nothing, in the order given, as a refusal. Empty values are no reference. */
+export async function refuseUnknown<N extends 'unknown_reference' | 'not_found' = 'unknown_reference'>(
   tx: Transaction,
-  kind: ReferenceKind,
-  ids: readonly (string | null | undefined)[],
-): Promise<MissingReference | undefined> {
-  const asked = [...new Set(ids.filter(id => id !== null && id !== undefined))]
-  if (asked.length === 0) return undefined
-  const rows = await tx.all<{ id: string }>(
-    sql`select id from ${verbatim(TABLES[kind])} where ${isOneOf(sql`id`, asked)}`,
-  )
-  const known = new Set(rows.map(row => row.id))
-  const id = asked.find(each => !known.has(each))
-  return id === undefined ? undefined : { outcome: 'unknown_reference', kind, id }
+  references: References,
+  problem = 'unknown_reference' as N,
+): Promise<Refusal<N> | undefined> {
+  for (const [kind, ids] of Object.entries(references)) {
+    const asked = [...new Set(ids.filter(id => id !== null && id !== undefined))]
+    if (asked.length === 0) continue
+    const rows = await tx.all<{ id: string }>(
+      sql`select id from ${verbatim(TABLES[kind as keyof References])} where ${isOneOf(sql`id`, asked)}`,
+    )
+    const known = new Set(rows.map(row => row.id))
+    const unknown = asked.find(each => !known.has(each))
+    if (unknown !== undefined)
+      return refuse<'unknown_reference' | 'not_found'>(problem, kind, unknown) as Refusal<N>
+  }
+  return undefined
 }
 
 /** What the audit log keeps of a thing that was deleted: the columns that were shown of it. */
@@ -41,11 +39,16 @@ const SHOWN = {
   benefit: 'id, name, organization_id, game_id',
 } as const
 
-/** Deletes a row by id and records how it was; says whether it was there. */
-export async function deleteById(tx: Transaction, kind: keyof typeof SHOWN, id: string): Promise<boolean> {
+/** Deletes a row by id and records how it was. */
+export async function deleteById(
+  tx: Transaction,
+  kind: keyof typeof SHOWN,
+  id: string,
+): Promise<Refusal<'not_found'> | undefined> {
   const before = await tx.get(
     sql`delete from ${verbatim(TABLES[kind])} where id = ${id} returning ${verbatim(SHOWN[kind])}`,
   )
-  if (before !== undefined) tx.record({ subject: `${kind}/${id}`, before })
-  return before !== undefined
+  if (before === undefined) return refuse('not_found', kind, id)
+  tx.record({ subject: `${kind}/${id}`, before })
+  return undefined
 }

@@ -1,3 +1,4 @@
+import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { Transaction } from '../database.ts'
 import { sql } from '../sql/tag.ts'
 import { capSessions } from './caps.ts'
@@ -37,8 +38,8 @@ export async function keepSession(
 }
 
 /** Ends a session of a person. */
-export async function endSession(tx: Transaction, args: { user_id: string; id: string }): Promise<boolean> {
-  return (await tx.run(sql`delete from sessions where user_id = ${args.user_id} and id = ${args.id}`)) > 0
+export async function endSession(tx: Transaction, args: { user_id: string; id: string }): Promise<void> {
+  await tx.run(sql`delete from sessions where user_id = ${args.user_id} and id = ${args.id}`)
 }
 
 interface NewPassword {
@@ -49,23 +50,29 @@ interface NewPassword {
 }
 
 /** Sets a person's password. */
-export async function changePassword(tx: Transaction, args: NewPassword): Promise<'done' | 'absent'> {
-  const outcome = await setPassword(tx, args)
-  if (outcome === 'done') tx.record({ subject: `user/${args.user_id}`, after: { password: 'changed' } })
-  return outcome
+export async function changePassword(
+  tx: Transaction,
+  args: NewPassword,
+): Promise<Refusal<'not_found'> | undefined> {
+  const refused = await setPassword(tx, args)
+  if (refused === undefined) tx.record({ subject: `user/${args.user_id}`, after: { password: 'changed' } })
+  return refused
 }
 
-export async function setPassword(tx: Transaction, args: NewPassword): Promise<'done' | 'absent'> {
+export async function setPassword(
+  tx: Transaction,
+  args: NewPassword,
+): Promise<Refusal<'not_found'> | undefined> {
   const { user_id } = args
   await tx.lock(sql`select id from users where id = ${user_id}`, 'users')
   const before = await tx.get<{ password_hash: string | null }>(
     sql`select password_hash from users where id = ${user_id}`,
   )
-  if (before === undefined) return 'absent'
+  if (before === undefined) return refuse('not_found', 'user', user_id)
   await tx.run(sql`update users set password_hash = ${args.password_hash} where id = ${user_id}`)
   // The first password of an account locks nobody out: until then its tokens came from the operator alone.
   if (before.password_hash !== null) await lockOut(tx, user_id, args.keep)
-  return 'done'
+  return undefined
 }
 
 /** Whoever changes a password means to lock out whoever came in with the old one: in every browser and with every token. */

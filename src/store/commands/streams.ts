@@ -1,8 +1,10 @@
-import { readViewerReport, type Violation } from '../../domain/viewer-report.ts'
+import { reportViewers as viewerReport } from '../../contract/control/viewers.ts'
+import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
 import { isoSeconds } from '../../kit/clock.ts'
+import { lazily } from '../../kit/lazily.ts'
 import type { Transaction } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
-import { liveStreams } from '../queries/streams.ts'
+import { liveStreams, refuseNotLive } from '../queries/streams.ts'
 import { isOneOf, lockRows, type Sql, sql, tableOf } from '../sql/tag.ts'
 
 /**
@@ -29,11 +31,11 @@ export async function startStream(
     started_at: string
     viewer_count?: number | undefined
   },
-): Promise<LiveStream | undefined> {
+): Promise<LiveStream | Refusal<'not_found'>> {
   const channel = await tx.get<{ vod_enabled: number }>(
     sql`select vod_enabled from channels where user_id = ${args.user_id}${lockRows}`,
   )
-  if (channel === undefined) return undefined
+  if (channel === undefined) return refuse('not_found', 'channel', args.user_id)
   const running = await tx.get<{ viewer_count: number }>(
     sql`select viewer_count from streams where user_id = ${args.user_id}${lockRows}`,
   )
@@ -48,24 +50,26 @@ export async function startStream(
     await tx.run(sql`update streams set viewer_count = ${args.viewer_count} where user_id = ${args.user_id}`)
   }
   const [stream] = await liveStreams(tx, sql`s.user_id = ${args.user_id}`)
-  if (stream !== undefined) {
-    tx.publish({ kind: 'stream', stream, was: running?.viewer_count ?? null })
-    const after = { id: stream.id, started_at: stream.started_at, viewer_count: stream.viewer_count }
-    const before = running === undefined ? null : { ...after, viewer_count: running.viewer_count }
-    tx.record({ subject: streamSubject(args.user_id), before, after })
-  }
+  if (stream === undefined) throw new Error('the stream was just written')
+  tx.publish({ kind: 'stream', stream, was: running?.viewer_count ?? null })
+  const after = { id: stream.id, started_at: stream.started_at, viewer_count: stream.viewer_count }
+  const before = running === undefined ? null : { ...after, viewer_count: running.viewer_count }
+  tx.record({ subject: streamSubject(args.user_id), before, after })
   return stream
 }
 
 const streamSubject = (user_id: string): string => `channel/${user_id}/stream`
 
 /** Ends the running stream; its video stays. */
-export async function endStream(tx: Transaction, args: { user_id: string; now: number }): Promise<boolean> {
+export async function endStream(
+  tx: Transaction,
+  args: { user_id: string; now: number },
+): Promise<Refusal<'not_found' | 'not_live'> | undefined> {
   const ended = await takeOffAir(tx, args)
-  if (ended === undefined) return false
+  if (ended === undefined) return refuseNotLive(tx, args.user_id)
   const { video_id: _, ...before } = ended
   tx.record({ subject: streamSubject(args.user_id), before })
-  return true
+  return undefined
 }
 
 interface RunningStream {
@@ -123,14 +127,21 @@ export async function reportViewers(
   return changed.length
 }
 
+/** Loaded with the first report: a writer thread that loads the validator takes longer to start. */
+const viewerReportReader = lazily(async () => {
+  const { createJsonReader } = await import('../../domain/input.ts')
+  return createJsonReader(viewerReport.body)
+})
+
 /** The same, from the text of a report: reading it is work for this thread, not for the one that answers everybody. */
 export async function takeViewerReport(
   tx: Transaction,
   args: { text: string },
-): Promise<{ violation: Violation } | undefined> {
-  const report = readViewerReport(args.text)
-  if ('violation' in report) return report
-  await reportViewers(tx, report)
+): Promise<Refusal<'malformed_json' | 'malformed_parameter' | 'missing_parameter'> | undefined> {
+  const read = await viewerReportReader()
+  const report = read(args.text)
+  if (isRefusal(report)) return report
+  await reportViewers(tx, { counts: Object.entries(report.counts) })
   return undefined
 }
 

@@ -1,9 +1,10 @@
+import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { Transaction } from '../database.ts'
 import type { TokenKind } from '../queries/tokens.ts'
 import { sql } from '../sql/tag.ts'
 import { capAppTokens, capGrants, capTokensOfGrant } from './caps.ts'
 import { endTokens } from './end-tokens.ts'
-import { type MissingReference, missingReference } from './references.ts'
+import { refuseUnknown } from './references.ts'
 
 /** A token on its way into the store: its hash and what it stands for. */
 export interface NewToken {
@@ -21,24 +22,17 @@ export interface NewToken {
 export async function issueTokens(
   tx: Transaction,
   args: { tokens: readonly NewToken[]; mostGrants?: number | undefined },
-): Promise<{ outcome: 'done' } | MissingReference> {
-  const missing =
-    (await missingReference(
-      tx,
-      'client',
-      args.tokens.map(token => token.client_id),
-    )) ??
-    (await missingReference(
-      tx,
-      'user',
-      args.tokens.map(token => token.user_id),
-    ))
-  if (missing !== undefined) return missing
+): Promise<Refusal<'unknown_reference'> | undefined> {
+  const unknown = await refuseUnknown(tx, {
+    client: args.tokens.map(token => token.client_id),
+    user: args.tokens.map(token => token.user_id),
+  })
+  if (unknown !== undefined) return unknown
   for (const token of args.tokens) await insertToken(tx, token)
   const { mostGrants } = args
   if (mostGrants !== undefined) for (const token of args.tokens) await capIssued(tx, token, mostGrants)
   for (const family of new Set(args.tokens.map(token => token.family))) recordIssue(tx, args.tokens, family)
-  return { outcome: 'done' }
+  return undefined
 }
 
 async function capIssued(tx: Transaction, token: NewToken, mostGrants: number): Promise<void> {
@@ -74,7 +68,7 @@ export async function useRefreshToken(
     /** Given for public clients: the refresh token that takes over. */
     refresh?: Successor | undefined
   },
-): Promise<{ outcome: 'done'; scopes: string[] } | { outcome: 'refused' }> {
+): Promise<{ scopes: string[] } | Refusal<'invalid_refresh_token'>> {
   await tx.lock(sql`select hash from tokens where hash = ${args.hash}`, 'tokens')
   const held = await tx.get<{
     user_id: string
@@ -86,10 +80,10 @@ export async function useRefreshToken(
     sql`select user_id, scopes, family, expires_at, used_at from tokens
         where hash = ${args.hash} and kind = 'refresh' and client_id = ${args.client_id}`,
   )
-  if (held === undefined || held.expires_at <= args.now) return { outcome: 'refused' }
+  if (held === undefined || held.expires_at <= args.now) return refuse('invalid_refresh_token')
   if (held.used_at !== null) {
     await endTokens(tx, sql`family = ${held.family}`)
-    return { outcome: 'refused' }
+    return refuse('invalid_refresh_token')
   }
   const scopes = JSON.parse(held.scopes) as string[]
   const shared = { client_id: args.client_id, user_id: held.user_id, scopes, family: held.family }
@@ -99,7 +93,7 @@ export async function useRefreshToken(
   }
   await insertToken(tx, { ...shared, ...args.access, kind: 'user' })
   await capTokensOfGrant(tx, { hash: args.access.hash, family: held.family })
-  return { outcome: 'done', scopes }
+  return { scopes }
 }
 
 /**
@@ -109,7 +103,7 @@ export async function useRefreshToken(
 export async function revokeToken(
   tx: Transaction,
   args: { hash: string } | { hash: string; client_id: string; now: string },
-): Promise<boolean> {
+): Promise<Refusal<'token_not_found'> | undefined> {
   await tx.lock(sql`select hash from tokens where hash = ${args.hash}`, 'tokens')
   const held = await tx.get<{ kind: TokenKind; client_id: string; user_id: string | null; family: string }>(
     'client_id' in args
@@ -117,11 +111,11 @@ export async function revokeToken(
             where hash = ${args.hash} and client_id = ${args.client_id} and expires_at > ${args.now}`
       : sql`select kind, client_id, user_id, family from tokens where hash = ${args.hash}`,
   )
-  if (held === undefined) return false
+  if (held === undefined) return refuse('token_not_found')
   await endTokens(tx, held.kind === 'refresh' ? sql`family = ${held.family}` : sql`hash = ${args.hash}`)
   const { family, ...before } = held
   tx.record({ subject: `token/${family}`, before })
-  return true
+  return undefined
 }
 
 export async function insertToken(tx: Transaction, token: NewToken): Promise<void> {

@@ -1,3 +1,4 @@
+import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { User } from '../../contract/resources/world.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
@@ -29,14 +30,14 @@ export async function putUser(
     stream_key: StoredStreamKey
     now: number
   },
-): Promise<{ outcome: 'done'; user: User } | { outcome: 'taken' } | { outcome: 'login_missing' }> {
+): Promise<User | Refusal<'taken' | 'missing_parameter'>> {
   await tx.lock(sql`select id from users where id = ${args.id}`, 'users')
   const users = userQueries(tx)
   const before = args.isNew ? undefined : await users.find(args.id)
   const login = args.login?.toLowerCase() ?? before?.login
-  if (login === undefined) return { outcome: 'login_missing' }
+  if (login === undefined) return refuse('missing_parameter', 'login')
   const holder = await users.withLogin(login)
-  if (holder !== undefined && holder.id !== args.id) return { outcome: 'taken' }
+  if (holder !== undefined && holder.id !== args.id) return refuse('taken', 'login', args.login ?? login)
 
   if (before === undefined) {
     const user = {
@@ -58,7 +59,7 @@ export async function putUser(
           values (${user.id}, 1, ${args.stream_key.key_id}, ${args.stream_key.sealed}, ${args.stream_key.lookup_hash})`,
     )
     tx.record({ subject: `user/${user.id}`, after: { ...user, ...passwordOf(args) } })
-    return { outcome: 'done', user }
+    return user
   }
 
   const user = {
@@ -77,7 +78,7 @@ export async function putUser(
   if (login !== before.login) tx.publish({ kind: 'access', access: { user_id: user.id } })
   await publishStreams(tx, sql`s.user_id = ${user.id}`)
   tx.record({ subject: `user/${user.id}`, before, after: { ...user, ...passwordOf(args) } })
-  return { outcome: 'done', user }
+  return user
 }
 
 /** All that the audit log says of a password. */
@@ -85,7 +86,10 @@ const passwordOf = (args: { password_hash?: string | undefined }) =>
   args.password_hash === undefined ? {} : { password: 'changed' }
 
 /** Deletes the user and everything that is the user's alone; a running stream ends, and none starts meanwhile. */
-export async function deleteUser(tx: Transaction, args: { id: string; now: number }): Promise<boolean> {
+export async function deleteUser(
+  tx: Transaction,
+  args: { id: string; now: number },
+): Promise<Refusal<'not_found'> | undefined> {
   await tx.lock(sql`select user_id from channels where user_id = ${args.id}`, 'channels')
   await takeOffAir(tx, { user_id: args.id, now: args.now })
   tx.publish({ kind: 'access', access: { user_id: args.id } })

@@ -1,4 +1,5 @@
 import type { Page, Window } from '../../contract/page.ts'
+import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
@@ -24,6 +25,15 @@ const liveFrom = (
 
 function readLive(row: LiveRow): LiveStream {
   return { ...row, tags: JSON.parse(row.tags), is_mature: row.is_mature === 1 }
+}
+
+/** Why a user has no running stream: the channel is not live, or does not exist. */
+export async function refuseNotLive(
+  db: Database,
+  user_id: string,
+): Promise<Refusal<'not_found' | 'not_live'>> {
+  const user = await db.get<{ login: string }>(sql`select login from users where id = ${user_id}`)
+  return user === undefined ? refuse('not_found', 'channel', user_id) : refuse('not_live', user.login)
 }
 
 /** By channel and not by viewers: that order stands still, and an operator's walk sees every stream that lasts. */
@@ -52,6 +62,7 @@ export const streamQueries = (db: Database) => ({
     const [stream] = await liveStreams(db, sql`s.user_id = ${user_id}`)
     return stream
   },
+  whyNoneOf: (user_id: string) => refuseNotLive(db, user_id),
 })
 
 export const followQueries = (db: Database) => ({
