@@ -4,7 +4,6 @@ import { isoMillis } from '../kit/clock.ts'
 import { crc32Base62, sha256Hex } from '../kit/digest.ts'
 import { randomAlphanumerics, uuidV7 } from '../kit/id.ts'
 import type { NewToken } from '../store/commands/tokens.ts'
-import type { TokenKind } from '../store/queries/tokens.ts'
 
 /**
  * Secrets that Strand hands out: a prefix that says what it is, 190 random bits in base62, and a checksum, so that a
@@ -58,38 +57,63 @@ export function issueAppToken(
   expires_in: number,
   access_token = mintSecret('app'),
 ): Issue {
-  const row = tokenRow(
-    'app',
-    access_token,
-    { client_id, user_id: null, scopes: [], family: uuidV7() },
-    now,
-    expires_in,
-  )
+  const row = {
+    hash: hashOf(access_token),
+    kind: 'app' as const,
+    client_id,
+    user_id: null,
+    scopes: [],
+    family: uuidV7(),
+    expires_at: expiry(now, expires_in),
+  }
   return { rows: [row], answer: { access_token, expires_in, token_type: 'bearer' } }
+}
+
+interface UserLifetimes {
+  readonly user_seconds: number
+  /** Absent: until it is revoked. */
+  readonly refresh_seconds: number | undefined
+}
+
+/** An access token and its refresh token; whose they are may be known only to the store. */
+export function mintPair(
+  now: number,
+  { user_seconds, refresh_seconds }: UserLifetimes,
+  { access: access_token, refresh: refresh_token } = {
+    access: mintSecret('user'),
+    refresh: mintSecret('refresh'),
+  },
+) {
+  return {
+    access: { hash: hashOf(access_token), expires_at: expiry(now, user_seconds) },
+    refresh: {
+      hash: hashOf(refresh_token),
+      expires_at: refresh_seconds === undefined ? NEVER : expiry(now, refresh_seconds),
+    },
+    answer: (scope: string[]) => ({
+      access_token,
+      expires_in: user_seconds,
+      refresh_token,
+      scope,
+      token_type: 'bearer' as const,
+    }),
+  }
 }
 
 export function issueUserToken(
   owner: { client_id: string; user_id: string; scopes: readonly string[] },
   now: number,
-  lifetimes: { user_seconds: number; refresh_seconds: number | undefined },
-  secrets: { access: string; refresh: string } = {
-    access: mintSecret('user'),
-    refresh: mintSecret('refresh'),
-  },
+  lifetimes: UserLifetimes,
+  secrets?: { access: string; refresh: string },
 ): Issue {
+  const { access, refresh, answer } = mintPair(now, lifetimes, secrets)
   const shared = { ...owner, family: uuidV7() }
   return {
     rows: [
-      tokenRow('user', secrets.access, shared, now, lifetimes.user_seconds),
-      tokenRow('refresh', secrets.refresh, shared, now, lifetimes.refresh_seconds),
+      { ...shared, ...access, kind: 'user' },
+      { ...shared, ...refresh, kind: 'refresh' },
     ],
-    answer: {
-      access_token: secrets.access,
-      refresh_token: secrets.refresh,
-      expires_in: lifetimes.user_seconds,
-      scope: [...owner.scopes],
-      token_type: 'bearer',
-    },
+    answer: answer([...owner.scopes]),
   }
 }
 
@@ -103,24 +127,4 @@ export function userLifetimes(kind: Client['kind'], lifetimes: Lifetimes) {
 
 export function expiry(now: number, seconds: number): string {
   return isoMillis(now + seconds * 1000)
-}
-
-/** Without seconds: until somebody ends it. */
-export function expiryOrNever(now: number, seconds: number | undefined): string {
-  return seconds === undefined ? NEVER : expiry(now, seconds)
-}
-
-function tokenRow(
-  kind: TokenKind,
-  token: string,
-  shared: Pick<NewToken, 'client_id' | 'user_id' | 'scopes' | 'family'>,
-  now: number,
-  seconds: number | undefined,
-): NewToken {
-  return {
-    hash: hashOf(token),
-    kind,
-    ...shared,
-    expires_at: expiryOrNever(now, seconds),
-  }
 }

@@ -54,6 +54,11 @@ describe('the census', () => {
     expect(new Set(operations.map(each => `${each.method} ${each.path}`)).size).toBe(operations.length)
   })
 
+  test('no answer could be taken for a refusal', () => {
+    const fieldsOf = (schema: unknown) => (schema as { properties?: object } | undefined)?.properties ?? {}
+    expect(named(({ returns }) => Object.hasOwn(fieldsOf(returns), 'problem'))).toEqual([])
+  })
+
   test('every operation is implemented, once', () => {
     expect(implementations.map(each => each.operation.id).sort()).toEqual(
       operations.map(each => each.id).sort(),

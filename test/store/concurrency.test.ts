@@ -303,6 +303,27 @@ for (const engine of engines) {
       expect(await store.facts.find('second')).toBe('1')
     })
 
+    test('a command that is refused inside a group leaves the others alone, and nothing of itself', async () => {
+      const before = (await store.feed.head()).seq
+      const [, named, gone, end] = await Promise.all([
+        store.commands.noteFact({ name: 'beside a refusal', value: '1' }),
+        store.commands.putGame({ id: '78', organization_id: 'none' }),
+        store.commands.putMember({ organization_id: 'none', user_id: '2' }),
+        store.commands.endStream({ user_id: '999', now: NOW }),
+        store.commands.noteFact({ name: 'behind a refusal', value: '1' }),
+      ])
+      expect([named, gone, end]).toEqual([
+        refuse('missing_parameter', 'name'),
+        refuse('not_found', 'organization', 'none'),
+        refuse('not_found', 'channel', '999'),
+      ])
+      expect(structuredClone(named)).toEqual(named)
+      expect(await store.games.find('78')).toBeUndefined()
+      expect((await store.feed.head()).seq).toBe(before)
+      expect(await store.facts.find('beside a refusal')).toBe('1')
+      expect(await store.facts.find('behind a refusal')).toBe('1')
+    })
+
     test('sweeping removes what has run out and nothing else', async () => {
       const token = (hash: string, expires: number) => ({
         hash,

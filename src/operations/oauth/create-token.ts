@@ -1,19 +1,10 @@
 import { authenticateClient } from '../../auth/clients.ts'
 import { type IdTokenSubject, idTokenClaims, issuerOf } from '../../auth/id-token.ts'
-import {
-  expiry,
-  expiryOrNever,
-  hashOf,
-  issueAppToken,
-  isWellFormed,
-  mintSecret,
-  userLifetimes,
-} from '../../auth/tokens.ts'
+import { hashOf, issueAppToken, isWellFormed, mintPair, userLifetimes } from '../../auth/tokens.ts'
 import { createToken } from '../../contract/oauth/create-token.ts'
 import type { BodyOf } from '../../contract/operation.ts'
 import { isRefusal, type Refusal, raise, refuse } from '../../contract/problem.ts'
 import type { TokenAnswer } from '../../contract/resources/token.ts'
-import type { Client } from '../../contract/resources/world.ts'
 import { OPENID } from '../../contract/scope.ts'
 import { challengeOf } from '../../domain/pkce.ts'
 import { isoMillis } from '../../kit/clock.ts'
@@ -41,7 +32,7 @@ export async function exchange(
     case 'authorization_code':
       return redeemCode(body, services, address)
     case 'refresh_token':
-      return refresh(body, services, address)
+      return refreshGrant(body, services, address)
     case 'urn:ietf:params:oauth:grant-type:device_code':
       return redeemDevice(body, services, address)
     default:
@@ -61,50 +52,24 @@ async function clientCredentials(body: Input, services: Services, address: () =>
 }
 
 /** A public client's refresh token is used once and replaced; a confidential client keeps its own. */
-async function refresh(body: Input, services: Services, address: () => string) {
+async function refreshGrant(body: Input, services: Services, address: () => string) {
   const { store, clock, lifetimes } = services
   const client = await authenticateClient(services, body, address)
   const presented = body.refresh_token ?? raise('missing_refresh_token')
   if (!isWellFormed(presented)) return refuse('invalid_refresh_token')
   readScopes(body.scope)
   const now = clock.now()
-  const access_token = mintSecret('user')
-  const successor = client.kind === 'public' ? mintSecret('refresh') : undefined
+  const { access, refresh, answer } = mintPair(now, lifetimes)
+  const successor = client.kind === 'public' ? refresh : undefined
   const exchanged = await store.commands.useRefreshToken({
     hash: hashOf(presented),
     client_id: client.id,
     now: isoMillis(now),
-    access: { hash: hashOf(access_token), expires_at: expiry(now, lifetimes.user_seconds) },
-    refresh:
-      successor === undefined
-        ? undefined
-        : { hash: hashOf(successor), expires_at: expiry(now, lifetimes.refresh_seconds) },
+    access,
+    refresh: successor,
   })
   if (isRefusal(exchanged)) return exchanged
-  return {
-    access_token,
-    expires_in: lifetimes.user_seconds,
-    refresh_token: successor ?? presented,
-    scope: exchanged.scopes,
-    token_type: 'bearer' as const,
-  }
-}
-
-/** Access and refresh token for somebody who has allowed it, ready to be stored. */
-function mintPair(kind: Client['kind'], now: number, { lifetimes }: Services) {
-  const { user_seconds, refresh_seconds } = userLifetimes(kind, lifetimes)
-  const [access_token, refresh_token] = [mintSecret('user'), mintSecret('refresh')]
-  return {
-    access: { hash: hashOf(access_token), expires_at: expiry(now, user_seconds) },
-    refresh: { hash: hashOf(refresh_token), expires_at: expiryOrNever(now, refresh_seconds) },
-    answer: (scope: string[]) => ({
-      access_token,
-      expires_in: user_seconds,
-      refresh_token,
-      scope,
-      token_type: 'bearer' as const,
-    }),
-  }
+  return { ...answer(exchanged.scopes), ...(!successor && { refresh_token: presented }) }
 }
 
 /** The answer with an ID token, if the application asked who it is. */
@@ -119,12 +84,12 @@ async function withIdToken<A extends TokenAnswer>(
 }
 
 async function redeemCode(body: Input, services: Services, address: () => string) {
-  const { store, clock } = services
+  const { store, clock, lifetimes } = services
   const client = await authenticateClient(services, body, address)
   const code = body.code ?? raise('missing_code')
   if (!isWellFormed(code)) return refuse('invalid_code')
   const now = clock.now()
-  const { access, refresh, answer } = mintPair(client.kind, now, services)
+  const { access, refresh, answer } = mintPair(now, userLifetimes(client.kind, lifetimes))
   const { code_verifier } = body
   const exchanged = await store.commands.useCode({
     hash: hashOf(code),
@@ -145,7 +110,7 @@ async function redeemCode(body: Input, services: Services, address: () => string
  * client sends its secret, so that nobody else gets tokens in its name for a code that they sent somebody.
  */
 async function redeemDevice(body: Input, services: Services, address: () => string) {
-  const { store, clock, limits } = services
+  const { store, clock, lifetimes, limits } = services
   const client = await authenticateClient(services, body, address)
   if (!client.device_flow) return refuse('device_flow_off')
   const device_code = body.device_code ?? raise('missing_device_code')
@@ -155,7 +120,7 @@ async function redeemDevice(body: Input, services: Services, address: () => stri
   const now = clock.now()
   const decision = await store.accounts.deviceDecision(hash, client.id, isoMillis(now))
   if (decision === 'pending') return refuse('authorization_pending')
-  const { access, refresh, answer } = mintPair(client.kind, now, services)
+  const { access, refresh, answer } = mintPair(now, userLifetimes(client.kind, lifetimes))
   const exchanged = await store.commands.useDevice({
     hash,
     client_id: client.id,

@@ -36,10 +36,7 @@ export async function putBenefit(
   return benefit
 }
 
-export async function deleteBenefit(
-  tx: Transaction,
-  args: { id: string },
-): Promise<Refusal<'not_found' | 'in_use'> | undefined> {
+export async function deleteBenefit(tx: Transaction, args: { id: string }) {
   const granted = await tx.get(sql`select 1 as yes from entitlements where benefit_id = ${args.id} limit 1`)
   if (granted !== undefined) return refuse('in_use', 'The benefit was granted to somebody; it must stay.')
   return deleteById(tx, 'benefit', args.id)

@@ -57,10 +57,7 @@ async function keepVideoFromNowOn(tx: Transaction, user_id: string, video_id: st
   await tx.run(sql`update streams set video_id = ${video_id} where user_id = ${user_id}`)
 }
 
-export async function putEditor(
-  tx: Transaction,
-  args: { user_id: string; editor_id: string },
-): Promise<Refusal<'not_found'> | undefined> {
+export async function putEditor(tx: Transaction, args: { user_id: string; editor_id: string }) {
   const unknown = await refuseUnknown(tx, { user: [args.user_id, args.editor_id] }, 'not_found')
   if (unknown !== undefined) return unknown
   const added = await tx.run(
@@ -71,10 +68,7 @@ export async function putEditor(
   return undefined
 }
 
-export async function deleteEditor(
-  tx: Transaction,
-  args: { user_id: string; editor_id: string },
-): Promise<Refusal<'not_found'> | undefined> {
+export async function deleteEditor(tx: Transaction, args: { user_id: string; editor_id: string }) {
   const gone = await tx.run(
     sql`delete from editors where user_id = ${args.user_id} and editor_id = ${args.editor_id}`,
   )

@@ -85,10 +85,7 @@ export async function setClientSecret(
 }
 
 /** Deletes a client and with it every token it holds. */
-export async function deleteClient(
-  tx: Transaction,
-  args: { id: string },
-): Promise<Refusal<'not_found'> | undefined> {
+export async function deleteClient(tx: Transaction, args: { id: string }) {
   await tx.lock(sql`select id from clients where id = ${args.id}`, 'clients')
   const before = await clientQueries(tx).find(args.id)
   if (before === undefined) return refuse('not_found', 'client', args.id)

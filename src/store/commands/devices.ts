@@ -18,10 +18,7 @@ export interface NewDevice {
 }
 
 /** `taken`: another device has this user code; draw a new one. */
-export async function startDevice(
-  tx: Transaction,
-  args: { device: NewDevice },
-): Promise<Refusal<'taken' | 'invalid_client'> | undefined> {
+export async function startDevice(tx: Transaction, args: { device: NewDevice }) {
   const { device } = args
   const added = await tx.run(
     sql`insert into device_codes (hash, user_code, client_id, scopes, decision, expires_at)

@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from '../../contract/problem.ts'
+import { refuse } from '../../contract/problem.ts'
 import type { Transaction } from '../database.ts'
 import { sql, tableOf } from '../sql/tag.ts'
 import { refuseUnknown } from './references.ts'
@@ -13,10 +13,7 @@ export interface Follow {
 const PAIRS_NAMED = 100
 
 /** Adds follows, all or none; those that exist already stay as they are. */
-export async function putFollows(
-  tx: Transaction,
-  args: { follows: readonly Follow[] },
-): Promise<Refusal<'unknown_reference'> | undefined> {
+export async function putFollows(tx: Transaction, args: { follows: readonly Follow[] }) {
   const user = args.follows.flatMap(follow => [follow.user_id, follow.broadcaster_id])
   const unknown = await refuseUnknown(tx, { user })
   if (unknown !== undefined) return unknown
@@ -40,10 +37,7 @@ function recordFollows(tx: Transaction, follows: readonly Follow[], added: numbe
 const followSubject = (follow: { user_id: string; broadcaster_id: string }): string =>
   `user/${follow.user_id}/follow/${follow.broadcaster_id}`
 
-export async function deleteFollow(
-  tx: Transaction,
-  args: { user_id: string; broadcaster_id: string },
-): Promise<Refusal<'not_found'> | undefined> {
+export async function deleteFollow(tx: Transaction, args: { user_id: string; broadcaster_id: string }) {
   const gone = await tx.run(
     sql`delete from follows where user_id = ${args.user_id} and broadcaster_id = ${args.broadcaster_id}`,
   )

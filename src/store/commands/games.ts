@@ -36,10 +36,7 @@ export async function putGame(
 }
 
 /** Deletes a game without benefits or entitlements; whoever plays it plays nothing then. */
-export async function deleteGame(
-  tx: Transaction,
-  args: { id: string },
-): Promise<Refusal<'not_found' | 'in_use'> | undefined> {
+export async function deleteGame(tx: Transaction, args: { id: string }) {
   const used = await tx.get(
     sql`select 1 as yes where exists (select 1 from benefits where game_id = ${args.id})
           or exists (select 1 from entitlements where game_id = ${args.id})`,

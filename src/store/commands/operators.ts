@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from '../../contract/problem.ts'
+import { refuse } from '../../contract/problem.ts'
 import type { Transaction } from '../database.ts'
 import { sql } from '../sql/tag.ts'
 
@@ -9,10 +9,7 @@ export interface NewOperator {
   readonly created_at: string
 }
 
-export async function createOperator(
-  tx: Transaction,
-  args: NewOperator,
-): Promise<Refusal<'taken'> | undefined> {
+export async function createOperator(tx: Transaction, args: NewOperator) {
   const { name, hash, created_at } = args
   const added = await tx.run(
     sql`insert into operator_tokens (name, hash, created_at) values (${name}, ${hash}, ${created_at})
@@ -24,10 +21,7 @@ export async function createOperator(
 }
 
 /** Takes a name and its token away. Whoever holds the token is asked for in the store each time, so it ends at once. */
-export async function deleteOperator(
-  tx: Transaction,
-  args: { name: string },
-): Promise<Refusal<'name_not_found'> | undefined> {
+export async function deleteOperator(tx: Transaction, args: { name: string }) {
   const held = await tx.get<{ name: string; created_at: string }>(
     sql`delete from operator_tokens where name = ${args.name} returning name, created_at`,
   )

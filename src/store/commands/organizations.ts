@@ -23,10 +23,7 @@ export async function putOrganization(
 }
 
 /** Deletes an organization that owns nothing. */
-export async function deleteOrganization(
-  tx: Transaction,
-  args: { id: string },
-): Promise<Refusal<'not_found' | 'in_use'> | undefined> {
+export async function deleteOrganization(tx: Transaction, args: { id: string }) {
   const owned = await tx.get(
     sql`select 1 as yes where exists (select 1 from games where organization_id = ${args.id})
           or exists (select 1 from benefits where organization_id = ${args.id})
@@ -40,10 +37,7 @@ export async function deleteOrganization(
   )
 }
 
-export async function putMember(
-  tx: Transaction,
-  args: { organization_id: string; user_id: string },
-): Promise<Refusal<'not_found'> | undefined> {
+export async function putMember(tx: Transaction, args: { organization_id: string; user_id: string }) {
   const named = { organization: [args.organization_id], user: [args.user_id] }
   const unknown = await refuseUnknown(tx, named, 'not_found')
   if (unknown !== undefined) return unknown
@@ -55,10 +49,7 @@ export async function putMember(
   return undefined
 }
 
-export async function deleteMember(
-  tx: Transaction,
-  args: { organization_id: string; user_id: string },
-): Promise<Refusal<'not_found'> | undefined> {
+export async function deleteMember(tx: Transaction, args: { organization_id: string; user_id: string }) {
   const gone = await tx.run(
     sql`delete from members where organization_id = ${args.organization_id} and user_id = ${args.user_id}`,
   )

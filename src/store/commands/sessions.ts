@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from '../../contract/problem.ts'
+import { refuse } from '../../contract/problem.ts'
 import type { Transaction } from '../database.ts'
 import { sql } from '../sql/tag.ts'
 import { capSessions } from './caps.ts'
@@ -50,19 +50,13 @@ interface NewPassword {
 }
 
 /** Sets a person's password. */
-export async function changePassword(
-  tx: Transaction,
-  args: NewPassword,
-): Promise<Refusal<'not_found'> | undefined> {
+export async function changePassword(tx: Transaction, args: NewPassword) {
   const refused = await setPassword(tx, args)
   if (refused === undefined) tx.record({ subject: `user/${args.user_id}`, after: { password: 'changed' } })
   return refused
 }
 
-export async function setPassword(
-  tx: Transaction,
-  args: NewPassword,
-): Promise<Refusal<'not_found'> | undefined> {
+export async function setPassword(tx: Transaction, args: NewPassword) {
   const { user_id } = args
   await tx.lock(sql`select id from users where id = ${user_id}`, 'users')
   const before = await tx.get<{ password_hash: string | null }>(

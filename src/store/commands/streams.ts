@@ -61,10 +61,7 @@ export async function startStream(
 const streamSubject = (user_id: string): string => `channel/${user_id}/stream`
 
 /** Ends the running stream; its video stays. */
-export async function endStream(
-  tx: Transaction,
-  args: { user_id: string; now: number },
-): Promise<Refusal<'not_found' | 'not_live'> | undefined> {
+export async function endStream(tx: Transaction, args: { user_id: string; now: number }) {
   const ended = await takeOffAir(tx, args)
   if (ended === undefined) return refuseNotLive(tx, args.user_id)
   const { video_id: _, ...before } = ended
@@ -134,10 +131,7 @@ const viewerReportReader = lazily(async () => {
 })
 
 /** The same, from the text of a report: reading it is work for this thread, not for the one that answers everybody. */
-export async function takeViewerReport(
-  tx: Transaction,
-  args: { text: string },
-): Promise<Refusal<'malformed_json' | 'malformed_parameter' | 'missing_parameter'> | undefined> {
+export async function takeViewerReport(tx: Transaction, args: { text: string }) {
   const read = await viewerReportReader()
   const report = read(args.text)
   if (isRefusal(report)) return report

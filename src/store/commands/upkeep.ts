@@ -27,48 +27,31 @@ export async function sweep(
 ): Promise<number> {
   const settled = isoMillis(args.settled)
   const tokensFrom = isoMillis(args.settled - (args.keepTokensDays ?? 0) * DAY_MILLISECONDS)
-  let removed = 0
-  removed += await tx.run(
+  const expired = [
     sql`delete from feed where seq in (select seq from feed where at < ${isoMillis(args.now - FEED_MILLISECONDS)}
           order by at limit ${AT_ONCE})`,
-  )
-  removed += await tx.run(
     sql`delete from feed where seq in (select seq from feed where at > ${isoMillis(args.now + FEED_MILLISECONDS)}
           order by at limit ${AT_ONCE})`,
-  )
-  removed += await tx.run(
     sql`delete from idempotency_keys where (client_id, user_id, name) in (
           select client_id, user_id, name from idempotency_keys
           where created_at < ${isoMillis(args.settled - IDEMPOTENCY_MILLISECONDS)} limit ${AT_ONCE})`,
-  )
-  removed += await tx.run(
     sql`delete from tokens where hash in (select hash from tokens where expires_at < ${tokensFrom} limit ${AT_ONCE})`,
-  )
-  removed += await tx.run(
     sql`delete from stream_keys where (user_id, version) in (
           select user_id, version from stream_keys where valid_until < ${settled} limit ${AT_ONCE})`,
-  )
-  removed += await tx.run(
     sql`delete from authorization_codes where hash in (
           select hash from authorization_codes
           where expires_at < ${isoMillis(args.settled - REPLAY_MILLISECONDS)} limit ${AT_ONCE})`,
-  )
-  removed += await tx.run(
     sql`delete from device_codes where hash in (
           select hash from device_codes where expires_at < ${settled} limit ${AT_ONCE})`,
-  )
-  removed += await tx.run(
     sql`delete from sessions where hash in (select hash from sessions where expires_at < ${settled} limit ${AT_ONCE})`,
-  )
-  removed += await tx.run(
     sql`delete from rate_buckets where name in (
           select name from rate_buckets where full_at < ${storeClock} limit ${AT_ONCE})`,
-  )
-  removed += await tx.run(
     sql`delete from rate_buckets where name in (
           select name from rate_buckets
           where full_at > ${storeClock} + cast(${MAX_WINDOW_MILLISECONDS} as bigint) limit ${AT_ONCE})`,
-  )
+  ]
+  let removed = 0
+  for (const rows of expired) removed += await tx.run(rows)
   return removed
 }
 

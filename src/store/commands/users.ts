@@ -86,10 +86,7 @@ const passwordOf = (args: { password_hash?: string | undefined }) =>
   args.password_hash === undefined ? {} : { password: 'changed' }
 
 /** Deletes the user and everything that is the user's alone; a running stream ends, and none starts meanwhile. */
-export async function deleteUser(
-  tx: Transaction,
-  args: { id: string; now: number },
-): Promise<Refusal<'not_found'> | undefined> {
+export async function deleteUser(tx: Transaction, args: { id: string; now: number }) {
   await tx.lock(sql`select user_id from channels where user_id = ${args.id}`, 'channels')
   await takeOffAir(tx, { user_id: args.id, now: args.now })
   tx.publish({ kind: 'access', access: { user_id: args.id } })

@@ -16,6 +16,9 @@ async function newLive(server: TestServer, viewer_count = 0): Promise<string> {
 const shown = async (server: TestServer, user_id: string) =>
   (await shownStream(server, user_id))?.viewer_count
 
+const malformed = (name: string, what: string) =>
+  `The parameter "${name}" was malformed: the value must be ${what}`
+
 /** User ids that nobody has. */
 const strangers = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [String(7_000_000_000 + index), index]))
@@ -83,6 +86,28 @@ describeOperation(
           return answer
         },
       )
+    }
+    const sentences: [what: string, counts: unknown, message: string][] = [
+      ['a number', 7, 'The parameter "counts" was malformed: the value must be an object'],
+      [
+        'too large',
+        strangers(10_001),
+        'The parameter "counts" was malformed: the value must have at most 10,000 entries',
+      ],
+      ['wrong at an id', { 12: -1 }, malformed('counts.12', 'greater than or equal to 0')],
+      [
+        'wrong at a name',
+        { 'a/b~c': 2_000_000_001 },
+        malformed('counts.a/b~c', 'less than or equal to 2000000000'),
+      ],
+      ['wrong at no text', { 'a\0': 1 }, malformed('counts', 'well-formed Unicode without U+0000')],
+    ]
+    for (const [what, counts, message] of sentences) {
+      fails('malformed_parameter', `that says where, when counts is ${what}`, async server => {
+        const answer = await send(server, reportViewers, asOperator(server, { body: { counts } }))
+        expect(JSON.parse(answer.text).message).toBe(message)
+        return answer
+      })
     }
     fails('malformed_parameter', 'when counts is a list', server =>
       send(server, reportViewers, asOperator(server, { body: { counts: [1, 2] } })),
