@@ -36,7 +36,7 @@ export interface Operation {
   readonly idempotent?: boolean
   /** Absent: the answer has no body. */
   readonly returns?: TSchema
-  /** 200 unless said otherwise. */
+  /** Default: 200, or 204 where the answer has no body. */
   readonly status?: 200 | 204
   /** Failures beyond those that access, query, body and page imply. */
   readonly problems: readonly ProblemName[]
@@ -56,8 +56,18 @@ export interface Operation {
   }
 }
 
-export function defineOperation<const O extends Operation>(operation: O): O {
-  return operation
+type Route<R extends string> = R extends `${infer M extends Method} ${infer P}`
+  ? { readonly method: M; readonly path: P }
+  : never
+
+/** `defineOperation('GET /helix/streams', { id: 'GetStreams', ... })` */
+export function defineOperation<
+  const R extends `${Method} /${string}`,
+  const O extends Omit<Operation, 'method' | 'path'>,
+>(route: R, operation: O): O & Route<R> {
+  const [method, path] = route.split(' ')
+  const status = operation.returns === undefined && operation.answerLines === undefined ? 204 : 200
+  return { status, ...operation, method, path } as unknown as O & Route<R>
 }
 
 type Simplify<T> = { [K in keyof T]: T[K] }

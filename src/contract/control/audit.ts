@@ -6,13 +6,11 @@ import { GivenTime } from '../resources/id.ts'
 import { Type } from '../schema.ts'
 
 /** Who changed what. Rows are written with the change and never altered; `strand audit verify` proves that they were not. */
-export const listAudit = defineOperation({
+export const listAudit = defineOperation('GET /control/audit', {
   id: 'ListAudit',
   summary: 'Lists what was changed and by whom, newest first.',
   description:
     'Every change by an operator and every change of a fulfilment status leaves a row. A call that changes nothing leaves none.',
-  method: 'GET',
-  path: '/control/audit',
   access: operator,
   query: Type.Object({
     actor: Type.Optional(Type.String({ description: 'Such as `operator/night-shift`; the whole of it.' })),

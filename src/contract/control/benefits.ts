@@ -15,11 +15,9 @@ const input = {
 }
 
 /** Benefits are what an entitlement entitles to. */
-export const createBenefit = defineOperation({
+export const createBenefit = defineOperation('POST /control/benefits', {
   id: 'CreateBenefit',
   summary: 'Creates a benefit and assigns the id.',
-  method: 'POST',
-  path: '/control/benefits',
   access: operator,
   body: Type.Object({ name: Name, organization_id: Uuid, game_id: Played }),
   returns: oneOf(Benefit),
@@ -27,12 +25,10 @@ export const createBenefit = defineOperation({
   example: { body: input, answer: one },
 })
 
-export const putBenefit = defineOperation({
+export const putBenefit = defineOperation('PUT /control/benefits/{benefit_id}', {
   id: 'PutBenefit',
   summary: 'Creates the benefit with this id, or changes it.',
   description: 'A benefit stays with its organization.',
-  method: 'PUT',
-  path: '/control/benefits/{benefit_id}',
   access: operator,
   params: Type.Object({ benefit_id: Uuid }),
   body: Type.Object({ name: Type.Optional(Name), organization_id: Type.Optional(Uuid), game_id: Played }),
@@ -41,11 +37,9 @@ export const putBenefit = defineOperation({
   example: { params: path, body: input, answer: one },
 })
 
-export const getBenefit = defineOperation({
+export const getBenefit = defineOperation('GET /control/benefits/{benefit_id}', {
   id: 'GetBenefit',
   summary: 'Shows a benefit.',
-  method: 'GET',
-  path: '/control/benefits/{benefit_id}',
   access: operator,
   params: Type.Object({ benefit_id: Type.String() }),
   returns: oneOf(Benefit),
@@ -53,11 +47,9 @@ export const getBenefit = defineOperation({
   example: { params: path, answer: one },
 })
 
-export const listBenefits = defineOperation({
+export const listBenefits = defineOperation('GET /control/benefits', {
   id: 'ListBenefits',
   summary: 'Lists benefits by id.',
-  method: 'GET',
-  path: '/control/benefits',
   access: operator,
   query: Type.Object({
     organization_id: Type.Optional(Type.String()),
@@ -69,14 +61,11 @@ export const listBenefits = defineOperation({
   example: { answer: { ...one, pagination: {} } },
 })
 
-export const deleteBenefit = defineOperation({
+export const deleteBenefit = defineOperation('DELETE /control/benefits/{benefit_id}', {
   id: 'DeleteBenefit',
   summary: 'Deletes a benefit that nobody was granted.',
-  method: 'DELETE',
-  path: '/control/benefits/{benefit_id}',
   access: operator,
   params: Type.Object({ benefit_id: Type.String() }),
-  status: 204,
   problems: ['not_found', 'in_use'],
   example: { params: path },
 })

@@ -14,11 +14,9 @@ const live = { data: [exampleStream] }
 const Editor = Type.Object({ user_id: Type.String(), editor_id: Type.String() })
 
 /** A channel is what a user broadcasts as: its words, its editors, its key and its stream. */
-export const getChannel = defineOperation({
+export const getChannel = defineOperation('GET /control/channels/{user_id}', {
   id: 'GetChannel',
   summary: 'Shows a channel.',
-  method: 'GET',
-  path: '/control/channels/{user_id}',
   access: operator,
   params: OfUser,
   returns: oneOf(Channel),
@@ -26,11 +24,9 @@ export const getChannel = defineOperation({
   example: { params: path, answer: one },
 })
 
-export const patchChannel = defineOperation({
+export const patchChannel = defineOperation('PATCH /control/channels/{user_id}', {
   id: 'PatchChannel',
   summary: 'Changes a channel; fields left out keep their value. A running stream shows the change at once.',
-  method: 'PATCH',
-  path: '/control/channels/{user_id}',
   access: operator,
   params: OfUser,
   body: Type.Object({
@@ -48,35 +44,27 @@ export const patchChannel = defineOperation({
   example: { params: path, body: { title: exampleChannel.title }, answer: one },
 })
 
-export const putEditor = defineOperation({
+export const putEditor = defineOperation('PUT /control/channels/{user_id}/editors/{editor_id}', {
   id: 'PutEditor',
   summary: 'Makes a user an editor of the channel.',
-  method: 'PUT',
-  path: '/control/channels/{user_id}/editors/{editor_id}',
   access: operator,
   params: Editor,
-  status: 204,
   problems: ['not_found'],
   example: { params: { ...path, editor_id: '25009227' } },
 })
 
-export const deleteEditor = defineOperation({
+export const deleteEditor = defineOperation('DELETE /control/channels/{user_id}/editors/{editor_id}', {
   id: 'DeleteEditor',
   summary: 'Takes the editor away from the channel.',
-  method: 'DELETE',
-  path: '/control/channels/{user_id}/editors/{editor_id}',
   access: operator,
   params: Editor,
-  status: 204,
   problems: ['not_found'],
   example: { params: { ...path, editor_id: '25009227' } },
 })
 
-export const listEditors = defineOperation({
+export const listEditors = defineOperation('GET /control/channels/{user_id}/editors', {
   id: 'ListEditors',
   summary: 'Lists the editors of the channel.',
-  method: 'GET',
-  path: '/control/channels/{user_id}/editors',
   access: operator,
   params: OfUser,
   page: { standard: 20, before: false },
@@ -85,11 +73,9 @@ export const listEditors = defineOperation({
   example: { params: path, answer: { data: [exampleUser], pagination: {} } },
 })
 
-export const startStream = defineOperation({
+export const startStream = defineOperation('PUT /control/channels/{user_id}/stream', {
   id: 'StartStream',
   summary: 'Goes live. While live already, the same stream is answered.',
-  method: 'PUT',
-  path: '/control/channels/{user_id}/stream',
   access: operator,
   params: OfUser,
   body: Type.Object({
@@ -101,11 +87,9 @@ export const startStream = defineOperation({
   example: { params: path, body: { viewer_count: 478 }, answer: live },
 })
 
-export const getStream = defineOperation({
+export const getStream = defineOperation('GET /control/channels/{user_id}/stream', {
   id: 'GetStream',
   summary: 'Shows the running stream of a channel.',
-  method: 'GET',
-  path: '/control/channels/{user_id}/stream',
   access: operator,
   params: OfUser,
   returns: oneOf(Stream),
@@ -113,24 +97,19 @@ export const getStream = defineOperation({
   example: { params: path, answer: live },
 })
 
-export const endStream = defineOperation({
+export const endStream = defineOperation('DELETE /control/channels/{user_id}/stream', {
   id: 'EndStream',
   summary: 'Ends the running stream; its video stays.',
-  method: 'DELETE',
-  path: '/control/channels/{user_id}/stream',
   access: operator,
   params: OfUser,
-  status: 204,
   problems: ['not_found', 'not_live'],
   example: { params: path },
 })
 
-export const rotateStreamKey = defineOperation({
+export const rotateStreamKey = defineOperation('POST /control/channels/{user_id}/stream-key/rotate', {
   id: 'RotateStreamKey',
   summary:
     'Gives the channel a new stream key; the old one stays good for the grace. A running broadcast is not cut.',
-  method: 'POST',
-  path: '/control/channels/{user_id}/stream-key/rotate',
   access: operator,
   params: OfUser,
   body: Type.Object({ grace_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 604_800 })) }),
@@ -139,11 +118,9 @@ export const rotateStreamKey = defineOperation({
   example: { params: path, body: { grace_seconds: 60 }, answer: { data: [{ stream_key: '<STREAM_KEY>' }] } },
 })
 
-export const listStreams = defineOperation({
+export const listStreams = defineOperation('GET /control/streams', {
   id: 'ListStreams',
   summary: 'Lists the running streams by channel, whoever watches them.',
-  method: 'GET',
-  path: '/control/streams',
   access: operator,
   query: Type.Object({ game_id: Type.Optional(IdFilter) }),
   page: { standard: 20, before: false },

@@ -20,11 +20,9 @@ const one = { data: [exampleClient] }
 const withSecret = { data: [{ ...exampleClient, secret: '<CLIENT_SECRET>' }] }
 
 /** Clients are the programs that ask for tokens. */
-export const createClient = defineOperation({
+export const createClient = defineOperation('POST /control/clients', {
   id: 'CreateClient',
   summary: 'Registers a client; the secret is in this answer only.',
-  method: 'POST',
-  path: '/control/clients',
   access: operator,
   body: Type.Object({ name: Name, kind: Type.Optional(Type.Enum(CLIENT_KINDS)), ...references }),
   returns: oneOf(ClientWithSecret),
@@ -35,11 +33,9 @@ export const createClient = defineOperation({
   },
 })
 
-export const getClient = defineOperation({
+export const getClient = defineOperation('GET /control/clients/{client_id}', {
   id: 'GetClient',
   summary: 'Shows a client, without its secret.',
-  method: 'GET',
-  path: '/control/clients/{client_id}',
   access: operator,
   params: Type.Object({ client_id: Type.String() }),
   returns: oneOf(Client),
@@ -47,11 +43,9 @@ export const getClient = defineOperation({
   example: { params: path, answer: one },
 })
 
-export const listClients = defineOperation({
+export const listClients = defineOperation('GET /control/clients', {
   id: 'ListClients',
   summary: 'Lists clients by id.',
-  method: 'GET',
-  path: '/control/clients',
   access: operator,
   query: Type.Object({
     organization_id: Type.Optional(Type.String()),
@@ -63,13 +57,11 @@ export const listClients = defineOperation({
   example: { answer: { ...one, pagination: {} } },
 })
 
-export const patchClient = defineOperation({
+export const patchClient = defineOperation('PATCH /control/clients/{client_id}', {
   id: 'PatchClient',
   summary: 'Changes a client; fields left out keep their value.',
   description:
     'A client that becomes public loses its secret; one that becomes confidential gets one by RotateClientSecret.',
-  method: 'PATCH',
-  path: '/control/clients/{client_id}',
   access: operator,
   params: Type.Object({ client_id: Type.String() }),
   body: Type.Object({
@@ -82,11 +74,9 @@ export const patchClient = defineOperation({
   example: { params: path, body: { name: exampleClient.name }, answer: one },
 })
 
-export const rotateClientSecret = defineOperation({
+export const rotateClientSecret = defineOperation('POST /control/clients/{client_id}/rotate-secret', {
   id: 'RotateClientSecret',
   summary: 'Gives a confidential client a new secret; the old one ends at once.',
-  method: 'POST',
-  path: '/control/clients/{client_id}/rotate-secret',
   access: operator,
   params: Type.Object({ client_id: Type.String() }),
   returns: oneOf(ClientWithSecret),
@@ -94,14 +84,11 @@ export const rotateClientSecret = defineOperation({
   example: { params: path, answer: withSecret },
 })
 
-export const deleteClient = defineOperation({
+export const deleteClient = defineOperation('DELETE /control/clients/{client_id}', {
   id: 'DeleteClient',
   summary: 'Deletes a client; its tokens end at once.',
-  method: 'DELETE',
-  path: '/control/clients/{client_id}',
   access: operator,
   params: Type.Object({ client_id: Type.String() }),
-  status: 204,
   problems: ['not_found'],
   example: { params: path },
 })

@@ -26,12 +26,10 @@ const ClockFace = Type.Object({
 })
 
 /** Levers that exist in demo mode only: move the clock, break things on purpose, begin anew. */
-export const advanceClock = defineOperation({
+export const advanceClock = defineOperation('POST /control/clock', {
   id: 'AdvanceClock',
   summary: 'Moves the clock of the demo forward, stops it where it is, or lets it run.',
   description: 'At least one of the two is given.',
-  method: 'POST',
-  path: '/control/clock',
   access: operator,
   body: Type.Object({
     advance_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 315_360_000 })),
@@ -46,11 +44,9 @@ export const advanceClock = defineOperation({
   },
 })
 
-export const readClock = defineOperation({
+export const readClock = defineOperation('GET /control/clock', {
   id: 'ReadClock',
   summary: 'Tells the time of the demo.',
-  method: 'GET',
-  path: '/control/clock',
   access: operator,
   returns: oneOf(ClockFace),
   demoOnly: true,
@@ -58,24 +54,19 @@ export const readClock = defineOperation({
   example: { answer: { data: [{ now: '2026-03-01T12:01:00.250Z', running: true }] } },
 })
 
-export const resetWorld = defineOperation({
+export const resetWorld = defineOperation('POST /control/reset', {
   id: 'ResetWorld',
   summary:
     'Makes the world of the demo as it was at the start: the same ids and tokens, clock and planned faults.',
-  method: 'POST',
-  path: '/control/reset',
   access: operator,
-  status: 204,
   demoOnly: true,
   problems: [],
   example: {},
 })
 
-export const planFault = defineOperation({
+export const planFault = defineOperation('POST /control/faults', {
   id: 'PlanFault',
   summary: 'Makes the next calls of an operation fail in a chosen way.',
-  method: 'POST',
-  path: '/control/faults',
   access: operator,
   body: Fault,
   returns: oneOf(Fault),
@@ -87,11 +78,9 @@ export const planFault = defineOperation({
   },
 })
 
-export const listFaults = defineOperation({
+export const listFaults = defineOperation('GET /control/faults', {
   id: 'ListFaults',
   summary: 'Lists the planned faults in the order in which they strike, with how often each still will.',
-  method: 'GET',
-  path: '/control/faults',
   access: operator,
   returns: Type.Object({ data: Type.Array(Fault) }),
   demoOnly: true,
@@ -99,13 +88,10 @@ export const listFaults = defineOperation({
   example: { answer: { data: [{ operation: 'GetStreams', outcome: 'unavailable', times: 1 }] } },
 })
 
-export const clearFaults = defineOperation({
+export const clearFaults = defineOperation('DELETE /control/faults', {
   id: 'ClearFaults',
   summary: 'Forgets every planned fault.',
-  method: 'DELETE',
-  path: '/control/faults',
   access: operator,
-  status: 204,
   demoOnly: true,
   problems: [],
   example: {},

@@ -20,12 +20,10 @@ const Grant = Type.Object({
 })
 
 /** Entitlements arise here: a user has earned a benefit of an organization in a game. */
-export const grantEntitlements = defineOperation({
+export const grantEntitlements = defineOperation('POST /control/entitlements', {
   id: 'GrantEntitlements',
   summary: 'Grants 1 to 1000 entitlements, all or none; they start CLAIMED and come back in the order given.',
   description: 'A grant whose id was seen before with the same content succeeds again and changes nothing.',
-  method: 'POST',
-  path: '/control/entitlements',
   access: operator,
   body: Type.Object({ grants: listOf(Grant, 1, 1000) }),
   returns: Type.Object({ data: Type.Array(Entitlement) }),
@@ -44,11 +42,9 @@ export const grantEntitlements = defineOperation({
   },
 })
 
-export const listEntitlements = defineOperation({
+export const listEntitlements = defineOperation('GET /control/entitlements', {
   id: 'ListEntitlements',
   summary: 'Lists entitlements of every organization, newest first.',
-  method: 'GET',
-  path: '/control/entitlements',
   access: operator,
   query: Type.Object({
     organization_id: Type.Optional(Type.String()),
@@ -64,11 +60,9 @@ export const listEntitlements = defineOperation({
   example: { answer: { data: [exampleEntitlement], pagination: {} } },
 })
 
-export const getEntitlement = defineOperation({
+export const getEntitlement = defineOperation('GET /control/entitlements/{entitlement_id}', {
   id: 'GetEntitlement',
   summary: 'Shows an entitlement, whosever it is.',
-  method: 'GET',
-  path: '/control/entitlements/{entitlement_id}',
   access: operator,
   params: Type.Object({ entitlement_id: Type.String() }),
   returns: oneOf(Entitlement),
@@ -76,13 +70,11 @@ export const getEntitlement = defineOperation({
   example: { params: { entitlement_id: exampleEntitlement.id }, answer: { data: [exampleEntitlement] } },
 })
 
-export const getEntitlementHistory = defineOperation({
+export const getEntitlementHistory = defineOperation('GET /control/entitlements/{entitlement_id}/history', {
   id: 'GetEntitlementHistory',
   summary:
     'Shows the life of an entitlement, oldest first: the grant, then each change of status and by whom.',
   description: 'Changes are those that the audit log has; what was changed before there was one is not told.',
-  method: 'GET',
-  path: '/control/entitlements/{entitlement_id}/history',
   access: operator,
   params: Type.Object({ entitlement_id: Type.String() }),
   page: { standard: 20, before: false },

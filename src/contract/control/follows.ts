@@ -10,49 +10,38 @@ const Pair = Type.Object({ user_id: Type.String(), broadcaster_id: Type.String()
 const pair = { user_id: '25009227', broadcaster_id: '141981764' }
 
 /** Who follows whom. */
-export const putFollow = defineOperation({
+export const putFollow = defineOperation('PUT /control/users/{user_id}/follows/{broadcaster_id}', {
   id: 'PutFollow',
   summary: 'Lets a user follow a channel.',
-  method: 'PUT',
-  path: '/control/users/{user_id}/follows/{broadcaster_id}',
   access: operator,
   params: Pair,
-  status: 204,
   problems: ['not_found'],
   example: { params: pair },
 })
 
-export const deleteFollow = defineOperation({
+export const deleteFollow = defineOperation('DELETE /control/users/{user_id}/follows/{broadcaster_id}', {
   id: 'DeleteFollow',
   summary: 'Ends a follow.',
-  method: 'DELETE',
-  path: '/control/users/{user_id}/follows/{broadcaster_id}',
   access: operator,
   params: Pair,
-  status: 204,
   problems: ['not_found'],
   example: { params: pair },
 })
 
-export const putFollows = defineOperation({
+export const putFollows = defineOperation('POST /control/follows', {
   id: 'PutFollows',
   summary: 'Adds up to 10,000 follows, all or none.',
-  method: 'POST',
-  path: '/control/follows',
   access: operator,
   body: Type.Object({
     follows: listOf(Type.Object({ user_id: DecimalId, broadcaster_id: DecimalId }), 1, 10_000),
   }),
-  status: 204,
   problems: ['unknown_reference'],
   example: { body: { follows: [pair] } },
 })
 
-export const listFollows = defineOperation({
+export const listFollows = defineOperation('GET /control/users/{user_id}/follows', {
   id: 'ListFollows',
   summary: 'Lists the channels that a user follows.',
-  method: 'GET',
-  path: '/control/users/{user_id}/follows',
   access: operator,
   params: Type.Object({ user_id: Type.String() }),
   page: { standard: 20, before: false },

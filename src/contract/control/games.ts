@@ -11,11 +11,9 @@ const one = { data: [exampleGame] }
 const input = { name: exampleGame.name, organization_id: exampleGame.organization_id }
 
 /** Games that channels play; one with an organization can have drops. */
-export const createGame = defineOperation({
+export const createGame = defineOperation('POST /control/games', {
   id: 'CreateGame',
   summary: 'Creates a game and assigns the id.',
-  method: 'POST',
-  path: '/control/games',
   access: operator,
   body: Type.Object({ name: Name, organization_id: Owner }),
   returns: oneOf(Game),
@@ -23,11 +21,9 @@ export const createGame = defineOperation({
   example: { body: input, answer: one },
 })
 
-export const putGame = defineOperation({
+export const putGame = defineOperation('PUT /control/games/{game_id}', {
   id: 'PutGame',
   summary: 'Creates the game with this id, or changes it.',
-  method: 'PUT',
-  path: '/control/games/{game_id}',
   access: operator,
   params: Type.Object({ game_id: DecimalId }),
   body: Type.Object({ name: Type.Optional(Name), organization_id: Owner }),
@@ -36,11 +32,9 @@ export const putGame = defineOperation({
   example: { params: path, body: input, answer: one },
 })
 
-export const getGame = defineOperation({
+export const getGame = defineOperation('GET /control/games/{game_id}', {
   id: 'GetGame',
   summary: 'Shows a game.',
-  method: 'GET',
-  path: '/control/games/{game_id}',
   access: operator,
   params: Type.Object({ game_id: Type.String() }),
   returns: oneOf(Game),
@@ -48,11 +42,9 @@ export const getGame = defineOperation({
   example: { params: path, answer: one },
 })
 
-export const listGames = defineOperation({
+export const listGames = defineOperation('GET /control/games', {
   id: 'ListGames',
   summary: 'Lists games by id.',
-  method: 'GET',
-  path: '/control/games',
   access: operator,
   query: Type.Object({
     organization_id: Type.Optional(Type.String()),
@@ -64,15 +56,12 @@ export const listGames = defineOperation({
   example: { answer: { ...one, pagination: {} } },
 })
 
-export const deleteGame = defineOperation({
+export const deleteGame = defineOperation('DELETE /control/games/{game_id}', {
   id: 'DeleteGame',
   summary:
     'Deletes a game that has neither benefits nor entitlements; channels that play it play nothing then.',
-  method: 'DELETE',
-  path: '/control/games/{game_id}',
   access: operator,
   params: Type.Object({ game_id: Type.String() }),
-  status: 204,
   problems: ['not_found', 'in_use'],
   example: { params: path },
 })

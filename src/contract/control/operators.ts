@@ -5,11 +5,9 @@ import { exampleOperatorToken, OperatorToken, OperatorTokenWithSecret } from '..
 import { Type } from '../schema.ts'
 
 /** Operators with names: each has a token of their own, which can be taken away without changing everybody's. */
-export const createOperator = defineOperation({
+export const createOperator = defineOperation('POST /control/operators', {
   id: 'CreateOperator',
   summary: 'Makes an operator token with a name; the token is in this answer only.',
-  method: 'POST',
-  path: '/control/operators',
   access: operator,
   body: Type.Object({
     name: Type.String({
@@ -25,11 +23,9 @@ export const createOperator = defineOperation({
   },
 })
 
-export const listOperators = defineOperation({
+export const listOperators = defineOperation('GET /control/operators', {
   id: 'ListOperators',
   summary: 'Lists the named operator tokens by name, without the tokens.',
-  method: 'GET',
-  path: '/control/operators',
   access: operator,
   page: { standard: 20, before: false },
   returns: pageOf(OperatorToken),
@@ -37,14 +33,11 @@ export const listOperators = defineOperation({
   example: { answer: { data: [exampleOperatorToken], pagination: {} } },
 })
 
-export const deleteOperator = defineOperation({
+export const deleteOperator = defineOperation('DELETE /control/operators/{name}', {
   id: 'DeleteOperator',
   summary: 'Takes a named operator token away; it is refused at once.',
-  method: 'DELETE',
-  path: '/control/operators/{name}',
   access: operator,
   params: Type.Object({ name: Type.String() }),
-  status: 204,
   problems: ['name_not_found'],
   example: { params: { name: exampleOperatorToken.name } },
 })

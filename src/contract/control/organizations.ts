@@ -10,11 +10,9 @@ const one = { data: [exampleOrganization] }
 const Member = Type.Object({ organization_id: Type.String(), user_id: Type.String() })
 
 /** Organizations own games, benefits and clients; entitlements are theirs. */
-export const createOrganization = defineOperation({
+export const createOrganization = defineOperation('POST /control/organizations', {
   id: 'CreateOrganization',
   summary: 'Creates an organization and assigns the id.',
-  method: 'POST',
-  path: '/control/organizations',
   access: operator,
   body: Type.Object({ name: Name }),
   returns: oneOf(Organization),
@@ -22,11 +20,9 @@ export const createOrganization = defineOperation({
   example: { body: { name: exampleOrganization.name }, answer: one },
 })
 
-export const putOrganization = defineOperation({
+export const putOrganization = defineOperation('PUT /control/organizations/{organization_id}', {
   id: 'PutOrganization',
   summary: 'Creates the organization with this id, or changes it.',
-  method: 'PUT',
-  path: '/control/organizations/{organization_id}',
   access: operator,
   params: Type.Object({ organization_id: Uuid }),
   body: Type.Object({ name: Type.Optional(Name) }),
@@ -35,11 +31,9 @@ export const putOrganization = defineOperation({
   example: { params: path, body: { name: exampleOrganization.name }, answer: one },
 })
 
-export const getOrganization = defineOperation({
+export const getOrganization = defineOperation('GET /control/organizations/{organization_id}', {
   id: 'GetOrganization',
   summary: 'Shows an organization.',
-  method: 'GET',
-  path: '/control/organizations/{organization_id}',
   access: operator,
   params: Type.Object({ organization_id: Type.String() }),
   returns: oneOf(Organization),
@@ -47,11 +41,9 @@ export const getOrganization = defineOperation({
   example: { params: path, answer: one },
 })
 
-export const listOrganizations = defineOperation({
+export const listOrganizations = defineOperation('GET /control/organizations', {
   id: 'ListOrganizations',
   summary: 'Lists organizations by id.',
-  method: 'GET',
-  path: '/control/organizations',
   access: operator,
   query: Type.Object({
     name: Type.Optional(Type.String({ description: 'The whole name, as it is written.' })),
@@ -62,47 +54,39 @@ export const listOrganizations = defineOperation({
   example: { answer: { ...one, pagination: {} } },
 })
 
-export const deleteOrganization = defineOperation({
+export const deleteOrganization = defineOperation('DELETE /control/organizations/{organization_id}', {
   id: 'DeleteOrganization',
   summary: 'Deletes an organization that owns nothing any more.',
-  method: 'DELETE',
-  path: '/control/organizations/{organization_id}',
   access: operator,
   params: Type.Object({ organization_id: Type.String() }),
-  status: 204,
   problems: ['not_found', 'in_use'],
   example: { params: path },
 })
 
-export const putMember = defineOperation({
+export const putMember = defineOperation('PUT /control/organizations/{organization_id}/members/{user_id}', {
   id: 'PutMember',
   summary: 'Makes a user a member of the organization.',
-  method: 'PUT',
-  path: '/control/organizations/{organization_id}/members/{user_id}',
   access: operator,
   params: Member,
-  status: 204,
   problems: ['not_found'],
   example: { params: { ...path, user_id: exampleUser.id } },
 })
 
-export const deleteMember = defineOperation({
-  id: 'DeleteMember',
-  summary: 'Ends a membership.',
-  method: 'DELETE',
-  path: '/control/organizations/{organization_id}/members/{user_id}',
-  access: operator,
-  params: Member,
-  status: 204,
-  problems: ['not_found'],
-  example: { params: { ...path, user_id: exampleUser.id } },
-})
+export const deleteMember = defineOperation(
+  'DELETE /control/organizations/{organization_id}/members/{user_id}',
+  {
+    id: 'DeleteMember',
+    summary: 'Ends a membership.',
+    access: operator,
+    params: Member,
+    problems: ['not_found'],
+    example: { params: { ...path, user_id: exampleUser.id } },
+  },
+)
 
-export const listMembers = defineOperation({
+export const listMembers = defineOperation('GET /control/organizations/{organization_id}/members', {
   id: 'ListMembers',
   summary: 'Lists the members of the organization.',
-  method: 'GET',
-  path: '/control/organizations/{organization_id}/members',
   access: operator,
   params: Type.Object({ organization_id: Type.String() }),
   page: { standard: 20, before: false },

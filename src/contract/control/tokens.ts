@@ -6,11 +6,9 @@ import { TokenAnswer } from '../resources/token.ts'
 import { Type } from '../schema.ts'
 
 /** Tokens minted and ended by the operator. */
-export const issueToken = defineOperation({
+export const issueToken = defineOperation('POST /control/tokens', {
   id: 'IssueToken',
   summary: 'Mints a token: for a user if one is named, else for the client itself.',
-  method: 'POST',
-  path: '/control/tokens',
   access: operator,
   body: Type.Object({
     client_id: Type.String(),
@@ -36,14 +34,11 @@ export const issueToken = defineOperation({
   },
 })
 
-export const endToken = defineOperation({
+export const endToken = defineOperation('DELETE /control/tokens', {
   id: 'EndToken',
   summary: 'Ends a token, access or refresh.',
-  method: 'DELETE',
-  path: '/control/tokens',
   access: operator,
   body: Type.Object({ token: Type.String({ minLength: 1 }) }),
-  status: 204,
   problems: ['token_not_found'],
   example: { body: { token: '<ACCESS_TOKEN>' } },
 })

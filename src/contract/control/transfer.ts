@@ -41,26 +41,22 @@ export const ImportEvent = Type.Union([
 const yesOrNo = (description: string) => Type.Optional(Type.Enum(['true', 'false'], { description }))
 
 /** Everything that the operator has made, out of one store and into another. */
-export const exportLines = defineOperation({
+export const exportLines = defineOperation('GET /control/export', {
   id: 'ExportLines',
   summary: 'Writes down everything, as lines of JSON that ImportLines takes.',
   description:
     'The lines are one consistent state of the store, in an order that depends on nothing else. Secrets are not among them. See docs/transfer.md.',
-  method: 'GET',
-  path: '/control/export',
   access: operator,
   answerLines: AnyLine,
   problems: ['no_room'],
   example: { answer: exampleLines },
 })
 
-export const importLines = defineOperation({
+export const importLines = defineOperation('POST /control/import', {
   id: 'ImportLines',
   summary: 'Makes or changes everything that the lines of the body tell of.',
   description:
     'A line that is wrong is answered with its number before anything is changed. The answer is lines too: progress as it goes, at the end a summary; a failure on the way is its last line. The same body may be sent again. See docs/transfer.md.',
-  method: 'POST',
-  path: '/control/import',
   access: operator,
   query: Type.Object({
     continue: yesOrNo('Leaves out lines that are wrong, and tells each.'),

@@ -16,11 +16,9 @@ const one = { data: [exampleUser] }
 const input = { login: exampleUser.login, display_name: exampleUser.display_name }
 
 /** Users of the platform. Each has a channel and a stream key from the first moment. */
-export const createUser = defineOperation({
+export const createUser = defineOperation('POST /control/users', {
   id: 'CreateUser',
   summary: 'Creates a user and assigns the id.',
-  method: 'POST',
-  path: '/control/users',
   access: operator,
   body: Type.Object({ login: Login, ...optional }),
   returns: oneOf(User),
@@ -28,12 +26,10 @@ export const createUser = defineOperation({
   example: { body: input, answer: one },
 })
 
-export const putUser = defineOperation({
+export const putUser = defineOperation('PUT /control/users/{user_id}', {
   id: 'PutUser',
   summary: 'Creates the user with this id, or changes it.',
   description: 'The login is required where the user is new. Fields left out keep their value.',
-  method: 'PUT',
-  path: '/control/users/{user_id}',
   access: operator,
   params: Type.Object({ user_id: DecimalId }),
   body: Type.Object({ login: Type.Optional(Login), ...optional }),
@@ -42,11 +38,9 @@ export const putUser = defineOperation({
   example: { params: path, body: input, answer: one },
 })
 
-export const getUser = defineOperation({
+export const getUser = defineOperation('GET /control/users/{user_id}', {
   id: 'GetUser',
   summary: 'Shows a user.',
-  method: 'GET',
-  path: '/control/users/{user_id}',
   access: operator,
   params: Type.Object({ user_id: Type.String() }),
   returns: oneOf(User),
@@ -54,11 +48,9 @@ export const getUser = defineOperation({
   example: { params: path, answer: one },
 })
 
-export const listUsers = defineOperation({
+export const listUsers = defineOperation('GET /control/users', {
   id: 'ListUsers',
   summary: 'Lists users by id, or finds one by login.',
-  method: 'GET',
-  path: '/control/users',
   access: operator,
   query: Type.Object({ login: Type.Optional(Type.String()) }),
   page: { standard: 20, before: false },
@@ -67,15 +59,12 @@ export const listUsers = defineOperation({
   example: { query: { login: exampleUser.login }, answer: { ...one, pagination: {} } },
 })
 
-export const deleteUser = defineOperation({
+export const deleteUser = defineOperation('DELETE /control/users/{user_id}', {
   id: 'DeleteUser',
   summary:
     "Deletes a user with the channel, its stream, videos, follows and tokens; the organizations' entitlements stay.",
-  method: 'DELETE',
-  path: '/control/users/{user_id}',
   access: operator,
   params: Type.Object({ user_id: Type.String() }),
-  status: 204,
   problems: ['not_found'],
   example: { params: path },
 })

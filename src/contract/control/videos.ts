@@ -6,11 +6,9 @@ import { exampleVideo, Video } from '../resources/video.ts'
 import { Type } from '../schema.ts'
 
 /** Videos come into being with streams; here they are looked through and deleted. */
-export const listVideos = defineOperation({
+export const listVideos = defineOperation('GET /control/videos', {
   id: 'ListVideos',
   summary: 'Lists videos, newest first.',
-  method: 'GET',
-  path: '/control/videos',
   access: operator,
   query: Type.Object({ user_id: Type.Optional(IdFilter) }),
   page: { standard: 20, before: false },
@@ -19,11 +17,9 @@ export const listVideos = defineOperation({
   example: { query: { user_id: exampleVideo.user_id }, answer: { data: [exampleVideo], pagination: {} } },
 })
 
-export const getVideo = defineOperation({
+export const getVideo = defineOperation('GET /control/videos/{video_id}', {
   id: 'GetVideo',
   summary: 'Shows a video.',
-  method: 'GET',
-  path: '/control/videos/{video_id}',
   access: operator,
   params: Type.Object({ video_id: Type.String() }),
   returns: oneOf(Video),
@@ -31,14 +27,11 @@ export const getVideo = defineOperation({
   example: { params: { video_id: exampleVideo.id }, answer: { data: [exampleVideo] } },
 })
 
-export const deleteVideo = defineOperation({
+export const deleteVideo = defineOperation('DELETE /control/videos/{video_id}', {
   id: 'DeleteVideo',
   summary: 'Deletes a video with its markers; a stream that is still running goes on without one.',
-  method: 'DELETE',
-  path: '/control/videos/{video_id}',
   access: operator,
   params: Type.Object({ video_id: Type.String() }),
-  status: 204,
   problems: ['not_found'],
   example: { params: { video_id: exampleVideo.id } },
 })

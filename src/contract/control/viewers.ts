@@ -3,11 +3,9 @@ import { defineOperation } from '../operation.ts'
 import { Type } from '../schema.ts'
 
 /** How many watch. */
-export const reportViewers = defineOperation({
+export const reportViewers = defineOperation('POST /control/viewers', {
   id: 'ReportViewers',
   summary: 'Sets the viewer counts of up to 10,000 channels; channels that are not live are passed over.',
-  method: 'POST',
-  path: '/control/viewers',
   access: operator,
   body: Type.Object({
     counts: Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: 2_000_000_000 }), {
@@ -17,7 +15,6 @@ export const reportViewers = defineOperation({
     }),
   }),
   bodyFrom: 'text',
-  status: 204,
   problems: [],
   example: { body: { counts: { '141981764': 478 } } },
 })

@@ -5,13 +5,11 @@ import { exampleMarker, StreamMarker } from '../resources/marker.ts'
 import { Type } from '../schema.ts'
 
 /** Spec 4.6, 2.5; decisions D-37 to D-39. */
-export const createStreamMarker = defineOperation({
+export const createStreamMarker = defineOperation('POST /helix/streams/markers', {
   id: 'CreateStreamMarker',
   summary: 'Marks the current moment of a live stream.',
   description:
     'The broadcaster and the editors of the channel may. With an Idempotency-Key a retry answers with the first marker.',
-  method: 'POST',
-  path: '/helix/streams/markers',
   access: user('channel:manage:broadcast'),
   body: Type.Object({
     user_id: Type.String({ description: 'The broadcaster; a JSON number is taken too.', numberIsText: true }),

@@ -6,14 +6,12 @@ import { IdFilter, Uuid } from '../resources/id.ts'
 import { Type } from '../schema.ts'
 
 /** Spec 4.1, 2.1; decisions D-22 to D-25. */
-export const getDropsEntitlements = defineOperation({
+export const getDropsEntitlements = defineOperation('GET /helix/entitlements/drops', {
   id: 'GetDropsEntitlements',
   summary: "Lists the entitlements of the client's organization, newest first.",
   description:
     'An app token sees every entitlement of the organization, a user token those of its own user. Ids match in either case; ' +
     'unknown ids are absent from the answer.',
-  method: 'GET',
-  path: '/helix/entitlements/drops',
   access: appOrUser('user:read:entitlements'),
   query: Type.Object({
     id: Type.Optional(Type.Array(Uuid, { maxItems: 100 })),

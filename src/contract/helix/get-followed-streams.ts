@@ -6,11 +6,9 @@ import { exampleStream, Stream } from '../resources/stream.ts'
 import { Type } from '../schema.ts'
 
 /** Spec 4.4; decision D-35. */
-export const getFollowedStreams = defineOperation({
+export const getFollowedStreams = defineOperation('GET /helix/streams/followed', {
   id: 'GetFollowedStreams',
   summary: 'Lists the live streams of the channels that the user follows, most viewers first.',
-  method: 'GET',
-  path: '/helix/streams/followed',
   access: user('user:read:follows'),
   query: Type.Object({ user_id: IdFilter }),
   page: { standard: 100, before: false },

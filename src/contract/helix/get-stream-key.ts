@@ -6,11 +6,9 @@ import { StreamKey } from '../resources/stream.ts'
 import { Type } from '../schema.ts'
 
 /** Spec 4.5, 2.4; decision D-36. */
-export const getStreamKey = defineOperation({
+export const getStreamKey = defineOperation('GET /helix/streams/key', {
   id: 'GetStreamKey',
   summary: "Gives the broadcaster the channel's stream key.",
-  method: 'GET',
-  path: '/helix/streams/key',
   access: user('channel:read:stream_key'),
   query: Type.Object({ broadcaster_id: IdFilter }),
   returns: oneOf(StreamKey),

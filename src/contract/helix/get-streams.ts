@@ -8,13 +8,11 @@ import { Type } from '../schema.ts'
 const upTo100 = { maxItems: 100 }
 
 /** Spec 4.3, 2.3; decisions D-29 to D-34. */
-export const getStreams = defineOperation({
+export const getStreams = defineOperation('GET /helix/streams', {
   id: 'GetStreams',
   summary: 'Lists live streams, most viewers first.',
   description:
     'Rows match (user_id or user_login) and game_id and language. A walk through the pages shows every stream that is live throughout exactly once.',
-  method: 'GET',
-  path: '/helix/streams',
   access: anyone,
   query: Type.Object({
     user_id: Type.Optional(Type.Array(IdFilter, upTo100)),

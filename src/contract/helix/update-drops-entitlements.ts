@@ -4,13 +4,11 @@ import { EntitlementUpdate, FulfillmentStatus } from '../resources/entitlement.t
 import { Type } from '../schema.ts'
 
 /** Spec 4.2, 2.2, 3, 7; decisions D-26 to D-28. */
-export const updateDropsEntitlements = defineOperation({
+export const updateDropsEntitlements = defineOperation('PATCH /helix/entitlements/drops', {
   id: 'UpdateDropsEntitlements',
   summary: 'Sets the fulfillment status of up to 100 entitlements and says for each id what became of it.',
   description:
     'The successful ids are written together and are on disk before the answer. Each id is answered once, in the group of its status.',
-  method: 'PATCH',
-  path: '/helix/entitlements/drops',
   access: appOrUser('user:manage:entitlements'),
   body: Type.Object({
     entitlement_ids: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }),

@@ -4,13 +4,11 @@ import { ClientId, ClientSecret, Scopes } from '../resources/oauth-parameters.ts
 import { Type } from '../schema.ts'
 
 /** A device without a keyboard asks: it shows the user code, and polls the token endpoint with its own (RFC 8628). */
-export const createDeviceCode = defineOperation({
+export const createDeviceCode = defineOperation('POST /oauth2/device', {
   id: 'CreateDeviceCode',
   summary: 'Gives a device a code for a person to type at the verification page.',
   description:
     'Parameters come in the query string, a form or a JSON body. A client must have the device flow switched on; public ones have unless it was switched off. Codes that wait are counted by network: the 101st makes the oldest void.',
-  method: 'POST',
-  path: '/oauth2/device',
   access: open,
   body: Type.Object({
     client_id: ClientId,

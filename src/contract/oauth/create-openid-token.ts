@@ -4,13 +4,11 @@ import { StandardTokenAnswer } from '../resources/token.ts'
 import { createToken } from './create-token.ts'
 
 /** The token endpoint for libraries that know the standards and nothing else. Discovery names this one. */
-export const createOpenidToken = defineOperation({
+export const createOpenidToken = defineOperation('POST /oauth2/openid/token', {
   id: 'CreateOpenidToken',
   summary: 'Exchanges credentials for an access token, in the form of the standards.',
   description:
     'Takes what `/oauth2/token` takes and does the same. Three things differ: `scope` in the answer is one string, failures carry `error` and `error_description` too, and a client may send its credentials as `Authorization: Basic`.',
-  method: 'POST',
-  path: '/oauth2/openid/token',
   access: open,
   body: createToken.body,
   bodyFrom: 'anywhere',

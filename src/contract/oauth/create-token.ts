@@ -13,13 +13,11 @@ import { TokenAnswer } from '../resources/token.ts'
 import { Type } from '../schema.ts'
 
 /** The token endpoint: every grant ends here, but for the implicit one. */
-export const createToken = defineOperation({
+export const createToken = defineOperation('POST /oauth2/token', {
   id: 'CreateToken',
   summary: 'Exchanges credentials for an access token.',
   description:
     'Parameters come in the query string, a form or a JSON body. An Authorization header is ignored.',
-  method: 'POST',
-  path: '/oauth2/token',
   access: open,
   body: Type.Object({
     grant_type: GrantType(

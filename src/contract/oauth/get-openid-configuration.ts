@@ -2,11 +2,9 @@ import { open } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { OpenidConfiguration } from '../resources/openid.ts'
 
-export const getOpenidConfiguration = defineOperation({
+export const getOpenidConfiguration = defineOperation('GET /oauth2/.well-known/openid-configuration', {
   id: 'GetOpenidConfiguration',
   summary: 'Describes the OpenID Connect provider to client libraries.',
-  method: 'GET',
-  path: '/oauth2/.well-known/openid-configuration',
   access: open,
   returns: OpenidConfiguration,
   cacheSeconds: 300,

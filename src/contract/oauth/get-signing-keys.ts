@@ -3,12 +3,10 @@ import { defineOperation } from '../operation.ts'
 import { SigningKey } from '../resources/openid.ts'
 import { Type } from '../schema.ts'
 
-export const getSigningKeys = defineOperation({
+export const getSigningKeys = defineOperation('GET /oauth2/keys', {
   id: 'GetSigningKeys',
   summary: 'Lists the public keys that ID tokens are verified with.',
   description: 'A new key is listed before it signs, and the one before for a day after.',
-  method: 'GET',
-  path: '/oauth2/keys',
   access: open,
   returns: Type.Object({ keys: Type.Array(SigningKey) }),
   cacheSeconds: 300,

@@ -2,13 +2,11 @@ import { open } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { UserInfo } from '../resources/openid.ts'
 
-export const getUserInfo = defineOperation({
+export const getUserInfo = defineOperation('GET /oauth2/userinfo', {
   id: 'GetUserInfo',
   summary: 'Returns the claims about the user of a token.',
   description:
     'The token comes as `Authorization: Bearer <token>` and must be a user token with the scope `openid`. A good token counts against the limit of its client, anything else against that of the address.',
-  method: 'GET',
-  path: '/oauth2/userinfo',
   access: open,
   limitsItself: true,
   returns: UserInfo,

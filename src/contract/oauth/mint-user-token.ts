@@ -5,11 +5,9 @@ import { TokenAnswer } from '../resources/token.ts'
 import { Type } from '../schema.ts'
 
 /** The grant that client libraries use in their mock mode: a user token at once, without a page. Demo only. */
-export const mintUserToken = defineOperation({
+export const mintUserToken = defineOperation('POST /oauth2/authorize', {
   id: 'MintUserToken',
   summary: 'Mints a user token without asking the user.',
-  method: 'POST',
-  path: '/oauth2/authorize',
   access: open,
   body: Type.Object({
     grant_type: GrantType('`user_token`.'),

@@ -3,13 +3,11 @@ import { defineOperation } from '../operation.ts'
 import { Validation } from '../resources/token.ts'
 
 /** Says whose token it is and how long it lives. One library asks before each scoped call, so its limit is a wide one. */
-export const validateToken = defineOperation({
+export const validateToken = defineOperation('GET /oauth2/validate', {
   id: 'ValidateToken',
   summary: 'Tells what a token is good for.',
   description:
     'The token comes as `Authorization: OAuth <token>` or `Bearer <token>`. A good token counts against the limit of its client, anything else against that of the address.',
-  method: 'GET',
-  path: '/oauth2/validate',
   access: open,
   limitsItself: true,
   returns: Validation,
