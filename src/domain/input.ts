@@ -13,12 +13,14 @@ type BadField = Refusal<'malformed_parameter' | 'missing_parameter'>
 export function createJsonReader<S extends TObject>(
   schema: S,
 ): (text: string) => Static<S> | BadField | Refusal<'malformed_json'> {
-  const check = createCheck(schema)
+  const checkShape = createShapeCheck(schema)
   return text => {
     const json = parseJsonObject(text)
     if (json === undefined) return refuse('malformed_json')
     const fields = pickKnown(schema, json)
-    return check(fields) ?? (fields as Static<S>)
+    // In JSON that was UTF-8, only an escape can bring in what is not text.
+    const badText = text.includes('\\u') ? checkText(fields) : undefined
+    return badText ?? checkShape(fields) ?? (fields as Static<S>)
   }
 }
 
@@ -54,12 +56,21 @@ function pick(schema: TSchema, value: unknown): unknown {
 
 /** Checks fields: first the rule for all text (D-12), then the schema. The first complaint is what is refused. */
 export function createCheck(schema: TObject): (fields: Fields) => BadField | undefined {
+  const checkShape = createShapeCheck(schema)
+  return fields => checkText(fields) ?? checkShape(fields)
+}
+
+function checkText(fields: Fields): BadField | undefined {
+  for (const name in fields) {
+    if (!isText(fields[name]))
+      return refuse('malformed_parameter', name, 'the value must be well-formed Unicode without U+0000')
+  }
+  return undefined
+}
+
+function createShapeCheck(schema: TObject): (fields: Fields) => BadField | undefined {
   const compiled = Compile(schema)
   return fields => {
-    for (const name in fields) {
-      if (!isText(fields[name]))
-        return refuse('malformed_parameter', name, 'the value must be well-formed Unicode without U+0000')
-    }
     if (compiled.Check(fields)) return undefined
     const [, [first]] = compiled.Errors(fields)
     return first && explain(schema, first)
