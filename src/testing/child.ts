@@ -8,8 +8,8 @@ import { bunWords, findBun } from '../../bin/runtime.js'
 import type { World } from '../demo/described-world.ts'
 import type { DemoRequest, StartedDemo } from './start-strand.ts'
 
-/** From this file and from the one that is built of it, the program is in the same direction. */
-const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
+/** Through `src`, because this file also runs as `dist/testing/start-strand.js`. */
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const START_MILLISECONDS = 30_000
 const STOP_MILLISECONDS = 10_000
 
