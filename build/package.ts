@@ -1,33 +1,34 @@
 /**
- * What npm runs after it installed the repository, also one that it fetched by a git URL, and before it packs: makes
- * JavaScript and declarations for those who import the package from Node. Bun reads the sources, and so does the command,
- * which runs in the Bun that comes along.
+ * npm runs this after installing the repository (also from a git URL) and before packing it. Builds JavaScript and type
+ * declarations for programs that import the package from Node. Bun and the `strand` command read the sources.
  */
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { inlineCalls } from './inline-calls.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const OUT = join(ROOT, 'dist')
 
-/** The two doors of the package; see `exports` in package.json. */
-const DOORS = ['testing/start-strand.ts', 'client/index.ts']
+/** The entry points of the package; see `exports` in package.json. */
+const ENTRY_POINTS = ['testing/start-strand.ts', 'client/index.ts']
 const TSC = join(ROOT, 'node_modules/.bin/tsc')
 
 if (!existsSync(TSC)) {
-  console.log('dist: not made, because there is no TypeScript; the command strand works without it')
+  console.log('dist: not built, because TypeScript is not installed; the command strand works without it')
   process.exit(0)
 }
 
 for (const folder of ['testing', 'client', 'types'])
   rmSync(join(OUT, folder), { recursive: true, force: true })
-for (const door of DOORS) {
+for (const entryPoint of ENTRY_POINTS) {
   await Bun.build({
-    entrypoints: [join(ROOT, 'src', door)],
+    entrypoints: [join(ROOT, 'src', entryPoint)],
     root: join(ROOT, 'src'),
     outdir: OUT,
     target: 'node',
     packages: 'external',
-    // Plain JavaScript already, and found from `dist/testing` as from `src/testing`.
+    plugins: [inlineCalls],
+    // Plain JavaScript already, at the same relative path from `dist/testing` and `src/testing`.
     external: ['*/bin/runtime.js'],
   })
 }
@@ -36,4 +37,4 @@ const declarations = Bun.spawnSync(
   { cwd: ROOT, stdout: 'inherit', stderr: 'inherit' },
 )
 if (declarations.exitCode !== 0) process.exit(1)
-console.log(`dist: ${DOORS.join(', ')} and their types`)
+console.log(`dist: ${ENTRY_POINTS.join(', ')} and their types`)

@@ -1,28 +1,27 @@
-import type { Operation } from '../contract/operation.ts'
+import type { Call } from './calls.ts'
 
 /**
- * When a call is made again. The rule behind it: nothing is done twice that was meant once.
+ * When a call is retried. The rule: no write happens twice that was requested once.
  *
- * - 429: the server has refused to look at the call, so any call may be repeated, when there is a point for it again.
- * - 503, or no answer: the outcome of a write is unknown. Only what can be repeated without harm is: reads, PUT (which
- *   says how a thing shall be), and whatever carries an idempotency key or the caller's word.
- * - Anything else is an answer, and another attempt would get the same.
+ * - 429: the server has not executed the call, so any call may be retried once the rate limit allows it.
+ * - 503, or no answer: the outcome of a write is unknown. Only idempotent calls are retried: reads, PUT, calls with an
+ *   idempotency key, and calls that the caller declares repeatable.
+ * - Any other status is final: another attempt would get the same answer.
  */
 export interface RetryPolicy {
-  /** How often a call is repeated at most. */
+  /** Maximum number of retries per call. */
   readonly retries: number
-  /** If the server asks for a longer wait, the call fails at once instead. */
+  /** A call fails immediately if the server asks for a longer wait. */
   readonly longestWaitSeconds: number
 }
 
-export function isRepeatable(operation: Operation, hasKey: boolean, isDeclaredRepeatable: boolean): boolean {
-  return isDeclaredRepeatable || hasKey || operation.method === 'GET' || operation.method === 'PUT'
+export function isRepeatable(call: Call, hasKey: boolean, isDeclaredRepeatable: boolean): boolean {
+  return isDeclaredRepeatable || hasKey || call.method === 'GET' || call.method === 'PUT'
 }
 
-/** As much of an answer as is looked at. */
 type Answered = Pick<Response, 'status' | 'headers'>
 
-/** How long to wait before the next attempt, in seconds; undefined: there is none. */
+/** Seconds to wait before the next attempt; undefined: do not retry. */
 export function waitAfter(
   response: Answered | undefined,
   { attempt, repeatable, maxWait }: { attempt: number; repeatable: boolean; maxWait: RetryPolicy },
@@ -34,12 +33,12 @@ export function waitAfter(
   return seconds <= maxWait.longestWaitSeconds ? seconds : undefined
 }
 
-/** What the server asks for: `Retry-After` in seconds, or the moment at which the bucket is full again. */
+/** The wait that the server asks for: `Retry-After`, or the time until the bucket is full again. */
 function askedWait(response: Answered | undefined): number | undefined {
   const after = numberIn(response, 'retry-after')
   if (after !== undefined) return after
   const reset = response?.status === 429 ? numberIn(response, 'ratelimit-reset') : undefined
-  // A clock that is ahead of the server's must not turn waiting into hammering.
+  // A local clock ahead of the server's must not lead to a busy loop.
   return reset === undefined ? undefined : Math.max(1, reset - Date.now() / 1000)
 }
 
@@ -48,12 +47,12 @@ function numberIn(response: Answered | undefined, header: string): number | unde
   return /^[0-9]{1,12}$/.test(text) ? Number(text) : undefined
 }
 
-/** A quarter of a second, doubled each time, and spread so that many clients do not come back at once. */
+/** A quarter of a second, doubled each time, with jitter. */
 function backoff(attempt: number): number {
   return 0.25 * 2 ** attempt * (0.5 + Math.random())
 }
 
-/** Waits, unless the caller does not want to any more. */
+/** Sleeps; rejects when the signal aborts. */
 export function pause(seconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)

@@ -1,11 +1,11 @@
-import { familyOf, type Operation } from '../contract/operation.ts'
 import { isRepeatable, pause, type RetryPolicy, waitAfter } from './attempts.ts'
+import type { Call } from './calls.ts'
 import type { ClientOptions } from './options.ts'
 import { type Input, type PackedRequest, packInput } from './request.ts'
 import type { CallOptions } from './signatures.ts'
 import { errorOf, noAnswer, type ReceivedResponse, StrandError } from './strand-error.ts'
 
-/** Sends calls, and sends them again where that does no harm. */
+/** Sends calls and retries them where that is safe. */
 export class Caller {
   readonly #options: ClientOptions
   readonly #maxWait: RetryPolicy
@@ -18,83 +18,80 @@ export class Caller {
     }
   }
 
-  async call(operation: Operation, input: Input, options: CallOptions = {}): Promise<unknown> {
-    const packed = packInput(operation, input)
-    const key = operation.idempotent ? (options.idempotencyKey ?? randomKey()) : undefined
-    const repeatable = isRepeatable(operation, key !== undefined, options.repeatable ?? false)
+  async send(call: Call, input: Input, options: CallOptions = {}): Promise<unknown> {
+    const packed = packInput(call, input)
+    const key = call.idempotent ? (options.idempotencyKey ?? randomKey()) : undefined
+    const repeatable = isRepeatable(call, key !== undefined, options.repeatable ?? false)
     for (let attempt = 0; ; attempt++) {
-      const received = await this.#send(operation, packed, key, options)
-      if (!(received instanceof StrandError) && received.response.ok) return answerIn(operation, received)
+      const received = await this.#attempt(call, packed, key, options)
+      if (!(received instanceof StrandError) && received.response.ok) return answerIn(call, received)
       const response = received instanceof StrandError ? undefined : received.response
       const seconds = waitAfter(response, { attempt, repeatable, maxWait: this.#maxWait })
       if (seconds === undefined)
-        throw received instanceof StrandError
-          ? received
-          : errorOf(operation, received, this.#baseOf(operation))
+        throw received instanceof StrandError ? received : errorOf(call, received, this.#baseOf(call))
       await pause(seconds, options.signal)
     }
   }
 
-  /** One attempt: an answer with all of its text, or the error that none came. What the caller has ended is thrown. */
-  async #send(
-    operation: Operation,
+  /** One attempt: a complete response, or the error that there was none. Throws if the caller aborted. */
+  async #attempt(
+    call: Call,
     { path, body }: PackedRequest,
     key: string | undefined,
     options: CallOptions,
   ): Promise<ReceivedResponse | StrandError> {
     const send = this.#options.fetch ?? fetch
-    const base = this.#baseOf(operation)
+    const base = this.#baseOf(call)
     const limit = AbortSignal.timeout((this.#options.timeoutSeconds ?? 30) * 1000)
     const headers = {
-      ...(await this.#credentials(operation, options)),
+      ...(await this.#credentials(call, options)),
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
       ...(key !== undefined && { 'Idempotency-Key': key }),
     }
     try {
       const response = await send(base.replace(/\/+$/, '') + path, {
-        method: operation.method,
+        method: call.method,
         headers,
         signal: options.signal === undefined ? limit : AbortSignal.any([options.signal, limit]),
-        // The API never redirects, and a token must not follow one elsewhere.
+        // The API never redirects, and a token must not be sent to another host.
         redirect: 'error',
         ...(body !== undefined && { body }),
       })
       return { response, text: await response.text() }
     } catch (cause) {
       options.signal?.throwIfAborted()
-      return noAnswer(operation, cause, base)
+      return noAnswer(call, cause, base)
     }
   }
 
-  #baseOf(operation: Operation): string {
-    return (familyOf(operation) === 'control' && this.#options.operatorUrl) || this.#options.baseUrl
+  #baseOf({ credential }: Call): string {
+    return (credential === 'operatorToken' && this.#options.operatorUrl) || this.#options.baseUrl
   }
 
-  async #credentials(operation: Operation, given: CallOptions): Promise<Record<string, string>> {
-    const { token, operatorToken, clientId } = this.#options
-    const isControl = familyOf(operation) === 'control'
-    if (operation.access.kind === 'open' && !operation.problems.includes('missing_authorization')) return {}
-    const source = given.token ?? (isControl ? operatorToken : token)
+  async #credentials({ credential }: Call, given: CallOptions): Promise<Record<string, string>> {
+    if (credential === 'none') return {}
+    const source = given.token ?? this.#options[credential]
+    const { clientId } = this.#options
     const value = typeof source === 'function' ? await source() : source
     return {
       ...(value !== undefined && { Authorization: `Bearer ${value}` }),
-      ...(clientId !== undefined && !isControl && { 'Client-Id': clientId }),
+      ...(clientId !== undefined && credential === 'token' && { 'Client-Id': clientId }),
     }
   }
 }
 
-function answerIn(operation: Operation, { response, text }: ReceivedResponse): unknown {
-  if (operation.returns === undefined) return undefined
+function answerIn(call: Call, { response, text }: ReceivedResponse): unknown {
+  if (!call.hasAnswer) return undefined
   try {
     return JSON.parse(text)
   } catch (cause) {
-    const message = `${operation.id} was answered ${response.status} with something that is not JSON.`
+    const message = `${call.id}: the response with status ${response.status} is not JSON.`
     const { status } = response
-    throw new StrandError({ status, error: 'Bad Answer', message, operation: operation.id }, cause)
+    throw new StrandError({ status, error: 'Bad Answer', message, operation: call.id }, cause)
   }
 }
 
-/** Works in every browser, also on pages that did not come over TLS. */
+/** `crypto.randomUUID` is missing on pages that were not loaded over TLS. */
 function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')

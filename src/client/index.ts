@@ -1,5 +1,6 @@
-import { controlOperations, helixOperations, oauthOperations } from '../contract/index.ts'
+import type { controlOperations, helixOperations, oauthOperations } from '../contract/index.ts'
 import { Caller } from './caller.ts'
+import { calls } from './calls.ts'
 import { methodsOf } from './methods.ts'
 import type { ClientOptions } from './options.ts'
 import type { Methods } from './signatures.ts'
@@ -8,22 +9,19 @@ export type { ClientOptions, Token } from './options.ts'
 export type { CallOptions, InputOf, Method, Methods, RowOf } from './signatures.ts'
 export { StrandError } from './strand-error.ts'
 
-/** The API as functions: one for each operation of the contract, under its own name. */
+/** The API as functions: one for each operation of the contract, under the operation's name. */
 export interface Client {
   readonly helix: Methods<typeof helixOperations>
   readonly oauth: Methods<typeof oauthOperations>
   readonly control: Methods<typeof controlOperations>
 }
 
-/**
- * Makes a client of a Strand server. What may be called, with which fields and with what answer, is read off the contract:
- * an operation that is declared there is a method here.
- */
+/** Creates a client for a Strand server. Methods, inputs and answers follow from the operations that the contract declares. */
 export function createClient(options: ClientOptions): Client {
   const caller = new Caller(options)
   return {
-    helix: methodsOf(caller, helixOperations),
-    oauth: methodsOf(caller, oauthOperations),
-    control: methodsOf(caller, controlOperations),
+    helix: methodsOf<typeof helixOperations>(caller, calls.helix),
+    oauth: methodsOf<typeof oauthOperations>(caller, calls.oauth),
+    control: methodsOf<typeof controlOperations>(caller, calls.control),
   }
 }

@@ -1,40 +1,38 @@
 import type { Operation } from '../contract/operation.ts'
 import type { Caller } from './caller.ts'
+import type { Call } from './calls.ts'
 import type { Input } from './request.ts'
 import type { CallOptions, Methods } from './signatures.ts'
 import { StrandError } from './strand-error.ts'
 
-/** What every answer with rows looks like. */
+/** The shape of every answer that has rows. */
 interface Rows {
   readonly data: readonly unknown[]
   readonly pagination?: { readonly cursor?: string }
 }
 
-/** The operations of a family as functions. What each may be called with is decided by the types alone. */
+/** The operations of a family as functions. Only the types decide what each accepts. */
 export function methodsOf<Operations extends Readonly<Record<string, Operation>>>(
   caller: Caller,
-  operations: Operations,
+  calls: Readonly<Record<string, Call>>,
 ): Methods<Operations> {
-  const methods: Record<string, unknown> = {}
-  for (const [name, operation] of Object.entries(operations)) {
-    if (!('answerLines' in operation)) methods[name] = methodOf(caller, operation)
-  }
-  return methods as Methods<Operations>
+  const methods = Object.entries(calls).map(([name, call]) => [name, methodOf(caller, call)] as const)
+  return Object.fromEntries(methods) as unknown as Methods<Operations>
 }
 
-function methodOf(caller: Caller, operation: Operation) {
-  const call = (input: Input = {}, options?: CallOptions) => caller.call(operation, input, options)
-  const pages = (input: Input = {}, options?: CallOptions) => pagesOf(at => call(at, options), input)
-  return Object.assign(call, {
+function methodOf(caller: Caller, call: Call) {
+  const send = (input: Input = {}, options?: CallOptions) => caller.send(call, input, options)
+  const pages = (input: Input = {}, options?: CallOptions) => pagesOf(at => send(at, options), input)
+  return Object.assign(send, {
     pages,
     each: async function* (input?: Input, options?: CallOptions) {
       for await (const page of pages(input, options)) yield* page.data
     },
-    one: async (input?: Input, options?: CallOptions) => onlyRow(operation, await call(input, options)),
+    one: async (input?: Input, options?: CallOptions) => onlyRow(call, await send(input, options)),
   })
 }
 
-/** Goes on behind each page until there is none; a walk that was given `before` goes backwards. */
+/** Requests pages until the last one; with `before` it walks backwards. */
 async function* pagesOf(ask: (input: Input) => Promise<unknown>, input: Input): AsyncGenerator<Rows> {
   const direction = input.before === undefined ? 'after' : 'before'
   for (let at = input; ; ) {
@@ -46,9 +44,9 @@ async function* pagesOf(ask: (input: Input) => Promise<unknown>, input: Input): 
   }
 }
 
-function onlyRow(operation: Operation, answer: unknown): unknown {
+function onlyRow(call: Call, answer: unknown): unknown {
   const { data } = answer as Rows
   if (data.length === 1) return data[0]
-  const message = `${operation.id} answered ${data.length} things where one was asked for.`
-  throw new StrandError({ status: 200, error: 'Not One', message, operation: operation.id })
+  const message = `${call.id} returned ${data.length} rows instead of one.`
+  throw new StrandError({ status: 200, error: 'Not One', message, operation: call.id })
 }

@@ -1,23 +1,23 @@
-/** A token, or a function that gives one each time: tokens of people run out and are renewed. */
+/** A token, or a function that returns the current one: user tokens expire and are refreshed. */
 export type Token = string | (() => string | Promise<string>)
 
 export interface ClientOptions {
-  /** Where the server is, such as `http://localhost:8080`. */
+  /** The server's address, such as `http://localhost:8080`. */
   readonly baseUrl: string
-  /** The app or user token of the calls under `helix`, and what `oauth.validateToken` asks about. */
+  /** The app or user token for calls under `helix`, and the token that `oauth.validateToken` validates. */
   readonly token?: Token
-  /** Sent as `Client-Id` along with the token; the server needs it for nothing but to compare. */
+  /** Sent as `Client-Id` with the token. Optional: the server only checks that it matches the token. */
   readonly clientId?: string
-  /** For the calls under `control`; it goes nowhere else. */
+  /** Sent with calls under `control` only. */
   readonly operatorToken?: Token
-  /** Where the operator's side has a listener of its own; `baseUrl` if left out. */
+  /** Address of the control API if it has a separate listener (default: `baseUrl`). */
   readonly operatorUrl?: string
-  /** How often a call is repeated at most when the server is busy; 3 if left out. */
+  /** Maximum number of retries when the server is busy (default: 3). */
   readonly retries?: number
-  /** The longest wait between two attempts; 60 seconds if left out. */
+  /** Longest wait between two attempts (default: 60). */
   readonly longestWaitSeconds?: number
-  /** How long one attempt may take; 30 seconds if left out. */
+  /** Timeout of one attempt (default: 30). */
   readonly timeoutSeconds?: number
-  /** Sends a request; the `fetch` of the surroundings if left out. */
+  /** Sends a request (default: the global `fetch`). */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
 }

@@ -1,8 +1,8 @@
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '../contract/operation.ts'
 
-/** The types of a client, all of them read off the declarations of the contract. */
+/** The types of a client, derived from the declarations in the contract. */
 
-/** What a caller may hand in for a declared value: lists may be read-only, and what may be left out may be undefined. */
+/** What a caller may pass for a declared value: arrays may be read-only, optional fields may be undefined. */
 type Given<T> = T extends readonly (infer Item)[]
   ? readonly Given<Item>[]
   : T extends object
@@ -17,7 +17,7 @@ type PageInput<O extends Operation> = O extends { readonly page: { readonly befo
     ? { first?: number; after?: string }
     : Record<never, never>
 
-/** Everything an operation takes, wherever it travels: the names of path, query and body do not meet. */
+/** All inputs of an operation. Names in path, query and body are distinct. */
 export type InputOf<O extends Operation> =
   QueryOf<O> extends infer Query
     ? Query extends unknown
@@ -28,15 +28,15 @@ export type InputOf<O extends Operation> =
 /** One row of the answer, for the answers that have rows. */
 export type RowOf<O extends Operation> = AnswerOf<O> extends { data: (infer Row)[] } ? Row : never
 
-/** What goes with one call beside its input. */
+/** Options of a single call. */
 export interface CallOptions {
-  /** Ends the call, and the waiting between its attempts. */
+  /** Aborts the call and the wait between attempts. */
   readonly signal?: AbortSignal
-  /** Instead of the client's own token. */
+  /** Overrides the client's token. */
   readonly token?: string
-  /** With an operation that takes one: the key by which a repetition is known. One is made up if it is left out. */
+  /** Identifies retries of the same call, for operations that accept a key (default: a random key). */
   readonly idempotencyKey?: string
-  /** Says that doing it twice does no harm, such as granting entitlements whose ids are given. */
+  /** Declares that the call may be repeated safely, such as granting entitlements with explicit ids. */
   readonly repeatable?: boolean
 }
 
@@ -47,7 +47,7 @@ export type Method<O extends Operation> = (Record<never, never> extends InputOf<
   Walks<O> &
   One<O>
 
-/** A list can be walked: page by page, or row by row over all its pages. */
+/** A list can be iterated by page, or by row over all pages. */
 type Walks<O extends Operation> = O extends { readonly page: object }
   ? Record<never, never> extends InputOf<O>
     ? {
@@ -60,7 +60,7 @@ type Walks<O extends Operation> = O extends { readonly page: object }
       }
   : unknown
 
-/** Where the answer is an array of one thing, `one` gives that thing. */
+/** Where the answer is an array with one element, `one` returns that element. */
 type One<O extends Operation> = O extends { readonly page: object }
   ? unknown
   : AnswerOf<O> extends { data: unknown[] }
@@ -69,7 +69,7 @@ type One<O extends Operation> = O extends { readonly page: object }
       : { one(input: InputOf<O>, options?: CallOptions): Promise<RowOf<O>> }
     : unknown
 
-/** The operations of a family as functions of the same names; not those that answer lines without end. */
+/** The operations of a family as functions of the same names, without those that answer a stream of lines. */
 export type Methods<Operations extends Readonly<Record<string, Operation>>> = {
   readonly [Name in keyof Operations as Operations[Name] extends { readonly answerLines: object }
     ? never

@@ -1,16 +1,15 @@
-import type { Operation } from '../contract/operation.ts'
-import { problems, reasonPhrases } from '../contract/problem.ts'
+import { type Call, reasonPhrases, routeUnknownMessage } from './calls.ts'
 
-/** What a call ended with instead of an answer. */
+/** The error that a failed call throws. */
 export class StrandError extends Error {
   override readonly name = 'StrandError'
-  /** The HTTP status; 0 where no answer came at all. */
+  /** The HTTP status; 0 if there was no response. */
   readonly status: number
-  /** The reason in two words, such as `Not Found`. */
+  /** The reason phrase, such as `Not Found`. */
   readonly error: string
   /** The name of the operation, such as `GetStreams`. */
   readonly operation: string
-  /** Names the request in the server's log. */
+  /** Identifies the request in the server's log. */
   readonly requestId: string | undefined
 
   constructor(
@@ -31,18 +30,18 @@ export class StrandError extends Error {
   }
 }
 
-/** An answer whose text has come whole. */
+/** A response whose body was read completely. */
 export interface ReceivedResponse {
   readonly response: Pick<Response, 'ok' | 'status' | 'statusText' | 'headers'>
   readonly text: string
 }
 
-/** The error that an answer tells of; what stands in front of the server may answer with something other than JSON. */
-export function errorOf({ id }: Operation, { response, text }: ReceivedResponse, base: string): StrandError {
+/** The error in a response. A proxy in front of the server may answer with something other than JSON. */
+export function errorOf({ id }: Call, { response, text }: ReceivedResponse, base: string): StrandError {
   const { status } = response
   const reported = readErrorBody(text)
-  const message = reported.message ?? `${id} was answered ${status} without a reason.`
-  const isNoRoute = reported.message === undefined || reported.message === problems.route_unknown.message()
+  const message = reported.message ?? `${id} failed with status ${status}; the response has no error message.`
+  const isNoRoute = reported.message === undefined || reported.message === routeUnknownMessage
   return new StrandError({
     status,
     error: reported.error ?? reasonPhrases[status] ?? (response.statusText || 'Error'),
@@ -52,11 +51,11 @@ export function errorOf({ id }: Operation, { response, text }: ReceivedResponse,
   })
 }
 
-/** What Bun, Node and the resolver of names call a server to which no connection was made. */
+/** Error codes of Bun, Node and the name resolver for a failed connection. */
 const UNREACHED =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ConnectionRefused|FailedToOpenSocket)$/
 
-export function noAnswer({ id }: Operation, cause: unknown, base: string): StrandError {
+export function noAnswer({ id }: Call, cause: unknown, base: string): StrandError {
   const message = `${id} got no answer: ${whyNot(cause, base)}`
   return new StrandError({ status: 0, error: 'No Answer', message, operation: id }, cause)
 }
@@ -71,13 +70,13 @@ function whyNot(cause: unknown, base: string): string {
     : `${origin}: ${reason}`
 }
 
-/** Node wraps the error that has it. */
+/** Node puts the code on the cause of the error. */
 function codeOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | undefined)?.code
   return typeof code === 'string' ? code : undefined
 }
 
-/** A base URL as it may be shown: without the password that it may carry. */
+/** A base URL for display: without user name and password. */
 function placeOf(base: string): string {
   if (!URL.canParse(base)) return base
   const { origin, pathname } = new URL(base)
