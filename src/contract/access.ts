@@ -1,23 +1,23 @@
 import type { Scope } from './scope.ts'
 
-/** Who may call an operation. An operation without one does not exist: the field is required. */
+/** Who may call an operation. Every operation has to declare it. */
 export type Access =
   | { readonly kind: 'open' }
   | { readonly kind: 'anyone' }
   | { readonly kind: 'token'; readonly app: boolean; readonly scopes: readonly [Scope, ...Scope[]] }
   | { readonly kind: 'operator' }
 
-/** No token is looked at: the operation has credentials of its own, or needs none. */
+/** Ignores tokens: the operation checks other credentials, or needs none. */
 export const open: Access = { kind: 'open' }
 
-/** No token is needed; one that is sent must be good (D-29). */
+/** Needs no token; one that is sent must be valid (D-29). */
 export const anyone: Access = { kind: 'anyone' }
 
-/** A user token with one of these scopes; the first is named when it is missing (D-10). */
+/** A user token with one of these scopes; the error message names the first (D-10). */
 export const user = (...scopes: [Scope, ...Scope[]]): Access => ({ kind: 'token', app: false, scopes })
 
 /** An app token, or a user token with this scope. */
 export const appOrUser = (scope: Scope): Access => ({ kind: 'token', app: true, scopes: [scope] })
 
-/** The operator's token, and no other. */
+/** An operator token. */
 export const operator: Access = { kind: 'operator' }

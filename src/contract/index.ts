@@ -31,7 +31,7 @@ import { revokeToken } from './oauth/revoke-token.ts'
 import { validateToken } from './oauth/validate-token.ts'
 import type { Operation } from './operation.ts'
 
-/** The census: every operation there is, by family and under its own name. What is not in it is not answered. */
+/** All operations, by family and name. The server answers no others. */
 export const helixOperations = {
   getDropsEntitlements,
   updateDropsEntitlements,

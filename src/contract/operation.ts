@@ -8,7 +8,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
  * One operation as a value. Routes and aliases, parsing and limits, the types of input and answer, authorisation, the
- * filter on the reply, the allowed failures, OpenAPI, the Markdown reference and the test matrix are all read off it.
+ * filter on the answer, the allowed failures, OpenAPI, the Markdown reference and the test matrix are derived from it.
  */
 export interface Operation {
   readonly id: string
@@ -22,13 +22,13 @@ export interface Operation {
   readonly query?: TObject
   readonly body?: TObject
   /**
-   * `json`: a JSON object. `anywhere`: each field may come in the query string too, on the OAuth side also in a form.
-   * `text`: a JSON object that may be so large that the handler is given its text, and has it read elsewhere.
+   * `json`: a JSON object. `anywhere`: fields may also come in the query string, and for OAuth in a form. `text`: a JSON
+   * object that may be so large that the handler receives its text and has it parsed on another thread.
    */
   readonly bodyFrom?: 'json' | 'anywhere' | 'text'
-  /** The body is lines of JSON of any number, each of this shape: `application/x-ndjson`. The handler reads them as they come. */
+  /** The body is any number of JSON lines of this shape (`application/x-ndjson`). The handler reads them as a stream. */
   readonly bodyLines?: TSchema
-  /** The answer is lines of JSON, each of this shape, sent as they are made. Instead of `returns`. */
+  /** The answer is a stream of JSON lines of this shape, instead of `returns`. */
   readonly answerLines?: TSchema
   readonly exactlyOne?: readonly [string, string]
   readonly page?: PageRule
@@ -40,11 +40,11 @@ export interface Operation {
   readonly status?: 200 | 204
   /** Failures beyond those that access, query, body and page imply. */
   readonly problems: readonly ProblemName[]
-  /** Seconds for which anybody may keep an anonymous answer (D-21); absent: none. */
+  /** Seconds for which shared caches may keep an anonymous answer (D-21); absent: none. */
   readonly cacheSeconds?: number
-  /** The handler takes the points of rate limits itself, because who pays depends on what it finds. */
+  /** The handler charges the rate limit, because the bucket depends on what it finds. */
   readonly limitsItself?: boolean
-  /** Failures carry `error` and `error_description` too, as RFC 6749 has them. */
+  /** Failures also carry `error` and `error_description`, as in RFC 6749. */
   readonly standardErrors?: boolean
   /** Exists in demo mode only. */
   readonly demoOnly?: boolean
@@ -98,7 +98,7 @@ export type QueryOf<O extends Operation> = O extends {
   ? ExactlyOne<PlainQueryOf<O>, (A | B) & keyof PlainQueryOf<O>>
   : PlainQueryOf<O>
 
-/** The families answer differently: error body, buckets and cross-origin rules are the family's. */
+/** Error body, rate limits and cross-origin rules depend on the family. */
 export type Family = 'helix' | 'oauth' | 'control'
 
 export function familyOf(operation: Pick<Operation, 'path'>): Family {
@@ -106,7 +106,7 @@ export function familyOf(operation: Pick<Operation, 'path'>): Family {
   return operation.path.startsWith('/oauth2/') ? 'oauth' : 'control'
 }
 
-/** Every query parameter, those of the page rule included. */
+/** All query parameters, including those of the page rule. */
 export function queryParametersOf(operation: Operation): TObject {
   return Type.Object({
     ...operation.query?.properties,
@@ -114,7 +114,7 @@ export function queryParametersOf(operation: Operation): TObject {
   })
 }
 
-/** Every way in which an operation may fail on purpose, apart from `internal`. */
+/** All problems that an operation may answer with, apart from `internal`. */
 export function problemsOf(operation: Operation): ReadonlySet<ProblemName> {
   const names = new Set<ProblemName>(['malformed_query'])
   for (const name of accessProblems(operation)) names.add(name)

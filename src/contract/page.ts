@@ -1,13 +1,13 @@
 import type { TSchema } from 'typebox'
 import { Type } from './schema.ts'
 
-/** How an operation's list is cut (D-13, D-14). Declared once; parameters, cursor and answer shape follow from it. */
+/** How an operation's list is paged (D-13, D-14). Parameters, cursor and answer shape follow from it. */
 export interface PageRule {
-  /** Page size when `first` is left out. */
+  /** Page size without `first`. */
   readonly standard: number
-  /** Filters that name single things: with one of them given and no `first`, the page is 100, so that a batch comes whole. */
+  /** Filters by id or login: with one of them and without `first` the page size is 100, so that a batch fits on one page. */
   readonly wholeBatchOf?: readonly string[]
-  /** Whether the list can also be walked backwards. */
+  /** Whether the list can also be paged backwards. */
   readonly before: boolean
 }
 
@@ -16,18 +16,18 @@ export const MAX_PAGE = 100
 const Pagination = Type.Object(
   {
     cursor: Type.Optional(
-      Type.String({ description: 'Pass it as `after` for the next page; absent at the end.' }),
+      Type.String({ description: 'Pass it as `after` to get the next page; absent on the last page.' }),
     ),
   },
-  { description: 'Empty when there is no further page in the direction asked.' },
+  { description: 'Empty on the last page in the requested direction.' },
 )
 
-/** The answer of an operation that lists. */
+/** The answer of a list operation. */
 export function pageOf<Item extends TSchema>(item: Item) {
   return Type.Object({ data: Type.Array(item), pagination: Pagination })
 }
 
-/** The answer of an operation that gives one thing: an array of exactly one. */
+/** The answer of an operation that returns one resource: an array with exactly one element. */
 export function oneOf<Item extends TSchema>(item: Item) {
   return Type.Object({ data: Type.Array(item, { minItems: 1, maxItems: 1 }) })
 }
@@ -39,32 +39,32 @@ export function pageParameters(rule: PageRule): Record<string, TSchema> {
       Type.Integer({
         minimum: 1,
         maximum: MAX_PAGE,
-        description: `Rows per page; ${rule.standard} if left out${rule.wholeBatchOf ? `, 100 with ${rule.wholeBatchOf.map(name => `\`${name}\``).join(' or ')}` : ''}.`,
+        description: `Page size (default: ${rule.standard}${rule.wholeBatchOf ? `, or 100 with ${rule.wholeBatchOf.map(name => `\`${name}\``).join(' or ')}` : ''}).`,
       }),
     ),
-    after: Type.Optional(Type.String({ description: 'The cursor of the page to go on behind.' })),
+    after: Type.Optional(Type.String({ description: 'Cursor of the previous page.' })),
   }
   if (!rule.before) return forward
   return {
     ...forward,
-    before: Type.Optional(Type.String({ description: 'The cursor of the page to end in front of.' })),
+    before: Type.Optional(Type.String({ description: 'Cursor of the following page, to page backwards.' })),
   }
 }
 
-/** A sort key, as it stands in a cursor. */
+/** A sort key as a cursor contains it. */
 export type Key = readonly (string | number)[]
 
-/** The part of a list that a request asks for, cursor already opened. */
+/** The part of a list that a request asks for, with the cursor decoded. */
 export interface Window {
   readonly first: number
   readonly direction: 'forward' | 'backward'
-  /** The key to start behind (forward) or to end in front of (backward); absent at the start of a walk. */
+  /** The key to start after (forward) or to end before (backward); absent on the first page. */
   readonly from?: Key
-  /** What the walk remembered besides its place, such as the ranking or the video it began with. */
+  /** State that the cursor carries besides its position, such as the ranking or the video of the first page. */
   readonly memory?: Key
 }
 
-/** A page as it was cut: rows in list order, and whether more follow in the direction asked. */
+/** One page: rows in list order, and whether more follow in the requested direction. */
 export interface Page<Row> {
   readonly rows: readonly Row[]
   readonly more: boolean

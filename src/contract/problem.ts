@@ -1,12 +1,11 @@
 /**
- * Every failure that Strand answers with on purpose: its name (in declarations, tests and logs), its HTTP status and the
- * sentence that the caller reads. A message never carries a secret, and says what to do where the wire leaves it free
- * (D-10).
+ * Every failure that Strand answers with on purpose: its name (in declarations, tests and logs), its HTTP status and its
+ * message. Messages contain no secrets and state what to do; D-10 fixes the wording of many.
  */
 interface ProblemRule {
   readonly status: number
   readonly message: (...details: never[]) => string
-  /** Fixed, or made of the same details as the message. */
+  /** Fixed, or computed from the same details as the message. */
   readonly headers?: Headers | ((...details: never[]) => Headers)
 }
 
@@ -26,7 +25,7 @@ export const problems = {
   malformed_query: { status: 400, message: () => 'The query string must be percent-encoded UTF-8.' },
   malformed_form: {
     status: 400,
-    message: () => 'The form did not arrive as a whole, or not as percent-encoded UTF-8.',
+    message: () => 'The form is incomplete or is not percent-encoded UTF-8.',
   },
   malformed_host: {
     status: 400,
@@ -92,13 +91,13 @@ export const problems = {
   },
   operator_required: {
     status: 401,
-    message: () => 'The operator token is required: Authorization: Bearer <operator token>.',
+    message: () => 'The operator token is required; send Authorization: Bearer <operator token>.',
     headers: { 'WWW-Authenticate': 'Bearer realm="Strand operator"' },
   },
   operator_invalid: {
     status: 401,
     message: () =>
-      'The operator token is not valid: it is not one of this server, or was taken away. Authorization: Bearer <operator token>.',
+      'The operator token is invalid or was revoked; send Authorization: Bearer <operator token>.',
     headers: { 'WWW-Authenticate': 'Bearer realm="Strand operator", error="invalid_token"' },
   },
 
@@ -121,7 +120,7 @@ export const problems = {
   not_live: { status: 404, message: (login: string) => `The channel ${login} is not live.` },
   vods_off: {
     status: 404,
-    message: (login: string) => `The channel ${login} keeps no videos, so a marker has no place to go.`,
+    message: (login: string) => `The channel ${login} does not record videos, so it cannot have markers.`,
   },
   no_videos: { status: 404, message: () => 'The user has no videos.' },
   video_not_found: { status: 404, message: (id: string) => `There is no video with the id "${id}".` },
@@ -133,13 +132,17 @@ export const problems = {
     status: 404,
     message: (kind: string, name: string) => `There is no ${kind} called "${name}".`,
   },
-  token_not_found: { status: 404, message: () => 'There is no such token; it may have ended already.' },
+  token_not_found: {
+    status: 404,
+    message: () => 'There is no such token; it may have expired or been revoked.',
+  },
 
   taken: { status: 409, message: (field: string, value: string) => `The ${field} "${value}" is taken.` },
   in_use: { status: 409, message: (why: string) => why },
   entitlement_conflict: {
     status: 409,
-    message: (id: string) => `The entitlement "${id}" exists with other content; nothing was granted.`,
+    message: (id: string) =>
+      `The entitlement "${id}" already exists with different content; nothing was granted.`,
   },
 
   body_too_large: {
@@ -153,11 +156,11 @@ export const problems = {
   },
   internal: {
     status: 500,
-    message: () => 'Something went wrong on our side; the request id names it in the log.',
+    message: () => 'Internal error; the server logs the cause with the request id.',
   },
   unavailable: {
     status: 503,
-    message: () => 'The store cannot be reached right now; try again shortly.',
+    message: () => 'The store is unavailable; try again shortly.',
     headers: { 'Retry-After': '1' },
   },
   passwords_busy: {
@@ -169,7 +172,7 @@ export const problems = {
   no_room: {
     status: 507,
     message: (why: string) =>
-      `The server cannot keep the lines while it works on them (${why}). Free space in its spool folder, or set STRAND_SPOOL to a folder with more.`,
+      `The server cannot spool the lines (${why}). Free space in the spool folder, or set STRAND_SPOOL to a folder with more space.`,
   },
 
   missing_client_id: { status: 400, message: () => 'missing client id' },
@@ -178,7 +181,7 @@ export const problems = {
   invalid_client_secret: { status: 403, message: () => 'invalid client secret' },
   too_many_attempts: {
     status: 429,
-    message: () => 'too many wrong secrets; wait some minutes',
+    message: () => 'too many wrong secrets; try again in a few minutes',
     headers: { 'Retry-After': '60' },
   },
   too_many_requests: {
@@ -285,7 +288,7 @@ export function raise<N extends ProblemName>(name: N, ...details: ProblemDetails
   throw problem(name, ...details)
 }
 
-/** The reason phrase that goes with a status in the error body (D-4). */
+/** The reason phrase of each status, for the error body (D-4). */
 export const reasonPhrases: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   401: 'Unauthorized',

@@ -19,7 +19,7 @@ type Schema = Readonly<Record<string, unknown>>
 
 const optional = new WeakSet<Schema>()
 
-const words = {
+const builders = {
   Array: (items: Schema, options?: Schema) => ({ type: 'array', items, ...options }),
   Boolean: (options?: Schema) => ({ type: 'boolean', ...options }),
   Enum: (values: readonly string[], options?: Schema) => ({ enum: values, ...options }),
@@ -47,7 +47,7 @@ const words = {
 }
 
 /**
- * The words that declarations are written in: TypeBox's, with its types. What they make is plain JSON Schema, for which
- * none of TypeBox's 500 files is needed; loading those took a quarter of a second of every start.
+ * TypeBox's builders for declarations, with TypeBox's types. They make plain JSON Schema without loading any of TypeBox's
+ * 500 files, which added a quarter of a second to every start.
  */
-export const Type = words as unknown as Pick<typeof TypeBox, Kind>
+export const Type = builders as unknown as Pick<typeof TypeBox, Kind>

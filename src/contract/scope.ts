@@ -1,4 +1,4 @@
-/** The scopes that open something (wire section 3). Any well-formed scope may be granted; only these matter. */
+/** The scopes that grant access to an operation. Any well-formed scope may be granted; the others have no effect. */
 export const SCOPES = [
   'user:read:entitlements',
   'user:manage:entitlements',
@@ -10,18 +10,17 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number]
 
-/** With this one an application learns who logged in: an ID token with the tokens, and the user info endpoint. */
+/** Gives an application the user's identity: an ID token along with the tokens, and the user info endpoint. */
 export const OPENID = 'openid'
 
-/** A scope that opens something. */
+/** A scope that has an effect. */
 export type KnownScope = Scope | typeof OPENID
 
-/** Scopes that one request may ask for. */
+/** Maximum number of scopes in one request. */
 export const MAX_SCOPES = 50
 
 const known: ReadonlySet<string> = new Set<KnownScope>([...SCOPES, OPENID])
 
-/** Whether the scope opens something. */
 export function isKnownScope(text: string): text is KnownScope {
   return known.has(text)
 }

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 
-/** The part of a validator's complaint that a sentence is made from. */
+/** The part of a validator's error that the message is built from. */
 export interface Violation {
   readonly keyword: string
   readonly schemaPath: string
@@ -18,7 +18,7 @@ const ARTICLES: Readonly<Record<string, string>> = {
   null: 'null',
 }
 
-/** The name of the field that a complaint is about: places in a list are left out. Empty: the whole. */
+/** The name of the invalid field, without array indexes. Empty: the whole value. */
 export function fieldOf({ instancePath, schemaPath }: Violation): string {
   const path = instancePath.split('/').slice(1)
   const isNamed = /\/patternProperties\/[^/]*$/.test(schemaPath)
@@ -26,7 +26,7 @@ export function fieldOf({ instancePath, schemaPath }: Violation): string {
   return path.map(name => name.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')
 }
 
-/** What a value must be, as the end of a sentence. */
+/** What the value must be, as the end of a sentence. */
 export function reasonOf(root: TSchema, violation: Violation): string {
   const params = violation.params as Record<string, unknown>
   const { limit } = params
@@ -55,7 +55,7 @@ export function reasonOf(root: TSchema, violation: Violation): string {
   }
 }
 
-/** Which value: in a list that speaks of its entries, the entry by its place. */
+/** The invalid value: in a list with a `size`, the entry by its position. */
 function subjectOf(root: TSchema, { schemaPath, instancePath }: Violation): string {
   const place = /\/([0-9]+)$/.exec(instancePath)?.[1]
   const list = /^(.*)\/items$/.exec(schemaPath)?.[1]

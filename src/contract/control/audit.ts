@@ -5,17 +5,17 @@ import { AuditEntry, exampleAuditEntry } from '../resources/audit.ts'
 import { GivenTime } from '../resources/id.ts'
 import { Type } from '../schema.ts'
 
-/** Who changed what. Rows are written with the change and never altered; `strand audit verify` proves that they were not. */
+/** Rows are written in the same transaction as the change and never altered; `strand audit verify` checks that. */
 export const listAudit = defineOperation('GET /control/audit', {
   id: 'ListAudit',
-  summary: 'Lists what was changed and by whom, newest first.',
+  summary: 'Lists changes and who made them, newest first.',
   description:
-    'Every change by an operator and every change of a fulfilment status leaves a row. A call that changes nothing leaves none.',
+    'Every change by an operator and every change of a fulfilment status is recorded. Calls that change nothing are not.',
   access: operator,
   query: Type.Object({
-    actor: Type.Optional(Type.String({ description: 'Such as `operator/night-shift`; the whole of it.' })),
-    operation: Type.Optional(Type.String({ description: 'Such as `DeleteUser`.' })),
-    subject: Type.Optional(Type.String({ description: 'Such as `user/141981764`; the whole of it.' })),
+    actor: Type.Optional(Type.String({ description: 'Exact match, such as `operator/night-shift`.' })),
+    operation: Type.Optional(Type.String({ description: 'Exact match, such as `DeleteUser`.' })),
+    subject: Type.Optional(Type.String({ description: 'Exact match, such as `user/141981764`.' })),
     since: Type.Optional(GivenTime),
     until: Type.Optional(GivenTime),
   }),

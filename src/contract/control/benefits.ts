@@ -14,10 +14,10 @@ const input = {
   game_id: exampleBenefit.game_id,
 }
 
-/** Benefits are what an entitlement entitles to. */
+/** Benefits: the rewards that entitlements grant. */
 export const createBenefit = defineOperation('POST /control/benefits', {
   id: 'CreateBenefit',
-  summary: 'Creates a benefit and assigns the id.',
+  summary: 'Creates a benefit with a new id.',
   access: operator,
   body: Type.Object({ name: Name, organization_id: Uuid, game_id: Played }),
   returns: oneOf(Benefit),
@@ -27,8 +27,8 @@ export const createBenefit = defineOperation('POST /control/benefits', {
 
 export const putBenefit = defineOperation('PUT /control/benefits/{benefit_id}', {
   id: 'PutBenefit',
-  summary: 'Creates the benefit with this id, or changes it.',
-  description: 'A benefit stays with its organization.',
+  summary: 'Creates or updates the benefit with this id.',
+  description: 'The organization of an existing benefit cannot change.',
   access: operator,
   params: Type.Object({ benefit_id: Uuid }),
   body: Type.Object({ name: Type.Optional(Name), organization_id: Type.Optional(Uuid), game_id: Played }),
@@ -39,7 +39,7 @@ export const putBenefit = defineOperation('PUT /control/benefits/{benefit_id}', 
 
 export const getBenefit = defineOperation('GET /control/benefits/{benefit_id}', {
   id: 'GetBenefit',
-  summary: 'Shows a benefit.',
+  summary: 'Returns a benefit.',
   access: operator,
   params: Type.Object({ benefit_id: Type.String() }),
   returns: oneOf(Benefit),
@@ -49,7 +49,7 @@ export const getBenefit = defineOperation('GET /control/benefits/{benefit_id}', 
 
 export const listBenefits = defineOperation('GET /control/benefits', {
   id: 'ListBenefits',
-  summary: 'Lists benefits by id.',
+  summary: 'Lists benefits, ordered by id.',
   access: operator,
   query: Type.Object({
     organization_id: Type.Optional(Type.String()),
@@ -63,7 +63,7 @@ export const listBenefits = defineOperation('GET /control/benefits', {
 
 export const deleteBenefit = defineOperation('DELETE /control/benefits/{benefit_id}', {
   id: 'DeleteBenefit',
-  summary: 'Deletes a benefit that nobody was granted.',
+  summary: 'Deletes a benefit that has no entitlements.',
   access: operator,
   params: Type.Object({ benefit_id: Type.String() }),
   problems: ['not_found', 'in_use'],

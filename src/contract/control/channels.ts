@@ -13,10 +13,10 @@ const one = { data: [exampleChannel] }
 const live = { data: [exampleStream] }
 const Editor = Type.Object({ user_id: Type.String(), editor_id: Type.String() })
 
-/** A channel is what a user broadcasts as: its words, its editors, its key and its stream. */
+/** Channels: title and other metadata, editors, stream key and stream. */
 export const getChannel = defineOperation('GET /control/channels/{user_id}', {
   id: 'GetChannel',
-  summary: 'Shows a channel.',
+  summary: 'Returns a channel.',
   access: operator,
   params: OfUser,
   returns: oneOf(Channel),
@@ -26,7 +26,7 @@ export const getChannel = defineOperation('GET /control/channels/{user_id}', {
 
 export const patchChannel = defineOperation('PATCH /control/channels/{user_id}', {
   id: 'PatchChannel',
-  summary: 'Changes a channel; fields left out keep their value. A running stream shows the change at once.',
+  summary: 'Updates a channel; omitted fields keep their value. A live stream shows the change immediately.',
   access: operator,
   params: OfUser,
   body: Type.Object({
@@ -55,7 +55,7 @@ export const putEditor = defineOperation('PUT /control/channels/{user_id}/editor
 
 export const deleteEditor = defineOperation('DELETE /control/channels/{user_id}/editors/{editor_id}', {
   id: 'DeleteEditor',
-  summary: 'Takes the editor away from the channel.',
+  summary: 'Removes an editor from the channel.',
   access: operator,
   params: Editor,
   problems: ['not_found'],
@@ -75,7 +75,7 @@ export const listEditors = defineOperation('GET /control/channels/{user_id}/edit
 
 export const startStream = defineOperation('PUT /control/channels/{user_id}/stream', {
   id: 'StartStream',
-  summary: 'Goes live. While live already, the same stream is answered.',
+  summary: 'Starts the stream of a channel. If the channel is live already, returns the current stream.',
   access: operator,
   params: OfUser,
   body: Type.Object({
@@ -89,7 +89,7 @@ export const startStream = defineOperation('PUT /control/channels/{user_id}/stre
 
 export const getStream = defineOperation('GET /control/channels/{user_id}/stream', {
   id: 'GetStream',
-  summary: 'Shows the running stream of a channel.',
+  summary: 'Returns the live stream of a channel.',
   access: operator,
   params: OfUser,
   returns: oneOf(Stream),
@@ -99,7 +99,7 @@ export const getStream = defineOperation('GET /control/channels/{user_id}/stream
 
 export const endStream = defineOperation('DELETE /control/channels/{user_id}/stream', {
   id: 'EndStream',
-  summary: 'Ends the running stream; its video stays.',
+  summary: 'Ends the live stream; its video is kept.',
   access: operator,
   params: OfUser,
   problems: ['not_found', 'not_live'],
@@ -109,7 +109,7 @@ export const endStream = defineOperation('DELETE /control/channels/{user_id}/str
 export const rotateStreamKey = defineOperation('POST /control/channels/{user_id}/stream-key/rotate', {
   id: 'RotateStreamKey',
   summary:
-    'Gives the channel a new stream key; the old one stays good for the grace. A running broadcast is not cut.',
+    'Replaces the stream key; the old key stays valid for the grace period. A running broadcast is not interrupted.',
   access: operator,
   params: OfUser,
   body: Type.Object({ grace_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 604_800 })) }),
@@ -120,7 +120,7 @@ export const rotateStreamKey = defineOperation('POST /control/channels/{user_id}
 
 export const listStreams = defineOperation('GET /control/streams', {
   id: 'ListStreams',
-  summary: 'Lists the running streams by channel, whoever watches them.',
+  summary: 'Lists all live streams, ordered by channel.',
   access: operator,
   query: Type.Object({ game_id: Type.Optional(IdFilter) }),
   page: { standard: 20, before: false },

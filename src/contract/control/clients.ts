@@ -12,17 +12,17 @@ const references = {
   redirect_uris: Type.Optional(RedirectUris),
   implicit_grant: Type.Optional(Type.Boolean()),
   device_flow: Type.Optional(
-    Type.Boolean({ description: 'Never set: on for public clients, off for confidential ones.' }),
+    Type.Boolean({ description: 'Default: true for public clients, false for confidential ones.' }),
   ),
 }
 const path = { client_id: exampleClient.id }
 const one = { data: [exampleClient] }
 const withSecret = { data: [{ ...exampleClient, secret: '<CLIENT_SECRET>' }] }
 
-/** Clients are the programs that ask for tokens. */
+/** Clients: the applications that request tokens. */
 export const createClient = defineOperation('POST /control/clients', {
   id: 'CreateClient',
-  summary: 'Registers a client; the secret is in this answer only.',
+  summary: 'Registers a client; only this answer contains the secret.',
   access: operator,
   body: Type.Object({ name: Name, kind: Type.Optional(Type.Enum(CLIENT_KINDS)), ...references }),
   returns: oneOf(ClientWithSecret),
@@ -35,7 +35,7 @@ export const createClient = defineOperation('POST /control/clients', {
 
 export const getClient = defineOperation('GET /control/clients/{client_id}', {
   id: 'GetClient',
-  summary: 'Shows a client, without its secret.',
+  summary: 'Returns a client without its secret.',
   access: operator,
   params: Type.Object({ client_id: Type.String() }),
   returns: oneOf(Client),
@@ -45,7 +45,7 @@ export const getClient = defineOperation('GET /control/clients/{client_id}', {
 
 export const listClients = defineOperation('GET /control/clients', {
   id: 'ListClients',
-  summary: 'Lists clients by id.',
+  summary: 'Lists clients, ordered by id.',
   access: operator,
   query: Type.Object({
     organization_id: Type.Optional(Type.String()),
@@ -59,9 +59,9 @@ export const listClients = defineOperation('GET /control/clients', {
 
 export const patchClient = defineOperation('PATCH /control/clients/{client_id}', {
   id: 'PatchClient',
-  summary: 'Changes a client; fields left out keep their value.',
+  summary: 'Updates a client; omitted fields keep their value.',
   description:
-    'A client that becomes public loses its secret; one that becomes confidential gets one by RotateClientSecret.',
+    'A client that becomes public loses its secret. A client that becomes confidential has no secret until RotateClientSecret.',
   access: operator,
   params: Type.Object({ client_id: Type.String() }),
   body: Type.Object({
@@ -76,7 +76,7 @@ export const patchClient = defineOperation('PATCH /control/clients/{client_id}',
 
 export const rotateClientSecret = defineOperation('POST /control/clients/{client_id}/rotate-secret', {
   id: 'RotateClientSecret',
-  summary: 'Gives a confidential client a new secret; the old one ends at once.',
+  summary: 'Replaces the secret of a confidential client; the old one becomes invalid immediately.',
   access: operator,
   params: Type.Object({ client_id: Type.String() }),
   returns: oneOf(ClientWithSecret),
@@ -86,7 +86,7 @@ export const rotateClientSecret = defineOperation('POST /control/clients/{client
 
 export const deleteClient = defineOperation('DELETE /control/clients/{client_id}', {
   id: 'DeleteClient',
-  summary: 'Deletes a client; its tokens end at once.',
+  summary: 'Deletes a client and revokes its tokens immediately.',
   access: operator,
   params: Type.Object({ client_id: Type.String() }),
   problems: ['not_found'],

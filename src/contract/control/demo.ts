@@ -9,33 +9,33 @@ export const FAULT_OUTCOMES = ['update_failed', 'unavailable', 'rate_limited', '
 const Fault = Type.Object({
   operation: Type.String({ description: 'The name of an operation, such as UpdateDropsEntitlements.' }),
   entitlement_id: Type.Optional(
-    Type.String({ description: 'With update_failed: the entitlement whose write fails.' }),
+    Type.String({ description: 'With `update_failed`: the entitlement whose update fails.' }),
   ),
   outcome: Type.Enum(FAULT_OUTCOMES),
   milliseconds: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 60_000, description: 'With slow: how long; 5000 if left out.' }),
+    Type.Integer({ minimum: 1, maximum: 60_000, description: 'With `slow`: the delay (default: 5000).' }),
   ),
   times: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'How often; 1 if left out.' }),
+    Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Number of calls that fail (default: 1).' }),
   ),
 })
 
-const ClockFace = Type.Object({
+const ClockState = Type.Object({
   now: TimeMillis,
-  running: Type.Boolean({ description: 'Whether it goes on by itself.' }),
+  running: Type.Boolean({ description: 'Whether the clock advances with real time.' }),
 })
 
 /** Levers that exist in demo mode only: move the clock, break things on purpose, begin anew. */
 export const advanceClock = defineOperation('POST /control/clock', {
   id: 'AdvanceClock',
-  summary: 'Moves the clock of the demo forward, stops it where it is, or lets it run.',
-  description: 'At least one of the two is given.',
+  summary: 'Advances the clock of the demo, stops it, or lets it run.',
+  description: 'At least one of the two fields is required.',
   access: operator,
   body: Type.Object({
     advance_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 315_360_000 })),
     running: Type.Optional(Type.Boolean()),
   }),
-  returns: oneOf(ClockFace),
+  returns: oneOf(ClockState),
   demoOnly: true,
   problems: ['none_given'],
   example: {
@@ -46,9 +46,9 @@ export const advanceClock = defineOperation('POST /control/clock', {
 
 export const readClock = defineOperation('GET /control/clock', {
   id: 'ReadClock',
-  summary: 'Tells the time of the demo.',
+  summary: 'Returns the time of the demo.',
   access: operator,
-  returns: oneOf(ClockFace),
+  returns: oneOf(ClockState),
   demoOnly: true,
   problems: [],
   example: { answer: { data: [{ now: '2026-03-01T12:01:00.250Z', running: true }] } },
@@ -56,8 +56,7 @@ export const readClock = defineOperation('GET /control/clock', {
 
 export const resetWorld = defineOperation('POST /control/reset', {
   id: 'ResetWorld',
-  summary:
-    'Makes the world of the demo as it was at the start: the same ids and tokens, clock and planned faults.',
+  summary: 'Resets the demo to its initial state: the same ids, tokens, clock and planned faults.',
   access: operator,
   demoOnly: true,
   problems: [],
@@ -66,7 +65,7 @@ export const resetWorld = defineOperation('POST /control/reset', {
 
 export const planFault = defineOperation('POST /control/faults', {
   id: 'PlanFault',
-  summary: 'Makes the next calls of an operation fail in a chosen way.',
+  summary: 'Makes the next calls of an operation fail with the chosen outcome.',
   access: operator,
   body: Fault,
   returns: oneOf(Fault),
@@ -80,7 +79,7 @@ export const planFault = defineOperation('POST /control/faults', {
 
 export const listFaults = defineOperation('GET /control/faults', {
   id: 'ListFaults',
-  summary: 'Lists the planned faults in the order in which they strike, with how often each still will.',
+  summary: 'Lists the planned faults in the order in which they apply, with the remaining number of calls.',
   access: operator,
   returns: Type.Object({ data: Type.Array(Fault) }),
   demoOnly: true,
@@ -90,7 +89,7 @@ export const listFaults = defineOperation('GET /control/faults', {
 
 export const clearFaults = defineOperation('DELETE /control/faults', {
   id: 'ClearFaults',
-  summary: 'Forgets every planned fault.',
+  summary: 'Removes all planned faults.',
   access: operator,
   demoOnly: true,
   problems: [],

@@ -19,11 +19,12 @@ const Grant = Type.Object({
   timestamp: Type.Optional(GivenTime),
 })
 
-/** Entitlements arise here: a user has earned a benefit of an organization in a game. */
+/** Entitlements: a user has earned a benefit of an organization in a game. */
 export const grantEntitlements = defineOperation('POST /control/entitlements', {
   id: 'GrantEntitlements',
-  summary: 'Grants 1 to 1000 entitlements, all or none; they start CLAIMED and come back in the order given.',
-  description: 'A grant whose id was seen before with the same content succeeds again and changes nothing.',
+  summary:
+    'Grants 1 to 1000 entitlements, all or none; they start as CLAIMED and are returned in the order given.',
+  description: 'A grant with an existing id and the same content succeeds and changes nothing.',
   access: operator,
   body: Type.Object({ grants: listOf(Grant, 1, 1000) }),
   returns: Type.Object({ data: Type.Array(Entitlement) }),
@@ -44,7 +45,7 @@ export const grantEntitlements = defineOperation('POST /control/entitlements', {
 
 export const listEntitlements = defineOperation('GET /control/entitlements', {
   id: 'ListEntitlements',
-  summary: 'Lists entitlements of every organization, newest first.',
+  summary: 'Lists entitlements of all organizations, newest first.',
   access: operator,
   query: Type.Object({
     organization_id: Type.Optional(Type.String()),
@@ -62,7 +63,7 @@ export const listEntitlements = defineOperation('GET /control/entitlements', {
 
 export const getEntitlement = defineOperation('GET /control/entitlements/{entitlement_id}', {
   id: 'GetEntitlement',
-  summary: 'Shows an entitlement, whosever it is.',
+  summary: 'Returns an entitlement of any organization.',
   access: operator,
   params: Type.Object({ entitlement_id: Type.String() }),
   returns: oneOf(Entitlement),
@@ -73,8 +74,8 @@ export const getEntitlement = defineOperation('GET /control/entitlements/{entitl
 export const getEntitlementHistory = defineOperation('GET /control/entitlements/{entitlement_id}/history', {
   id: 'GetEntitlementHistory',
   summary:
-    'Shows the life of an entitlement, oldest first: the grant, then each change of status and by whom.',
-  description: 'Changes are those that the audit log has; what was changed before there was one is not told.',
+    'Returns the history of an entitlement, oldest first: the grant, then each change of status and who made it.',
+  description: 'Changes come from the audit log; changes that were made before it existed are missing.',
   access: operator,
   params: Type.Object({ entitlement_id: Type.String() }),
   page: { standard: 20, before: false },

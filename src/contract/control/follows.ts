@@ -9,10 +9,10 @@ import { Type } from '../schema.ts'
 const Pair = Type.Object({ user_id: Type.String(), broadcaster_id: Type.String() })
 const pair = { user_id: '25009227', broadcaster_id: '141981764' }
 
-/** Who follows whom. */
+/** Follows. */
 export const putFollow = defineOperation('PUT /control/users/{user_id}/follows/{broadcaster_id}', {
   id: 'PutFollow',
-  summary: 'Lets a user follow a channel.',
+  summary: 'Makes a user follow a channel.',
   access: operator,
   params: Pair,
   problems: ['not_found'],
@@ -21,7 +21,7 @@ export const putFollow = defineOperation('PUT /control/users/{user_id}/follows/{
 
 export const deleteFollow = defineOperation('DELETE /control/users/{user_id}/follows/{broadcaster_id}', {
   id: 'DeleteFollow',
-  summary: 'Ends a follow.',
+  summary: 'Removes a follow.',
   access: operator,
   params: Pair,
   problems: ['not_found'],

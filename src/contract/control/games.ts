@@ -10,10 +10,10 @@ const path = { game_id: exampleGame.id }
 const one = { data: [exampleGame] }
 const input = { name: exampleGame.name, organization_id: exampleGame.organization_id }
 
-/** Games that channels play; one with an organization can have drops. */
+/** Games. Those with an organization can have drops. */
 export const createGame = defineOperation('POST /control/games', {
   id: 'CreateGame',
-  summary: 'Creates a game and assigns the id.',
+  summary: 'Creates a game with a new id.',
   access: operator,
   body: Type.Object({ name: Name, organization_id: Owner }),
   returns: oneOf(Game),
@@ -23,7 +23,7 @@ export const createGame = defineOperation('POST /control/games', {
 
 export const putGame = defineOperation('PUT /control/games/{game_id}', {
   id: 'PutGame',
-  summary: 'Creates the game with this id, or changes it.',
+  summary: 'Creates or updates the game with this id.',
   access: operator,
   params: Type.Object({ game_id: DecimalId }),
   body: Type.Object({ name: Type.Optional(Name), organization_id: Owner }),
@@ -34,7 +34,7 @@ export const putGame = defineOperation('PUT /control/games/{game_id}', {
 
 export const getGame = defineOperation('GET /control/games/{game_id}', {
   id: 'GetGame',
-  summary: 'Shows a game.',
+  summary: 'Returns a game.',
   access: operator,
   params: Type.Object({ game_id: Type.String() }),
   returns: oneOf(Game),
@@ -44,11 +44,11 @@ export const getGame = defineOperation('GET /control/games/{game_id}', {
 
 export const listGames = defineOperation('GET /control/games', {
   id: 'ListGames',
-  summary: 'Lists games by id.',
+  summary: 'Lists games, ordered by id.',
   access: operator,
   query: Type.Object({
     organization_id: Type.Optional(Type.String()),
-    name: Type.Optional(Type.String({ description: 'The whole name, as it is written.' })),
+    name: Type.Optional(Type.String({ description: 'Exact match, case-sensitive.' })),
   }),
   page: { standard: 20, before: false },
   returns: pageOf(Game),
@@ -58,8 +58,7 @@ export const listGames = defineOperation('GET /control/games', {
 
 export const deleteGame = defineOperation('DELETE /control/games/{game_id}', {
   id: 'DeleteGame',
-  summary:
-    'Deletes a game that has neither benefits nor entitlements; channels that play it play nothing then.',
+  summary: 'Deletes a game that has neither benefits nor entitlements, and removes it from channels.',
   access: operator,
   params: Type.Object({ game_id: Type.String() }),
   problems: ['not_found', 'in_use'],

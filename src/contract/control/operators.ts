@@ -4,10 +4,10 @@ import { oneOf, pageOf } from '../page.ts'
 import { exampleOperatorToken, OperatorToken, OperatorTokenWithSecret } from '../resources/operator.ts'
 import { Type } from '../schema.ts'
 
-/** Operators with names: each has a token of their own, which can be taken away without changing everybody's. */
+/** Named operator tokens: each can be revoked without affecting the others. */
 export const createOperator = defineOperation('POST /control/operators', {
   id: 'CreateOperator',
-  summary: 'Makes an operator token with a name; the token is in this answer only.',
+  summary: 'Creates a named operator token; only this answer contains the token.',
   access: operator,
   body: Type.Object({
     name: Type.String({
@@ -35,7 +35,7 @@ export const listOperators = defineOperation('GET /control/operators', {
 
 export const deleteOperator = defineOperation('DELETE /control/operators/{name}', {
   id: 'DeleteOperator',
-  summary: 'Takes a named operator token away; it is refused at once.',
+  summary: 'Revokes a named operator token immediately.',
   access: operator,
   params: Type.Object({ name: Type.String() }),
   problems: ['name_not_found'],

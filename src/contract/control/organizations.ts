@@ -9,10 +9,10 @@ const path = { organization_id: exampleOrganization.id }
 const one = { data: [exampleOrganization] }
 const Member = Type.Object({ organization_id: Type.String(), user_id: Type.String() })
 
-/** Organizations own games, benefits and clients; entitlements are theirs. */
+/** Organizations own games, benefits, clients and entitlements. */
 export const createOrganization = defineOperation('POST /control/organizations', {
   id: 'CreateOrganization',
-  summary: 'Creates an organization and assigns the id.',
+  summary: 'Creates an organization with a new id.',
   access: operator,
   body: Type.Object({ name: Name }),
   returns: oneOf(Organization),
@@ -22,7 +22,7 @@ export const createOrganization = defineOperation('POST /control/organizations',
 
 export const putOrganization = defineOperation('PUT /control/organizations/{organization_id}', {
   id: 'PutOrganization',
-  summary: 'Creates the organization with this id, or changes it.',
+  summary: 'Creates or updates the organization with this id.',
   access: operator,
   params: Type.Object({ organization_id: Uuid }),
   body: Type.Object({ name: Type.Optional(Name) }),
@@ -33,7 +33,7 @@ export const putOrganization = defineOperation('PUT /control/organizations/{orga
 
 export const getOrganization = defineOperation('GET /control/organizations/{organization_id}', {
   id: 'GetOrganization',
-  summary: 'Shows an organization.',
+  summary: 'Returns an organization.',
   access: operator,
   params: Type.Object({ organization_id: Type.String() }),
   returns: oneOf(Organization),
@@ -43,10 +43,10 @@ export const getOrganization = defineOperation('GET /control/organizations/{orga
 
 export const listOrganizations = defineOperation('GET /control/organizations', {
   id: 'ListOrganizations',
-  summary: 'Lists organizations by id.',
+  summary: 'Lists organizations, ordered by id.',
   access: operator,
   query: Type.Object({
-    name: Type.Optional(Type.String({ description: 'The whole name, as it is written.' })),
+    name: Type.Optional(Type.String({ description: 'Exact match, case-sensitive.' })),
   }),
   page: { standard: 20, before: false },
   returns: pageOf(Organization),
@@ -56,7 +56,7 @@ export const listOrganizations = defineOperation('GET /control/organizations', {
 
 export const deleteOrganization = defineOperation('DELETE /control/organizations/{organization_id}', {
   id: 'DeleteOrganization',
-  summary: 'Deletes an organization that owns nothing any more.',
+  summary: 'Deletes an organization that owns nothing.',
   access: operator,
   params: Type.Object({ organization_id: Type.String() }),
   problems: ['not_found', 'in_use'],
@@ -76,7 +76,7 @@ export const deleteMember = defineOperation(
   'DELETE /control/organizations/{organization_id}/members/{user_id}',
   {
     id: 'DeleteMember',
-    summary: 'Ends a membership.',
+    summary: 'Removes a member from the organization.',
     access: operator,
     params: Member,
     problems: ['not_found'],

@@ -5,10 +5,10 @@ import { listOf } from '../resources/list.ts'
 import { TokenAnswer } from '../resources/token.ts'
 import { Type } from '../schema.ts'
 
-/** Tokens minted and ended by the operator. */
+/** Tokens that the operator issues and revokes. */
 export const issueToken = defineOperation('POST /control/tokens', {
   id: 'IssueToken',
-  summary: 'Mints a token: for a user if one is named, else for the client itself.',
+  summary: 'Issues a token: a user token with `user_id`, else an app token.',
   access: operator,
   body: Type.Object({
     client_id: Type.String(),
@@ -36,7 +36,7 @@ export const issueToken = defineOperation('POST /control/tokens', {
 
 export const endToken = defineOperation('DELETE /control/tokens', {
   id: 'EndToken',
-  summary: 'Ends a token, access or refresh.',
+  summary: 'Revokes an access or refresh token.',
   access: operator,
   body: Type.Object({ token: Type.String({ minLength: 1 }) }),
   problems: ['token_not_found'],

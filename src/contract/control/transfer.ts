@@ -14,10 +14,8 @@ const Counts = Type.Object({
 export const ImportEvent = Type.Union([
   Type.Object({
     progress: Type.Object({
-      lines: Type.Integer({ minimum: 0, description: 'How many are done.' }),
-      of: Type.Optional(
-        Type.Integer({ minimum: 0, description: 'How many there are, where that is known.' }),
-      ),
+      lines: Type.Integer({ minimum: 0, description: 'Lines processed so far.' }),
+      of: Type.Optional(Type.Integer({ minimum: 0, description: 'Total number of lines, if known.' })),
     }),
   }),
   Type.Object({
@@ -40,12 +38,12 @@ export const ImportEvent = Type.Union([
 
 const yesOrNo = (description: string) => Type.Optional(Type.Enum(['true', 'false'], { description }))
 
-/** Everything that the operator has made, out of one store and into another. */
+/** Export and import of everything that operators manage. */
 export const exportLines = defineOperation('GET /control/export', {
   id: 'ExportLines',
-  summary: 'Writes down everything, as lines of JSON that ImportLines takes.',
+  summary: 'Exports everything as JSON lines that ImportLines accepts.',
   description:
-    'The lines are one consistent state of the store, in an order that depends on nothing else. Secrets are not among them. See docs/transfer.md.',
+    'The lines are one consistent snapshot of the store, in a deterministic order, without secrets. See docs/transfer.md.',
   access: operator,
   answerLines: AnyLine,
   problems: ['no_room'],
@@ -54,15 +52,18 @@ export const exportLines = defineOperation('GET /control/export', {
 
 export const importLines = defineOperation('POST /control/import', {
   id: 'ImportLines',
-  summary: 'Makes or changes everything that the lines of the body tell of.',
+  summary: 'Creates or updates everything in the lines of the body.',
   description:
-    'A line that is wrong is answered with its number before anything is changed. The answer is lines too: progress as it goes, at the end a summary; a failure on the way is its last line. The same body may be sent again. See docs/transfer.md.',
+    'An invalid line fails the request with the line number before anything is changed. The answer is a stream of lines: progress, then a summary, or a failure as the last line. Sending the same body again is safe. See docs/transfer.md.',
   access: operator,
   query: Type.Object({
-    continue: yesOrNo('Leaves out lines that are wrong, and tells each.'),
-    dry_run: yesOrNo('Only checks.'),
+    continue: yesOrNo('Skip invalid lines and report each.'),
+    dry_run: yesOrNo('Check the lines without changing anything.'),
     from_line: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'Begins at this line; those before are in the store.' }),
+      Type.Integer({
+        minimum: 1,
+        description: 'Start at this line; earlier lines are in the store already.',
+      }),
     ),
   }),
   bodyLines: AnyLine,

@@ -5,7 +5,7 @@ import { IdFilter } from '../resources/id.ts'
 import { exampleVideo, Video } from '../resources/video.ts'
 import { Type } from '../schema.ts'
 
-/** Videos come into being with streams; here they are looked through and deleted. */
+/** Videos. Streams create them. */
 export const listVideos = defineOperation('GET /control/videos', {
   id: 'ListVideos',
   summary: 'Lists videos, newest first.',
@@ -19,7 +19,7 @@ export const listVideos = defineOperation('GET /control/videos', {
 
 export const getVideo = defineOperation('GET /control/videos/{video_id}', {
   id: 'GetVideo',
-  summary: 'Shows a video.',
+  summary: 'Returns a video.',
   access: operator,
   params: Type.Object({ video_id: Type.String() }),
   returns: oneOf(Video),
@@ -29,7 +29,7 @@ export const getVideo = defineOperation('GET /control/videos/{video_id}', {
 
 export const deleteVideo = defineOperation('DELETE /control/videos/{video_id}', {
   id: 'DeleteVideo',
-  summary: 'Deletes a video with its markers; a stream that is still running goes on without one.',
+  summary: 'Deletes a video with its markers; a stream that is still live continues without one.',
   access: operator,
   params: Type.Object({ video_id: Type.String() }),
   problems: ['not_found'],

@@ -2,16 +2,15 @@ import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { Type } from '../schema.ts'
 
-/** How many watch. */
 export const reportViewers = defineOperation('POST /control/viewers', {
   id: 'ReportViewers',
-  summary: 'Sets the viewer counts of up to 10,000 channels; channels that are not live are passed over.',
+  summary: 'Sets the viewer counts of up to 10,000 channels; channels that are not live are ignored.',
   access: operator,
   body: Type.Object({
     counts: Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: 2_000_000_000 }), {
       maxProperties: 10_000,
       size: 'at most 10,000 entries',
-      description: 'From user id to viewers.',
+      description: 'Viewer count by user id.',
     }),
   }),
   bodyFrom: 'text',

@@ -7,12 +7,15 @@ import { Type } from '../schema.ts'
 /** Spec 4.6, 2.5; decisions D-37 to D-39. */
 export const createStreamMarker = defineOperation('POST /helix/streams/markers', {
   id: 'CreateStreamMarker',
-  summary: 'Marks the current moment of a live stream.',
+  summary: 'Creates a marker at the current position of a live stream.',
   description:
-    'The broadcaster and the editors of the channel may. With an Idempotency-Key a retry answers with the first marker.',
+    'Allowed for the broadcaster and the editors of the channel. A retry with the same Idempotency-Key returns the first marker.',
   access: user('channel:manage:broadcast'),
   body: Type.Object({
-    user_id: Type.String({ description: 'The broadcaster; a JSON number is taken too.', numberIsText: true }),
+    user_id: Type.String({
+      description: 'The broadcaster. A JSON number is accepted too.',
+      numberIsText: true,
+    }),
     description: Type.Optional(Type.String({ maxLength: 140, nullIsAbsent: true })),
   }),
   bodyFrom: 'anywhere',

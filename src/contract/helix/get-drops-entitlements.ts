@@ -10,7 +10,7 @@ export const getDropsEntitlements = defineOperation('GET /helix/entitlements/dro
   id: 'GetDropsEntitlements',
   summary: "Lists the entitlements of the client's organization, newest first.",
   description:
-    'An app token sees every entitlement of the organization, a user token those of its own user. Ids match in either case; ' +
+    'An app token lists all entitlements of the organization, a user token those of its user. Ids are case-insensitive; ' +
     'unknown ids are absent from the answer.',
   access: appOrUser('user:read:entitlements'),
   query: Type.Object({

@@ -12,14 +12,14 @@ export const getStreams = defineOperation('GET /helix/streams', {
   id: 'GetStreams',
   summary: 'Lists live streams, most viewers first.',
   description:
-    'Rows match (user_id or user_login) and game_id and language. A walk through the pages shows every stream that is live throughout exactly once.',
+    'Filters combine as (user_id or user_login) and game_id and language. Paging through the list returns every stream that stays live exactly once.',
   access: anyone,
   query: Type.Object({
     user_id: Type.Optional(Type.Array(IdFilter, upTo100)),
-    user_login: Type.Optional(Type.Array(Type.String({ description: 'In any case.' }), upTo100)),
+    user_login: Type.Optional(Type.Array(Type.String({ description: 'Case-insensitive.' }), upTo100)),
     game_id: Type.Optional(Type.Array(IdFilter, upTo100)),
     type: Type.Optional(Type.Enum(['all', 'live'])),
-    language: Type.Optional(Type.Array(Type.String({ description: 'ISO 639-1.' }), upTo100)),
+    language: Type.Optional(Type.Array(Type.String({ description: 'ISO 639-1 code.' }), upTo100)),
   }),
   page: { standard: 20, wholeBatchOf: ['user_id', 'user_login'], before: true },
   returns: pageOf(Stream),

@@ -6,9 +6,9 @@ import { Type } from '../schema.ts'
 /** Spec 4.2, 2.2, 3, 7; decisions D-26 to D-28. */
 export const updateDropsEntitlements = defineOperation('PATCH /helix/entitlements/drops', {
   id: 'UpdateDropsEntitlements',
-  summary: 'Sets the fulfillment status of up to 100 entitlements and says for each id what became of it.',
+  summary: 'Sets the fulfillment status of up to 100 entitlements and returns the outcome for each id.',
   description:
-    'The successful ids are written together and are on disk before the answer. Each id is answered once, in the group of its status.',
+    'Successful updates are written in one transaction that is durable before the answer is sent. Each id appears once, in the group of its status.',
   access: appOrUser('user:manage:entitlements'),
   body: Type.Object({
     entitlement_ids: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }),

@@ -3,24 +3,24 @@ import { defineOperation } from '../operation.ts'
 import { ClientId, ClientSecret, Scopes } from '../resources/oauth-parameters.ts'
 import { Type } from '../schema.ts'
 
-/** A device without a keyboard asks: it shows the user code, and polls the token endpoint with its own (RFC 8628). */
+/** The start of the device flow (RFC 8628): the device shows the user code and polls the token endpoint with the device code. */
 export const createDeviceCode = defineOperation('POST /oauth2/device', {
   id: 'CreateDeviceCode',
-  summary: 'Gives a device a code for a person to type at the verification page.',
+  summary: 'Starts the device flow: returns a device code and a user code to enter on the verification page.',
   description:
-    'Parameters come in the query string, a form or a JSON body. A client must have the device flow switched on; public ones have unless it was switched off. Codes that wait are counted by network: the 101st makes the oldest void.',
+    'Parameters are accepted in the query string, a form or a JSON body. The device flow must be enabled for the client; it is enabled for public clients by default. A network can have 100 pending codes; another one invalidates the oldest.',
   access: open,
   body: Type.Object({
     client_id: ClientId,
-    client_secret: ClientSecret('Not needed here, but checked if a confidential client sends it.'),
-    scopes: Scopes('Space separated.'),
-    scope: Scopes('The same, by its name in the standard.'),
+    client_secret: ClientSecret('Optional; checked if a confidential client sends it.'),
+    scopes: Scopes('Space-separated.'),
+    scope: Scopes('Same as `scopes`, under the name of the standard.'),
   }),
   bodyFrom: 'anywhere',
   returns: Type.Object({
     device_code: Type.String(),
     expires_in: Type.Integer(),
-    interval: Type.Integer({ description: 'Seconds to wait between two attempts at the token endpoint.' }),
+    interval: Type.Integer({ description: 'Seconds to wait between requests to the token endpoint.' }),
     user_code: Type.String(),
     verification_uri: Type.String(),
   }),

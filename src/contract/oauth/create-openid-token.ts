@@ -3,12 +3,12 @@ import { defineOperation } from '../operation.ts'
 import { StandardTokenAnswer } from '../resources/token.ts'
 import { createToken } from './create-token.ts'
 
-/** The token endpoint for libraries that know the standards and nothing else. Discovery names this one. */
+/** The token endpoint for libraries that follow the standards strictly. The discovery document names this one. */
 export const createOpenidToken = defineOperation('POST /oauth2/openid/token', {
   id: 'CreateOpenidToken',
-  summary: 'Exchanges credentials for an access token, in the form of the standards.',
+  summary: 'Exchanges credentials for an access token, in the format of the standards.',
   description:
-    'Takes what `/oauth2/token` takes and does the same. Three things differ: `scope` in the answer is one string, failures carry `error` and `error_description` too, and a client may send its credentials as `Authorization: Basic`.',
+    'Same parameters and behaviour as `/oauth2/token`, with three differences: `scope` in the answer is one string, errors also carry `error` and `error_description`, and a client may send its credentials as `Authorization: Basic`.',
   access: open,
   body: createToken.body,
   bodyFrom: 'anywhere',

@@ -12,26 +12,26 @@ import {
 import { TokenAnswer } from '../resources/token.ts'
 import { Type } from '../schema.ts'
 
-/** The token endpoint: every grant ends here, but for the implicit one. */
+/** The token endpoint of all grants except the implicit one. */
 export const createToken = defineOperation('POST /oauth2/token', {
   id: 'CreateToken',
   summary: 'Exchanges credentials for an access token.',
   description:
-    'Parameters come in the query string, a form or a JSON body. An Authorization header is ignored.',
+    'Parameters are accepted in the query string, a form or a JSON body. An Authorization header is ignored.',
   access: open,
   body: Type.Object({
     grant_type: GrantType(
       '`client_credentials`, `authorization_code`, `refresh_token` or `urn:ietf:params:oauth:grant-type:device_code`.',
     ),
     client_id: ClientId,
-    client_secret: ClientSecret('Of a confidential client, with every grant.'),
+    client_secret: ClientSecret('Required for confidential clients, with every grant.'),
     code: Token,
     redirect_uri: RedirectUri,
-    code_verifier: text(1000, 'Where the authorization was asked for with a `code_challenge`.'),
+    code_verifier: text(1000, 'Required if the authorization request had a `code_challenge`.'),
     device_code: Token,
-    scopes: Scopes('Tolerated with a device code, which has its own.'),
+    scopes: Scopes('Ignored with a device code, which has its scopes already.'),
     refresh_token: Token,
-    scope: Scopes('Tolerated; an app token has no scopes, a refreshed one keeps its own.'),
+    scope: Scopes('Ignored: app tokens have no scopes, and refreshed tokens keep theirs.'),
   }),
   bodyFrom: 'anywhere',
   returns: TokenAnswer,

@@ -5,8 +5,8 @@ import { Type } from '../schema.ts'
 
 export const getSigningKeys = defineOperation('GET /oauth2/keys', {
   id: 'GetSigningKeys',
-  summary: 'Lists the public keys that ID tokens are verified with.',
-  description: 'A new key is listed before it signs, and the one before for a day after.',
+  summary: 'Lists the public keys that verify ID tokens.',
+  description: 'A new key is listed before it is used, and the previous key for one day after.',
   access: open,
   returns: Type.Object({ keys: Type.Array(SigningKey) }),
   cacheSeconds: 300,

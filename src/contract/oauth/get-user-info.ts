@@ -4,9 +4,9 @@ import { UserInfo } from '../resources/openid.ts'
 
 export const getUserInfo = defineOperation('GET /oauth2/userinfo', {
   id: 'GetUserInfo',
-  summary: 'Returns the claims about the user of a token.',
+  summary: 'Returns claims about the user of a token.',
   description:
-    'The token comes as `Authorization: Bearer <token>` and must be a user token with the scope `openid`. A good token counts against the limit of its client, anything else against that of the address.',
+    'Send a user token with the scope `openid` as `Authorization: Bearer <token>`. Requests with a valid token count against the rate limit of the client, others against that of the IP address.',
   access: open,
   limitsItself: true,
   returns: UserInfo,

@@ -4,17 +4,17 @@ import { ClientId, ClientSecret, GrantType, Scopes } from '../resources/oauth-pa
 import { TokenAnswer } from '../resources/token.ts'
 import { Type } from '../schema.ts'
 
-/** The grant that client libraries use in their mock mode: a user token at once, without a page. Demo only. */
+/** The grant that client libraries use in their mock mode: a user token without a login page. Demo only. */
 export const mintUserToken = defineOperation('POST /oauth2/authorize', {
   id: 'MintUserToken',
-  summary: 'Mints a user token without asking the user.',
+  summary: 'Issues a user token without asking the user.',
   access: open,
   body: Type.Object({
     grant_type: GrantType('`user_token`.'),
     client_id: ClientId,
     client_secret: ClientSecret(),
     user_id: Type.Optional(Type.String({ numberIsText: true, maxLength: 100 })),
-    scope: Scopes('Space separated.'),
+    scope: Scopes('Space-separated.'),
   }),
   bodyFrom: 'anywhere',
   returns: TokenAnswer,

@@ -3,7 +3,7 @@ import { defineOperation } from '../operation.ts'
 import { ClientId, Token } from '../resources/oauth-parameters.ts'
 import { Type } from '../schema.ts'
 
-/** Ends a token. One that is unknown, or another client's, changes nothing and is answered alike. */
+/** Unknown tokens and those of other clients are not revoked and get the same answer. */
 export const revokeToken = defineOperation('POST /oauth2/revoke', {
   id: 'RevokeToken',
   summary: 'Revokes an access or refresh token of the client.',

@@ -2,12 +2,12 @@ import { open } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { Validation } from '../resources/token.ts'
 
-/** Says whose token it is and how long it lives. One library asks before each scoped call, so its limit is a wide one. */
+/** One library validates its token before each scoped call, so the rate limit is generous. */
 export const validateToken = defineOperation('GET /oauth2/validate', {
   id: 'ValidateToken',
-  summary: 'Tells what a token is good for.',
+  summary: 'Returns the client, user, scopes and lifetime of a token.',
   description:
-    'The token comes as `Authorization: OAuth <token>` or `Bearer <token>`. A good token counts against the limit of its client, anything else against that of the address.',
+    'Send the token as `Authorization: OAuth <token>` or `Bearer <token>`. Requests with a valid token count against the rate limit of the client, others against that of the IP address.',
   access: open,
   limitsItself: true,
   returns: Validation,

@@ -2,23 +2,25 @@ import type { Static } from 'typebox'
 import { Type } from '../schema.ts'
 import { TimeMillis } from './id.ts'
 
-/** A change that somebody made, as the audit log has it. */
+/** One change in the audit log. */
 export const AuditEntry = Type.Object({
   chain: Type.String({
     description:
-      '`operator`, or the id of the organization whose entitlements were changed; with `/1` and so on behind it where many wrote at once.',
+      '`operator`, or the id of the organization whose entitlements changed, with a suffix such as `/1` if several writers were concurrent.',
   }),
-  seq: Type.Integer({ minimum: 1, description: 'Numbers of a chain have no gaps.' }),
+  seq: Type.Integer({ minimum: 1, description: 'Without gaps within a chain.' }),
   at: TimeMillis,
   actor: Type.String({
     description:
-      '`operator`, `operator/<name>`, `client/<client_id>`, `client/<client_id>/user/<user_id>`, or `strand` for the command.',
+      '`operator`, `operator/<name>`, `client/<client_id>`, `client/<client_id>/user/<user_id>`, or `strand` for the command line.',
   }),
   operation: Type.String(),
-  subject: Type.String({ description: 'What was changed, such as `game/33214`.' }),
-  before: Type.Unknown({ description: 'How it was; null if it did not exist.' }),
-  after: Type.Unknown({ description: 'How it is; null if it no longer exists. Secrets are `"changed"`.' }),
-  hash: Type.String({ description: 'SHA-256 of the row and the hash in front of it, in hex.' }),
+  subject: Type.String({ description: 'The changed resource, such as `game/33214`.' }),
+  before: Type.Unknown({ description: 'The previous state; null if it did not exist.' }),
+  after: Type.Unknown({
+    description: 'The new state; null if it was deleted. Secrets are shown as `"changed"`.',
+  }),
+  hash: Type.String({ description: 'SHA-256 of the row and the previous hash, in hex.' }),
 })
 export type AuditEntry = Static<typeof AuditEntry>
 

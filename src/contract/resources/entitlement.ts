@@ -19,18 +19,18 @@ export const Entitlement = Type.Object({
 })
 export type Entitlement = Static<typeof Entitlement>
 
-/** One step in the life of an entitlement. */
+/** One step in the history of an entitlement. */
 export const EntitlementTransition = Type.Object({
   at: TimeMillis,
   from: Type.Union([FulfillmentStatus, Type.Null()], { description: 'Null for the grant.' }),
   to: FulfillmentStatus,
   actor: Type.Union([Type.String(), Type.Null()], {
-    description: 'As in the audit log; null for a grant that was one of many.',
+    description: 'As in the audit log; null for a grant that was part of a batch.',
   }),
 })
 export type EntitlementTransition = Static<typeof EntitlementTransition>
 
-/** Spec 2.2, in the order in which groups are answered (D-27). */
+/** Spec 2.2, in the order of the groups in the answer (D-27). */
 export const UPDATE_STATUSES = [
   'SUCCESS',
   'INVALID_ID',

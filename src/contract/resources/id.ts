@@ -2,12 +2,12 @@ import { Type } from '../schema.ts'
 
 /**
  * Schemas of ids and times. `hint` ends the sentence `The parameter "x" was malformed: the value must be ...`.
- * A filter takes any text: what has another form matches nothing (D-15). What creates a thing is strict.
+ * Filters accept any text: a value of another form matches nothing (D-15). Ids of new resources are checked strictly.
  */
 export const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
 
-/** A user, game, stream or video as the caller names it. */
-export const IdFilter = Type.String({ description: 'Decimal digits; another form matches nothing.' })
+/** The id of a user, game, stream or video in a filter. */
+export const IdFilter = Type.String({ description: 'Decimal digits; any other form matches nothing.' })
 
 /** A canonical decimal id of at most 19 digits. */
 export const DecimalId = Type.String({
@@ -32,7 +32,7 @@ export const TimeSeconds = Type.String({
   examples: ['2026-03-01T12:00:00Z'],
 })
 
-/** A moment that the operator gives. */
+/** A time in a request. */
 export const GivenTime = Type.String({
   pattern:
     '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?Z$',

@@ -2,8 +2,8 @@ import type { TSchema } from 'typebox'
 import { Type } from '../schema.ts'
 
 /**
- * A list that the operator gives. Its `size` makes a sentence about its length speak of entries, and one about an entry name
- * which. (The lists of the public side have the sentence that D-10 fixes.)
+ * A list in a request to the control API. Because of `size`, messages about its length speak of entries, and messages about
+ * an entry give its position. (For lists of the public API, D-10 fixes the message.)
  */
 export function listOf<Item extends TSchema>(item: Item, least: number, most: number) {
   const bounds = least === 0 ? `at most ${counted(most)}` : `${counted(least)} to ${counted(most)}`

@@ -11,7 +11,7 @@ export const StreamMarker = Type.Object({
 })
 export type StreamMarker = Static<typeof StreamMarker>
 
-/** A marker in a listing carries its place on the video's page twice: clients read one name or the other (D-42). */
+/** A listed marker has the URL of its position twice, because clients read either name (D-42). */
 const ListedMarker = Type.Object({ ...StreamMarker.properties, url: Type.String(), URL: Type.String() })
 
 /** Spec 2.6. */

@@ -2,9 +2,9 @@ import { Type } from '../schema.ts'
 import { MAX_SCOPES } from '../scope.ts'
 
 /**
- * The parameters of the OAuth side. All are optional to the parser, because a missing one has a message of its own that
- * clients match on. None may be much longer than anything that it can be, also with another server: a wrong value is hashed
- * and looked up before it is refused.
+ * The parameters of the OAuth endpoints. All are optional to the parser, because clients match on the message for each
+ * missing one. Their lengths are bounded, because a wrong value is hashed and looked up before it is rejected; the bounds
+ * also fit the values of other servers.
  */
 export const text = (maxLength: number, description?: string) =>
   Type.Optional(Type.String({ maxLength, ...(description !== undefined && { description }) }))
@@ -16,5 +16,5 @@ export const Token = text(4000)
 export const GrantType = (description: string) => text(100, description)
 export const RedirectUri = text(2100)
 
-/** Far beyond what is allowed, so that too many scopes are refused as such. */
+/** Longer than allowed, so that too many scopes get their specific message. */
 export const Scopes = (description: string) => text(16_000, `${description} At most ${MAX_SCOPES}.`)

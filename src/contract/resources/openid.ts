@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from '../schema.ts'
 
-/** A public key that ID tokens are verified with (RFC 7517). */
+/** A public key that verifies ID tokens (RFC 7517). */
 export const SigningKey = Type.Object({
   kty: Type.Literal('RSA'),
   kid: Type.String(),
@@ -15,7 +15,7 @@ export type SigningKey = Static<typeof SigningKey>
 const Url = Type.String()
 const Texts = Type.Array(Type.String())
 
-/** What a client finds out about this server by itself (OpenID Connect Discovery 1.0, RFC 8414). */
+/** The discovery document (OpenID Connect Discovery 1.0, RFC 8414). */
 export const OpenidConfiguration = Type.Object({
   issuer: Url,
   authorization_endpoint: Url,
@@ -45,7 +45,7 @@ export const UserInfo = Type.Object({
   iss: Type.String(),
   aud: Type.String({ description: 'The client of the token.' }),
   azp: Type.String(),
-  exp: Type.Integer({ description: 'When the token ends, in Unix seconds.' }),
-  iat: Type.Integer({ description: 'Now, in Unix seconds.' }),
+  exp: Type.Integer({ description: 'Expiry of the token, in Unix seconds.' }),
+  iat: Type.Integer({ description: 'Current time, in Unix seconds.' }),
   preferred_username: Type.String({ description: 'The display name.' }),
 })

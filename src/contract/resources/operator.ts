@@ -2,11 +2,11 @@ import type { Static } from 'typebox'
 import { Type } from '../schema.ts'
 import { TimeMillis } from './id.ts'
 
-/** A named token of the operator's side; what is done with it is recorded under the name. */
+/** A named token of the control API; the audit log records its changes under the name. */
 export const OperatorToken = Type.Object({ name: Type.String(), created_at: TimeMillis })
 export type OperatorToken = Static<typeof OperatorToken>
 
-/** As it is answered once, when it is made. */
+/** Returned once, when the token is created. */
 export const OperatorTokenWithSecret = Type.Object({ ...OperatorToken.properties, token: Type.String() })
 
 export const exampleOperatorToken: OperatorToken = {

@@ -2,9 +2,9 @@ import { Type } from '../schema.ts'
 import { listOf } from './list.ts'
 
 /**
- * Where an application may have people sent back to: an absolute URI without a fragment. Native applications have schemes of
- * their own (`com.example.app:/callback`). Those which a browser runs, opens from the disk or shows by itself lead to no
- * application, and a code or token would end in a page of somebody else's making.
+ * Where an application may redirect users to: an absolute URI without a fragment. Native applications use private schemes
+ * (`com.example.app:/callback`). Schemes that a browser executes, opens from disk or renders internally do not lead to an
+ * application; with them a code or token could leak to a page that an attacker made.
  */
 export const REDIRECT_URI_PATTERN =
   '^(?!(about|blob|data|file|filesystem|javascript|vbscript|view-source):)[a-z][a-z0-9+.-]*:[^#\\s]+$'
@@ -12,7 +12,7 @@ export const REDIRECT_URI_PATTERN =
 const RedirectUri = Type.String({
   maxLength: 2000,
   pattern: REDIRECT_URI_PATTERN,
-  hint: 'an absolute URI without a fragment, of a scheme that leads to an application (not javascript:, data:, file: or the like)',
+  hint: 'an absolute URI without a fragment, with a scheme that leads to an application (not javascript:, data:, file: or similar)',
 })
 
 export const RedirectUris = listOf(RedirectUri, 0, 20)

@@ -5,8 +5,8 @@ import { FulfillmentStatus, UPDATE_STATUSES } from './entitlement.ts'
 import { DecimalId } from './id.ts'
 
 /**
- * What a test wants to find in the world of the demo, as a file: people, entitlements, tokens and failures, each put there
- * on purpose. Whatever has a name here is found under that name in `world.scenario`.
+ * A scenario file: the users, entitlements, tokens and faults that a test needs in the demo world. Each named entry
+ * appears under its name in `world.scenario`.
  */
 const strict = { additionalProperties: false }
 
@@ -22,7 +22,8 @@ const named = <S extends Parameters<typeof Type.Record>[1]>(what: S, description
   )
 
 const Person = Type.String({
-  description: 'broadcaster, editor, offline or viewer of the demo, or the name of a user of this scenario.',
+  description:
+    '`broadcaster`, `editor`, `offline` or `viewer` of the demo, or the name of a user of this scenario.',
 })
 
 const SecondsAgo = Type.Integer({ minimum: 0, maximum: 31_536_000 })
@@ -42,15 +43,25 @@ const ScenarioUser = Type.Object(
   {
     id: Type.Optional(DecimalId),
     login: Type.Optional(
-      Type.String({ pattern: '^[a-z0-9_]{1,25}$', description: 'The name in lower case if left out.' }),
+      Type.String({ pattern: '^[a-z0-9_]{1,25}$', description: 'Default: the name in lower case.' }),
     ),
     display_name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-    stream: Type.Optional({ ...ScenarioStream, description: 'Live with this; offline if left out.' }),
+    stream: Type.Optional({
+      ...ScenarioStream,
+      description: 'The live stream; without it the user is offline.',
+    }),
     past_videos: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 20, description: 'Videos of earlier streams; none if left out.' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: 20,
+        description: 'Number of videos of earlier streams (default: 0).',
+      }),
     ),
     vod_enabled: Type.Optional(
-      Type.Boolean({ description: 'Whether streams leave videos; false makes a live channel without any.' }),
+      Type.Boolean({
+        description:
+          'Whether streams are recorded as videos (default: true); false gives a live channel without videos.',
+      }),
     ),
     follows: Type.Optional(Type.Array(Person, { maxItems: 100 })),
   },
@@ -63,14 +74,14 @@ const ScenarioEntitlement = Type.Object(
     update_status: Type.Optional(
       Type.Enum(UPDATE_STATUSES, {
         description:
-          "What UpdateDropsEntitlements says of it when the demo's client asks; SUCCESS if left out. NOT_FOUND and INVALID_ID make an id and no entitlement.",
+          "Status that UpdateDropsEntitlements returns to the demo's client (default: SUCCESS). NOT_FOUND and INVALID_ID create an id without an entitlement.",
       }),
     ),
     times: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 1_000_000,
-        description: 'With UPDATE_FAILED: how often; always if left out.',
+        description: 'With UPDATE_FAILED: number of failures (default: always).',
       }),
     ),
     user: Type.Optional(Person),
@@ -88,7 +99,7 @@ const ScenarioToken = Type.Object(
     scopes: Type.Optional(
       Type.Array(Type.String({ pattern: '^[a-z_]+(:[a-z_]+)*$', maxLength: 100 }), {
         maxItems: 50,
-        description: 'Every scope that opens something if left out.',
+        description: 'Default: all scopes that have an effect.',
       }),
     ),
     client: Type.Optional(Type.Enum(['client', 'other_client'])),
@@ -102,7 +113,7 @@ const ScenarioFault = Type.Object(
     operation: Type.String({ description: 'The name of an operation, such as GetStreams.' }),
     outcome: Type.Enum(FAULT_OUTCOMES),
     entitlement: Type.Optional(
-      Type.String({ description: 'With update_failed: the name of an entitlement of this scenario.' }),
+      Type.String({ description: 'With `update_failed`: the name of an entitlement of this scenario.' }),
     ),
     milliseconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 60_000 })),
     times: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
@@ -114,11 +125,11 @@ export const Scenario = Type.Object(
   {
     $schema: Type.Optional(Type.String()),
     description: Type.Optional(Type.String()),
-    users: named(ScenarioUser, 'People with channels of their own.'),
-    entitlements: named(ScenarioEntitlement, 'Entitlements, and ids that look like some.'),
-    tokens: named(ScenarioToken, 'Tokens that are good, or not any more.'),
+    users: named(ScenarioUser, 'Users with channels.'),
+    entitlements: named(ScenarioEntitlement, 'Entitlements, and ids without an entitlement.'),
+    tokens: named(ScenarioToken, 'Tokens: valid, expired or revoked.'),
     faults: Type.Optional(
-      Type.Array(ScenarioFault, { maxItems: 1000, description: 'Planned from the start.' }),
+      Type.Array(ScenarioFault, { maxItems: 1000, description: 'Faults planned at the start.' }),
     ),
   },
   strict,

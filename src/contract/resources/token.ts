@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from '../schema.ts'
 
-/** What a token endpoint answers; an app token has neither refresh token nor scope (clients tell them apart by that). */
+/** The answer of a token endpoint. An app token has neither refresh token nor scope; clients distinguish them by that. */
 export const TokenAnswer = Type.Object({
   access_token: Type.String(),
   expires_in: Type.Integer({ minimum: 0 }),
@@ -9,16 +9,19 @@ export const TokenAnswer = Type.Object({
   scope: Type.Optional(Type.Array(Type.String())),
   token_type: Type.Literal('bearer'),
   id_token: Type.Optional(
-    Type.String({ description: 'With the scope `openid`, for a code or a device code: who logged in.' }),
+    Type.String({
+      description:
+        'Identifies the user who logged in; only with the scope `openid` and a code or device code.',
+    }),
   ),
 })
 
 export type TokenAnswer = Static<typeof TokenAnswer>
 
-/** The same as RFC 6749 has it: scopes are one string. */
+/** The answer as in RFC 6749: scopes are one string. */
 export const StandardTokenAnswer = Type.Object({
   ...TokenAnswer.properties,
-  scope: Type.Optional(Type.String({ description: 'Space separated.' })),
+  scope: Type.Optional(Type.String({ description: 'Space-separated.' })),
 })
 
 export const Validation = Type.Object({

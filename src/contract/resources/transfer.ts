@@ -7,11 +7,11 @@ import { RedirectUris } from './redirect-uri.ts'
 import { CLIENT_KINDS, LOGIN_PATTERN } from './world.ts'
 
 /**
- * The lines of an export and an import: one JSON object each, whose `type` says what it is. The parser, the order and the
- * fields of an export, the checks of references and the documents are read off these declarations.
+ * The lines of an export and an import: one JSON object each, with a `type`. The parser, the order and fields of an
+ * export, the checks of references and the documentation are derived from these declarations.
  *
- * `refersTo` names the type that the value is an id of: it stands earlier in the file, or in the store. `kept` says in
- * which form a value is kept. `secret` fields are written by `strand export --with-secrets` alone.
+ * `refersTo` names the type that the value is an id of; that resource comes earlier in the file or is in the store. `kept`
+ * is the form in which a value is stored. Only `strand export --with-secrets` writes `secret` fields.
  */
 const Id = { ...DecimalId, kept: 'as given' }
 const OrganizationId = { ...Uuid, kept: 'lower case' }
@@ -30,7 +30,7 @@ const Sha256 = Type.String({
   secret: true,
 })
 
-/** In the order of an export: what is referred to comes first. */
+/** In the order of an export: referenced types come first. */
 export const transferLines = {
   organization: Type.Object({
     type: Type.Literal('organization'),
@@ -48,7 +48,7 @@ export const transferLines = {
     display_name: Type.Optional(Type.String({ minLength: 1, maxLength: 50 })),
     created_at: Type.Optional(Moment),
     password: Type.Optional(
-      Type.String({ minLength: 8, maxLength: 200, description: 'Read, and never written.' }),
+      Type.String({ minLength: 8, maxLength: 200, description: 'Accepted in imports, never exported.' }),
     ),
     password_hash: Type.Optional(
       Type.String({
@@ -92,7 +92,7 @@ export const transferLines = {
     redirect_uris: Type.Optional(RedirectUris),
     implicit_grant: Type.Optional(Type.Boolean()),
     device_flow: Type.Optional(
-      Type.Boolean({ description: 'Never set: on for public clients, off for confidential ones.' }),
+      Type.Boolean({ description: 'Default: true for public clients, false for confidential ones.' }),
     ),
     secret_hash: Type.Optional(Sha256),
   }),
@@ -100,7 +100,7 @@ export const transferLines = {
     type: Type.Literal('channel'),
     user_id: OfUser,
     title: Type.Optional(Type.String({ maxLength: 140 })),
-    game_id: Type.Optional(Type.Union([OfGame, Type.Literal('')], { description: 'Empty: no game.' })),
+    game_id: Type.Optional(Type.Union([OfGame, Type.Literal('')], { description: 'Empty string: no game.' })),
     language: Type.Optional(Type.String({ pattern: '^[a-z]{2}$', hint: 'an ISO 639-1 code' })),
     tags: Type.Optional(listOf(Type.String({ minLength: 1, maxLength: 25 }), 0, 10)),
     is_mature: Type.Optional(Type.Boolean()),
@@ -141,7 +141,7 @@ export const transferLines = {
     fulfillment_status: Type.Optional(FulfillmentStatus),
     last_updated: Type.Optional(Moment),
     user_deleted: Type.Optional(
-      Type.Boolean({ description: 'The user is gone, and is not looked for; the entitlement stays.' }),
+      Type.Boolean({ description: 'The user was deleted, so `user_id` is not checked.' }),
     ),
   }),
 } as const satisfies Record<string, TObject>
@@ -158,14 +158,14 @@ export function fieldsOf(type: TransferType): Readonly<Record<string, TSchema>> 
   return transferLines[type].properties
 }
 
-/** What a field says of itself; of one that may also be null, what the other kind says. */
+/** The annotation of a field; for a nullable field, that of the other variant. */
 export function noteOf(schema: TSchema, note: 'refersTo' | 'kept' | 'secret'): string | undefined {
   const { anyOf } = schema as { anyOf?: readonly TSchema[] }
   const kinds = [schema, ...(anyOf ?? [])] as unknown as readonly Record<string, unknown>[]
   return kinds.find(kind => kind[note] !== undefined)?.[note] as string | undefined
 }
 
-/** The fields of a type that hold the id of something else, and of what. */
+/** The fields of a type that refer to another type, with that type. */
 export function referencesOf(type: TransferType): readonly (readonly [field: string, kind: TransferType])[] {
   return Object.entries(fieldsOf(type)).flatMap(([field, schema]) => {
     const kind = noteOf(schema, 'refersTo')

@@ -2,15 +2,15 @@ import type { Static } from 'typebox'
 import { Type } from '../schema.ts'
 import { TimeSeconds } from './id.ts'
 
-/** What is kept of a stream, as an operator sees it. */
+/** The recording of a stream, as the control API shows it. */
 export const Video = Type.Object({
   id: Type.String(),
   user_id: Type.String(),
   user_login: Type.String(),
   user_name: Type.String(),
   created_at: TimeSeconds,
-  ended_at: Type.Union([TimeSeconds, Type.Null()], { description: 'Null while the stream runs.' }),
-  duration_seconds: Type.Integer({ minimum: 0, description: 'So far, while the stream runs.' }),
+  ended_at: Type.Union([TimeSeconds, Type.Null()], { description: 'Null while the stream is live.' }),
+  duration_seconds: Type.Integer({ minimum: 0, description: 'Duration so far while the stream is live.' }),
   is_live: Type.Boolean(),
   marker_count: Type.Integer({ minimum: 0 }),
 })

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { Type } from '../schema.ts'
 import { Name, TimeMillis } from './id.ts'
 
-/** The things that an operator makes: who there is, what they play, and which programs may ask. */
+/** The resources that operators manage: users, organizations, games, benefits, clients and channels. */
 
 export const LOGIN_PATTERN = '^[a-zA-Z0-9_]{1,25}$'
 
@@ -41,14 +41,15 @@ export const Client = Type.Object({
   owner_user_id: Type.Union([Type.String(), Type.Null()]),
   kind: Type.Enum(CLIENT_KINDS),
   redirect_uris: Type.Array(Type.String()),
-  implicit_grant: Type.Boolean({ description: 'Whether it may get tokens by `response_type=token`.' }),
+  implicit_grant: Type.Boolean({ description: 'Whether the client may use `response_type=token`.' }),
   device_flow: Type.Boolean({
-    description: 'Whether it may use the device flow; a confidential client needs its secret for the token.',
+    description:
+      'Whether the client may use the device flow. A confidential client has to send its secret to get the token.',
   }),
 })
 export type Client = Static<typeof Client>
 
-/** A client as it is answered once, when its secret is made. A public client has none. */
+/** Returned once, when the secret is created. A public client has no secret. */
 export const ClientWithSecret = Type.Object({ ...Client.properties, secret: Type.Optional(Type.String()) })
 
 export const Channel = Type.Object({

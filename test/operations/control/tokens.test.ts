@@ -163,7 +163,7 @@ describeOperation(
     fails('token_not_found', 'when it is unknown', server => end(server, mintSecret('user')))
     fails('token_not_found', 'when it is no token of ours, of which nothing is repeated', async server => {
       const answer = await end(server, 'something-secret')
-      expect(answer.body.message).toBe('There is no such token; it may have ended already.')
+      expect(answer.body.message).toBe('There is no such token; it may have expired or been revoked.')
       return answer
     })
     fails('token_not_found', 'the second time', async server => {
