@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import { typeInWords } from './markdown.ts'
 
-/** A field of an answer, by the way that leads to it, such as `data[].user_id`. */
+/** A field of an answer, named by its path, such as `data[].user_id`. */
 export interface AnswerField {
   readonly name: string
   readonly type: string
@@ -17,12 +17,12 @@ type Shape = TSchema & {
   readonly description?: string
 }
 
-/** Every field of an answer, those inside of others behind them. */
-export function answerFields(schema: TSchema, way = ''): AnswerField[] {
+/** All fields of an answer; nested fields follow the one that contains them. */
+export function answerFields(schema: TSchema, prefix = ''): AnswerField[] {
   const { properties = {}, required = [] } = schema as Shape
   return Object.entries(properties).flatMap(([name, field]) => {
     const { description = '' } = field as Shape
-    const fullName = way + name
+    const fullName = prefix + name
     const row = {
       name: fullName,
       type: answerType(field),
@@ -35,7 +35,7 @@ export function answerFields(schema: TSchema, way = ''): AnswerField[] {
 
 function answerType(schema: TSchema): string {
   const { items, anyOf, properties } = schema as Shape
-  if (items !== undefined) return `list of ${answerType(items)}`
+  if (items !== undefined) return `array of ${answerType(items)}`
   if (anyOf !== undefined) return anyOf.map(answerType).join(' or ')
   return properties === undefined ? typeInWords(schema) : 'object'
 }

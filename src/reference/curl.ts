@@ -1,6 +1,6 @@
 import { familyOf, type Operation } from '../contract/operation.ts'
 
-/** The example of an operation as a line for a shell. Tokens are left to variables, so that none is in a page or a history. */
+/** The example of an operation as a curl command. Tokens are shell variables, so that none ends up in a page or a history. */
 export function curlLine(operation: Operation, baseUrl: string): string {
   const { method, example, bodyFrom } = operation
   const words = ['curl']
@@ -25,7 +25,7 @@ function formWords(fields: Readonly<Record<string, string>>): string[] {
   return Object.entries(fields).map(([name, value]) => `-d ${quoted(`${name}=${value}`)}`)
 }
 
-/** Path and query with the values of the example; a placeholder without one stays. */
+/** Path and query with the values of the example; placeholders without a value stay. */
 function targetOf({ path, example }: Operation): string {
   const filled = path.replace(/\{(\w+)\}/g, (place, name: string) => example.params?.[name] ?? place)
   const query = new URLSearchParams()

@@ -1,6 +1,6 @@
 /**
- * The reference as one page that fetches nothing: every operation with its access, input, answer, failures and an example.
- * It is made from the contract like the other forms of the reference, and shows the families that a listener answers.
+ * The reference as one self-contained HTML page: every operation with its access, input, answer, failures and an example.
+ * Generated from the contract, for the families that a listener serves.
  */
 import { createHash } from 'node:crypto'
 import type { TSchema } from 'typebox'
@@ -12,22 +12,22 @@ import { type Html, html, Html as Markup } from '../kit/html.ts'
 import { ICON_URL, MARK } from '../kit/mark.ts'
 import { answerFields } from './answer-fields.ts'
 import { curlLine } from './curl.ts'
-import { accessInWords, INTRODUCTIONS, TITLES, typeInWords } from './markdown.ts'
+import { accessInWords, INTRODUCTIONS, notesOf, TITLES, typeInWords } from './markdown.ts'
 import { statusesOf } from './openapi.ts'
 import { SCRIPT } from './script.ts'
 import { STYLE } from './style.ts'
 
 export interface ReferenceOptions {
   readonly version: string
-  /** Whether the operations of demo mode are there. */
+  /** Whether to include the operations of demo mode. */
   readonly demo: boolean
-  /** Where a family is answered. */
+  /** The base URL under which a family is served. */
   baseUrlOf(family: Family): string
 }
 
 const digest = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-/** Nothing may be loaded, sent or framed; the one script and the one style sheet are known by their digests. */
+/** Nothing may be loaded, sent or framed; the policy allows the script and the style sheet by their digests. */
 export const REFERENCE_HEADERS: Readonly<Record<string, string>> = {
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-cache',
@@ -37,7 +37,7 @@ export const REFERENCE_HEADERS: Readonly<Record<string, string>> = {
   'X-Frame-Options': 'DENY',
 }
 
-/** The page of the families asked for; each is made once. */
+/** The page for a set of families; each page is rendered once. */
 export function referencePages(options: ReferenceOptions): (families: readonly Family[]) => string {
   const made = new Map<string, string>()
   return families => {
@@ -64,7 +64,7 @@ function referencePage(families: readonly Family[], options: ReferenceOptions): 
 <style>${new Markup(STYLE)}</style>
 </head>
 <body>
-<a class="skip" href="#content">Skip to the content</a>
+<a class="skip" href="#content">Skip to content</a>
 <div class="frame">
 <nav aria-label="Operations"><div class="rail">
 <div class="brand">${MARK}<span>Strand</span><span class="version">${options.version}</span></div>
@@ -75,7 +75,7 @@ ${shown.map(({ family, members }) => navigation(family, members))}
 </div></nav>
 <main id="content">
 <h1>API reference</h1>
-<p class="lead">Every operation that this server answers, from the same declarations that it runs on. For programs there is <a href="/openapi.json">the same as OpenAPI</a>.</p>
+<p class="lead">All operations of this server, generated from the declarations that it runs on. Also available <a href="/openapi.json">as OpenAPI</a>.</p>
 ${basics(families, options)}
 ${shown.map(({ family, members }) => familySection(family, members, options))}
 <footer>Strand ${options.version}. Press <code>/</code> to filter.</footer>
@@ -92,9 +92,9 @@ function basics(families: readonly Family[], { baseUrlOf }: ReferenceOptions): H
   const isPublic = families.includes('helix')
   return html`<dl class="basics">
 <div><dt>Base URL</dt><dd>${urls.map(url => html`<code>${url}</code> `)}</dd></div>
-<div><dt>Tokens</dt><dd>${prose('`Authorization: Bearer` and the token. Each operation says which kind it takes, and which scope.')}</dd></div>
-${isPublic && html`<div><dt>Rate limits</dt><dd>${prose('Each answer under `/helix` costs a point of a bucket that fills up within a minute. `Ratelimit-Remaining` says what is left, and `Ratelimit-Reset` when it is full; an empty one is answered 429.')}</dd></div>`}
-<div><dt>Pages</dt><dd>${prose('Lists answer `pagination.cursor` while there is more; send it as `after`.')}</dd></div>
+<div><dt>Tokens</dt><dd>${prose('Send the token as `Authorization: Bearer <token>`. Each operation lists the kind of token and the scope that it requires.')}</dd></div>
+${isPublic && html`<div><dt>Rate limits</dt><dd>${prose('Each request under `/helix` costs one point of a token bucket that refills within a minute. `Ratelimit-Remaining` is the number of points left, `Ratelimit-Reset` the time when the bucket is full again. With an empty bucket the answer is 429.')}</dd></div>`}
+<div><dt>Pagination</dt><dd>${prose('To get the next page of a list, send `pagination.cursor` as `after`. The last page has no cursor.')}</dd></div>
 </dl>`
 }
 
@@ -106,7 +106,7 @@ ${[...byResource(family, members)].map(
 )}</div>`
 }
 
-/** The control API is long: there, names stand under the first word of their path. */
+/** The control API is long: its operations are grouped by the first segment of their path. */
 function byResource(family: Family, members: readonly Operation[]): Map<string, readonly Operation[]> {
   if (family !== 'control') return new Map([['', members]])
   return Map.groupBy(members, ({ path }) => path.split('/')[2] ?? '')
@@ -138,7 +138,7 @@ ${operation.exactlyOne && html`<div><dt>Exactly one</dt><dd>${prose(operation.ex
 </dl>
 ${rows('Parameters', parameters(operation))}
 ${rows(`Answer ${status}`, answer(operation))}
-${operation.returns === undefined && html`<h4>Answer ${status}</h4><p>Without a body.</p>`}
+${operation.returns === undefined && html`<h4>Answer ${status}</h4><p>No body.</p>`}
 ${rows('Failures', failures(operation), 'failures')}
 </div>
 <div class="examples"><div class="inner">
@@ -165,7 +165,7 @@ function parameters(operation: Operation): Html[] {
     ...parametersIn('query', query.properties, query.required),
     ...parametersIn(bodyPlace, body?.properties, body?.required),
     ...(operation.idempotent
-      ? [parameter('Idempotency-Key', 'header', '1 to 255 visible characters', '', false)]
+      ? [parameter('Idempotency-Key', 'header', 'string, 1 to 255 visible ASCII characters', '', false)]
       : []),
   ]
 }
@@ -176,8 +176,8 @@ function parametersIn(
   required: readonly string[] = [],
 ): Html[] {
   return Object.entries(properties).map(([name, schema]) => {
-    const { description = '' } = schema as { description?: string }
-    return parameter(name, place, typeInWords(schema), description, required.includes(name))
+    const type = typeInWords(schema, place === 'query')
+    return parameter(name, place, type, notesOf(schema), required.includes(name))
   })
 }
 
@@ -189,7 +189,7 @@ function answer({ returns }: Operation): Html[] {
   if (returns === undefined) return []
   return answerFields(returns).map(
     ({ name, type, notes, optional }) =>
-      html`<div><dt><code>${name}</code><span>${prose(type)}</span>${optional && html`<span>may be absent</span>`}</dt>${notes !== '' && html`<dd>${prose(notes)}</dd>`}</div>`,
+      html`<div><dt><code>${name}</code><span>${prose(type)}</span>${optional && html`<span>optional</span>`}</dt>${notes !== '' && html`<dd>${prose(notes)}</dd>`}</div>`,
   )
 }
 
@@ -202,7 +202,7 @@ function failures(operation: Operation): Html[] {
   )
 }
 
-/** The sentence of a problem; what it says of the single case is left open. */
+/** The message of a problem, with an ellipsis for each detail. */
 function messageOf(name: ProblemName): string {
   const messageOf = problems[name].message as (...details: string[]) => string
   return messageOf(...Array.from({ length: messageOf.length }, () => '…'))
@@ -212,7 +212,7 @@ function figure(title: string, text: string): Html {
   return html`<figure class="example"><figcaption>${title}</figcaption><pre><code>${text}</code></pre></figure>`
 }
 
-/** Words with the marks of Markdown for code and for stress. */
+/** Text with Markdown's marks for code and emphasis. */
 function prose(text: string): Html[] {
   return text.split(/(`[^`]+`|\*[^*]+\*)/).map(piece => {
     if (/^`.+`$/.test(piece)) return html`<code>${piece.slice(1, -1)}</code>`

@@ -5,20 +5,20 @@ import { type Family, familyOf, type Operation, queryParametersOf } from '../con
 import { statusesOf } from './openapi.ts'
 
 export const TITLES: Readonly<Record<Family, string>> = {
-  helix: 'The public API',
-  oauth: 'Tokens',
-  control: 'The control API',
+  helix: 'Public API',
+  oauth: 'OAuth',
+  control: 'Control API',
 }
 
 export const INTRODUCTIONS: Readonly<Record<Family, string>> = {
   helix:
-    'Also answered under `/mock`. Errors are `{"error", "status", "message"}`; every answer carries `Ratelimit-Limit`, `Ratelimit-Remaining` and `Ratelimit-Reset`.',
-  oauth: 'Also answered under `/auth`. Errors are `{"status", "message"}`.',
+    'Also served under `/mock`. Errors have the fields `error`, `status` and `message`. Every answer has the headers `Ratelimit-Limit`, `Ratelimit-Remaining` and `Ratelimit-Reset`.',
+  oauth: 'Also served under `/auth`. Errors have the fields `status` and `message`.',
   control:
-    'The operator token goes in `Authorization: Bearer`. Operations marked *demo* exist in demo mode only. Calls are not rate limited.',
+    'Send an operator token as `Authorization: Bearer <operator token>`. Operations marked *demo* exist in demo mode only. There are no rate limits.',
 }
 
-/** One Markdown page per family, from the contract alone. */
+/** One Markdown page per family. */
 export function markdownReference(): Map<Family, string> {
   const pages = new Map<Family, string>()
   for (const family of Object.keys(TITLES) as Family[]) {
@@ -28,7 +28,7 @@ export function markdownReference(): Map<Family, string> {
       [
         `# ${TITLES[family]}`,
         '',
-        '<!-- Made from the contract by `npm run docs`; changes here are overwritten. -->',
+        '<!-- Generated from the contract by `npm run docs`. Do not edit. -->',
         '',
         INTRODUCTIONS[family],
         '',
@@ -57,7 +57,7 @@ function section(operation: Operation): string {
   if (operation.description !== undefined) lines.push(operation.description, '')
   lines.push(`Token: ${accessInWords(operation.access)}.`, '', ...parameterTable(operation))
   const statuses = [...statusesOf(operation)].map(([status, names]) => `${status} (${names.join(', ')})`)
-  lines.push(`Answers ${operation.status ?? 200}, or ${statuses.join('; ')}.`, '')
+  lines.push(`Success: ${operation.status ?? 200}. Errors: ${statuses.join('; ')}.`, '')
   if (example.body !== undefined)
     lines.push(...(operation.bodyLines ? linesBlock('Body', example.body) : block('Body', example.body)))
   if (example.answer !== undefined)
@@ -69,8 +69,8 @@ function section(operation: Operation): string {
 
 export function accessInWords(access: Access): string {
   if (access.kind === 'open') return 'none'
-  if (access.kind === 'anyone') return 'none needed; one that is sent must be valid'
-  if (access.kind === 'operator') return 'the operator token'
+  if (access.kind === 'anyone') return 'optional; must be valid if sent'
+  if (access.kind === 'operator') return 'an operator token'
   const scopes = access.scopes.map(scope => `\`${scope}\``).join(' or ')
   return access.app ? `an app token, or a user token with ${scopes}` : `a user token with ${scopes}`
 }
@@ -85,7 +85,9 @@ function parameterTable(operation: Operation): string[] {
       operation.body?.properties ?? {},
       operation.body?.required ?? [],
     ),
-    ...(operation.idempotent ? ['| `Idempotency-Key` | header | 1 to 255 visible characters | no | |'] : []),
+    ...(operation.idempotent
+      ? ['| `Idempotency-Key` | header | string, 1 to 255 visible ASCII characters | no | |']
+      : []),
   ]
   if (rows.length === 0) return []
   return ['| Parameter | In | Type | Required | Notes |', '|---|---|---|---|---|', ...rows, '']
@@ -93,12 +95,19 @@ function parameterTable(operation: Operation): string[] {
 
 function rowsOf(place: string, properties: Record<string, TSchema>, required: readonly string[]): string[] {
   return Object.entries(properties).map(([name, schema]) => {
-    const { description = '' } = schema as { description?: string }
-    return `| \`${name}\` | ${place} | ${typeInWords(schema)} | ${required.includes(name) ? 'yes' : 'no'} | ${description} |`
+    const type = typeInWords(schema, place === 'query')
+    return `| \`${name}\` | ${place} | ${type} | ${required.includes(name) ? 'yes' : 'no'} | ${notesOf(schema)} |`
   })
 }
 
-export function typeInWords(schema: TSchema): string {
+/** The description of a parameter; for a list, that of its items. */
+export function notesOf(schema: TSchema): string {
+  const { description, items } = schema as { description?: string; items?: { description?: string } }
+  return description ?? items?.description ?? ''
+}
+
+/** Lists in a query string are repeated parameters. */
+export function typeInWords(schema: TSchema, inQuery = false): string {
   const s = schema as unknown as {
     type?: string
     enum?: string[]
@@ -114,20 +123,28 @@ export function typeInWords(schema: TSchema): string {
     maxItems?: number
   }
   if (s.enum !== undefined) return s.enum.map(value => `\`${value}\``).join(' or ')
-  if (s.anyOf !== undefined) return s.anyOf.map(typeInWords).join(' or ')
+  if (s.anyOf !== undefined) return s.anyOf.map(each => typeInWords(each)).join(' or ')
   if (s.const !== undefined) return `\`"${s.const}"\``
-  if (s.items !== undefined)
-    return `${s.minItems ?? 0} to ${s.maxItems ?? 'any number'} of: ${typeInWords(s.items)}`
-  if (s.hint !== undefined) return s.hint
-  if (s.maxLength !== undefined) return `string, ${s.minLength ?? 0} to ${s.maxLength} characters`
-  if (s.maximum !== undefined) return `integer, ${s.minimum ?? 0} to ${s.maximum}`
-  return s.type ?? 'any'
+  if (s.items !== undefined) {
+    const items = typeInWords(s.items).replace(/^(\w+), (.+)$/, '$1 ($2)')
+    return (inQuery ? `${items}, repeatable` : `array of ${items}`) + bounds(s.minItems, s.maxItems)
+  }
+  if (s.hint !== undefined) return s.hint.replace(/^an? /, '')
+  if (s.maxLength !== undefined) return `string${bounds(s.minLength, s.maxLength)} characters`
+  return (s.type ?? 'any') + bounds(s.minimum, s.maximum)
+}
+
+function bounds(least: number | undefined, most: number | undefined): string {
+  if (least !== undefined && most !== undefined)
+    return least === most ? `, exactly ${least}` : `, ${least} to ${most}`
+  if (most !== undefined) return `, at most ${most}`
+  return least === undefined ? '' : `, at least ${least}`
 }
 
 /** `application/x-ndjson`. */
 function linesBlock(title: string, values: unknown): string[] {
   const lines = Array.isArray(values) ? values.map(value => JSON.stringify(value)) : []
-  return [`${title}, a line each:`, '', '```json', ...lines, '```', '']
+  return [`${title}, one JSON object per line:`, '', '```json', ...lines, '```', '']
 }
 
 function block(title: string, value: unknown): string[] {

@@ -11,7 +11,7 @@ import { type ProblemName, problems, reasonPhrases } from '../contract/problem.t
 
 type Json = Record<string, unknown>
 
-/** The contract as an OpenAPI 3.1 document: a TypeBox schema is JSON Schema already, so little is left to do. */
+/** The contract as an OpenAPI 3.1 document. Its schemas are JSON Schema already. */
 export function openapiDocument(options: { version: string; serverUrl: string }): Json {
   const paths: Record<string, Json> = {}
   for (const operation of operations) {
@@ -23,20 +23,20 @@ export function openapiDocument(options: { version: string; serverUrl: string })
     info: {
       title: 'Strand',
       version: options.version,
-      summary: 'A streaming platform API: drops entitlements, live streams, stream keys and markers.',
+      summary: 'The API of a streaming platform: drops entitlements, live streams, stream keys and markers.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: options.serverUrl }],
     tags: [
-      { name: 'helix', description: 'The public API. Also answered under /mock.' },
-      { name: 'oauth', description: 'Tokens. Also answered under /auth.' },
-      { name: 'control', description: "The operator's side." },
+      { name: 'helix', description: 'The public API. Also served under /mock.' },
+      { name: 'oauth', description: 'OAuth 2 and OpenID Connect. Also served under /auth.' },
+      { name: 'control', description: 'The control API, for operators.' },
     ],
     paths,
     components: {
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer', description: 'An app or user access token.' },
-        operator: { type: 'http', scheme: 'bearer', description: 'The operator token.' },
+        operator: { type: 'http', scheme: 'bearer', description: 'An operator token.' },
       },
       schemas: {
         Failure: {
@@ -97,7 +97,7 @@ function describe(operation: Operation): Json {
   }
 }
 
-/** Lines of JSON: the schema is that of one line, for the document has no word for a sequence of them. */
+/** JSON lines. The schema is that of one line, because OpenAPI cannot describe a sequence of them. */
 function linesContent(line: TSchema, example: unknown): Json {
   const text = Array.isArray(example) ? example.map(each => `${JSON.stringify(each)}\n`).join('') : ''
   return { 'application/x-ndjson': { schema: line, example: text } }
@@ -141,8 +141,8 @@ function parametersOf(operation: Operation): Json[] {
 }
 
 function descriptionOf({ returns, answerLines }: Operation): string {
-  if (answerLines !== undefined) return 'Done, or on the way; one of these a line.'
-  return returns === undefined ? 'Done; the answer has no body.' : 'Done.'
+  if (answerLines !== undefined) return 'Success: a stream of JSON lines. A later failure is the last line.'
+  return returns === undefined ? 'Success, without a body.' : 'Success.'
 }
 
 function responsesOf(operation: Operation, family: Family): Json {
@@ -177,7 +177,7 @@ function failureSchemaOf({ standardErrors }: Operation, family: Family): string 
   return family === 'oauth' ? 'OAuthFailure' : 'Failure'
 }
 
-/** The problems of an operation by status. */
+/** The problems of an operation, by status. */
 export function statusesOf(operation: Operation): Map<number, ProblemName[]> {
   const names = [...problemsOf(operation)]
   const byStatus = Map.groupBy(names, name => problems[name].status as number)

@@ -1,6 +1,6 @@
 import { Scenario } from '../contract/resources/scenario.ts'
 
-/** The form of a scenario file, for editors that complete and check as one types. */
+/** The JSON Schema of scenario files, for completion and checks in editors. */
 export function scenarioSchema(): object {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -1,4 +1,4 @@
-/** What the page does beyond showing itself: a filter, and which operation one is at. Without it everything is still there. */
+/** Adds a filter and highlights the current operation. The page is complete without it. */
 export const SCRIPT = `
 (() => {
   const rail = document.querySelector('.rail')
@@ -55,9 +55,9 @@ export const SCRIPT = `
   narrow.addEventListener('change', () => { menu.open = !narrow.matches })
   field.closest('.search').hidden = false
 
-  function keepInSight(link) {
-    const isInSight = link.offsetTop >= rail.scrollTop && link.offsetTop + 40 <= rail.scrollTop + rail.clientHeight
-    if (!narrow.matches && !isInSight) rail.scrollTop = link.offsetTop - rail.clientHeight / 2
+  function keepVisible(link) {
+    const isVisible = link.offsetTop >= rail.scrollTop && link.offsetTop + 40 <= rail.scrollTop + rail.clientHeight
+    if (!narrow.matches && !isVisible) rail.scrollTop = link.offsetTop - rail.clientHeight / 2
   }
 
   const watcher = new IntersectionObserver(changes => {
@@ -67,7 +67,7 @@ export const SCRIPT = `
         if (article !== target) link.removeAttribute('aria-current')
         else {
           link.setAttribute('aria-current', 'true')
-          keepInSight(link)
+          keepVisible(link)
         }
       }
     }

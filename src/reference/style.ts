@@ -1,4 +1,4 @@
-/** The look of the reference: the names on the left, words in the middle, examples on the right; one column on a phone. */
+/** Navigation on the left, text in the middle, examples on the right; one column on a phone. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

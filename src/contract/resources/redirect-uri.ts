@@ -12,7 +12,7 @@ export const REDIRECT_URI_PATTERN =
 const RedirectUri = Type.String({
   maxLength: 2000,
   pattern: REDIRECT_URI_PATTERN,
-  hint: 'an absolute URI without a fragment, with a scheme that leads to an application (not javascript:, data:, file: or similar)',
+  hint: 'an absolute URI without a fragment, not javascript:, data:, file: or similar',
 })
 
 export const RedirectUris = listOf(RedirectUri, 0, 20)
