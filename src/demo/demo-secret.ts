@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mintSecret, type SecretKind } from '../auth/tokens.ts'
 import { alphanumericsFrom } from '../kit/id.ts'
 
-/** A secret of the demo: the same for the same seed, so that lines from the README work. */
+/** A secret of the demo: deterministic for a seed, so that commands from the README work. */
 export function demoSecret(seed: number, kind: SecretKind, name: string): string {
   return mintSecret(kind, demoRandom(seed, `${kind} ${name}`, 32))
 }

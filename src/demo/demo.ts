@@ -9,17 +9,17 @@ const FACT = 'demo world'
 const TICK_MILLISECONDS = 5000
 
 /**
- * Puts the demo world into an empty store; in one that holds a demo world already, that one goes on. A store with
- * anything else in it is left alone.
+ * Creates the demo world in an empty store, or continues the demo world that the store contains. A store with other data is
+ * rejected.
  */
 export async function prepareWorld(services: Services, wanted: WorldOptions): Promise<WorldPlan> {
   const { store, clock, streamKeys } = services
   const fact = await store.facts.find(FACT)
-  if (fact !== undefined) return goOn(services, JSON.parse(fact) as WorldOptions, wanted)
+  if (fact !== undefined) return continueWorld(services, JSON.parse(fact) as WorldOptions, wanted)
   const existing = await store.users.page({ first: 1, direction: 'forward' })
   if (existing.rows.length > 0) {
     throw new OperatorError(
-      'the store holds something else than a demo world: choose another with --data, or use strand serve',
+      'the store contains data other than a demo world: choose another with --data, or use strand serve',
     )
   }
   const plan = planWorld(wanted, clock.now(), streamKeys)
@@ -28,12 +28,12 @@ export async function prepareWorld(services: Services, wanted: WorldOptions): Pr
   return plan
 }
 
-/** The world that is in the store already, however it was wanted now; but a scenario must not be passed over in silence. */
-function goOn(services: Services, options: WorldOptions, wanted: WorldOptions): WorldPlan {
+/** Continues the world in the store and ignores the requested options, except that a different scenario is an error. */
+function continueWorld(services: Services, options: WorldOptions, wanted: WorldOptions): WorldPlan {
   const { scenario } = wanted
   if (scenario !== undefined && JSON.stringify(scenario) !== JSON.stringify(options.scenario)) {
     throw new OperatorError(
-      'the store holds a demo world that was made without this scenario: choose another with --data',
+      'the store contains a demo world that was created without this scenario: choose another with --data',
     )
   }
   const plan = planWorld(options, services.clock.now(), services.streamKeys)
@@ -55,15 +55,15 @@ function stepsOf({ steps, options }: WorldPlan): Step[] {
   return [...steps, ['noteFact', { name: FACT, value: JSON.stringify(options) }]]
 }
 
-/** The secrets of a demo world are public: whoever serves for real must not serve one. */
+/** The secrets of a demo world are public, so it must not be served in production. */
 export async function refuseDemoWorld({ store }: Services): Promise<void> {
   if ((await store.facts.find(FACT)) === undefined) return
   throw new OperatorError(
-    'the store holds a demo world, whose tokens are public: use strand demo, or another store',
+    'the store contains a demo world, whose tokens are public: use strand demo, or another store',
   )
 }
 
-/** Lets the viewer counts of the demo's own channels wander, a little at every tick. */
+/** Changes the viewer counts of the demo's channels by a small random amount at every tick. */
 export function moveViewers(services: Services, plan: WorldPlan): { stop(): Promise<void> } {
   const random = new SeededRandom(plan.options.seed + 1)
   const own = new Set(plan.channels)
@@ -75,7 +75,7 @@ export function moveViewers(services: Services, plan: WorldPlan): { stop(): Prom
     await services.store.commands.reportViewers({ counts })
   }
   return repeatedly(TICK_MILLISECONDS, tick, error =>
-    services.log.warn({ error: String(error) }, 'the viewers of the demo could not be moved'),
+    services.log.warn({ error: String(error) }, 'changing the viewer counts of the demo failed'),
   )
 }
 

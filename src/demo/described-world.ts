@@ -1,4 +1,4 @@
-/** What a person or a test needs to use the demo: printed, and written as JSON by `--world`. */
+/** What people and tests need to use the demo: printed, and written as JSON by `--world`. */
 export interface World {
   readonly base_url: string
   readonly helix_url: string
@@ -22,7 +22,7 @@ export interface World {
   readonly viewer: { readonly id: string; readonly token: string }
   readonly game: { readonly id: string }
   readonly benefit: { readonly id: string }
-  /** What the scenario has put there, by name; absent without one. */
+  /** The entries of the scenario, by name; absent without a scenario. */
   readonly scenario?: Readonly<Record<string, ScenarioThing>>
 }
 

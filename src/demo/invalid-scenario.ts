@@ -1,4 +1,4 @@
-/** The scenario is not one; the message is a sentence that begins with the place, as a JSON path. */
+/** The scenario is invalid; the message begins with the JSON path of the error. */
 export class InvalidScenario extends Error {
-  override readonly name = 'BadScenario'
+  override readonly name = 'InvalidScenario'
 }

@@ -1,4 +1,4 @@
-/** Words from which the demo's people, titles and games are made. All invented. */
+/** Names of the demo's users, games and titles. All invented. */
 const words = (text: string): readonly string[] => text.split(' ')
 
 export const ADJECTIVES = words(
@@ -39,7 +39,7 @@ export const TITLES: readonly string[] = [
 
 export const TAGS = words('Relaxed Competitive Beginner Speedrun NoSpoilers FamilyFriendly Educational')
 
-/** English three times: the demo's crowd leans that way. */
+/** English three times, so that it is the most common language. */
 export const LANGUAGES = words('en en en de es fr ja ko pt')
 
 export const MARKERS: readonly string[] = [

@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../kit/random.ts'
 import { ADJECTIVES, ANIMALS } from './names.ts'
 
-/** Somebody of the demo. */
+/** A user of the demo. */
 export interface Person {
   readonly id: string
   readonly login: string

@@ -5,7 +5,7 @@ import type { Person } from './people.ts'
 
 const MINUTE = 60_000
 
-/** What people of the demo have earned; every third entitlement is fulfilled. */
+/** The entitlements of the demo's users; every third one is fulfilled. */
 export function planEntitlements(
   steps: Step[],
   random: SeededRandom,

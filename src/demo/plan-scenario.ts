@@ -10,7 +10,7 @@ import { demoDigest, demoRandom, demoSecret } from './demo-secret.ts'
 import type { ScenarioThing } from './described-world.ts'
 import { InvalidScenario } from './invalid-scenario.ts'
 
-/** Puts what a scenario asks for into the demo's world, and tells what it became. The same seed gives the same ids. */
+/** Adds a scenario to the demo world and returns its entries by name. The same seed gives the same ids. */
 
 export const WRITTEN_UUID = new RegExp(UUID_PATTERN)
 const ALWAYS = 1_000_000
@@ -21,15 +21,15 @@ type Users = NonNullable<Scenario['users']>
 type Entitlements = NonNullable<Scenario['entitlements']>
 type Tokens = NonNullable<Scenario['tokens']>
 
-/** What of the world a scenario builds on. */
+/** The parts of the world that a scenario uses. */
 export interface ScenarioContext {
   readonly seed: number
   readonly now: number
   readonly streamKeys: StreamKeys
   readonly password_hash: string
-  /** What makes the world without the scenario: its ids are taken. */
+  /** The steps that create the world without the scenario; their ids are taken. */
   readonly before: readonly Step[]
-  /** People by the roles under which a scenario may name them. */
+  /** Users by the roles under which a scenario may refer to them. */
   readonly roles: Readonly<Record<string, { readonly id: string }>>
   readonly own: Drop
   readonly others: Drop
@@ -68,7 +68,7 @@ export function planScenario(scenario: Scenario, around: ScenarioContext): Scena
   return { steps, faults, things }
 }
 
-/** No two things of one kind have the same id, whichever of them belongs to the scenario. */
+/** Rejects ids and logins that the world or the scenario already uses. */
 function refuseTaken(
   before: readonly Step[],
   steps: readonly Step[],
@@ -86,7 +86,7 @@ function refuseTaken(
   }
 }
 
-/** What only one thing can have, and where a scenario says it. */
+/** Values that must be unique, and their place in a scenario. */
 const CLAIMS = {
   user: { section: 'users', field: 'id', holds: (thing: ScenarioThing) => thing.id },
   login: { section: 'users', field: 'login', holds: (thing: ScenarioThing) => thing.login },
@@ -110,7 +110,7 @@ function claimsOf([name, args]: Step): (readonly [kind: keyof typeof CLAIMS, val
   return []
 }
 
-/** Without an id of its own, a user has one that follows from the name, above those of the demo's own people. */
+/** The id of a user: the given one, or one derived from the name, above the ids of the demo's users. */
 function userIdOf(name: string, users: Users, seed: number): string {
   return users[name]?.id ?? String(900_000_000 + demoDigest(seed, `scenario user ${name}`).readUIntBE(0, 5))
 }
@@ -192,7 +192,7 @@ function planStreams(
   return stream_id
 }
 
-/** Ids that follow from the user's, so that no two are the same. */
+/** Ids derived from the user's id, so that they are unique. */
 function streamIds(user_id: string, index: number): { stream_id: string; video_id: string } {
   const tail = (BigInt(user_id) * 32n + BigInt(index)) % 10n ** 17n
   return { stream_id: String(4n * 10n ** 17n + tail), video_id: String(2n * 10n ** 17n + tail) }
@@ -262,7 +262,7 @@ function planTokens(
     const user_id = kind === 'app' ? undefined : idOf(wanted.user ?? 'broadcaster')
     const scopes = kind === 'app' ? [] : (wanted.scopes ?? SCOPES)
     const expires_in = wanted.expires_in ?? TOKEN_SECONDS
-    // One that has expired was issued so long ago that its time is over.
+    // An expired token was issued more than its lifetime ago.
     const now = state === 'expired' ? around.now - (expires_in + 1) * 1000 : around.now
     planToken(steps, { token, user_id, scopes, client_id, expires_in }, { ...around, now })
     if (state === 'revoked') steps.push(['revokeToken', { hash: hashOf(token) }])

@@ -4,10 +4,9 @@ import type { Step } from '../store/commands/index.ts'
 import { LANGUAGES, MARKERS, TAGS, TITLES } from './names.ts'
 import type { Person } from './people.ts'
 
-/** Who is live in the demo, what they show, and the markers they have set. */
 const MINUTE = 60_000
 
-/** A stream that ran yesterday and left a video with markers. */
+/** A stream of yesterday with a video and markers. */
 export function planPastVideo(
   steps: Step[],
   random: SeededRandom,
@@ -36,7 +35,7 @@ export function planStream(
     {
       user_id: person.id,
       title: random.pick(TITLES),
-      // The broadcaster of the world plays the world's game; now and then somebody plays none.
+      // The broadcaster plays the world's game; 5 % of the others play none.
       game_id: index === 0 ? (games[0]?.id ?? '') : random.next() < 0.05 ? '' : random.pick(games).id,
       language: random.pick(LANGUAGES),
       tags: [...new Set([random.pick(TAGS), random.pick(TAGS)])],
@@ -50,7 +49,7 @@ export function planStream(
   if (index === 0) planMarkers(steps, random, person, client_id, began, 25)
 }
 
-/** Ids follow from the person, so that no two are the same however many are live. */
+/** Ids derived from the user's id, so that they are unique. */
 function streamOf(random: SeededRandom, person: Person, began: number, again = true) {
   return {
     user_id: person.id,

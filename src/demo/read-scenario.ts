@@ -29,7 +29,7 @@ export function readScenarioFile(file: string): Scenario {
   }
 }
 
-/** The value as a scenario: of the right form, and with nothing in it that contradicts the rest. */
+/** Checks that the value is a valid and consistent scenario. */
 export function checkScenario(value: unknown): Scenario {
   const compiled = Compile(Scenario)
   if (!compiled.Check(value)) {
@@ -52,7 +52,7 @@ function sentenceOf({ keyword, instancePath, params, message }: FormViolation): 
   const place = jsonPath(instancePath)
   const { allowedValues = [] } = params as { allowedValues?: readonly string[] }
   if (keyword === 'enum') return `${place} must be one of ${allowedValues.join(', ')}`
-  // Fields that the schema does not name meet a schema that nothing satisfies.
+  // Undeclared fields are checked against a schema that nothing satisfies.
   if (keyword === 'boolean') return `${place} is not a field of a scenario`
   return `${place} ${message}`
 }
@@ -77,7 +77,7 @@ function* nameViolations(scenario: Scenario): Generator<string> {
     for (const name of Object.keys(scenario[section] ?? {})) {
       const place = `$.${section}.${name}`
       const other = places.get(name)
-      if (other !== undefined) yield `${place} has the same name as ${other}; a name is used once`
+      if (other !== undefined) yield `${place} has the same name as ${other}; names must be unique`
       places.set(name, place)
     }
   }
@@ -90,11 +90,11 @@ function* userViolations({ users = {} }: Scenario): Generator<string> {
       yield* personViolations(users, followed, `$.users.${name}.follows[${index}]`)
     }
     if (user.login === undefined && name.length > 25) {
-      yield `$.users.${name} needs a login, because the name is longer than a login may be`
+      yield `$.users.${name} needs a login, because the name is longer than the 25 characters of a login`
     }
     if (user.id === undefined) continue
     const other = ids.get(user.id)
-    if (other !== undefined) yield `$.users.${name}.id is that of $.users.${other} as well`
+    if (other !== undefined) yield `$.users.${name}.id is the same as $.users.${other}.id`
     ids.set(user.id, name)
   }
 }
@@ -106,7 +106,7 @@ function* personViolations(
 ): Generator<string> {
   if (person === undefined || Object.hasOwn(users, person) || (ROLES as readonly string[]).includes(person))
     return
-  yield `${place} names nobody: give ${ROLES.join(', ')} or a name under $.users, not "${person}"`
+  yield `${place} is "${person}", but must be ${ROLES.join(', ')} or a name under $.users`
 }
 
 function* entitlementViolations({ users = {}, entitlements = {} }: Scenario): Generator<string> {
@@ -118,7 +118,8 @@ function* entitlementViolations({ users = {}, entitlements = {} }: Scenario): Ge
       yield `${place}.id is a UUID, which is a valid id`
     if (id !== undefined && status !== 'INVALID_ID' && !isUuid)
       yield `${place}.id must be a UUID, not "${id}"`
-    if (times !== undefined && status !== 'UPDATE_FAILED') yield `${place}.times belongs to UPDATE_FAILED`
+    if (times !== undefined && status !== 'UPDATE_FAILED')
+      yield `${place}.times is only allowed with UPDATE_FAILED`
   }
 }
 
@@ -127,8 +128,8 @@ function* tokenViolations({ users = {}, tokens = {} }: Scenario): Generator<stri
     const place = `$.tokens.${name}`
     yield* personViolations(users, user, `${place}.user`)
     if (kind !== 'app') continue
-    if (user !== undefined) yield `${place}.user does not go with an app token`
-    if (scopes !== undefined) yield `${place}.scopes do not go with an app token`
+    if (user !== undefined) yield `${place}.user is not allowed for an app token`
+    if (scopes !== undefined) yield `${place}.scopes is not allowed for an app token`
   }
 }
 
@@ -138,9 +139,9 @@ function* faultViolations({ entitlements = {}, faults = [] }: Scenario): Generat
     const violation = violationIn(fault)
     if (violation !== undefined) yield `${place} cannot be planned: ${violation}`
     if (fault.entitlement === undefined) continue
-    if (fault.outcome !== 'update_failed') yield `${place}.entitlement belongs to update_failed`
+    if (fault.outcome !== 'update_failed') yield `${place}.entitlement is only allowed with update_failed`
     if (!Object.hasOwn(entitlements, fault.entitlement)) {
-      yield `${place}.entitlement is no name under $.entitlements: "${fault.entitlement}"`
+      yield `${place}.entitlement is "${fault.entitlement}", which is not a name under $.entitlements`
     }
   }
 }

@@ -16,24 +16,24 @@ import { planPastVideo, planStream } from './plan-streams.ts'
 const TOKEN_SECONDS = 60 * 24 * 3600
 const MINUTE = 60_000
 
-/** The people of the world whom a scenario may name. */
+/** The users of the world that a scenario may refer to. */
 export const ROLES = ['broadcaster', 'editor', 'offline', 'viewer'] as const
 
 export interface WorldOptions {
   readonly seed: number
-  /** How many channels are live. */
+  /** Number of live channels. */
   readonly streams: number
   readonly scenario?: Scenario | undefined
 }
 
-/** The world as commands that make it, and as what is told of it. The same options give the same ids and tokens. */
+/** The demo world: the commands that create it, and its description. The same options give the same ids and tokens. */
 export interface WorldPlan {
   readonly options: WorldOptions
   readonly steps: readonly Step[]
-  /** Failures that are planned from the start. */
+  /** Faults that are planned at the start. */
   readonly faults: readonly Fault[]
   readonly world: Omit<World, 'base_url' | 'helix_url' | 'oauth_url' | 'control_url' | 'operator_token'>
-  /** The channels whose viewer counts move. */
+  /** The channels whose viewer counts change. */
   readonly channels: readonly string[]
 }
 
@@ -174,12 +174,12 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
   }
 }
 
-/** A benefit with the game that it is earned in. */
+/** A benefit with its game. */
 function dropOf(benefit: { id: string; game_id: string | null } | undefined) {
   return { benefit_id: benefit?.id ?? '', game_id: benefit?.game_id ?? '' }
 }
 
-/** Cheaper than a real one, because the password is no secret: the demo starts at once. */
+/** Cheaper than a real hash, because the password is public and the demo should start fast. */
 function demoPasswordHash(password: string): string {
   return Bun.password.hashSync(password, { algorithm: 'argon2id', memoryCost: 1024, timeCost: 1 })
 }

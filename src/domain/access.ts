@@ -19,26 +19,26 @@ export function refusal(access: Access, caller: Caller): Refusal | undefined {
   }
 }
 
-/** The caller of an operation whose access admits user tokens only. */
+/** The caller of an operation that accepts user tokens only. */
 export function theUser(caller: Caller): UserCaller {
-  if (caller.kind !== 'user') throw new Error('the access of this operation admits user tokens only')
+  if (caller.kind !== 'user') throw new Error('this operation accepts user tokens only')
   return caller
 }
 
-/** Followed streams and stream key are the token's own user's, nobody else's (D-6). */
+/** Followed streams and the stream key are only available to the token's user (D-6). */
 export function requireOwnId(caller: Caller, name: string, id: string): UserCaller {
   const own = theUser(caller)
   return own.user_id === id ? own : raise('identity_mismatch', name)
 }
 
-/** Whose entitlements a caller may touch: an organization's, and with a user token that user's among them (D-23). */
+/** The entitlements that a caller may access: those of an organization, and with a user token only those of the user (D-23). */
 export interface EntitlementReach {
   readonly organization_id: string
   readonly user_id?: string
 }
 
 export function entitlementReach(caller: Caller): EntitlementReach {
-  if (!isTokenCaller(caller)) throw new Error('the access of this operation admits tokens only')
+  if (!isTokenCaller(caller)) throw new Error('this operation accepts tokens only')
   const { organization_id } = caller
   if (organization_id === null) raise('no_organization')
   return caller.kind === 'user' ? { organization_id, user_id: caller.user_id } : { organization_id }

@@ -1,57 +1,61 @@
 import { sha256Hex } from '../kit/digest.ts'
 
-/** Who changes something, by which operation, and when: what a change is recorded under. */
+/** Who makes a change, by which operation, and when. */
 export interface Author {
-  /** `operator`, `operator/<name>`, `client/<client id>`, `client/<client id>/user/<user id>`, or `strand` for the command. */
+  /** `operator`, `operator/<name>`, `client/<client id>`, `client/<client id>/user/<user id>`, or `strand` for the command line. */
   readonly actor: string
   readonly operation: string
-  /** Entries are numbered within a chain: whoever writes one waits for those who write in the same chain, and for nobody else. */
+  /** Entries are numbered within a chain, so a writer waits for other writers of the same chain only. */
   readonly chain: string
   readonly at: string
 }
 
-/** The chain of what operators do. What clients do to an organization's entitlements has the id of the organization. */
+/** The chain of changes by operators. Changes by clients to an organization's entitlements use the organization's id. */
 export const OPERATOR_CHAIN = 'operator'
 
-/** What a command says of a change: of what, how it was and how it is now. Nothing secret: `"changed"` is said of it. */
+/** A change as a command reports it: subject, previous and new state. Secrets are written as `"changed"`. */
 export interface Recording {
   readonly subject: string
   /**
-   * Where the subject stands among its kind, if there are very many: with it rows of things that came into being together
-   * are neighbours on the disk, and those who change a hundred of them write few pages. It never changes for a subject.
+   * A sort prefix for subjects of which there are very many: rows of subjects that were created together are adjacent on
+   * disk, so that changing a hundred of them writes few pages. It never changes for a subject.
    */
   readonly place?: string
-  /** When it happened, where the change itself has a time that only moves forward; else it is the author's. */
+  /** The time of the change, if it has one that only moves forward (default: the author's). */
   readonly at?: string
   readonly before?: unknown
   readonly after?: unknown
 }
 
-/** One row of the audit log; `before` and `after` are JSON as it is kept. */
+/** One row of the audit log; `before` and `after` are stored as JSON text. */
 export interface AuditRow extends Author {
   readonly seq: number
   readonly subject: string
   readonly place: string
   readonly before: string
   readonly after: string
-  /** The hash of the row in front of it in its chain; empty in front of the first. */
+  /** The hash of the previous row in the chain; empty for the first. */
   readonly previous: string
   readonly hash: string
 }
 
-/** Where a chain ends, or begins: the number and the hash of a row. */
+/** A position in a chain: the number and the hash of a row. */
 export interface ChainPoint {
   readonly seq: number
   readonly hash: string
 }
 
 /**
- * The rows that follow a point of the author's chain, one for each recording that tells of a difference. Each hash covers the
- * hash in front of it and everything that the row says, so that a row cannot be altered, moved or taken out unnoticed.
+ * The rows that follow a point of the author's chain, one for each recording. Each hash covers the previous hash and the
+ * contents of the row, so that altering, moving or removing a row is detected.
  */
-export function chained(author: Author, recordings: readonly Recording[], behind: ChainPoint): AuditRow[] {
+export function chained(
+  author: Author,
+  recordings: readonly Recording[],
+  previousPoint: ChainPoint,
+): AuditRow[] {
   const rows: AuditRow[] = []
-  let { seq, hash: previous } = behind
+  let { seq, hash: previous } = previousPoint
   for (const recording of recordings) {
     const { subject, place = '', at = author.at } = recording
     const before = canonicalJson(recording.before)
@@ -65,16 +69,16 @@ export function chained(author: Author, recordings: readonly Recording[], behind
   return rows
 }
 
-/** Whether something is different now. A PUT of what is there already leaves no row. */
+/** Whether the state differs. A PUT that changes nothing is not recorded. */
 export function isChange({ before, after }: Recording): boolean {
   return canonicalJson(before) !== canonicalJson(after)
 }
 
-/** What is wrong with a row that should be the next one behind a point; undefined if nothing is. */
-export function flawOf(row: AuditRow, behind: ChainPoint): string | undefined {
-  if (row.seq !== behind.seq + 1) return 'it is missing'
-  if (row.previous !== behind.hash) return 'it does not continue the row in front of it'
-  return row.hash === hashOfRow(row) ? undefined : 'its hash is not that of its contents'
+/** What is wrong with the row that should follow a point; undefined if it is valid. */
+export function flawOf(row: AuditRow, previousPoint: ChainPoint): string | undefined {
+  if (row.seq !== previousPoint.seq + 1) return 'it is missing'
+  if (row.previous !== previousPoint.hash) return 'it does not continue the previous row'
+  return row.hash === hashOfRow(row) ? undefined : 'its hash does not match its contents'
 }
 
 function hashOfRow(row: Omit<AuditRow, 'hash'>): string {
@@ -84,7 +88,7 @@ function hashOfRow(row: Omit<AuditRow, 'hash'>): string {
   )
 }
 
-/** JSON with the names of every object in order: the same content is the same text. */
+/** JSON with sorted keys: equal content gives equal text. */
 function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null)
   return JSON.stringify(value, (_name, part) =>

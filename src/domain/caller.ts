@@ -1,7 +1,7 @@
-/** Who is asking, as far as the token tells. */
+/** The caller of a request, from its token. */
 export type Caller =
   | { readonly kind: 'anonymous' }
-  /** The holder of the first operator token has no name. */
+  /** The initial operator token has no name. */
   | { readonly kind: 'operator'; readonly name: string | null }
   | {
       readonly kind: 'app'
@@ -24,7 +24,7 @@ export function isTokenCaller(caller: Caller): caller is TokenCaller {
   return caller.kind === 'app' || caller.kind === 'user'
 }
 
-/** What a caller is called in the audit log. */
+/** The name of a caller in the audit log. */
 export function actorOf(caller: Caller): string {
   switch (caller.kind) {
     case 'anonymous':

@@ -13,7 +13,7 @@ function isUuidShaped(text: string): boolean {
   return uuidShape.test(text)
 }
 
-/** What the store knows of an entitlement that somebody wants to update. */
+/** A stored entitlement that a request wants to update. */
 export interface UpdateCandidate {
   readonly id: string
   readonly organization_id: string
@@ -23,7 +23,7 @@ export interface UpdateCandidate {
   readonly last_updated: string
 }
 
-/** The ids of a batch, each once: two spellings of one UUID are one id, echoed as first sent (D-27). */
+/** The distinct ids of a batch: two spellings of one UUID are one id, echoed as first sent (D-27). */
 export function distinctIds(sent: readonly string[]): Map<string, string> {
   const echoes = new Map<string, string>()
   for (const echo of sent) {
@@ -33,7 +33,7 @@ export function distinctIds(sent: readonly string[]): Map<string, string> {
   return echoes
 }
 
-/** The status that one id receives, apart from what the write itself may still do to it. */
+/** The status of one id before the write, which can still fail. */
 export function updateStatus(
   id: string,
   found: UpdateCandidate | undefined,
@@ -46,7 +46,7 @@ export function updateStatus(
   return failing.has(id) ? 'UPDATE_FAILED' : 'SUCCESS'
 }
 
-/** Groups in the order of the specification, empty ones left out, ids in the order sent. */
+/** Groups in the order of the specification without empty ones, ids in the order sent. */
 export function groupByStatus(
   statuses: readonly (readonly [echo: string, UpdateStatus])[],
 ): EntitlementUpdate[] {

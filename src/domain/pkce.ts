@@ -1,4 +1,4 @@
-/** Proof Key for Code Exchange (RFC 7636): who redeems a code shows that they asked for it. S256 only. */
+/** Proof Key for Code Exchange (RFC 7636): proves that a code is redeemed by the client that requested it. S256 only. */
 import { sha256Base64url } from '../kit/digest.ts'
 
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/
@@ -8,7 +8,7 @@ export function isWellFormedChallenge(text: string): boolean {
   return CHALLENGE.test(text)
 }
 
-/** The challenge that a verifier answers to; a malformed one answers to none. */
+/** The challenge of a verifier; a malformed verifier matches no challenge. */
 export function challengeOf(verifier: string): string {
   return VERIFIER.test(verifier) ? sha256Base64url(verifier) : 'none'
 }

@@ -1,12 +1,12 @@
 import { compareDecimal } from '../kit/decimal.ts'
 
-/** The place of a stream in the directory. */
+/** The sort key of a stream in the directory. */
 export interface Rank {
   readonly viewer_count: number
   readonly id: string
 }
 
-/** Most viewers first, then the larger id (D-31). Negative: `a` stands before `b`. */
+/** Most viewers first, then the larger id (D-31). Negative: `a` comes before `b`. */
 export function compareRank(a: Rank, b: Rank): number {
   return b.viewer_count - a.viewer_count || compareDecimal(b.id, a.id)
 }

@@ -1,14 +1,13 @@
 import { REDIRECT_URI_PATTERN } from '../contract/resources/redirect-uri.ts'
 
 /**
- * Where an application may have people sent back to. URIs are compared as text, not as what they mean: whatever two readers
- * could understand differently is another URI. Only the port of a loopback address may differ, because a program on
- * somebody's own machine takes the port that is free (RFC 8252).
+ * Where an application may redirect users to. URIs are compared as text, because parsers disagree about their meaning.
+ * Only the port of a loopback address may differ, because a program on the user's machine uses any free port (RFC 8252).
  */
 const LOOPBACK =
   /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::([1-9][0-9]{0,4}))?((?:[/?][\x21-\x7e]*)?)$/
 
-/** Held against the given URI too: a store may hold what was registered before the shape was as strict. */
+/** Checked for the given URI too, because the store may contain URIs that were registered under weaker rules. */
 const ALLOWED = new RegExp(REDIRECT_URI_PATTERN)
 
 export function isRegisteredRedirect(registered: readonly string[], given: string): boolean {
@@ -24,7 +23,7 @@ function withoutPort(uri: string): string | undefined {
   return host === undefined || Number(port ?? 80) > 65_535 ? undefined : `${host}${rest}`
 }
 
-/** The redirect URI with more parameters in its query string, or in its fragment. */
+/** The redirect URI with parameters added to its query string or fragment. */
 export function withParameters(
   redirect_uri: string,
   parameters: Readonly<Record<string, string | undefined>>,

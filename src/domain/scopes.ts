@@ -1,16 +1,16 @@
 import { isKnownScope } from '../contract/scope.ts'
 
-/** What is remembered of the scopes that a person has allowed an application. */
+/** Maximum number of remembered scopes per user and application. */
 const MAX_REMEMBERED = 200
 
-/** Those that open something first: they are what a person has to look at. */
+/** Scopes that have an effect come first: those are what the user has to check. */
 export function knownFirst(scopes: readonly string[]): string[] {
   return [...scopes.filter(isKnownScope), ...scopes.filter(scope => !isKnownScope(scope))]
 }
 
 /**
- * The scopes that a person has allowed an application so far, with those they allow now. Of scopes that open nothing there
- * is no end, so only the latest are kept; what was dropped is asked for again.
+ * The scopes that a user has granted to an application so far, plus those granted now. The number of scopes without effect
+ * is unbounded, so only the latest are kept; the user is asked again for dropped ones.
  */
 export function rememberedScopes(before: readonly string[], now: readonly string[]): string[] {
   const all = [...new Set([...before, ...now])]

@@ -1,39 +1,39 @@
 /**
- * The time that deletions go by. What has expired is refused by the clock as it is, which does no lasting harm when the
- * clock is wrong. Deleting does: a clock that is two months ahead for a minute would end everything that is kept for one. So
- * the settled time moves at the pace of time that really passed. Where the clock is further ahead than that, because it
- * jumped or because nothing ran for a while, it is believed once it has run steadily for a settling period. A clock that is
- * set back is believed at once: then less is deleted.
+ * The time that deletions use. Expiry is checked against the clock directly, because a wrong clock does no lasting damage
+ * there. Deletion is final: a clock that is two months ahead for a minute would delete everything that is retained for one
+ * month. So the settled time advances only as fast as time passes. If the clock is further ahead, because it jumped or
+ * because nothing ran for a while, it is trusted after it has run steadily for a settling period. A clock that is set back
+ * is trusted immediately, because then less is deleted.
  */
 
-/** Further ahead than this is a jump. Less is a slow sweep, a restart, or a clock being corrected. */
+/** A larger difference is a jump. A smaller one is a slow sweep, a restart, or a clock correction. */
 export const JUMP_MILLISECONDS = 10 * 60 * 1000
 
-/** Kept in the store, so that a restart does not make a wrong clock right. */
+/** Stored, because a restart must not make a wrong clock trusted. */
 export interface SettledTime {
   /** Never ahead of the clock. */
   readonly settled: number
-  /** What the clock said at the last look. */
+  /** The clock at the last check. */
   readonly seen: number
-  /** The time that the clock claims, as it was when it jumped and has run since, and for how long it has. */
+  /** The time after a jump, advanced since by elapsed time, and how long the clock has run steadily since. */
   readonly candidate?: { readonly time: number; readonly steadyFor: number }
 }
 
-interface ClockLook {
+interface ClockReading {
   readonly now: number
-  /** How much time has passed since the last look, by a clock that does not jump; 0 if that is not known. */
+  /** Time since the last check, by the monotonic clock; 0 if unknown. */
   readonly passed: number
 }
 
 export interface Settling extends SettledTime {
-  /** By how much the clock moved more than time passed, if that is a jump; negative if it was set back. */
+  /** How far the clock moved beyond the elapsed time, if that is a jump; negative if it was set back. */
   readonly jump?: number
 }
 
-/** `before` is undefined in a store that has not been looked after yet. */
+/** `before` is undefined in a store that has had no maintenance yet. */
 export function settleTime(
   before: SettledTime | undefined,
-  { now, passed }: ClockLook,
+  { now, passed }: ClockReading,
   settlingMilliseconds: number,
 ): Settling {
   if (before === undefined) return { settled: now, seen: now }
@@ -44,12 +44,12 @@ export function settleTime(
 
   const candidate = continued(before.candidate, now, passed)
   if (candidate.steadyFor < settlingMilliseconds) return { settled: expected, seen: now, candidate, ...jump }
-  // The clock may have jumped once more meanwhile: then only the time that ran steadily is believed.
+  // The clock may have jumped again meanwhile: then only the time that ran steadily is trusted.
   if (now <= candidate.time + JUMP_MILLISECONDS) return { settled: now, seen: now, ...jump }
   return { settled: candidate.time, seen: now, candidate: { time: now, steadyFor: 0 }, ...jump }
 }
 
-/** A candidate goes on while the clock is not behind it. */
+/** A candidate continues as long as the clock is not behind it. */
 function continued(candidate: SettledTime['candidate'], now: number, passed: number) {
   if (candidate === undefined || now < candidate.time + passed - JUMP_MILLISECONDS)
     return { time: now, steadyFor: 0 }

@@ -1,28 +1,28 @@
-/** Which of the keys for ID tokens signs, which are published, and whether the next one is due. */
+/** Which key signs ID tokens, which keys are published, and whether a new key is due. */
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 
 const REPLACED_AFTER = 90 * DAY
-/** A key is published this long before it signs: longer than nodes and HTTP caches keep the list of keys. */
+/** A key is published this long before it signs: longer than nodes and HTTP caches keep the key list. */
 const PUBLISHED_BEFORE = 15 * MINUTE
-/** And this long after the next one took over: longer than an ID token is valid. */
+/** A key stays published this long after the next one takes over: longer than an ID token is valid. */
 const PUBLISHED_AFTER = DAY
 
 export interface DatedKey {
   readonly created_at: string
-  /** Whether its private half can be read: the master key that sealed it may have been lost. */
+  /** Whether the private key can be decrypted: the master key that sealed it may be lost. */
   readonly canSign: boolean
 }
 
 export interface SigningPlan<Key> {
-  /** Undefined if there is no key that can sign. */
+  /** Undefined if no key can sign. */
   readonly signer: Key | undefined
   readonly published: readonly Key[]
   readonly isNextDue: boolean
 }
 
-/** The keys are given newest first. */
+/** Expects the newest key first. */
 export function signingPlan<Key extends DatedKey>(keys: readonly Key[], now: number): SigningPlan<Key> {
   const takesOver = (key: Key) => Date.parse(key.created_at) + PUBLISHED_BEFORE
   const able = keys.filter(key => key.canSign)

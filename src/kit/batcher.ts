@@ -1,6 +1,6 @@
 /**
- * Sends questions in batches. While one batch is under way, new questions wait and form the next: one round trip serves many,
- * and there is never more than one at a time.
+ * Sends questions in batches. While one batch is in flight, new questions wait and form the next: one round trip serves
+ * many, and at most one batch is in flight.
  */
 export class Batcher<Question, Answer> {
   readonly #send: (questions: readonly Question[]) => Promise<readonly Answer[]>
@@ -16,7 +16,7 @@ export class Batcher<Question, Answer> {
   ask(question: Question): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ question, resolve, reject })
-      // Questions of the same turn of the event loop travel together.
+      // Questions of the same turn of the event loop form one batch.
       if (!this.#isSending) {
         this.#isSending = true
         queueMicrotask(() => void this.#sendAll())

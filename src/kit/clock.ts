@@ -1,22 +1,22 @@
-/** The time of day, in milliseconds since 1970. Whoever needs it is handed a clock, so that a test or the demo can move it. */
+/** The current time in Unix milliseconds. Code receives a clock as an argument, so that tests and the demo can move it. */
 export interface Clock {
   now(): number
 }
 
 export const systemClock: Clock = { now: () => Date.now() }
 
-/** Where the demo's clock begins, and whether it goes on from there by itself. */
+/** The start time of the demo's clock, and whether it runs from there. */
 export interface ClockStart {
   readonly at: number
   readonly running: boolean
 }
 
-/** The demo's clock: the system's, or one that begins elsewhere; moved forward, stopped and let go on request. */
+/** The demo's clock: the system's, or one with another start time. It can be advanced, stopped and resumed. */
 export class MovableClock implements Clock {
   readonly #start: ClockStart | undefined
   #shift = 0
-  /** Where it stands; undefined while it runs. */
-  #standing: number | undefined
+  /** The time at which it is stopped; undefined while it runs. */
+  #stoppedAt: number | undefined
 
   constructor(start?: ClockStart) {
     this.#start = start
@@ -24,38 +24,38 @@ export class MovableClock implements Clock {
   }
 
   get running(): boolean {
-    return this.#standing === undefined
+    return this.#stoppedAt === undefined
   }
 
   now(): number {
-    return this.#standing ?? Date.now() + this.#shift
+    return this.#stoppedAt ?? Date.now() + this.#shift
   }
 
   advance(milliseconds: number): void {
-    if (this.#standing === undefined) this.#shift += milliseconds
-    else this.#standing += milliseconds
+    if (this.#stoppedAt === undefined) this.#shift += milliseconds
+    else this.#stoppedAt += milliseconds
   }
 
-  /** Stops it where it is, or lets it go on from there. */
+  /** Stops the clock, or resumes it from its current time. */
   setRunning(running: boolean): void {
     const now = this.now()
     this.#shift = now - Date.now()
-    this.#standing = running ? undefined : now
+    this.#stoppedAt = running ? undefined : now
   }
 
-  /** Back to where it began. */
+  /** Resets the clock to its start. */
   restart(): void {
     this.#shift = this.#start === undefined ? 0 : this.#start.at - Date.now()
-    this.#standing = this.#start?.running === false ? this.#start.at : undefined
+    this.#stoppedAt = this.#start?.running === false ? this.#start.at : undefined
   }
 }
 
-/** `2026-03-01T12:00:00.250Z`: the form of every stored time that keeps milliseconds. It sorts as text. */
+/** `2026-03-01T12:00:00.250Z`: the form of stored times with milliseconds. It sorts as text. */
 export function isoMillis(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }
 
-/** The milliseconds of an RFC 3339 text in UTC; undefined for a day that the calendar does not have. */
+/** Parses an RFC 3339 time in UTC; undefined for a day that does not exist. */
 export function parseTimestamp(text: string): number | undefined {
   const milliseconds = Date.parse(text)
   if (Number.isNaN(milliseconds)) return undefined

@@ -1,6 +1,6 @@
 /**
- * A connection URL may name several hosts, as libpq allows: `postgres://user@one:5432,two,three:5433/strand`. The client
- * of the runtime knows one host at a time, so each becomes a URL of its own.
+ * A connection URL may list several hosts, as in libpq: `postgres://user@one:5432,two,three:5433/strand`. The runtime's
+ * client supports one host per URL, so the URL is split.
  */
 const SHAPE = /^(postgres(?:ql)?:\/\/)((?:[^@/?#]*@)?)([^/?#]*)(.*)$/
 
@@ -10,14 +10,14 @@ export function hostUrls(url: string): string[] {
   return hosts.split(',').map(host => withoutTarget(`${scheme}${account}${host}${rest}`))
 }
 
-/** We always look for the one that can be written to; the server would not know the parameter. */
+/** Strand always looks for the writable server, and the server does not know this parameter. */
 function withoutTarget(url: string): string {
   return url.replace(/([?&])target_session_attrs=[^&]*(&|$)/, (_, before, after) =>
     after === '' ? '' : before,
   )
 }
 
-/** The host and port of a URL, without the account: fit for a log. */
+/** The host and port of a URL without credentials, for logs. */
 export function hostIn(url: string): string {
   return SHAPE.exec(url)?.[3] ?? ''
 }

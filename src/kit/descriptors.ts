@@ -1,7 +1,7 @@
-/** The file descriptors of this process: files, connections, and whatever else it has open. Told by Linux alone. */
+/** The file descriptors of this process (files, connections and others). Only known on Linux. */
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 
-/** How many there may be. The runtime raises the soft limit to the hard one when it starts. */
+/** The limit. The runtime raises the soft limit to the hard limit when it starts. */
 export function descriptorLimit(): number | undefined {
   try {
     const [, soft = ''] = /^Max open files +(\d+) /m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
@@ -11,7 +11,7 @@ export function descriptorLimit(): number | undefined {
   }
 }
 
-/** How many there are; undefined where that is not told, or where there is none left to ask with. */
+/** The number of open descriptors; undefined if unknown, or if no descriptor is left to read it with. */
 export function openDescriptors(): number | undefined {
   try {
     return readdirSync('/proc/self/fd').length
@@ -21,8 +21,8 @@ export function openDescriptors(): number | undefined {
 }
 
 /**
- * The number that the next descriptor would get, which is always the lowest that is free: at least so many are in use. This
- * costs next to nothing however many there are. Infinity if there is none left.
+ * The number of the next descriptor, which is always the lowest free one: at least that many are in use. The cost does not
+ * depend on the number of open descriptors. Infinity if none is left.
  */
 export function nextDescriptor(): number {
   try {
@@ -31,7 +31,7 @@ export function nextDescriptor(): number {
     return descriptor
   } catch (error) {
     const isShort = /^E[MN]FILE$/.test(String((error as { code?: string }).code))
-    // Where there is no such device, nothing can be said.
+    // Without this device, the number is unknown.
     return isShort ? Number.POSITIVE_INFINITY : 0
   }
 }

@@ -12,12 +12,12 @@ export function hmacSha256(key: Uint8Array, text: string): Buffer {
   return new Bun.CryptoHasher('sha256', key).update(text).digest()
 }
 
-/** Compares two secrets by their digests: the time taken tells nothing about either. */
+/** Compares two secrets by their digests, in constant time. */
 export function sameSecret(a: string, b: string): boolean {
   return timingSafeEqual(Bun.SHA256.hash(a), Bun.SHA256.hash(b))
 }
 
-/** CRC-32 of the text as six base62 digits, to tell a mistyped token from an unknown one without a look-up. */
+/** CRC-32 of the text as six base62 digits, to recognize a mistyped token without a look-up. */
 export function crc32Base62(text: string): string {
   const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
   let rest = Bun.hash.crc32(text)

@@ -1,6 +1,6 @@
 import { Recent } from './recent.ts'
 
-/** Where an item waits: a member of a group, such as an address of a network. */
+/** The owner of an item: a member of a group, such as an address of a network. */
 export interface QueuePlace {
   readonly group: string
   readonly member: string
@@ -12,7 +12,7 @@ export interface QueueLimits {
   readonly total: number
 }
 
-/** `displaced` left the queue to make room for the item that was added. */
+/** `displaced` was removed from the queue to make space for the added item. */
 export type Added<Item> =
   | { readonly outcome: 'added'; readonly displaced?: Item }
   | { readonly outcome: 'full' }
@@ -23,24 +23,24 @@ interface Group<Item> {
   size: number
 }
 
-/** How many groups and members keep their place in the order after their last item has left. */
+/** How many groups and members keep their position in the order after their last item left. */
 const REMEMBERED = 20_000
 
 /**
- * A queue that many share and none can fill for the others. Next is the group that had a turn longest ago, in it the
- * member that had a turn longest ago, and of that member the item that waits longest. Those who always have something
- * waiting therefore take turns, however much it is, and one that had no turn lately goes first. To leave the queue is a
- * turn as well: those who give up and come back over and over are not ahead of one who comes for the first time.
+ * A shared queue that no member can fill at the expense of others. Next is the least recently served group, in it the least
+ * recently served member, and of that member the oldest item. Groups that always have items waiting therefore take turns,
+ * however many items they have, and one that was not served recently goes first. Leaving the queue counts as a turn too, so
+ * that giving up and coming back gains nothing over a first-time caller.
  *
- * Memory is bounded. A member or a group over its limit is refused. When the whole queue is full, the group with the most
- * items gives up its newest one for a newcomer from elsewhere.
+ * Memory is bounded. Items beyond the limit of a member or group are rejected. When the whole queue is full, the largest
+ * group loses its newest item to a new item of another group.
  *
- * Nothing here waits or knows the time, and choosing looks at every group: limits are meant to be in the hundreds.
+ * The queue has no timers, and selection is linear in the number of groups: limits are meant to be in the hundreds.
  */
 export class FairQueue<Item> {
   readonly #limits: QueueLimits
   readonly #groups = new Map<string, Group<Item>>()
-  /** The last turn of a group, or of a member of one, as the number of that turn. */
+  /** The number of the last turn of each group and member. */
   readonly #groupTurns = new Recent<number>(REMEMBERED)
   readonly #memberTurns = new Recent<number>(REMEMBERED)
   #turns = 0
@@ -61,7 +61,7 @@ export class FairQueue<Item> {
     if (items.length >= perMember || group.size >= perGroup) return { outcome: 'full' }
     let displaced: Item | undefined
     if (this.#size >= total) {
-      displaced = this.#makeRoomFor(group)
+      displaced = this.#makeSpaceFor(group)
       if (displaced === undefined) return { outcome: 'full' }
     }
     items.push(item)
@@ -72,26 +72,26 @@ export class FairQueue<Item> {
     return displaced === undefined ? { outcome: 'added' } : { outcome: 'added', displaced }
   }
 
-  /** Takes out the item that is next. */
+  /** Removes and returns the next item. */
   take(): Item | undefined {
     const group = leastRecent(this.#groups.values(), ({ name }) => this.#groupTurns.get(name))
     if (group === undefined) return undefined
     const [member, items] =
-      leastRecent(group.members, ([name]) => this.#memberTurns.get(memberSortKey(group.name, name))) ?? []
+      leastRecent(group.members, ([name]) => this.#memberTurns.get(memberKey(group.name, name))) ?? []
     const item = items?.[0]
     if (member === undefined || item === undefined) return undefined
     this.#removeAt(group, member, 0)
     return item
   }
 
-  /** Counts the turn of one that did not have to wait. */
+  /** Counts a turn of a member that did not have to wait. */
   noteTurn({ group, member }: QueuePlace): void {
     this.#turns += 1
     this.#groupTurns.set(group, this.#turns)
-    this.#memberTurns.set(memberSortKey(group, member), this.#turns)
+    this.#memberTurns.set(memberKey(group, member), this.#turns)
   }
 
-  /** Takes out an item that is not to wait any longer. False if it does not wait here any more. */
+  /** Removes an item. False if it is not in the queue. */
   remove({ group: name, member }: QueuePlace, item: Item): boolean {
     const group = this.#groups.get(name)
     const index = group?.members.get(member)?.indexOf(item) ?? -1
@@ -100,8 +100,8 @@ export class FairQueue<Item> {
     return true
   }
 
-  /** Removes the newest item of the group that would be the largest; undefined if that is the newcomer's own. */
-  #makeRoomFor(newcomer: Group<Item>): Item | undefined {
+  /** Removes the newest item of the largest group; undefined if that is the newcomer's group. */
+  #makeSpaceFor(newcomer: Group<Item>): Item | undefined {
     let largest: Group<Item> | undefined
     let most = { size: newcomer.size + 1, turn: this.#groupTurns.get(newcomer.name) ?? 0 }
     for (const group of this.#groups.values()) {
@@ -134,7 +134,7 @@ export class FairQueue<Item> {
   }
 }
 
-/** Of those that never had a turn, the one that waits longest: maps keep the order in which their keys came. */
+/** Among candidates without a turn, the first one added: maps keep insertion order. */
 function leastRecent<Candidate>(
   candidates: Iterable<Candidate>,
   lastTurn: (candidate: Candidate) => number | undefined,
@@ -150,5 +150,5 @@ function leastRecent<Candidate>(
   return best
 }
 
-/** One key for one pair, whatever is in the names. */
-const memberSortKey = (group: string, member: string) => `${group.length}:${group}/${member}`
+/** A distinct key for each pair, whatever characters the names contain. */
+const memberKey = (group: string, member: string) => `${group.length}:${group}/${member}`

@@ -1,10 +1,10 @@
 /**
- * Counts by size: how many requests took up to a millisecond, up to ten, and so on. The steps are fixed, so that noting one
- * value allocates nothing, and figures of several processes can be added up.
+ * Counts values by size, such as requests that took up to one millisecond, up to ten, and so on. The steps are fixed, so
+ * that recording a value allocates nothing and histograms of several processes can be added.
  */
 export class Histogram {
   readonly steps: readonly number[]
-  /** How many fell between a step and the one before it; behind the last step, those above it. */
+  /** The count for each step, above the previous one; the last element counts values above all steps. */
   readonly #counts: Float64Array
   #sum = 0
 
@@ -29,7 +29,7 @@ export class Histogram {
     return this.#counts.reduce((sum, each) => sum + each, 0)
   }
 
-  /** For each step how many were no larger, and last how many there were. */
+  /** Cumulative counts by step; the last element is the total. */
   upTo(): number[] {
     let sum = 0
     return Array.from(this.#counts, count => {
@@ -39,7 +39,7 @@ export class Histogram {
   }
 }
 
-/** Steps for what takes from a fraction of a millisecond to ten seconds. */
+/** Steps for durations from half a millisecond to ten seconds. */
 export const SECONDS = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ] as const

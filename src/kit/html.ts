@@ -1,4 +1,4 @@
-/** HTML as values: whatever is put into a template is escaped, unless it is HTML already. */
+/** HTML as a value: the `html` template escapes everything that is not `Html` already. */
 export class Html {
   readonly text: string
 

@@ -17,17 +17,17 @@ export function decimalId(now: number): string {
   return String(lastDecimal)
 }
 
-/** Entitlements, benefits, organizations: 122 random bits, so that nobody finds one by guessing. */
+/** Entitlements, benefits, organizations: 122 random bits, so that ids cannot be guessed. */
 export function uuid(): string {
   return randomUUID()
 }
 
-/** A UUID that sorts behind those made before it. */
+/** A UUID that sorts after earlier ones. */
 export function uuidV7(): string {
   return Bun.randomUUIDv7()
 }
 
-/** Markers: 32 lower-case hex. They rise with time, so that those made together are neighbours on the disk. */
+/** Markers: 32 lower-case hex digits, time-ordered, so that markers created together are adjacent on disk. */
 export function hexId(): string {
   return Bun.randomUUIDv7('buffer').toString('hex')
 }
@@ -37,7 +37,7 @@ export function randomAlphanumerics(length: number): string {
   return alphanumericsFrom(randomBytes(length * 2), length)
 }
 
-/** Base62 text of `length` characters drawn from `bytes`, without bias: values that would favour a letter are passed over. */
+/** Base62 text of `length` characters drawn from `bytes`, without bias: bytes that would favour a character are skipped. */
 export function alphanumericsFrom(bytes: Uint8Array, length: number): string {
   let text = ''
   for (const byte of bytes) {
@@ -48,7 +48,7 @@ export function alphanumericsFrom(bytes: Uint8Array, length: number): string {
   return text + randomAlphanumerics(length - text.length)
 }
 
-/** Letters that nobody mistakes for another, or makes a word of. */
+/** Letters that are not easily confused and form no words. */
 const CLEAR_LETTERS = 'BCDFGHJKLMNPQRSTVWXZ'
 
 export function randomLetters(length: number): string {

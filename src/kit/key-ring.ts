@@ -1,14 +1,14 @@
 import { hkdfSync } from 'node:crypto'
 
-/** One 256-bit master key with the name that is written beside everything made with it. */
+/** One 256-bit master key with the id that is stored with everything it encrypts. */
 export interface MasterKey {
   readonly id: string
   readonly bytes: Uint8Array
 }
 
 /**
- * The master keys of an installation, newest first. The newest writes, every one of them reads, so that a key can be
- * replaced while the server runs. No master key is used directly: each purpose derives its own.
+ * The master keys of an installation, newest first. The newest encrypts and all decrypt, so that a key can be replaced
+ * while the server runs. Master keys are not used directly: each purpose derives a key.
  */
 export class KeyRing {
   readonly #derived = new Map<string, Uint8Array>()
@@ -20,7 +20,7 @@ export class KeyRing {
     this.take(keys)
   }
 
-  /** Takes these keys instead of those it had: a running server follows the file they are in. */
+  /** Replaces the keys: a running server follows the key file. */
   take(keys: readonly MasterKey[]): void {
     const [first] = keys
     if (first === undefined) throw new Error('a key ring needs at least one key')
@@ -30,17 +30,17 @@ export class KeyRing {
     this.#generation += 1
   }
 
-  /** The name of the key that writes. */
+  /** The id of the key that encrypts. */
   get newest(): string {
     return this.#newest
   }
 
-  /** The names of all, newest first. */
+  /** The ids of all keys, newest first. */
   get ids(): string[] {
     return [...this.#keys.keys()]
   }
 
-  /** Counts how often keys were taken: whoever keeps something made of them looks whether it is still theirs. */
+  /** Increases whenever the keys are replaced, to invalidate values derived from them. */
   get generation(): number {
     return this.#generation
   }
@@ -50,7 +50,7 @@ export class KeyRing {
     return this.ids.map(id => this.derive(purpose, id)).filter(key => key !== undefined)
   }
 
-  /** The key for one purpose, or undefined if this ring has no master key of that name. */
+  /** The key for one purpose, or undefined if the ring has no master key with this id. */
   derive(purpose: string, id: string): Uint8Array | undefined {
     const master = this.#keys.get(id)
     if (master === undefined) return undefined

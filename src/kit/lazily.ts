@@ -1,4 +1,4 @@
-/** Makes a value when it is first asked for, once. */
+/** Computes a value on first use, once. */
 export function lazily<T>(make: () => T): () => T {
   let made: { value: T } | undefined
   return () => {

@@ -1,4 +1,4 @@
-/** What was opened, closed again in the opposite order. A closer that fails does not keep the others from running. */
+/** Closes resources in the reverse order of opening. All closers run, even if some fail. */
 export class Lifetime {
   readonly #closers: (() => unknown)[] = []
 
@@ -15,11 +15,11 @@ export class Lifetime {
         failures.push(error)
       }
     }
-    if (failures.length > 0) throw new AggregateError(failures, 'something did not close cleanly')
+    if (failures.length > 0) throw new AggregateError(failures, 'some resources did not close cleanly')
   }
 }
 
-/** Calls `work` every `milliseconds`, never twice at once; a failure is told and the next turn comes all the same. */
+/** Calls `work` every `milliseconds`, never concurrently. Failures are reported and do not stop the repetition. */
 export function repeatedly(
   milliseconds: number,
   work: () => Promise<void>,

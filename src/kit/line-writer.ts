@@ -1,19 +1,18 @@
 import type { Metrics } from './metrics.ts'
 
-/** What the lines are written to: standard error, as far as it is needed here. */
 interface LineSink {
-  /** Takes the text in any case; false if it could not be passed on at once, and then `drain` is emitted when it was. */
+  /** Always accepts the text. False if it is buffered; `drain` is emitted when the buffer is empty. */
   write(text: string): boolean
   once(event: 'drain', listener: () => void): unknown
 }
 
-/** A few thousand lines: enough for a reader that pauses, and little beside what the server takes anyway. */
+/** A few thousand lines: enough for a reader that pauses, and small compared with the server's memory. */
 const MAX_WAITING_CHARACTERS = 1024 * 1024
 
 /**
- * Writes the lines of a log to somebody who may not read them. The stream would keep everything that a stalled reader does
- * not take; here a line waits only while there is room for it, and is dropped and counted otherwise. When the reader goes on,
- * the lines that waited come first and then one that says how many were lost.
+ * Writes log lines to a reader that may stall. The stream would buffer everything that the reader does not consume; here the
+ * buffer is bounded, and lines beyond it are dropped and counted. When the reader resumes, it gets the buffered lines and
+ * then one line with the number of dropped lines.
  */
 export class LineWriter {
   readonly #sink: LineSink
@@ -25,7 +24,7 @@ export class LineWriter {
   #dropped = 0
   #onFlowing: (() => void)[] = []
 
-  /** `lost` makes the line that says how many were lost. */
+  /** `lost` formats the line with the number of dropped lines. */
   constructor(sink: LineSink, lost: (count: number) => string) {
     this.#sink = sink
     this.#lost = lost
@@ -42,7 +41,7 @@ export class LineWriter {
     }
   }
 
-  /** Waits until everything was passed on, but not for a reader that does not read. */
+  /** Waits until everything is written, at most this long. */
   async flush(milliseconds: number): Promise<void> {
     if (!this.#isStalled) return
     const flowing = new Promise<void>(resolve => this.#onFlowing.push(resolve))
@@ -60,10 +59,10 @@ export class LineWriter {
   #pass(text: string): void {
     if (this.#sink.write(text)) return
     this.#isStalled = true
-    this.#sink.once('drain', () => this.#goOn())
+    this.#sink.once('drain', () => this.#resume())
   }
 
-  #goOn(): void {
+  #resume(): void {
     this.#isStalled = false
     const lines = this.#waiting
     const lost = this.#droppedNow

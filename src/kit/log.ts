@@ -9,18 +9,18 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 interface LogOptions {
   readonly level: LogLevel
   readonly readable: boolean
-  /** What every line is to carry, such as which of several processes it comes from. */
+  /** Fields of every line, such as the process that it comes from. */
   readonly base?: Readonly<Record<string, string>>
   readonly write?: (line: string) => void
 }
 
-/** How the line is made that says how many were lost: in the form of the log that was made last. */
-let lostLine = (count: number) => `${count} log lines were lost\n`
+/** Formats the line with the number of dropped lines, in the format of the log created last. */
+let lostLine = (count: number) => `${count} log lines were dropped\n`
 
 /** Standard error, for the log of this process. */
 export const logLines = new LineWriter(process.stderr, count => lostLine(count))
 
-/** Lines of JSON, or, for a person at a terminal, `12:00:00 info  message  name=value`. */
+/** JSON lines, or for a terminal `12:00:00 info  message  name=value`. */
 export function createLog(options: LogOptions): Log {
   if (options.write !== undefined) return logTo(options, options.write)
   lostLine = count => {
@@ -28,7 +28,7 @@ export function createLog(options: LogOptions): Log {
     const log = logTo({ ...options, level: 'warn' }, text => {
       line = text
     })
-    log.warn({ lost: count }, 'log lines were lost, because nobody read standard error')
+    log.warn({ lost: count }, 'log lines were dropped because the reader of standard error stalled')
     return line
   }
   return logTo(options, line => logLines.write(line))

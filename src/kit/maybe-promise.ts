@@ -1,6 +1,6 @@
 /**
- * A value that may be there already. To wait for one that is costs more than most of the work on a request, so whatever
- * can be told at once is, and what comes next goes on from either.
+ * A value or a promise of it. Awaiting a value that is already available costs more than most of the work on a request, so
+ * synchronous results are passed on without a promise.
  */
 export type MaybePromise<T> = T | Promise<T>
 

@@ -1,14 +1,14 @@
 /**
- * What a scrape shows. Whoever counts something keeps plain numbers, and writes them in here when it is asked: nothing is
- * looked up or made while it counts. A family is plain data, so that it can travel between processes.
+ * The metrics of one scrape. Code that counts keeps plain numbers and reports them here on request, so that counting needs no
+ * look-up and no allocation. A family is plain data and can be sent between processes.
  */
 import type { Histogram } from './histogram.ts'
 
-/** Values come from lists in the program and never from a request, so that their number stays small. */
+/** Values come from fixed lists and never from a request, which bounds their number. */
 export type Labels = Readonly<Record<string, string>>
 
 interface Sample {
-  /** What follows the name of the family: nothing, `_bucket`, `_sum` or `_count`. */
+  /** Appended to the name of the family: nothing, `_bucket`, `_sum` or `_count`. */
   readonly suffix: string
   readonly labels: Labels
   readonly value: number
@@ -23,7 +23,7 @@ export interface MetricFamily {
 
 type Rows<T> = T | Iterable<readonly [Labels, T]>
 
-/** Somebody who has counted. */
+/** A source of metrics. */
 export interface Measured {
   measure(metrics: Metrics): void
 }
@@ -31,12 +31,12 @@ export interface Measured {
 export class Metrics {
   readonly families: MetricFamily[] = []
 
-  /** What only grows; its name ends in `_total`. */
+  /** A value that only grows; its name ends in `_total`. */
   counter(name: string, help: string, rows: Rows<number>): void {
     this.#add('counter', name, help, plain(rows))
   }
 
-  /** What goes up and down. */
+  /** A value that goes up and down. */
   gauge(name: string, help: string, rows: Rows<number>): void {
     this.#add('gauge', name, help, plain(rows))
   }
@@ -73,7 +73,7 @@ function spread(labels: Labels, histogram: Histogram): Sample[] {
   ]
 }
 
-/** The same figures of several processes, each under its name. */
+/** The metrics of several processes, with the label `worker`. */
 export function byWorker(reported: ReadonlyMap<string, readonly MetricFamily[]>): MetricFamily[] {
   const merged = new Map<string, MetricFamily>()
   for (const [worker, families] of reported) {
@@ -86,7 +86,7 @@ export function byWorker(reported: ReadonlyMap<string, readonly MetricFamily[]>)
   return [...merged.values()]
 }
 
-/** The type of the text below: the format that every Prometheus and its kin read. */
+/** The media type of the Prometheus text format. */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 export function exposition(families: readonly MetricFamily[]): string {

@@ -1,15 +1,15 @@
-/** The name that was probably meant: the one that fewest changes of a letter lead to, if they are few. */
+/** The name with the smallest edit distance, if that is small: probably the one that was meant. */
 export function nearestName(given: string, names: readonly string[]): string | undefined {
   const most = Math.max(2, Math.floor(given.length / 5))
   const ranked = names
-    .map(name => ({ name, changes: changesBetween(given, name) }))
+    .map(name => ({ name, changes: editDistance(given, name) }))
     .filter(({ changes }) => changes <= most)
     .sort((a, b) => a.changes - b.changes)
   return ranked[0]?.name
 }
 
-/** How many letters must be put in, taken out or replaced to get from one to the other. */
-function changesBetween(from: string, to: string): number {
+/** The Levenshtein distance. */
+function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (let i = 1; i <= from.length; i++) {
     const next = [i]

@@ -1,24 +1,24 @@
 /**
- * Addresses, grouped by who is likely to hold them. Two spellings of one address have one name here, so that a caller
- * cannot count as two.
+ * Groups addresses by their likely owner. Different spellings of one address give the same result, so that a caller cannot
+ * count as two.
  */
 
-/** Who counts as one caller: an IPv4 address, or the /64 that an IPv6 customer has at the least. */
+/** What counts as one caller: an IPv4 address, or a /64, the smallest network of an IPv6 customer. */
 export function networkOf(address: string): string {
   return prefixOf(address, 4, 4)
 }
 
-/** The /48 of an IPv6 address: a customer with a whole one has 65,536 networks. An IPv4 address stays as it is. */
+/** The /48 of an IPv6 address: a customer with a /48 has 65,536 networks. An IPv4 address is returned unchanged. */
 export function siteOf(address: string): string {
   return prefixOf(address, 3, 4)
 }
 
-/** The networks around an address, likely in one hand: the /24 of an IPv4 address, the /48 of an IPv6 address. */
+/** A wider network that likely has one owner: the /24 of an IPv4 address, the /48 of an IPv6 address. */
 export function widerNetworkOf(address: string): string {
   return prefixOf(address, 3, 3)
 }
 
-/** The first groups of an IPv6 address, of eight, or the first bytes of an IPv4 address, of four. */
+/** The first groups (of eight) of an IPv6 address, or the first bytes (of four) of an IPv4 address. */
 function prefixOf(address: string, groups: number, bytes: number): string {
   if (!address.includes(':')) return address.split('.').slice(0, bytes).join('.')
   const full = groupsOf(address)
@@ -42,7 +42,7 @@ function groupsOf(address: string): string[] {
 
 const pair = (high = '0', low = '0') => (Number(high) * 256 + Number(low)).toString(16)
 
-/** An IPv4 address in the form of an IPv6 one, as a listener for both sees it. */
+/** An IPv4-mapped IPv6 address, as a dual-stack listener reports it. */
 function isMapped(groups: readonly string[]): boolean {
   return groups.length === 8 && groups[5] === 'ffff' && groups.slice(0, 5).every(group => group === '0')
 }

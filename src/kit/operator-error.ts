@@ -1,4 +1,4 @@
-/** Something about the installation that the operator must mend; said in one sentence, without a stack. */
+/** A problem with the installation that the operator has to fix. Shown as one sentence, without a stack. */
 export class OperatorError extends Error {
-  override readonly name = 'CannotStart'
+  override readonly name = 'OperatorError'
 }

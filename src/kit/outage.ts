@@ -1,13 +1,13 @@
 /**
- * Turns many failures with one cause into few log lines: one when they begin, a summary every few seconds while they
- * continue, and one when they are over. It keeps four numbers, however many failures there are. Times are arguments, in
- * milliseconds on the monotonic clock.
+ * Reduces many failures with one cause to a few log lines: one when they begin, a summary every few seconds while they
+ * continue, and one when they end. Its memory does not grow with the number of failures. Times are arguments, in
+ * milliseconds of the monotonic clock.
  */
 const SUMMARY_MILLISECONDS = 5000
 
 export interface OutageReport {
   readonly event: 'began' | 'continues' | 'ended'
-  /** Failures since the report before this one; of all when it has ended. */
+  /** Failures since the previous report; for `ended`, the total. */
   readonly failures: number
   /** Since the first failure. */
   readonly seconds: number
@@ -37,12 +37,12 @@ export class Outage {
     return this.#report(this.#total === 1 ? 'began' : 'continues', failures, now)
   }
 
-  /** Whether the last failure is long enough ago to ask if it is over. */
+  /** Whether the last failure is long enough ago to check if the outage is over. */
   isQuiet(now: number): boolean {
     return this.isOpen && now - this.#lastAt >= SUMMARY_MILLISECONDS
   }
 
-  /** It is over; nothing to report if it had not begun. */
+  /** Ends the outage; undefined if there was none. */
   end(now: number): OutageReport | undefined {
     if (!this.isOpen) return undefined
     const report = this.#report('ended', this.#total, now)

@@ -1,24 +1,24 @@
-/** What a process can tell of itself. The names without `strand_` are those that every program uses for them. */
+/** Metrics of the process. Names without `strand_` follow the Prometheus conventions for process metrics. */
 import { descriptorLimit, openDescriptors } from './descriptors.ts'
 import { Histogram, SECONDS } from './histogram.ts'
 import type { Metrics } from './metrics.ts'
 
-const LOOK_MILLISECONDS = 250
+const PROBE_MILLISECONDS = 250
 
 export class ProcessMetrics {
   readonly #startedAt = Date.now() / 1000 - process.uptime()
-  /** How late a timer is told: as late as every request that came meanwhile. */
+  /** How late a timer fires: requests that arrive meanwhile wait as long. */
   readonly #delays = new Histogram(SECONDS)
   readonly #timer: Timer
   readonly #descriptorLimit = descriptorLimit()
 
   constructor() {
-    let due = performance.now() + LOOK_MILLISECONDS
+    let due = performance.now() + PROBE_MILLISECONDS
     this.#timer = setInterval(() => {
       const now = performance.now()
       this.#delays.note(Math.max(0, now - due) / 1000)
-      due = now + LOOK_MILLISECONDS
-    }, LOOK_MILLISECONDS)
+      due = now + PROBE_MILLISECONDS
+    }, PROBE_MILLISECONDS)
     this.#timer.unref()
   }
 
@@ -28,20 +28,24 @@ export class ProcessMetrics {
 
   measure(metrics: Metrics): void {
     const { user, system } = process.cpuUsage()
-    metrics.gauge('process_start_time_seconds', 'When the process started, in Unix time.', this.#startedAt)
-    metrics.counter(
-      'process_cpu_seconds_total',
-      'Processor time of all threads.',
-      (user + system) / 1_000_000,
+    metrics.gauge(
+      'process_start_time_seconds',
+      'Start time of the process, in Unix seconds.',
+      this.#startedAt,
     )
+    metrics.counter('process_cpu_seconds_total', 'CPU time of all threads.', (user + system) / 1_000_000)
     const memory = memoryInUse()
     if (memory !== undefined) {
-      metrics.gauge('process_resident_memory_bytes', 'Memory that the process takes.', memory.rss)
-      metrics.gauge('strand_heap_bytes', 'Memory of living and not yet collected objects.', memory.heapUsed)
+      metrics.gauge('process_resident_memory_bytes', 'Resident memory of the process.', memory.rss)
+      metrics.gauge(
+        'strand_heap_bytes',
+        'Heap memory in use, including uncollected objects.',
+        memory.heapUsed,
+      )
     }
     metrics.histogram(
       'strand_event_loop_delay_seconds',
-      'How late the event loop is, looked at four times a second.',
+      'Delay of the event loop, sampled four times a second.',
       this.#delays,
     )
     const open = openDescriptors()
@@ -51,7 +55,7 @@ export class ProcessMetrics {
   }
 }
 
-/** The runtime asks the system through a file: where no descriptor is left, the other metrics are wanted all the more. */
+/** The runtime reads a file for this, which fails without a free descriptor; the other metrics matter most then. */
 function memoryInUse() {
   try {
     return process.memoryUsage()

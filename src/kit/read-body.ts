@@ -1,14 +1,13 @@
 /**
- * The only code that reads request bodies: whatever is sent, a reader holds at most `limit` bytes of it in memory. A
- * sender that is too fast, too slow or gone is an outcome, not an error; the caller says what that means to its clients.
+ * The only code that reads request bodies. It holds at most `limit` bytes of a body in memory. A body that is too large, too
+ * slow or cut off is an outcome, not an error; the caller decides how to answer.
  *
- * Nothing has to be done about the rest of a body that was refused. The runtime holds no more than a socket buffer of a
- * body that is not read yet, and after the answer it discards what still arrives. Those bytes do not reset the idle
- * timeout, so the connection is closed after it.
+ * The rest of a rejected body needs no handling. The runtime buffers no more than a socket buffer of an unread body, and
+ * discards what arrives after the answer. Those bytes do not reset the idle timeout, so the connection is closed then.
  */
 export interface BodyLimits {
   readonly bytes: number
-  /** How long the whole body may take. */
+  /** Maximum time for the whole body. */
   readonly milliseconds: number
 }
 
@@ -27,7 +26,7 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Re
   const deadline = new Promise<ReadBody>(resolve => {
     timer = setTimeout(resolve, limits.milliseconds, { outcome: 'too_slow' })
   })
-  // The runtime reads no further than to an announced length, and buffering it costs a third of reading it in pieces.
+  // The runtime reads no more than the announced length, and buffering costs a third of reading in pieces.
   const read = announced > 0 ? buffer(request, limits.bytes) : gather(body, limits.bytes, deadline)
   try {
     return await Promise.race([read, deadline])
@@ -36,7 +35,7 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Re
   }
 }
 
-/** Zero if the body comes in chunks. A request that announces both is refused by the runtime. */
+/** Zero for a chunked body. The runtime rejects requests that announce both. */
 function announcedBytes({ headers }: Request): number {
   return Number(headers.get('content-length') ?? 0)
 }
@@ -65,7 +64,7 @@ async function gather(
       if (done) return { outcome: 'complete', bytes: Buffer.concat(chunks) }
       size += value.length
       if (size > limit) {
-        // Not kept until the sender has heard of it.
+        // Frees the memory before the answer is sent.
         chunks.length = 0
         await reader.cancel()
         return { outcome: 'too_large' }
@@ -82,8 +81,8 @@ export class BodyTooLarge extends Error {
 }
 
 /**
- * A body that is used piece by piece and never held as a whole. Throws `BodyTooLarge` past the limit, and whatever the
- * runtime throws when the sender goes away.
+ * A body as a stream of pieces, never held as a whole. Throws `BodyTooLarge` beyond the limit, and the runtime's error if the
+ * sender disconnects.
  */
 export async function* bodyPieces(request: Request, limit: number): AsyncGenerator<Uint8Array> {
   const { body } = request

@@ -1,14 +1,14 @@
 /**
- * A map that keeps what was used recently, in bounded memory. There are two generations: whatever is used moves into the
- * younger one, and when that is full the older one is dropped. Unlike throwing out the oldest entry of one map, which has
- * to look for it among the places of those already gone, this costs the same however many come.
+ * A map of recently used entries in bounded memory. It has two generations: an entry that is used moves into the younger
+ * one, and when that is full, the older one is dropped. The cost is constant, unlike deleting the oldest entry of a single
+ * map, which has to skip the slots of deleted entries.
  */
 export class Recent<Value> {
   readonly #most: number
   #young = new Map<string, Value>()
   #old = new Map<string, Value>()
 
-  /** Up to this many are kept for certain, and up to twice as many at all. */
+  /** Keeps at least the `most` most recent entries, and at most twice as many. */
   constructor(most: number) {
     this.#most = most
   }

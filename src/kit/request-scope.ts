@@ -1,19 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** What is known of the request that the running code works for, wherever in the program that is. */
+/** The state of the request that the running code belongs to, available anywhere in the program. */
 export interface RequestScope {
-  /** The store has answered it something: what it asks next should not be refused, or that work was in vain. */
+  /** The store has already answered a query of this request. Rejecting its next query would waste that work. */
   hasRead: boolean
 }
 
 const scopes = new AsyncLocalStorage<RequestScope>()
 
-/** Runs what answers a request. */
+/** Runs the code that handles a request. */
 export function asRequest<T>(work: () => T): T {
   return scopes.run({ hasRead: false }, work)
 }
 
-/** Undefined for work that no request has asked for. */
+/** Undefined outside requests. */
 export function requestScope(): RequestScope | undefined {
   return scopes.getStore()
 }

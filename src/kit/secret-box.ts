@@ -1,15 +1,15 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { KeyRing } from './key-ring.ts'
 
-/** Text sealed with AES-256-GCM, and the name of the key that opens it. */
+/** Text encrypted with AES-256-GCM, and the id of the key. */
 export interface Sealed {
   readonly key_id: string
   readonly sealed: string
 }
 
 /**
- * Seals secrets that must be read back. `context` is authenticated with the text: a sealed value copied to another row
- * does not open there.
+ * Encrypts secrets that must be readable again. `context` is authenticated with the text, so that a sealed value copied to
+ * another row cannot be decrypted there.
  */
 export class SecretBox {
   readonly #ring: KeyRing
@@ -31,7 +31,7 @@ export class SecretBox {
     }
   }
 
-  /** The text, or undefined if the key is gone, the bytes were altered or the context is another one. */
+  /** The text, or undefined if the key is missing, the bytes were altered or the context differs. */
   open(box: Sealed, context: string): string | undefined {
     const key = this.#ring.derive(this.#purpose, box.key_id)
     const bytes = Buffer.from(box.sealed, 'base64url')

@@ -3,14 +3,14 @@ import { OperatorError } from './operator-error.ts'
 
 const PIECE_BYTES = 64 * 1024
 
-/** More than any secret, key ring or passphrase has. */
+/** Larger than any secret, key ring or passphrase. */
 export const MAX_SECRET_FILE = 64 * 1024
-/** More than any file of settings or of input for a command has. */
+/** Larger than any settings file or input of a command. */
 export const MAX_INPUT_FILE = 16 * 1024 * 1024
 
 /**
- * The text of a file that is small unless something is wrong. Its size is not asked for but counted while it is read: a pipe
- * and a device have none, and a sparse file of gigabytes takes no disk.
+ * Reads a file that is expected to be small. Bytes are counted while reading instead of checking the size first, because
+ * pipes and devices have no size.
  */
 export function readSmallFile(path: string, most: number): string {
   const file = openSync(path, 'r')
@@ -29,7 +29,7 @@ export function readSmallFile(path: string, most: number): string {
   }
 }
 
-/** The same of standard input. */
+/** Reads standard input in the same way. */
 export async function readSmallInput(chunks: AsyncIterable<Uint8Array>, most: number): Promise<string> {
   const pieces: Uint8Array[] = []
   let total = 0

@@ -1,4 +1,4 @@
-/** Text that comes from outside: how it is decoded, and what of it may be used. What cannot be decoded is undefined. */
+/** Decodes and checks external text. Text that cannot be decoded gives undefined. */
 
 /** Names and values of a query string or form, in order. */
 export type Pairs = readonly (readonly [name: string, value: string])[]
@@ -21,15 +21,15 @@ export function percentDecode(text: string): string | undefined {
   }
 }
 
-/** Well-formed Unicode without U+0000: what both stores keep, and give back as it was (D-12). */
+/** Well-formed Unicode without U+0000: what both stores return unchanged (D-12). */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
 
-/** Splits `a=1&b=2`; empty pieces are passed over (D-11). Undefined if a piece is not percent-encoded UTF-8. */
+/** Splits `a=1&b=2`; empty pieces are skipped (D-11). Undefined if a piece is not percent-encoded UTF-8. */
 export function splitPairs(text: string): Pairs | undefined {
   const pairs: (readonly [string, string])[] = []
-  const read = isEncoded(text) ? decodePiece : asItIs
+  const read = isEncoded(text) ? decodePiece : unchanged
   for (let start = 0, end: number; start < text.length; start = end + 1) {
     const ampersand = text.indexOf('&', start)
     end = ampersand < 0 ? text.length : ampersand
@@ -52,6 +52,6 @@ function decodePiece(text: string): string | undefined {
   return percentDecode(text.replaceAll('+', ' '))
 }
 
-function asItIs(text: string): string {
+function unchanged(text: string): string {
   return text
 }

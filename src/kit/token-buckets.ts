@@ -8,27 +8,27 @@ interface Bucket {
 const MANY_BUCKETS = 100_000
 const MINUTE_MILLISECONDS = 60_000
 
-/** What is left of a bucket after somebody asked it for a point. */
+/** The state of a bucket after a point was requested. */
 export interface Draw {
   readonly allowed: boolean
   readonly points: number
 }
 
 /**
- * Token buckets in memory, by name: a bucket holds a minute's worth of points and fills up again over a minute. Memory is
- * bounded: a bucket that was dropped because many others were used since is full again.
+ * Token buckets in memory, by name: a bucket holds a minute's worth of points and refills over a minute. Memory is bounded:
+ * a bucket that was evicted because many others were used starts full again.
  */
 export class TokenBuckets {
   readonly #now: () => number
   readonly #buckets: Recent<Bucket>
 
-  /** `now` gives milliseconds; the monotonic clock unless given. */
+  /** `now` returns milliseconds (default: the monotonic clock). */
   constructor(now: () => number = () => performance.now(), most = MANY_BUCKETS) {
     this.#now = now
     this.#buckets = new Recent(most)
   }
 
-  /** Takes a point from the bucket, if there is one. */
+  /** Takes a point from the bucket if it has one. */
   take(name: string, perMinute: number): Draw {
     const bucket = this.#refilled(name, perMinute)
     const allowed = bucket.points >= 1
@@ -51,7 +51,7 @@ export class TokenBuckets {
   }
 }
 
-/** Whole seconds until a bucket that was found empty has a point again; at least one. */
+/** Whole seconds until an empty bucket has a point again; at least one. */
 export function secondsUntilPoint({ points }: Draw, perMinute: number): number {
   return Math.max(1, Math.ceil(((1 - points) * 60) / perMinute))
 }
