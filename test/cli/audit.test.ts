@@ -120,7 +120,7 @@ for (const engine of engines) {
       const { code, stdout, stderr } = await run(['verify'])
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toBe(
-        'strand: the audit log is broken at row 2 of the chain "operator": its hash is not that of its contents\n',
+        'strand: the audit log is broken at row 2 of the chain "operator": its hash does not match its contents\n',
       )
       const result = await run(['verify', '--json'])
       expect(result.code).toBe(1)

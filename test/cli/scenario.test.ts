@@ -164,7 +164,7 @@ describe('the same seed, scenario and clock', () => {
     await again.end('SIGTERM')
     const other = new StrandProcess(['demo', '--port', '0', '--data', data, '--scenario', sample('trouble')])
     expect([await other.exit(), other.stderr.split('\n').length]).toEqual([1, 2])
-    expect(other.stderr).toContain('made without this scenario')
+    expect(other.stderr).toContain('created without this scenario')
   })
 })
 
@@ -190,11 +190,11 @@ describe('a bad scenario: one sentence with the place, exit code 2, nothing star
       '{"users": {"a": {}}, "tokens": {"a": {}}}',
       '$.tokens.a has the same name as $.users.a',
     ],
-    'that names nobody': ['{"tokens": {"t": {"user": "someone"}}}', '$.tokens.t.user names nobody'],
-    'that follows nobody': [
-      '{"users": {"a": {"follows": ["viewer", "b"]}}}',
-      '$.users.a.follows[1] names nobody',
+    'that names nobody': [
+      '{"tokens": {"t": {"user": "someone"}}}',
+      '$.tokens.t.user is "someone", but must be broadcaster',
     ],
+    'that follows nobody': ['{"users": {"a": {"follows": ["viewer", "b"]}}}', '$.users.a.follows[1] is '],
     'with an id that is no UUID': [
       '{"entitlements": {"e": {"id": "1"}}}',
       '$.entitlements.e.id must be a UUID',
@@ -209,7 +209,7 @@ describe('a bad scenario: one sentence with the place, exit code 2, nothing star
     ],
     'with one id for two users': [
       '{"users": {"a": {"id": "5"}, "b": {"id": "5"}}}',
-      '$.users.b.id is that of $.users.a',
+      '$.users.b.id is the same as $.users.a.id',
     ],
     'with a login that is taken': [
       '{"users": {"a": {"login": "same"}, "same": {}}}',
@@ -217,11 +217,11 @@ describe('a bad scenario: one sentence with the place, exit code 2, nothing star
     ],
     'with times that do not apply': [
       '{"entitlements": {"e": {"times": 2}}}',
-      '$.entitlements.e.times belongs to',
+      '$.entitlements.e.times is only allowed with UPDATE_FAILED',
     ],
     'with an app token of a user': [
       '{"tokens": {"t": {"kind": "app", "user": "viewer"}}}',
-      '$.tokens.t.user does not',
+      '$.tokens.t.user is not allowed for an app token',
     ],
     'with an operation that there is not': [
       '{"faults": [{"operation": "GetNothing", "outcome": "slow"}]}',
@@ -229,7 +229,7 @@ describe('a bad scenario: one sentence with the place, exit code 2, nothing star
     ],
     'with a fault for no entitlement': [
       '{"faults": [{"operation": "UpdateDropsEntitlements", "outcome": "update_failed", "entitlement": "e"}]}',
-      '$.faults[0].entitlement is no name under $.entitlements',
+      '$.faults[0].entitlement is "e", which is not a name under $.entitlements',
     ],
   }
   for (const [title, [contents, place]] of Object.entries(bad)) {

@@ -25,7 +25,7 @@ const ClockState = Type.Object({
   running: Type.Boolean({ description: 'Whether the clock advances with real time.' }),
 })
 
-/** Levers that exist in demo mode only: move the clock, break things on purpose, begin anew. */
+/** Controls of the demo: move the clock, plan faults, reset the world. */
 export const advanceClock = defineOperation('POST /control/clock', {
   id: 'AdvanceClock',
   summary: 'Advances the clock of the demo, stops it, or lets it run.',
