@@ -3,16 +3,15 @@
  * Generated from the contract, for the families that a listener serves.
  */
 import { createHash } from 'node:crypto'
-import type { TSchema } from 'typebox'
 import type { Access } from '../contract/access.ts'
 import { operations } from '../contract/index.ts'
-import { type Family, familyOf, type Operation, queryParametersOf } from '../contract/operation.ts'
+import { type Family, familyOf, type Operation } from '../contract/operation.ts'
 import { type ProblemName, problems } from '../contract/problem.ts'
 import { type Html, html, Html as Markup } from '../kit/html.ts'
 import { ICON_URL, MARK } from '../kit/mark.ts'
 import { answerFields } from './answer-fields.ts'
 import { curlLine } from './curl.ts'
-import { accessInWords, INTRODUCTIONS, notesOf, TITLES, typeInWords } from './markdown.ts'
+import { accessInWords, INTRODUCTIONS, parametersOf, TITLES } from './markdown.ts'
 import { statusesOf } from './openapi.ts'
 import { SCRIPT } from './script.ts'
 import { STYLE } from './style.ts'
@@ -157,32 +156,10 @@ function rows(title: string, content: readonly Html[], kind = ''): Html | false 
 }
 
 function parameters(operation: Operation): Html[] {
-  const query = queryParametersOf(operation)
-  const bodyPlace = operation.bodyFrom === 'anywhere' ? 'query or body' : 'body'
-  const { params, body } = operation
-  return [
-    ...parametersIn('path', params?.properties, Object.keys(params?.properties ?? {})),
-    ...parametersIn('query', query.properties, query.required),
-    ...parametersIn(bodyPlace, body?.properties, body?.required),
-    ...(operation.idempotent
-      ? [parameter('Idempotency-Key', 'header', 'string, 1 to 255 visible ASCII characters', '', false)]
-      : []),
-  ]
-}
-
-function parametersIn(
-  place: string,
-  properties: Readonly<Record<string, TSchema>> = {},
-  required: readonly string[] = [],
-): Html[] {
-  return Object.entries(properties).map(([name, schema]) => {
-    const type = typeInWords(schema, place === 'query')
-    return parameter(name, place, type, notesOf(schema), required.includes(name))
-  })
-}
-
-function parameter(name: string, place: string, type: string, notes: string, must: boolean): Html {
-  return html`<div><dt><code>${name}</code><span>${place}</span>${must && html`<span class="must">required</span>`}</dt><dd>${prose(type)}${notes !== '' && html`. ${prose(notes)}`}</dd></div>`
+  return parametersOf(operation).map(
+    ({ name, place, type, notes, isRequired }) =>
+      html`<div><dt><code>${name}</code><span>${place}</span>${isRequired && html`<span class="must">required</span>`}</dt><dd>${prose(type)}${notes !== '' && html`. ${prose(notes)}`}</dd></div>`,
+  )
 }
 
 function answer({ returns }: Operation): Html[] {

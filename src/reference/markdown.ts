@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox'
+import type { TObject, TSchema } from 'typebox'
 import type { Access } from '../contract/access.ts'
 import { operations } from '../contract/index.ts'
 import { type Family, familyOf, type Operation, queryParametersOf } from '../contract/operation.ts'
@@ -76,32 +76,53 @@ export function accessInWords(access: Access): string {
 }
 
 function parameterTable(operation: Operation): string[] {
-  const query = queryParametersOf(operation)
-  const rows = [
-    ...rowsOf('path', operation.params?.properties ?? {}, Object.keys(operation.params?.properties ?? {})),
-    ...rowsOf('query', query.properties, query.required ?? []),
-    ...rowsOf(
-      operation.bodyFrom === 'anywhere' ? 'query or body' : 'body',
-      operation.body?.properties ?? {},
-      operation.body?.required ?? [],
-    ),
-    ...(operation.idempotent
-      ? ['| `Idempotency-Key` | header | string, 1 to 255 visible ASCII characters | no | |']
-      : []),
-  ]
+  const rows = parametersOf(operation).map(
+    ({ name, place, type, isRequired, notes }) =>
+      `| \`${name}\` | ${place} | ${type} | ${isRequired ? 'yes' : 'no'} | ${notes} |`,
+  )
   if (rows.length === 0) return []
   return ['| Parameter | In | Type | Required | Notes |', '|---|---|---|---|---|', ...rows, '']
 }
 
-function rowsOf(place: string, properties: Record<string, TSchema>, required: readonly string[]): string[] {
-  return Object.entries(properties).map(([name, schema]) => {
-    const type = typeInWords(schema, place === 'query')
-    return `| \`${name}\` | ${place} | ${type} | ${required.includes(name) ? 'yes' : 'no'} | ${notesOf(schema)} |`
-  })
+interface Parameter {
+  readonly name: string
+  readonly place: string
+  readonly type: string
+  readonly notes: string
+  readonly isRequired: boolean
+}
+
+const IDEMPOTENCY_KEY: Parameter = {
+  name: 'Idempotency-Key',
+  place: 'header',
+  type: 'string, 1 to 255 visible ASCII characters',
+  notes: '',
+  isRequired: false,
+}
+
+export function parametersOf(operation: Operation): Parameter[] {
+  const { params, body, bodyFrom } = operation
+  return [
+    ...parametersIn('path', params),
+    ...parametersIn('query', queryParametersOf(operation)),
+    ...parametersIn(bodyFrom === 'anywhere' ? 'query or body' : 'body', body),
+    ...(operation.idempotent ? [IDEMPOTENCY_KEY] : []),
+  ]
+}
+
+function parametersIn(place: string, fields: TObject | undefined): Parameter[] {
+  const required: readonly string[] = fields?.required ?? []
+  return Object.entries(fields?.properties ?? {}).map(([name, schema]) => ({
+    name,
+    place,
+    type: typeInWords(schema, place === 'query'),
+    notes: notesOf(schema),
+    isRequired: required.includes(name),
+  }))
 }
 
 /** The description of a parameter; for a list, that of its items. */
-export function notesOf(schema: TSchema): string {
+function notesOf(schema: TSchema): string {
   const { description, items } = schema as { description?: string; items?: { description?: string } }
   return description ?? items?.description ?? ''
 }
