@@ -85,8 +85,8 @@ describe.skipIf(engines.length < 2)('figures that are spoken of', () => {
   })
 
   test('by the page: all of them, and no other', () => {
-    const [, table = ''] = page.split('## What is there')
-    const [result = ''] = table.split('## The alerts')
+    const [, table = ''] = page.split('## Metrics')
+    const [result = ''] = table.split('## Alerts')
     const listed = [...result.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = '']) => namesIn(cell))
     expect(listed.toSorted()).toEqual(families.toSorted())
     expect(namesIn(page).filter(name => !names.has(name))).toEqual([])
