@@ -1,10 +1,10 @@
-# The image of `strand serve`: one executable, and nothing that it does not need. It runs without root, and on a root file
-# system that cannot be written. Base images are pinned by digest: docs/self-hosting.md says how to move them on.
+# The image of `strand serve`: one executable and nothing else. It runs without root, and with a read-only root file system.
+# Base images are pinned by digest: docs/self-hosting.md describes how to update them.
 
 FROM node:22.23.3-bookworm-slim@sha256:43ac6c60b8f89723f746e8a92ce91abd5017e627ce1ddfe4238355d3a30b772c AS build
 WORKDIR /strand
 COPY package.json package-lock.json .npmrc ./
-# No install script is needed: the runtime is found where npm unpacks it.
+# No install script is needed: the runtime is used from where npm unpacks it.
 RUN npm ci --omit=dev --ignore-scripts
 COPY bin ./bin
 COPY src ./src
@@ -16,7 +16,7 @@ RUN useradd --system --uid 10001 --user-group --no-create-home strand \
   && install -d -o strand -g strand -m 0700 /data
 COPY --from=build /strand/dist/strand /usr/local/bin/strand
 USER 10001:10001
-# Others can reach the public listener, so the operator's is on loopback until somebody decides otherwise.
+# Others can reach the public listener, so the operator listener defaults to loopback.
 ENV STRAND_LISTEN=0.0.0.0:8080 \
   STRAND_OPERATOR_LISTEN=localhost:8081 \
   STRAND_DATA=/data

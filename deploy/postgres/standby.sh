@@ -1,5 +1,5 @@
 #!/bin/sh
-# A standby: copies the primary when it is first started, and follows it from then on.
+# A standby: copies the primary at its first start, and replicates from it from then on.
 set -eu
 
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
