@@ -1,13 +1,13 @@
 /**
- * The least that a server on this runtime can do: one constant answer, whatever is asked. The measure of all others.
- * `bun bench/bare-server.ts <file with the body> [dressed]`; prints its port. Dressed, it does what no server of this API
- * can leave out: it reads the request's id and token, and its answer has the nine headers of a GetStreams answer.
+ * The least that a server on this runtime can do: one constant response to every request. It is the baseline for all others.
+ * `bun bench/bare-server.ts <file with the body> [with-headers]` prints its port. With headers, it does what no server of
+ * this API can omit: it reads the request's id and token, and its response has the nine headers of GetStreams.
  */
 import { readFileSync } from 'node:fs'
 
-const [file, render] = process.argv.slice(2)
+const [file, mode] = process.argv.slice(2)
 if (file === undefined) {
-  console.error('bench/bare-server.ts needs the file with the body that it is to answer')
+  console.error('usage: bench/bare-server.ts <file with the body> [with-headers]')
   process.exit(2)
 }
 const body = readFileSync(file)
@@ -24,7 +24,7 @@ const nine = new Headers({
   'Ratelimit-Reset': '1',
 })
 
-function answerRendered(request: Request): Response {
+function answerWithHeaders(request: Request): Response {
   const given = request.headers.get('x-request-id')
   const token = request.headers.get('authorization')
   nine.set('X-Request-Id', given ?? crypto.randomUUID())
@@ -35,6 +35,6 @@ const server = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
   development: false,
-  fetch: render === 'dressed' ? answerRendered : () => new Response(body, { headers }),
+  fetch: mode === 'with-headers' ? answerWithHeaders : () => new Response(body, { headers }),
 })
 console.log(server.port)

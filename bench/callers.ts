@@ -66,7 +66,7 @@ export async function runCallers(plan: CallersPlan, children: Children, folder: 
   let world: BenchWorld | undefined
   await runSteps([
     {
-      name: 'making the world',
+      name: 'creating the world',
       seconds: secondsToMake(plan.size),
       run: async () => {
         world = await makeWorld(worldFolder, plan.size, () => undefined)
@@ -258,7 +258,7 @@ const whole = (value: number) => Math.round(value).toLocaleString('en-US')
 
 function table(lines: readonly CallersLine[]): string {
   return [
-    '| Where | Reads/s, limits off | Reads/s, default | Ratio (goal 0.9) | Starts and ends/s, off | default | A greedy caller got, of what is documented |',
+    '| Where | Reads/s, limits off | Reads/s, default | Ratio (goal 0.9) | Starts and ends/s, off | default | Granted to a greedy caller, of the documented maximum |',
     '| --- | --- | --- | --- | --- | --- | --- |',
     ...lines.map(
       ({ side, off, default: on }) =>

@@ -35,9 +35,9 @@ export class Children {
     return text
   }
 
-  /** The bare server with this body, or the dressed one. */
-  startBareServer(bodyFile: string, ...render: readonly 'dressed'[]): Promise<Served> {
-    return this.#startServer('bench/bare-server.ts', bodyFile, ...render)
+  /** The bare server with this body, optionally with the headers of a real response. */
+  startBareServer(bodyFile: string, ...mode: readonly 'with-headers'[]): Promise<Served> {
+    return this.#startServer('bench/bare-server.ts', bodyFile, ...mode)
   }
 
   startLeastServer(planFile: string): Promise<Served> {

@@ -1,12 +1,12 @@
 import { arch, cpus, loadavg, totalmem, type } from 'node:os'
 import { type Children, SERVER_CORE } from './children.ts'
 
-/** What a reader must know to believe a figure. */
+/** What a reader must know to trust a result. */
 export interface Circumstances {
   readonly date: string
   readonly command: string
   readonly machine: string
-  /** Of one minute, at the end. The bench itself makes 1 to 2; more than that are others. */
+  /** Of the last minute, at the end. The benchmark causes 1 to 2; anything above comes from other programs. */
   readonly loadAverage: number
 }
 
@@ -24,7 +24,7 @@ export async function circumstances(children: Children): Promise<Circumstances> 
 export function inWords({ command, date, machine, loadAverage }: Circumstances, what: string): string {
   return [
     `\`${command}\`, ${date}; ${what}.`,
-    `Machine: ${machine}. Load average at the end ${loadAverage.toFixed(1)}; the bench alone makes 1 to 2.`,
+    `Machine: ${machine}. Load average at the end: ${loadAverage.toFixed(1)}, of which 1 to 2 is the benchmark.`,
   ].join('\n')
 }
 

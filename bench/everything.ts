@@ -48,7 +48,7 @@ export async function runEverything(plan: MeasurePlan, children: Children, folde
 function stepsOf(plan: MeasurePlan, stage: Stage, found: Found): Step[] {
   const { parts } = plan
   const making: Step = {
-    name: 'making the world',
+    name: 'creating the world',
     seconds: secondsToMake(plan.size),
     run: async () => void (await stage.world()),
   }
@@ -134,11 +134,11 @@ function viewerSteps({ pace: given }: MeasurePlan, stage: Stage, { comparisons, 
 
 function memoryStep(stage: Stage, { singles }: Found): Step {
   return {
-    name: 'memory after all of this',
+    name: 'memory after the whole run',
     seconds: 0,
     run: async () => {
       const { resident } = memoryOf((await stage.ground()).strand.pid)
-      singles.push({ name: 'Resident memory after all of this', value: resident, unit: 'MB' })
+      singles.push({ name: 'Resident memory after the whole run', value: resident, unit: 'MB' })
     },
   }
 }
@@ -149,7 +149,7 @@ function growthSteps({ pace, size }: MeasurePlan, stage: Stage, { growth }: Foun
   const growing = scenarios.filter(each => each.grows)
   return [
     {
-      name: 'making the smaller worlds',
+      name: 'creating the smaller worlds',
       seconds: smaller.reduce((sum, each) => sum + secondsToMake(each), 0),
       run: async () => void (await stage.sizes()),
     },
@@ -192,7 +192,7 @@ async function publish({ whole, write }: MeasurePlan, found: Report): Promise<vo
       showInReadme('growth', `${inWords(report, report.pace)}\n\n${table}`)
     }
   }
-  if (write && whole) showInReadme('figures', markdown)
+  if (write && whole) showInReadme('results', markdown)
 }
 
 function inThousands(value: number): string {

@@ -70,13 +70,13 @@ export async function measureImport(
   const rate = (seconds: number) => lines / seconds
   return [
     { name: 'Import, local', value: rate(local.seconds), unit: 'lines/s' },
-    { name: '— processor time of it', value: (local.processorSeconds / lines) * 1e6, unit: 'µs a line' },
-    { name: '— memory of its own at most', value: local.peak.own, unit: 'MB', atMost: MAX_MEGABYTES },
-    { name: '— with mapped pages of the store', value: local.peak.resident, unit: 'MB' },
-    { name: 'Export of it', value: rate(exporting.seconds), unit: 'lines/s' },
-    { name: '— memory of its own at most', value: exporting.peak.own, unit: 'MB', atMost: MAX_MEGABYTES },
+    { name: '— CPU time', value: (local.processorSeconds / lines) * 1e6, unit: 'µs per line' },
+    { name: '— peak private memory', value: local.peak.own, unit: 'MB', atMost: MAX_MEGABYTES },
+    { name: '— peak with mapped pages of the store', value: local.peak.resident, unit: 'MB' },
+    { name: 'Export', value: rate(exporting.seconds), unit: 'lines/s' },
+    { name: '— peak private memory', value: exporting.peak.own, unit: 'MB', atMost: MAX_MEGABYTES },
     { name: 'Import over HTTP', value: rate(remote.seconds), unit: 'lines/s' },
-    { name: '— memory of the server at most', value: serving.own, unit: 'MB', atMost: MAX_MEGABYTES },
-    { name: '— memory of the command at most', value: remote.peak.own, unit: 'MB', atMost: MAX_MEGABYTES },
+    { name: '— peak memory of the server', value: serving.own, unit: 'MB', atMost: MAX_MEGABYTES },
+    { name: '— peak memory of the command', value: remote.peak.own, unit: 'MB', atMost: MAX_MEGABYTES },
   ]
 }

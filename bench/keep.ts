@@ -1,4 +1,4 @@
-/** Where the bench puts what it has measured. */
+/** Where the benchmark saves its results. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as keep from '../tools/keep.ts'

@@ -60,13 +60,13 @@ export async function measureScenario(ground: Ground, scenario: Scenario): Promi
 
 function startBareServer(
   { children, folder }: Ground,
-  against: 'bare server' | 'dressed server',
+  against: 'bare server' | 'bare server with headers',
   { body }: Prepared,
 ): Promise<Served> {
   const bodyFile = join(folder, 'body')
   writeFileSync(bodyFile, body)
-  return against === 'dressed server'
-    ? children.startBareServer(bodyFile, 'dressed')
+  return against === 'bare server with headers'
+    ? children.startBareServer(bodyFile, 'with-headers')
     : children.startBareServer(bodyFile)
 }
 

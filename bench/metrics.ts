@@ -12,13 +12,13 @@ export interface Comparison {
   readonly goal: string
   readonly atLeast?: number
   readonly atMost?: number
-  /** Which figure of the two sides the goal is about. */
+  /** The value of the two sides that the goal is about. */
   readonly compared: keyof LoadResult
   readonly strand: readonly LoadResult[]
   readonly against: readonly LoadResult[]
 }
 
-/** A single figure: time to the first answer, memory, a share of a core. */
+/** A single value: time to the first response, memory, a share of a core. */
 export interface Single {
   readonly name: string
   readonly value: number
@@ -72,7 +72,7 @@ function singleRow(each: Single): string {
 
 const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
 
-/** Which goals stand and which do not, in words. */
+/** Which goals are reached and which are not, as text. */
 function summary({ comparisons, singles }: Report): string {
   const judged = [
     ...comparisons.map(each => ({
@@ -93,7 +93,7 @@ export function toMarkdown(report: Report): string {
   const lines = [inWords(report, `${report.size}; ${report.pace}`), '', summary(report), '']
   if (report.comparisons.length > 0) {
     lines.push(
-      '| Work | Strand, requests/s | Against, per s | Ratio (spread) | Goal | Standing | p99 ms, both | Body bytes |',
+      '| Work | Strand, requests/s | Baseline, per s | Ratio (spread) | Goal | Status | p99 ms, both | Body bytes |',
       '|---|---|---|---|---|---|---|---|',
       ...report.comparisons.map(comparisonRow),
       '',
@@ -101,7 +101,7 @@ export function toMarkdown(report: Report): string {
   }
   if (report.singles.length > 0) {
     lines.push(
-      '| Start, memory, viewers | Measured | Goal | Standing |',
+      '| Start, memory, viewers | Measured | Goal | Status |',
       '|---|---|---|---|',
       ...report.singles.map(singleRow),
       '',

@@ -1,7 +1,7 @@
 /**
  * How much a node answers for a second of processor time on PostgreSQL, alone and beside another one, and with the embedded
  * store. Servers, database and generator share two cores here, so it is not the rate that is compared but what it cost: a
- * machine with more cores gives each node its own.
+ * machine with more cores gives each node a separate core.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -44,7 +44,7 @@ export async function runNodes(plan: NodesPlan, children: Children, folder: stri
   try {
     await runSteps([
       {
-        name: 'making the world',
+        name: 'creating the world',
         seconds: secondsToMake(plan.size),
         run: async () => {
           const made = join(folder, 'world')
@@ -53,7 +53,7 @@ export async function runNodes(plan: NodesPlan, children: Children, folder: stri
         },
       },
       {
-        name: 'copying it into PostgreSQL',
+        name: 'copying the world into PostgreSQL',
         seconds: secondsToMake(plan.size) * 3,
         run: async () => {
           const world = required(found.world)
@@ -153,7 +153,7 @@ const whole = (value: number) => Math.round(value).toLocaleString('en-US')
 function table(lines: readonly NodesLine[]): string {
   const cell = ({ perSecond, perCore }: Cost) => `**${whole(perCore)}** (${whole(perSecond)})`
   return [
-    '| Requests for a second of the nodes’ processor time (and a second of the clock) | embedded store | one node on PostgreSQL | two nodes on PostgreSQL |',
+    '| Requests per second of the nodes’ CPU time (and per second of elapsed time) | embedded store | one node on PostgreSQL | two nodes on PostgreSQL |',
     '| --- | --- | --- | --- |',
     ...lines.map(line => `| ${line.work} | ${cell(line.embedded)} | ${cell(line.one)} | ${cell(line.two)} |`),
     '',

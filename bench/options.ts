@@ -4,30 +4,30 @@ import type { Scenario } from './scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 import { SMALLEST, type WorldSize } from './world.ts'
 
-/** What is measured beside the scenarios. */
+/** What is measured in addition to the scenarios. */
 const PARTS = ['starts', 'writers', 'viewers', 'growth', 'import'] as const
 type Part = (typeof PARTS)[number]
 
-/** The soak's own channels, which come and go, must be others than those with a role. */
+/** The channels that the soak starts and stops must not be those with a role. */
 const MIN_SOAK = 10_000
 
 const NAMES = [...scenarios.map(each => each.name), ...PARTS]
 
 export const USAGE = `npm run bench -- [flags]
-  --quick              2,000 streams, 20,000 entitlements, two rounds of 1 s: a look, not a figure
-  --only <name>        one thing; may be given again. Scenarios:
+  --quick              2,000 streams, 20,000 entitlements, two rounds of 1 s: an impression, not a result
+  --only <name>        measure only this; repeatable. Scenarios:
                        ${scenarios.map(each => each.name).join('\n                       ')}
-                       and beside them: ${PARTS.join(', ')}
-  --streams <n>        live streams; 100000, soak 20000
-  --entitlements <n>   ten for each stream
-  --rounds <n>         3
-  --seconds <n>        length of a round; 5
-  --soak               a steady mixed load for half an hour instead
-  --minutes <n>        how long it soaks; 30
-  --nodes              one and two nodes on PostgreSQL beside the embedded store instead; 10000 streams, rounds of 3 s
+                       and other parts: ${PARTS.join(', ')}
+  --streams <n>        live streams; default: 100000, soak 20000
+  --entitlements <n>   entitlements; default: ten per stream
+  --rounds <n>         number of rounds; default: 3
+  --seconds <n>        length of a round; default: 5
+  --soak               run a steady mixed load for half an hour instead
+  --minutes <n>        length of the soak; default: 30
+  --nodes              compare one and two nodes on PostgreSQL with the embedded store instead; 10000 streams, rounds of 3 s
   --callers            100,000 distinct callers read the directory with default limits and with limits off; 2000 streams
   --overload           one node on PostgreSQL while 1,500 and 4,000 connections read from its store; 2000 streams
-  --write              put the figures and pictures into bench/README.md: of everything, of --only growth, --soak or --nodes`
+  --write              write results and pictures to bench/README.md: of a full run, --only growth, --soak, --nodes or --callers`
 
 export interface MeasurePlan {
   readonly kind: 'measure'
@@ -35,7 +35,7 @@ export interface MeasurePlan {
   readonly pace: Pace
   readonly chosen: readonly Scenario[]
   readonly parts: readonly Part[]
-  /** Everything is measured, not only what was named. */
+  /** A full run, without --only. */
   readonly whole: boolean
   readonly write: boolean
 }
@@ -91,7 +91,7 @@ function readFlags(words: readonly string[]) {
   }).values
 }
 
-/** What is asked for. Throws with a sentence if that cannot be. */
+/** Reads the flags. Throws an error that explains what is wrong. */
 export function readPlan(
   words: readonly string[],
 ): MeasurePlan | SoakPlan | NodesPlan | OverloadPlan | CallersPlan | 'help' {
@@ -105,7 +105,9 @@ export function readPlan(
 
 function nodesPlan(flags: Flags): NodesPlan {
   if (flags.quick || flags.only.length > 0 || flags.minutes !== undefined) {
-    throw new Error('--nodes goes with --streams, --entitlements, --rounds, --seconds and --write alone')
+    throw new Error(
+      '--nodes can only be combined with --streams, --entitlements, --rounds, --seconds and --write',
+    )
   }
   return {
     kind: 'nodes',
@@ -121,7 +123,9 @@ function nodesPlan(flags: Flags): NodesPlan {
 
 function callersPlan(flags: Flags): CallersPlan {
   if (flags.quick || flags.only.length > 0 || flags.nodes) {
-    throw new Error('--callers goes with --streams, --entitlements, --rounds, --seconds and --write alone')
+    throw new Error(
+      '--callers can only be combined with --streams, --entitlements, --rounds, --seconds and --write',
+    )
   }
   return {
     kind: 'callers',
@@ -134,7 +138,7 @@ function callersPlan(flags: Flags): CallersPlan {
 
 function overloadPlan(flags: Flags): OverloadPlan {
   if (flags.quick || flags.only.length > 0 || flags.nodes || flags.write) {
-    throw new Error('--overload goes with --streams, --entitlements and --seconds alone')
+    throw new Error('--overload can only be combined with --streams, --entitlements and --seconds')
   }
   return {
     kind: 'overload',
@@ -146,7 +150,7 @@ function overloadPlan(flags: Flags): OverloadPlan {
 function soakPlan(flags: Flags): SoakPlan {
   const others = (['quick', 'rounds', 'seconds'] as const).filter(name => Boolean(flags[name]))
   if (others.length > 0 || flags.only.length > 0) {
-    throw new Error('--soak goes with --minutes, --streams, --entitlements and --write alone')
+    throw new Error('--soak can only be combined with --minutes, --streams, --entitlements and --write')
   }
   return {
     kind: 'soak',
@@ -158,12 +162,12 @@ function soakPlan(flags: Flags): SoakPlan {
 
 function measurePlan(flags: Flags): MeasurePlan {
   const { quick, only, write } = flags
-  if (flags.minutes !== undefined) throw new Error('--minutes goes with --soak')
+  if (flags.minutes !== undefined) throw new Error('--minutes needs --soak')
   const unknown = only.filter(name => !(NAMES as readonly string[]).includes(name))
-  if (unknown.length > 0) throw new Error(`nothing is called ${unknown.join(', ')}`)
+  if (unknown.length > 0) throw new Error(`unknown --only: ${unknown.join(', ')}`)
   const whole = only.length === 0
   if (write && !whole && !only.includes('growth')) {
-    throw new Error('--write wants everything measured, or growth: the figures stand together')
+    throw new Error('--write needs a full run or --only growth: the results belong together')
   }
   const usual: readonly Part[] = quick ? ['starts'] : PARTS
   return {

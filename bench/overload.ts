@@ -71,7 +71,7 @@ export async function runOverload(plan: OverloadPlan, children: Children, folder
   try {
     await runSteps([
       {
-        name: 'making the world and copying it into PostgreSQL',
+        name: 'creating the world and copying it into PostgreSQL',
         seconds: secondsToMake(plan.size) * 4,
         run: async () => {
           found.world = await makeWorld(world, plan.size, () => undefined)
@@ -169,7 +169,7 @@ function table(lines: readonly OverloadLine[]): string {
   const looks = ({ asked, good, slowestMilliseconds }: Looks) =>
     `${good} of ${asked}, slowest ${whole(slowestMilliseconds)} ms`
   return [
-    '| Work | Connections | Answered/s | Refused/s | Timed out | Cores of the server | /readyz 200 | Directory 200 |',
+    '| Work | Connections | Served/s | Rejected/s | Timed out | Cores of the server | /readyz 200 | Directory 200 |',
     '| --- | --- | --- | --- | --- | --- | --- | --- |',
     ...lines.map(
       line =>

@@ -19,7 +19,7 @@ export function headersOf({ token, body }: BenchRequest): Record<string, string>
  * What a scenario is held against: the bare server, the least server, or a bare SQLite loop on the same disk that commits
  * one marker or one batch of entitlements at a time.
  */
-type Baseline = 'bare server' | 'dressed server' | 'least server' | 'marker loop' | 'update loop'
+type Baseline = 'bare server' | 'bare server with headers' | 'least server' | 'marker loop' | 'update loop'
 
 export interface Goal {
   readonly against: Baseline

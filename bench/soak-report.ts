@@ -1,4 +1,4 @@
-/** What a soak found, and whether that is steady. */
+/** The results of a soak, and whether they are steady. */
 import { type Circumstances, inWords } from './circumstances.ts'
 import { Latencies } from './latencies.ts'
 import { drawPicture } from './picture.ts'
@@ -20,9 +20,9 @@ export interface Stretch {
   readonly p50: number
   readonly p99: number
   readonly latencies: readonly number[]
-  /** The p99 of how late the generator itself was. */
+  /** The p99 delay of the generator. */
   readonly generatorDelay: number
-  /** Medians of what was seen every second, memory in MB. */
+  /** Medians of samples taken every second, memory in MB. */
   readonly resident: number
   readonly own: number
   readonly files: number
@@ -88,13 +88,13 @@ export function soakMarkdown(report: SoakReport): string {
   const isShort = minutes < 2 * STRETCHES_OF_WINDOW
   const rows: [name: string, measured: string, goal: string, isReached?: boolean | undefined][] = [
     [
-      'Own memory, slope per 10 minutes',
+      'Private memory, slope per 10 minutes',
       `${signed(trend.slope)} MB (R² ${trend.rSquared.toFixed(2)})`,
       `< ${STEEPEST} MB`,
       isShort ? undefined : trend.slope < STEEPEST,
     ],
     [
-      'Own memory, early and at the end',
+      'Private memory, early and at the end',
       `${ownEarly.toFixed(1)} and ${ownLate.toFixed(1)} MB (${signed(ownLate - ownEarly)})`,
       'none',
     ],
@@ -112,16 +112,16 @@ export function soakMarkdown(report: SoakReport): string {
       filesEarly === filesLate,
     ],
   ]
-  const what = `${whole(size.streams)} live streams, ${whole(size.entitlements)} entitlements; ${minutes} minutes at ${whole(perSecond)} requests a second, half of the knee at ${whole(knee)}`
+  const what = `${whole(size.streams)} live streams, ${whole(size.entitlements)} entitlements; ${minutes} minutes at ${whole(perSecond)} requests per second, half of the knee at ${whole(knee)}`
   return [
     inWords(report, what),
-    `${whole(requests)} requests and ${whole(changes)} changes were answered with ${(100 * share).toFixed(0)} % of a core; the generator itself was late by ${delay.toFixed(1)} ms at p99.`,
+    `${whole(requests)} requests and ${whole(changes)} changes used ${(100 * share).toFixed(0)} % of a core; the generator was late by ${delay.toFixed(1)} ms at p99.`,
     ...(isShort
-      ? ['A run this short is a try: its memory is still filling, and its slope says nothing.']
+      ? ['This run is too short for a verdict: memory is still filling, and its slope means nothing.']
       : []),
     ...(violation === undefined ? [] : [`The first error: \`${violation.slice(0, 200)}\``]),
     '',
-    '| Soak | Measured | Goal | Standing |',
+    '| Soak | Measured | Goal | Status |',
     '|---|---|---|---|',
     ...rows.map(
       ([name, measured, goal, isReached]) =>
@@ -140,14 +140,14 @@ export function soakPicture(report: SoakReport): string {
   const { ownEarly, ownLate, p99Early, p99Late } = judge(report)
   return drawPicture({
     title: `Memory and latency of Strand in ${minutes} minutes of mixed load`,
-    description: `Own memory ${ownEarly.toFixed(0)} MB early and ${ownLate.toFixed(0)} MB at the end; p99 ${p99Early.toFixed(1)} ms early and ${p99Late.toFixed(1)} ms at the end.`,
+    description: `Private memory ${ownEarly.toFixed(0)} MB early and ${ownLate.toFixed(0)} MB at the end; p99 ${p99Early.toFixed(1)} ms early and ${p99Late.toFixed(1)} ms at the end.`,
     panels: [
       {
         title: 'Memory of the process, MB',
         across,
         upward: { label: 'MB', low: 0, high: above(stretches.map(each => each.resident)) },
         series: [
-          { name: 'its own', points: over(each => each.own) },
+          { name: 'private', points: over(each => each.own) },
           { name: 'resident, with pages of the mapped store', points: over(each => each.resident) },
         ],
       },

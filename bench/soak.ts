@@ -42,7 +42,7 @@ export async function runSoak(plan: SoakPlan, children: Children, root: string):
   for (const each of [folder, worldFolder]) mkdirSync(each)
   const { minutes, size } = plan
   output(
-    `making the world, then ${minutes} minutes; about ${Math.ceil(minutes + secondsToMake(size) / 60 + 1)} in all`,
+    `creating the world, then ${minutes} minutes; about ${Math.ceil(minutes + secondsToMake(size) / 60 + 1)} in all`,
   )
   const world = await makeWorld(worldFolder, size, progress => output(`world: ${progress}`))
   const strand = await children.startStrand(world.folder, world.secrets)

@@ -8,7 +8,7 @@ const STARTS = 3
 const SETTLE_MILLISECONDS = 1500
 export const SECONDS_OF_STARTS = STARTS * 4
 
-/** A number of starts: the time to the first answer, and the memory a moment later. */
+/** A number of starts: the time to the first response, and the memory shortly after. */
 export async function measureStarts(
   children: Children,
   folderOf: (start: number) => string,
@@ -29,8 +29,13 @@ export async function measureStarts(
   }
   const { name, atMost } = words
   return [
-    { name: `Start to first answer, ${name}`, value: median(times), unit: 'ms', atMost: atMost.milliseconds },
+    {
+      name: `Start to first response, ${name}`,
+      value: median(times),
+      unit: 'ms',
+      atMost: atMost.milliseconds,
+    },
     { name: `Resident memory, idle, ${name}`, value: median(resident), unit: 'MB', atMost: atMost.resident },
-    { name: `of that its own, without mapped files, ${name}`, value: median(own), unit: 'MB' },
+    { name: `of which private, without mapped files, ${name}`, value: median(own), unit: 'MB' },
   ]
 }

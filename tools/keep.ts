@@ -1,8 +1,8 @@
-/** Where results go: every run into `results/` of its folder, and what is to be shown into the README there. */
+/** Saves every run into `results/` of its folder, and selected results into the README there. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Keeps a run under the moment of its end, each kind of result with its ending: `.json`, `-growth.svg`. */
+/** Saves a run under the time of its end, each kind of result with a suffix: `.json`, `-growth.svg`. */
 export function keepResults(home: string, results: Readonly<Record<string, string>>): void {
   const folder = join(home, 'results')
   mkdirSync(folder, { recursive: true })
@@ -11,7 +11,7 @@ export function keepResults(home: string, results: Readonly<Record<string, strin
     writeFileSync(join(folder, `${moment}${ending}`), content)
 }
 
-/** Puts text between the marks of a block of the README. */
+/** Replaces the text between the marks of a block of the README. */
 export function showInReadme(home: string, block: string, markdown: string): void {
   const readme = join(home, 'README.md')
   const marks = new RegExp(`(<!-- ${block} -->\n)[\\s\\S]*(<!-- /${block} -->)`)

@@ -10,7 +10,7 @@ export const getStreamsOfUser: Scenario = {
   work: 'GetStreams by one user, token sent',
   goals: [
     { against: 'bare server', atLeast: 0.7 },
-    { against: 'dressed server' },
+    { against: 'bare server with headers' },
     { against: 'least server' },
   ],
   connections: 32,
