@@ -1,7 +1,7 @@
 import { arch, cpus, loadavg, totalmem, type } from 'node:os'
 import type { Finding } from './faults/fault.ts'
 
-/** What one fault showed. */
+/** The findings of one fault. */
 export interface Shown {
   readonly fault: string
   readonly what: string
@@ -22,7 +22,7 @@ export function makeReport(circumstances: string, shown: readonly Shown[]): Repo
   return {
     date: new Date().toISOString().slice(0, 10),
     command: ['npm run rig', ...(words.length > 0 ? ['--', ...words] : [])].join(' '),
-    circumstances: `${circumstances}. Machine: ${machine}, for everything together; load average at the end ${(loadavg()[0] ?? Number.NaN).toFixed(1)}.`,
+    circumstances: `${circumstances}. Machine: ${machine}; load average at the end: ${(loadavg()[0] ?? Number.NaN).toFixed(1)}.`,
     shown,
   }
 }
@@ -34,7 +34,7 @@ export function toMarkdown({ command, date, circumstances, shown }: Report): str
     '',
     summary(shown),
     '',
-    '| Fault | What was asked | Measured | Goal | Verdict |',
+    '| Fault | Checked | Measured | Goal | Verdict |',
     '|---|---|---|---|---|',
     ...shown.flatMap(({ fault, findings }) =>
       findings.map(each => row([fault, each.asked, each.measured, each.goal, each.verdict])),
@@ -48,7 +48,7 @@ function summary(shown: readonly Shown[]): string {
   const judged = all.filter(each => each.verdict !== 'noted')
   const broken = judged.filter(each => each.verdict === 'broken').length
   const clean = shown.filter(each => each.findings.every(finding => finding.verdict !== 'broken')).length
-  return `${judged.length - broken} of ${judged.length} goals held; ${clean} of ${shown.length} faults without a broken one.`
+  return `${judged.length - broken} of ${judged.length} goals held; ${clean} of ${shown.length} faults without a broken goal.`
 }
 
 function row(cells: readonly string[]): string {

@@ -5,17 +5,17 @@ import type { Hosts } from './stage.ts'
 
 export const USAGE = `npm run rig -- [flags]
   --quick          a small world, short faults, ${quickFaults.length} of them: under three minutes
-  --only <fault>   one fault; may be given again:
+  --only <fault>   run only this fault; repeatable:
                    ${faults.map(each => `${each.name.padEnd(16)} ${each.what}`).join('\n                   ')}
-  --safety         judge what must never happen, and only note how fast things go: for machines that do other work too
-  --seconds <n>    how long a fault lasts that lasts; 20
-  --rounds <n>     how often a fault strikes that strikes; 5
-  --streams <n>    live streams; 500
-  --requests <n>   requests that openapi-fuzz sends, half of them to each engine; 40000
-  --seed <n>       for what power-loss and openapi-fuzz draw at random; default: random
-  --one-host       each node is told one address that leads to the primary, instead of all three
-  --keep           leave the folder with the logs of all servers
-  --write          put the report into rig/README.md; wants all faults`
+  --safety         judge safety only, and report times without judging them: for machines with other load
+  --seconds <n>    length of a fault with a duration; default: 20
+  --rounds <n>     repetitions of a fault without a duration; default: 5
+  --streams <n>    live streams; default: 500
+  --requests <n>   requests of openapi-fuzz, half of them to each engine; default: 40000
+  --seed <n>       seed of power-loss and openapi-fuzz; default: random
+  --one-host       give each node one address that leads to the primary, instead of all three
+  --keep           keep the folder with the logs and data of all servers
+  --write          write the report to rig/README.md; needs all faults`
 
 export interface Plan {
   readonly chosen: readonly (Fault | Trial)[]
@@ -27,7 +27,7 @@ export interface Plan {
   readonly write: boolean
 }
 
-/** What is asked for. Throws with a sentence if that cannot be. */
+/** Reads the flags. Throws an error that explains what is wrong. */
 export function readPlan(words: readonly string[]): Plan | 'help' {
   const { values: flags } = parseArgs({
     args: [...words],
@@ -49,9 +49,9 @@ export function readPlan(words: readonly string[]): Plan | 'help' {
   if (flags.help) return 'help'
   const { quick, only } = flags
   const unknown = only.filter(name => !faults.some(each => each.name === name))
-  if (unknown.length > 0) throw new Error(`no fault is called ${unknown.join(', ')}`)
+  if (unknown.length > 0) throw new Error(`unknown --only: ${unknown.join(', ')}`)
   if (flags.write && (quick || only.length > 0 || flags.safety))
-    throw new Error('--write wants all faults and all goals')
+    throw new Error('--write needs all faults and all goals')
   const number = (
     name: 'seconds' | 'rounds' | 'streams' | 'requests' | 'seed',
     standard: number,

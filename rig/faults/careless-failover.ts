@@ -9,7 +9,7 @@ const CARELESS_MILLISECONDS = 2000
  */
 export const carelessFailover: Fault = {
   name: 'careless-failover',
-  what: 'a control: writes are acknowledged without standbys and then lost on purpose; the judge must say so',
+  what: 'a control: writes are acknowledged without standbys and then lost on purpose; the judge must detect it',
   seconds: () => 20,
   strike: async ground => {
     const { postgres } = ground.stage
@@ -27,9 +27,9 @@ export const carelessFailover: Fault = {
     const { acknowledged, lost } = recorded.markers
     return [
       {
-        asked: 'losses made on purpose that the judge sees',
-        measured: `no order explains ${impossible.length} of ${recorded.groups.length} groups; ${lost} of ${acknowledged} markers are lost`,
-        goal: 'both seen',
+        asked: 'planted losses detected by the judge',
+        measured: `no valid order for ${impossible.length} of ${recorded.groups.length} groups; ${lost} of ${acknowledged} markers lost`,
+        goal: 'both detected',
         verdict: impossible.length > 0 && lost > 0 ? 'held' : 'broken',
       },
     ]

@@ -16,7 +16,7 @@ const REST_MILLISECONDS = 40
 /** L2 */
 export const churnPaging: Fault = {
   name: 'churn-paging',
-  what: 'people walk through the directory, each page from another node, while streams start, end and change viewers',
+  what: 'clients walk through the directory, each page from another node, while streams start, end and change viewers',
   seconds: pace => 3 + pace.seconds,
   strike: async ground => {
     const { stage, world, pace } = ground
@@ -49,24 +49,24 @@ export const churnPaging: Fault = {
     const servers = walks.map(walk => new Set(walk.servers).size)
     return [
       noted(
-        'what happened',
-        `${walks.length} walks of ${shown(world.steady.length)} streams and more, ${page} a page; ` +
-          `${shown(starting.asked.length / pace.seconds)} starts and ends and ${shown(perSecond)} changes of viewers a second; ` +
-          `pages of a walk came from ${Math.min(...servers)} to ${Math.max(...servers)} nodes`,
+        'load',
+        `${walks.length} walks of at least ${shown(world.steady.length)} streams, ${page} per page; ` +
+          `${shown(starting.asked.length / pace.seconds)} starts and ends and ${shown(perSecond)} viewer changes per second; ` +
+          `${Math.min(...servers)} to ${Math.max(...servers)} nodes per walk`,
       ),
-      atMost('walks that were not answered to their end', walks.filter(walk => !walk.whole).length, 0),
+      atMost('incomplete walks', walks.filter(walk => !walk.whole).length, 0),
       atMost(
-        'streams shown twice',
+        'duplicate streams',
         sum(each => each.twice),
         0,
       ),
       atMost(
-        'streams live throughout that were left out',
+        'missing streams that were live throughout',
         sum(each => each.missing),
         0,
       ),
       atMost(
-        'streams shown that were never live',
+        'listed streams that were never live',
         sum(each => each.neverLive),
         0,
       ),

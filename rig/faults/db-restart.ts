@@ -6,7 +6,7 @@ const REST_MILLISECONDS = 3000
 /** F7 */
 export const dbRestart: Fault = {
   name: 'db-restart',
-  what: 'the primary is stopped in the middle of everything and started again',
+  what: 'the primary is stopped under load and started again',
   seconds: pace => 12 + 5 * pace.rounds,
   strike: async ground => {
     const { postgres } = ground.stage
@@ -30,11 +30,11 @@ export const dbRestart: Fault = {
     )
     return [
       noted(
-        `time until PostgreSQL itself answers again, of ${outages.length} restarts`,
+        `time until PostgreSQL responds again, in ${outages.length} restarts`,
         away.map(shown).join(', '),
       ),
       atMost('longest time without a write', Math.max(...silences), 5, ' s'),
-      atMost('longest time from its answer to a write', Math.max(...returns), 5, ' s'),
+      atMost('longest time from that response to a write', Math.max(...returns), 5, ' s'),
       ...usualFindings(recorded, ground.world),
     ]
   },

@@ -37,9 +37,9 @@ export const deadlock: Fault = {
     const updates = caller.asked.filter(each => each.work === 'update')
     const failed = updates.filter(each => outcomeOf(each) !== 'ok').length
     return [
-      atMost(`deadlocks that the database counted, in ${shown(updates.length)} batches`, deadlocks, 0),
-      atMost('batches that failed', failed, 0),
-      atMost('groups that no order explains, and torn reads', impossible.length + torn, 0),
+      atMost(`deadlocks counted by the database, in ${shown(updates.length)} batches`, deadlocks, 0),
+      atMost('failed batches', failed, 0),
+      atMost('groups without a valid order, and torn reads', impossible.length + torn, 0),
     ]
   },
 }

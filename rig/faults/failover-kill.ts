@@ -22,7 +22,7 @@ export const failoverKill: Fault = {
       await postgres.untilInStep()
     })
     return [
-      noted('the rig promotes a standby at once, in', `${shown(tookToPromote / 1000)} s`),
+      noted('time the rig needs to promote a standby', `${shown(tookToPromote / 1000)} s`),
       atMost(
         'longest time without a write',
         longestSilence(recorded.asked, 'update', killed, over),

@@ -9,7 +9,7 @@ const BESIDE_EACH_OTHER_MILLISECONDS = 5000
  */
 export const failoverUnfenced: Fault = {
   name: 'failover-unfenced',
-  what: 'a standby is promoted while the old primary goes on, and both can be reached',
+  what: 'a standby is promoted while the old primary keeps running, and both can be reached',
   seconds: pace => 10 + 7 * pace.rounds,
   strike: async ground => {
     const { postgres } = ground.stage
@@ -27,7 +27,7 @@ export const failoverUnfenced: Fault = {
     })
     const silences = rounds.map(([from, to]) => longestSilence(recorded.asked, 'update', from, to))
     return [
-      atMost(`longest time without a write, of ${rounds.length} failovers`, Math.max(...silences), 12, ' s'),
+      atMost(`longest time without a write, in ${rounds.length} failovers`, Math.max(...silences), 12, ' s'),
       ...usualFindings(recorded, ground.world),
     ]
   },

@@ -9,7 +9,7 @@ const MAX_WAIT_MILLISECONDS = 3000
 /** F8 */
 export const failoverZombie: Fault = {
   name: 'failover-zombie',
-  what: 'the primary is paused, a standby is promoted, and then the old primary wakes up and knows of nothing',
+  what: 'the primary is paused, a standby is promoted, and then the old primary resumes unaware of it',
   seconds: () => 40,
   strike: async ground => {
     const { postgres } = ground.stage
@@ -29,9 +29,9 @@ export const failoverZombie: Fault = {
       await postgres.untilInStep()
     })
     return [
-      noted('the rig promotes a standby at once, in', `${shown(tookToPromote / 1000)} s`),
+      noted('time the rig needs to promote a standby', `${shown(tookToPromote / 1000)} s`),
       {
-        asked: 'the old primary acknowledges a write that is made on it after it woke up',
+        asked: 'the old primary acknowledges a write after it resumes',
         measured: acknowledged ? 'yes' : `not within ${MAX_WAIT_MILLISECONDS / 1000} s`,
         goal: 'no',
         verdict: acknowledged ? 'broken' : 'held',

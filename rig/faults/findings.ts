@@ -38,7 +38,7 @@ export function usualFindings(recorded: Recorded, world: World): Finding[] {
     errorFinding(recorded.asked),
     directoryFinding(recorded, world),
     atMost(
-      'seconds until every node shows what the store holds',
+      'time until every node agrees with the store',
       inSeconds(recorded.agreement.milliseconds),
       5,
       ' s',
@@ -51,12 +51,12 @@ function historyFinding({ operations, groups }: Recorded): Finding {
   const { impossible, undecided, torn, backward, unknown } = judgement
   const history =
     impossible.length > 0
-      ? `no order explains ${impossible.length} of ${groups.length} groups (${impossible[0]})`
+      ? `no valid order for ${impossible.length} of ${groups.length} groups (${impossible[0]})`
       : undecided > 0
         ? `undecided for ${undecided} groups`
         : 'linearizable'
   return {
-    asked: 'entitlements: one order explains all that was seen; batches whole; versions forward',
+    asked: 'entitlements: linearizability; torn batches; versions going backward',
     measured: `${shown(judgement.operations)} operations, ${shown(unknown)} unknown: ${history}; ${torn} torn, ${backward} backward`,
     goal: 'linearizable; 0; 0',
     verdict: isSound(judgement) ? 'held' : 'broken',
@@ -69,7 +69,7 @@ function isSound({ impossible, undecided, torn, backward }: Judgement): boolean 
 
 function lostFinding({ markers, wrongChannels }: Recorded): Finding {
   return {
-    asked: 'acknowledged markers, starts and ends that are lost',
+    asked: 'lost acknowledged markers, starts and ends',
     measured: `${markers.lost} of ${shown(markers.acknowledged)} markers, ${wrongChannels} channels`,
     goal: '0',
     verdict: markers.lost + wrongChannels === 0 ? 'held' : 'broken',
@@ -83,7 +83,7 @@ function errorFinding(asked: readonly Asked[]): Finding {
   const list = listOfKinds(others)
   return {
     asked: 'failures other than 503 with Retry-After',
-    measured: `${shown(others.length)}${list && ` (${list})`}, beside ${shown(failed.length - others.length)} of 503, in ${shown(asked.length)} requests`,
+    measured: `${shown(others.length)}${list && ` (${list})`}, plus ${shown(failed.length - others.length)} with 503, in ${shown(asked.length)} requests`,
     goal: '0',
     verdict: others.length === 0 ? 'held' : 'broken',
   }
@@ -106,10 +106,10 @@ function directoryFinding({ asked, walks }: Recorded, { steady, churning }: Worl
     .map(walk => faultsOfWalk(walk, { throughout: steady, sometimes }))
     .filter(({ twice, missing, neverLive }) => twice + missing + neverLive > 0)
   const list = faults.map(
-    ({ twice, missing, neverLive }) => `${twice} twice, ${missing} left out, ${neverLive} invented`,
+    ({ twice, missing, neverLive }) => `${twice} duplicate, ${missing} missing, ${neverLive} never live`,
   )
   return {
-    asked: 'directory: failed reads; walks that show somebody twice, leave out or invent somebody',
+    asked: 'directory: failed reads; walks with duplicate, missing or unexpected streams',
     measured: `${failed} of ${shown(reads.length)} reads; ${faults.length} of ${shown(walks.length)} walks${list.length > 0 ? ` (${list.join('; ')})` : ''}`,
     goal: '0; 0',
     verdict: failed + faults.length === 0 ? 'held' : 'broken',

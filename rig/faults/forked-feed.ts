@@ -45,32 +45,27 @@ export const forkedFeed: Fault = {
     await postgres.untilInStep()
     return [
       noted(
-        `nodes had applied ${LOST_CHANGES} changes that were lost`,
+        `nodes had applied ${LOST_CHANGES} changes that were then lost`,
         before.milliseconds === undefined ? 'no' : 'yes',
       ),
       noted('from the promotion to the first write', `${shown(first / 1000)} s`),
       noted(
-        'from then on until the last node has found the new primary',
+        'from then until the last node has found the new primary',
         `${shown(Math.max(...noticed.map(each => each.found)) / 1000)} s`,
       ),
       {
-        asked: 'nodes that noticed that the feed went another way',
+        asked: 'nodes that detected the forked feed',
         measured: `${forks} of ${nodes.length}`,
         goal: 'all',
         verdict: forks >= nodes.length ? 'held' : 'broken',
       },
       atMost(
-        'from finding the new primary until a node shows the new history, the slowest of four',
+        'from finding the new primary until a node serves the new history, slowest of four',
         inSeconds(Math.max(...noticed.map(each => each.shows))),
         2 * POLL_SECONDS,
         ' s',
       ),
-      atMost(
-        'seconds until every node shows what the store holds',
-        inSeconds(agreement.milliseconds),
-        5,
-        ' s',
-      ),
+      atMost('time until every node agrees with the store', inSeconds(agreement.milliseconds), 5, ' s'),
     ]
   },
 }

@@ -28,12 +28,12 @@ export const nodeKill: Fault = {
     })
     // The balancer had given requests to the node that are without an answer now: nothing else may go wrong.
     return [
-      noted('changes a second meanwhile', shown(perSecond)),
-      atMost(`longest start until ready, of ${starts.length}`, Math.max(...starts) / 1000, 5, ' s'),
-      atMost('gaps found in the feed', countInLogs(ground, 'has a gap') - gaps, 0),
+      noted('changes per second', shown(perSecond)),
+      atMost(`longest start until ready, in ${starts.length} starts`, Math.max(...starts) / 1000, 5, ' s'),
+      atMost('gaps in the feed', countInLogs(ground, 'has a gap') - gaps, 0),
       ...usualFindings(recorded, ground.world).map(each =>
         each.asked.startsWith('failures') || each.asked.startsWith('directory')
-          ? { ...each, goal: 'what the killed node had in hand', verdict: 'noted' as const }
+          ? { ...each, goal: 'requests in progress on the killed node', verdict: 'noted' as const }
           : each,
       ),
     ]

@@ -9,7 +9,7 @@ const MAX_WAIT_MILLISECONDS = 20_000
 /** F14 */
 export const nodePause: Fault = {
   name: 'node-pause',
-  what: 'a node is paused for as long as a fault lasts, while streams change, and then goes on',
+  what: 'a node is paused for the duration of the fault, while streams change, and then resumes',
   seconds: pace => 20 + pace.seconds,
   strike: async ground => {
     const { stage, pace } = ground
@@ -36,12 +36,12 @@ export const nodePause: Fault = {
       }
     })
     return [
-      noted(`changes a second during ${pace.seconds} s`, shown(perSecond)),
-      atMost('from going on to showing what another node shows', inSeconds(caughtUp), 5, ' s'),
-      atMost('gaps found in the feed', countInLogs(ground, 'has a gap') - gaps, 0),
+      noted(`changes per second, during ${pace.seconds} s`, shown(perSecond)),
+      atMost('from resuming until it agrees with another node', inSeconds(caughtUp), 5, ' s'),
+      atMost('gaps in the feed', countInLogs(ground, 'has a gap') - gaps, 0),
       ...usualFindings(recorded, ground.world).map(each =>
         each.asked.startsWith('failures') || each.asked.startsWith('directory')
-          ? { ...each, goal: 'what the paused node had in hand', verdict: 'noted' as const }
+          ? { ...each, goal: 'requests in progress on the paused node', verdict: 'noted' as const }
           : each,
       ),
     ]

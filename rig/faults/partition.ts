@@ -10,11 +10,11 @@ const PROBES = 3
 /** F11. The wire is a program in between that stops passing bytes on: no packet filter is needed. */
 export const partition: Fault = {
   name: 'partition',
-  what: 'one node no longer reaches the database, in silence; then only the answers are lost',
+  what: 'packets between one node and the database are dropped; then only the responses are dropped',
   seconds: pace => 2 * (14 + pace.seconds),
   strike: async ground => [
     ...(await cutOff(ground, 'cut', 'both ways')),
-    ...(await cutOff(ground, 'answers cut', 'answers only')),
+    ...(await cutOff(ground, 'answers cut', 'responses only')),
   ],
 }
 
@@ -58,21 +58,16 @@ async function cutOff(ground: Ground, passage: Passage, name: string): Promise<F
   const shown = direct.asked.filter(each => each.work === 'directory')
   const silent = shown.filter(each => outcomeOf(each) !== 'ok').length
   return [
-    atMost(
-      `${name}: longest wait for an answer of the node`,
-      longestWait(direct.asked),
-      DEADLINE_SECONDS,
-      ' s',
-    ),
-    atMost(`${name}: until /readyz says no`, inSeconds(notReadyAfter), 3, ' s'),
+    atMost(`${name}: longest response time of the node`, longestWait(direct.asked), DEADLINE_SECONDS, ' s'),
+    atMost(`${name}: time until /readyz responds 503`, inSeconds(notReadyAfter), 3, ' s'),
     {
-      asked: `${name}: /readyz says how old what the node shows is, as stale_seconds`,
+      asked: `${name}: /readyz reports the age of the data as stale_seconds`,
       measured: saysHowStale ? 'yes' : 'no',
       goal: 'yes',
       verdict: saysHowStale ? 'held' : 'broken',
     },
-    atMost(`${name}: directory reads of the node that failed, of ${shown.length}`, silent, 0),
-    atMost(`${name}: from the healing to a write of the node`, inSeconds(healedAfter), 5, ' s'),
+    atMost(`${name}: failed directory reads of the node, of ${shown.length}`, silent, 0),
+    atMost(`${name}: from the repair to a write of the node`, inSeconds(healedAfter), 5, ' s'),
     ...usualFindings(recorded, world).map(each => ({ ...each, asked: `${name}: ${each.asked}` })),
   ]
 }

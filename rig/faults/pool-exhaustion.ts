@@ -26,7 +26,7 @@ const MAX_CONNECTIONS = POOL + 1
 /** F10 */
 export const poolExhaustion: Fault = {
   name: 'pool-exhaustion',
-  what: 'another connection holds the locks of a hundred entitlements while hundreds of clients want to write them',
+  what: 'another connection holds the locks of a hundred entitlements while hundreds of clients try to write them',
   seconds: () => 30,
   strike: async ground => {
     const { stage, world, pace } = ground
@@ -72,11 +72,21 @@ export const poolExhaustion: Fault = {
     const waits = own.toSorted((x, y) => y.returned - y.invoked - (x.returned - x.invoked))
     const withoutConnection = waits.slice(POOL * stage.nodes.length)
     return [
-      noted(`answers to ${shown(clients)} writers`, answers.join(', ')),
-      atMost('longest wait of a writer that got a connection', longestWait(waits), DEADLINE_SECONDS, ' s'),
-      atMost('longest wait of a writer that got none', longestWait(withoutConnection), QUEUE_SECONDS, ' s'),
+      noted(`responses to ${shown(clients)} writers`, answers.join(', ')),
+      atMost(
+        'longest response time of a writer with a connection',
+        longestWait(waits),
+        DEADLINE_SECONDS,
+        ' s',
+      ),
+      atMost(
+        'longest response time of a writer without a connection',
+        longestWait(withoutConnection),
+        QUEUE_SECONDS,
+        ' s',
+      ),
       {
-        asked: 'p99 of directory reads, before and meanwhile',
+        asked: 'p99 of directory reads, before and during the fault',
         measured: `${shown(before)} ms, ${shown(meanwhile)} ms`,
         goal: 'less than twice',
         verdict: meanwhile < 2 * before ? 'held' : 'broken',

@@ -14,7 +14,7 @@ const POLL_MILLISECONDS = 250
 /** L5 */
 export const propagation: Fault = {
   name: 'propagation',
-  what: 'a stream changes through one node and is watched on the other three, among many other changes',
+  what: 'a stream changes through one node and is observed on the other three, among many other changes',
   seconds: pace => 3 + 2 * pace.seconds,
   strike: async ground => [...(await watchAmong(ground, FEW)), ...(await watchAmong(ground, MANY))],
 }
@@ -50,14 +50,14 @@ async function watchAmong(ground: Ground, changes: Changes): Promise<Finding[]> 
   const [perSecond] = await Promise.all([changeViewers(ground, changes, goOn), watching()])
   times.sort((a, b) => a - b)
   const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))]
-  const name = `among ${shown(changes.perSecond)} changes a second`
+  const name = `among ${shown(changes.perSecond)} changes per second`
   return [
     noted(
-      `${name}: what happened`,
-      `${times.length} changes were watched among ${shown(perSecond)} a second, ${changes.together ?? 1} in a report`,
+      `${name}: load`,
+      `${times.length} changes observed among ${shown(perSecond)} per second, ${changes.together ?? 1} per report`,
     ),
     atMost(
-      `${name}: from the answer until all four nodes show it, p50`,
+      `${name}: from the response until all four nodes show the change, p50`,
       at(0.5),
       POLL_MILLISECONDS / 2 + 10,
       ' ms',

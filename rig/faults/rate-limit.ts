@@ -19,7 +19,7 @@ const MIN_MODEST_SECONDS = 30
  */
 export const rateLimit: Fault = {
   name: 'rate-limit',
-  what: 'one client asks ten times as often as it may and another one half as often, each request at another node',
+  what: 'one client sends ten times and another half as many requests as allowed, each to another node',
   seconds: pace => 2 + Math.max(MIN_SECONDS, pace.seconds) + Math.max(MIN_MODEST_SECONDS, pace.seconds),
   strike: async ground => {
     const { stage, world, pace } = ground
@@ -30,24 +30,20 @@ export const rateLimit: Fault = {
     const allowance = (stage.nodes.length * USER_RATE) / 20
     return [
       noted(
-        'what happened',
-        `limit ${USER_RATE} a minute; ${shown(greedy.asked)} requests in ${shown(greedy.seconds)} s, then ${shown(modest.asked)} in ${shown(modest.seconds)} s`,
+        'load',
+        `limit ${USER_RATE} per minute; ${shown(greedy.asked)} requests in ${shown(greedy.seconds)} s, then ${shown(modest.asked)} in ${shown(modest.seconds)} s`,
       ),
-      atMost(
-        'requests at ten times the limit that were let through',
-        greedy.admitted,
-        Math.floor(allowed + allowance),
-      ),
+      atMost('requests granted at ten times the limit', greedy.admitted, Math.floor(allowed + allowance)),
       {
-        asked: 'the same, as a share of what may be let through',
+        asked: 'the same, as a share of the allowed number',
         measured: shown(greedy.admitted / allowed),
         goal: 'at least 0.9',
         verdict: greedy.admitted >= 0.9 * allowed ? 'held' : 'broken',
         isOfSpeed: true,
       },
-      atMost(`requests at half the limit that were refused, of ${modest.asked}`, modest.refused, 0),
-      atMost(`requests of a burst behind that which were refused, of ${BURST}`, burst.refused, 0),
-      atMost('answers that were neither 200 nor 429', greedy.others + modest.others + burst.others, 0),
+      atMost(`requests rejected at half the limit, of ${modest.asked}`, modest.refused, 0),
+      atMost(`requests rejected in a burst after that, of ${BURST}`, burst.refused, 0),
+      atMost('responses other than 200 and 429', greedy.others + modest.others + burst.others, 0),
     ]
   },
 }

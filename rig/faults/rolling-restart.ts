@@ -23,12 +23,12 @@ export const rollingRestart: Fault = {
     const list = listOfKinds(failed)
     return [
       {
-        asked: `failed requests through the balancer, over ${stops} stops`,
+        asked: `failed requests through the balancer, in ${stops} stops`,
         measured: `${failed.length} of ${shown(recorded.asked.length)}${list && ` (${list})`}`,
         goal: '0',
         verdict: failed.length === 0 ? 'held' : 'broken',
       },
-      atMost('nodes that did not end by themselves with code 0', unclean, 0),
+      atMost('nodes that did not exit with code 0', unclean, 0),
       ...usualFindings(recorded, ground.world),
     ]
   },

@@ -26,7 +26,7 @@ const CROWD_GROUPS = 10
 /** F9 */
 export const standbysLost: Fault = {
   name: 'standbys-lost',
-  what: 'both standbys are stopped for a while, more writers come than there are connections, and an administrator cancels those that wait; then one comes back',
+  what: 'both standbys are stopped, more writers than connections arrive, and an administrator cancels the waiting ones; then one standby returns',
   seconds: pace => 20 + pace.seconds,
   strike: async ground => {
     const { postgres, nodes, balancer } = ground.stage
@@ -73,25 +73,21 @@ export const standbysLost: Fault = {
     const failedReads = reads.filter(each => outcomeOf(each) !== 'ok').length
     return [
       {
-        asked: 'commits that waited for a standby and were cancelled by an administrator',
+        asked: 'commits waiting for a standby that were cancelled by an administrator',
         measured: shown(cancelled),
         goal: 'at least 1',
         verdict: cancelled > 0 ? 'held' : 'broken',
       },
-      atMost('writes acknowledged while no standby was there', acknowledged.length, 0),
+      atMost('writes acknowledged without a standby', acknowledged.length, 0),
       atMost(
-        'longest wait of a write',
+        'longest response time of a write',
         longestWait(updates.filter(each => each.invoked > lost)),
         DEADLINE_SECONDS,
         ' s',
       ),
-      atMost(
-        `writes that wait in the database at the end of ${ground.pace.seconds} s`,
-        waiting,
-        POOL * nodes.length,
-      ),
+      atMost(`writes waiting in the database after ${ground.pace.seconds} s`, waiting, POOL * nodes.length),
       {
-        asked: 'reads of entitlements that failed meanwhile',
+        asked: 'failed reads of entitlements during the fault',
         measured: `${failedReads} of ${shown(reads.length)}`,
         goal: '0',
         verdict: failedReads === 0 ? 'held' : 'broken',
