@@ -1,56 +1,60 @@
 /**
- * `npm test`: brings up a real PostgreSQL, finds a real browser and real proxies, runs every test on both stores, and says
- * how it went. `npm run test:full` runs the tests that take minutes each (`*.long.ts`).
+ * `npm test` runs the default tier, `*.test.ts`: what needs only the packages of npm, on both stores. `npm run test:full`
+ * runs the rest, `*.full.ts`: what needs programs of the system or takes long. As root on Debian it installs the programs
+ * that are missing.
+ *
+ *   npm test -- test/http/parse.test.ts
+ *   npm run test:full -- test/store/kill.full.ts
  */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Glob } from 'bun'
 import { findPrograms } from './support/debian.ts'
 import { startPostgres } from './support/postgres.ts'
+
+/** Of one test, unless it says otherwise: long enough for a busy machine. */
+const TIMEOUT_MILLISECONDS = 120_000
 
 const words = process.argv.slice(2)
 const isFull = words[0] === '--full'
 if (isFull) words.shift()
 const at = words.indexOf('--nodes')
 const [, nodes = '1'] = at < 0 ? [] : words.splice(at, 2)
-const postgres = await startPostgres().catch((error: unknown) => {
-  console.error(`\n!!! SKIPPED: every test on PostgreSQL. It could not be started: ${error}\n`)
-  return undefined
-})
-const [chromium, nginx, haproxy, pgbouncer, zsh, fish, promtool, pytest, systemdAnalyze, compiler] =
-  await findPrograms([
-    {
-      names: ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
-      package: 'chromium',
-      skipped: 'every test in a browser',
-    },
-    { names: ['nginx'], package: 'nginx-light', skipped: 'every test behind nginx' },
-    { names: ['haproxy'], package: 'haproxy', skipped: 'every test behind HAProxy' },
-    { names: ['pgbouncer'], package: 'pgbouncer', skipped: 'every test through PgBouncer' },
-    { names: ['zsh'], package: 'zsh', skipped: 'the test of completion in zsh' },
-    { names: ['fish'], package: 'fish', skipped: 'the test of completion in fish' },
-    { names: ['promtool'], package: 'prometheus', skipped: 'what Prometheus says of metrics and alerts' },
-    { names: ['pytest', 'pytest-3'], package: 'python3-pytest', skipped: 'the examples in Python' },
-    { names: ['systemd-analyze'], package: 'systemd', skipped: "systemd's own check of the unit" },
-    { names: ['cc', 'gcc', 'clang'], package: 'gcc libc6-dev', skipped: 'every test on a disk that fails' },
-  ])
+const folder = mkdtempSync(join(tmpdir(), 'strand-test-'))
+const [postgres, strand] = await Promise.all([
+  startPostgres().catch((error: unknown) => {
+    console.error(`\n!!! SKIPPED: every test on PostgreSQL. It could not be started: ${error}\n`)
+    return undefined
+  }),
+  buildStrand(join(folder, 'strand')),
+])
+const programs = isFull ? await findPrograms() : {}
 
-const everything = isFull ? [...new Glob('./test/**/*.long.ts').scanSync('.')].sort() : ['./test']
+/** Tests start Strand hundreds of times, and the executable starts faster than the sources. */
+async function buildStrand(file: string): Promise<string> {
+  const build = Bun.spawn([process.execPath, 'build/executable.ts', '--out', file], { stdout: 'ignore' })
+  if ((await build.exited) !== 0) throw new Error('the executable could not be built')
+  return file
+}
+
+const suffix = isFull ? 'full' : 'test'
+const files =
+  words.length > 0
+    ? words.map(word => (existsSync(word) ? `./${word}` : word))
+    : [...new Glob(`./test/**/*.${suffix}.ts`).scanSync('.')].sort()
+// One more than there are cores: many tests wait for a process, a clock or a connection. Those of the full tier do less of
+// that, and some of them measure.
+const workers = availableParallelism() + (isFull ? 0 : 1)
 const run = Bun.spawn(
-  [process.execPath, 'test', '--parallel', '--timeout', '60000', ...(words.length > 0 ? words : everything)],
+  [process.execPath, 'test', `--parallel=${workers}`, `--timeout=${TIMEOUT_MILLISECONDS}`, ...files],
   {
     env: {
       ...process.env,
+      ...programs,
       TEST_DATABASE_URL: postgres?.url ?? '',
-      TEST_CHROMIUM: chromium ?? '',
       TEST_NODES: nodes,
-      TEST_NGINX: nginx ?? '',
-      TEST_HAPROXY: haproxy ?? '',
-      TEST_PGBOUNCER: pgbouncer ?? '',
-      TEST_ZSH: zsh ?? '',
-      TEST_FISH: fish ?? '',
-      TEST_PROMTOOL: promtool ?? '',
-      TEST_PYTEST: pytest ?? '',
-      TEST_SYSTEMD_ANALYZE: systemdAnalyze ?? '',
-      TEST_CC: compiler ?? '',
+      TEST_STRAND: strand,
       NO_COLOR: '1',
     },
     stdout: 'inherit',
@@ -65,6 +69,7 @@ for await (const chunk of run.stderr) {
 }
 const code = await run.exited
 await postgres?.stop()
+rmSync(folder, { recursive: true, force: true })
 
 const count = (word: string) => Number(report.match(new RegExp(`^\\s*(\\d+) ${word}$`, 'm'))?.[1] ?? 0)
 console.log(`${count('pass')} passed, ${count('fail')} failed, ${count('skip')} skipped`)

@@ -82,7 +82,7 @@ describe('a node that drains', () => {
   })
 
   test('does so with several workers too', async () => {
-    const { strand, url } = await startNode(1, {}, ['--workers', '2'])
+    const { strand, url } = await startNode(2, {}, ['--workers', '2'])
     await strand.serving()
     const asked = performance.now()
     const ended = strand.end('SIGTERM')

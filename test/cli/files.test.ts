@@ -4,7 +4,12 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { measured } from '../support/measured.ts'
-import { type Environment, endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
+import {
+  type Environment,
+  endAllProcesses,
+  STRAND_IN_SHELL,
+  StrandProcess,
+} from '../support/strand-process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'strand-files-'))
 
@@ -68,7 +73,7 @@ test.each([
   'import /dev/zero',
   'import - < /dev/zero',
 ])('a file without an end is refused: strand %s', async line => {
-  const command = `exec '${process.execPath}' '${join(ROOT, 'src', 'main.ts')}' ${line}`
+  const command = `exec ${STRAND_IN_SHELL} ${line}`
   const { stderr, code, memory } = await measured(['timeout', '-s', 'KILL', '20', 'bash', '-c', command], {
     cwd: folder,
   })

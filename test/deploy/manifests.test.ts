@@ -1,22 +1,13 @@
 /** What cannot be run here, a container engine and a cluster, is at least held against the program. */
 import { describe, expect, test } from 'bun:test'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { parseAllDocuments } from 'yaml'
 import { SETTINGS } from '../../src/config.ts'
 import { VERSION } from '../../src/version.ts'
-import { ROOT } from '../support/strand-process.ts'
+import { ROOT, STRAND } from '../support/strand-process.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is whatever the file says
 type Manifest = any
@@ -183,7 +174,7 @@ describe('strand.service', () => {
     const [words = ''] = valuesOf('ExecStart')
     const flags = words.split(' ').filter(word => word.startsWith('--'))
     expect(flags).toEqual(['--notify', '--config'])
-    const help = Bun.spawnSync([process.execPath, 'src/main.ts', 'serve', '--help'], { cwd: ROOT })
+    const help = Bun.spawnSync([...STRAND, 'serve', '--help'], { cwd: ROOT })
     for (const flag of flags) expect(help.stdout.toString()).toContain(flag)
     expect(valuesOf('Type')).toEqual(['notify'])
   })
@@ -204,20 +195,6 @@ describe('strand.service', () => {
   test('waits for a server that ends', () => {
     expect(Number.parseInt(valuesOf('TimeoutStopSec')[0] ?? '', 10)).toBeGreaterThan(2 * LAST_ANSWERS_SECONDS)
   })
-
-  const analyze = process.env.TEST_SYSTEMD_ANALYZE || undefined
-  test.skipIf(analyze === undefined)('systemd finds nothing wrong with it, and little exposed', () => {
-    const place = mkdtempSync(join(tmpdir(), 'strand-unit-'))
-    // The executable has to be there for systemd, whatever it is.
-    const copy = join(place, 'strand.service')
-    writeFileSync(copy, unit.replaceAll('/usr/local/bin/strand', '/bin/true'))
-    const verify = Bun.spawnSync([analyze ?? '', 'verify', '--man=no', copy])
-    expect([verify.exitCode, verify.stderr.toString()]).toEqual([0, ''])
-    const security = Bun.spawnSync([analyze ?? '', 'security', '--no-pager', '--offline=true', copy])
-    const [, exposure] = /exposure level for strand\.service: ([\d.]+)/.exec(security.stdout.toString()) ?? []
-    expect(Number(exposure)).toBeLessThan(2)
-    rmSync(place, { recursive: true, force: true })
-  })
 })
 
 describe('the backup units of systemd', () => {
@@ -233,7 +210,7 @@ describe('the backup units of systemd', () => {
     for (const [, command = '', words = ''] of commands) {
       const flags = words.split(' ').filter(word => word.startsWith('--'))
       expect(flags).toContain('--passphrase-file')
-      const help = Bun.spawnSync([process.execPath, 'src/main.ts', command, '--help'], { cwd: ROOT })
+      const help = Bun.spawnSync([...STRAND, command, '--help'], { cwd: ROOT })
       for (const flag of flags) expect(help.stdout.toString()).toContain(flag)
     }
     const folder = valuesOf(server, 'StateDirectory')[0]
@@ -252,22 +229,6 @@ describe('the backup units of systemd', () => {
       CapabilityBoundingSet: '',
     }))
       expect([name, ...valuesOf(service, name)]).toEqual([name, value])
-  })
-
-  const analyze = process.env.TEST_SYSTEMD_ANALYZE || undefined
-  test.skipIf(analyze === undefined)('systemd finds nothing wrong with them', () => {
-    const place = mkdtempSync(join(tmpdir(), 'strand-unit-'))
-    for (const name of ['strand-backup.service', 'strand-backup.timer'])
-      writeFileSync(join(place, name), read(name))
-    const verify = Bun.spawnSync([analyze ?? '', 'verify', '--man=no', join(place, 'strand-backup.timer')])
-    expect([verify.exitCode, verify.stderr.toString()]).toEqual([0, ''])
-    const when = Bun.spawnSync([
-      analyze ?? '',
-      'calendar',
-      ...valuesOf(read('strand-backup.timer'), 'OnCalendar'),
-    ])
-    expect(when.exitCode).toBe(0)
-    rmSync(place, { recursive: true, force: true })
   })
 })
 

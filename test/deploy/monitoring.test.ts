@@ -1,13 +1,12 @@
-/** Dashboard, alerts and their page speak of figures that are there, and Prometheus takes them. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+/** Dashboard, alerts and their page speak of figures that are there. */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parse, stringify } from 'yaml'
+import { parse } from 'yaml'
 import { MetricsExchange } from '../../src/cli/worker-metrics.ts'
 import { createLog } from '../../src/kit/log.ts'
 import { exposition } from '../../src/kit/metrics.ts'
-import { askPromtool, promtool, scrape } from '../support/scrape.ts'
+import { scrape } from '../support/scrape.ts'
 import { engines, startTestServer } from '../support/server.ts'
 
 const FOLDER = 'docs/monitoring'
@@ -115,27 +114,9 @@ describe('the alerts', () => {
       expect([alert, outcomes.includes(true), outcomes.includes(false)]).toEqual([alert, true, true])
     }
   })
-
-  test.skipIf(promtool === undefined)('Prometheus takes them, and they say what they should', async () => {
-    await askPromtool(['check', 'config', join(FOLDER, 'prometheus.yaml')])
-    await askPromtool(['test', 'rules', join(FOLDER, 'alerts.test.yaml')])
-  })
 })
 
 describe('the dashboard', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'strand-dashboard-'))
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-  test.skipIf(promtool === undefined)('asks questions that Prometheus understands', async () => {
-    const asRules = questions.map((expr, index) => ({
-      record: `question_${index}`,
-      expr: expr.replaceAll('$__rate_interval', '1m').replaceAll('$job', '.+').replaceAll('$instance', '.+'),
-    }))
-    const file = join(folder, 'questions.yaml')
-    writeFileSync(file, stringify({ groups: [{ name: 'dashboard', rules: asRules }] }))
-    await askPromtool(['check', 'rules', file])
-  })
-
   test('no two panels lie on each other or have the same number', () => {
     const { panels } = dashboard
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)

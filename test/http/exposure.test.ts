@@ -1,6 +1,5 @@
 /** The operator's side is where the operator put it, and nowhere else. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type ProxyProcess, pathOfProxy, startProxy } from '../support/proxy-process.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 const HERE = ['localhost', '127.0.0.1:8080', '[::1]:8080', 'LOCALHOST:1', 'strand.localhost']
@@ -59,25 +58,6 @@ describe('on one loopback listener', () => {
       })
       expect([path, answer.status]).toEqual([path, 200])
     }
-  })
-
-  describe.skipIf(pathOfProxy.nginx === undefined)('behind a real nginx that passes everything on', () => {
-    let proxy: ProxyProcess
-    beforeAll(async () => {
-      const port = Number(new URL(server.url).port)
-      proxy = await startProxy('nginx', [port, port])
-    })
-    afterAll(() => proxy.stop())
-
-    test("404 on the operator's side, also by a path with dots, and with the token", async () => {
-      for (const path of [...OPERATORS, '/helix/../control/users', '/helix/%2e%2e/metrics']) {
-        const answer = await fetch(`${proxy.url}${path}`, {
-          headers: { Authorization: `Bearer ${server.world.operator_token}` },
-        })
-        expect([path, answer.status]).toEqual([path, 404])
-      }
-      expect((await fetch(`${proxy.url}/helix/streams`)).status).toBe(200)
-    })
   })
 })
 

@@ -239,9 +239,8 @@ for (const engine of engines) {
 
       test('413 a larger body, announced: answered before it is sent', async () => {
         for (const size of [LIMIT + 1, 10_000_000]) {
-          const began = performance.now()
+          // The body is never sent: who waited for it would not answer.
           expectRaw(await raw(url, patchHead(`Content-Length: ${size}`)), 413)
-          expect(performance.now() - began).toBeLessThan(PROMPT_MILLISECONDS)
         }
       })
 
@@ -251,12 +250,11 @@ for (const engine of engines) {
       })
 
       test('413 a larger body, in chunks without an end: answered as soon as it is too long', async () => {
-        const began = performance.now()
         const wire = await Wire.open(url)
         await wire.send(patchHead('Transfer-Encoding: chunked'))
         for (let sent = 0; sent <= LIMIT; sent += 8192) await wire.send(chunk('x'.repeat(8192)))
+        // The last chunk is never sent: who waited for it would not answer.
         expectRaw(await wire.answer(), 413)
-        expect(performance.now() - began).toBeLessThan(PROMPT_MILLISECONDS)
         wire.close()
       })
 
@@ -746,7 +744,7 @@ for (const engine of engines) {
         )
       })
       await fc.assert(property, { numRuns: 400 })
-    }, 20_000)
+    })
   })
 }
 

@@ -3,7 +3,7 @@ import { operations } from '../../src/contract/index.ts'
 import { Histogram } from '../../src/kit/histogram.ts'
 import { byWorker, exposition, Metrics } from '../../src/kit/metrics.ts'
 import { onEachStore } from '../support/each-store.ts'
-import { askPromtool, promtool, type Scrape, scrape } from '../support/scrape.ts'
+import { type Scrape, scrape } from '../support/scrape.ts'
 import type { TestServer } from '../support/server.ts'
 
 /** A scrape tells of one process: where several take turns behind one address, two scrapes cannot be compared. */
@@ -130,10 +130,6 @@ onEachStore('metrics', {}, server => {
     const known = new Set([...operations.map(({ id }) => id), 'page', 'other', 'unknown'])
     const result = [...after.text.matchAll(/operation="([^"]*)"/g)].map(([, name = '']) => name)
     expect(result.filter(name => !known.has(name))).toEqual([])
-  })
-
-  test.skipIf(promtool === undefined)('Prometheus reads it without a complaint', async () => {
-    await askPromtool(['check', 'metrics'], (await scrape(server().url)).text)
   })
 })
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { LineWriter } from '../../src/kit/line-writer.ts'
 import { freePort } from '../support/postgres.ts'
 import { scrape } from '../support/scrape.ts'
-import { ROOT } from '../support/strand-process.ts'
+import { STRAND } from '../support/strand-process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'strand-lines-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -89,7 +89,7 @@ describe.skipIf(process.platform !== 'linux')('a server whose log nobody reads',
     expect(Bun.spawnSync(['mkfifo', fifo]).exitCode).toBe(0)
     const port = await freePort()
     const words = ['serve', '--listen', `127.0.0.1:${port}`, '--data', join(folder, 'data'), '--log', 'debug']
-    const program = [process.execPath, join(ROOT, 'src', 'main.ts'), ...words].map(word => `'${word}'`)
+    const program = [...STRAND, ...words].map(word => `'${word}'`)
     // Open for both, so that it can be opened for writing before anybody reads.
     const reader = openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK)
     const server = Bun.spawn(['sh', '-c', `exec ${program.join(' ')} 2> '${fifo}'`], {

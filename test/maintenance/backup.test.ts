@@ -23,7 +23,7 @@ import { openWithPassphrase, sealWithPassphrase } from '../../src/maintenance/pa
 import { unpackBackup } from '../../src/maintenance/unpack.ts'
 import { copyStoreFile } from '../../src/store/embedded-file.ts'
 import { scrape } from '../support/scrape.ts'
-import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
+import { endAllProcesses, STRAND, StrandProcess } from '../support/strand-process.ts'
 import { Installation, makeSmallWorld, runStrand } from './installation.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'strand-backup-'))
@@ -322,7 +322,7 @@ describe('the secrets in a backup', () => {
     let shown = ''
     const left = [...lines]
     const decoder = new TextDecoder()
-    const child = Bun.spawn([process.execPath, join(ROOT, 'src', 'main.ts'), ...words], {
+    const child = Bun.spawn([...STRAND, ...words], {
       env: { ...process.env, NO_COLOR: '1' },
       terminal: {
         data(terminal, bytes) {

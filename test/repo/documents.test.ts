@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { operations } from '../../src/contract/index.ts'
+import { familyOf } from '../../src/contract/operation.ts'
 import { problems } from '../../src/contract/problem.ts'
 
 const documents = ['*.md', 'docs/**/*.md', 'bench/*.md', 'rig/*.md'].flatMap(pattern => [
@@ -36,6 +37,24 @@ function anchorsOf(file: string): Set<string> {
     ),
   )
 }
+
+test('README lists every Helix operation, and no other', () => {
+  const rows = readFileSync('README.md', 'utf8').matchAll(/^\| (\w+) \| `(\w+) (\/helix\S*)` \|/gm)
+  const listed = [...rows].map(([, id, method, path]) => `${id} ${method} ${path}`)
+  const declared = operations
+    .filter(operation => familyOf(operation) === 'helix')
+    .map(({ id, method, path }) => `${id} ${method} ${path}`)
+  expect(listed.sort()).toEqual(declared.sort())
+})
+
+test('the two commands of README stand alone, and the checks run the second', () => {
+  const blocks = [...readFileSync('README.md', 'utf8').matchAll(/^```sh\n(.*?)```/gms)].map(
+    ([, text]) => text,
+  )
+  expect(blocks).toContain('npm install && npm start\n')
+  expect(blocks).toContain('npm install && npm test\n')
+  expect(readFileSync('.ci/run', 'utf8').split('\n')).toContain('npm install && npm test')
+})
 
 test('files that ARCHITECTURE and the decisions point to are there', () => {
   const gone: string[] = []

@@ -1,14 +1,10 @@
-import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { describe, expect, test } from 'bun:test'
 import { crashPoints } from '../../rig/power/crash-points.ts'
 import { Disk, FATES } from '../../rig/power/disk.ts'
 import { batchOf } from '../../rig/power/examine.ts'
 import { ABSENT, HALF, Journal, judgeImage, judgeRegister } from '../../rig/power/journal.ts'
 import { type DiskEvent, parseRecording } from '../../rig/power/recording.ts'
 import { SeededRandom } from '../../src/kit/random.ts'
-import { compilePreload } from '../../tools/preload.ts'
 
 const WRITE = 1
 const TRUNCATE = 2
@@ -278,51 +274,4 @@ describe('the journal', () => {
     expect(batchOf([row('CLAIMED', time), undefined])).toEqual({ value: HALF })
     expect(batchOf([undefined, row('CLAIMED', time)])).toEqual({ value: HALF })
   })
-})
-
-describe('the recorder', () => {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'strand-recorder-')))
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-  const canCompile =
-    process.platform === 'linux' && ['cc', 'gcc', 'clang'].some(name => Bun.which(name) !== null)
-  const source = join(import.meta.dir, '..', '..', 'rig', 'power', 'recorder.c')
-  const program = `
-    import { Database } from 'bun:sqlite'
-    const db = new Database(process.argv[1], { create: true })
-    db.run('pragma journal_mode = wal')
-    db.run('pragma synchronous = full')
-    db.run('create table t (n integer primary key, text text)')
-    for (let n = 0; n < 200; n++) db.run('insert into t (text) values (?)', ['x'.repeat(n * 10)])
-    db.run('pragma wal_checkpoint(restart)')
-    for (let n = 0; n < 20; n++) db.run('delete from t where n = ?', [n])
-    process.kill(process.pid, 'SIGKILL')
-  `
-
-  test.skipIf(!canCompile)(
-    'what SQLite writes is recorded: replayed as a whole it is the file, byte for byte',
-    async () => {
-      const library = await compilePreload(source, folder)
-      const data = join(folder, 'data')
-      mkdirSync(data)
-      const log = join(folder, 'recording')
-      const child = Bun.spawn([process.execPath, '-e', program, join(data, 'a.db')], {
-        env: { ...process.env, LD_PRELOAD: library, RECORDER_FOLDER: data, RECORDER_LOG: log },
-        stderr: 'inherit',
-      })
-      await child.exited
-      const events = parseRecording(readFileSync(log))
-      const disk = new Disk(events)
-      disk.advance(events.length)
-      const image = disk.image('everything kept', new SeededRandom(1))
-      expect([...image.keys()].toSorted()).toEqual(['a.db', 'a.db-wal'])
-      for (const [name, bytes] of image)
-        expect(Buffer.from(bytes).equals(readFileSync(join(data, name)))).toBe(true)
-      // At least one for each of the 222 transactions.
-      expect(events.filter(each => each.kind === 'sync').length).toBeGreaterThan(222)
-      // Nothing but the last answer's sync is behind the last commit: all of it is safe.
-      const kept = disk.image('nothing kept', new SeededRandom(1))
-      expect(Buffer.from(kept.get('a.db-wal') ?? []).equals(readFileSync(join(data, 'a.db-wal')))).toBe(true)
-    },
-  )
 })

@@ -20,7 +20,7 @@ import { sqliteDialect } from '../../src/store/sql/dialects.ts'
 import { render, type Sql, sql } from '../../src/store/sql/tag.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { createStorePlace, type EngineName, engines } from '../support/server.ts'
-import { anyStreamKey } from '../support/stores.ts'
+import { anyStreamKey, retryWhileUnavailable } from '../support/stores.ts'
 
 interface Bench {
   readonly store: Store
@@ -158,10 +158,12 @@ describe.each([...engines])('caps on %s', engine => {
          select 'old ' || i, 'app', 'app', '[]', 'old ' || i, '2999-01-01T00:00:00.000Z' from n`,
       )
       const issued = Array.from({ length: 40 }, () =>
-        store.commands.issueTokens({
-          tokens: [token(Bun.randomUUIDv7(), { hash: crypto.randomUUID(), kind: 'app', user_id: null })],
-          mostGrants: CAPS.grantsOfUserAndClient,
-        }),
+        retryWhileUnavailable(() =>
+          store.commands.issueTokens({
+            tokens: [token(Bun.randomUUIDv7(), { hash: crypto.randomUUID(), kind: 'app', user_id: null })],
+            mostGrants: CAPS.grantsOfUserAndClient,
+          }),
+        ),
       )
       for (const result of await Promise.all(issued)) expect(result).toBeUndefined()
       const kept = await numberOf(store, sql`select count(*) as n from tokens where kind = 'app'`)

@@ -8,7 +8,7 @@ import { Unavailable } from '../../src/store/errors.ts'
 import { FeedFollower } from '../../src/store/follower.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
-import { anyStreamKey, openTestStore } from '../support/stores.ts'
+import { anyStreamKey, openTestStore, retryWhileUnavailable } from '../support/stores.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z')
 
@@ -104,9 +104,10 @@ for (const engine of engines) {
         await Promise.all(
           Array.from({ length: 40 }, async (_, n) => {
             const user = String((n % 3) + 1)
-            await start(user, n)
-            await store.commands.reportViewers({ counts: [[user, n * 10]] })
-            if (n % 4 === 0) await store.commands.endStream({ user_id: user, now: NOW })
+            await retryWhileUnavailable(() => start(user, n))
+            await retryWhileUnavailable(() => store.commands.reportViewers({ counts: [[user, n * 10]] }))
+            if (n % 4 === 0)
+              await retryWhileUnavailable(() => store.commands.endStream({ user_id: user, now: NOW }))
           }),
         )
         const kept = await store.streams.live()

@@ -1,13 +1,13 @@
 /** How a PostgreSQL that is in use is migrated: in steps that give up their turn, go on after an interruption, and say so. */
-import { afterEach, describe, expect, test } from 'bun:test'
-import { SQL } from 'bun'
-import { type Migration, migrations } from '../../src/store/engines/migrations/index.ts'
-import { MigrationStalled, migratePostgres } from '../../src/store/engines/postgres-migrate.ts'
+import { describe, expect, test } from 'bun:test'
+import { migrations } from '../../src/store/engines/migrations/index.ts'
+import { MigrationStalled } from '../../src/store/engines/postgres-migrate.ts'
 import { stepsOf } from '../../src/store/engines/postgres-steps.ts'
 import { postgresDialect } from '../../src/store/sql/dialects.ts'
 import { statementsOf } from '../../src/store/sql/statements.ts'
 import { nextMigration } from '../support/next-migration.ts'
-import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
+import { engines } from '../support/server.ts'
+import { useMigration } from './postgres-migration.ts'
 
 describe('the steps of a migration', () => {
   test('keep together what changes tables, and take indexes of tables in use out of it', () => {
@@ -68,55 +68,7 @@ describe('the steps of a migration', () => {
 })
 
 describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () => {
-  let place: StorePlace | undefined
-  const clients: SQL[] = []
-  const lines: string[] = []
-  const connect = () => {
-    const client = new SQL(place?.databaseUrl ?? '', { max: 1 })
-    clients.push(client)
-    return client
-  }
-  const migrate = (next: Migration = nextMigration, maxWait = 60_000) =>
-    migratePostgres(connect, {
-      migrations: [...migrations, next],
-      report: line => lines.push(line),
-      maxWait,
-    })
-  const use = async () => {
-    place = await createStorePlace('postgres')
-    return connect()
-  }
-  afterEach(async () => {
-    for (const client of clients.splice(0)) await client.close({ timeout: 0 }).catch(() => undefined)
-    lines.length = 0
-    await place?.remove()
-    place = undefined
-  })
-  /** A transaction that stays open behind its one statement until it is told to end. */
-  const leaveOpen = async (statement: string, mode = 'read write') => {
-    const client = connect()
-    const release = Promise.withResolvers<void>()
-    const held = Promise.withResolvers<void>()
-    const ended = client.begin(mode, async tx => {
-      await tx.unsafe(statement)
-      held.resolve()
-      await release.promise
-    })
-    await held.promise
-    return async () => {
-      release.resolve()
-      await ended
-    }
-  }
-  const until = async (look: () => Promise<unknown> | unknown) => {
-    while (!(await look())) await Bun.sleep(10)
-  }
-  const indexIn = async (client: SQL): Promise<{ valid: boolean } | undefined> => {
-    const [index] = await client.unsafe(
-      "select indisvalid as valid from pg_index where indexrelid = to_regclass('entitlements_by_note')",
-    )
-    return index
-  }
+  const { use, migrate, leaveOpen, indexIn, until, lines } = useMigration()
 
   test('that was interrupted goes on where it was, and builds a half-built index again', async () => {
     const client = await use()
@@ -153,18 +105,6 @@ describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () =
     await client.unsafe("update entitlements set last_updated = 'x'")
     await end()
     expect(await migrate()).toEqual({ version: migrations.length + 1, applied: 1 })
-  })
-
-  test('that waits too long for an index is cancelled, and says for whom it has waited', async () => {
-    const client = await use()
-    const end = await leaveOpen('select 1 from users', 'isolation level repeatable read')
-    const stalled = await migrate(nextMigration, 7000).catch((error: Error) => error)
-    expect(stalled).toBeInstanceOf(MigrationStalled)
-    expect((stalled as Error).message).toContain('step 2 of 2 (build index entitlements_by_note)')
-    expect(lines.some(line => /waiting for old snapshots; process \d+/.test(line))).toBe(true)
-    await end()
-    expect(await migrate()).toEqual({ version: migrations.length + 1, applied: 1 })
-    expect(await indexIn(client)).toMatchObject({ valid: true })
   })
 
   test('that ends in a mistake of its own says so at once, and keeps what was done', async () => {

@@ -37,37 +37,30 @@ describe('the writer of SQLite', () => {
     const script = `
       import { openSqliteEngine } from './src/store/engines/sqlite.ts'
       const engine = await openSqliteEngine(process.argv[1])
-      let longest = 0
       await Promise.all(Array.from({ length: 8 }, async (_, n) => {
         for (let round = 0; round < 100; round++) {
-          const began = performance.now()
           await engine.run('noteFact', { name: 'there ' + n, value: String(round) })
-          longest = Math.max(longest, performance.now() - began)
         }
       }))
-      process.stdout.write(String(longest))
       await engine.close()
       process.exit(0)`
-    const child = Bun.spawn([process.execPath, '-e', script, file], { stdout: 'pipe' })
+    const child = Bun.spawn([process.execPath, '-e', script, file], { stderr: 'inherit' })
     let running = true
     void child.exited.then(() => {
       running = false
     })
-    let longest = 0
     let rounds = 0
     await Promise.all(
       Array.from({ length: 8 }, async (_, n) => {
         while (running) {
-          const began = performance.now()
           await engine.run(...note(`here ${n}`, String(rounds)))
-          longest = Math.max(longest, performance.now() - began)
           rounds += 1
         }
       }),
     )
-    const longestThere = Number(await new Response(child.stdout).text())
+    // A command that does not get its turn within its deadline is refused, on either side.
+    expect(await child.exited).toBe(0)
     expect(rounds).toBeGreaterThan(0)
-    expect(Math.max(longest, longestThere)).toBeLessThan(2000)
   }, 30_000)
 
   test('commands that fail in a group fail alone, and the others happen once', async () => {

@@ -1,4 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { createStorePlace } from './server.ts'
 
 /** A TCP connection to a server that can be cut, or plugged up so that nothing comes through and nobody is told. */
 export class Cable {
@@ -61,5 +62,24 @@ export class Cable {
         into.destroy()
       })
     }
+  }
+}
+
+/** A PostgreSQL database behind so many cables, each of which is another host for its clients. */
+export async function behindCables(count: number) {
+  const place = await createStorePlace('postgres')
+  const url = new URL(place.databaseUrl ?? '')
+  const cables = await Promise.all(
+    Array.from({ length: count }, () => Cable.to(url.hostname, Number(url.port))),
+  )
+  const hosts = cables.map(cable => `127.0.0.1:${cable.port}`)
+  return {
+    cables,
+    hosts,
+    databaseUrl: (place.databaseUrl ?? '').replace(url.host, hosts.join(',')),
+    remove: async () => {
+      await Promise.all(cables.map(cable => cable.close()))
+      await place.remove()
+    },
   }
 }

@@ -1,11 +1,11 @@
-/** Programs that tests need from the system: found, or installed where that is one command. */
+/** Programs that tests of the full tier need from the system: found, or installed where that is one command. */
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 
 /** Where Debian looks whether a package may start its service. */
 const POLICY = '/usr/sbin/policy-rc.d'
 const SUPERUSERS_FOLDERS = '/usr/local/sbin:/usr/sbin:/sbin'
 
-export interface Wanted {
+interface Wanted {
   /** The program goes by one of these names. */
   readonly names: readonly string[]
   /** One or more, separated by spaces. */
@@ -14,22 +14,66 @@ export interface Wanted {
   readonly skipped: string
 }
 
-/** Their paths, in the same order; as root on Debian they are installed if they are missing. One that is not there is said loudly. */
-export async function findPrograms(wanted: readonly Wanted[]): Promise<(string | undefined)[]> {
+/** By the variable that names the path of the program to tests. */
+export const WANTED: Readonly<Record<string, Wanted>> = {
+  TEST_CHROMIUM: {
+    names: ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
+    package: 'chromium',
+    skipped: 'every test in a browser',
+  },
+  TEST_NGINX: { names: ['nginx'], package: 'nginx-light', skipped: 'every test behind nginx' },
+  TEST_HAPROXY: { names: ['haproxy'], package: 'haproxy', skipped: 'every test behind HAProxy' },
+  TEST_PGBOUNCER: { names: ['pgbouncer'], package: 'pgbouncer', skipped: 'every test through PgBouncer' },
+  TEST_PG_DUMP: {
+    names: ['pg_dump'],
+    package: 'postgresql',
+    skipped: 'the lines of docs/backup.md for PostgreSQL',
+  },
+  TEST_ZSH: { names: ['zsh'], package: 'zsh', skipped: 'the test of completion in zsh' },
+  TEST_FISH: { names: ['fish'], package: 'fish', skipped: 'the test of completion in fish' },
+  TEST_PROMTOOL: {
+    names: ['promtool'],
+    package: 'prometheus',
+    skipped: "Prometheus' check of metrics and alerts",
+  },
+  TEST_PYTEST: {
+    names: ['pytest', 'pytest-3'],
+    package: 'python3-pytest',
+    skipped: 'the examples in Python',
+  },
+  TEST_SYSTEMD_ANALYZE: {
+    names: ['systemd-analyze'],
+    package: 'systemd',
+    skipped: "systemd's check of the units",
+  },
+  TEST_CC: {
+    names: ['cc', 'gcc', 'clang'],
+    package: 'gcc libc6-dev',
+    skipped: 'every test on a disk that fails or with a clock that jumps',
+  },
+}
+
+/**
+ * Their paths, by variable. As root on Debian it installs those that are missing, and says so first; elsewhere it reports
+ * which tests are skipped.
+ */
+export async function findPrograms(): Promise<Record<string, string>> {
   const isRootOnDebian = process.getuid?.() === 0 && existsSync('/etc/debian_version')
-  const missing = wanted.filter(each => pathOf(each) === undefined)
+  const missing = Object.values(WANTED).filter(each => pathOf(each) === undefined)
   if (missing.length > 0 && isRootOnDebian) {
     const packages = missing.flatMap(each => each.package.split(' '))
     process.stderr.write(`installing ${packages.join(', ')} with apt-get; this may take a minute\n`)
     await install(packages)
   }
-  return wanted.map(each => {
-    const path = pathOf(each)
-    if (path === undefined) {
-      process.stderr.write(`\n!!! SKIPPED: ${each.skipped}. Install the package ${each.package}.\n\n`)
-    }
-    return path
-  })
+  return Object.fromEntries(
+    Object.entries(WANTED).map(([variable, wanted]) => {
+      const path = pathOf(wanted)
+      if (path === undefined) {
+        process.stderr.write(`\n!!! SKIPPED: ${wanted.skipped}. Install the package ${wanted.package}.\n\n`)
+      }
+      return [variable, path ?? '']
+    }),
+  )
 }
 
 function pathOf({ names }: Wanted): string | undefined {

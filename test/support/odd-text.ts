@@ -40,7 +40,7 @@ export const ODD_TEXTS: readonly OddText[] = [
 export const LONG_TEXT = odd('60,000 characters', 'x'.repeat(60_000))
 
 /** Bytes as a header can carry them, written as Latin-1. */
-export const ODD_HEADER_VALUES: readonly string[] = [
+const ODD_HEADER_VALUES: readonly string[] = [
   '',
   '\xff\xfe\x80',
   'a\xedb\xa0c\x80',
@@ -51,7 +51,7 @@ export const ODD_HEADER_VALUES: readonly string[] = [
   'x'.repeat(9000),
 ]
 
-export const ODD_HEADERS: readonly string[] = [
+const ODD_HEADERS: readonly string[] = [
   'Authorization',
   'Client-Id',
   'Content-Type',
@@ -63,6 +63,15 @@ export const ODD_HEADERS: readonly string[] = [
   'X-Forwarded-For',
   'X-Request-Id',
 ]
+
+/** Headers with odd values: one in so many of the values for each header. */
+export function oddHeaders(oneIn: number): (readonly [header: string, value: string])[] {
+  return ODD_HEADERS.flatMap((header, place) =>
+    ODD_HEADER_VALUES.filter((_, turn) => (turn + place) % oneIn === 0).map(
+      value => [header, value] as const,
+    ),
+  )
+}
 
 /** The lines of a log that say that something went wrong on our side. */
 export function violationsIn(logLines: readonly string[]): string[] {

@@ -8,6 +8,7 @@ import { type ProblemName, problems, reasonPhrases } from '../../src/contract/pr
 import {
   type Answer,
   type Ask,
+  type EngineName,
   engines,
   startTestServer,
   type TestServer,
@@ -30,6 +31,30 @@ export interface Proofs {
   fails(problem: ProblemName, title: string, call: FailingCall): void
 }
 
+/**
+ * The servers that the operations of one file share, one for each store: starting one takes longer than most proofs. A
+ * file whose proofs disturb one another names a `server` of its own, and be it `{}`.
+ */
+class SharedServers {
+  readonly #started = new Map<EngineName, Promise<TestServer>>()
+
+  /** Stops them at the end of the file. */
+  stopAtEnd(): void {
+    afterAll(async () => {
+      const started = [...this.#started.values()]
+      this.#started.clear()
+      for (const server of started) await (await server).stop()
+    })
+  }
+
+  shared(engine: EngineName): Promise<TestServer> {
+    const started = this.#started.get(engine) ?? startTestServer(engine)
+    this.#started.set(engine, started)
+    return started
+  }
+}
+const servers = new SharedServers()
+
 /** The success status and title of a test name: `200 lists newest first`, `404 when the channel is not live`. */
 export function describeOperation(operation: Operation, frame: Frame, body: (proofs: Proofs) => void): void {
   const oks: [string, Proof][] = []
@@ -40,13 +65,16 @@ export function describeOperation(operation: Operation, frame: Frame, body: (pro
   })
   for (const [name, title, call] of impliedFailures(operation, frame)) fails.push([name, title, call])
 
+  if (frame.server === undefined) servers.stopAtEnd()
   for (const engine of engines) {
     describe(`${operation.id} on ${engine}`, () => {
       let server: TestServer
       beforeAll(async () => {
-        server = await startTestServer(engine, frame.server)
+        server = await (frame.server === undefined
+          ? servers.shared(engine)
+          : startTestServer(engine, frame.server))
       })
-      afterAll(() => server.stop())
+      afterAll(() => (frame.server === undefined ? undefined : server.stop()))
 
       test(`${operation.status ?? 200} the example request of this file succeeds`, async () => {
         const answer = await send(server, operation, await frame.valid(server))
@@ -72,6 +100,15 @@ export function describeOperation(operation: Operation, frame: Frame, body: (pro
 /** Calls the operation, with the placeholders of its path taken from `ask.path` if that is given. */
 export function send(server: TestServer, operation: Operation, ask: Ask): Promise<Answer> {
   return server.call({ method: operation.method, path: operation.path, ...ask })
+}
+
+/** Calls again, as a caller does, while the store has too much to do: many calls at once on a busy machine. */
+export async function retryWhileUnavailable(call: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    const answer = await call()
+    if (answer.problem !== 'unavailable') return answer
+    await Bun.sleep(Number(answer.headers.get('retry-after')) * 1000)
+  }
 }
 
 /** The whole shape of a failure, not only its status. */

@@ -19,7 +19,7 @@ interface Form {
 
 /**
  * A person with a browser that keeps cookies and fills in forms, without a picture. What only a real browser can tell is
- * asked of one in browser.test.ts.
+ * asked of one in browser.full.ts.
  */
 export class Person {
   readonly #server: TestServer

@@ -1,9 +1,4 @@
 /** What /metrics shows, as a monitoring system sees it. */
-import { expect } from 'bun:test'
-
-/** Prometheus's own judge of metrics and rules, if it is there. */
-export const promtool = process.env.TEST_PROMTOOL || undefined
-
 export interface Scrape {
   readonly text: string
   /** The value of each series, by its name with labels as it stands there. */
@@ -28,15 +23,4 @@ export async function scrape(baseUrl: string): Promise<Scrape> {
     series.set(label, Number(line.slice(space + 1)))
   }
   return { text, series, kinds }
-}
-
-/** Runs promtool; what it says is shown if it is not content. */
-export async function askPromtool(words: readonly string[], input = ''): Promise<void> {
-  const child = Bun.spawn([promtool ?? 'promtool', ...words], {
-    stdin: new Blob([input]),
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const said = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
-  expect([await child.exited, said.join('')]).toEqual([0, expect.any(String)])
 }

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Environment, ROOT, StrandProcess } from './strand-process.ts'
+import { type Environment, STRAND_IN_SHELL, StrandProcess } from './strand-process.ts'
 
 export interface Ended {
   readonly code: number
@@ -18,7 +18,7 @@ export class Shell {
     const programs = join(this.folder, 'bin')
     mkdirSync(programs)
     const strand = join(programs, 'strand')
-    writeFileSync(strand, `#!/bin/sh\nexec '${process.execPath}' '${join(ROOT, 'src', 'main.ts')}' "$@"\n`)
+    writeFileSync(strand, `#!/bin/sh\nexec ${STRAND_IN_SHELL} "$@"\n`)
     chmodSync(strand, 0o755)
     this.#environment = { PATH: `${programs}:${process.env.PATH}`, ...environment }
   }

@@ -1,5 +1,6 @@
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
+import { Unavailable } from '../../src/store/errors.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { createStorePlace, type EngineName } from './server.ts'
 
@@ -17,6 +18,17 @@ export async function openTestStore(engine: EngineName): Promise<{ store: Store;
       await store.close()
       await place.remove()
     },
+  }
+}
+
+/** Asks again while the store has too much to do, as callers do: on a busy machine it may. */
+export async function retryWhileUnavailable<T>(command: () => T | Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await command()
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error
+    }
   }
 }
 

@@ -1,7 +1,16 @@
 import { join } from 'node:path'
 
 export const ROOT = join(import.meta.dir, '..', '..')
-const MAIN = join(ROOT, 'src', 'main.ts')
+const { TEST_STRAND = '' } = process.env
+
+/**
+ * The command that runs Strand: the executable that the test run has built, which starts three times as fast as the
+ * sources, or the sources where there is none.
+ */
+export const STRAND: readonly string[] =
+  TEST_STRAND === '' ? [process.execPath, join(ROOT, 'src', 'main.ts')] : [TEST_STRAND]
+/** The same for a line of a shell. */
+export const STRAND_IN_SHELL = STRAND.map(word => `'${word}'`).join(' ')
 
 export type Environment = Readonly<Record<string, string>>
 
@@ -28,7 +37,7 @@ export class StrandProcess {
     words: readonly string[],
     options: { environment?: Environment; cwd?: string; command?: readonly string[] } = {},
   ) {
-    this.#process = Bun.spawn([...(options.command ?? [process.execPath, MAIN]), ...words], {
+    this.#process = Bun.spawn([...(options.command ?? STRAND), ...words], {
       cwd: options.cwd ?? ROOT,
       env: { ...surroundings, NO_COLOR: '1', ...options.environment },
       stdin: 'ignore',

@@ -8,7 +8,7 @@ import {
   resetWorld,
 } from '../../../src/contract/control/demo.ts'
 import { operations } from '../../../src/contract/index.ts'
-import { describeOperation, send } from '../../support/operation.ts'
+import { describeOperation, retryWhileUnavailable, send } from '../../support/operation.ts'
 import { engines, startTestServer, type TestServer } from '../../support/server.ts'
 import { asOperator, expectEmpty, isGoodToken, naming, newUser } from './operator.ts'
 
@@ -68,7 +68,7 @@ describeOperation(
   },
 )
 
-describeOperation(readClock, { valid: server => asOperator(server) }, ({ ok }) => {
+describeOperation(readClock, { valid: server => asOperator(server), server: {} }, ({ ok }) => {
   ok('tells the time and that it goes on', async server => {
     const [face] = (await send(server, readClock, asOperator(server))).body.data
     expect(face.running).toBe(true)
@@ -126,7 +126,10 @@ describeOperation(resetWorld, { valid: server => asOperator(server) }, ({ ok }) 
 
   ok('as often as one likes, and several at once', async server => {
     const before = await entitlements(server)
-    for (const answer of await Promise.all([reset(server), reset(server), reset(server)])) expectEmpty(answer)
+    const answers = await Promise.all(
+      Array.from({ length: 3 }, () => retryWhileUnavailable(() => reset(server))),
+    )
+    for (const answer of answers) expectEmpty(answer)
     expect(await entitlements(server)).toEqual(before)
   })
 })
@@ -258,7 +261,7 @@ test('200 PlanFault: slow takes as long as was asked for', async () => {
     await plan(server, { operation: 'GetStreams', outcome: 'slow', milliseconds: 250 })
     const began = performance.now()
     expect((await streams(server)).status).toBe(200)
-    expect(performance.now() - began).toBeWithin(240, 4000)
+    expect(performance.now() - began).toBeWithin(240, 4900)
   } finally {
     await server.stop()
   }

@@ -107,13 +107,13 @@ const importFrame = { valid, server: { config: { importBytes } } }
 
 describeOperation(importLines, importFrame, ({ ok, fails }) => {
   fails('body_too_large', 'when lines without end come in chunks, and nothing of them is kept', server => {
-    const line = new TextEncoder().encode(text([person()]))
+    const lines = new TextEncoder().encode(text(Array.from({ length: 100 }, person)))
     let sent = 0
     const endless = new ReadableStream({
       pull: controller => {
-        sent += line.length
+        sent += lines.length
         if (sent > 2 * importBytes) controller.close()
-        else controller.enqueue(line)
+        else controller.enqueue(lines)
       },
     })
     return send(server, importLines, asOperator(server, { rawBody: endless, query: { continue: 'true' } }))

@@ -548,7 +548,12 @@ describeOperation(getStreams, { valid, server: { streams: 130 } }, proofs => {
     const isListed = async () => usersOf(await rowsOf(server, { first: 1 })).includes(channel.id)
     const within = async (wanted: boolean) => {
       const began = performance.now()
-      while ((await isListed()) !== wanted) expect(performance.now() - began).toBeLessThan(1500)
+      // What counts is when an old answer was asked for, not how long it took.
+      for (;;) {
+        const asked = performance.now() - began
+        if ((await isListed()) === wanted) return
+        expect(asked).toBeLessThan(1500)
+      }
     }
     await within(false)
     await goLive(server, channel.id, { viewer_count: 1_999_999_999 })

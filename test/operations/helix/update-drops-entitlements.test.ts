@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import { updateDropsEntitlements } from '../../../src/contract/helix/update-drops-entitlements.ts'
-import { describeOperation, expectProblem, send } from '../../support/operation.ts'
+import { describeOperation, expectProblem, retryWhileUnavailable, send } from '../../support/operation.ts'
 import type { Answer, Ask, TestServer } from '../../support/server.ts'
 import { newClient, tokenOf } from './callers.ts'
 import { entitlementsOf, newOrganization } from './drops-organization.ts'
@@ -210,7 +210,9 @@ describeOperation(updateDropsEntitlements, { valid }, ({ ok, fails }) => {
     const answers = await Promise.all(
       Array.from({ length: 16 }, (_, n) => {
         const order = n % 2 ? ids : ids.toReversed()
-        return set(server, order, n % 3 ? 'CLAIMED' : 'FULFILLED', { token: own.token })
+        return retryWhileUnavailable(() =>
+          set(server, order, n % 3 ? 'CLAIMED' : 'FULFILLED', { token: own.token }),
+        )
       }),
     )
     for (const answer of answers)

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { createDeviceCode } from '../../../src/contract/oauth/create-device-code.ts'
 import { register } from '../../support/consent.ts'
-import { describeOperation, send } from '../../support/operation.ts'
+import { describeOperation, retryWhileUnavailable, send } from '../../support/operation.ts'
 import type { Ask, TestServer } from '../../support/server.ts'
 
 const manyScopes = (count: number) => Array.from({ length: count }, (_, n) => `chat:${'x'.repeat(n + 1)}`)
@@ -41,7 +41,9 @@ describeOperation(createDeviceCode, { valid }, ({ ok, fails }) => {
   )
 
   ok('no two are alike', async server => {
-    const answers = await Promise.all(Array.from({ length: 50 }, () => ask(server, valid(server))))
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => retryWhileUnavailable(() => ask(server, valid(server)))),
+    )
     expect(new Set(answers.map(({ body }) => body.device_code)).size).toBe(50)
     expect(new Set(answers.map(({ body }) => body.user_code)).size).toBe(50)
   })

@@ -17,7 +17,6 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
-import { findPrograms } from '../support/debian.ts'
 import { freePort } from '../support/postgres.ts'
 import { endAllProcesses } from '../support/strand-process.ts'
 import { Installation, makeSmallWorld, runStrand } from './installation.ts'
@@ -26,9 +25,6 @@ const LOCAL_PEER = 65_534
 const identity = process.getuid?.() === 0 ? { uid: LOCAL_PEER, gid: LOCAL_PEER } : {}
 const PROGRAMS = ['initdb', 'postgres', 'pg_dump', 'pg_restore', 'createdb', 'pg_basebackup']
 
-await findPrograms([
-  { names: ['pg_dump'], package: 'postgresql', skipped: 'the lines of docs/backup.md for PostgreSQL' },
-])
 const bin = findBin()
 if (bin === undefined) {
   process.stderr.write('\n!!! SKIPPED: the lines of docs/backup.md. No PostgreSQL has all its programs.\n\n')

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
-import { endAllProcesses, ROOT } from '../support/strand-process.ts'
+import { endAllProcesses, STRAND_IN_SHELL } from '../support/strand-process.ts'
 import { Installation, makeSmallWorld, runStrand } from './installation.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'strand-examples-'))
@@ -18,7 +18,7 @@ let place: StorePlace | undefined
 
 beforeAll(async () => {
   mkdirSync(join(scratch, 'bin'))
-  const command = `#!/bin/sh\nexec '${process.execPath}' '${join(ROOT, 'src', 'main.ts')}' "$@"\n`
+  const command = `#!/bin/sh\nexec ${STRAND_IN_SHELL} "$@"\n`
   writeFileSync(join(scratch, 'bin', 'strand'), command, { mode: 0o755 })
   writeFileSync(join(scratch, 'passphrase.txt'), 'correct horse battery\n')
   writeFileSync(join(scratch, 'strand.env'), 'STRAND_LOG=warn\n')

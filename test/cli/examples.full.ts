@@ -20,7 +20,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
       'doctor',
       'config',
       ...['list', 'add', 'promote', 'reseal', 'retire', 'drop-signing-keys'].map(verb => `key-ring ${verb}`),
-    ].map(words => [words, 'test/maintenance/examples.test.ts']),
+    ].map(words => [words, 'test/maintenance/examples.full.ts']),
   ),
 }
 

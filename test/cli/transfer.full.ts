@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SeededRandom } from '../../src/kit/random.ts'
-import { type Environment, endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
+import { type Environment, endAllProcesses, ROOT, STRAND, StrandProcess } from '../support/strand-process.ts'
 
 const TOKEN = 'an-operator-token-for-this-test'
 const folder = mkdtempSync(join(tmpdir(), 'strand-transfer-'))
@@ -28,8 +28,7 @@ async function strand(words: readonly string[], environment: Environment = {}) {
 
 /** With the words behind a shell's `<`. */
 async function strandReading(file: string, words: readonly string[]) {
-  const main = join(ROOT, 'src', 'main.ts')
-  const command = ['sh', '-c', 'exec "$0" "$@" < "$INPUT"', process.execPath, main]
+  const command = ['sh', '-c', 'exec "$0" "$@" < "$INPUT"', ...STRAND]
   const child = new StrandProcess(words, { command, environment: { INPUT: file } })
   return { code: await child.exit(), stdout: child.stdout, stderr: child.stderr }
 }
@@ -278,14 +277,7 @@ function rowsIn(data: string): number {
 
 test.skipIf(Bun.which('script') === null)('progress is shown on a terminal, and only there', async () => {
   const world = writeWorld('shown.ndjson', 20_000)
-  const words = [
-    process.execPath,
-    join(ROOT, 'src', 'main.ts'),
-    'import',
-    world,
-    '--data',
-    await makeStore('shown'),
-  ]
+  const words = [...STRAND, 'import', world, '--data', await makeStore('shown')]
   const typed = Bun.spawn(['script', '-qec', words.join(' '), '/dev/null'], {
     stdout: 'pipe',
     stdin: 'ignore',

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { reservedOf } from '../../src/http/shedding.ts'
 import { freePort } from '../support/postgres.ts'
 import { scrape } from '../support/scrape.ts'
-import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
+import { endAllProcesses, STRAND, StrandProcess } from '../support/strand-process.ts'
 
 const LIMIT = 160
 const SAYS = 'file descriptors ran short'
@@ -56,7 +56,7 @@ describe.skipIf(process.platform !== 'linux')('out of file descriptors', () => {
   test('connections are shed, it is said once, the operator is served throughout, and all is well again', async () => {
     const [port, operatorPort] = [await freePort(), await freePort()]
     const words = ['serve', '--data', join(folder, 'data'), '--listen', `127.0.0.1:${port}`]
-    const program = [process.execPath, join(ROOT, 'src', 'main.ts'), ...words]
+    const program = [...STRAND, ...words]
     const line = `ulimit -n ${LIMIT} && exec ${program.join(' ')} --operator-listen 127.0.0.1:${operatorPort}`
     const strand = new StrandProcess([line], {
       command: ['bash', '-c'],
@@ -92,7 +92,7 @@ describe.skipIf(process.platform !== 'linux')('out of file descriptors', () => {
   test('an answer under way is finished, and a full table does not take a core', async () => {
     const port = await freePort()
     const words = ['serve', '--data', join(folder, 'second'), '--listen', `127.0.0.1:${port}`]
-    const program = [process.execPath, join(ROOT, 'src', 'main.ts'), ...words]
+    const program = [...STRAND, ...words]
     const strand = new StrandProcess([`ulimit -n ${LIMIT} && exec ${program.join(' ')}`], {
       command: ['bash', '-c'],
     })

@@ -11,9 +11,17 @@ import { createStorePlace, engines, type StorePlace, startTestServer } from '../
 
 /** A read that takes 20 ms, and leaves a trace that it was begun. */
 const SLOW_READ = sql`select pg_sleep(0.02), nextval('reads')`
-/** Of one connection for reading. */
+/** Of one connection for reading, on a machine that does nothing else. */
 const READS_PER_SECOND = 50
 const SECONDS = 8
+
+/** How fast this machine reads now, where 1 is as fast as can be and less is a busy machine. */
+async function measureSpeed(engine: Engine): Promise<number> {
+  const reads = 25
+  const began = performance.now()
+  for (let n = 0; n < reads; n++) await engine.db.get(SLOW_READ)
+  return Math.min(1, reads / READS_PER_SECOND / ((performance.now() - began) / 1000))
+}
 
 describe.skipIf(!engines.includes('postgres'))('more reads than PostgreSQL answers', () => {
   let place: StorePlace
@@ -32,6 +40,8 @@ describe.skipIf(!engines.includes('postgres'))('more reads than PostgreSQL answe
   })
 
   test('most of what it can answer is answered, the rest is refused before it is late, and the feed is read', async () => {
+    const speed = await measureSpeed(engine)
+    const [{ last_value: before }] = await superuser.unsafe('select last_value from reads')
     const end = performance.now() + SECONDS * 1000
     const counts = { answered: 0, refused: 0, slowest: 0, feed: 0 }
     const askAgainAndAgain = async () => {
@@ -61,13 +71,13 @@ describe.skipIf(!engines.includes('postgres'))('more reads than PostgreSQL answe
     }
     await Promise.all([followFeed(), ...Array.from({ length: 600 }, askAgainAndAgain)])
     const [{ last_value: sent }] = await superuser.unsafe('select last_value from reads')
-    const peak = (READS_PER_SECOND / 2) * SECONDS
+    const peak = (READS_PER_SECOND / 2) * SECONDS * speed
     expect(counts.answered).toBeGreaterThan(peak * 0.5)
     expect(counts.refused).toBeGreaterThan(0)
     // Nothing was read for those who were refused.
-    expect(Number(sent)).toBeLessThan(counts.answered * 2 + 50)
-    expect(counts.slowest).toBeLessThan(6000)
-    expect(counts.feed).toBeGreaterThan(SECONDS * 4)
+    expect(Number(sent) - Number(before)).toBeLessThan(counts.answered * 2 + 50)
+    expect(counts.slowest).toBeLessThan(6000 / speed)
+    expect(counts.feed).toBeGreaterThan(SECONDS * 4 * speed)
   }, 60_000)
 
   test('the node stays ready and its directory fresh while reads wait in vain', async () => {

@@ -94,11 +94,12 @@ describe.skipIf(!onLinux)('workers', () => {
     const started = performance.now()
     const anonymous = (path: string) => fetch(`${url}${path}`, { headers: { Connection: 'close' } })
     for (let inARow = 0; inARow < 40; ) {
+      const asked = performance.now() - started
       const { data } = (await (await anonymous('/helix/streams?user_login=seven')).json()) as {
         data: unknown[]
       }
       inARow = data.length === 1 ? inARow + 1 : 0
-      expect(performance.now() - started).toBeLessThan(5000)
+      if (inARow === 0) expect(asked).toBeLessThan(5000)
     }
     const answering = strand.stderr
       .split('\n')

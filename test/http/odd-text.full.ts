@@ -1,0 +1,3 @@
+import { describeOddOperations } from './odd-text.ts'
+
+describeOddOperations(1)

@@ -1,0 +1,3 @@
+import { describeOddFields } from './odd-fields.ts'
+
+describeOddFields(1)

@@ -1,0 +1,22 @@
+import { describe, expect, test } from 'bun:test'
+import { migrations } from '../../src/store/engines/migrations/index.ts'
+import { MigrationStalled } from '../../src/store/engines/postgres-migrate.ts'
+import { nextMigration } from '../support/next-migration.ts'
+import { engines } from '../support/server.ts'
+import { useMigration } from './postgres-migration.ts'
+
+describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () => {
+  const { use, migrate, leaveOpen, indexIn, lines } = useMigration()
+
+  test('that waits too long for an index is cancelled, and says for whom it has waited', async () => {
+    const client = await use()
+    const end = await leaveOpen('select 1 from users', 'isolation level repeatable read')
+    const stalled = await migrate(nextMigration, 7000).catch((error: Error) => error)
+    expect(stalled).toBeInstanceOf(MigrationStalled)
+    expect((stalled as Error).message).toContain('step 2 of 2 (build index entitlements_by_note)')
+    expect(lines.some(line => /waiting for old snapshots; process \d+/.test(line))).toBe(true)
+    await end()
+    expect(await migrate()).toEqual({ version: migrations.length + 1, applied: 1 })
+    expect(await indexIn(client)).toMatchObject({ valid: true })
+  })
+})
