@@ -1,4 +1,5 @@
-import { Directory, type StreamPage, streamSortKey } from '../../src/directory/directory.ts'
+import { Directory } from '../../src/directory/directory.ts'
+import { type StreamPage, streamSortKey } from '../../src/directory/stream-page.ts'
 import { openSqlite, sqliteDatabase } from '../../src/store/engines/sqlite-connection.ts'
 import { feedQueries } from '../../src/store/queries/feed.ts'
 import { streamQueries } from '../../src/store/queries/streams.ts'

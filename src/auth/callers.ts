@@ -4,7 +4,7 @@ import { sameSecret } from '../kit/digest.ts'
 import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import type { Metrics } from '../kit/metrics.ts'
 import type { EndedAccess, FeedEntry } from '../store/feed.ts'
-import type { Audience } from '../store/follower.ts'
+import type { FeedSubscriber } from '../store/follower.ts'
 import type { KnownToken } from '../store/queries/tokens.ts'
 import type { Store } from '../store/store.ts'
 import { hashOf, isWellFormed } from './tokens.ts'
@@ -30,7 +30,7 @@ const TRUSTED_MILLISECONDS = 60_000
  * publishes that in its own transaction, so a revoked token is refused here as soon as the revocation was answered, and in
  * other processes with their next reading of the feed. Tokens that are not known are asked for each time.
  */
-export class Callers implements Audience {
+export class Callers implements FeedSubscriber {
   readonly #store: Store
   readonly #known = new Map<string, AccessToken>()
   /** Counts what was forgotten: a look-up during which something was is not remembered. */

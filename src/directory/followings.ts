@@ -1,18 +1,19 @@
 import type { FeedEntry } from '../store/feed.ts'
-import type { Audience } from '../store/follower.ts'
+import type { FeedSubscriber } from '../store/follower.ts'
 import type { Store } from '../store/store.ts'
-import type { Directory, Seat } from './directory.ts'
+import type { Directory } from './directory.ts'
+import type { Channel } from './live-rows.ts'
 
-/** Follows kept in memory at most, over all users. */
-const MANY = 2_000_000
+/** The most follows in memory, over all users. */
+const MAX_FOLLOWS = 2_000_000
 
-/** Whom a user follows, from memory: asked of the store once, and again after the feed told of a change. */
-export class Followings implements Audience {
+/** Whom users follow, from memory: read from the store once, and again after the feed reports a change. */
+export class Followings implements FeedSubscriber {
   readonly #store: Store
   readonly #directory: Directory
-  readonly #known = new Map<string, readonly Seat[]>()
+  readonly #known = new Map<string, readonly Channel[]>()
   #size = 0
-  /** Counts what was forgotten: a look-up during which something was is not remembered. */
+  /** Counts changes: a look-up during which one arrives may be stale and is not kept. */
   #forgettings = 0
 
   constructor(store: Store, directory: Directory) {
@@ -20,8 +21,8 @@ export class Followings implements Audience {
     this.#directory = directory
   }
 
-  /** The seats of the channels that a user follows. */
-  of(user_id: string): readonly Seat[] | Promise<readonly Seat[]> {
+  /** The channels that a user follows. */
+  of(user_id: string): readonly Channel[] | Promise<readonly Channel[]> {
     return this.#known.get(user_id) ?? this.#lookUp(user_id)
   }
 
@@ -38,22 +39,22 @@ export class Followings implements Audience {
     }
   }
 
-  async #lookUp(user_id: string): Promise<readonly Seat[]> {
+  async #lookUp(user_id: string): Promise<readonly Channel[]> {
     const before = this.#forgettings
     const follows = await this.#store.follows.of(user_id)
-    if (this.#size + follows.length > MANY) this.#forgetAll()
-    const seats = this.#directory.keepSeats(follows)
+    if (this.#size + follows.length > MAX_FOLLOWS) this.#forgetAll()
+    const channels = this.#directory.keepChannels(follows)
     if (before === this.#forgettings) {
-      this.#size += seats.length - (this.#known.get(user_id)?.length ?? 0)
-      this.#known.set(user_id, seats)
+      this.#size += channels.length - (this.#known.get(user_id)?.length ?? 0)
+      this.#known.set(user_id, channels)
     }
-    return seats
+    return channels
   }
 
   #forgetAll(): void {
     this.#forgettings += 1
     this.#known.clear()
     this.#size = 0
-    this.#directory.releaseSeats()
+    this.#directory.releaseChannels()
   }
 }

@@ -4,18 +4,18 @@ import type { FeedFollower } from '../store/follower.ts'
 import type { Store } from '../store/store.ts'
 import type { Directory } from './directory.ts'
 
-/** Entries read at once: one may hold 10,000 counts, and nobody else is answered meanwhile. */
+/** Entries read at once: one may hold 10,000 counts, and no request is answered meanwhile. */
 const AT_ONCE = 10
-/** The furthest that is looked back; the feed itself forgets after some minutes. */
+/** The most entries to go back; the feed itself is cut after some minutes. */
 const MAX_ENTRIES = 100_000
-/** How long a store may be away before pages that need it are refused: a failover takes some seconds. */
+/** How long the store may be unavailable before pages that need it are refused: a failover takes some seconds. */
 const MAX_WAIT_MILLISECONDS = 8000
-/** A store that has been away for longer than that is given this long. */
+/** The least time that a store gets, however long it has been unavailable. */
 const MIN_WAIT_MILLISECONDS = 250
 const RETRY_MILLISECONDS = 50
 
 /**
- * Brings the directory to know the point where a walk began, if it does not: a page of the walk may have come from another
+ * Loads the point where a walk started into the directory, if it is unknown: the first page may have come from another
  * process that is ahead of this one, or from before this one was started.
  */
 export class History {
@@ -38,9 +38,9 @@ export class History {
   }
 
   /**
-   * Tries. A point that the store has forgotten is not an error, the walk goes on by sort key then (D-33). But while the
-   * store is away it is `Unavailable`: another process may know the point, and a page that shows some twice and leaves some
-   * out would look like any other.
+   * A point that the store no longer has is not an error: the walk continues by sort key then (D-33). But while the store is
+   * unavailable, this throws `Unavailable`: another process may know the point, and a page that repeats some streams and
+   * omits others would look like any other.
    */
   async reach(point: FeedPoint): Promise<void> {
     const name = `${point.seq} ${point.nonce}`
@@ -49,7 +49,7 @@ export class History {
     await attempt
   }
 
-  /** Reads the feed as soon as it can be read: a store that is away may be back in a moment. */
+  /** Reads the feed as soon as it can be read: a store that is unavailable may be back soon. */
   async #catchUp(): Promise<void> {
     const left = this.#follower.inStepAt + this.#maxWait - performance.now()
     const deadline = Bun.sleep(Math.max(left, MIN_WAIT_MILLISECONDS)).then(() => 'late' as const)
@@ -62,7 +62,7 @@ export class History {
         ),
       ])
       if (outcome === 'done') return
-      if (outcome === 'late') throw new Unavailable('the point where a walk began cannot be read')
+      if (outcome === 'late') throw new Unavailable('the point where a walk started cannot be read')
     }
   }
 
@@ -78,11 +78,11 @@ export class History {
       if (more.length === 0) return
       for (const entry of more) {
         const previous = entries.at(-1)
-        // Entries in the middle go first where their clock was wrong: what is left does not lead back to the point.
+        // Entries in the middle are deleted first where their clock was wrong: the rest does not lead back to the point.
         if (previous !== undefined && !isNext(entry, previous)) return
         entries.push(entry)
       }
-      // Others are answered in between.
+      // Requests are answered in between.
       await Bun.sleep(0)
     }
     this.#directory.recall(entries.filter(entry => entry.seq <= oldest.seq))

@@ -1,24 +1,24 @@
 /**
- * What viewer counts were, entry of the feed by entry, for the last minutes. Whoever knows the counts of now can go back to
- * those of any point in that time by undoing one entry after the other. That is less to keep than the counts of every point,
- * and every process that follows the same feed arrives at the same counts.
+ * What each feed entry of the last minutes changed in the viewer counts. Undoing one entry after the other leads from the
+ * current counts back to those of any point in that time. That takes less memory than the counts of every point, and every
+ * process that follows the same feed arrives at the same counts.
  */
 import { type FeedPoint, samePoint } from '../store/feed.ts'
 
-/** How long a walk can go on along the ranking it began with: five minutes (D-33), and the age of its first page. */
+/** How long a walk can continue along the ranking it started with: five minutes (D-33), and the age of its first page. */
 export const KEPT_MILLISECONDS = 6 * 60 * 1000
 /** Counts remembered at most, in 160 MB: those of 330,000 channels that change every five seconds. */
 const MAX_COUNTS = 20_000_000
 
-/** What one entry did to the counts: which slots it touched, and what they had before. */
+/** What one entry changed: the indexes of the counts, and their former values. */
 export interface Step {
-  readonly slots: Int32Array
+  readonly indexes: Int32Array
   readonly was: Int32Array
 }
 
 const NONE = new Int32Array(0)
-/** An entry that moved no counts. */
-export const NO_STEP: Step = { slots: NONE, was: NONE }
+/** An entry that changed no counts. */
+export const NO_STEP: Step = { indexes: NONE, was: NONE }
 
 interface Noted extends Step {
   readonly nonce: string
@@ -26,15 +26,24 @@ interface Noted extends Step {
 }
 
 export class Journal {
+  readonly #monotonic: () => number
   /** Where the journal begins: its first step leads away from here. */
-  #base: FeedPoint
+  #base: FeedPoint = { seq: 0, nonce: '' }
   #steps: Noted[] = []
-  /** Steps at the front of the array that are forgotten already. */
+  /** How many steps at the front of the array are forgotten already. */
   #forgotten = 0
   #counts = 0
 
-  constructor(base: FeedPoint) {
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic
+  }
+
+  /** Forgets everything; the journal begins at this point. */
+  reset(base: FeedPoint): void {
     this.#base = base
+    this.#steps = []
+    this.#forgotten = 0
+    this.#counts = 0
   }
 
   get oldest(): FeedPoint {
@@ -46,34 +55,32 @@ export class Journal {
     return last === undefined ? this.#base : { seq: this.#lastSeq(), nonce: last.nonce }
   }
 
-  /** The latest point that was noted by then; the oldest if all are younger. */
-  latestAt(moment: number): FeedPoint {
+  /** The latest point noted at or before a time; the oldest point if all are younger. */
+  latestAt(time: number): FeedPoint {
     for (let seq = this.#lastSeq(); seq > this.#base.seq; seq--) {
       const step = this.#stepTo(seq)
-      if (step !== undefined && step.notedAt <= moment) return { seq, nonce: step.nonce }
+      if (step !== undefined && step.notedAt <= time) return { seq, nonce: step.nonce }
     }
     return this.#base
   }
 
-  note(point: FeedPoint, step: Step, now: number): void {
+  note(point: FeedPoint, step: Step): void {
+    const now = this.#monotonic()
     this.#steps.push({ ...step, nonce: point.nonce, notedAt: now })
-    this.#counts += step.slots.length
+    this.#counts += step.indexes.length
     this.#forget(now)
   }
 
-  /** Puts older steps in front: `points` lead from the new beginning to the present one, which is the last of them. */
-  recall(points: readonly FeedPoint[], steps: readonly Step[], now: number): boolean {
+  /** Adds older steps: `points` lead from the new beginning to the present one, which is the last of them. */
+  recall(points: readonly FeedPoint[], steps: readonly Step[]): boolean {
     const [base, ...later] = points
     const last = points.at(-1)
     if (base === undefined || last === undefined || !samePoint(last, this.#base)) return false
-    const recalled = later.map(({ nonce }, index) => ({
-      ...(steps[index] ?? NO_STEP),
-      nonce,
-      notedAt: now,
-    }))
+    const notedAt = this.#monotonic()
+    const recalled = later.map(({ nonce }, index) => ({ ...(steps[index] ?? NO_STEP), nonce, notedAt }))
     this.#steps = [...recalled, ...this.#steps.slice(this.#forgotten)]
     this.#forgotten = 0
-    for (const { slots } of recalled) this.#counts += slots.length
+    for (const { indexes } of recalled) this.#counts += indexes.length
     this.#base = { seq: base.seq, nonce: base.nonce }
     return true
   }
@@ -83,13 +90,13 @@ export class Journal {
     return this.#stepTo(point.seq)?.nonce === point.nonce
   }
 
-  /** Turns the counts of now into those of an earlier point that is known. */
+  /** Turns the current counts into those of an earlier point that is known. */
   undo(counts: Int32Array, seq: number): void {
     for (let each = this.#lastSeq(); each > seq; each--) {
       const step = this.#stepTo(each)
       if (step === undefined) return
-      for (let index = 0; index < step.slots.length; index++) {
-        counts[step.slots[index] ?? 0] = step.was[index] ?? 0
+      for (let index = 0; index < step.indexes.length; index++) {
+        counts[step.indexes[index] as number] = step.was[index] as number
       }
     }
   }
@@ -110,7 +117,7 @@ export class Journal {
       if (oldest === undefined || this.#steps.length - this.#forgotten === 1) break
       if (now - oldest.notedAt <= KEPT_MILLISECONDS && this.#counts <= MAX_COUNTS) break
       this.#base = { seq: this.#base.seq + 1, nonce: oldest.nonce }
-      this.#counts -= oldest.slots.length
+      this.#counts -= oldest.indexes.length
       this.#steps[this.#forgotten] = { ...NO_STEP, nonce: '', notedAt: 0 }
       this.#forgotten += 1
     }

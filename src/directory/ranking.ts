@@ -1,96 +1,68 @@
 /**
- * A ranking: all streams in the order of one point of the feed, most viewers first, and the ways to walk along it. Places
- * are counted from the top. A slice is the list of places of one game, one language, or both; slices are made when first
- * asked for, for all games or all languages at once.
+ * A ranking: all rows by the viewer counts of one point of the feed, most viewers first, and how to walk along it. A place is
+ * an index into it. A slice is the list of places of one game, one language, or both; slices are made when first needed, for
+ * all games or all languages at once.
  */
 import type { Rank } from '../domain/ranking.ts'
 import { compareDecimal } from '../kit/decimal.ts'
-
-/**
- * A stream's place in memory: it outlives changes of the stream, and rankings point to it. Of the stream itself only what
- * is looked at stands here, and the rest as text: a hundred thousand objects of fourteen fields keep the garbage collector busy.
- */
-export interface Slot {
-  readonly id: string
-  readonly user_id: string
-  /** Where the stream's viewer count stands among all counts. */
-  readonly index: number
-  /** The feed's number of the entry that told of its start; 0 if it was live before what is remembered. */
-  since: number
-  login: string
-  /** The numbers that stand for its game and its language. */
-  game: number
-  language: number
-  live: boolean
-  /** The row as JSON with a nought for its viewer count, and where that stands. */
-  text: string
-  gap: number
-  /** The whole row as it was shown last, and with which count. */
-  shown: string
-  shownCount: number
-}
-
-/** A row of a page: where it stands, and its text. */
-export interface ShownStream extends Rank {
-  readonly json: string
-}
+import type { LiveRow } from './row.ts'
 
 /** Places in the order of the ranking. */
 type Slice = Int32Array | readonly number[]
 
 export interface Ranking {
-  readonly slots: readonly Slot[]
-  /** Viewer counts at the ranking's point, by the index of the slot. */
+  readonly rows: readonly LiveRow[]
+  /** Viewer counts at the ranking's point, by `LiveRow.index`. */
   readonly counts: Int32Array
   byGame: Slices | undefined
   byLanguage: Slices | undefined
-  /** The slices of one game by language, for games that were asked for so. */
+  /** The slices of one game by language, for games that were filtered by language. */
   readonly byBoth: Map<number, ReadonlyMap<number, readonly number[]>>
-  /** Places of streams that play something else, or speak otherwise, than when slices were made. */
-  readonly strays: number[]
+  /** Places of rows whose game or language has changed since slices were made, ascending. */
+  readonly moved: number[]
 }
 
-/** All places, those with the same number together: the slice of a number is a part of one array. */
+/** All places, grouped by number: the slice of a number is a part of one array. */
 interface Slices {
   readonly places: Int32Array
   readonly starts: Int32Array
 }
 
-/** More slots than one ranking can have. A viewer count below 2^31 times this is still a whole number to a double. */
+/** More rows than one ranking can have. A viewer count below 2^31 times this is still a whole number to a double. */
 const SPAN = 2 ** 22
 
 /**
  * Sorts by one number per stream, which the runtime does natively: the viewer count, and below it the place in id order.
  */
-export function makeRanking(inIdOrder: readonly Slot[], counts: Int32Array): Ranking {
+export function makeRanking(inIdOrder: readonly LiveRow[], counts: Int32Array): Ranking {
   const size = inIdOrder.length
   const keys = new Float64Array(size)
   for (let place = 0; place < size; place++) {
-    keys[place] = (counts[inIdOrder[place]?.index ?? 0] ?? 0) * SPAN + place
+    keys[place] = (counts[(inIdOrder[place] as LiveRow).index] as number) * SPAN + place
   }
   keys.sort()
-  const slots: Slot[] = new Array(size)
+  const rows: LiveRow[] = new Array(size)
   for (let place = 0; place < size; place++) {
-    slots[place] = inIdOrder[(keys[size - 1 - place] ?? 0) % SPAN] as Slot
+    rows[place] = inIdOrder[(keys[size - 1 - place] as number) % SPAN] as LiveRow
   }
-  return { slots, counts, byGame: undefined, byLanguage: undefined, byBoth: new Map(), strays: [] }
+  return { rows, counts, byGame: undefined, byLanguage: undefined, byBoth: new Map(), moved: [] }
 }
 
-/** A filter in numbers; a game or language that nobody plays or speaks has none and is left out. */
+/** A filter by the numbers of games and languages; a name without a number matches no row and is left out. */
 export interface SliceFilter {
   readonly games: readonly number[] | undefined
   readonly languages: readonly number[] | undefined
 }
 
-/** The slices that together hold all that the filter asks for; undefined if it asks for everything. */
+/** The slices that together hold every match; undefined if there is no filter. */
 export function sliceOf(ranking: Ranking, { games, languages }: SliceFilter): readonly Slice[] | undefined {
   if (games === undefined && languages === undefined) return undefined
   const slices: Slice[] = []
   if (games === undefined) {
-    ranking.byLanguage ??= sliceBy(ranking, slot => slot.language)
+    ranking.byLanguage ??= sliceBy(ranking, row => row.language)
     for (const language of languages ?? []) slices.push(sliceAt(ranking.byLanguage, language))
   } else {
-    ranking.byGame ??= sliceBy(ranking, slot => slot.game)
+    ranking.byGame ??= sliceBy(ranking, row => row.game)
     for (const game of games) {
       const slice = sliceAt(ranking.byGame, game)
       if (languages === undefined) slices.push(slice)
@@ -100,29 +72,29 @@ export function sliceOf(ranking: Ranking, { games, languages }: SliceFilter): re
       }
     }
   }
-  if (ranking.strays.length > 0) slices.push(ranking.strays)
+  if (ranking.moved.length > 0) slices.push(ranking.moved)
   return slices.filter(slice => slice.length > 0)
 }
 
-/** Made when first asked for, in two passes: how many of each, then each to its place. */
-function sliceBy({ slots }: Ranking, numberOf: (slot: Slot) => number): Slices {
-  const numbers = new Int32Array(slots.length)
+/** In two passes: how many of each number, then each place into its group. */
+function sliceBy({ rows }: Ranking, numberOf: (row: LiveRow) => number): Slices {
+  const numbers = new Int32Array(rows.length)
   let largest = -1
-  for (let place = 0; place < slots.length; place++) {
-    const number = numberOf(slots[place] as Slot)
+  for (let place = 0; place < rows.length; place++) {
+    const number = numberOf(rows[place] as LiveRow)
     numbers[place] = number
     if (number > largest) largest = number
   }
   const starts = new Int32Array(largest + 2)
-  for (const number of numbers) starts[number + 1] = (starts[number + 1] ?? 0) + 1
+  for (const number of numbers) starts[number + 1] = (starts[number + 1] as number) + 1
   for (let number = 0; number <= largest; number++) {
-    starts[number + 1] = (starts[number + 1] ?? 0) + (starts[number] ?? 0)
+    starts[number + 1] = (starts[number + 1] as number) + (starts[number] as number)
   }
   const next = starts.slice()
-  const places = new Int32Array(slots.length)
-  for (let place = 0; place < slots.length; place++) {
-    const number = numbers[place] ?? 0
-    const at = next[number] ?? 0
+  const places = new Int32Array(rows.length)
+  for (let place = 0; place < rows.length; place++) {
+    const number = numbers[place] as number
+    const at = next[number] as number
     places[at] = place
     next[number] = at + 1
   }
@@ -133,24 +105,26 @@ function sliceAt({ places, starts }: Slices, number: number): Int32Array {
   return places.subarray(starts[number] ?? places.length, starts[number + 1] ?? places.length)
 }
 
-function byLanguageOf({ slots, byBoth }: Ranking, game: number, slice: Int32Array) {
+function byLanguageOf({ rows, byBoth }: Ranking, game: number, slice: Int32Array) {
   const known = byBoth.get(game)
   if (known !== undefined) return known
-  const spoken = Map.groupBy(slice, place => (slots[place] as Slot).language)
+  const spoken = Map.groupBy(slice, place => (rows[place] as LiveRow).language)
   byBoth.set(game, spoken)
   return spoken
 }
 
-/** A stream plays something else now: whoever asks for that finds it, also along rankings that were sliced before. */
-export function noteStray(ranking: Ranking, slot: Slot): void {
+/** A row's game or language has changed: filters find it along rankings that are already sliced, too. */
+export function noteMoved(ranking: Ranking, row: LiveRow): void {
   if (ranking.byGame === undefined && ranking.byLanguage === undefined) return
-  const place = startIn(ranking, ranking.slots.length, index => index, rankOf(ranking, slot), true) - 1
-  if (ranking.slots[place] !== slot || ranking.strays.includes(place)) return
-  const behind = ranking.strays.findIndex(each => each > place)
-  ranking.strays.splice(behind < 0 ? ranking.strays.length : behind, 0, place)
+  // A row that is younger than the ranking has no count in it, and is not found.
+  const rank = { viewer_count: ranking.counts[row.index] ?? 0, id: row.id }
+  const place = startIn(ranking, ranking.rows.length, index => index, rank, true) - 1
+  if (ranking.rows[place] !== row || ranking.moved.includes(place)) return
+  const behind = ranking.moved.findIndex(each => each > place)
+  ranking.moved.splice(behind < 0 ? ranking.moved.length : behind, 0, place)
 }
 
-/** Gives one place after another, away from `from`, and -1 at the end. Several slices are merged as they are walked. */
+/** Returns one place after another, away from `from`, and -1 at the end. Merges slices on the way. */
 export function walkAlong(
   ranking: Ranking,
   slices: readonly Slice[] | undefined,
@@ -158,25 +132,28 @@ export function walkAlong(
   forward: boolean,
 ): () => number {
   if (slices === undefined) return walkAll(ranking, from, forward)
-  const heads = slices.map(slice => startIn(ranking, slice.length, index => slice[index] ?? 0, from, forward))
+  const heads = slices.map(slice =>
+    startIn(ranking, slice.length, index => slice[index] as number, from, forward),
+  )
   const step = forward ? 1 : -1
   return () => {
     let nearest = -1
     for (let each = 0; each < slices.length; each++) {
-      const place = slices[each]?.[heads[each] ?? 0]
+      const place = slices[each]?.[heads[each] as number]
       if (place === undefined) continue
       if (nearest < 0 || (forward ? place < nearest : place > nearest)) nearest = place
     }
-    // A stray stands in two slices: it is given once.
+    // A moved row may be in two slices: it is returned once.
     for (let each = 0; each < slices.length; each++) {
-      if (slices[each]?.[heads[each] ?? 0] === nearest) heads[each] = (heads[each] ?? 0) + step
+      const head = heads[each] as number
+      if (slices[each]?.[head] === nearest) heads[each] = head + step
     }
     return nearest
   }
 }
 
 function walkAll(ranking: Ranking, from: Rank | undefined, forward: boolean): () => number {
-  const size = ranking.slots.length
+  const size = ranking.rows.length
   let place = startIn(ranking, size, index => index, from, forward)
   return () => {
     if (place < 0 || place >= size) return -1
@@ -184,10 +161,6 @@ function walkAll(ranking: Ranking, from: Rank | undefined, forward: boolean): ()
     place += forward ? 1 : -1
     return here
   }
-}
-
-function rankOf({ counts }: Ranking, { index, id }: Slot): Rank {
-  return { viewer_count: counts[index] ?? 0, id }
 }
 
 /** The first index behind `from` (forward), or the last one in front of it, by binary search in the order of ranks. */
@@ -203,8 +176,8 @@ function startIn(
   let high = length
   while (low < high) {
     const middle = (low + high) >>> 1
-    const { index, id } = ranking.slots[placeAt(middle)] as Slot
-    const order = from.viewer_count - (ranking.counts[index] ?? 0) || compareDecimal(from.id, id)
+    const { index, id } = ranking.rows[placeAt(middle)] as LiveRow
+    const order = from.viewer_count - (ranking.counts[index] as number) || compareDecimal(from.id, id)
     if (order < 0 || (forward && order === 0)) low = middle + 1
     else high = middle
   }

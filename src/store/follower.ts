@@ -6,21 +6,21 @@ import type { Store } from './store.ts'
 /** Entries read at once: one may hold 10,000 counts. */
 const AT_ONCE = 20
 
-/** Somebody who keeps in memory what the store holds. */
-export interface Audience {
-  /** Reads the store, and gives what puts this in place of all that was known, as the state of a point of the feed. */
+/** Keeps in memory what the store holds. */
+export interface FeedSubscriber {
+  /** Reads the store, and returns a function that replaces the memory with it, as the state of a point of the feed. */
   load(): Promise<(point: FeedPoint) => void>
   apply(entry: FeedEntry): void
 }
 
 /**
- * Keeps an audience in step with the store. Entries arrive by hand-over from commands of this process, and by reading the
+ * Keeps subscribers in step with the store. Entries arrive by hand-over from commands of this process, and by reading the
  * feed for what other processes wrote. They are applied in the order of their numbers; a number that is missing is read
  * from the store, and if it is no longer there, or the feed has gone another way, everything is loaded anew.
  */
 export class FeedFollower {
   readonly #store: Store
-  readonly #audiences: readonly Audience[]
+  readonly #subscribers: readonly FeedSubscriber[]
   readonly #log: Log
   #applied: FeedPoint | undefined
   #catchingUp: Promise<void> | undefined
@@ -29,14 +29,14 @@ export class FeedFollower {
   #entriesApplied = 0
   #reloads = 0
 
-  constructor(store: Store, audiences: readonly Audience[], log: Log) {
+  constructor(store: Store, subscribers: readonly FeedSubscriber[], log: Log) {
     this.#store = store
-    this.#audiences = audiences
+    this.#subscribers = subscribers
     this.#log = log
     store.onChange(entries => this.handOver(entries))
   }
 
-  /** When the audience last knew all that the store knew, on the monotonic clock. */
+  /** When the subscribers were last in step with the store, on the monotonic clock. */
   get inStepAt(): number {
     return this.#inStepAt
   }
@@ -103,7 +103,7 @@ export class FeedFollower {
     this.#reloads += 1
     for (;;) {
       const start = await this.#store.feed.head()
-      const placings = await Promise.all(this.#audiences.map(audience => audience.load()))
+      const placings = await Promise.all(this.#subscribers.map(subscriber => subscriber.load()))
       const entries = await this.#chainFrom(start)
       if (entries === undefined) continue
       for (const place of placings) place(start)
@@ -128,7 +128,7 @@ export class FeedFollower {
 
   #apply(entries: readonly FeedEntry[]): void {
     for (const entry of entries) {
-      for (const audience of this.#audiences) audience.apply(entry)
+      for (const subscriber of this.#subscribers) subscriber.apply(entry)
       this.#applied = { seq: entry.seq, nonce: entry.nonce }
       this.#entriesApplied += 1
     }

@@ -1,14 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Window } from '../../src/contract/page.ts'
-import {
-  Directory,
-  pointIn,
-  type StreamFilter,
-  type StreamPage,
-  streamSortKey,
-} from '../../src/directory/directory.ts'
-import type { ShownStream } from '../../src/directory/ranking.ts'
+import { Directory, type StreamFilter } from '../../src/directory/directory.ts'
+import type { ShownStream } from '../../src/directory/row.ts'
+import { pointIn, type StreamPage, streamSortKey } from '../../src/directory/stream-page.ts'
 import type { Change, FeedEntry, FeedPoint, LiveStream } from '../../src/store/feed.ts'
 
 function live(n: number, changes: Partial<LiveStream> = {}): LiveStream {
@@ -427,15 +422,15 @@ describe('the directory', () => {
     for (let n = 0; n < 400; n++) world.put(n, { viewer_count: n % 7 })
     const [near, far] = [new Node(world, ordinary), new Node(world, ordinary)]
     const followed = Array.from({ length: 5000 }, (_, n) => String(n))
-    const seatsIn = (each: Node) => each.directory.keepSeats(followed)
-    const seats = new Map([near, far].map(each => [each, seatsIn(each)]))
+    const channelsIn = (each: Node) => each.directory.keepChannels(followed)
+    const channels = new Map([near, far].map(each => [each, channelsIn(each)]))
     const throughout = new Set(world.streams.keys())
     const seen: string[] = []
     let window: Window = { first: 20, direction: 'forward' }
     for (let pages = 0; ; pages++) {
       const each = pages % 2 === 0 ? near : far
       each.follow()
-      const page: StreamPage = each.directory.pageOfSeats(seats.get(each) ?? [], window)
+      const page: StreamPage = each.directory.pageOfChannels(channels.get(each) ?? [], window)
       seen.push(...page.rows.map(row => row.id))
       const last = page.rows.at(-1)
       if (!page.more || last === undefined) break

@@ -1,10 +1,10 @@
 import type { FeedEntry, FeedPoint } from '../store/feed.ts'
-import type { Audience } from '../store/follower.ts'
+import type { FeedSubscriber } from '../store/follower.ts'
 import type { Store } from '../store/store.ts'
 import type { Directory } from './directory.ts'
 
 /** Keeps the directory in step with the store. */
-export class Showing implements Audience {
+export class StreamFeedSubscriber implements FeedSubscriber {
   readonly #store: Store
   readonly #directory: Directory
 

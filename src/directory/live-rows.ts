@@ -1,0 +1,170 @@
+import type { Stream } from '../contract/resources/stream.ts'
+import { compareDecimal } from '../kit/decimal.ts'
+import { Numbers } from './numbers.ts'
+import { type LiveRow, withGap } from './row.ts'
+
+/** A user's channel and its live row, if any. A look-up that is made often keeps channels and saves the search by id. */
+export interface Channel {
+  readonly user_id: string
+  row: LiveRow | undefined
+  /** Kept channels stay in memory while they are offline. */
+  kept: boolean
+}
+
+/** All live rows, found by stream, by user and by login, and their viewer counts. */
+export class LiveRows {
+  readonly games = new Numbers()
+  readonly languages = new Numbers()
+  readonly #byStream = new Map<string, LiveRow>()
+  readonly #byLogin = new Map<string, LiveRow>()
+  readonly #channels = new Map<string, Channel>()
+  readonly #onMove: (row: LiveRow) => void
+  /** By `LiveRow.index`. An index is free again when its stream ends. */
+  #counts = new Int32Array(1024)
+  #used = 0
+  readonly #free: number[] = []
+  /** Ascending, except for rows that were added late (`#unsorted`); includes rows that have ended since. */
+  #byId: LiveRow[] = []
+  #unsorted = false
+
+  /** `onMove` is called with a row whose game or language has changed. */
+  constructor(onMove: (row: LiveRow) => void) {
+    this.#onMove = onMove
+  }
+
+  get size(): number {
+    return this.#byStream.size
+  }
+
+  /** The current viewer counts. Not to be kept: the array changes, and is replaced when it grows. */
+  get counts(): Int32Array {
+    return this.#counts
+  }
+
+  copyCounts(): Int32Array {
+    return this.#counts.slice(0, this.#used)
+  }
+
+  totalViewers(): number {
+    let viewers = 0
+    for (const { index } of this.#byStream.values()) viewers += this.#counts[index] as number
+    return viewers
+  }
+
+  ofStream(stream_id: string): LiveRow | undefined {
+    return this.#byStream.get(stream_id)
+  }
+
+  ofUser(user_id: string): LiveRow | undefined {
+    return this.#channels.get(user_id)?.row
+  }
+
+  ofLogin(login: string): LiveRow | undefined {
+    return this.#byLogin.get(login)
+  }
+
+  inIdOrder(): readonly LiveRow[] {
+    this.#byId = this.#byId.filter(row => row.live)
+    if (this.#unsorted) this.#byId.sort((a, b) => compareDecimal(a.id, b.id))
+    this.#unsorted = false
+    return this.#byId
+  }
+
+  keepChannels(user_ids: readonly string[]): Channel[] {
+    return user_ids.map(user_id => {
+      const channel = this.#channel(user_id)
+      channel.kept = true
+      return channel
+    })
+  }
+
+  releaseChannels(): void {
+    for (const channel of this.#channels.values()) {
+      channel.kept = false
+      if (channel.row === undefined) this.#channels.delete(channel.user_id)
+    }
+  }
+
+  /** Adds or updates a stream. `since` is given if it starts with this. */
+  put(stream: Stream, since?: number): LiveRow {
+    const former = this.ofUser(stream.user_id)
+    if (former !== undefined && former.id !== stream.id) this.end(former.id)
+    const row = this.#byStream.get(stream.id) ?? this.#add(stream)
+    if (since !== undefined) row.since = since
+    this.#update(row, stream)
+    this.#counts[row.index] = stream.viewer_count
+    return row
+  }
+
+  end(stream_id: string): void {
+    const row = this.#byStream.get(stream_id)
+    if (row === undefined) return
+    row.live = false
+    this.#free.push(row.index)
+    this.#byStream.delete(stream_id)
+    const channel = this.#channel(row.user_id)
+    channel.row = undefined
+    if (!channel.kept) this.#channels.delete(row.user_id)
+    if (this.#byLogin.get(row.login) === row) this.#byLogin.delete(row.login)
+  }
+
+  /** Ends every stream but these. */
+  endOthers(streams: readonly { readonly id: string }[]): void {
+    const staying = new Set(streams.map(stream => stream.id))
+    for (const id of this.#byStream.keys()) if (!staying.has(id)) this.end(id)
+  }
+
+  #add(stream: Stream): LiveRow {
+    const row: LiveRow = {
+      id: stream.id,
+      user_id: stream.user_id,
+      index: this.#free.pop() ?? this.#used++,
+      since: 0,
+      login: stream.user_login,
+      game: this.games.of(stream.game_id),
+      language: this.languages.of(stream.language),
+      live: true,
+      text: '',
+      gap: 0,
+      shown: '',
+      shownCount: -1,
+    }
+    if (row.index >= this.#counts.length) {
+      const larger = new Int32Array(this.#counts.length * 2)
+      larger.set(this.#counts)
+      this.#counts = larger
+    }
+    const last = this.#byId.at(-1)
+    if (last !== undefined && compareDecimal(last.id, stream.id) > 0) this.#unsorted = true
+    this.#byId.push(row)
+    this.#byStream.set(stream.id, row)
+    this.#channel(stream.user_id).row = row
+    return row
+  }
+
+  #update(row: LiveRow, stream: Stream): void {
+    const game = this.games.of(stream.game_id)
+    const language = this.languages.of(stream.language)
+    const hasMoved = row.game !== game || row.language !== language
+    if (this.#byLogin.get(row.login) === row) this.#byLogin.delete(row.login)
+    this.#byLogin.set(stream.user_login, row)
+    const { text, gap } = withGap(stream)
+    row.login = stream.user_login
+    row.game = game
+    row.language = language
+    row.text = text
+    row.gap = gap
+    row.shown = ''
+    row.shownCount = -1
+    if (hasMoved) this.#onMove(row)
+  }
+
+  #channel(user_id: string): Channel {
+    let channel = this.#channels.get(user_id)
+    if (channel === undefined) {
+      channel = { user_id, row: undefined, kept: false }
+      this.#channels.set(user_id, channel)
+    }
+    return channel
+  }
+}

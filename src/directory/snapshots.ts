@@ -1,0 +1,106 @@
+import { type FeedPoint, samePoint } from '../store/feed.ts'
+import type { Journal } from './journal.ts'
+import type { LiveRows } from './live-rows.ts'
+import { makeRanking, noteMoved, type Ranking } from './ranking.ts'
+import type { LiveRow } from './row.ts'
+import { type Snapshot, SnapshotCache } from './snapshot-cache.ts'
+
+/** Up to this size a ranking is so cheap that every walk starts on a current one. */
+const SMALL = 2000
+/** In a larger directory new walks share a ranking for this long. It is never older than a second (D-34). */
+const SHARED_FOR_MILLISECONDS = 900
+/** The feed is read four times a second: after this long it cannot be read. */
+const OUT_OF_TOUCH_MILLISECONDS = 400
+/** Every process has read the entries that are older than this. */
+const KNOWN_TO_ALL_MILLISECONDS = 400
+
+export type RankedSnapshot = Snapshot & { readonly ranking: Ranking }
+
+/** The snapshots that walks run along: that of a new walk, and those of walks that started earlier. */
+export class Snapshots {
+  readonly #rows: LiveRows
+  readonly #journal: Journal
+  readonly #monotonic: () => number
+  readonly #inTouchAt: (() => number) | undefined
+  readonly #cache = new SnapshotCache()
+  #newest: RankedSnapshot | undefined
+  #newestUntil = 0
+  #made = 0
+
+  constructor(rows: LiveRows, journal: Journal, monotonic: () => number, inTouchAt?: () => number) {
+    this.#rows = rows
+    this.#journal = journal
+    this.#monotonic = monotonic
+    this.#inTouchAt = inTouchAt
+  }
+
+  get size(): number {
+    return this.#cache.size
+  }
+
+  /** Changes when new walks start on another ranking. */
+  get version(): number {
+    this.current()
+    return this.#made
+  }
+
+  clear(): void {
+    this.#cache.clear()
+    this.#newest = undefined
+  }
+
+  /** A row's game or language has changed. */
+  noteMoved(row: LiveRow): void {
+    for (const ranking of this.#cache.rankings()) noteMoved(ranking, row)
+  }
+
+  knows(point: FeedPoint): boolean {
+    return this.#journal.knows(point) || this.#cache.has(point)
+  }
+
+  /** The snapshot of a point; undefined if the point is unknown. */
+  at(point: FeedPoint): Snapshot | undefined {
+    const kept = this.#cache.find(point)
+    if (kept === undefined && !this.#journal.knows(point)) return undefined
+    return this.#cache.keep(kept ?? this.#make(point), this.#monotonic())
+  }
+
+  /** The snapshot for a new walk. */
+  current(): RankedSnapshot {
+    const now = this.#monotonic()
+    const point = this.#startingPoint(now)
+    const newest = this.#newest
+    if (newest !== undefined && (samePoint(newest.point, point) || now < this.#newestUntil)) return newest
+    const snapshot = this.#cache.keep(this.ranked(this.#make(point)), now)
+    this.#newest = snapshot
+    this.#newestUntil = this.#rows.size <= SMALL ? now : now + SHARED_FOR_MILLISECONDS
+    this.#made += 1
+    return snapshot
+  }
+
+  /** The snapshot with its ranking, which is made when it is first needed. */
+  ranked(snapshot: Snapshot): RankedSnapshot {
+    const { counts, point } = snapshot
+    snapshot.ranking ??= makeRanking(
+      this.#rows.inIdOrder().filter(row => row.since <= point.seq),
+      counts,
+    )
+    return snapshot as RankedSnapshot
+  }
+
+  #make(point: FeedPoint): Snapshot {
+    const counts = this.#rows.copyCounts()
+    this.#journal.undo(counts, point.seq)
+    return { point, counts, ranking: undefined, usedAt: 0 }
+  }
+
+  /**
+   * The point where new walks start: the latest. While the feed cannot be read, it is one that the other processes have
+   * read as well: they could not learn of a younger one until the store is back.
+   */
+  #startingPoint(now: number): FeedPoint {
+    const inTouchAt = this.#inTouchAt?.() ?? now
+    if (now - inTouchAt <= OUT_OF_TOUCH_MILLISECONDS) return this.#journal.latest
+    return this.#journal.latestAt(inTouchAt - KNOWN_TO_ALL_MILLISECONDS)
+  }
+}

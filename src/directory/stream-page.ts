@@ -1,0 +1,75 @@
+import type { Key, Page, Window } from '../contract/page.ts'
+import { compareRank, type Rank } from '../domain/ranking.ts'
+import type { FeedPoint } from '../store/feed.ts'
+import { type SliceFilter, sliceOf, walkAlong } from './ranking.ts'
+import { type LiveRow, type ShownStream, show } from './row.ts'
+import type { Snapshot } from './snapshot-cache.ts'
+import type { RankedSnapshot } from './snapshots.ts'
+
+/** A page, and the point of its walk for the cursor. */
+export type StreamPage = Page<ShownStream> & { readonly memory: Key }
+
+export const streamSortKey = (row: Rank): Key => [row.viewer_count, row.id]
+
+/** The point that a walk started at, from its cursor. */
+export function pointIn({ memory }: Window): FeedPoint | undefined {
+  return memory && { seq: Number(memory[0]), nonce: String(memory[1]) }
+}
+
+/** Rows are matched as they are now: a slice has them as they were when it was made. */
+export function matches({ games, languages }: SliceFilter, row: LiveRow): boolean {
+  return (
+    (games === undefined || games.includes(row.game)) &&
+    (languages === undefined || languages.includes(row.language))
+  )
+}
+
+/** A page of all rows that match, along a ranking. */
+export function pageOfRanking(
+  { point, ranking }: RankedSnapshot,
+  filter: SliceFilter,
+  window: Window,
+): StreamPage {
+  const forward = window.direction === 'forward'
+  const next = walkAlong(ranking, sliceOf(ranking, filter), window.from && toRank(window.from), forward)
+  const rows: ShownStream[] = []
+  for (let place = next(); place >= 0; place = next()) {
+    const row = ranking.rows[place]
+    if (!row?.live || !matches(filter, row)) continue
+    rows.push(show(row, ranking.counts[row.index] as number))
+    if (rows.length > window.first) break
+  }
+  return cutPage(rows, window, point)
+}
+
+/** A page of a few rows, sorted for it. */
+export function pageOfRows(
+  rows: Iterable<LiveRow>,
+  { point, counts }: Pick<Snapshot, 'point' | 'counts'>,
+  window: Window,
+): StreamPage {
+  const from = window.from && toRank(window.from)
+  const forward = window.direction === 'forward'
+  const found: (Rank & { readonly row: LiveRow })[] = []
+  for (const row of rows) {
+    if (row.since > point.seq) continue
+    const each = { row, viewer_count: counts[row.index] as number, id: row.id }
+    if (from === undefined || (forward ? compareRank(each, from) > 0 : compareRank(each, from) < 0))
+      found.push(each)
+  }
+  found.sort(forward ? compareRank : (a, b) => compareRank(b, a))
+  const shown = found.slice(0, window.first + 1).map(({ row, viewer_count }) => show(row, viewer_count))
+  return cutPage(shown, window, point)
+}
+
+/** Takes rows in the order of the walk, one more than the page has if there are more, and puts them in list order. */
+function cutPage(rows: ShownStream[], { first, direction }: Window, point: FeedPoint): StreamPage {
+  const more = rows.length > first
+  if (more) rows.pop()
+  if (direction === 'backward') rows.reverse()
+  return { rows, more, memory: [point.seq, point.nonce] }
+}
+
+function toRank([viewer_count, id]: Key): Rank {
+  return { viewer_count: Number(viewer_count), id: String(id) }
+}
