@@ -9,61 +9,58 @@ const FACT = 'demo world'
 const TICK_MILLISECONDS = 5000
 
 /**
- * Creates the demo world in an empty store, or continues the demo world that the store contains. A store with other data is
- * rejected.
+ * Puts the demo world into an empty store, or continues with the one that the store holds. A store with anything else in it
+ * is left alone.
  */
 export async function prepareWorld(services: Services, wanted: WorldOptions): Promise<WorldPlan> {
-  const { store, clock, streamKeys } = services
-  const fact = await store.facts.find(FACT)
-  if (fact !== undefined) return continueWorld(services, JSON.parse(fact) as WorldOptions, wanted)
-  const existing = await store.users.page({ first: 1, direction: 'forward' })
-  if (existing.rows.length > 0) {
-    throw new OperatorError(
-      'the store contains data other than a demo world: choose another with --data, or use strand serve',
-    )
-  }
-  const plan = planWorld(wanted, clock.now(), streamKeys)
-  await store.commands.runSteps({ steps: stepsOf(plan) })
-  applyPlan(services, plan)
-  return plan
-}
-
-/** Continues the world in the store and ignores the requested options, except that a different scenario is an error. */
-function continueWorld(services: Services, options: WorldOptions, wanted: WorldOptions): WorldPlan {
-  const { scenario } = wanted
-  if (scenario !== undefined && JSON.stringify(scenario) !== JSON.stringify(options.scenario)) {
-    throw new OperatorError(
-      'the store contains a demo world that was created without this scenario: choose another with --data',
-    )
-  }
-  const plan = planWorld(options, services.clock.now(), services.streamKeys)
-  applyPlan(services, plan)
-  return plan
-}
-
-function applyPlan(services: Services, { faults, options }: WorldPlan): void {
-  const { demo, store, clock, streamKeys } = services
-  for (const fault of faults) demo?.faults.plan(fault)
+  const { store, clock, streamKeys, demo } = services
+  const options = (await storedOptions(services, wanted)) ?? wanted
+  const plan = () => planWorld(options, clock.now(), streamKeys)
+  const first = plan()
+  if (options === wanted) await store.commands.runSteps({ steps: stepsOf(first) })
+  for (const fault of first.faults) demo?.faults.plan(fault)
   demo?.onReset(async () => {
-    const plan = planWorld(options, clock.now(), streamKeys)
-    await store.commands.runSteps({ steps: [['clearEverything', {}], ...stepsOf(plan)] })
-    for (const fault of plan.faults) demo.faults.plan(fault)
+    const again = plan()
+    await store.commands.runSteps({ steps: [['clearEverything', {}], ...stepsOf(again)] })
+    for (const fault of again.faults) demo.faults.plan(fault)
   })
+  return first
+}
+
+/** The options of the world in the store; undefined if the store is empty. A scenario is never ignored in silence. */
+async function storedOptions(
+  { store }: Services,
+  { scenario }: WorldOptions,
+): Promise<WorldOptions | undefined> {
+  const fact = await store.facts.find(FACT)
+  if (fact !== undefined) {
+    const options = JSON.parse(fact) as WorldOptions
+    if (scenario === undefined || JSON.stringify(scenario) === JSON.stringify(options.scenario))
+      return options
+    throw new OperatorError(
+      'the store holds a demo world that was made without this scenario: choose another with --data',
+    )
+  }
+  const users = await store.users.page({ first: 1, direction: 'forward' })
+  if (users.rows.length === 0) return undefined
+  throw new OperatorError(
+    'the store holds something else than a demo world: choose another with --data, or use strand serve',
+  )
 }
 
 function stepsOf({ steps, options }: WorldPlan): Step[] {
   return [...steps, ['noteFact', { name: FACT, value: JSON.stringify(options) }]]
 }
 
-/** The secrets of a demo world are public, so it must not be served in production. */
+/** The secrets of a demo world are public: a real server must not serve one. */
 export async function refuseDemoWorld({ store }: Services): Promise<void> {
   if ((await store.facts.find(FACT)) === undefined) return
   throw new OperatorError(
-    'the store contains a demo world, whose tokens are public: use strand demo, or another store',
+    'the store holds a demo world, whose tokens are public: use strand demo, or another store',
   )
 }
 
-/** Changes the viewer counts of the demo's channels by a small random amount at every tick. */
+/** Changes the viewer counts of the demo's own channels a little at every tick. */
 export function moveViewers(services: Services, plan: WorldPlan): { stop(): Promise<void> } {
   const random = new SeededRandom(plan.options.seed + 1)
   const own = new Set(plan.channels)
@@ -75,7 +72,7 @@ export function moveViewers(services: Services, plan: WorldPlan): { stop(): Prom
     await services.store.commands.reportViewers({ counts })
   }
   return repeatedly(TICK_MILLISECONDS, tick, error =>
-    services.log.warn({ error: String(error) }, 'changing the viewer counts of the demo failed'),
+    services.log.warn({ error: String(error) }, 'the viewers of the demo could not be moved'),
   )
 }
 

@@ -1,41 +1,39 @@
+/** Who is live in the demo, with what, and the markers that were set. */
 import { isoSeconds } from '../kit/clock.ts'
 import type { SeededRandom } from '../kit/random.ts'
-import type { Step } from '../store/commands/index.ts'
+import type { Draft } from './draft.ts'
 import { LANGUAGES, MARKERS, TAGS, TITLES } from './names.ts'
 import type { Person } from './people.ts'
 
 const MINUTE = 60_000
 
-/** A stream of yesterday with a video and markers. */
-export function planPastVideo(
-  steps: Step[],
-  random: SeededRandom,
-  person: Person,
-  client_id: string,
-  now: number,
-): void {
-  const began = now - 1500 * MINUTE
-  steps.push(['startStream', streamOf(random, person, began, false)])
-  planMarkers(steps, random, person, client_id, began, 8)
-  steps.push(['endStream', { user_id: person.id, now: began + 120 * MINUTE }])
+interface StreamDraft extends Draft {
+  readonly random: SeededRandom
+  readonly client_id: string
+}
+
+/** A stream that ran yesterday and left a video with markers. */
+export function planPastVideo(draft: StreamDraft, person: Person): void {
+  const began = draft.now - 1500 * MINUTE
+  draft.steps.push(['startStream', streamOf(draft.random, person, began, false)])
+  planMarkers(draft, person, began, 8)
+  draft.steps.push(['endStream', { user_id: person.id, now: began + 120 * MINUTE }])
 }
 
 export function planStream(
-  steps: Step[],
-  random: SeededRandom,
+  draft: StreamDraft,
   person: Person,
   index: number,
   games: readonly { id: string }[],
-  client_id: string,
-  now: number,
 ): void {
-  const began = now - random.between(5, 600) * MINUTE
+  const { steps, random } = draft
+  const began = draft.now - random.between(5, 600) * MINUTE
   steps.push([
     'changeChannel',
     {
       user_id: person.id,
       title: random.pick(TITLES),
-      // The broadcaster plays the world's game; 5 % of the others play none.
+      // The first broadcaster plays the first game; a few of the others play none.
       game_id: index === 0 ? (games[0]?.id ?? '') : random.next() < 0.05 ? '' : random.pick(games).id,
       language: random.pick(LANGUAGES),
       tags: [...new Set([random.pick(TAGS), random.pick(TAGS)])],
@@ -46,10 +44,10 @@ export function planStream(
   ])
   const viewer_count = Math.floor(20_000 / (index + 1)) + random.between(0, 40)
   steps.push(['startStream', { ...streamOf(random, person, began), viewer_count }])
-  if (index === 0) planMarkers(steps, random, person, client_id, began, 25)
+  if (index === 0) planMarkers(draft, person, began, 25)
 }
 
-/** Ids derived from the user's id, so that they are unique. */
+/** Ids follow from the person, so that no two are the same however many are live. */
 function streamOf(random: SeededRandom, person: Person, began: number, again = true) {
   return {
     user_id: person.id,
@@ -60,23 +58,15 @@ function streamOf(random: SeededRandom, person: Person, began: number, again = t
 }
 
 function planMarkers(
-  steps: Step[],
-  random: SeededRandom,
-  person: Person,
-  client_id: string,
+  { steps, random, client_id }: StreamDraft,
+  { id }: Person,
   began: number,
   count: number,
-): void {
+) {
   for (let index = 1; index <= count; index++) {
-    steps.push([
-      'createMarker',
-      {
-        marker_id: random.hex(32),
-        broadcaster_id: person.id,
-        description: random.pick(MARKERS),
-        caller: { client_id, user_id: person.id },
-        now: began + index * 10_000,
-      },
-    ])
+    const marker_id = random.hex(32)
+    const caller = { client_id, user_id: id }
+    const marker = { marker_id, broadcaster_id: id, description: random.pick(MARKERS), caller }
+    steps.push(['createMarker', { ...marker, now: began + index * 10_000 }])
   }
 }

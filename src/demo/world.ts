@@ -1,5 +1,5 @@
 import type { StreamKeys } from '../auth/stream-keys.ts'
-import { hashOf, issueAppToken, issueUserToken, type SecretKind } from '../auth/tokens.ts'
+import { hashOf } from '../auth/tokens.ts'
 import type { Scenario } from '../contract/resources/scenario.ts'
 import { SCOPES } from '../contract/scope.ts'
 import { SeededRandom } from '../kit/random.ts'
@@ -7,40 +7,42 @@ import type { Fault } from '../operations/faults.ts'
 import type { Step } from '../store/commands/index.ts'
 import { demoRandom, demoSecret } from './demo-secret.ts'
 import type { World, WorldClient } from './described-world.ts'
+import { type Draft, issueToken, putUser } from './draft.ts'
 import { GAMES } from './names.ts'
 import { displayName, inventPeople, type Person } from './people.ts'
 import { planEntitlements } from './plan-drops.ts'
 import { planScenario } from './plan-scenario.ts'
 import { planPastVideo, planStream } from './plan-streams.ts'
 
-const TOKEN_SECONDS = 60 * 24 * 3600
 const MINUTE = 60_000
 
-/** The users of the world that a scenario may refer to. */
+/** The people of the world that a scenario may refer to. */
 export const ROLES = ['broadcaster', 'editor', 'offline', 'viewer'] as const
 
 export interface WorldOptions {
   readonly seed: number
-  /** Number of live channels. */
+  /** How many channels are live. */
   readonly streams: number
   readonly scenario?: Scenario | undefined
 }
 
-/** The demo world: the commands that create it, and its description. The same options give the same ids and tokens. */
+/** The commands that make the world, and its description. The same options give the same ids and tokens. */
 export interface WorldPlan {
   readonly options: WorldOptions
   readonly steps: readonly Step[]
-  /** Faults that are planned at the start. */
+  /** Failures that are planned from the start. */
   readonly faults: readonly Fault[]
   readonly world: Omit<World, 'base_url' | 'helix_url' | 'oauth_url' | 'control_url' | 'operator_token'>
-  /** The channels whose viewer counts change. */
+  /** The channels whose viewer counts move. */
   readonly channels: readonly string[]
 }
 
 export function planWorld(options: WorldOptions, now: number, streamKeys: StreamKeys): WorldPlan {
-  const random = new SeededRandom(options.seed)
-  const secret = (kind: SecretKind, name: string) => demoSecret(options.seed, kind, name)
+  const { seed } = options
+  const random = new SeededRandom(seed)
+  const password = `reef-${demoRandom(seed, 'password', 10)}`
   const steps: Step[] = []
+  const draft: Draft = { steps, seed, now, streamKeys, password_hash: demoPasswordHash(password) }
 
   const organization = { id: random.uuid(), name: 'Reef Interactive' }
   const other_organization = { id: random.uuid(), name: 'Northlight Games' }
@@ -51,107 +53,48 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
     return { id: String(random.between(10_000, 999_999)), name, organization_id: owner }
   })
   for (const game of games) steps.push(['putGame', game])
-  const ownGames = games.filter(game => game.organization_id === organization.id)
-  const otherGames = games.filter(game => game.organization_id === other_organization.id)
+  const own = planBenefits(random, organization.id, games, ['Coral lantern', 'Tide cloak', 'Ferry pass'])
+  const others = planBenefits(random, other_organization.id, games, ['Orchard key'])
+  for (const benefit of [...own.benefits, ...others.benefits]) steps.push(['putBenefit', benefit])
 
-  const benefits = ['Coral lantern', 'Tide cloak', 'Ferry pass'].map((name, index) => ({
-    id: random.uuid(),
-    name,
-    organization_id: organization.id,
-    game_id: ownGames[index]?.id ?? null,
-  }))
-  const otherBenefit = {
-    id: random.uuid(),
-    name: 'Orchard key',
-    organization_id: other_organization.id,
-    game_id: otherGames[0]?.id ?? null,
-  }
-  for (const benefit of [...benefits, otherBenefit]) steps.push(['putBenefit', benefit])
-
-  const password = `reef-${demoRandom(options.seed, 'password', 10)}`
-  const password_hash = demoPasswordHash(password)
   const people = inventPeople(random, options.streams + 40)
-  people.forEach((person, index) => {
-    const key = streamKeys.mint(person.id, 1, demoRandom(options.seed, `stream key ${person.id}`, 30)).stored
+  for (const [index, { id, login }] of people.entries()) {
     const created = now - (400 + index) * 1000 * MINUTE
-    steps.push([
-      'putUser',
-      {
-        id: person.id,
-        login: person.login,
-        display_name: displayName(person.login),
-        password_hash,
-        stream_key: key,
-        now: created,
-      },
-    ])
-  })
-  const [viewer, editor, offline, broadcaster, ...others] = people as [
-    Person,
-    Person,
-    Person,
-    Person,
-    ...Person[],
-  ]
-  const live = [broadcaster, ...others].slice(0, Math.max(options.streams, 1))
+    putUser(draft, { id, login, display_name: displayName(login), created })
+  }
+  const [viewer, editor, offline, broadcaster] = people as [Person, Person, Person, Person]
+  const live = people.slice(3, 3 + Math.max(options.streams, 1))
   const crowd = people.filter(person => !live.includes(person))
 
-  const client = planClient(steps, 'Reef drops back end', organization.id, now, options.seed)
-  const other_client = planClient(steps, 'Northlight overlay', other_organization.id, now, options.seed)
-  const tokens = new Map<string, string>()
+  const client = planClient(draft, 'Reef drops back end', organization.id)
+  const other_client = planClient(draft, 'Northlight overlay', other_organization.id)
   const holders = [viewer, editor, offline, ...live.slice(0, 6)]
+  const tokenOf = ({ login }: Person) => demoSecret(seed, 'user', login)
   for (const person of holders) {
-    const access = secret('user', person.login)
-    const issue = issueUserToken(
-      { client_id: client.id, user_id: person.id, scopes: SCOPES },
-      now,
-      { user_seconds: TOKEN_SECONDS, refresh_seconds: TOKEN_SECONDS },
-      { access, refresh: secret('refresh', person.login) },
-    )
-    steps.push(['issueTokens', { tokens: issue.rows }])
-    tokens.set(person.id, access)
+    const owner = { client_id: client.id, user_id: person.id, scopes: SCOPES }
+    issueToken(draft, now, { ...owner, token: tokenOf(person), name: person.login })
   }
 
   steps.push(['putEditor', { user_id: broadcaster.id, editor_id: editor.id }])
-  planPastVideo(steps, random, broadcaster, client.id, now)
-  for (const [index, person] of live.entries())
-    planStream(steps, random, person, index, games, client.id, now)
-  planFollows(steps, random, viewer, crowd, live, offline)
-  planEntitlements(
-    steps,
-    random,
-    { people, benefits, games: ownGames, organization_id: organization.id, count: 120 },
-    now,
-  )
-  planEntitlements(
-    steps,
-    random,
-    {
-      people,
-      benefits: [otherBenefit],
-      games: otherGames,
-      organization_id: other_organization.id,
-      count: 15,
-    },
-    now,
-  )
+  const streaming = { ...draft, random, client_id: client.id }
+  planPastVideo(streaming, broadcaster)
+  for (const [index, person] of live.entries()) planStream(streaming, person, index, games)
+  steps.push(['putFollows', { follows: inventFollows(random, viewer, crowd, live, offline) }])
+  planEntitlements(draft, random, { ...own, people, count: 120 })
+  planEntitlements(draft, random, { ...others, people, count: 15 })
 
   const scenario =
     options.scenario &&
     planScenario(options.scenario, {
-      seed: options.seed,
-      now,
-      streamKeys,
-      password_hash,
-      before: steps,
+      ...draft,
       roles: { broadcaster, editor, offline, viewer } satisfies Record<(typeof ROLES)[number], Person>,
-      own: { organization_id: organization.id, ...dropOf(benefits[0]) },
-      others: { organization_id: other_organization.id, ...dropOf(otherBenefit) },
+      own: dropOf(own),
+      others: dropOf(others),
       clients: { client, other_client },
     })
   if (scenario !== undefined) steps.push(...scenario.steps)
 
-  const known = ({ id, login }: Person) => ({ id, login, token: tokens.get(id) ?? '' })
+  const withToken = (person: Person) => ({ id: person.id, token: tokenOf(person) })
   return {
     options,
     steps,
@@ -162,35 +105,50 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
       other_organization: { id: other_organization.id },
       client,
       other_client,
-      users: holders.map(person => ({ ...known(person), password, scopes: SCOPES })),
-      broadcaster: known(broadcaster),
-      editor: { id: editor.id, token: known(editor).token },
-      offline: { id: offline.id, token: known(offline).token },
-      viewer: { id: viewer.id, token: known(viewer).token },
-      game: { id: ownGames[0]?.id ?? '' },
-      benefit: { id: benefits[0]?.id ?? '' },
+      users: holders.map(person => ({ ...person, token: tokenOf(person), password, scopes: SCOPES })),
+      broadcaster: { ...broadcaster, token: tokenOf(broadcaster) },
+      editor: withToken(editor),
+      offline: withToken(offline),
+      viewer: withToken(viewer),
+      game: { id: dropOf(own).game_id },
+      benefit: { id: dropOf(own).benefit_id },
       ...(scenario && { scenario: scenario.things }),
     },
   }
 }
 
-/** A benefit with its game. */
-function dropOf(benefit: { id: string; game_id: string | null } | undefined) {
-  return { benefit_id: benefit?.id ?? '', game_id: benefit?.game_id ?? '' }
+interface Benefits {
+  readonly organization_id: string
+  readonly games: readonly { id: string }[]
+  readonly benefits: readonly { id: string; game_id: string | null }[]
 }
 
-/** Cheaper than a real hash, because the password is public and the demo should start fast. */
+/** The benefits of an organization, each with one of its games. */
+function planBenefits(
+  random: SeededRandom,
+  organization_id: string,
+  all: readonly { id: string; organization_id: string | null }[],
+  names: readonly string[],
+): Benefits {
+  const games = all.filter(game => game.organization_id === organization_id)
+  const benefits = names.map((name, index) => {
+    return { id: random.uuid(), name, organization_id, game_id: games[index]?.id ?? null }
+  })
+  return { organization_id, games, benefits }
+}
+
+/** The first benefit with its game. */
+function dropOf({ organization_id, benefits: [benefit] }: Benefits) {
+  return { organization_id, benefit_id: benefit?.id ?? '', game_id: benefit?.game_id ?? '' }
+}
+
+/** Cheaper than a real one, because the password is no secret: the demo starts at once. */
 function demoPasswordHash(password: string): string {
   return Bun.password.hashSync(password, { algorithm: 'argon2id', memoryCost: 1024, timeCost: 1 })
 }
 
-function planClient(
-  steps: Step[],
-  name: string,
-  organization_id: string,
-  now: number,
-  seed: number,
-): WorldClient {
+function planClient(draft: Draft, name: string, organization_id: string): WorldClient {
+  const { steps, seed, now } = draft
   const id = demoRandom(seed, `client ${name}`, 30).toLowerCase()
   const secret = demoSecret(seed, 'secret', name)
   const app_token = demoSecret(seed, 'app', name)
@@ -205,18 +163,18 @@ function planClient(
     device_flow: true,
   }
   steps.push(['createClient', { client, secret_hash: hashOf(secret) }])
-  steps.push(['issueTokens', { tokens: issueAppToken(id, now, TOKEN_SECONDS, app_token).rows }])
+  issueToken(draft, now, { token: app_token, client_id: id, name })
   return { id, secret, app_token }
 }
 
-function planFollows(
-  steps: Step[],
+/** The viewer follows some who are live and one who is not; everyone else in the crowd follows five. */
+function inventFollows(
   random: SeededRandom,
   viewer: Person,
   crowd: readonly Person[],
   live: readonly Person[],
   offline: Person,
-): void {
+) {
   const follows = live
     .filter((_, index) => index === 0 || random.next() < 0.3)
     .map(channel => ({ user_id: viewer.id, broadcaster_id: channel.id }))
@@ -225,5 +183,5 @@ function planFollows(
     if (person === viewer) continue
     for (let n = 0; n < 5; n++) follows.push({ user_id: person.id, broadcaster_id: random.pick(live).id })
   }
-  steps.push(['putFollows', { follows }])
+  return follows
 }
