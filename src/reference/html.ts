@@ -11,7 +11,8 @@ import { type Html, html, Html as Markup } from '../kit/html.ts'
 import { ICON_URL, MARK } from '../kit/mark.ts'
 import { answerFields } from './answer-fields.ts'
 import { curlLine } from './curl.ts'
-import { accessInWords, INTRODUCTIONS, parametersOf, TITLES } from './markdown.ts'
+import { inputsOf } from './inputs.ts'
+import { accessInWords, INTRODUCTIONS, TITLES, typeInWords } from './markdown.ts'
 import { statusesOf } from './openapi.ts'
 import { SCRIPT } from './script.ts'
 import { STYLE } from './style.ts'
@@ -156,9 +157,9 @@ function rows(title: string, content: readonly Html[], kind = ''): Html | false 
 }
 
 function parameters(operation: Operation): Html[] {
-  return parametersOf(operation).map(
-    ({ name, place, type, notes, isRequired }) =>
-      html`<div><dt><code>${name}</code><span>${place}</span>${isRequired && html`<span class="must">required</span>`}</dt><dd>${prose(type)}${notes !== '' && html`. ${prose(notes)}`}</dd></div>`,
+  return inputsOf(operation).map(
+    ({ name, place, schema, required, description }) =>
+      html`<div><dt><code>${name}</code><span>${place}</span>${required && html`<span class="must">required</span>`}</dt><dd>${prose(typeInWords(schema, place))}${description !== '' && html`. ${prose(description)}`}</dd></div>`,
   )
 }
 

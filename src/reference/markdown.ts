@@ -1,7 +1,8 @@
-import type { TObject, TSchema } from 'typebox'
+import type { TSchema } from 'typebox'
 import type { Access } from '../contract/access.ts'
 import { operations } from '../contract/index.ts'
-import { type Family, familyOf, type Operation, queryParametersOf } from '../contract/operation.ts'
+import { type Family, familyOf, type Operation } from '../contract/operation.ts'
+import { type Input, inputsOf } from './inputs.ts'
 import { statusesOf } from './openapi.ts'
 
 export const TITLES: Readonly<Record<Family, string>> = {
@@ -58,12 +59,8 @@ function section(operation: Operation): string {
   lines.push(`Token: ${accessInWords(operation.access)}.`, '', ...parameterTable(operation))
   const statuses = [...statusesOf(operation)].map(([status, names]) => `${status} (${names.join(', ')})`)
   lines.push(`Success: ${operation.status ?? 200}. Errors: ${statuses.join('; ')}.`, '')
-  if (example.body !== undefined)
-    lines.push(...(operation.bodyLines ? linesBlock('Body', example.body) : block('Body', example.body)))
-  if (example.answer !== undefined)
-    lines.push(
-      ...(operation.answerLines ? linesBlock('Answer', example.answer) : block('Answer', example.answer)),
-    )
+  lines.push(...block('Body', example.body, operation.bodyLines !== undefined))
+  lines.push(...block('Answer', example.answer, operation.answerLines !== undefined))
   return lines.join('\n')
 }
 
@@ -76,59 +73,16 @@ export function accessInWords(access: Access): string {
 }
 
 function parameterTable(operation: Operation): string[] {
-  const rows = parametersOf(operation).map(
-    ({ name, place, type, isRequired, notes }) =>
-      `| \`${name}\` | ${place} | ${type} | ${isRequired ? 'yes' : 'no'} | ${notes} |`,
+  const rows = inputsOf(operation).map(
+    ({ name, place, schema, required, description }) =>
+      `| \`${name}\` | ${place} | ${typeInWords(schema, place)} | ${required ? 'yes' : 'no'} | ${description} |`,
   )
   if (rows.length === 0) return []
   return ['| Parameter | In | Type | Required | Notes |', '|---|---|---|---|---|', ...rows, '']
 }
 
-interface Parameter {
-  readonly name: string
-  readonly place: string
-  readonly type: string
-  readonly notes: string
-  readonly isRequired: boolean
-}
-
-const IDEMPOTENCY_KEY: Parameter = {
-  name: 'Idempotency-Key',
-  place: 'header',
-  type: 'string, 1 to 255 visible ASCII characters',
-  notes: '',
-  isRequired: false,
-}
-
-export function parametersOf(operation: Operation): Parameter[] {
-  const { params, body, bodyFrom } = operation
-  return [
-    ...parametersIn('path', params),
-    ...parametersIn('query', queryParametersOf(operation)),
-    ...parametersIn(bodyFrom === 'anywhere' ? 'query or body' : 'body', body),
-    ...(operation.idempotent ? [IDEMPOTENCY_KEY] : []),
-  ]
-}
-
-function parametersIn(place: string, fields: TObject | undefined): Parameter[] {
-  const required: readonly string[] = fields?.required ?? []
-  return Object.entries(fields?.properties ?? {}).map(([name, schema]) => ({
-    name,
-    place,
-    type: typeInWords(schema, place === 'query'),
-    notes: notesOf(schema),
-    isRequired: required.includes(name),
-  }))
-}
-
-/** The description of a parameter; for a list, that of its items. */
-function notesOf(schema: TSchema): string {
-  const { description, items } = schema as { description?: string; items?: { description?: string } }
-  return description ?? items?.description ?? ''
-}
-
 /** Lists in a query string are repeated parameters. */
-export function typeInWords(schema: TSchema, inQuery = false): string {
+export function typeInWords(schema: TSchema, place?: Input['place']): string {
   const s = schema as unknown as {
     type?: string
     enum?: string[]
@@ -148,7 +102,7 @@ export function typeInWords(schema: TSchema, inQuery = false): string {
   if (s.const !== undefined) return `\`"${s.const}"\``
   if (s.items !== undefined) {
     const items = typeInWords(s.items).replace(/^(\w+), (.+)$/, '$1 ($2)')
-    return (inQuery ? `${items}, repeatable` : `array of ${items}`) + bounds(s.minItems, s.maxItems)
+    return (place === 'query' ? `${items}, repeatable` : `array of ${items}`) + bounds(s.minItems, s.maxItems)
   }
   if (s.hint !== undefined) return s.hint.replace(/^an? /, '')
   if (s.maxLength !== undefined) return `string${bounds(s.minLength, s.maxLength)} characters`
@@ -162,12 +116,9 @@ function bounds(least: number | undefined, most: number | undefined): string {
   return least === undefined ? '' : `, at least ${least}`
 }
 
-/** `application/x-ndjson`. */
-function linesBlock(title: string, values: unknown): string[] {
-  const lines = Array.isArray(values) ? values.map(value => JSON.stringify(value)) : []
+function block(title: string, value: unknown, isLines: boolean): string[] {
+  if (value === undefined) return []
+  if (!isLines) return [`${title}:`, '', '```json', JSON.stringify(value, null, 2), '```', '']
+  const lines = Array.isArray(value) ? value.map(each => JSON.stringify(each)) : []
   return [`${title}, one JSON object per line:`, '', '```json', ...lines, '```', '']
-}
-
-function block(title: string, value: unknown): string[] {
-  return [`${title}:`, '', '```json', JSON.stringify(value, null, 2), '```', '']
 }

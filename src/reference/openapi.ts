@@ -1,13 +1,8 @@
 import type { TSchema } from 'typebox'
 import { operations } from '../contract/index.ts'
-import {
-  type Family,
-  familyOf,
-  type Operation,
-  problemsOf,
-  queryParametersOf,
-} from '../contract/operation.ts'
+import { type Family, familyOf, type Operation, problemsOf } from '../contract/operation.ts'
 import { type ProblemName, problems, reasonPhrases } from '../contract/problem.ts'
+import { inputsOf } from './inputs.ts'
 
 type Json = Record<string, unknown>
 
@@ -39,29 +34,22 @@ export function openapiDocument(options: { version: string; serverUrl: string })
         operator: { type: 'http', scheme: 'bearer', description: 'An operator token.' },
       },
       schemas: {
-        Failure: {
-          type: 'object',
-          required: ['error', 'status', 'message'],
-          properties: { error: { type: 'string' }, status: { type: 'integer' }, message: { type: 'string' } },
-        },
-        OAuthFailure: {
-          type: 'object',
-          required: ['status', 'message'],
-          properties: { status: { type: 'integer' }, message: { type: 'string' } },
-        },
-        StandardFailure: {
-          type: 'object',
-          required: ['error', 'error_description', 'status', 'message'],
-          properties: {
-            error: { type: 'string' },
-            error_description: { type: 'string' },
-            status: { type: 'integer' },
-            message: { type: 'string' },
-          },
-        },
+        Failure: failureOf({ error: 'string', status: 'integer', message: 'string' }),
+        OAuthFailure: failureOf({ status: 'integer', message: 'string' }),
+        StandardFailure: failureOf({
+          error: 'string',
+          error_description: 'string',
+          status: 'integer',
+          message: 'string',
+        }),
       },
     },
   }
+}
+
+function failureOf(types: Readonly<Record<string, string>>): Json {
+  const properties = Object.fromEntries(Object.entries(types).map(([name, type]) => [name, { type }]))
+  return { type: 'object', required: Object.keys(types), properties }
 }
 
 function describe(operation: Operation): Json {
@@ -110,34 +98,15 @@ function securityOf({ access }: Operation): Json[] | undefined {
 }
 
 function parametersOf(operation: Operation): Json[] {
-  const inPath = Object.entries(operation.params?.properties ?? {}).map(([name, schema]) => ({
+  const inputs = inputsOf(operation).filter(({ place }) => !place.endsWith('body'))
+  return inputs.map(({ name, place, required, description, schema }) => ({
     name,
-    in: 'path',
-    required: true,
+    in: place,
+    required,
+    ...(description !== '' && { description }),
     schema,
+    ...('items' in schema && { style: 'form', explode: true }),
   }))
-  const query = queryParametersOf(operation)
-  const inQuery = Object.entries(query.properties).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: query.required?.includes(name as never) ?? false,
-    ...((schema as { description?: string }).description !== undefined && {
-      description: (schema as { description?: string }).description,
-    }),
-    schema,
-    ...('items' in (schema as TSchema) && { style: 'form', explode: true }),
-  }))
-  const inHeader = operation.idempotent
-    ? [
-        {
-          name: 'Idempotency-Key',
-          in: 'header',
-          required: false,
-          schema: { type: 'string', minLength: 1, maxLength: 255 },
-        },
-      ]
-    : []
-  return [...inPath, ...inQuery, ...inHeader]
 }
 
 function descriptionOf({ returns, answerLines }: Operation): string {
