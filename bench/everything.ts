@@ -1,6 +1,7 @@
 /** The run that makes the figures: steps in order, each adding to the report. */
 import type { Children } from './children.ts'
 import { circumstances, inWords } from './circumstances.ts'
+import type { Comparison } from './comparison.ts'
 import { REPORT_EVERY_SECONDS } from './control-flows.ts'
 import {
   type GrowthLine,
@@ -13,7 +14,7 @@ import {
 import { measureImport, SECONDS_OF_IMPORT } from './imports.ts'
 import { keepResults, showInReadme, showPicture } from './keep.ts'
 import { measureBeside, measureScenario, writers } from './measure.ts'
-import { type Comparison, type Report, type Single, toMarkdown } from './metrics.ts'
+import { type Report, type Single, toMarkdown } from './metrics.ts'
 import type { MeasurePlan } from './options.ts'
 import { memoryOf } from './process-usage.ts'
 import { runSteps, type Step } from './progress.ts'

@@ -1,8 +1,8 @@
 /** The same work in worlds of several sizes: whether it gets slower because there is more of everything. */
 import type { Children, Served } from './children.ts'
+import type { Comparison } from './comparison.ts'
 import type { LoadResult } from './load.ts'
 import { loadOn, startLeastServer } from './measure.ts'
-import type { Comparison } from './metrics.ts'
 import { drawPicture } from './picture.ts'
 import { prepare } from './prepare.ts'
 import { inTurns, ofSide, type Pace } from './rounds.ts'

@@ -1,22 +1,8 @@
 import { type Circumstances, inWords } from './circumstances.ts'
+import type { Comparison } from './comparison.ts'
 import type { GrowthLine } from './growth.ts'
 import type { LoadResult } from './load.ts'
 import { median } from './statistics.ts'
-
-/** Two sides of one measurement, round by round. */
-export interface Comparison {
-  readonly name: string
-  readonly work: string
-  readonly bodyBytes: number
-  readonly baseline: string
-  readonly goal: string
-  readonly atLeast?: number
-  readonly atMost?: number
-  /** The value of the two sides that the goal is about. */
-  readonly compared: keyof LoadResult
-  readonly strand: readonly LoadResult[]
-  readonly against: readonly LoadResult[]
-}
 
 /** A single value: time to the first response, memory, a share of a core. */
 export interface Single {

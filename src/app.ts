@@ -19,7 +19,7 @@ import type { DataFolder } from './data-folder.ts'
 import { Directory } from './directory/directory.ts'
 import { Followings } from './directory/followings.ts'
 import { History } from './directory/history.ts'
-import { Showing } from './directory/showing.ts'
+import { StreamFeedSubscriber } from './directory/stream-feed-subscriber.ts'
 import { Cursors } from './http/cursor.ts'
 import { LeasedLimiter } from './http/leased-limiter.ts'
 import { LocalLimiter } from './http/rate-limit.ts'
@@ -228,8 +228,8 @@ function createServices(options: AppOptions, store: Store, folder: DataFolder, l
   const directory = new Directory({ publicUrl, ...(isShared && { inTouchAt: () => follower.inStepAt }) })
   const followings = new Followings(store, directory)
   const callers = new Callers(store)
-  const audiences = [new Showing(store, directory), followings, callers]
-  const follower: FeedFollower = new FeedFollower(store, audiences, log)
+  const subscribers = [new StreamFeedSubscriber(store, directory), followings, callers]
+  const follower: FeedFollower = new FeedFollower(store, subscribers, log)
   const clock = demo?.clock ?? systemClock
   const services: Services = {
     store,

@@ -22,15 +22,15 @@ export function failureBody(
 }
 
 /** What a log line about a request begins with: by which of these it is found. */
-export function logFieldsOf({ requestId, headers, endpoint, tally }: Logged) {
+export function logFieldsOf({ requestId, headers, operation, tally }: Logged) {
   return {
     request_id: requestId,
     trace_id: traceIdOf(headers),
-    operation: endpoint?.operation.id ?? tally?.name,
+    operation: operation?.id ?? tally?.name,
   }
 }
 
-type Logged = Pick<RequestContext, 'requestId' | 'headers' | 'endpoint' | 'tally'>
+type Logged = Pick<RequestContext, 'requestId' | 'headers' | 'operation' | 'tally'>
 
 /** Where failures are logged. */
 interface FailureLog {
@@ -44,7 +44,7 @@ interface FailureLog {
  * without a word of it.
  */
 export function asProblem(thrown: unknown, context: Logged, { log, storeFailures }: FailureLog): Problem {
-  const operation = context.endpoint?.operation
+  const { operation } = context
   if (thrown instanceof Problem) {
     if (operation === undefined || problemsOf(operation).has(thrown.name)) return thrown
     log.error(

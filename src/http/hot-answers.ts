@@ -4,8 +4,8 @@ const MANY = 500
 const MAX_MILLISECONDS = 60_000
 
 /**
- * Answers kept while nothing has changed that they depend on. A version tells: when it moves, all of them are dropped, and
- * after a minute anyway, because a cursor in an answer keeps its promise only so long.
+ * Answers kept until what they depend on changes. When the version changes, all of them are dropped; after a minute they are
+ * dropped anyway, because a cursor in an answer is good for a limited time only.
  */
 export class HotAnswers {
   #answers = new Answers()
@@ -23,34 +23,25 @@ export class HotAnswers {
   }
 }
 
-/** By caller and question. Few are kept; whatever is asked so often that it matters is among them soon enough. */
+/** By caller and question. Few are kept; questions that are asked often are among them soon. */
 class Answers {
-  readonly #kept = new Map<Caller, Map<string, Kept>>()
+  readonly #kept = new Map<Caller, Map<string, string | Blob>>()
   #count = 0
 
+  /** Bytes that the runtime sends without copying them, made when the answer is used for the first time. */
   find(caller: Caller, question: string): Blob | undefined {
-    return this.#kept.get(caller)?.get(question)?.blob
+    const ofCaller = this.#kept.get(caller)
+    const kept = ofCaller?.get(question)
+    if (typeof kept !== 'string') return kept
+    const blob = new Blob([kept])
+    ofCaller?.set(question, blob)
+    return blob
   }
 
   keep(caller: Caller, question: string, text: string): void {
     if (this.#count >= MANY) return
     this.#count += 1
-    const ofCaller = this.#kept.get(caller)
-    if (ofCaller === undefined) this.#kept.set(caller, new Map([[question, new Kept(text)]]))
-    else ofCaller.set(question, new Kept(text))
-  }
-}
-
-/** Bytes that the runtime sends without copying them, made when the answer is asked for a second time. */
-class Kept {
-  #body: string | Blob
-
-  constructor(text: string) {
-    this.#body = text
-  }
-
-  get blob(): Blob {
-    if (typeof this.#body === 'string') this.#body = new Blob([this.#body])
-    return this.#body
+    const ofCaller = this.#kept.get(caller) ?? new Map<string, string | Blob>()
+    this.#kept.set(caller, ofCaller.set(question, text))
   }
 }

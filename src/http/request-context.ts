@@ -1,8 +1,7 @@
-import type { Family } from '../contract/operation.ts'
+import type { Family, Operation } from '../contract/operation.ts'
 import type { Problem } from '../contract/problem.ts'
 import type { Caller } from '../domain/caller.ts'
 import { uuid } from '../kit/id.ts'
-import type { Endpoint } from './endpoint.ts'
 import type { Allowance } from './rate-limit.ts'
 import type { Tally } from './traffic.ts'
 
@@ -26,7 +25,7 @@ export class RequestContext {
   /** On the monotonic clock. */
   readonly began = performance.now()
   family: Family | undefined = undefined
-  endpoint: Endpoint | undefined = undefined
+  operation: Operation | undefined = undefined
   /** Where it is counted. */
   tally: Tally | undefined = undefined
   /** What is left in the caller's bucket, once a point was taken. */

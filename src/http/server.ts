@@ -130,7 +130,7 @@ export class Application {
     if (family === 'control' && !this.#showsControl(context, side)) return this.#answerOutside(context, side)
     context.family = family
     if (found === undefined) return this.#answerUnknown(context, family)
-    context.endpoint = found.target
+    context.operation = found.target.operation
     context.tally = found.target.tally
     return found.target.answer(context, found.params)
   }
@@ -288,7 +288,7 @@ function familyAt(path: string): Family | undefined {
 
 function refusal(context: RequestContext, failure: Problem): Response {
   const { family } = context
-  const body = failureBody(family, failure, context.endpoint?.operation)
+  const body = failureBody(family, failure, context.operation)
   const response = responseHeadersOf(family).respond(failure.status, body, context)
   for (const [name, value] of Object.entries(failure.headers)) response.headers.set(name, value)
   return response

@@ -1,7 +1,33 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { KeyRing } from './key-ring.ts'
 
-/** Text encrypted with AES-256-GCM, and the id of the key. */
+const CIPHER = 'aes-256-gcm'
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+/** Encrypts text with a key of 256 bits: nonce, ciphertext and tag. `context` is authenticated with the text. */
+export function encrypt(key: Uint8Array, text: string, context: string): Buffer {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv(CIPHER, key, nonce)
+  cipher.setAAD(Buffer.from(context))
+  return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+}
+
+/** The text, or undefined if the key or the context is another one, or the bytes were altered. */
+export function decrypt(key: Uint8Array, bytes: Buffer, context: string): string | undefined {
+  if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined
+  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES))
+  decipher.setAAD(Buffer.from(context))
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
+  try {
+    const body = bytes.subarray(NONCE_BYTES, -TAG_BYTES)
+    return decipher.update(body, undefined, 'utf8') + decipher.final('utf8')
+  } catch {
+    return undefined
+  }
+}
+
+/** Encrypted text, and the name of the key that decrypts it. */
 export interface Sealed {
   readonly key_id: string
   readonly sealed: string
@@ -21,30 +47,13 @@ export class SecretBox {
   }
 
   seal(text: string, context: string): Sealed {
-    const nonce = randomBytes(12)
-    const cipher = createCipheriv('aes-256-gcm', this.#ring.deriveNewest(this.#purpose), nonce)
-    cipher.setAAD(Buffer.from(context))
-    const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-    return {
-      key_id: this.#ring.newest,
-      sealed: Buffer.concat([nonce, body, cipher.getAuthTag()]).toString('base64url'),
-    }
+    const sealed = encrypt(this.#ring.deriveNewest(this.#purpose), text, context)
+    return { key_id: this.#ring.newest, sealed: sealed.toString('base64url') }
   }
 
-  /** The text, or undefined if the key is missing, the bytes were altered or the context differs. */
-  open(box: Sealed, context: string): string | undefined {
-    const key = this.#ring.derive(this.#purpose, box.key_id)
-    const bytes = Buffer.from(box.sealed, 'base64url')
-    if (key === undefined || bytes.length < 28) return undefined
-    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
-    decipher.setAAD(Buffer.from(context))
-    decipher.setAuthTag(bytes.subarray(bytes.length - 16))
-    try {
-      return (
-        decipher.update(bytes.subarray(12, bytes.length - 16), undefined, 'utf8') + decipher.final('utf8')
-      )
-    } catch {
-      return undefined
-    }
+  /** The text, or undefined if the key is gone, the bytes were altered or the context is another one. */
+  open({ key_id, sealed }: Sealed, context: string): string | undefined {
+    const key = this.#ring.derive(this.#purpose, key_id)
+    return key && decrypt(key, Buffer.from(sealed, 'base64url'), context)
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmSync, statfsSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { type Config, masterKeysText, parseMasterKeys } from '../config.ts'
@@ -14,6 +14,7 @@ import {
 } from '../store/embedded-file.ts'
 import { VERSION } from '../version.ts'
 import { ArchiveWriter } from './archive.ts'
+import { requireFreeSpace } from './free-space.ts'
 import {
   CHECKSUM_FILE,
   checksumsOf,
@@ -52,7 +53,11 @@ export async function makeBackup(options: BackupOptions): Promise<Manifest> {
   if (!existsSync(store)) {
     throw new OperatorError(`there is no store in ${config.dataFolder}: name its folder with --data`)
   }
-  requireSpace(store, target)
+  const folder = dirname(resolve(target))
+  if (!existsSync(folder)) throw new OperatorError(`there is no folder ${folder} for the backup`)
+  // The copy and the archive that is made of it exist at the same time.
+  const needed = 2 * (Bun.file(store).size + Bun.file(`${store}-wal`).size)
+  requireFreeSpace(folder, needed, 'making a backup', 'name a file elsewhere')
   const [unfinished = '', copy = ''] = unfinishedNames(target)
   try {
     const created = Date.now()
@@ -64,7 +69,7 @@ export async function makeBackup(options: BackupOptions): Promise<Manifest> {
     )
     const manifest = await pack(options, unfinished, copy, created, joinedSecrets(before, secretsIn(config)))
     renameSync(unfinished, target)
-    syncFolder(dirname(resolve(target)))
+    syncFolder(folder)
     noteMade(options, store, created)
     return manifest
   } finally {
@@ -143,18 +148,3 @@ function joinedSecrets(
   if (gone.length > 0) secrets.set('master-keys', `${masterKeysText([...keys, ...gone])}\n`)
   return secrets
 }
-
-/** The copy and the archive that is made of it lie side by side for a moment. */
-function requireSpace(store: string, target: string): void {
-  const folder = dirname(resolve(target))
-  if (!existsSync(folder)) throw new OperatorError(`there is no folder ${folder} for the backup`)
-  const { bavail, bsize } = statfsSync(folder)
-  const needed = 2 * (Bun.file(store).size + Bun.file(`${store}-wal`).size)
-  if (bavail * bsize < needed) {
-    throw new OperatorError(
-      `${folder} has ${megabytes(bavail * bsize)} MB free and a backup needs up to ${megabytes(needed)} MB while it is made: free some, or name a file elsewhere`,
-    )
-  }
-}
-
-const megabytes = (bytes: number) => Math.ceil(bytes / 1e6)

@@ -36,13 +36,8 @@ export function checkModes(folder: ObservedFile, files: readonly ObservedFile[])
     findings.push(failure('files', `${name} has mode ${octal}: others may read it`, `chmod 600 ${name}`))
   }
   for (const { name } of files.filter(file => file.owner !== folder.owner)) {
-    findings.push(
-      warning(
-        'files',
-        `${name} belongs to another user than ${folder.name}`,
-        `chown it to the user the server runs as`,
-      ),
-    )
+    const says = `${name} belongs to another user than ${folder.name}`
+    findings.push(warning('files', says, 'chown it to the user that the server runs as'))
   }
   return findings.length > 0
     ? findings
@@ -55,21 +50,11 @@ export function checkLeftovers(folder: string, names: readonly string[]): Findin
     /^\.restoring$|\.unfinished-\d+|^master-keys\.(changing|\d+)$|^operator-token\.\d+$/.test(name),
   )
   const replaced = names.filter(name => name.startsWith('before-restore-'))
+  const left = (name: string) => `${folder}/${name} was left by something interrupted`
+  const kept = (name: string) => `${folder}/${name} holds what a restore replaced`
   return [
-    ...unfinished.map(name =>
-      warning(
-        'leftovers',
-        `${folder}/${name} was left by something interrupted`,
-        'delete it if nothing is at work on it',
-      ),
-    ),
-    ...replaced.map(name =>
-      note(
-        'leftovers',
-        `${folder}/${name} holds what a restore replaced`,
-        'delete it when you no longer need it',
-      ),
-    ),
+    ...unfinished.map(name => warning('leftovers', left(name), 'delete it if nothing uses it')),
+    ...replaced.map(name => note('leftovers', kept(name), 'delete it when you no longer need it')),
   ]
 }
 
@@ -98,13 +83,8 @@ export interface ObservedStore {
 export function checkStore({ violations, schema, logBytes }: ObservedStore): Finding[] {
   const [violation] = violations
   if (violation !== undefined) {
-    return [
-      failure(
-        'store',
-        `the store is damaged: ${violation}`,
-        'stop the server and restore a backup: strand restore',
-      ),
-    ]
+    const advice = 'stop the server and restore a backup: strand restore'
+    return [failure('store', `the store is damaged: ${violation}`, advice)]
   }
   const findings = [ok('store', 'the store can be read and its pages are whole')]
   if (schema !== undefined) findings.push(checkSchema(schema))
@@ -159,20 +139,13 @@ export function checkKeyRing(ring: readonly string[], sealedBy: ReadonlyMap<stri
     )
   }
   const older = [...sealedBy].filter(([id]) => id !== ring[0]).reduce((sum, [, count]) => sum + count, 0)
-  return older > 0
-    ? [
-        note(
-          'key ring',
-          `${older} stream ${older === 1 ? 'key is' : 'keys are'} sealed with an older master key`,
-          'run strand key-ring reseal',
-        ),
-      ]
-    : [
-        ok(
-          'key ring',
-          `every master key that is needed is in the ring, which seals with ${ring[0] ?? 'none'}`,
-        ),
-      ]
+  if (older > 0) {
+    const says = `${older} stream ${older === 1 ? 'key is' : 'keys are'} sealed with an older master key`
+    return [note('key ring', says, 'run strand key-ring reseal')]
+  }
+  return [
+    ok('key ring', `all master keys that are needed are in the ring; it seals with ${ring[0] ?? 'none'}`),
+  ]
 }
 
 type Listening = Pick<Config, 'listen' | 'operatorListen' | 'publicUrl'>
@@ -278,83 +251,64 @@ export function checkPostgres(
   servers = 1,
 ): Finding[] {
   const about = `PostgreSQL at ${host}`
-  const findings: Finding[] = []
-  if (Number.parseInt(state.version, 10) < OLDEST_POSTGRES) {
-    findings.push(
-      warning(about, `it is version ${state.version}, which its makers no longer mend`, 'use a newer one'),
-    )
-  }
-  if (state.fsync !== 'on') {
-    findings.push(
-      failure(about, 'fsync is off: a power cut destroys it', 'set fsync = on in postgresql.conf'),
-    )
-  }
-  if (state.synchronousCommit === 'off') {
-    findings.push(
-      failure(
-        about,
-        'synchronous_commit is off: acknowledged writes can be lost',
-        'set synchronous_commit = on',
-      ),
-    )
-  }
-  findings.push(...checkReplication(about, state, servers))
-  if (state.isPrimary && state.standbysWanted !== '' && state.standbysInStep === 0) {
-    findings.push(
-      failure(
-        about,
-        'it waits for standbys and none is in step: writes are answered 503',
-        'bring a standby back',
-      ),
-    )
-  }
+  const { isPrimary, standbysWanted, standbysConnected, standbysInStep, synchronousCommit } = state
   const usable = state.maxConnections - state.reservedConnections
   const nodes = Math.floor(usable / connections)
-  if (nodes < 2) {
-    const says = `a node like this one takes up to ${connections} connections, and max_connections leaves ${usable}: there is no room for a second one, or for a restart beside it`
-    findings.push(
-      warning(
-        about,
-        says,
-        'raise max_connections, lower STRAND_DATABASE_CONNECTIONS or STRAND_WORKERS, or use PgBouncer',
-      ),
-    )
-  }
-  if (findings.length > 0) return findings
-  const standbys = state.standbysInStep === 0 ? 'no standby' : `${state.standbysInStep} standbys in step`
-  const role = state.isPrimary ? `the primary, with ${standbys}` : 'a standby'
+  const isAsynchronous = isPrimary && standbysWanted === ''
+  const isSynchronous = isPrimary && standbysWanted !== ''
+  const checks: readonly (readonly [boolean, typeof warning, says: string, advice: string])[] = [
+    [
+      Number.parseInt(state.version, 10) < OLDEST_POSTGRES,
+      warning,
+      `version ${state.version} is no longer supported`,
+      'use a newer one',
+    ],
+    [
+      state.fsync !== 'on',
+      failure,
+      'fsync is off: a power cut destroys it',
+      'set fsync = on in postgresql.conf',
+    ],
+    [
+      synchronousCommit === 'off',
+      failure,
+      'synchronous_commit is off: acknowledged writes can be lost',
+      'set synchronous_commit = on',
+    ],
+    [
+      isAsynchronous && standbysConnected > 0,
+      warning,
+      `${standbysConnected} ${standbysConnected === 1 ? 'standby follows' : 'standbys follow'} asynchronously: a failover can lose acknowledged writes`,
+      'set synchronous_standby_names, as docs/scale-out.md says',
+    ],
+    [
+      isAsynchronous && standbysConnected === 0 && servers > 1,
+      warning,
+      'DATABASE_URL names several servers, and no standby follows the primary',
+      'start replication, as docs/scale-out.md says',
+    ],
+    [
+      isSynchronous && (synchronousCommit === 'local' || synchronousCommit === 'remote_write'),
+      failure,
+      `synchronous_standby_names is set, but synchronous_commit is ${synchronousCommit}: commits do not wait until a standby has them on disk`,
+      'set synchronous_commit = on',
+    ],
+    [
+      isSynchronous && standbysInStep === 0,
+      failure,
+      'it waits for standbys and none is in step: writes are answered 503',
+      'bring a standby back',
+    ],
+    [
+      nodes < 2,
+      warning,
+      `a node like this one takes up to ${connections} connections, and max_connections leaves ${usable}: there is no room for a second one, or for a restart beside it`,
+      'raise max_connections, lower STRAND_DATABASE_CONNECTIONS or STRAND_WORKERS, or use PgBouncer',
+    ],
+  ]
+  const findings = checks.filter(([applies]) => applies)
+  if (findings.length > 0) return findings.map(([, finding, says, advice]) => finding(about, says, advice))
+  const standbys = standbysInStep === 0 ? 'no standby' : `${standbysInStep} standbys in step`
+  const role = isPrimary ? `the primary, with ${standbys}` : 'a standby'
   return [ok(about, `version ${state.version}, ${role}; its connections suffice for ${nodes} such nodes`)]
-}
-
-/** Acknowledged writes outlive the primary only if a commit waits for a standby. */
-function checkReplication(about: string, state: PostgresState, servers: number): Finding[] {
-  if (!state.isPrimary) return []
-  if (state.standbysWanted === '') {
-    if (state.standbysConnected > 0)
-      return [
-        warning(
-          about,
-          `${state.standbysConnected} ${state.standbysConnected === 1 ? 'standby follows' : 'standbys follow'} asynchronously: a failover can lose acknowledged writes`,
-          'set synchronous_standby_names, as docs/scale-out.md says',
-        ),
-      ]
-    return servers > 1
-      ? [
-          warning(
-            about,
-            'DATABASE_URL names several servers, and no standby follows the primary',
-            'start replication, as docs/scale-out.md says',
-          ),
-        ]
-      : []
-  }
-  return state.synchronousCommit === 'local' || state.synchronousCommit === 'remote_write'
-    ? [
-        failure(
-          about,
-          `synchronous_standby_names is set, but synchronous_commit is ${state.synchronousCommit}: commits do not wait until a standby has them on disk`,
-          'set synchronous_commit = on',
-        ),
-      ]
-    : []
 }

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import type { Config } from '../config.ts'
 import { readMasterKeys, storeFileOf } from '../data-folder.ts'
+import { descriptorLimit } from '../kit/descriptors.ts'
 import {
   integrityErrors,
   isInUse,
@@ -25,33 +26,26 @@ import {
   checkSync,
 } from './checks.ts'
 import { type Finding, failure, note, ok } from './finding.ts'
-import {
-  measureSync,
-  probeListener,
-  readClockAt,
-  readFolder,
-  readMemory,
-  readOpenFiles,
-  readSpace,
-} from './observe.ts'
+import { measureSync, probeListener, readClockAt, readFolder, readMemory, readSpace } from './observe.ts'
 
 /** What a process opens beside its pools: one to look for the primary, and one for long reading. */
 const CONNECTIONS_BESIDE = 2
 
-/** Looks at everything that an installation stands on. It changes nothing, and a server may run meanwhile. */
+const FIRST_START = 'the first start makes it; or name another with --data'
+
+/** Checks everything that an installation depends on. It changes nothing, and a server may run meanwhile. */
 export async function examine(config: Config, url: string | undefined): Promise<Finding[]> {
-  const findings = [
+  return [
     ...checkListeners(config),
     ...(await examinePorts(config)),
     checkPublicUrl(config),
     ...examineFolder(config),
+    ...(config.databaseUrl === undefined
+      ? examineEmbedded(config)
+      : await examinePostgres(config, config.databaseUrl)),
+    ...checkLimits(descriptorLimit(), readMemory()),
+    ...(url === undefined ? [] : [await examineClockAt(url)]),
   ]
-  findings.push(
-    ...(config.databaseUrl === undefined ? examineEmbedded(config) : await examinePostgres(config)),
-  )
-  findings.push(...checkLimits(readOpenFiles(), readMemory()))
-  if (url !== undefined) findings.push(await examineClockAt(url))
-  return findings
 }
 
 async function examinePorts({ listen, operatorListen }: Config): Promise<Finding[]> {
@@ -64,44 +58,25 @@ async function examinePorts({ listen, operatorListen }: Config): Promise<Finding
 function examineFolder({ dataFolder }: Config): Finding[] {
   const { free, total } = readSpace(dataFolder)
   const space = checkSpace(dataFolder, free, total)
-  if (!existsSync(dataFolder)) {
-    return [
-      space,
-      note('files', `${dataFolder} is not there`, 'the first start makes it; or name another with --data'),
-    ]
-  }
+  if (!existsSync(dataFolder)) return [space, note('files', `${dataFolder} is not there`, FIRST_START)]
   try {
     const { folder, files, names } = readFolder(dataFolder)
     const sync = checkSync(measureSync(dataFolder))
     return [space, sync, ...checkModes(folder, files), ...checkLeftovers(dataFolder, names)]
   } catch (error) {
     const says = `${dataFolder} cannot be used: ${(error as Error).message}`
-    return [
-      space,
-      failure('files', says, 'run this as the user the server runs as, and mend its permissions'),
-    ]
+    const advice = 'run this as the user that the server runs as, and correct its permissions'
+    return [space, failure('files', says, advice)]
   }
 }
 
 function examineEmbedded(config: Config): Finding[] {
   const file = storeFileOf(config)
-  if (!existsSync(file)) {
-    return [
-      note(
-        'store',
-        `there is no store in ${config.dataFolder}`,
-        'the first start makes it; or name another with --data',
-      ),
-    ]
-  }
+  if (!existsSync(file)) return [note('store', `there is no store in ${config.dataFolder}`, FIRST_START)]
   const violations = integrityErrors(file, 'quick')
   const summary = violations.length > 0 ? undefined : storeSummary(file)
-  const log = `${file}-wal`
-  const findings = checkStore({
-    violations,
-    schema: summary && schemaOf(file),
-    logBytes: existsSync(log) ? statSync(log).size : 0,
-  })
+  const logBytes = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  const findings = checkStore({ violations, schema: summary && schemaOf(file), logBytes })
   if (summary === undefined) return findings
   // Whatever was written was written before now, or a clock was or is wrong.
   const ahead = (Date.now() - Date.parse(summary.lastWrite)) / 1000
@@ -110,9 +85,9 @@ function examineEmbedded(config: Config): Finding[] {
   return [...findings, ...examineKeyRing(config, streamKeysByMasterKey(file))]
 }
 
-async function examinePostgres(config: Config): Promise<Finding[]> {
+async function examinePostgres(config: Config, databaseUrl: string): Promise<Finding[]> {
   const findings: Finding[] = []
-  const servers = await queryServers(config.databaseUrl ?? '')
+  const servers = await queryServers(databaseUrl)
   for (const server of servers) {
     if ('failure' in server) {
       const advice = 'correct that, and run strand doctor again'
@@ -131,13 +106,8 @@ async function examinePostgres(config: Config): Promise<Finding[]> {
     } else findings.push(checkSchema(state.schema), ...examineKeyRing(config, state.streamKeysByMasterKey))
   }
   if (servers.every(server => 'failure' in server || !server.state.isPrimary)) {
-    findings.push(
-      failure(
-        'store',
-        'no server of DATABASE_URL can be written to',
-        'promote a standby, or name the primary',
-      ),
-    )
+    const says = 'no server of DATABASE_URL can be written to'
+    findings.push(failure('store', says, 'promote a standby, or name the primary'))
   }
   return findings
 }
@@ -155,11 +125,7 @@ function examineKeyRing(config: Config, sealedBy: ReadonlyMap<string, number>): 
 
 async function examineClockAt(url: string): Promise<Finding> {
   const ahead = await readClockAt(url)
-  return typeof ahead === 'number'
-    ? checkClock(`that of ${url}`, ahead)
-    : failure(
-        'clock',
-        `${url} does not answer: ${ahead.failure}`,
-        'see whether the server runs and the URL is right',
-      )
+  if (typeof ahead === 'number') return checkClock(`that of ${url}`, ahead)
+  const says = `${url} does not answer: ${ahead.failure}`
+  return failure('clock', says, 'see whether the server runs and the URL is right')
 }

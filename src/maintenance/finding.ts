@@ -1,7 +1,7 @@
-/** `ok` and `note` need nothing to be done; a `warning` should be looked at; a `problem` is one. */
+/** `ok` and `note` need no action; a `warning` should be looked at; a `problem` needs to be solved. */
 export type Level = 'ok' | 'note' | 'warning' | 'problem'
 
-/** One thing that the doctor looked at. */
+/** The result of one check of the doctor. */
 export interface Finding {
   readonly about: string
   readonly level: Level
@@ -10,25 +10,11 @@ export interface Finding {
   readonly advice?: string
 }
 
+const finding = (level: Level) => (about: string, says: string, advice: string) => {
+  return { about, level, says, advice }
+}
+
 export const ok = (about: string, says: string): Finding => ({ about, level: 'ok', says })
-
-export const note = (about: string, says: string, advice: string): Finding => ({
-  about,
-  level: 'note',
-  says,
-  advice,
-})
-
-export const warning = (about: string, says: string, advice: string): Finding => ({
-  about,
-  level: 'warning',
-  says,
-  advice,
-})
-
-export const failure = (about: string, says: string, advice: string): Finding => ({
-  about,
-  level: 'problem',
-  says,
-  advice,
-})
+export const note: (about: string, says: string, advice: string) => Finding = finding('note')
+export const warning: typeof note = finding('warning')
+export const failure: typeof note = finding('problem')

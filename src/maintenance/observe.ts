@@ -59,17 +59,11 @@ export function measureSync(folder: string): number {
   }
 }
 
-/** How many files a process may open, where the system tells. */
-export function readOpenFiles(): number | undefined {
-  const limits = read('/proc/self/limits')
-  const [, most] = /^Max open files\s+(\d+)/m.exec(limits ?? '') ?? []
-  return most === undefined ? undefined : Number(most)
-}
-
 /** The memory that this process may have: the machine's, or less in a container. */
 export function readMemory(): number {
-  const limit = Number(read('/sys/fs/cgroup/memory.max')?.trim())
-  return Number.isFinite(limit) && limit > 0 ? Math.min(limit, totalmem()) : totalmem()
+  const file = '/sys/fs/cgroup/memory.max'
+  const limit = existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : 0
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
 }
 
 /** By how many seconds our clock is ahead of the one that answers at a URL. Its header has whole seconds. */
@@ -118,13 +112,5 @@ async function isStrandAt(url: string): Promise<boolean> {
     return response.headers.has('x-request-id') && answer.status === 'ok'
   } catch {
     return false
-  }
-}
-
-function read(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return undefined
   }
 }

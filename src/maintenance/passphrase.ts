@@ -1,37 +1,24 @@
-import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto'
+import { randomBytes, scryptSync } from 'node:crypto'
+import { decrypt, encrypt } from '../kit/secret-box.ts'
 
 /** About a third of a second and 128 MB for each guess. */
 const COST = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 1024 * 1024 }
 const SALT_BYTES = 16
-const NONCE_BYTES = 12
-const TAG_BYTES = 16
 const FIRST_LINE =
   'strand sealed secret 1: scrypt N=131072 r=8 p=1, AES-256-GCM; salt, nonce, text and tag in base64'
 
 /** Seals a secret with a passphrase. `name` is authenticated with it: one secret cannot stand in for another. */
 export function sealWithPassphrase(secret: string, name: string, passphrase: string): string {
   const salt = randomBytes(SALT_BYTES)
-  const nonce = randomBytes(NONCE_BYTES)
-  const cipher = createCipheriv('aes-256-gcm', scryptSync(passphrase, salt, 32, COST), nonce)
-  cipher.setAAD(Buffer.from(name))
-  const body = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
-  return `${FIRST_LINE}\n${Buffer.concat([salt, nonce, body, cipher.getAuthTag()]).toString('base64')}\n`
+  const sealed = encrypt(scryptSync(passphrase, salt, 32, COST), secret, name)
+  return `${FIRST_LINE}\n${Buffer.concat([salt, sealed]).toString('base64')}\n`
 }
 
 /** The secret, or undefined if the passphrase is another one or the bytes were altered. */
 export function openWithPassphrase(sealed: string, name: string, passphrase: string): string | undefined {
   const [first, encoded = ''] = sealed.split('\n')
   const bytes = Buffer.from(encoded, 'base64')
-  if (first !== FIRST_LINE || bytes.length < SALT_BYTES + NONCE_BYTES + TAG_BYTES) return undefined
+  if (first !== FIRST_LINE || bytes.length < SALT_BYTES) return undefined
   const key = scryptSync(passphrase, bytes.subarray(0, SALT_BYTES), 32, COST)
-  const nonce = bytes.subarray(SALT_BYTES, SALT_BYTES + NONCE_BYTES)
-  const decipher = createDecipheriv('aes-256-gcm', key, nonce)
-  decipher.setAAD(Buffer.from(name))
-  decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
-  try {
-    const body = bytes.subarray(SALT_BYTES + NONCE_BYTES, -TAG_BYTES)
-    return decipher.update(body, undefined, 'utf8') + decipher.final('utf8')
-  } catch {
-    return undefined
-  }
+  return decrypt(key, bytes.subarray(SALT_BYTES), name)
 }

@@ -1,9 +1,10 @@
-import { mkdirSync, rmSync, statfsSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OperatorError } from '../kit/operator-error.ts'
 import { SCHEMA_VERSION, STORE_HEADER_BYTES, sizeInHeader } from '../store/embedded-file.ts'
-import { ArchiveReader, damaged, type FoundEntry, type WrittenEntry } from './archive.ts'
+import { ArchiveReader, damaged, type WrittenEntry } from './archive.ts'
+import { requireFreeSpace } from './free-space.ts'
 import {
   CHECKSUM_FILE,
   checksumsOf,
@@ -19,30 +20,36 @@ import { openWithPassphrase } from './passphrase.ts'
 
 export interface UnpackOptions {
   readonly file: string
-  /** Made for this; it is removed again if the backup is not whole. */
+  /** Created for this, and removed again if the backup is not whole. */
   readonly folder: string
-  /** Asked for once it is known that the secrets are sealed. */
+  /** Called if the secrets are sealed. */
   passphrase(): Promise<string | undefined>
-  /** Whether sealed secrets may stay behind where there is no passphrase. */
+  /** Whether sealed secrets may be left out where there is no passphrase. */
   readonly mayLeaveSealed: boolean
   onProgress(bytes: number, of: number): void
 }
 
 /**
- * Unpacks a backup into a folder, onto the disk, and checks every byte of it; throws a sentence if one is not as it was. A
- * backup may come from anywhere, so nothing in it is believed: what is held in memory is small by its kind, and the sizes of
- * the store in the archive, in the manifest and in the store itself must be the same before any of it is read.
+ * Unpacks a backup into a folder, onto the disk, and checks every byte of it. A backup may come from anywhere, so nothing in
+ * it is trusted: what is held in memory is bounded by name, and the sizes of the store in the archive, in the manifest and in
+ * the store itself must agree before any of it is read.
  */
 export async function unpackBackup(options: UnpackOptions): Promise<Manifest> {
   const archive = await ArchiveReader.open(options.file)
   mkdirSync(options.folder, { mode: 0o700 })
   try {
-    const manifest = await manifestOf(archive, options)
+    const manifest = await manifestOf(archive, options.file)
     const passphrase = await passphraseFor(manifest, options)
     await requirePlausibleStore(archive, options.file)
-    requireSpace(archive, options.folder)
-    const written = await unpackEntries(archive, manifest, { ...options, passphrase })
-    if (checksumsOf(written) !== (await smallEntry(archive, options.file, CHECKSUM_FILE))) {
+    const total = archive.entries.reduce((sum, { size }) => sum + size, 0)
+    requireFreeSpace(
+      options.folder,
+      total,
+      'unpacking the backup',
+      'use a folder on another disk (verify unpacks into TMPDIR)',
+    )
+    const written = await unpackEntries(archive, manifest, options, passphrase, total)
+    if (checksumsOf(written) !== (await textOf(archive, options.file, CHECKSUM_FILE))) {
       throw damaged(options.file, `its contents and its ${CHECKSUM_FILE} do not agree`)
     }
     return manifest
@@ -54,14 +61,14 @@ export async function unpackBackup(options: UnpackOptions): Promise<Manifest> {
   }
 }
 
-/** What can be told without reading the store in it: whether this program can read it at all. */
-async function manifestOf(archive: ArchiveReader, { file }: UnpackOptions): Promise<Manifest> {
+/** The manifest of a backup that this program can read, checked against the archive. The store is not read yet. */
+async function manifestOf(archive: ArchiveReader, file: string): Promise<Manifest> {
   for (const { name, size } of archive.entries) {
     const largest = MAX_ENTRIES.get(name)
     if (largest === undefined) throw damaged(file, `it holds ${name}, which is no part of a backup`)
     if (size > largest) throw damaged(file, `${name} has ${size} bytes, and ${largest} is the most`)
   }
-  const manifest = readManifest(await smallEntry(archive, file, MANIFEST_FILE))
+  const manifest = readManifest(await textOf(archive, file, MANIFEST_FILE))
   if (manifest === undefined) throw damaged(file, `its ${MANIFEST_FILE} cannot be read`)
   if (!('files' in manifest)) {
     throw new OperatorError(
@@ -96,16 +103,13 @@ async function passphraseFor(
   )
 }
 
-/** The same options, with the passphrase if there is one. */
-type OpeningOptions = Omit<UnpackOptions, 'passphrase'> & { readonly passphrase: string | undefined }
-
-async function smallEntry(archive: ArchiveReader, file: string, name: string): Promise<string> {
+async function textOf(archive: ArchiveReader, file: string, name: string): Promise<string> {
   const entry = archive.find(name)
   if (entry === undefined) throw damaged(file, `it has no ${name}`)
   return archive.text(entry)
 }
 
-/** A store says in its first bytes how large it is: gigabytes of nothing are found without reading them. */
+/** The first bytes of a store hold its size: gigabytes of zeros are found without reading them. */
 async function requirePlausibleStore(archive: ArchiveReader, file: string): Promise<void> {
   const entry = archive.find(STORE_FILE)
   if (entry === undefined) throw damaged(file, `it has no ${STORE_FILE}`)
@@ -116,117 +120,51 @@ async function requirePlausibleStore(archive: ArchiveReader, file: string): Prom
   }
 }
 
-function requireSpace(archive: ArchiveReader, folder: string): void {
-  const { bavail, bsize } = statfsSync(folder)
-  const needed = archive.entries.reduce((sum, { size }) => sum + size, 0)
-  if (bavail * bsize >= needed) return
-  throw new OperatorError(
-    `${folder} has ${megabytes(bavail * bsize)} MB free and unpacking the backup needs ${megabytes(needed)} MB: free some, or use a folder on another disk (verify unpacks into TMPDIR)`,
-  )
-}
-
-const megabytes = (bytes: number) => Math.ceil(bytes / 1e6)
-
 async function unpackEntries(
   archive: ArchiveReader,
-  manifest: Manifest,
-  options: OpeningOptions,
+  { created_at, files }: Manifest,
+  options: UnpackOptions,
+  passphrase: string | undefined,
+  total: number,
 ): Promise<WrittenEntry[]> {
-  const moment = Date.parse(manifest.created_at)
-  const total = archive.entries.reduce((sum, { size }) => sum + size, 0)
+  const { file, folder, onProgress } = options
   const written: WrittenEntry[] = []
   let done = 0
   for (const entry of archive.entries) {
     const { name, size } = entry
-    const { sha256, conclude } = await unpackEntry(archive, entry, moment, options, bytes =>
-      options.onProgress(done + bytes, total),
-    )
-    const declared = manifest.files.find(each => each.name === name)
-    if (declared !== undefined && declared.sha256 !== sha256)
-      throw damaged(options.file, `${name} was altered`)
-    await conclude()
-    done += size
-    if (name !== CHECKSUM_FILE) written.push({ name, size, sha256 })
+    const pieces: Uint8Array[] = []
+    const store = name === STORE_FILE ? await open(join(folder, name), 'wx', 0o600) : undefined
+    try {
+      const sha256 = await archive.read(entry, Date.parse(created_at), async piece => {
+        if (store === undefined) pieces.push(piece)
+        else await store.writeFile(piece)
+        done += piece.length
+        onProgress(done, total)
+      })
+      await store?.sync()
+      const declared = files.find(each => each.name === name)
+      if (declared !== undefined && declared.sha256 !== sha256) throw damaged(file, `${name} was altered`)
+      if (name !== CHECKSUM_FILE) written.push({ name, size, sha256 })
+    } finally {
+      await store?.close()
+    }
+    // After the checksum: opening a sealed secret takes memory and time, which an altered backup is not worth.
+    const secret = SECRET_FILES.find(each => name === each || name === sealedName(each))
+    if (secret === undefined) continue
+    const text = Buffer.concat(pieces).toString('utf8')
+    const opened = name === secret ? text : openSecret(text, secret, file, passphrase)
+    if (opened !== undefined)
+      writeFileSync(join(folder, secret), opened, { flag: 'wx', mode: 0o600, flush: true })
   }
   return written
 }
 
-interface UnpackedEntry {
-  readonly sha256: string
-  /** What is left to do once the checksum is known to be right. */
-  conclude(): Promise<void>
-}
-
-async function unpackEntry(
-  archive: ArchiveReader,
-  entry: FoundEntry,
-  moment: number,
-  options: OpeningOptions,
-  onBytes: (bytes: number) => void,
-): Promise<UnpackedEntry> {
-  const { name } = entry
-  const nothing = async () => undefined
-  const secret = SECRET_FILES.find(each => name === each || name === sealedName(each))
-  if (secret !== undefined) return unpackSecret(archive, entry, moment, secret, options)
-  if (name !== STORE_FILE) {
-    return { sha256: await archive.read(entry, moment, () => undefined), conclude: nothing }
-  }
-  const file = await open(join(options.folder, name), 'wx', 0o600)
-  try {
-    let bytes = 0
-    const sha256 = await archive.read(entry, moment, async piece => {
-      await file.writeFile(piece)
-      bytes += piece.length
-      onBytes(bytes)
-    })
-    await file.sync()
-    return { sha256, conclude: nothing }
-  } finally {
-    await file.close()
-  }
-}
-
-/** A sealed one is opened last: the passphrase costs memory and time, which an altered backup is not worth. */
-async function unpackSecret(
-  archive: ArchiveReader,
-  entry: FoundEntry,
-  moment: number,
-  secret: string,
-  options: OpeningOptions,
-): Promise<UnpackedEntry> {
-  const pieces: Uint8Array[] = []
-  const sha256 = await archive.read(entry, moment, piece => {
-    pieces.push(piece)
-  })
-  const text = Buffer.concat(pieces).toString('utf8')
-  const conclude = async () => {
-    const opened = entry.name === secret ? text : openSecret(text, secret, entry, options)
-    if (opened !== undefined) await writeSecret(join(options.folder, secret), opened)
-  }
-  return { sha256, conclude }
-}
-
-/** Undefined if there is no passphrase, and sealed secrets may stay behind. */
-function openSecret(
-  sealed: string,
-  secret: string,
-  { name }: FoundEntry,
-  { file, passphrase }: OpeningOptions,
-): string | undefined {
+/** Undefined without a passphrase: sealed secrets may be left out. */
+function openSecret(sealed: string, secret: string, file: string, passphrase: string | undefined) {
   if (passphrase === undefined) return undefined
   const opened = openWithPassphrase(sealed, secret, passphrase)
   if (opened !== undefined) return opened
   throw new OperatorError(
-    `the passphrase does not open ${name} of ${file}: it is another one, or the file was altered`,
+    `the passphrase does not open ${sealedName(secret)} of ${file}: it is another one, or the file was altered`,
   )
-}
-
-async function writeSecret(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
 }

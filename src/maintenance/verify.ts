@@ -27,7 +27,7 @@ const MAX_NAMED = 5
 const FIRST_WITH_AUDIT = 6
 
 /**
- * Looks through the store of a folder, live or unpacked: every page, index and reference, whether every stream key opens, and
+ * Checks the store of a folder, live or unpacked: every page, index and reference, whether every stream key opens, and
  * whether the audit log is whole. The master keys are those given, or else those in the folder.
  */
 export async function verifyFolder(
@@ -35,40 +35,34 @@ export async function verifyFolder(
   given: readonly MasterKey[] | undefined,
 ): Promise<Findings> {
   const store = join(folder, STORE_FILE)
-  const broken = integrityErrors(store, 'full').map(words => `the store is damaged: ${words}`)
-  if (broken.length > 0) return { problems: broken, notes: [], stream_keys: 0, rows: 0 }
-  const summary = readStanding(store)
-  if ('violation' in summary) {
-    return { problems: [`the store is damaged: ${summary.violation}`], notes: [], stream_keys: 0, rows: 0 }
+  const found = (problems: readonly string[], more: Partial<Findings> = {}): Findings => {
+    return { problems, notes: [], stream_keys: 0, rows: 0, ...more }
   }
-  const { schema, total } = summary
+  const violations = integrityErrors(store, 'full')
+  if (violations.length > 0) return found(violations.map(words => `the store is damaged: ${words}`))
+  let schema: number
+  let rows: number
+  try {
+    schema = storeSummary(store).schema
+    rows = Object.values(rowsOf(store)).reduce((sum, count) => sum + count, 0)
+  } catch (error) {
+    // A file may be whole for SQLite and still lack what every store has.
+    return found([`the store is damaged: ${(error as Error).message}`])
+  }
   if (schema > SCHEMA_VERSION) {
     const newer = `the store has schema ${schema} and this program knows ${SCHEMA_VERSION}: use a newer Strand`
-    return { problems: [newer], notes: [], stream_keys: 0, rows: total }
+    return found([newer], { rows })
   }
-  const hasAudit = schema >= FIRST_WITH_AUDIT
-  const flaw = hasAudit ? await auditFlawIn(store) : undefined
+  const flaw = schema >= FIRST_WITH_AUDIT ? await auditFlawIn(store) : undefined
   const unproven = flaw === undefined ? [] : [`the audit log is broken at ${flaw}`]
   const keys = readMasterKeys({ dataFolder: folder, masterKeys: given })
   if (keys === undefined) {
     const note =
       'the stream keys were not tried, because the master keys are not here: give --passphrase-file or STRAND_MASTER_KEYS'
-    return { problems: unproven, notes: [note], stream_keys: 0, rows: total }
+    return found(unproven, { notes: [note], rows })
   }
   const { problems, stream_keys } = await tryStreamKeys(store, new KeyRing(keys))
-  return { problems: [...unproven, ...problems], notes: [], stream_keys, rows: total }
-}
-
-/** A file may be whole for SQLite and still lack what every store has. */
-function readStanding(
-  store: string,
-): { readonly schema: number; readonly total: number } | { readonly violation: string } {
-  try {
-    const { schema } = storeSummary(store)
-    return { schema, total: Object.values(rowsOf(store)).reduce((sum, count) => sum + count, 0) }
-  } catch (error) {
-    return { violation: (error as Error).message }
-  }
+  return found([...unproven, ...problems], { stream_keys, rows })
 }
 
 async function tryStreamKeys(

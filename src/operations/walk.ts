@@ -1,5 +1,5 @@
 import type { Window } from '../contract/page.ts'
-import { pointIn, type StreamPage } from '../directory/directory.ts'
+import { pointIn, type StreamPage } from '../directory/stream-page.ts'
 import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Services } from './implement.ts'
 

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { SCHEMA_VERSION } from './engines/migrate.ts'
 import type { SchemaState } from './engines/schema-state.ts'
-import { openSqlite, sqliteDatabase } from './engines/sqlite-connection.ts'
+import { openSqlite, sqliteDatabase, withSqlite } from './engines/sqlite-connection.ts'
 import { copySqlite } from './engines/sqlite-copy.ts'
 import { integrityErrors, isInUse } from './engines/sqlite-examination.ts'
 import { sqliteSchema } from './engines/sqlite-migrate.ts'
@@ -49,15 +49,9 @@ export async function copyStoreFile(
 
 /** Notes when a backup was made, for the metrics of servers; they may be writing meanwhile. */
 export function noteBackup(file: string, at: string): void {
-  const connection = openSqlite(file, 'write')
-  try {
-    connection.run(
-      'insert into facts (name, value) values (?, ?) on conflict (name) do update set value = excluded.value',
-      [LAST_BACKUP, at],
-    )
-  } finally {
-    connection.close()
-  }
+  const note =
+    'insert into facts (name, value) values (?, ?) on conflict (name) do update set value = excluded.value'
+  withSqlite(file, 'write', connection => connection.run(note, [LAST_BACKUP, at]))
 }
 
 export function storeSummary(file: string): StoreSummary {
@@ -85,16 +79,9 @@ export function rowsOf(file: string): Record<string, number> {
 
 /** How many stream keys each master key has sealed. */
 export function streamKeysByMasterKey(file: string): Map<string, number> {
-  const connection = openSqlite(file, 'read')
-  try {
-    return new Map(
-      connection
-        .query('select key_id, count(*) from stream_keys group by key_id order by key_id')
-        .values() as [string, number][],
-    )
-  } finally {
-    connection.close()
-  }
+  const query = 'select key_id, count(*) from stream_keys group by key_id order by key_id'
+  const rows = withSqlite(file, 'read', connection => connection.query(query).values())
+  return new Map(rows as [string, number][])
 }
 
 /** Every stream key of the store, in batches. */
@@ -143,12 +130,6 @@ function bytesInUse(file: string): number {
   })
 }
 
-/** Asks a few questions, each of which has one value for an answer. */
-function look<T>(file: string, ask: (one: (query: string) => unknown) => T): T {
-  const connection = openSqlite(file, 'read')
-  try {
-    return ask(query => connection.query(query).values()[0]?.[0])
-  } finally {
-    connection.close()
-  }
-}
+/** Runs a few queries, each of which has one value for an answer. */
+const look = <T>(file: string, ask: (one: (query: string) => unknown) => T): T =>
+  withSqlite(file, 'read', connection => ask(query => connection.query(query).values()[0]?.[0]))

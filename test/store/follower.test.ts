@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { Window } from '../../src/contract/page.ts'
-import { Directory, pointIn, type StreamPage, streamSortKey } from '../../src/directory/directory.ts'
+import { Directory } from '../../src/directory/directory.ts'
 import { History } from '../../src/directory/history.ts'
-import { Showing } from '../../src/directory/showing.ts'
+import { StreamFeedSubscriber } from '../../src/directory/stream-feed-subscriber.ts'
+import { pointIn, type StreamPage, streamSortKey } from '../../src/directory/stream-page.ts'
 import { createLog } from '../../src/kit/log.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { FeedFollower } from '../../src/store/follower.ts'
@@ -33,7 +34,7 @@ async function follow(store: Store) {
   const lines: string[] = []
   const follower = new FeedFollower(
     store,
-    [new Showing(store, directory)],
+    [new StreamFeedSubscriber(store, directory)],
     createLog({ level: 'warn', readable: false, write: line => lines.push(line) }),
   )
   await follower.catchUp()

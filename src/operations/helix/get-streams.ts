@@ -1,5 +1,5 @@
 import { getStreams } from '../../contract/helix/get-streams.ts'
-import { streamSortKey } from '../../directory/directory.ts'
+import { streamSortKey } from '../../directory/stream-page.ts'
 import { chain } from '../../kit/maybe-promise.ts'
 import { implement, preparedPage } from '../implement.ts'
 import { cutAlongWalk } from '../walk.ts'

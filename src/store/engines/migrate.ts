@@ -2,7 +2,7 @@ import { isoMillis } from '../../kit/clock.ts'
 import { sha256Hex } from '../../kit/digest.ts'
 import type { Dialect } from '../sql/tag.ts'
 import { type Migration, migrations } from './migrations/index.ts'
-import type { AppliedMigration } from './schema-state.ts'
+import { type AppliedMigration, type SchemaState, stateOfSchema } from './schema-state.ts'
 
 /** The schema that this program knows. */
 export const SCHEMA_VERSION = migrations.length
@@ -25,6 +25,13 @@ export interface Migrated {
 export function checksumsOf(list: readonly Migration[], dialect: Dialect): readonly string[] {
   return list.map(migration => sha256Hex(migration.text(dialect)))
 }
+
+/** The state of a schema for a program with these migrations. */
+export const schemaFor = (
+  applied: readonly AppliedMigration[],
+  dialect: Dialect,
+  list: readonly Migration[] = migrations,
+): SchemaState => stateOfSchema(applied, checksumsOf(list, dialect))
 
 /** The columns behind the first two came later. Older programs leave them out. */
 export const versionTable = ({ key }: Dialect): string => `

@@ -1,4 +1,5 @@
 import { SQL } from 'bun'
+import { inTime } from '../../kit/in-time.ts'
 import { postgresSchema } from './postgres-migrate.ts'
 import type { SchemaState } from './schema-state.ts'
 
@@ -27,12 +28,10 @@ const ASK_MILLISECONDS = 10_000
 /** Asks one server; throws what its client throws. Nothing is changed, nothing is migrated. */
 export async function examinePostgres(url: string): Promise<PostgresState> {
   const client = new SQL(url, { max: 1, connectionTimeout: CONNECT_SECONDS, prepare: false })
-  const late = Bun.sleep(ASK_MILLISECONDS).then(() => {
-    throw new Error(`no answer within ${ASK_MILLISECONDS / 1000} s`)
-  })
-  late.catch(() => undefined)
   try {
-    return await Promise.race([ask(client), late])
+    return await inTime(ASK_MILLISECONDS, ask(client), () => {
+      throw new Error(`no answer within ${ASK_MILLISECONDS / 1000} s`)
+    })
   } finally {
     await client.close({ timeout: 1 })
   }

@@ -21,12 +21,13 @@ import {
   noteVersion,
   readVersion,
   type StoredVersion,
+  schemaFor,
   versionTable,
   withoutChecksum,
 } from './migrate.ts'
 import { type Migration, migrations } from './migrations/index.ts'
 import { describeStep, type Step, stepsOf } from './postgres-steps.ts'
-import { type AppliedMigration, refusalOf, type SchemaState, stateOfSchema } from './schema-state.ts'
+import { type AppliedMigration, requireMigratable, type SchemaState } from './schema-state.ts'
 
 /** Any number that no other program on the same database uses for its advisory locks. */
 const MIGRATION_LOCK = 7_382_945
@@ -62,7 +63,7 @@ export async function migratePostgres(
   const guard = connect()
   try {
     const applied = await appliedIn(guard)
-    const state = acceptable(applied, list)
+    const state = requireMigratable(schemaFor(applied, postgresDialect, list))
     if (state.verdict !== 'behind' && withoutChecksum(applied, state.known).length === 0)
       return { version: state.version, applied: 0 }
     return await guard.begin(async turn => {
@@ -80,19 +81,8 @@ export async function migratePostgres(
   }
 }
 
-/** What a program makes of the schema of a database. */
-export async function postgresSchema(
-  client: Queryable,
-  list: readonly Migration[] = migrations,
-): Promise<SchemaState> {
-  return stateOfSchema(await appliedIn(client), checksumsOf(list, postgresDialect))
-}
-
-function acceptable(applied: readonly AppliedMigration[], list: readonly Migration[]): SchemaState {
-  const state = stateOfSchema(applied, checksumsOf(list, postgresDialect))
-  const refusal = refusalOf(state)
-  if (refusal !== undefined) throw refusal
-  return state
+export async function postgresSchema(client: Queryable): Promise<SchemaState> {
+  return schemaFor(await appliedIn(client), postgresDialect)
 }
 
 /** As JSON, because columns may come to the table while a connection remembers how the answer looked before. */
@@ -152,7 +142,7 @@ class PostgresMigration {
 
   async run(worker: SQL): Promise<Migrated> {
     const applied = await appliedIn(worker)
-    const state = acceptable(applied, this.#list)
+    const state = requireMigratable(schemaFor(applied, postgresDialect, this.#list))
     if (state.verdict === 'compatible') return { version: state.version, applied: 0 }
     const [{ empty }] = await worker.unsafe("select to_regclass('users') is null as empty")
     if (empty) await this.#create(worker)

@@ -2,13 +2,14 @@
  * Finds the one server that can be written to, and notices when it is another one. Servers are asked in turn every second;
  * of two that both claim to be it, such as after one was cut off for a while, the one of the younger timeline is.
  */
-import { SQL } from 'bun'
+import type { SQL } from 'bun'
 import { hostIn } from '../../kit/connection-url.ts'
-import type { Log } from '../../kit/log.ts'
+import { inTime } from '../../kit/in-time.ts'
 import type { Metrics } from '../../kit/metrics.ts'
 import { Unavailable } from '../errors.ts'
 import { connectionFailure, NO_ANSWER } from './connection-failure.ts'
-import { ConnectionPool, type ConnectionPoolOptions, isTooManyConnections } from './connection-pool.ts'
+import { isTooManyConnections } from './connection-pool.ts'
+import { connect, measurePools, openPools, type PoolOptions, type Pools, poolsOf } from './postgres-pools.ts'
 
 const LOOK_MILLISECONDS = 1000
 const LOOK_SOONER_MILLISECONDS = 200
@@ -16,46 +17,12 @@ const PROBE_MILLISECONDS = 1000
 /** Once may be chance. */
 const MISSES = 2
 const SILENT_MILLISECONDS = 1500
-export const READ_MILLISECONDS = 3000
-/** How long a write waits for a row that another one holds. */
-export const LOCK_MILLISECONDS = 2000
-/** How long a write waits for a connection. */
-const WRITE_QUEUE_MILLISECONDS = 1000
-/**
- * How long a read does. Together with looking for the primary that is what it has: it is refused before it is late. Those who
- * are refused ask again at once, which costs most of what answering them would: waiting costs nothing.
- */
-const READ_QUEUE_MILLISECONDS = 2000
-/** How many reads a connection is given at a time, so that it is not idle while this process is busy. */
-const READS_AT_ONCE = 16
-/** How long opening the first connections to a new primary may keep everybody waiting. */
-const PREPARE_MILLISECONDS = 1000
-/** Whoever comes while it is not known waits so long before it is told to come back. */
+/** How long work waits for a primary to be found before it fails. */
 const MAX_WAIT_MILLISECONDS = 1000
 
 /** What the servers are asked: which timeline this one writes, or 0 if it only follows. */
 const TIMELINE = `select case when pg_is_in_recovery() then 0
   else ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int end as timeline`
-
-export interface PoolOptions {
-  readonly connections: number
-  /** Between us and the servers stands a pooler that gives a connection for one transaction at a time. */
-  readonly pooled: boolean
-  readonly log?: Log | undefined
-}
-
-/** Connections to the server that can be written to. Reads have their own: writes that wait for a standby keep theirs. */
-export interface Pools {
-  readonly host: string
-  readonly reading: ConnectionPool
-  readonly writing: ConnectionPool
-  /** One connection for what must go on while there is more to read than can be: the feed, and whether we are ready. */
-  readonly reserved: ConnectionPool
-  /** One connection for leases of rate limits, so that many callers keep no write waiting. */
-  readonly leasing: ConnectionPool
-  /** One connection more, for work that takes long; whoever asks for it closes it. Unless told, it is for reading. */
-  connectAside(session?: Readonly<Record<string, number>>): SQL
-}
 
 export class Primary {
   readonly #urls: readonly string[]
@@ -86,13 +53,9 @@ export class Primary {
   /** The pools of the primary, as soon as it is known. */
   async pools(): Promise<Pools> {
     if (this.#pools !== undefined) return this.#pools
-    const found = await Promise.race([
-      this.#waiting.promise,
-      Bun.sleep(MAX_WAIT_MILLISECONDS).then(() => undefined),
-    ])
-    if (found === undefined)
+    return inTime(MAX_WAIT_MILLISECONDS, this.#waiting.promise, () => {
       throw new Unavailable(`no PostgreSQL server can be written to: ${this.#reasons()}`)
-    return found
+    })
   }
 
   /** The server has answered. */
@@ -123,40 +86,14 @@ export class Primary {
     )
     metrics.counter(
       'strand_postgres_primary_changes_total',
-      'Times that another server, or the same one anew, became the one to write to.',
+      'Changes of the primary, restarts of the same one included.',
       Math.max(0, this.#found - 1),
     )
-    const sizes = sizesOf(this.#options)
-    metrics.gauge(
-      'strand_postgres_connections_max',
-      'Connections that a pool may open.',
-      POOLS.map(pool => [{ pool }, sizes[pool]]),
-    )
+    measurePools(metrics, this.#options, this.#pools)
     metrics.counter(
       'strand_postgres_connections_refused_total',
       'Connections that PostgreSQL did not take because there were too many.',
       this.#connectionsRefused,
-    )
-    const pools = this.#pools
-    metrics.gauge(
-      'strand_postgres_connections',
-      'Connections that a pool has open.',
-      POOLS.map(pool => [{ pool }, pools?.[pool].open ?? 0]),
-    )
-    metrics.gauge(
-      'strand_postgres_queries_in_progress',
-      'Queries and writes that PostgreSQL is at.',
-      POOLS.map(pool => [{ pool }, pools?.[pool].inside ?? 0]),
-    )
-    metrics.gauge(
-      'strand_postgres_reads_waiting',
-      'Reads waiting for a connection.',
-      pools?.reading.waiting ?? 0,
-    )
-    metrics.gauge(
-      'strand_postgres_writes_waiting',
-      'Writes that wait for a connection.',
-      pools?.writing.waiting ?? 0,
     )
   }
 
@@ -166,7 +103,7 @@ export class Primary {
     await this.#looking
     this.#waiting.reject(new Unavailable('the store is being closed'))
     for (const probe of this.#probes) probe.close()
-    await Promise.all(poolsOf(this.#pools).map(pool => pool.close(1)))
+    if (this.#pools !== undefined) await Promise.all(poolsOf(this.#pools).map(pool => pool.close(1)))
   }
 
   #lookAgain(milliseconds: number): void {
@@ -204,64 +141,11 @@ export class Primary {
     this.#lose()
     this.#logPrimary({ host, timeline })
     this.#timeline = timeline
-    this.#pools = { host, ...(await this.#openPools(url)) }
+    this.#pools = await openPools(url, this.#options, () => {
+      this.#connectionsRefused += 1
+    })
     this.#waiting.resolve(this.#pools)
     this.#found += 1
-  }
-
-  /** The server ends reads that take too long, and waits for rows; a write it never ends. */
-  async #openPools(url: string): Promise<Omit<Pools, 'host'>> {
-    const { pooled, log } = this.#options
-    const sizes = sizesOf(this.#options)
-    const open = (session: Readonly<Record<string, number>>) => () =>
-      connect(url, { connections: 1, pooled, session })
-    const reads = { statement_timeout: READ_MILLISECONDS }
-    const poolOf = (
-      name: (typeof POOLS)[number],
-      options: Pick<ConnectionPoolOptions, 'open' | 'depth' | 'isSpare' | 'work'>,
-    ) =>
-      new ConnectionPool({
-        ...options,
-        size: sizes[name],
-        maxWaitMilliseconds: options.work === 'reads' ? READ_QUEUE_MILLISECONDS : WRITE_QUEUE_MILLISECONDS,
-        onFewer: ({ isNews, ...fewer }) => {
-          this.#connectionsRefused += 1
-          if (!isNews) return
-          log?.warn(
-            { pool: name, ...fewer, wanted: sizes[name] },
-            'PostgreSQL takes fewer connections than the settings ask for; going on with those that are open',
-          )
-        },
-        onRefusing: () =>
-          log?.warn(
-            { pool: name },
-            'more is asked of PostgreSQL than it answers; some of it is refused with 503',
-          ),
-      })
-    const pools = {
-      reading: poolOf('reading', { open: open(reads), depth: READS_AT_ONCE, work: 'reads' }),
-      writing: poolOf('writing', {
-        open: open({ statement_timeout: 0, lock_timeout: LOCK_MILLISECONDS }),
-        depth: 1,
-        work: 'writes',
-      }),
-      reserved: poolOf('reserved', { open: open(reads), depth: READS_AT_ONCE, isSpare: true, work: 'reads' }),
-      leasing: poolOf('leasing', {
-        open: open({ statement_timeout: 0, lock_timeout: LOCK_MILLISECONDS }),
-        depth: 1,
-        isSpare: true,
-        work: 'writes',
-      }),
-      connectAside: (session = reads) => open(session)(),
-    }
-    ConnectionPool.share([pools.leasing, pools.reserved, pools.writing, pools.reading])
-    const prepared = pools.reading
-      .prepare()
-      .then(() => pools.writing.prepare())
-      .then(() => pools.reserved.prepare())
-    // Each has its first connection before one of them opens more, for the server may not take all of them.
-    await Promise.race([prepared, Bun.sleep(PREPARE_MILLISECONDS)])
-    return pools
   }
 
   #logPrimary({ host, timeline }: { host: string; timeline: number }): void {
@@ -294,31 +178,6 @@ export class Primary {
   }
 }
 
-const POOLS = ['reading', 'writing', 'reserved', 'leasing'] as const
-
-const poolsOf = (pools: Pools | undefined): ConnectionPool[] =>
-  pools === undefined ? [] : POOLS.map(name => pools[name])
-
-function sizesOf({ connections }: PoolOptions): Record<(typeof POOLS)[number], number> {
-  const writing = Math.ceil(connections / 2)
-  return { reading: Math.max(1, connections - writing), writing, reserved: 1, leasing: 1 }
-}
-
-function connect(
-  url: string,
-  options: PoolOptions & { readonly session?: Readonly<Record<string, number>> },
-): SQL {
-  const { connections, pooled, session = {} } = options
-  return new SQL(url, {
-    max: connections,
-    connectionTimeout: 3,
-    idleTimeout: 0,
-    // Behind a pooler the next transaction may meet another connection: nothing can be prepared or set for later.
-    prepare: !pooled,
-    ...(!pooled && { connection: session }),
-  })
-}
-
 /** One connection to one server, to ask it who it is. */
 class Probe {
   readonly #url: string
@@ -332,7 +191,7 @@ class Probe {
   constructor(url: string, options: PoolOptions) {
     this.#url = url
     this.host = hostIn(url)
-    this.#options = { ...options, connections: 1 }
+    this.#options = options
   }
 
   /** Why it is not the primary, as far as it is known. */
@@ -342,7 +201,7 @@ class Probe {
 
   /** 0 for a server that only follows, or does not answer in time. */
   async timeline(): Promise<number | 'crowded'> {
-    this.#connection ??= connect(this.#url, this.#options)
+    this.#connection ??= connect(this.#url, this.#options.pooled)
     const asked = this.#connection.unsafe(TIMELINE).then(
       ([row]: { timeline: number }[]) => {
         this.#explained = ''

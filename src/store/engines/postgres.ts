@@ -1,7 +1,7 @@
 import { SQL } from 'bun'
 import type { Author } from '../../domain/audit.ts'
 import { hostUrls } from '../../kit/connection-url.ts'
-import type { MaybePromise } from '../../kit/maybe-promise.ts'
+import { inTime } from '../../kit/in-time.ts'
 import type { Metrics } from '../../kit/metrics.ts'
 import { requestScope } from '../../kit/request-scope.ts'
 import type { CommandName } from '../commands/index.ts'
@@ -19,11 +19,12 @@ import {
   LOCK_MILLISECONDS,
   type PoolOptions,
   type Pools,
-  Primary,
+  poolsOf,
   READ_MILLISECONDS,
-} from './postgres-primary.ts'
+} from './postgres-pools.ts'
+import { Primary } from './postgres-primary.ts'
 import { runCommand, type Writable } from './run-command.ts'
-import { refusalToServe } from './schema-state.ts'
+import { requireServable } from './schema-state.ts'
 
 /** How many chains of the audit log stand for one, when so many write at once. */
 const MAX_CHAINS = 16
@@ -88,10 +89,8 @@ export async function openPostgresEngine(url: string, options: PoolOptions & Sch
 
 async function prepareSchema(pools: Pools, { migrate, report }: SchemaOptions): Promise<Migrated> {
   if (migrate === false) {
-    const state = await pools.reading.run(postgresSchema)
-    const refusal = refusalToServe(state)
-    if (refusal !== undefined) throw refusal
-    return { version: state.version, applied: 0 }
+    const { version } = requireServable(await pools.reading.run(postgresSchema))
+    return { version, applied: 0 }
   }
   const connections = await connectForMigration(pools)
   try {
@@ -117,7 +116,7 @@ async function connectForMigration(pools: Pools): Promise<SQL[]> {
     if (failure === undefined) return connections
     await Promise.all(connections.map(connection => connection.close({ timeout: 0 }).catch(() => undefined)))
     if (!isTooManyConnections(failure.reason) || performance.now() > deadline) throw failure.reason
-    for (const pool of [pools.reading, pools.writing, pools.reserved, pools.leasing]) pool.closeIdle()
+    for (const pool of poolsOf(pools)) pool.closeIdle()
     await Bun.sleep(MAKE_ROOM_PAUSE_MILLISECONDS)
   }
 }
@@ -182,13 +181,15 @@ function measureWork(
 async function onPrimary<T>(
   primary: Primary,
   milliseconds: number,
-  work: (pools: Pools) => MaybePromise<T>,
+  work: (pools: Pools) => Promise<T>,
 ): Promise<T> {
   const began = performance.now()
   const pools = await primary.pools()
   try {
-    // Looking for the primary takes of the same time.
-    const answer = await within(milliseconds - (performance.now() - began), work(pools))
+    // The time that it took to find the primary counts.
+    const answer = await inTime(milliseconds - (performance.now() - began), work(pools), () => {
+      throw new Unavailable('PostgreSQL took too long')
+    })
     primary.confirm(pools)
     return answer
   } catch (thrown) {
@@ -288,18 +289,6 @@ async function freeChain(ask: (query: Sql) => Promise<{ chain: string }[]>, chai
   if (free !== undefined) return free.chain
   const begun = await ask(sql`select chain from audit_heads where ${isOneOf(sql`chain`, names)}`)
   return names[begun.length] ?? names[Math.floor(Math.random() * names.length)] ?? chain
-}
-
-async function within<T>(milliseconds: number, work: MaybePromise<T>): Promise<T> {
-  let timer: Timer | undefined
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Unavailable('PostgreSQL took too long')), milliseconds)
-  })
-  try {
-    return await Promise.race([work, deadline])
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 /** What PostgreSQL and its client throw, in the words of the port. */

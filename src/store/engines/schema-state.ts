@@ -42,23 +42,27 @@ export class SchemaRefused extends Error {
   override readonly name = 'SchemaRefused'
 }
 
-/** Why a program cannot serve a store; undefined if it can, perhaps after migrating it. */
-export function refusalOf({ version, known, verdict, edited }: SchemaState): SchemaRefused | undefined {
+/** The state, if this program can serve the store, perhaps after migrating it; throws otherwise. */
+export function requireMigratable(state: SchemaState): SchemaState {
+  const { version, known, verdict, edited } = state
   if (verdict === 'edited') {
-    return new SchemaRefused(
+    throw new SchemaRefused(
       `migration ${edited} was applied to the store with another text than it has in this program: use the version of Strand that applied it, or restore a backup from before it`,
     )
   }
-  if (verdict !== 'newer') return undefined
-  return new SchemaRefused(
-    `the store has schema ${version} and this program knows ${known}: start a newer version of Strand, or restore an older store`,
-  )
+  if (verdict === 'newer') {
+    throw new SchemaRefused(
+      `the store has schema ${version} and this program knows ${known}: start a newer version of Strand, or restore an older store`,
+    )
+  }
+  return state
 }
 
-/** For a program that may not migrate. */
-export function refusalToServe(state: SchemaState): SchemaRefused | undefined {
-  if (state.verdict !== 'behind') return refusalOf(state)
-  return new SchemaRefused(
-    `the store has schema ${state.version} and this program needs ${state.known}: run strand migrate with this version first, or set STRAND_MIGRATE=auto`,
+/** The same for a program that may not migrate. */
+export function requireServable(state: SchemaState): SchemaState {
+  const { version, known, verdict } = requireMigratable(state)
+  if (verdict !== 'behind') return state
+  throw new SchemaRefused(
+    `the store has schema ${version} and this program needs ${known}: run strand migrate with this version first, or set STRAND_MIGRATE=auto`,
   )
 }

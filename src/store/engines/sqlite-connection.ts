@@ -35,6 +35,16 @@ export function openSqlite(file: string, mode: Mode): Sqlite {
   }
 }
 
+/** Opens a file for one piece of work. */
+export function withSqlite<T>(file: string, mode: Mode, work: (connection: Sqlite) => T): T {
+  const connection = openSqlite(file, mode)
+  try {
+    return work(connection)
+  } finally {
+    connection.close()
+  }
+}
+
 export interface SqliteDatabase extends Writable {
   /** Runs a statement without values at once: begin, commit and their kin. */
   printLine(words: string): void

@@ -4,7 +4,7 @@
  */
 
 import { writeFileSync } from 'node:fs'
-import { openSqlite } from './sqlite-connection.ts'
+import { withSqlite } from './sqlite-connection.ts'
 import { integrityErrors } from './sqlite-examination.ts'
 
 export interface CopyJob {
@@ -22,14 +22,9 @@ self.onmessage = ({ data }: MessageEvent<CopyJob>) => {
 
 function copy({ file, to }: CopyJob): CopyAnswer {
   try {
-    const source = openSqlite(file, 'read')
-    try {
-      // SQLite takes an empty file for the copy, and would make one that others may read.
-      writeFileSync(to, '', { mode: 0o600, flag: 'wx' })
-      source.query('vacuum into ?').run(to)
-    } finally {
-      source.close()
-    }
+    // SQLite takes an empty file for the copy, and would make one that others may read.
+    writeFileSync(to, '', { mode: 0o600, flag: 'wx' })
+    withSqlite(file, 'read', source => source.query('vacuum into ?').run(to))
     const [violation] = integrityErrors(to, 'quick')
     return violation === undefined ? { outcome: 'done' } : { outcome: 'failed', why: violation }
   } catch (error) {

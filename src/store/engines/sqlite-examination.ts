@@ -1,35 +1,36 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
-import { openSqlite } from './sqlite-connection.ts'
+import { withSqlite } from './sqlite-connection.ts'
 
 /** `quick` looks at the structure of every page, `full` also holds every index against its table and every reference against its row. */
 type Depth = 'quick' | 'full'
 
 const MAX_VIOLATIONS = 10
 
-/** What is wrong with a store's file, in SQLite's words; nothing if it is whole. */
+/** What is wrong with a store's file, in SQLite's words; empty if it is whole. */
 export function integrityErrors(file: string, depth: Depth): string[] {
   try {
-    const connection = openSqlite(file, 'read')
-    try {
-      const foreign = depth === 'full' ? foreignPartsIn(connection) : []
+    return withSqlite(file, 'read', connection => {
+      if (depth === 'quick') return checked(connection, 'quick_check')
+      const foreign = foreignPartsIn(connection)
       if (foreign.length > 0) return foreign
-      const check = depth === 'quick' ? 'quick_check' : 'integrity_check'
-      const found = connection.query(`pragma ${check}(${MAX_VIOLATIONS})`).values() as [string][]
-      const violations = found.map(([words]) => words).filter(words => words !== 'ok')
-      if (depth === 'quick' || violations.length > 0) return violations
+      const violations = checked(connection, 'integrity_check')
+      if (violations.length > 0) return violations
       const dangling = connection.query('pragma foreign_key_check').values() as [string, number, string][]
       return dangling
         .slice(0, MAX_VIOLATIONS)
         .map(
           ([table, row, parent]) => `row ${row} of ${table} refers to a row of ${parent} that is not there`,
         )
-    } finally {
-      connection.close()
-    }
+    })
   } catch (error) {
     return [(error as Error).message]
   }
+}
+
+function checked(connection: Sqlite, check: 'quick_check' | 'integrity_check'): string[] {
+  const found = connection.query(`pragma ${check}(${MAX_VIOLATIONS})`).values() as [string][]
+  return found.map(([words]) => words).filter(words => words !== 'ok')
 }
 
 /** Parts of a file that could make looking at it, or writing to it, do what somebody else wished: a store of ours has none. */

@@ -3,23 +3,22 @@ import { existsSync } from 'node:fs'
 import { sqliteDialect } from '../sql/dialects.ts'
 import { addedColumn, statementsOf } from '../sql/statements.ts'
 import {
-  checksumsOf,
   type Migrated,
   noteVersion,
   readVersion,
   type StoredVersion,
+  schemaFor,
   versionTable,
   withoutChecksum,
 } from './migrate.ts'
 import { type Migration, migrations } from './migrations/index.ts'
 import {
   type AppliedMigration,
-  refusalOf,
-  refusalToServe,
+  requireMigratable,
+  requireServable,
   type SchemaState,
-  stateOfSchema,
 } from './schema-state.ts'
-import { openSqlite } from './sqlite-connection.ts'
+import { withSqlite } from './sqlite-connection.ts'
 
 /**
  * Brings the schema up to date in one transaction, under SQLite's own write lock: a second program that starts meanwhile
@@ -29,53 +28,38 @@ export async function migrateSqlite(
   file: string,
   list: readonly Migration[] = migrations,
 ): Promise<Migrated> {
-  const connection = openSqlite(file, 'create')
-  try {
+  return withSqlite(file, 'create', connection => {
     connection.run('begin immediate')
     const migrated = bringUpToDate(connection, list)
     connection.run('commit')
     return migrated
-  } finally {
-    connection.close()
-  }
+  })
 }
 
 function bringUpToDate(connection: Sqlite, list: readonly Migration[]): Migrated {
   const applied = appliedIn(connection)
-  const state = stateOfSchema(applied, checksumsOf(list, sqliteDialect))
-  const refusal = refusalOf(state)
-  if (refusal !== undefined) throw refusal
-  if (state.verdict === 'compatible') return { version: state.version, applied: 0 }
+  const { version: current, known, verdict } = requireMigratable(schemaFor(applied, sqliteDialect, list))
+  if (verdict === 'compatible') return { version: current, applied: 0 }
   run(connection, versionTable(sqliteDialect))
-  for (const version of withoutChecksum(applied, state.known)) {
+  for (const version of withoutChecksum(applied, known)) {
     connection.run(noteVersion(version, list, sqliteDialect))
   }
-  for (let version = state.version + 1; version <= list.length; version++) {
-    run(connection, list[version - 1]?.text(sqliteDialect) ?? '')
-    connection.run(noteVersion(version, list, sqliteDialect))
+  for (const [index, migration] of list.entries()) {
+    if (index < current) continue
+    run(connection, migration.text(sqliteDialect))
+    connection.run(noteVersion(index + 1, list, sqliteDialect))
   }
-  return { version: list.length, applied: list.length - state.version }
+  return { version: known, applied: known - current }
 }
 
-/** For a program that may not migrate: a schema that it can serve, or else it throws. */
+/** For a program that may not migrate: throws unless it can serve the schema. */
 export function requireSchema(file: string): Migrated {
-  const state = existsSync(file)
-    ? sqliteSchema(file)
-    : stateOfSchema([], checksumsOf(migrations, sqliteDialect))
-  const refusal = refusalToServe(state)
-  if (refusal !== undefined) throw refusal
-  return { version: state.version, applied: 0 }
+  const { version } = requireServable(existsSync(file) ? sqliteSchema(file) : schemaFor([], sqliteDialect))
+  return { version, applied: 0 }
 }
 
-/** What this program makes of the schema of a file. */
-export function sqliteSchema(file: string): SchemaState {
-  const connection = openSqlite(file, 'read')
-  try {
-    return stateOfSchema(appliedIn(connection), checksumsOf(migrations, sqliteDialect))
-  } finally {
-    connection.close()
-  }
-}
+export const sqliteSchema = (file: string): SchemaState =>
+  withSqlite(file, 'read', connection => schemaFor(appliedIn(connection), sqliteDialect))
 
 function appliedIn(connection: Sqlite): AppliedMigration[] {
   const table = connection.query("select 1 from sqlite_schema where name = 'schema_versions'").get()

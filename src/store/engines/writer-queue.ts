@@ -8,6 +8,7 @@
  */
 import type { Author } from '../../domain/audit.ts'
 import { Histogram, SECONDS } from '../../kit/histogram.ts'
+import { inTime } from '../../kit/in-time.ts'
 import type { Metrics } from '../../kit/metrics.ts'
 import type { CommandName } from '../commands/index.ts'
 import type { Engine } from '../engine.ts'
@@ -116,25 +117,21 @@ export class WriterQueue {
   async close(): Promise<void> {
     this.#closing = true
     clearInterval(this.#ticking)
-    const isIdle = await endsInTime(
-      new Promise<void>(resolve => {
-        this.#onIdle = resolve
-        if (this.#isIdle) resolve()
-      }),
-    )
+    const isIdle = await endsInTime(resolve => {
+      this.#onIdle = resolve
+      if (this.#isIdle) resolve()
+    })
     const worker = this.#worker
     this.#worker = undefined
     this.#rejectAll('the store is being closed')
     if (worker === undefined) return
     const isClosed =
       isIdle &&
-      (await endsInTime(
-        new Promise<void>(resolve => {
-          worker.onmessage = () => resolve()
-          worker.addEventListener('close', () => resolve())
-          worker.postMessage('close')
-        }),
-      ))
+      (await endsInTime(resolve => {
+        worker.onmessage = resolve
+        worker.addEventListener('close', resolve)
+        worker.postMessage('close')
+      }))
     worker.terminate()
     if (!isClosed) throw new Unavailable('the writer did not stop in time; the disk may be stalled')
   }
@@ -302,14 +299,9 @@ function asError({ failure, message }: Extract<WriterAnswer, { failure: string }
   return new Error(message)
 }
 
-async function endsInTime(work: Promise<void>): Promise<boolean> {
-  let timer: Timer | undefined
-  const maxWait = new Promise<boolean>(resolve => {
-    timer = setTimeout(() => resolve(false), CLOSE_MILLISECONDS)
-  })
-  try {
-    return await Promise.race([work.then(() => true), maxWait])
-  } finally {
-    clearTimeout(timer)
-  }
-}
+const endsInTime = (start: (onEnd: () => void) => void): Promise<boolean> =>
+  inTime(
+    CLOSE_MILLISECONDS,
+    new Promise<void>(start).then(() => true),
+    () => false,
+  )
