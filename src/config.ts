@@ -1,9 +1,8 @@
-import type { BlockList } from 'node:net'
 import { tmpdir } from 'node:os'
 import { parseEnv } from 'node:util'
 import type { OAuthRates } from './auth/oauth-limits.ts'
 import type { Lifetimes } from './auth/tokens.ts'
-import { readNetworks } from './http/client-address.ts'
+import { Networks, readNetworks } from './http/client-address.ts'
 import type { RateLimits } from './http/rate-limit.ts'
 import { hostUrls } from './kit/connection-url.ts'
 import type { MasterKey } from './kit/key-ring.ts'
@@ -53,7 +52,7 @@ export interface Config {
   readonly sweepSeconds: number
   /** How long a clock that jumped must run steadily before anything is deleted by it. */
   readonly clockSettlingHours: number
-  readonly trustedProxies: BlockList
+  readonly trustedProxies: Networks
   readonly logLevel: LogLevel
   readonly logReadable: boolean
   /** A line for each request at level info. */
@@ -357,7 +356,7 @@ function decide(source: Source, flags: Source, standards = new Map<string, strin
     importBytes: whole('STRAND_IMPORT_MIB', 16_384, 1) * 1024 * 1024,
     sweepSeconds: whole('STRAND_SWEEP_SECONDS', 60, 1),
     clockSettlingHours: whole('STRAND_CLOCK_SETTLING_HOURS', 24, 0),
-    trustedProxies: networks ?? (readNetworks([]) as BlockList),
+    trustedProxies: networks ?? new Networks(),
     logLevel: oneOf('STRAND_LOG', LOG_LEVELS, 'info'),
     logReadable:
       oneOf('STRAND_LOG_FORMAT', ['json', 'readable'], process.stderr.isTTY ? 'readable' : 'json') ===

@@ -14,24 +14,17 @@
  */
 
 import { sha256Hex } from '../kit/digest.ts'
-import type { MaybePromise } from '../kit/maybe-promise.ts'
 import { networkOf, siteOf } from '../kit/network.ts'
-import { Recent } from '../kit/recent.ts'
+import { type BucketSize, type TokenBucket, TokenBuckets, takePoint } from '../kit/token-buckets.ts'
 import type { Store } from '../store/store.ts'
-
-/** A bucket of so many attempts, which fills up again over so many seconds. */
-interface AttemptLimit {
-  readonly capacity: number
-  readonly fullAfterSeconds: number
-}
 
 interface Limits {
   /** An IPv6 site is a /48; IPv4 has none. */
-  readonly perSite: AttemptLimit
-  readonly perNetwork: AttemptLimit
-  readonly perSubjectAndNetwork: AttemptLimit
-  readonly perSubject: AttemptLimit
-  readonly perKnownBrowser: AttemptLimit
+  readonly perSite: BucketSize
+  readonly perNetwork: BucketSize
+  readonly perSubjectAndNetwork: BucketSize
+  readonly perSubject: BucketSize
+  readonly perKnownBrowser: BucketSize
 }
 
 export interface AttemptLimits extends Limits {
@@ -39,7 +32,7 @@ export interface AttemptLimits extends Limits {
   readonly what: string
 }
 
-const inQuarterOfAnHour = (capacity: number): AttemptLimit => ({ capacity, fullAfterSeconds: 15 * 60 })
+const inQuarterOfAnHour = (capacity: number): BucketSize => ({ capacity, fullAfterSeconds: 15 * 60 })
 
 /** Secrets of clients and codes of devices: they are long, and quick to check. */
 export const SECRET_LIMITS: AttemptLimits = {
@@ -69,11 +62,11 @@ export const SIGN_UP_LIMITS: AttemptLimits = {
 /** Who counts: this process for itself, or all on one store together. */
 export interface Attempts {
   /** Counts an attempt. False if there were too many already: then it must not be checked, be it right or wrong. */
-  begin(subject: string, address: string, knownBrowser?: string): MaybePromise<boolean>
+  begin(subject: string, address: string, knownBrowser?: string): boolean | Promise<boolean>
   /** The attempt was right: it is given back, and this network or browser may be wrong as often as at first. */
-  succeeded(subject: string, address: string, knownBrowser?: string): MaybePromise<void>
+  succeeded(subject: string, address: string, knownBrowser?: string): void | Promise<void>
   /** The attempt was not checked: it is given back. */
-  giveBack(subject: string, address: string, knownBrowser?: string): MaybePromise<void>
+  giveBack(subject: string, address: string, knownBrowser?: string): void | Promise<void>
 }
 
 /** What an attempt is about and who makes it, as `Attempts` takes it. */
@@ -110,7 +103,7 @@ export async function givingBackOnFailure<T>(
   }
 }
 
-interface AttemptBucket extends AttemptLimit {
+interface AttemptBucket extends BucketSize {
   readonly level: keyof Limits
   readonly name: string
 }
@@ -152,30 +145,29 @@ const MANY = 50_000
 
 export class LocalAttempts implements Attempts {
   readonly #limits: AttemptLimits
-  readonly #monotonic: () => number
   /** One map for each level: many networks cannot push out what is known of an account. */
-  readonly #levels: Readonly<Record<keyof Limits, Recent<{ left: number; at: number }>>> = {
-    perSite: new Recent(MANY),
-    perNetwork: new Recent(MANY),
-    perSubjectAndNetwork: new Recent(MANY),
-    perSubject: new Recent(MANY),
-    perKnownBrowser: new Recent(MANY),
-  }
+  readonly #levels: Readonly<Record<keyof Limits, TokenBuckets>>
 
-  constructor(limits: AttemptLimits, monotonic: () => number = () => performance.now()) {
+  constructor(limits: AttemptLimits, monotonic?: () => number) {
     this.#limits = limits
-    this.#monotonic = monotonic
+    const buckets = () => new TokenBuckets(monotonic, MANY)
+    this.#levels = {
+      perSite: buckets(),
+      perNetwork: buckets(),
+      perSubjectAndNetwork: buckets(),
+      perSubject: buckets(),
+      perKnownBrowser: buckets(),
+    }
   }
 
   begin(...attempt: Attempt): boolean {
-    const held = []
+    const held: TokenBucket[] = []
     for (const bucket of bucketsOf(this.#limits, attempt)) {
-      const kept = this.#refilled(bucket)
-      if (kept.left < 1) return false
+      const kept = this.#kept(bucket)
+      if (kept.points < 1) return false
       held.push(kept)
     }
-    for (const kept of held) kept.left -= 1
-    return true
+    return held.every(takePoint)
   }
 
   succeeded(...attempt: Attempt): void {
@@ -188,22 +180,15 @@ export class LocalAttempts implements Attempts {
 
   #giveBack(attempt: Attempt, filled: readonly AttemptBucket['level'][]): void {
     for (const bucket of bucketsOf(this.#limits, attempt)) {
-      const kept = this.#refilled(bucket)
-      kept.left = filled.includes(bucket.level) ? bucket.capacity : Math.min(bucket.capacity, kept.left + 1)
+      const kept = this.#kept(bucket)
+      kept.points = filled.includes(bucket.level)
+        ? bucket.capacity
+        : Math.min(bucket.capacity, kept.points + 1)
     }
   }
 
-  #refilled({ level, name, capacity, fullAfterSeconds }: AttemptBucket): { left: number; at: number } {
-    const now = this.#monotonic()
-    const known = this.#levels[level].get(name)
-    if (known === undefined) {
-      const fresh = { left: capacity, at: now }
-      this.#levels[level].set(name, fresh)
-      return fresh
-    }
-    known.left = Math.min(capacity, known.left + ((now - known.at) * capacity) / (fullAfterSeconds * 1000))
-    known.at = now
-    return known
+  #kept(bucket: AttemptBucket): TokenBucket {
+    return this.#levels[bucket.level].get(bucket.name, bucket)
   }
 }
 

@@ -3,6 +3,7 @@ import type { Clock } from '../kit/clock.ts'
 import { sameSecret } from '../kit/digest.ts'
 import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import type { Metrics } from '../kit/metrics.ts'
+import { Recent } from '../kit/recent.ts'
 import type { EndedAccess, FeedEntry } from '../store/feed.ts'
 import type { FeedSubscriber } from '../store/follower.ts'
 import type { KnownToken } from '../store/queries/tokens.ts'
@@ -32,7 +33,7 @@ const TRUSTED_MILLISECONDS = 60_000
  */
 export class Callers implements FeedSubscriber {
   readonly #store: Store
-  readonly #known = new Map<string, AccessToken>()
+  readonly #known = new Recent<AccessToken>(MANY)
   /** Counts what was forgotten: a look-up during which something was is not remembered. */
   #forgettings = 0
 
@@ -91,10 +92,7 @@ export class Callers implements FeedSubscriber {
     const row = await this.#store.tokens.find(hash)
     if (row === undefined || row.kind === 'refresh') return undefined
     const token = readToken(row)
-    if (before === this.#forgettings) {
-      if (this.#known.size >= MANY) this.#known.clear()
-      this.#known.set(hash, token)
-    }
+    if (before === this.#forgettings) this.#known.set(hash, token)
     return token
   }
 }

@@ -1,7 +1,8 @@
 import { raise } from '../contract/problem.ts'
 import type { Metrics } from '../kit/metrics.ts'
+import { must } from '../kit/must.ts'
 import { networkOf, siteOf } from '../kit/network.ts'
-import { secondsUntilPoint, TokenBuckets } from '../kit/token-buckets.ts'
+import { perMinute, secondsUntilPoint, TokenBuckets, takePoint } from '../kit/token-buckets.ts'
 
 /** Requests per minute to the OAuth side; 0 switches a limit off. */
 export interface OAuthRates {
@@ -20,7 +21,7 @@ export const POLL_INTERVAL_SECONDS = 5
  * How often a device may ask for its token: one library asks every second, for as long as the code lives. Twice that, and
  * two minutes of it at once, is no mistake of a clock any more.
  */
-const POLLS_PER_MINUTE = 120
+const POLLS = perMinute(120)
 
 /** A site has many networks, and so many times the points of one. */
 const SITE_FACTOR = 10
@@ -69,7 +70,7 @@ export class OAuthLimits {
 
   /** A device asks for its token with this code. */
   takeForPoll(deviceCodeHash: string): void {
-    if (this.#buckets.take(`device_code ${deviceCodeHash}`, POLLS_PER_MINUTE).allowed) return
+    if (takePoint(this.#buckets.get(`device_code ${deviceCodeHash}`, POLLS))) return
     this.#countRefusal('device_code')
     raise('slow_down', POLL_INTERVAL_SECONDS)
   }
@@ -82,15 +83,15 @@ export class OAuthLimits {
     )
   }
 
-  #take(subject: Subject, name: string, perMinute: number): void {
-    if (perMinute === 0) return
-    const draw = this.#buckets.take(`${subject} ${name}`, perMinute)
-    if (draw.allowed) return
+  #take(subject: Subject, name: string, rate: number): void {
+    if (rate === 0) return
+    const bucket = this.#buckets.get(`${subject} ${name}`, perMinute(rate))
+    if (takePoint(bucket)) return
     this.#countRefusal(subject)
-    raise('too_many_requests', secondsUntilPoint(draw, perMinute))
+    raise('too_many_requests', secondsUntilPoint(bucket, perMinute(rate)))
   }
 
   #countRefusal(subject: Subject): void {
-    this.#refused.set(subject, (this.#refused.get(subject) ?? 0) + 1)
+    this.#refused.set(subject, must(this.#refused.get(subject), subject) + 1)
   }
 }

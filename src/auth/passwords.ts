@@ -9,9 +9,11 @@
  * The lanes take turns, so that none can stop another. What has waited too long is refused, because the person has given
  * up by then, and what was abandoned leaves the queue without being computed.
  */
+
 import { type Added, FairQueue, type QueueLimits, type QueuePlace } from '../kit/fair-queue.ts'
 import { Histogram, SECONDS } from '../kit/histogram.ts'
 import type { Metrics } from '../kit/metrics.ts'
+import { must } from '../kit/must.ts'
 import { networkOf, widerNetworkOf } from '../kit/network.ts'
 import { comparableHash } from './password-hash.ts'
 
@@ -191,7 +193,7 @@ export class PasswordQueue {
   #next(): Entry | undefined {
     for (let step = 0; step < TURNS.length; step += 1) {
       const turn = (this.#nextTurn + step) % TURNS.length
-      const next = this.#lanes[TURNS[turn] ?? 'stranger'].take()
+      const next = this.#lanes[must(TURNS[turn], 'a turn')].take()
       if (next === undefined) continue
       this.#nextTurn = turn + 1
       return next

@@ -1,6 +1,7 @@
 import { hmacSha256 } from '../kit/digest.ts'
 import { randomAlphanumerics } from '../kit/id.ts'
 import type { KeyRing } from '../kit/key-ring.ts'
+import { Recent } from '../kit/recent.ts'
 import { SecretBox } from '../kit/secret-box.ts'
 import type { StoredStreamKey } from '../store/commands/users.ts'
 import type { StreamKeyRow } from '../store/queries/streams.ts'
@@ -14,8 +15,8 @@ const MANY = 10_000
 export class StreamKeys {
   readonly #ring: KeyRing
   readonly #box: SecretBox
-  /** Keys that were opened lately, by their sealed form: opening costs more than everything else about them. */
-  readonly #opened = new Map<string, { user_id: string; version: number; key: string }>()
+  /** Opened keys, by their sealed form: opening costs more than everything else about them. */
+  readonly #opened = new Recent<{ user_id: string; version: number; key: string }>(MANY)
 
   constructor(ring: KeyRing) {
     this.#ring = ring
@@ -56,10 +57,7 @@ export class StreamKeys {
     const known = this.#opened.get(stored.sealed)
     if (known?.user_id === user_id && known.version === stored.version) return known.key
     const key = this.#box.open(stored, context(user_id, stored.version))
-    if (key !== undefined) {
-      if (this.#opened.size >= MANY) this.#opened.clear()
-      this.#opened.set(stored.sealed, { user_id, version: stored.version, key })
-    }
+    if (key !== undefined) this.#opened.set(stored.sealed, { user_id, version: stored.version, key })
     return key
   }
 

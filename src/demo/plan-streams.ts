@@ -1,5 +1,6 @@
 /** Who is live in the demo, with what, and the markers that were set. */
 import { isoSeconds } from '../kit/clock.ts'
+import { must } from '../kit/must.ts'
 import type { SeededRandom } from '../kit/random.ts'
 import type { Draft } from './draft.ts'
 import { LANGUAGES, MARKERS, TAGS, TITLES } from './names.ts'
@@ -34,7 +35,7 @@ export function planStream(
       user_id: person.id,
       title: random.pick(TITLES),
       // The first broadcaster plays the first game; a few of the others play none.
-      game_id: index === 0 ? (games[0]?.id ?? '') : random.next() < 0.05 ? '' : random.pick(games).id,
+      game_id: index === 0 ? must(games[0], 'a game').id : random.next() < 0.05 ? '' : random.pick(games).id,
       language: random.pick(LANGUAGES),
       tags: [...new Set([random.pick(TAGS), random.pick(TAGS)])],
       is_mature: random.next() < 0.1,

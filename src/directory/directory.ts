@@ -134,8 +134,9 @@ export class Directory {
     return this.#rows.keepChannels(user_ids)
   }
 
-  releaseChannels(): void {
-    this.#rows.releaseChannels()
+  /** Keeps only these channels from now on. */
+  releaseChannels(kept: readonly (readonly Channel[])[]): void {
+    this.#rows.releaseChannels(kept)
   }
 
   /** The live streams of these channels, such as those that a user follows. */

@@ -78,11 +78,12 @@ export class LiveRows {
     })
   }
 
-  releaseChannels(): void {
-    for (const channel of this.#channels.values()) {
-      channel.kept = false
-      if (channel.row === undefined) this.#channels.delete(channel.user_id)
-    }
+  /** Keeps only these channels, and those that are live. */
+  releaseChannels(kept: readonly (readonly Channel[])[]): void {
+    for (const channel of this.#channels.values()) channel.kept = false
+    for (const channels of kept) for (const channel of channels) channel.kept = true
+    for (const channel of this.#channels.values())
+      if (!channel.kept && channel.row === undefined) this.#channels.delete(channel.user_id)
   }
 
   /** Adds or updates a stream. `since` is given if it starts with this. */

@@ -1,35 +1,60 @@
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, isIPv6 } from 'node:net'
+import { ipv4Value } from '../kit/network.ts'
+
+/**
+ * A set of networks. Behind a proxy each request looks up two addresses, so IPv4 addresses are compared as numbers: that is
+ * several times faster than the runtime's list.
+ */
+export class Networks {
+  readonly #list = new BlockList()
+  readonly #ipv4: { readonly first: number; readonly last: number }[] = []
+
+  add(address: string, bits: number): void {
+    this.#list.addSubnet(address, bits, isIPv6(address) ? 'ipv6' : 'ipv4')
+    const value = ipv4Value(address)
+    if (value === undefined) return
+    const size = 2 ** (32 - bits)
+    const first = value - (value % size)
+    this.#ipv4.push({ first, last: first + size - 1 })
+  }
+
+  has(address: string): boolean {
+    const plain = address.startsWith('::ffff:') ? address.slice(7) : address
+    const value = ipv4Value(plain)
+    if (value === undefined) return isIPv6(plain) && this.#list.check(plain, 'ipv6')
+    for (const { first, last } of this.#ipv4) if (first <= value && value <= last) return true
+    return false
+  }
+}
 
 /** Reads `10.0.0.0/8` and single addresses; returns undefined if one is neither. */
-export function readNetworks(entries: readonly string[]): BlockList | undefined {
-  const list = new BlockList()
+export function readNetworks(entries: readonly string[]): Networks | undefined {
+  const networks = new Networks()
   for (const entry of entries) {
     const [address = '', prefix] = entry.split('/')
     const version = isIP(address)
     if (version === 0) return undefined
-    const type = version === 6 ? 'ipv6' : 'ipv4'
-    const bits = prefix === undefined ? (version === 6 ? 128 : 32) : Number(prefix)
-    if (!Number.isInteger(bits) || bits < 0 || bits > (version === 6 ? 128 : 32)) return undefined
-    list.addSubnet(address, bits, type)
+    const most = version === 6 ? 128 : 32
+    const bits = prefix === undefined ? most : Number(prefix)
+    if (!Number.isInteger(bits) || bits < 0 || bits > most) return undefined
+    networks.add(address, bits)
   }
-  return list
+  return networks
 }
 
 /**
  * The address that a request came from. `X-Forwarded-For` is believed only as far as trusted proxies wrote it: from the
  * right, the first address that is not one of theirs.
  */
-export function clientAddress(peer: string, forwarded: string | null, trusted: BlockList): string {
-  if (forwarded === null || !isTrusted(trusted, peer)) return peer
-  const hops = forwarded.split(',').map(hop => hop.trim())
-  for (const hop of hops.reverse()) {
-    if (isIP(hop) === 0) return peer
-    if (!isTrusted(trusted, hop)) return hop
+export function clientAddress(peer: string, forwarded: string | null, trusted: Networks): string {
+  if (forwarded === null || !trusted.has(peer)) return peer
+  let rest = forwarded
+  for (;;) {
+    const comma = rest.lastIndexOf(',')
+    const hop = rest.slice(comma + 1).trim()
+    if (ipv4Value(hop) === undefined && !isIPv6(hop)) return peer
+    if (!trusted.has(hop)) return hop
+    if (comma < 0) return peer
+    rest = rest.slice(0, comma)
   }
-  return peer
-}
-
-function isTrusted(list: BlockList, address: string): boolean {
-  const plain = address.startsWith('::ffff:') ? address.slice(7) : address
-  return list.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4')
 }

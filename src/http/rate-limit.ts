@@ -2,7 +2,7 @@ import type { Caller } from '../domain/caller.ts'
 import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Metrics } from '../kit/metrics.ts'
 import { networkOf } from '../kit/network.ts'
-import { TokenBuckets } from '../kit/token-buckets.ts'
+import { type BucketSize, perMinute, TokenBuckets, takePoint } from '../kit/token-buckets.ts'
 
 /** Points per minute for each kind of caller; 0 switches the bucket off (D-17). */
 export interface RateLimits {
@@ -32,32 +32,36 @@ export interface Limiter {
 
 /** Token buckets in memory. The monotonic clock fills them: neither the demo's clock nor one that jumps does. */
 export class LocalLimiter implements Limiter {
-  readonly #limits: RateLimits
+  readonly #sizes: BucketSizes
   readonly #buckets: TokenBuckets
 
-  constructor(limits: RateLimits, monotonic: () => number = () => performance.now()) {
-    this.#limits = limits
+  constructor(limits: RateLimits, monotonic?: () => number) {
+    this.#sizes = sizesOf(limits)
     this.#buckets = new TokenBuckets(monotonic)
   }
 
   take(caller: Caller, address: () => string): Allowance {
-    const limit = limitOf(this.#limits, caller)
-    if (limit === 0) return fullBucket(Date.now())
-    const { allowed, points } = this.#buckets.take(bucketName(caller, address), limit)
-    const secondsToFull = ((limit - points) * 60) / limit
-    return {
-      allowed,
-      limit,
-      remaining: Math.floor(points),
-      reset: Math.ceil(Date.now() / 1000 + secondsToFull),
-    }
+    const size = this.#sizes[bucketOf(caller)]
+    if (size.capacity === 0) return fullBucket(Date.now())
+    const bucket = this.#buckets.get(bucketName(caller, address), size)
+    const allowed = takePoint(bucket)
+    return allowanceOf(allowed, size.capacity, bucket.points)
   }
 
   measure(): void {}
 }
 
-export function limitOf(limits: RateLimits, caller: Caller): number {
-  return limits[bucketOf(caller)]
+type BucketSizes = Readonly<Record<keyof RateLimits, BucketSize>>
+
+export function sizesOf({ app, user, anonymous }: RateLimits): BucketSizes {
+  return { app: perMinute(app), user: perMinute(user), anonymous: perMinute(anonymous) }
+}
+
+/** What a bucket of a minute with so many points left shows. */
+export function allowanceOf(allowed: boolean, limit: number, points: number): Allowance {
+  const secondsToFull = ((limit - points) * 60) / limit
+  const reset = Math.ceil(Date.now() / 1000 + secondsToFull)
+  return { allowed, limit, remaining: Math.floor(points), reset }
 }
 
 /** The kind of bucket that a caller draws from. */
@@ -74,8 +78,9 @@ export function fullBucket(now: number): Allowance {
   return full
 }
 
+/** The name of a caller's bucket in memory. That of an address is the network itself: it has no space, unlike the others. */
 export function bucketName(caller: Caller, address: () => string): string {
   if (caller.kind === 'app') return `app ${caller.client_id}`
   if (caller.kind === 'user') return `user ${caller.client_id} ${caller.user_id}`
-  return `address ${networkOf(address())}`
+  return networkOf(address())
 }

@@ -1,3 +1,5 @@
+import { must } from '../kit/must.ts'
+
 /** A route that was found, with what stands in place of its placeholders, as it was sent. */
 export interface Match<Target> {
   readonly target: Target
@@ -41,7 +43,7 @@ function fill(pattern: readonly string[], pieces: readonly string[]): Record<str
   if (pattern.length !== pieces.length) return undefined
   const params: Record<string, string> = {}
   for (const [index, piece] of pieces.entries()) {
-    const expected = pattern[index] ?? ''
+    const expected = must(pattern[index], 'a piece of a path')
     if (expected.startsWith('{')) {
       if (piece === '') return undefined
       params[expected.slice(1, -1)] = piece

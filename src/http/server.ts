@@ -1,5 +1,4 @@
 import http from 'node:http'
-import type { BlockList } from 'node:net'
 import { ANONYMOUS, type Resolution, resolveCaller } from '../auth/callers.ts'
 import { type Family, familyOf } from '../contract/operation.ts'
 import { type Problem, problem, raise } from '../contract/problem.ts'
@@ -8,7 +7,7 @@ import { EXPOSITION_TYPE } from '../kit/metrics.ts'
 import { asRequest } from '../kit/request-scope.ts'
 import type { Implementation } from '../operations/implement.ts'
 import { asksToSee, type Pages } from '../pages/pages.ts'
-import { clientAddress } from './client-address.ts'
+import { clientAddress, type Networks } from './client-address.ts'
 import { Endpoint, type EndpointDependencies } from './endpoint.ts'
 import { isFromThisMachine } from './exposure.ts'
 import { asProblem, failureBody, logFieldsOf } from './failure.ts'
@@ -49,7 +48,7 @@ const LAST_ANSWERS_MILLISECONDS = 15_000
 export interface ServerOptions extends EndpointDependencies {
   readonly implementations: readonly Implementation[]
   readonly pages: Pages
-  readonly trustedProxies: BlockList
+  readonly trustedProxies: Networks
   /** The OpenAPI document, as text. */
   openapi(): string
   /** The reference as a page about these families, and the headers that go with it. */
@@ -335,6 +334,7 @@ export function listen(
   const servers: ReturnType<typeof Bun.serve>[] = []
   let draining = false
   for (const hostname of hosts) {
+    const addressOf = LOOPBACK.test(hostname) ? () => hostname : peerAddress
     try {
       servers.push(
         Bun.serve({
@@ -347,7 +347,7 @@ export function listen(
           maxRequestBodySize: options.maxBodyBytes,
           fetch: (request, server) => {
             const answer = handle(request, {
-              address: () => server.requestIP(request)?.address ?? '',
+              address: () => addressOf(request, server),
               holdOpen: () => server.timeout(request, HELD_OPEN_SECONDS),
             })
             return draining ? chain(answer, asLastAnswer) : answer
@@ -376,6 +376,16 @@ export function listen(
       for (const server of servers) await server.stop(true)
     },
   }
+}
+
+/**
+ * A listener there has peers on this machine alone. Which of its addresses they use makes no difference, and asking the runtime
+ * costs about as much as all other work of a rate limit.
+ */
+const LOOPBACK = /^127(?:\.[0-9]+){3}$|^::1$/
+
+function peerAddress(request: Request, server: Bun.Server<unknown>): string {
+  return server.requestIP(request)?.address ?? ''
 }
 
 function asLastAnswer(response: Response): Response {

@@ -3,9 +3,11 @@
  * nothing is made and nothing is looked up by name. What a request says never becomes the name of a figure; whatever no
  * operation answers counts under one of three words in lower case.
  */
+
 import { type ProblemName, problems } from '../contract/problem.ts'
 import { Histogram, SECONDS } from '../kit/histogram.ts'
 import type { Labels, Metrics } from '../kit/metrics.ts'
+import { must } from '../kit/must.ts'
 import type { RateLimits } from './rate-limit.ts'
 
 /** Every status that is answered; another one would count as the last. */
@@ -68,12 +70,12 @@ export class Traffic {
   end(tally: Tally, status: number, milliseconds: number, problem: ProblemName | undefined): void {
     this.#underWay -= 1
     tally.note(status, milliseconds)
-    if (problem !== undefined) this.#problems.set(problem, (this.#problems.get(problem) ?? 0) + 1)
+    if (problem !== undefined) this.#problems.set(problem, must(this.#problems.get(problem), problem) + 1)
   }
 
   /** A bucket was empty. */
   refuse(bucket: keyof RateLimits): void {
-    this.#refused.set(bucket, (this.#refused.get(bucket) ?? 0) + 1)
+    this.#refused.set(bucket, must(this.#refused.get(bucket), bucket) + 1)
   }
 
   measure(metrics: Metrics): void {

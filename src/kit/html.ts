@@ -1,3 +1,5 @@
+import { must } from './must.ts'
+
 /** HTML as a value: the `html` template escapes everything that is not `Html` already. */
 export class Html {
   readonly text: string
@@ -10,9 +12,9 @@ export class Html {
 type Piece = Html | string | number | undefined | false | readonly Piece[]
 
 export function html(strings: TemplateStringsArray, ...pieces: Piece[]): Html {
-  let text = strings[0] ?? ''
+  let text = must(strings[0], 'the first string of a template')
   pieces.forEach((piece, index) => {
-    text += write(piece) + (strings[index + 1] ?? '')
+    text += write(piece) + must(strings[index + 1], 'a string of a template')
   })
   return new Html(text)
 }
@@ -33,5 +35,5 @@ const ESCAPES: Readonly<Record<string, string>> = {
 }
 
 function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, character => ESCAPES[character] ?? '')
+  return text.replace(/[&<>"']/g, character => must(ESCAPES[character], `the escape of ${character}`))
 }

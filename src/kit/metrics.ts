@@ -2,7 +2,9 @@
  * The metrics of one scrape. Code that counts keeps plain numbers and reports them here on request, so that counting needs no
  * look-up and no allocation. A family is plain data and can be sent between processes.
  */
+
 import type { Histogram } from './histogram.ts'
+import { must } from './must.ts'
 
 /** Values come from fixed lists and never from a request, which bounds their number. */
 export type Labels = Readonly<Record<string, string>>
@@ -69,7 +71,7 @@ function spread(labels: Labels, histogram: Histogram): Sample[] {
   return [
     ...buckets,
     { suffix: '_sum', labels, value: histogram.sum },
-    { suffix: '_count', labels, value: upTo.at(-1) ?? 0 },
+    { suffix: '_count', labels, value: must(upTo.at(-1), 'the last step of a histogram') },
   ]
 }
 

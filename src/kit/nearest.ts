@@ -1,3 +1,5 @@
+import { must } from './must.ts'
+
 /** The name with the smallest edit distance, if that is small: probably the one that was meant. */
 export function nearestName(given: string, names: readonly string[]): string | undefined {
   const most = Math.max(2, Math.floor(given.length / 5))
@@ -14,10 +16,12 @@ function editDistance(from: string, to: string): number {
   for (let i = 1; i <= from.length; i++) {
     const next = [i]
     for (let j = 1; j <= to.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+      const replaced = at(row, j - 1) + (from[i - 1] === to[j - 1] ? 0 : 1)
+      next.push(Math.min(replaced, at(row, j) + 1, at(next, j - 1) + 1))
     }
     row = next
   }
-  return row[to.length] ?? 0
+  return at(row, to.length)
 }
+
+const at = (row: readonly number[], place: number) => must(row[place], 'a place of a row')

@@ -18,9 +18,35 @@ export function widerNetworkOf(address: string): string {
   return prefixOf(address, 3, 3)
 }
 
+/** The 32-bit value of an IPv4 address in dotted decimal; undefined for any other text. */
+export function ipv4Value(text: string): number | undefined {
+  let value = 0
+  let dots = 0
+  let byte = -1
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === DOT) {
+      if (byte < 0) return undefined
+      value = value * 256 + byte
+      dots += 1
+      byte = -1
+      continue
+    }
+    const digit = code - ZERO
+    // A leading zero means octal to some programs.
+    if (digit < 0 || digit > 9 || byte === 0) return undefined
+    byte = byte < 0 ? digit : byte * 10 + digit
+    if (byte > 255) return undefined
+  }
+  return dots === 3 && byte >= 0 ? value * 256 + byte : undefined
+}
+
+const DOT = 46
+const ZERO = 48
+
 /** The first groups (of eight) of an IPv6 address, or the first bytes (of four) of an IPv4 address. */
 function prefixOf(address: string, groups: number, bytes: number): string {
-  if (!address.includes(':')) return address.split('.').slice(0, bytes).join('.')
+  if (!address.includes(':')) return bytes === 4 ? address : address.split('.').slice(0, bytes).join('.')
   const full = groupsOf(address)
   return isMapped(full)
     ? full.slice(6).flatMap(bytesOf).slice(0, bytes).join('.')

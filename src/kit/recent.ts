@@ -1,3 +1,10 @@
+interface Options<Value> {
+  /** How much of the capacity an entry takes; 1 unless given. */
+  weigh?(value: Value): number
+  /** Called after old entries were dropped. */
+  dropped?(): void
+}
+
 /**
  * A map of recently used entries in bounded memory. It has two generations: an entry that is used moves into the younger
  * one, and when that is full, the older one is dropped. The cost is constant, unlike deleting the oldest entry of a single
@@ -5,12 +12,20 @@
  */
 export class Recent<Value> {
   readonly #most: number
+  readonly #options: Options<Value>
   #young = new Map<string, Value>()
   #old = new Map<string, Value>()
+  /** Of all young entries. */
+  #weight = 0
 
   /** Keeps at least the `most` most recent entries, and at most twice as many. */
-  constructor(most: number) {
+  constructor(most: number, options: Options<Value> = {}) {
     this.#most = most
+    this.#options = options
+  }
+
+  get size(): number {
+    return this.#young.size + this.#old.size
   }
 
   get(name: string): Value | undefined {
@@ -22,15 +37,38 @@ export class Recent<Value> {
   }
 
   set(name: string, value: Value): void {
-    if (this.#young.size >= this.#most && !this.#young.has(name)) {
+    this.delete(name)
+    const weight = this.#weigh(value)
+    const isFull = this.#weight + weight > this.#most
+    if (isFull) {
       this.#old = this.#young
       this.#young = new Map()
+      this.#weight = 0
     }
     this.#young.set(name, value)
+    this.#weight += weight
+    if (isFull) this.#options.dropped?.()
   }
 
   delete(name: string): void {
+    const young = this.#young.get(name)
+    if (young !== undefined) this.#weight -= this.#weigh(young)
     this.#young.delete(name)
     this.#old.delete(name)
+  }
+
+  clear(): void {
+    this.#young.clear()
+    this.#old.clear()
+    this.#weight = 0
+  }
+
+  *[Symbol.iterator](): Generator<[string, Value]> {
+    yield* this.#old
+    yield* this.#young
+  }
+
+  #weigh(value: Value): number {
+    return this.#options.weigh?.(value) ?? 1
   }
 }

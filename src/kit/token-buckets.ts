@@ -1,26 +1,44 @@
 import { Recent } from './recent.ts'
 
-interface Bucket {
+/** How many points a bucket holds, and how long it takes to fill an empty one. */
+export interface BucketSize {
+  readonly capacity: number
+  readonly fullAfterSeconds: number
+}
+
+/** The points of a bucket, as of a time on the clock of its owner. */
+export interface TokenBucket {
   points: number
   at: number
 }
 
-const MANY_BUCKETS = 100_000
-const MINUTE_MILLISECONDS = 60_000
-
-/** The state of a bucket after a point was requested. */
-export interface Draw {
-  readonly allowed: boolean
-  readonly points: number
+/** The points of a bucket after some milliseconds. A clock that was set back adds none. */
+export function refilled(points: number, passed: number, size: BucketSize): number {
+  const { capacity, fullAfterSeconds } = size
+  return Math.min(capacity, points + (Math.max(0, passed) * capacity) / (fullAfterSeconds * 1000))
 }
 
-/**
- * Token buckets in memory, by name: a bucket holds a minute's worth of points and refills over a minute. Memory is bounded:
- * a bucket that was evicted because many others were used starts full again.
- */
+export function refill(bucket: TokenBucket, now: number, size: BucketSize): void {
+  bucket.points = refilled(bucket.points, now - bucket.at, size)
+  bucket.at = now
+}
+
+/** Takes a point; false if there is none. */
+export function takePoint(bucket: Pick<TokenBucket, 'points'>): boolean {
+  if (bucket.points < 1) return false
+  bucket.points -= 1
+  return true
+}
+
+export const perMinute = (capacity: number): BucketSize => ({ capacity, fullAfterSeconds: 60 })
+
+/** More than 100,000 callers keep their buckets; a power of two wastes no memory of the map. */
+const MANY_BUCKETS = 2 ** 17
+
+/** Token buckets in memory, by name. Memory is bounded: a bucket evicted because many others were used starts full again. */
 export class TokenBuckets {
   readonly #now: () => number
-  readonly #buckets: Recent<Bucket>
+  readonly #buckets: Recent<TokenBucket>
 
   /** `now` returns milliseconds (default: the monotonic clock). */
   constructor(now: () => number = () => performance.now(), most = MANY_BUCKETS) {
@@ -28,30 +46,21 @@ export class TokenBuckets {
     this.#buckets = new Recent(most)
   }
 
-  /** Takes a point from the bucket if it has one. */
-  take(name: string, perMinute: number): Draw {
-    const bucket = this.#refilled(name, perMinute)
-    const allowed = bucket.points >= 1
-    if (allowed) bucket.points -= 1
-    return { allowed, points: bucket.points }
-  }
-
-  #refilled(name: string, perMinute: number): Bucket {
+  /** The bucket, refilled. All calls with the same name must pass the same size. */
+  get(name: string, size: BucketSize): TokenBucket {
     const now = this.#now()
     const known = this.#buckets.get(name)
     if (known === undefined) {
-      const bucket = { points: perMinute, at: now }
+      const bucket = { points: size.capacity, at: now }
       this.#buckets.set(name, bucket)
       return bucket
     }
-    const passed = Math.max(0, now - known.at)
-    known.points = Math.min(perMinute, known.points + (passed * perMinute) / MINUTE_MILLISECONDS)
-    known.at = now
+    refill(known, now, size)
     return known
   }
 }
 
 /** Whole seconds until an empty bucket has a point again; at least one. */
-export function secondsUntilPoint({ points }: Draw, perMinute: number): number {
-  return Math.max(1, Math.ceil(((1 - points) * 60) / perMinute))
+export function secondsUntilPoint({ points }: TokenBucket, size: BucketSize): number {
+  return Math.max(1, Math.ceil(((1 - points) * size.fullAfterSeconds) / size.capacity))
 }

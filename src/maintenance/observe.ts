@@ -1,4 +1,5 @@
 /** What the doctor looks at: the machine, the folder and what is around. No opinions here. */
+
 import {
   closeSync,
   existsSync,
@@ -16,6 +17,7 @@ import { totalmem } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Address } from '../config.ts'
 import { DATA_FILES } from '../data-folder.ts'
+import { must } from '../kit/must.ts'
 import type { ObservedFile, ObservedListener } from './checks.ts'
 
 const SYNCS = 15
@@ -52,7 +54,7 @@ export function measureSync(folder: string): number {
       fdatasyncSync(handle)
       return performance.now() - began
     })
-    return times.toSorted((a, b) => a - b)[Math.floor(SYNCS / 2)] ?? 0
+    return must(times.toSorted((a, b) => a - b)[Math.floor(SYNCS / 2)], 'the median')
   } finally {
     closeSync(handle)
     rmSync(file)

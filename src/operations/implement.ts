@@ -13,7 +13,6 @@ import type { History } from '../directory/history.ts'
 import type { Caller } from '../domain/caller.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Log } from '../kit/log.ts'
-import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Store } from '../store/store.ts'
 import type { DemoControls } from './demo-controls.ts'
 
@@ -93,7 +92,8 @@ export function preparedPage(
 /** An operation with the code that answers it. */
 export interface Implementation {
   readonly operation: Operation
-  handle(call: Call<Operation>, services: Services): MaybePromise<unknown>
+  /** Returns the answer or a promise of it. */
+  handle(call: Call<Operation>, services: Services): unknown
   /**
    * While this stands still, the same question, as a query string, of the same caller has the same answer. Absent or
    * undefined: it may always differ.
@@ -101,12 +101,11 @@ export interface Implementation {
   versionOf?(services: Services, search: string): number | undefined
 }
 
+type HandlerAnswer<O extends Operation> = AnswerOf<O> | PreparedJson | StreamedLines | Refusal<ProblemOf<O>>
+
 export function implement<O extends Operation>(
   operation: O,
-  handle: (
-    call: Call<O>,
-    services: Services,
-  ) => MaybePromise<AnswerOf<O> | PreparedJson | StreamedLines | Refusal<ProblemOf<O>>>,
+  handle: (call: Call<O>, services: Services) => HandlerAnswer<O> | Promise<HandlerAnswer<O>>,
   options: Pick<Implementation, 'versionOf'> = {},
 ): Implementation {
   return { operation, handle: handle as unknown as Implementation['handle'], ...options }

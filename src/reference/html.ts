@@ -2,6 +2,7 @@
  * The reference as one self-contained HTML page: every operation with its access, input, answer, failures and an example.
  * Generated from the contract, for the families that a listener serves.
  */
+
 import { createHash } from 'node:crypto'
 import type { Access } from '../contract/access.ts'
 import { operations } from '../contract/index.ts'
@@ -9,6 +10,7 @@ import { type Family, familyOf, type Operation } from '../contract/operation.ts'
 import { type ProblemName, problems } from '../contract/problem.ts'
 import { type Html, html, Html as Markup } from '../kit/html.ts'
 import { ICON_URL, MARK } from '../kit/mark.ts'
+import { must } from '../kit/must.ts'
 import { answerFields } from './answer-fields.ts'
 import { curlLine } from './curl.ts'
 import { inputsOf } from './inputs.ts'
@@ -109,7 +111,7 @@ ${[...byResource(family, members)].map(
 /** The control API is long: its operations are grouped by the first segment of their path. */
 function byResource(family: Family, members: readonly Operation[]): Map<string, readonly Operation[]> {
   if (family !== 'control') return new Map([['', members]])
-  return Map.groupBy(members, ({ path }) => path.split('/')[2] ?? '')
+  return Map.groupBy(members, ({ path }) => must(path.split('/')[2], `the resource of ${path}`))
 }
 
 const shortVerb = (method: string) => (method === 'DELETE' ? 'DEL' : method)

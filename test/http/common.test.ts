@@ -1,8 +1,9 @@
 /** What holds for every answer under /helix, whichever operation gives it: section 1 of the wire. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { BlockList, connect } from 'node:net'
+import { connect } from 'node:net'
 import { operations } from '../../src/contract/index.ts'
 import { familyOf, type Operation } from '../../src/contract/operation.ts'
+import { Networks } from '../../src/http/client-address.ts'
 import {
   type Answer,
   type Ask,
@@ -628,8 +629,8 @@ describe('rate limits', () => {
   })
 
   test('behind a trusted proxy each address has its own bucket', async () => {
-    const trustedProxies = new BlockList()
-    trustedProxies.addAddress('127.0.0.1')
+    const trustedProxies = new Networks()
+    trustedProxies.add('127.0.0.1', 32)
     await withServer(engine, { config: { ...SMALL, trustedProxies } }, async server => {
       const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } })
       await drain(server, from('203.0.113.1'))

@@ -41,3 +41,15 @@ test('what is added to one answer is on no other', () => {
   const next = responseHeaders.respond(200, '', { requestId: 'b', allowance: undefined })
   expect(next.headers.has('Retry-After')).toBe(false)
 })
+
+test('answers in any order carry the rates that they were given', () => {
+  const responseHeaders = new ResponseHeaders({ 'Cache-Control': 'no-store' })
+  for (let n = 0; n < 1000; n++) {
+    const given = { allowed: true, limit: 800 + (n % 3), remaining: (n * 37) % 150, reset: 100 + (n % 7) }
+    const answer = responseHeaders.respond(200, '', { requestId: `${n}`, allowance: given })
+    expect(rates(answer)).toEqual([given.limit, given.remaining, given.reset].map(String))
+    expect(answer.headers.get('X-Request-Id')).toBe(`${n}`)
+    const without = responseHeaders.respond(200, '', { requestId: 'none', allowance: undefined })
+    expect(rates(without)).toEqual([null, null, null])
+  }
+})

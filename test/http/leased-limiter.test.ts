@@ -106,10 +106,32 @@ for (const engine of engines) {
       expect(admitted).toBeGreaterThan(limit)
       expect(admitted).toBeLessThanOrEqual(Math.ceil(limit * (1 + 8 / 20) + inflow))
       const [debt] = await store.commands.leasePoints({
-        requests: [{ name: 'app wandering', capacity: limit, wanted: 1, returned: 0, spent: 0 }],
+        requests: [{ name: 'app wandering', capacity: limit, wanted: 1, returned: 0, spent: 0, recent: 0 }],
         fullAfterSeconds: 60,
       })
       expect(debt).toEqual({ granted: 0, left: 0 })
+    })
+
+    test('what was spent while the bucket was full is not deducted from a later burst', async () => {
+      const lease = async (name: string, spent: number, recent: number) => {
+        const request = { name, capacity: 600, wanted: 1, returned: 0, spent, recent }
+        const [grant] = await store.commands.leasePoints({ requests: [request], fullAfterSeconds: 60 })
+        return grant
+      }
+      // Two hours of modest use, and 20 points just now.
+      expect(await lease('modest for hours', 2000, 20)).toEqual({ granted: 1, left: 579 })
+      // The bucket was in use all the time: all of it counts.
+      expect((await lease('modest for hours', 2000, 20))?.granted).toBe(0)
+    })
+
+    test('modest use for a long time shows a full bucket', async () => {
+      const [one] = limiters(1, 60_000)
+      const remaining: number[] = []
+      for (let n = 0; n < 40; n++) {
+        remaining.push((await one?.take(app('patient'), nowhere))?.remaining ?? 0)
+        await Bun.sleep(2)
+      }
+      expect(Math.min(...remaining)).toBeGreaterThanOrEqual(60_000 - 5)
     })
 
     test('buckets that many processes ask for in any order do not deadlock', async () => {
@@ -123,6 +145,7 @@ for (const engine of engines) {
               wanted: 10,
               returned: 0,
               spent: 0,
+              recent: 0,
             })),
             fullAfterSeconds: 60,
           }),

@@ -1,17 +1,16 @@
 /** How often the OAuth side may be asked, by whom, and what is answered then. */
 import { describe, expect, test } from 'bun:test'
-import type { BlockList } from 'node:net'
 import { OAuthLimits } from '../../src/auth/oauth-limits.ts'
 import { operations } from '../../src/contract/index.ts'
 import { familyOf } from '../../src/contract/operation.ts'
 import { Problem } from '../../src/contract/problem.ts'
-import { readNetworks } from '../../src/http/client-address.ts'
+import { type Networks, readNetworks } from '../../src/http/client-address.ts'
 import { PAGES } from '../../src/pages/pages.ts'
 import { register, validate } from '../support/consent.ts'
 import { onEachStore } from '../support/each-store.ts'
 import type { TestServer } from '../support/server.ts'
 
-const trustedProxies = readNetworks(['127.0.0.1', '::1']) as BlockList
+const trustedProxies = readNetworks(['127.0.0.1', '::1']) as Networks
 const from = (address: string) => ({ 'X-Forwarded-For': address })
 
 /** Every way into the OAuth side: its operations by both names, and the pages. */

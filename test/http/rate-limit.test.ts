@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, setSystemTime, test } from 'bun:test'
+import { BlockList } from 'node:net'
+import fc from 'fast-check'
 import { clientAddress, readNetworks } from '../../src/http/client-address.ts'
 import { LocalLimiter } from '../../src/http/rate-limit.ts'
 
@@ -77,6 +79,29 @@ describe('the address of a caller', () => {
     expect(clientAddress('10.1.1.1', 'forged, 1.2.3.4', trusted)).toBe('1.2.3.4')
     expect(clientAddress('10.1.1.1', 'nonsense', trusted)).toBe('10.1.1.1')
     expect(clientAddress('10.1.1.1', null, trusted)).toBe('10.1.1.1')
+    expect(clientAddress('10.1.1.1', '', trusted)).toBe('10.1.1.1')
+    expect(clientAddress('10.1.1.1', '10.2.2.2, 10.3.3.3', trusted)).toBe('10.1.1.1')
+    expect(clientAddress('10.1.1.1', '1.2.3.4,', trusted)).toBe('10.1.1.1')
+    expect(clientAddress('::ffff:10.1.1.1', ' 2001:db8::1 ,::1', trusted)).toBe('2001:db8::1')
+    expect(clientAddress('', '1.2.3.4', trusted)).toBe('')
+  })
+
+  test('is looked up in networks as the runtime does it', () => {
+    const near = fc.integer({ min: -2, max: 2 })
+    const bits = fc.integer({ min: 0, max: 32 })
+    const value = fc.integer({ min: 0, max: 0xffffffff })
+    const dotted = (of: number) => [24, 16, 8, 0].map(shift => (of >>> shift) & 255).join('.')
+    fc.assert(
+      fc.property(fc.array(fc.tuple(value, bits), { maxLength: 3 }), value, near, (networks, other, by) => {
+        const list = new BlockList()
+        for (const [base, prefix] of networks) list.addSubnet(dotted(base), prefix, 'ipv4')
+        const read = readNetworks(networks.map(([base, prefix]) => `${dotted(base)}/${prefix}`))
+        for (const address of [other, ...networks.map(([base]) => base + by)].map(dotted)) {
+          expect(read?.has(address)).toBe(list.check(address, 'ipv4'))
+          expect(read?.has(`::ffff:${address}`)).toBe(list.check(address, 'ipv4'))
+        }
+      }),
+    )
   })
 
   test('networks that are none are refused', () => {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { networkOf, siteOf, widerNetworkOf } from '../../src/kit/network.ts'
+import { isIPv4 } from 'node:net'
+import fc from 'fast-check'
+import { ipv4Value, networkOf, siteOf, widerNetworkOf } from '../../src/kit/network.ts'
 
 describe('the networks of an address', () => {
   test.each([
@@ -15,5 +17,24 @@ describe('the networks of an address', () => {
     ['', '', '', ''],
   ])('%s', (address, network, site, wider) => {
     expect([networkOf(address), siteOf(address), widerNetworkOf(address)]).toEqual([network, site, wider])
+  })
+})
+
+describe('the value of an IPv4 address', () => {
+  test('is its 32 bits', () => {
+    expect(['0.0.0.0', '1.2.3.4', '255.255.255.255'].map(ipv4Value)).toEqual([0, 0x01020304, 0xffffffff])
+  })
+
+  test('is there for what the runtime takes for an IPv4 address, and for nothing else', () => {
+    const piece = fc.oneof(
+      fc.integer({ min: 0, max: 300 }).map(String),
+      fc.constantFrom('', '00', '01', 'x', ' 1', '٣'),
+    )
+    const text = fc.array(piece, { minLength: 1, maxLength: 6 }).map(pieces => pieces.join('.'))
+    fc.assert(
+      fc.property(fc.oneof(text, fc.ipV4(), fc.ipV6(), fc.string()), each => {
+        expect(ipv4Value(each) !== undefined).toBe(isIPv4(each))
+      }),
+    )
   })
 })

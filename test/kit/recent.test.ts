@@ -33,4 +33,23 @@ describe('what was used recently', () => {
     for (let n = 0; n < 500_000; n++) recent.set(String(n), n)
     expect(recent.get('499999')).toBe(499_999)
   })
+
+  test('an entry may take more room than another, and what is dropped is announced', () => {
+    let drops = 0
+    const dropped = () => {
+      drops += 1
+    }
+    const recent = new Recent<number>(10, { weigh: value => value, dropped })
+    recent.set('a', 6)
+    recent.set('b', 4)
+    expect([drops, recent.size]).toEqual([0, 2])
+    recent.set('b', 3)
+    recent.set('c', 2)
+    expect([drops, recent.get('a')]).toEqual([1, 6])
+    recent.set('d', 9)
+    expect([drops, recent.get('b')]).toEqual([2, undefined])
+    expect([...recent].map(([name]) => name).sort()).toEqual(['a', 'c', 'd'])
+    recent.clear()
+    expect([recent.size, recent.get('d')]).toEqual([0, undefined])
+  })
 })

@@ -3,11 +3,10 @@
  * below: either it writes no row of its own, or it is asked more often than the cap on what it writes.
  */
 import { expect, test } from 'bun:test'
-import type { BlockList } from 'node:net'
 import { type Issue, issueAppToken, issueUserToken } from '../../src/auth/tokens.ts'
 import { operations } from '../../src/contract/index.ts'
 import { familyOf } from '../../src/contract/operation.ts'
-import { readNetworks } from '../../src/http/client-address.ts'
+import { type Networks, readNetworks } from '../../src/http/client-address.ts'
 import { uuid, uuidV7 } from '../../src/kit/id.ts'
 import { PAGES } from '../../src/pages/pages.ts'
 import { CAPS } from '../../src/store/commands/caps.ts'
@@ -360,7 +359,7 @@ onEachStore(
     config: {
       signUp: true,
       signUpsPerDay: SIGN_UPS,
-      trustedProxies: readNetworks(['127.0.0.1', '::1']) as BlockList,
+      trustedProxies: readNetworks(['127.0.0.1', '::1']) as Networks,
     },
   },
   server => {

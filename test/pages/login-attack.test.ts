@@ -1,7 +1,6 @@
 /** Whoever attacks the log-in page locks out themselves, and not the others. */
 import { afterAll, afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
-import { BlockList } from 'node:net'
-import { readNetworks } from '../../src/http/client-address.ts'
+import { Networks, readNetworks } from '../../src/http/client-address.ts'
 import { register } from '../support/consent.ts'
 import { onEachStore } from '../support/each-store.ts'
 import { Person } from '../support/person.ts'
@@ -9,7 +8,7 @@ import { scrape } from '../support/scrape.ts'
 import type { TestServer } from '../support/server.ts'
 
 const options = {
-  config: { trustedProxies: readNetworks(['127.0.0.0/8']) ?? new BlockList(), signUp: true },
+  config: { trustedProxies: readNetworks(['127.0.0.0/8']) ?? new Networks(), signUp: true },
 }
 const KNOWN_COOKIE = '__Host-strand-browser'
 const PASSWORD = 'correct horse'

@@ -1,7 +1,6 @@
 /** Logging in and out, signing up, and who is kept from guessing. */
 import { beforeEach, describe, expect, spyOn, test } from 'bun:test'
-import { BlockList } from 'node:net'
-import { readNetworks } from '../../src/http/client-address.ts'
+import { Networks, readNetworks } from '../../src/http/client-address.ts'
 import { onEachStore } from '../support/each-store.ts'
 import { Person } from '../support/person.ts'
 import { startTestServer } from '../support/server.ts'
@@ -177,7 +176,7 @@ describe('guessing', () => {
 
   test('429 at one account: ten guesses a minute are looked at, from one address or from a thousand', async () => {
     const server = await startTestServer('sqlite', {
-      config: { trustedProxies: readNetworks(['127.0.0.0/8']) ?? new BlockList() },
+      config: { trustedProxies: readNetworks(['127.0.0.0/8']) ?? new Networks() },
     })
     try {
       const person = new Person(server)

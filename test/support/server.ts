@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { BlockList } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
@@ -8,6 +7,7 @@ import type { Method } from '../../src/contract/operation.ts'
 import { prepareWorld } from '../../src/demo/demo.ts'
 import type { World } from '../../src/demo/described-world.ts'
 import type { WorldPlan } from '../../src/demo/world.ts'
+import { Networks } from '../../src/http/client-address.ts'
 import { randomAlphanumerics } from '../../src/kit/id.ts'
 import { createLog } from '../../src/kit/log.ts'
 import { type StrandServer, startServer } from '../../src/serve.ts'
@@ -93,7 +93,7 @@ function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
     keep: { videosDays: 0, tokensDays: 0, auditDays: 0 },
     sweepSeconds: 60,
     clockSettlingHours: 24,
-    trustedProxies: new BlockList(),
+    trustedProxies: new Networks(),
     logLevel: 'debug',
     logReadable: false,
     accessLog: false,

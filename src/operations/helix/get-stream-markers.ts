@@ -4,6 +4,7 @@ import type { StreamMarker } from '../../contract/resources/marker.ts'
 import { theUser } from '../../domain/access.ts'
 import type { Caller } from '../../domain/caller.ts'
 import { videoMoment } from '../../domain/timeline.ts'
+import { must } from '../../kit/must.ts'
 import { markerSortKey, type Video } from '../../store/queries/videos.ts'
 import type { Store } from '../../store/store.ts'
 import { implement } from '../implement.ts'
@@ -16,7 +17,7 @@ export const handleGetStreamMarkers = implement(
     const video_id = begunOn === undefined ? query.video_id : String(begunOn)
     const video =
       video_id === undefined
-        ? ((await store.videos.latestOf(query.user_id ?? '')) ?? raise('no_videos'))
+        ? ((await store.videos.latestOf(must(query.user_id, 'user_id or video_id'))) ?? raise('no_videos'))
         : ((await store.videos.find(video_id)) ?? raise('video_not_found', video_id))
     await requireOwnerOrEditor(store, caller, video.user_id)
 

@@ -1,6 +1,5 @@
 import { getStreams } from '../../contract/helix/get-streams.ts'
 import { streamSortKey } from '../../directory/stream-page.ts'
-import { chain } from '../../kit/maybe-promise.ts'
 import { implement, preparedPage } from '../implement.ts'
 import { cutAlongWalk } from '../walk.ts'
 
@@ -10,17 +9,15 @@ const FIRST_PAGE = /^(?:(?:first|game_id|language|type)=[A-Za-z0-9_-]*(?:&|$))*$
 /** Every stream is live, so `type` chooses nothing: `all` and `live` list the same. */
 export const handleGetStreams = implement(
   getStreams,
-  ({ query, window, paginate }, services) => {
+  async ({ query, window, paginate }, services) => {
     const filter = {
       user_ids: query.user_id,
       user_logins: query.user_login,
       game_ids: query.game_id,
       languages: query.language?.map(language => language.toLowerCase()),
     }
-    return chain(
-      cutAlongWalk(services, window, () => services.directory.page(filter, window)),
-      page => preparedPage(page.rows, paginate(page, streamSortKey, page.memory)),
-    )
+    const page = await cutAlongWalk(services, window, () => services.directory.page(filter, window))
+    return preparedPage(page.rows, paginate(page, streamSortKey, page.memory))
   },
   {
     versionOf: ({ directory }, search) => (FIRST_PAGE.test(search) ? directory.rankingVersion : undefined),

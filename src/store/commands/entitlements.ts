@@ -14,6 +14,7 @@ import {
 } from '../../domain/entitlement.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
+import { must } from '../../kit/must.ts'
 import type { Transaction } from '../database.ts'
 import { entitlementColumns, entitlementSubject } from '../queries/entitlements.ts'
 import { isOneOf, lockRows, notByIndex, sql, tableOf } from '../sql/tag.ts'
@@ -52,7 +53,7 @@ export async function grantEntitlements(
 
   const fresh: (Entitlement & { organization_id: string })[] = []
   for (const grant of grants) {
-    const organization_id = owners.ofBenefit.get(grant.benefit_id) ?? ''
+    const organization_id = must(owners.ofBenefit.get(grant.benefit_id), 'the organization of a benefit')
     const ofGame = owners.ofGame.get(grant.game_id) ?? null
     if (ofGame !== null && ofGame !== organization_id) {
       return refuse(
@@ -159,7 +160,9 @@ export async function updateEntitlements(
 
   const now = isoMillis(args.now)
   const succeeded = decided.filter(each => each.status === 'SUCCESS').map(each => each.id)
-  const moved = Map.groupBy(succeeded, id => movedForward(found.get(id)?.last_updated ?? '', now))
+  const moved = Map.groupBy(succeeded, id =>
+    movedForward(must(found.get(id), 'an updated row').last_updated, now),
+  )
   for (const [last_updated, ids] of moved) {
     await tx.run(
       sql`update entitlements set fulfillment_status = ${args.fulfillment_status}, last_updated = ${last_updated}

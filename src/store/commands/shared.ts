@@ -1,11 +1,10 @@
+import { type BucketSize, refilled } from '../../kit/token-buckets.ts'
 import type { Transaction } from '../database.ts'
 import { isOneOf, sql, storeClock, tableOf } from '../sql/tag.ts'
 
-/** A bucket that many draw from: how much it holds, and how long it takes to fill. */
-interface SharedBucket {
+/** A bucket that several processes draw from. */
+interface SharedBucket extends BucketSize {
   readonly name: string
-  readonly capacity: number
-  readonly fullAfterSeconds: number
 }
 
 /** A process asks for points of one bucket, to spend them without asking again. */
@@ -15,8 +14,10 @@ export interface LeaseRequest {
   readonly wanted: number
   /** Granted before and not spent. */
   readonly returned: number
-  /** Spent without having been granted: deducted now. */
+  /** Spent without having been granted: deducted now, as far as the bucket was not full at the time. */
   readonly spent: number
+  /** The part of that which not even a full bucket would have refilled since. */
+  readonly recent: number
 }
 
 export interface LeaseGrant {
@@ -36,12 +37,13 @@ export async function leasePoints(
   const { requests, fullAfterSeconds } = args
   const names = requests.map(({ name }) => name)
   // Of two transactions that need the same new bucket, one waits here for the other; all take them in the same order.
+  // A new bucket has been full for ever.
   const fresh = requests
     .map(({ name, capacity }) => ({ name, capacity }))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
   await tx.run(
     sql`insert into rate_buckets (name, points, at, full_at)
-        select name, cast(capacity as double precision), ${storeClock}, ${storeClock}
+        select name, cast(capacity as double precision), 0, ${storeClock}
         from ${tableOf(fresh, ['name', 'capacity'])} as fresh where true order by name
         on conflict (name) do nothing`,
   )
@@ -55,17 +57,17 @@ export async function leasePoints(
   const held = new Map(rows.map(row => [row.name, row]))
   const grants: LeaseGrant[] = []
   const changed: { name: string; points: number; fills: number }[] = []
-  for (const { name, capacity, wanted, returned, spent } of requests) {
+  for (const { name, capacity, wanted, returned, spent, recent } of requests) {
     const row = held.get(name)
     if (row === undefined) throw new Error('the bucket was made and is held')
-    // Where the clock was set back, the bucket fills from here on.
-    const refilled = (Math.max(0, Number(row.passed)) * capacity) / (fullAfterSeconds * 1000)
-    const points = Math.max(-capacity, Math.min(capacity, row.points + refilled + returned) - spent)
+    const before = row.points + returned - spent
+    const left = refilled(before, Number(row.passed), { capacity, fullAfterSeconds })
+    const points = Math.max(-capacity, Math.min(capacity - recent, left))
     const granted = Math.max(0, Math.min(wanted, Math.floor(points)))
-    const left = points - granted
-    grants.push({ granted, left: Math.max(0, Math.floor(left)) })
-    const fills = Math.ceil(fullAfterSeconds * 1000 * Math.max(1, (capacity - left) / capacity))
-    changed.push({ name, points: left, fills })
+    const kept = points - granted
+    grants.push({ granted, left: Math.max(0, Math.floor(kept)) })
+    const fills = Math.ceil(fullAfterSeconds * 1000 * Math.max(1, (capacity - kept) / capacity))
+    changed.push({ name, points: kept, fills })
   }
   await tx.run(
     sql`update rate_buckets set points = cast(news.points as double precision), at = ${storeClock},
@@ -80,13 +82,13 @@ export async function takeFromAll(
   tx: Transaction,
   args: { buckets: readonly SharedBucket[] },
 ): Promise<boolean> {
-  const held: number[] = []
+  const held: { bucket: SharedBucket; points: number }[] = []
   for (const bucket of args.buckets) {
     const points = await pointsIn(tx, bucket)
     if (points < 1) return false
-    held.push(points)
+    held.push({ bucket, points })
   }
-  for (const [index, bucket] of args.buckets.entries()) await setPoints(tx, bucket, (held[index] ?? 0) - 1)
+  for (const { bucket, points } of held) await setPoints(tx, bucket, points - 1)
   return true
 }
 
@@ -102,10 +104,8 @@ export async function giveBack(
 }
 
 /** What a bucket holds now; it is held until the end of the transaction. One that nobody knew is full. */
-async function pointsIn(
-  tx: Transaction,
-  { name, capacity, fullAfterSeconds }: SharedBucket,
-): Promise<number> {
+async function pointsIn(tx: Transaction, bucket: SharedBucket): Promise<number> {
+  const { name, capacity } = bucket
   // Of two who come first, one waits here for the other.
   await tx.run(
     sql`insert into rate_buckets (name, points, at, full_at) values (${name}, ${capacity}, ${storeClock}, ${storeClock})
@@ -119,10 +119,10 @@ async function pointsIn(
   const passed = Number(row.passed)
   if (passed < 0) {
     // The clock was set back. The bucket fills from here on: it would stay empty until the clock is there again otherwise.
-    await setPoints(tx, { name, capacity, fullAfterSeconds }, row.points)
+    await setPoints(tx, bucket, row.points)
     return row.points
   }
-  return Math.min(capacity, row.points + (passed * capacity) / (fullAfterSeconds * 1000))
+  return refilled(row.points, passed, bucket)
 }
 
 async function setPoints(

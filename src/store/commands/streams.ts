@@ -2,6 +2,7 @@ import { reportViewers as viewerReport } from '../../contract/control/viewers.ts
 import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
 import { isoSeconds } from '../../kit/clock.ts'
 import { lazily } from '../../kit/lazily.ts'
+import { must } from '../../kit/must.ts'
 import type { Transaction } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
 import { liveStreams, refuseNotLive } from '../queries/streams.ts'
@@ -108,7 +109,10 @@ export async function reportViewers(
   )
   const changed = live.filter(row => given.get(row.user_id) !== row.viewer_count)
   if (changed.length === 0) return 0
-  const rows = changed.map(({ user_id }) => ({ user_id, viewer_count: given.get(user_id) ?? 0 }))
+  const rows = changed.map(({ user_id }) => ({
+    user_id,
+    viewer_count: must(given.get(user_id), 'a viewer count'),
+  }))
   await tx.run(
     sql`update streams set viewer_count = cast(report.viewer_count as integer)
         from ${tableOf(rows, ['user_id', 'viewer_count'])} as report

@@ -13,7 +13,9 @@
  * of its own: that works through a pooler too, ends with the process, and does not hold up the building of an index, because
  * a transaction between two statements looks at nothing.
  */
+
 import { SQL } from 'bun'
+import { must } from '../../kit/must.ts'
 import { postgresDialect } from '../sql/dialects.ts'
 import {
   checksumsOf,
@@ -173,8 +175,11 @@ class PostgresMigration {
   }
 
   async #apply(worker: SQL, version: number): Promise<void> {
-    const steps = stepsOf(this.#list[version - 1]?.text(postgresDialect) ?? '')
-    const checksum = checksumsOf(this.#list, postgresDialect)[version - 1] ?? ''
+    const steps = stepsOf(must(this.#list[version - 1], `migration ${version}`).text(postgresDialect))
+    const checksum = must(
+      checksumsOf(this.#list, postgresDialect)[version - 1],
+      `the checksum of migration ${version}`,
+    )
     const [progress] = await worker.unsafe(
       `select steps from schema_progress where version = ${version} and checksum = '${checksum}'`,
     )

@@ -6,6 +6,7 @@ import type { SQL } from 'bun'
 import { hostIn } from '../../kit/connection-url.ts'
 import { inTime } from '../../kit/in-time.ts'
 import type { Metrics } from '../../kit/metrics.ts'
+import { must } from '../../kit/must.ts'
 import { Unavailable } from '../errors.ts'
 import { connectionFailure, NO_ANSWER } from './connection-failure.ts'
 import { isTooManyConnections } from './connection-pool.ts'
@@ -122,7 +123,7 @@ export class Primary {
     // A server that takes no more connections is alive: what was known of it holds.
     const timelines = answers.map((answer, index) => {
       if (answer !== 'crowded') return answer
-      return this.#pools?.host === hostIn(this.#urls[index] ?? '') ? this.#timeline : 0
+      return this.#pools?.host === hostIn(must(this.#urls[index], 'the URL of a probe')) ? this.#timeline : 0
     })
     const best = timelines.indexOf(Math.max(...timelines))
     const timeline = timelines[best] ?? 0

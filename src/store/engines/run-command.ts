@@ -2,6 +2,7 @@ import { type Author, type ChainPoint, chained, isChange, type Recording } from 
 import { isoMillis } from '../../kit/clock.ts'
 import { randomAlphanumerics } from '../../kit/id.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
+import { must } from '../../kit/must.ts'
 import { type CommandName, commands } from '../commands/index.ts'
 import type { Database, Transaction } from '../database.ts'
 import type { Change, FeedEntry } from '../feed.ts'
@@ -101,5 +102,7 @@ async function appendToAudit(db: Writable, author: Author, recordings: readonly 
         select ${chain}, cast(seq as bigint), at, ${actor}, ${operation}, subject, place, before, after, previous, hash
         from ${tableOf(rows, ['seq', 'at', 'subject', 'place', 'before', 'after', 'previous', 'hash'])} as news`,
   )
-  await db.run(sql`update audit_heads set hash = ${rows.at(-1)?.hash ?? ''} where chain = ${chain}`)
+  await db.run(
+    sql`update audit_heads set hash = ${must(rows.at(-1), 'the last row of a chain').hash} where chain = ${chain}`,
+  )
 }

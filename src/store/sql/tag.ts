@@ -2,6 +2,8 @@
  * SQL as text, written once for both engines. A query is a template with values in it; values may be other pieces of
  * SQL, lists, or whole tables of values, and what differs between the engines is decided when the query is rendered.
  */
+import { must } from '../../kit/must.ts'
+
 export type Scalar = string | number | null
 
 type Part = Scalar | boolean | Sql | DialectSql
@@ -169,14 +171,14 @@ function walk({ strings, parts }: Sql, dialect: Dialect, from: Shape, values: Sc
 }
 
 function write({ strings, parts }: Sql, dialect: Dialect, count: { marks: number }): string {
-  let text = strings[0] ?? ''
+  let text = must(strings[0], 'the first string of a statement')
   for (const [index, part] of parts.entries()) {
     if (isPiece(part)) text += write(asSql(part, dialect), dialect, count)
     else {
       count.marks += 1
       text += dialect.mark(count.marks)
     }
-    text += strings[index + 1] ?? ''
+    text += must(strings[index + 1], 'a string of a statement')
   }
   return text
 }
