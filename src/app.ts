@@ -269,6 +269,7 @@ async function answersInTime(store: Store): Promise<boolean> {
 
 /** An app without listeners: requests are answered inside this process. */
 export interface LocalApp {
+  readonly services: Services
   readonly operatorToken: string
   answer(request: Request): Promise<Response>
   close(): Promise<void>
@@ -288,8 +289,9 @@ export async function openLocalApp(options: AppOptions): Promise<LocalApp> {
       // Retention is a setting of the server.
       sweeps: false,
     }
-    const { application, operatorToken } = await createApp(options, lifetime, noListeners)
+    const { application, services, operatorToken } = await createApp(options, lifetime, noListeners)
     return {
+      services,
       operatorToken,
       answer: async request => application.handle(request, LOCAL_PEER, ['helix', 'oauth', 'control']),
       close: () => lifetime.close(),

@@ -1,12 +1,9 @@
 import { existsSync } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { Command } from 'commander'
-import { StreamKeys } from '../auth/stream-keys.ts'
-import { openDataFolder } from '../data-folder.ts'
 import { OperatorError } from '../kit/operator-error.ts'
-import { openStore } from '../open-store.ts'
 import { describeFailure } from '../transfer/describe-failure.ts'
-import { exportLines, SealedKey } from '../transfer/export.ts'
+import { exportLines } from '../transfer/export.ts'
 import { SpoolError, writeAll } from '../transfer/spool.ts'
 import { confirm } from './confirm.ts'
 import { removeWhenInterrupted } from './interruption.ts'
@@ -16,7 +13,7 @@ import { Progress } from './progress.ts'
 import { callControl } from './remote.ts'
 import { settingsOfExistingStore } from './store-flags.ts'
 import { UsageError } from './usage-error.ts'
-import { type Server, serverOf, type TargetFlags, targetFlags } from './verbs/target.ts'
+import { openAppOf, type Server, serverOf, type TargetFlags, targetFlags } from './verbs/target.ts'
 
 interface ExportFlags extends TargetFlags {
   readonly withSecrets: boolean
@@ -46,47 +43,40 @@ Examples:
   )
   .action(runExport)
 
+type Output = (text: string | Uint8Array) => Promise<unknown>
 type Write = (text: string | Uint8Array, lines: number) => Promise<void>
 
 async function runExport(file: string | undefined, flags: ExportFlags): Promise<void> {
-  if (flags.url !== undefined && flags.withSecrets) {
+  if (flags.url !== undefined && flags.withSecrets)
     throw new UsageError('--with-secrets works on the store itself: leave --url out, and run it there')
-  }
-  if (file === undefined && flags.json) {
+  if (file === undefined && flags.json)
     throw new UsageError('--json tells of the file: name one, as standard output has the lines')
-  }
   const server = serverOf(flags)
-  if (file !== undefined) await mayReplace(file, flags.yes)
-  const work = (write: Write) =>
-    server === undefined ? exportStore(flags, write) : exportServer(server, write)
+  if (file !== undefined) await requireMayReplace(file, flags.yes)
   const progress = new Progress('exporting', { unit: 'lines' })
-  let count = 0
-  const reported = async (write: (text: string | Uint8Array) => Promise<unknown>) => {
-    await work(async (text, lines) => {
-      await write(text)
-      count = lines
+  const exportTo = async (output: Output) => {
+    const write: Write = async (text, lines) => {
+      await output(text)
       progress.reach(lines)
-    })
+    }
+    const count = await (server === undefined ? exportLocally(flags, write) : exportRemotely(server, write))
     progress.end()
+    return count
   }
-  if (file === undefined) return reported(text => Bun.write(Bun.stdout, text))
-  await intoFile(file, reported)
+  if (file === undefined) return void (await exportTo(text => Bun.write(Bun.stdout, text)))
+  const count = await intoFile(file, exportTo)
   const lines = `${count.toLocaleString('en-US')} ${count === 1 ? 'line' : 'lines'}`
   await print(flags.json ? `${JSON.stringify({ file, lines: count })}\n` : `${file}: ${lines}\n`)
 }
 
-async function mayReplace(file: string, yes: boolean): Promise<void> {
+async function requireMayReplace(file: string, yes: boolean): Promise<void> {
   requireReplaceable(file)
-  if (existsSync(file) && !(await confirm(`${file} is there already. Replace it?`, yes))) {
+  if (existsSync(file) && !(await confirm(`${file} is there already. Replace it?`, yes)))
     throw new OperatorError(`${file} was left as it is`)
-  }
 }
 
-/** The file is there when it is whole. */
-async function intoFile(
-  file: string,
-  work: (write: (text: string | Uint8Array) => Promise<unknown>) => Promise<void>,
-): Promise<void> {
+/** The file appears under its name when it is complete. */
+async function intoFile(file: string, work: (output: Output) => Promise<number>): Promise<number> {
   const unfinished = `${file}.${process.pid}.unfinished`
   removeWhenInterrupted([unfinished])
   let handle: FileHandle
@@ -96,10 +86,12 @@ async function intoFile(
     throw new OperatorError(`${file} cannot be written: ${(error as Error).message}`)
   }
   try {
-    await work(text => writeAll(handle, typeof text === 'string' ? new TextEncoder().encode(text) : text))
+    const encoder = new TextEncoder()
+    const count = await work(text => writeAll(handle, typeof text === 'string' ? encoder.encode(text) : text))
     await handle.sync()
     await handle.close()
     await rename(unfinished, file)
+    return count
   } catch (error) {
     await handle.close().catch(() => undefined)
     await rm(unfinished, { force: true })
@@ -109,25 +101,24 @@ async function intoFile(
   }
 }
 
-async function exportStore(flags: ExportFlags, write: Write): Promise<void> {
-  const config = settingsOfExistingStore(flags)
-  const streamKeys = flags.withSecrets ? new StreamKeys(openDataFolder(config).ring) : undefined
-  const store = await openStore(config)
+async function exportLocally(flags: ExportFlags, write: Write): Promise<number> {
+  const app = await openAppOf(settingsOfExistingStore(flags))
   try {
-    await exportLines(store, { streamKeys }, write)
+    const { store, streamKeys } = app.services
+    return await exportLines(store, flags.withSecrets ? { streamKeys } : {}, write)
   } catch (error) {
-    if (!(error instanceof SealedKey)) throw describeFailure(error)
-    throw new OperatorError(`${error.message}: set STRAND_MASTER_KEYS, or --data to the folder that has them`)
+    throw describeFailure(error)
   } finally {
-    await store.close()
+    await app.close()
   }
 }
 
-async function exportServer(server: Server, write: Write): Promise<void> {
+async function exportRemotely(server: Server, write: Write): Promise<number> {
   const response = await callControl(server, '/export')
   let lines = 0
   for await (const piece of response.body ?? new Blob().stream()) {
     for (const byte of piece) if (byte === 0x0a) lines += 1
     await write(piece, lines)
   }
+  return lines
 }

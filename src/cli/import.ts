@@ -1,16 +1,14 @@
 import { statSync } from 'node:fs'
 import { Command } from 'commander'
-import { StreamKeys } from '../auth/stream-keys.ts'
+import type { ImportEvent } from '../contract/control/transfer.ts'
 import { prepareDataFolder } from '../data-folder.ts'
-import { systemClock } from '../kit/clock.ts'
 import { OperatorError } from '../kit/operator-error.ts'
-import { openStoreWithKeys } from '../open-store.ts'
 import { describeFailure } from '../transfer/describe-failure.ts'
 import {
   Import,
-  type ImportNews,
   type ImportOptions,
   type ImportSummary,
+  type SkippedLine,
   WrongLine,
 } from '../transfer/import.ts'
 import { linesOf } from '../transfer/lines.ts'
@@ -22,7 +20,7 @@ import { Progress } from './progress.ts'
 import { callControl } from './remote.ts'
 import { settingsOfExistingStore, settingsOfNamedStore } from './store-flags.ts'
 import { UsageError } from './usage-error.ts'
-import { type Server, serverOf, type TargetFlags, targetFlags } from './verbs/target.ts'
+import { openAppOf, type Server, serverOf, type TargetFlags, targetFlags } from './verbs/target.ts'
 
 /** Of a file in which everything is wrong, not everything is held in memory. */
 const MAX_SKIPPED_KEPT = 10_000
@@ -58,136 +56,62 @@ Examples:
   .action(runImport)
 
 async function runImport(file: string, flags: ImportFlags): Promise<void> {
-  const options = optionsOf(flags)
+  if (!/^[1-9][0-9]{0,8}$/.test(flags.fromLine))
+    throw new UsageError(`--from-line must be a number from 1, not "${flags.fromLine}"`)
+  const options = { goesOn: flags.continue, dryRun: flags.dryRun, fromLine: Number(flags.fromLine) }
   const server = serverOf(flags)
-  const skipped = new SkippedLines()
-  const summary =
+  const { summary, skipped_lines } =
     server === undefined
-      ? await importHere(file, flags, options, skipped)
-      : await importThere(file, server, options, skipped)
-  const inJson = { ...summary, skipped_lines: skipped.kept }
-  await print(flags.json ? `${JSON.stringify(inJson)}\n` : inWords(summary))
+      ? await importLocally(file, flags, options)
+      : await importRemotely(file, server, options)
+  await print(flags.json ? `${JSON.stringify({ ...summary, skipped_lines })}\n` : inWords(summary))
   if (summary.skipped > 0)
     throw new OperatorError(
       `${summary.skipped === 1 ? '1 line was' : `${summary.skipped} lines were`} left out; each is told above`,
     )
 }
 
-function optionsOf(flags: ImportFlags): ImportOptions {
-  if (!/^[1-9][0-9]{0,8}$/.test(flags.fromLine)) {
-    throw new UsageError(`--from-line must be a number from 1, not "${flags.fromLine}"`)
-  }
-  return { goesOn: flags.continue, dryRun: flags.dryRun, fromLine: Number(flags.fromLine) }
-}
-
-async function importHere(
-  file: string,
-  flags: ImportFlags,
-  options: ImportOptions,
-  skipped: SkippedLines,
-): Promise<ImportSummary> {
+async function importLocally(file: string, flags: ImportFlags, options: ImportOptions): Promise<Followed> {
   const config = flags.dryRun ? settingsOfExistingStore(flags) : settingsOfNamedStore(flags)
-  const input = await openInput(file, () => {
-    if (config.spoolFolder === config.dataFolder) prepareDataFolder(config)
-    return config.spoolFolder
-  })
-  const { store, folder } = await openStoreWithKeys(config)
+  if (config.spoolFolder === config.dataFolder) prepareDataFolder(config)
+  let input: Rereadable | undefined
   try {
-    const running = new Import(input, options, {
-      store: store.as(commandLine('ImportLines')),
-      streamKeys: new StreamKeys(folder.ring),
-      clock: systemClock,
-    })
-    if (options.dryRun || !options.goesOn) await show('checking', running.check(), input.size, skipped)
-    if (!options.dryRun) await show('importing', running.apply(), input.size, skipped)
-    return running.summary()
+    input = await openInput(file, config.spoolFolder)
+    const app = await openAppOf(config)
+    try {
+      const store = app.services.store.as(commandLine('ImportLines'))
+      const running = new Import(input, options, { ...app.services, store })
+      const { size } = input
+      return await follow(running.run(), options, { size, bytesRead: () => running.bytesRead })
+    } finally {
+      await app.close()
+    }
   } catch (error) {
     if (error instanceof SpoolError)
       throw new OperatorError(
         `${config.spoolFolder} has no room for the input (${error.message}): set STRAND_SPOOL to a folder with more`,
       )
-    throw error instanceof WrongLine ? wrongLine(file, error) : describeFailure(error)
+    if (!(error instanceof WrongLine)) throw describeFailure(error)
+    const name = file === '-' ? 'standard input' : file
+    const state = error.isApplied ? 'the lines before it were imported' : 'nothing was changed'
+    throw new OperatorError(`${name}, ${error.message}; ${state}`)
   } finally {
-    await store.close()
-    await input.close()
+    await input?.close()
   }
 }
 
-function wrongLine(file: string, { line, why, isApplied }: WrongLine): OperatorError {
-  const source = file === '-' ? 'standard input' : file
-  const state = isApplied ? 'the lines before it were imported' : 'nothing was changed'
-  return new OperatorError(`${source}, line ${line}: ${why}; ${state}`)
-}
-
-/** A file is read where it is; what can be read only once is kept for the second reading. */
-async function openInput(file: string, spoolFolder: () => string): Promise<Rereadable> {
-  if (file === '-') return spool(Bun.stdin.stream(), spoolFolder())
-  try {
-    const what = statSync(file)
-    if (what.isDirectory()) throw new Error('it is a folder')
-    return what.isFile() ? await openFile(file) : await spool(comingFrom(file), spoolFolder())
-  } catch (error) {
-    throw new OperatorError(`${file} cannot be read: ${(error as Error).message}`)
-  }
-}
-
-/** Follows the work on a terminal. Lines that are left out are told wherever standard error goes. */
-async function show(
-  what: string,
-  work: AsyncIterable<ImportNews>,
-  size: number | undefined,
-  skipped: SkippedLines,
-): Promise<void> {
-  const began = performance.now()
-  const inBytes = new ByteProgress(what)
-  let inLines: Progress | undefined
-  for await (const news of work) {
-    if ('skipped' in news) skipped.report(news.skipped)
-    if (!('progress' in news)) continue
-    const { lines, bytes, of } = news.progress
-    // How many lines there are is known at the second reading; at the first, how large the file is.
-    if (of === undefined && size !== undefined) inBytes.reach(bytes, size)
-    else {
-      inLines ??= new Progress(what, { unit: 'lines', total: of, began })
-      inLines.reach(lines)
-    }
-  }
-  inBytes.end()
-  inLines?.end()
-}
-
-interface SkippedLine {
-  readonly line: number
-  readonly message: string
-}
-
-/** The lines that were left out. Each is told at once; for the summary the first ones are kept. */
-class SkippedLines {
-  readonly kept: SkippedLine[] = []
-
-  report(skipped: SkippedLine): void {
-    process.stderr.write(`line ${skipped.line}: ${skipped.message}; left out\n`)
-    if (this.kept.length < MAX_SKIPPED_KEPT) this.kept.push(skipped)
-  }
-}
-
-async function importThere(
-  file: string,
-  server: Server,
-  { goesOn, dryRun, fromLine }: ImportOptions,
-  skipped: SkippedLines,
-): Promise<ImportSummary> {
+async function importRemotely(file: string, server: Server, options: ImportOptions): Promise<Followed> {
   const query = new URLSearchParams({
-    continue: String(goesOn),
-    dry_run: String(dryRun),
-    from_line: String(fromLine),
+    continue: String(options.goesOn),
+    dry_run: String(options.dryRun),
+    from_line: String(options.fromLine),
   })
-  const input = file === '-' ? undefined : await openInput(file, () => '.')
-  const size = input?.size
-  const sending = new Progress('sending', { unit: 'MB', total: size === undefined ? undefined : size / 1e6 })
+  const input = await openInput(file)
+  const total = input.size === undefined ? undefined : input.size / 1e6
+  const sending = new Progress('sending', { unit: 'MB', total })
   async function* body(): AsyncGenerator<Uint8Array> {
     let sent = 0
-    for await (const piece of input?.read() ?? Bun.stdin.stream()) {
+    for await (const piece of input.read()) {
       yield piece
       sent += piece.length
       sending.reach(sent / 1e6)
@@ -197,35 +121,72 @@ async function importThere(
   try {
     const init = { method: 'POST', body: body() as unknown as ReadableStream, duplex: 'half' }
     const response = await callControl(server, `/import?${query}`, init as RequestInit)
-    return await follow(response, skipped)
+    return await follow(eventsIn(response), options)
   } finally {
-    await input?.close()
+    await input.close()
   }
 }
 
-interface RemoteNews {
-  readonly progress?: { readonly lines: number; readonly of?: number }
-  readonly skipped?: { readonly line: number; readonly message: string }
-  readonly failure?: { readonly message: string }
-  readonly summary?: ImportSummary
-}
-
-async function follow(response: Response, skipped: SkippedLines): Promise<ImportSummary> {
-  const began = performance.now()
-  let progress: Progress | undefined
+/** What the server reports; a failure is thrown. */
+async function* eventsIn(response: Response): AsyncGenerator<ImportEvent> {
   for await (const lines of linesOf(response.body ?? new Blob().stream())) {
     for (const { text = '{}' } of lines) {
-      const news = JSON.parse(text) as RemoteNews
-      if (news.skipped !== undefined) skipped.report(news.skipped)
-      if (news.failure !== undefined) throw new OperatorError(`the server says: ${news.failure.message}`)
-      if (news.progress !== undefined) {
-        progress ??= new Progress('importing', { unit: 'lines', total: news.progress.of, began })
-        progress.reach(news.progress.lines)
+      const event = JSON.parse(text) as ImportEvent
+      if ('failure' in event) throw new OperatorError(`the server says: ${event.failure.message}`)
+      yield event
+    }
+  }
+}
+
+/** A file is read where it is. What can be read only once is kept in the folder for a second reading, if there is one. */
+async function openInput(file: string, spoolFolder?: string): Promise<Rereadable> {
+  try {
+    if (file !== '-' && statSync(file).isDirectory()) throw new Error('it is a folder')
+    if (file !== '-' && statSync(file).isFile()) return await openFile(file)
+  } catch (error) {
+    throw new OperatorError(`${file} cannot be read: ${(error as Error).message}`)
+  }
+  const pieces = file === '-' ? Bun.stdin.stream() : comingFrom(file)
+  if (spoolFolder !== undefined) return spool(pieces, spoolFolder)
+  return { size: undefined, read: () => pieces, close: async () => undefined }
+}
+
+interface Followed {
+  readonly summary: ImportSummary
+  readonly skipped_lines: readonly SkippedLine[]
+}
+
+/** Shows progress on a terminal, and skipped lines on standard error wherever that goes. */
+async function follow(
+  events: AsyncIterable<ImportEvent>,
+  { dryRun, goesOn }: ImportOptions,
+  file?: { readonly size: number | undefined; bytesRead(): number },
+): Promise<Followed> {
+  const skipped_lines: SkippedLine[] = []
+  const firstReading = dryRun || !goesOn ? 'checking' : 'importing'
+  let bar: ByteProgress | Progress = new ByteProgress(firstReading)
+  let began = performance.now()
+  for await (const event of events) {
+    if ('summary' in event) {
+      if (bar instanceof Progress) bar.reach(event.summary.lines)
+      bar.end()
+      return { summary: event.summary, skipped_lines }
+    }
+    if ('skipped' in event) {
+      process.stderr.write(`line ${event.skipped.line}: ${event.skipped.message}; left out\n`)
+      if (skipped_lines.length < MAX_SKIPPED_KEPT) skipped_lines.push(event.skipped)
+    } else if ('progress' in event) {
+      const { lines, of: total } = event.progress
+      // How many lines there are is known at the second reading; at the first, how large the file is.
+      const size = total === undefined ? file?.size : undefined
+      if (bar instanceof ByteProgress && file && size !== undefined) bar.reach(file.bytesRead(), size)
+      else if (bar instanceof Progress && bar.total === total) bar.reach(lines)
+      else {
+        bar.end()
+        bar = new Progress(total === undefined ? firstReading : 'importing', { unit: 'lines', total, began })
+        bar.reach(lines)
       }
-      if (news.summary === undefined) continue
-      progress?.reach(news.summary.lines)
-      progress?.end()
-      return news.summary
+      began = performance.now()
     }
   }
   throw new OperatorError('the answer of the server ended in the middle: run it again, nothing happens twice')

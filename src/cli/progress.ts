@@ -31,6 +31,10 @@ export class Progress {
     this.#began = options.began ?? this.#now()
   }
 
+  get total(): number | undefined {
+    return this.#options.total
+  }
+
   /** Tells how much is done by now, all in all. */
   reach(done: number): void {
     this.#done = done

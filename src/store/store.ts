@@ -1,3 +1,4 @@
+import type { TransferLine } from '../contract/resources/transfer.ts'
 import type { Author } from '../domain/audit.ts'
 import type { Metrics } from '../kit/metrics.ts'
 import { type CommandArgs, type CommandName, type CommandResult, commands } from './commands/index.ts'
@@ -13,7 +14,6 @@ import { signingKeyQueries } from './queries/signing-keys.ts'
 import { sizeQueries } from './queries/sizes.ts'
 import { followQueries, streamKeyQueries, streamQueries } from './queries/streams.ts'
 import { tokenQueries } from './queries/tokens.ts'
-import { transferQueries } from './queries/transfer.ts'
 import { markerQueries, videoQueries } from './queries/videos.ts'
 import {
   benefitQueries,
@@ -24,6 +24,9 @@ import {
   userQueries,
 } from './queries/world.ts'
 import { Timings } from './timings.ts'
+import { checkLines } from './transfer/refusals.ts'
+import type { EarlierLines } from './transfer/resource.ts'
+import { findRows } from './transfer/rows.ts'
 
 type CommandPort = { [N in CommandName]: (args: CommandArgs<N>) => Promise<CommandResult<N>> }
 
@@ -84,7 +87,10 @@ function portOf(
     tokens: tokenQueries(db),
     operators: operatorQueries(db),
     audit: auditQueries(db),
-    transfer: transferQueries(db),
+    transfer: {
+      check: (lines: readonly TransferLine[], earlier: EarlierLines) => checkLines(db, lines, earlier),
+      users: (lines: readonly TransferLine<'user'>[]) => findRows(db, 'user', lines),
+    },
     feed: feedQueries(reserved),
     facts: factQueries(db),
     sizes: sizeQueries(db, engine.name),

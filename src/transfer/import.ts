@@ -1,49 +1,31 @@
 /**
- * An import: a file of lines into the store. Unless wrong lines are to be left out, it is read twice. The first reading
- * checks every line against its declaration, the lines before it and the store, and changes nothing: a line that is
- * wrong ends it. The second reading applies the lines in their order, up to two thousand to a transaction. Each is an
- * upsert, or makes what is there already no different, so the same file can be read again after a crash.
+ * An import of a file of lines into the store. Unless wrong lines are to be skipped, the file is read twice. The first
+ * reading checks every line against its declaration, the lines before it and the store, and changes nothing; a wrong line
+ * ends the import. The second reading applies the lines in their order, up to two thousand to a transaction. A line that
+ * was applied before changes nothing, so the same file can be read again after a crash.
  *
  * Memory: one piece of the file, a batch of lines, and eight bytes in a table for each line (see `seen.ts`).
  */
 import { passwords } from '../auth/passwords.ts'
 import type { StreamKeys } from '../auth/stream-keys.ts'
-import type { TransferLine, TransferType } from '../contract/resources/transfer.ts'
+import type { ImportEvent } from '../contract/control/transfer.ts'
+import { TRANSFER_TYPES, type TransferLine, type TransferType } from '../contract/resources/transfer.ts'
 import type { Clock } from '../kit/clock.ts'
-import {
-  addCounts,
-  type Counts,
-  type ImportLine,
-  type ImportResult,
-  runsOf,
-} from '../store/commands/import.ts'
-import type { StoredSecrets } from '../store/queries/transfer.ts'
 import type { Store } from '../store/store.ts'
-import { LineCheck } from './check.ts'
+import type { Counts, ImportResult } from '../store/transfer/import-lines.ts'
+import type { ImportLine, StoredLine } from '../store/transfer/resource.ts'
+import { RESOURCES } from '../store/transfer/resources.ts'
 import { linesOf, type NumberedLine } from './lines.ts'
 import { LineViolation, readLine } from './read-line.ts'
+import { SeenLines } from './seen.ts'
 import type { Rereadable } from './spool.ts'
 
 /**
- * How much goes into one transaction. Types that are applied line by line, and passwords, which take a quarter of a second
- * each, count for more: others wait for what a transaction holds, and whoever asked waits for news of it.
+ * How much goes into one transaction. Lines that are put one by one weigh more, and so do passwords, which take a quarter of
+ * a second each: other writes wait for a transaction, and so does the caller for news of it.
  */
 const FULL_BATCH = { weight: 2000, characters: 4 * 1024 * 1024 }
-const WEIGHTS: Readonly<Record<TransferType, number>> = {
-  organization: 10,
-  user: 10,
-  member: 1,
-  game: 10,
-  benefit: 10,
-  client: 10,
-  channel: 10,
-  editor: 1,
-  follow: 1,
-  video: 1,
-  stream: 10,
-  marker: 1,
-  entitlement: 1,
-}
+const ONE_BY_ONE_WEIGHT = 10
 const PASSWORD_WEIGHT = 40
 
 export interface ImportServices {
@@ -53,13 +35,13 @@ export interface ImportServices {
 }
 
 export interface ImportOptions {
-  /** Wrong lines are left out and told, instead of ending it. */
+  /** Wrong lines are skipped and reported, instead of ending the import. */
   readonly goesOn: boolean
   readonly dryRun: boolean
   readonly fromLine: number
 }
 
-/** A line that cannot be. */
+/** A line that cannot be applied, where that ends the import. */
 export class WrongLine extends Error {
   override readonly name = 'WrongLine'
   readonly line: number
@@ -75,42 +57,21 @@ export class WrongLine extends Error {
   }
 }
 
-export interface ImportSummary {
-  readonly lines: number
-  readonly skipped: number
-  readonly types: Partial<Record<TransferType, Counts>>
-  readonly dry_run: boolean
-  readonly seconds: number
-  readonly lines_per_second: number
-}
-
-/** What is told on the way. */
-export type ImportNews =
-  | { readonly progress: { readonly lines: number; readonly bytes: number; readonly of?: number } }
-  | { readonly skipped: { readonly line: number; readonly message: string } }
-  | { readonly summary: ImportSummary }
-
-interface GoodLine {
-  readonly number: number
-  readonly line: TransferLine
-}
-
-interface Batch {
-  readonly good: readonly GoodLine[]
-  readonly wrong: readonly { readonly number: number; readonly why: string }[]
-  /** How much of the file has been read with it. */
-  readonly bytes: number
-}
+export type SkippedLine = Extract<ImportEvent, { skipped: unknown }>['skipped']
+export type ImportSummary = Extract<ImportEvent, { summary: unknown }>['summary']
 
 export class Import {
   readonly #file: Rereadable
   readonly #options: ImportOptions
   readonly #services: ImportServices
   readonly #began = performance.now()
+  /** How many good lines the first reading found. */
   #checked: number | undefined
   #lines = 0
   #skipped = 0
-  #counts: ImportResult['counts'] = {}
+  #counts: Partial<Record<TransferType, Counts>> = {}
+  /** How much of the file the present reading has read. */
+  bytesRead = 0
 
   constructor(file: Rereadable, options: ImportOptions, services: ImportServices) {
     this.#file = file
@@ -118,132 +79,138 @@ export class Import {
     this.#services = services
   }
 
-  /** Reads the file for the first time. Throws the first `WrongLine`, or tells each if it is to go on. */
-  async *check(): AsyncGenerator<ImportNews> {
-    const check = new LineCheck(this.#services.store)
-    this.#lines = 0
+  /** The readings that are left, and the summary. */
+  async *run(): AsyncGenerator<ImportEvent> {
+    const { dryRun, goesOn } = this.#options
+    if (this.#checked === undefined && (dryRun || !goesOn)) yield* this.check()
+    if (!dryRun) yield* this.apply()
+    yield { summary: this.summary() }
+  }
+
+  /** The first reading. Throws the first `WrongLine`, unless wrong lines are skipped. */
+  async *check(): AsyncGenerator<ImportEvent> {
+    const seen = new SeenLines()
     for await (const batch of this.#batches()) {
-      const { good, wrong } = await this.#sift(batch, check)
-      yield* this.#skip(wrong)
-      this.#lines += good.length
-      yield this.#progress(batch.bytes)
+      await this.#sift(batch, seen)
+      yield* this.#finish(batch)
     }
     this.#checked = this.#lines
   }
 
-  /** Applies the lines. Those that are wrong are left out and told if that was wished, and else end it. */
-  async *apply(): AsyncGenerator<ImportNews> {
-    const { store } = this.#services
-    const check = this.#options.goesOn ? new LineCheck(store) : undefined
+  /** The second reading, or the only one where wrong lines are skipped. */
+  async *apply(): AsyncGenerator<ImportEvent> {
+    const seen = this.#options.goesOn ? new SeenLines() : undefined
     this.#lines = 0
-    let underWay: { batch: Batch; result: Promise<ImportResult> } | undefined
+    let underWay: Promise<Batch> | undefined
     for await (const batch of this.#batches()) {
-      // The next batch was read while the store was at work on the one before.
-      if (underWay !== undefined) yield* this.#finish(underWay.batch, await underWay.result)
-      underWay = undefined
-      const sifted = check === undefined ? batch : await this.#sift(batch, check)
-      yield* this.#skip(sifted.wrong)
-      underWay = { batch: sifted, result: this.#run(sifted) }
-      // Who waits for it comes later.
-      underWay.result.catch(() => undefined)
+      // This one was read while the store was applying the one before.
+      if (underWay !== undefined) yield* this.#finish(await underWay)
+      if (seen !== undefined) await this.#sift(batch, seen)
+      yield* this.#skip(batch)
+      underWay = this.#apply(batch)
+      // A failure is thrown where it is awaited, and that is later.
+      underWay.catch(() => undefined)
     }
-    if (underWay !== undefined) yield* this.#finish(underWay.batch, await underWay.result)
+    if (underWay !== undefined) yield* this.#finish(await underWay)
   }
 
   summary(): ImportSummary {
     const seconds = (performance.now() - this.#began) / 1000
+    const lines = this.#lines + this.#skipped
     return {
-      lines: this.#lines + this.#skipped,
+      lines,
       skipped: this.#skipped,
       types: this.#counts,
       dry_run: this.#options.dryRun,
       seconds: Math.round(seconds * 1000) / 1000,
-      lines_per_second: Math.round((this.#lines + this.#skipped) / Math.max(seconds, 0.001)),
+      lines_per_second: Math.round(lines / Math.max(seconds, 0.001)),
     }
   }
 
-  async #run({ good }: Batch): Promise<ImportResult> {
+  /** Takes out of a batch the lines that contradict the store or the lines before them. */
+  async #sift(batch: Batch, seen: SeenLines): Promise<void> {
+    const lines = batch.good.map(({ line }) => line)
+    batch.refuse(await this.#services.store.transfer.check(lines, seen))
+  }
+
+  async #apply(batch: Batch): Promise<Batch> {
     const { store, clock } = this.#services
-    const lines = await prepared(good, this.#services)
-    return store.commands.importLines({ lines, now: clock.now() })
+    const lines = await prepared(batch.good, this.#services)
+    const { counts, refused } = await store.commands.importLines({ lines, now: clock.now() })
+    this.#counts = sumOf(this.#counts, counts)
+    batch.refuse(new Map(refused))
+    return batch
   }
 
-  *#finish({ good, bytes }: Batch, { counts, refused }: ImportResult): Generator<ImportNews> {
-    this.#counts = addCounts(this.#counts, counts)
-    this.#lines += good.length - refused.length
-    yield* this.#skip(refused.map(({ index, why }) => ({ number: good[index]?.number ?? 0, why })))
-    yield this.#progress(bytes)
-  }
-
-  /** Tells of lines that are left out; or ends it with the first. */
-  *#skip(wrong: Batch['wrong']): Generator<ImportNews> {
-    for (const { number, why } of wrong) {
-      if (!this.#options.goesOn) throw new WrongLine(number, why, this.#checked !== undefined)
-      this.#skipped += 1
-      yield { skipped: { line: number, message: why } }
-    }
-  }
-
-  #progress(bytes: number): ImportNews {
+  *#finish(batch: Batch): Generator<ImportEvent> {
+    yield* this.#skip(batch)
+    this.#lines += batch.good.length
     const lines = this.#lines + this.#skipped
-    return { progress: { lines, bytes, ...(this.#checked !== undefined && { of: this.#checked }) } }
+    yield { progress: { lines, ...(this.#checked !== undefined && { of: this.#checked }) } }
   }
 
-  /** Takes out of a batch the lines that cannot be, by what is in the store and in the lines before. */
-  async #sift(batch: Batch, check: LineCheck): Promise<Batch> {
-    const wrong = [...batch.wrong]
-    const good: GoodLine[] = []
-    for (const { type, start, lines } of runsOf(batch.good.map(each => each.line))) {
-      const refusals = await check.refusalsOf(type, lines)
-      for (const [place, line] of lines.entries()) {
-        const number = batch.good[start + place]?.number ?? 0
-        const why = refusals.get(place)
-        if (why === undefined) good.push({ number, line })
-        else wrong.push({ number, why })
-      }
+  /** Reports the wrong lines of a batch, or ends the import with the first. */
+  *#skip(batch: Batch): Generator<ImportEvent> {
+    for (const skipped of batch.wrong.splice(0)) {
+      if (!this.#options.goesOn)
+        throw new WrongLine(skipped.line, skipped.message, this.#checked !== undefined)
+      this.#skipped += 1
+      yield { skipped }
     }
-    wrong.sort((a, b) => a.number - b.number)
-    return { ...batch, good, wrong }
   }
 
   async *#batches(): AsyncGenerator<Batch> {
     const { fromLine } = this.#options
-    let bytes = 0
-    const pieces = this.#file.read()
-    async function* counted(): AsyncGenerator<Uint8Array> {
-      for await (const piece of pieces) {
-        bytes += piece.length
-        yield piece
-      }
-    }
-    let gathering = new Gathering()
+    let batch = new Batch()
     let last = 0
-    for await (const lines of linesOf(counted())) {
-      last = lines.at(-1)?.number ?? last
+    for await (const lines of linesOf(this.#pieces())) {
       for (const line of lines) {
-        if (line.number < fromLine) continue
-        gathering.add(line)
-        if (!gathering.isFull) continue
-        yield { ...gathering, bytes }
-        gathering = new Gathering()
+        last = line.number
+        if (last < fromLine) continue
+        batch.add(line)
+        if (!batch.isFull) continue
+        yield batch
+        batch = new Batch()
       }
-      // A line that is wrong for all to see is told before the rest of the file has come.
-      if (gathering.wrong.length === 0) continue
-      yield { ...gathering, bytes }
-      gathering = new Gathering()
+      // A line that is wrong by itself is reported before the rest of the file has arrived.
+      if (batch.wrong.length === 0) continue
+      yield batch
+      batch = new Batch()
     }
-    if (gathering.good.length > 0) yield { ...gathering, bytes }
-    // Whoever begins in the middle has most likely another file in mind.
-    if (fromLine > 1 && last < fromLine) {
+    if (batch.good.length > 0) yield batch
+    // Most likely another file was meant.
+    if (fromLine > 1 && last < fromLine)
       throw new WrongLine(fromLine, `there is no such line, the last is ${last}`, false)
+  }
+
+  async *#pieces(): AsyncGenerator<Uint8Array> {
+    this.bytesRead = 0
+    for await (const piece of this.#file.read()) {
+      this.bytesRead += piece.length
+      yield piece
     }
   }
 }
 
-/** A batch that is being put together. */
-class Gathering {
-  readonly good: GoodLine[] = []
-  readonly wrong: { number: number; why: string }[] = []
+/** The sums of two counts, by type in the order of an export. */
+function sumOf(a: ImportResult['counts'], b: ImportResult['counts']): ImportResult['counts'] {
+  const none = { created: 0, changed: 0, unchanged: 0 }
+  const sums = TRANSFER_TYPES.filter(type => a[type] ?? b[type]).map(type => {
+    const [one, two] = [a[type] ?? none, b[type] ?? none]
+    const sum: Counts = {
+      created: one.created + two.created,
+      changed: one.changed + two.changed,
+      unchanged: one.unchanged + two.unchanged,
+    }
+    return [type, sum]
+  })
+  return Object.fromEntries(sums)
+}
+
+/** Lines that are checked and applied together. */
+class Batch {
+  good: { readonly number: number; readonly line: TransferLine }[] = []
+  readonly wrong: SkippedLine[] = []
   #weight = 0
   #characters = 0
 
@@ -251,44 +218,54 @@ class Gathering {
     return this.#weight >= FULL_BATCH.weight || this.#characters >= FULL_BATCH.characters
   }
 
-  add({ number, text, violation }: NumberedLine): void {
-    if (text === undefined) return void this.wrong.push({ number, why: violation ?? '' })
+  add({ number, text, violation = '' }: NumberedLine): void {
+    if (text === undefined) return void this.wrong.push({ line: number, message: violation })
     try {
       const line = readLine(text)
       this.good.push({ number, line })
-      this.#weight += WEIGHTS[line.type] + ('password' in line ? PASSWORD_WEIGHT : 0)
+      this.#weight += RESOURCES[line.type].putEach === undefined ? 1 : ONE_BY_ONE_WEIGHT
+      if ('password' in line) this.#weight += PASSWORD_WEIGHT
       this.#characters += text.length
     } catch (error) {
       if (!(error instanceof LineViolation)) throw error
-      this.wrong.push({ number, why: error.message })
+      this.wrong.push({ line: number, message: error.message })
     }
+  }
+
+  /** Takes good lines for wrong ones, by their index. */
+  refuse(refusals: ReadonlyMap<number, string>): void {
+    if (refusals.size === 0) return
+    for (const [index, { number }] of this.good.entries()) {
+      const message = refusals.get(index)
+      if (message !== undefined) this.wrong.push({ line: number, message })
+    }
+    this.good = this.good.filter((_, index) => !refusals.has(index))
+    this.wrong.sort((a, b) => a.line - b.line)
   }
 }
 
 /** Lines as the store takes them: secrets sealed or hashed. */
-async function prepared(good: readonly GoodLine[], services: ImportServices): Promise<ImportLine[]> {
+async function prepared(good: Batch['good'], services: ImportServices): Promise<ImportLine[]> {
   const users = good.flatMap(({ line }) => (line.type === 'user' ? [line] : []))
-  const ofUsers = users.filter(user => user.password !== undefined || user.stream_key !== undefined)
-  const stored =
-    ofUsers.length === 0 ? [] : await services.store.transfer.secretsOf(ofUsers.map(user => user.id))
-  const secrets = new Map(stored.map(each => [each.user_id, each]))
+  const withSecrets = users.filter(user => user.password !== undefined || user.stream_key !== undefined)
+  const rows = withSecrets.length === 0 ? new Map() : await services.store.transfer.users(withSecrets)
   const lines: ImportLine[] = []
   for (const { line } of good)
-    lines.push(line.type === 'user' ? await prepareUser(line, secrets.get(line.id), services) : line)
+    lines.push(line.type === 'user' ? await prepareUser(line, rows.get(line.id), services) : line)
   return lines
 }
 
 async function prepareUser(
   { password, stream_key, ...line }: TransferLine<'user'>,
-  before: StoredSecrets | undefined,
+  row: StoredLine<'user'> | undefined,
   { streamKeys }: ImportServices,
 ): Promise<ImportLine> {
   const random = stream_key?.split('_')[2]
   const first_key = streamKeys.mint(line.id, 1, random).stored
   const isOther =
-    before !== undefined && stream_key !== undefined && streamKeys.open(line.id, before) !== stream_key
-  const version = (before?.version ?? 0) + 1
-  const password_hash = line.password_hash ?? (await hashOf(password, before?.password_hash))
+    row !== undefined && stream_key !== undefined && streamKeys.open(line.id, row) !== stream_key
+  const version = (row?.version ?? 0) + 1
+  const password_hash = line.password_hash ?? (await hashOf(password, row?.password_hash))
   return {
     ...line,
     ...(password_hash !== undefined && { password_hash }),
@@ -297,15 +274,12 @@ async function prepareUser(
   }
 }
 
-/** The hash of a password: the one that there is, if it is of the same, so that nothing changes. An import waits as long as it takes. */
-async function hashOf(
-  password: string | undefined,
-  before: string | null | undefined,
-): Promise<string | undefined> {
+/** The hash of a password: the stored one if it matches, so that nothing changes. An import waits as long as it takes. */
+async function hashOf(password: string | undefined, stored: string | undefined): Promise<string | undefined> {
   if (password === undefined) return undefined
   return passwords.inTurn(
     { lane: 'operator' },
-    async turn => (before && (await turn.matches(password, before)) ? before : turn.hash(password)),
+    async turn => (stored && (await turn.matches(password, stored)) ? stored : turn.hash(password)),
     { maxWaitMilliseconds: Number.POSITIVE_INFINITY },
   )
 }

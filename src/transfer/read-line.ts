@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/schema'
 import { hashViolation } from '../auth/password-hash.ts'
 import {
@@ -8,7 +9,7 @@ import {
   type TransferType,
   transferLines,
 } from '../contract/resources/transfer.ts'
-import { fieldOf, reasonOf } from '../contract/violation.ts'
+import { fieldOf, reasonOf, type Violation } from '../contract/violation.ts'
 import { isoMillis, isoSeconds, parseTimestamp } from '../kit/clock.ts'
 import { lazily } from '../kit/lazily.ts'
 
@@ -21,41 +22,35 @@ const reject = (why: string): never => {
   throw new LineViolation(why)
 }
 
-interface Reader {
-  readonly fields: ReadonlySet<string>
-  check(value: object): void
-  /** Brings values into the form in which they are kept. */
-  settle(value: Record<string, unknown>): void
-}
-
 const readers = new Map(TRANSFER_TYPES.map(type => [type, lazily(() => readerOf(type))]))
 
-function readerOf(type: TransferType): Reader {
+/** Checks a value against the declaration of its type, and brings its fields into the form in which they are kept. */
+function readerOf(type: TransferType): (value: Record<string, unknown>) => void {
   const schema = transferLines[type]
   const compiled = Compile(schema)
+  const fields = new Set(Object.keys(fieldsOf(type)))
   const settlers = Object.entries(fieldsOf(type)).flatMap(([field, each]) => {
     const settle = SETTLERS[noteOf(each, 'kept') ?? '']
     return settle === undefined ? [] : [[field, settle] as const]
   })
-  return {
-    fields: new Set(Object.keys(fieldsOf(type))),
-    check: value => {
-      if (compiled.Check(value)) return
-      const [, [first]] = compiled.Errors(value)
-      if (first === undefined) return
-      if (first.keyword === 'required') {
-        const [missing] = (first.params as unknown as { requiredProperties: string[] }).requiredProperties
-        reject(`the field "${missing}" is missing`)
-      }
-      reject(`the field "${fieldOf(first)}" was malformed: ${reasonOf(schema, first)}`)
-    },
-    settle: value => {
-      for (const [field, settle] of settlers) {
-        const given = value[field]
-        if (typeof given === 'string' && given !== '') value[field] = settle(given, field)
-      }
-    },
+  return value => {
+    for (const field in value)
+      if (!fields.has(field))
+        reject(`the field "${field.slice(0, 40)}" does not exist; a ${type} has ${[...fields].join(', ')}`)
+    if (!compiled.Check(value)) complainOf(schema, compiled.Errors(value)[1][0])
+    for (const [field, settle] of settlers) {
+      const given = value[field]
+      if (typeof given === 'string' && given !== '') value[field] = settle(given, field)
+    }
   }
+}
+
+function complainOf(schema: TSchema, first: Violation | undefined): void {
+  if (first === undefined) return
+  if (first.keyword !== 'required')
+    reject(`the field "${fieldOf(first)}" was malformed: ${reasonOf(schema, first)}`)
+  const [missing] = (first.params as { requiredProperties: string[] }).requiredProperties
+  reject(`the field "${missing}" is missing`)
 }
 
 type Settler = (text: string, field: string) => string
@@ -73,23 +68,15 @@ const SETTLERS: Readonly<Record<string, Settler>> = {
 export function readLine(text: string): TransferLine {
   const value = parse(text)
   const { type } = value
-  const reader = readers.get(type as TransferType)?.()
-  if (reader === undefined) {
+  const read = readers.get(type as TransferType)?.()
+  if (read === undefined) {
     const expected = TRANSFER_TYPES.map(each => `"${each}"`).join(', ')
-    return reject(
-      `the field "type" must be one of ${expected}${typeof type === 'string' ? `, not "${type.slice(0, 40)}"` : ''}`,
-    )
+    const given = typeof type === 'string' ? `, not "${type.slice(0, 40)}"` : ''
+    return reject(`the field "type" must be one of ${expected}${given}`)
   }
-  for (const field in value) {
-    if (!reader.fields.has(field)) {
-      const expected = [...reader.fields].join(', ')
-      reject(`the field "${field.slice(0, 40)}" does not exist; a ${String(type)} has ${expected}`)
-    }
-  }
-  reader.check(value)
+  read(value)
   // Only an escape can bring in what is not text: the bytes were UTF-8.
   if (text.includes('\\u')) for (const field in value) requireText(field, value[field])
-  reader.settle(value)
   const line = value as unknown as TransferLine
   requireSense(line)
   return line
@@ -114,13 +101,13 @@ function requireText(field: string, value: unknown): void {
   }
 }
 
-/** What no single field tells. */
+/** What no single field says. */
 function requireSense(line: TransferLine): void {
   if (line.type === 'entitlement' && line.last_updated !== undefined && line.last_updated < line.timestamp)
     reject('the field "last_updated" was malformed: the value must not be before "timestamp"')
-  const violation =
-    line.type === 'user' && line.password_hash !== undefined ? hashViolation(line.password_hash) : undefined
+  if (line.type !== 'user') return
+  const violation = line.password_hash === undefined ? undefined : hashViolation(line.password_hash)
   if (violation !== undefined) reject(`the field "password_hash" was malformed: the value ${violation}`)
-  if (line.type === 'user' && line.stream_key !== undefined && line.stream_key.split('_')[1] !== line.id)
+  if (line.stream_key !== undefined && line.stream_key.split('_')[1] !== line.id)
     reject('the field "stream_key" was malformed: the value must be a key of this user')
 }

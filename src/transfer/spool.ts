@@ -9,8 +9,6 @@ export interface Rereadable {
   /** How many there are, where that is known. */
   readonly size: number | undefined
   read(): AsyncIterable<Uint8Array>
-  /** Makes sure that all of them are there. */
-  complete(): Promise<void>
   close(): Promise<void>
 }
 
@@ -18,12 +16,7 @@ export interface Rereadable {
 export async function openFile(path: string): Promise<Rereadable> {
   const file = await open(path, 'r')
   const { size } = await file.stat()
-  return {
-    size,
-    read: () => piecesOf(file),
-    complete: async () => undefined,
-    close: () => file.close(),
-  }
+  return { size, read: () => piecesOf(file), close: () => file.close() }
 }
 
 /** A file that has a name for a moment only: whatever becomes of this process, nothing stays behind. */
@@ -61,32 +54,21 @@ export async function spool(incoming: AsyncIterable<Uint8Array>, folder: string)
     }
     isWhole = true
   }
-  return {
-    size: undefined,
-    read: () => (isWhole ? piecesOf(file) : firstReading()),
-    complete: async () => {
-      if (!isWhole) for await (const _ of firstReading());
-    },
-    close: () => file.close(),
-  }
+  const read = () => (isWhole ? piecesOf(file) : firstReading())
+  return { size: undefined, read, close: () => file.close() }
 }
 
 /** The bytes of what can be read only once, such as a pipe or a device. */
 export async function* comingFrom(path: string): AsyncGenerator<Uint8Array> {
   await using file = await open(path, 'r')
-  for (;;) {
-    const piece = new Uint8Array(PIECE_BYTES)
-    const { bytesRead } = await file.read(piece, 0, PIECE_BYTES, null)
-    if (bytesRead === 0) return
-    yield piece.subarray(0, bytesRead)
-  }
+  yield* piecesOf(file, { isSeekable: false })
 }
 
 /** The bytes of an open file from its beginning. */
-export async function* piecesOf(file: FileHandle): AsyncGenerator<Uint8Array> {
+export async function* piecesOf(file: FileHandle, { isSeekable = true } = {}): AsyncGenerator<Uint8Array> {
   for (let position = 0; ; ) {
     const piece = new Uint8Array(PIECE_BYTES)
-    const { bytesRead } = await file.read(piece, 0, PIECE_BYTES, position)
+    const { bytesRead } = await file.read(piece, 0, PIECE_BYTES, isSeekable ? position : null)
     if (bytesRead === 0) return
     position += bytesRead
     yield piece.subarray(0, bytesRead)

@@ -17,10 +17,10 @@ import type { Call, Implementation, Services } from '../../src/operations/implem
 import { implementations } from '../../src/operations/index.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { Engine } from '../../src/store/engine.ts'
-import { allOfType } from '../../src/store/queries/transfer.ts'
 import { postgresDialect, sqliteDialect } from '../../src/store/sql/dialects.ts'
 import { render, type Sql, sql } from '../../src/store/sql/tag.ts'
 import { createStore } from '../../src/store/store.ts'
+import { allOfType } from '../../src/store/transfer/rows.ts'
 import { openFilled } from '../support/many-rows.ts'
 import { createStorePlace, type EngineName, engines, type StorePlace } from '../support/server.ts'
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { openLocalApp } from '../../app.ts'
+import { type LocalApp, openLocalApp } from '../../app.ts'
 import { type Client, createClient } from '../../client/index.ts'
-import { readConfig } from '../../config.ts'
+import { type Config, readConfig } from '../../config.ts'
 import { createLog } from '../../kit/log.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { MAX_SECRET_FILE, readSmallFile } from '../../kit/small-file.ts'
@@ -82,12 +82,14 @@ function readTokenFile(file: string): string {
   throw new OperatorError(`the token file ${file} must have one token in it, and nothing else`)
 }
 
+/** The local app, with the command line as the actor in the audit log. */
+export function openAppOf(config: Config): Promise<LocalApp> {
+  const log = createLog({ level: 'error', readable: true })
+  return openLocalApp({ config, log, actor: COMMAND_LINE })
+}
+
 async function openLocal(flags: TargetFlags): Promise<Target> {
-  const app = await openLocalApp({
-    config: settingsOfExistingStore(flags),
-    log: createLog({ level: 'error', readable: true }),
-    actor: COMMAND_LINE,
-  })
+  const app = await openAppOf(settingsOfExistingStore(flags))
   const client = createClient({
     baseUrl: 'http://localhost',
     operatorToken: app.operatorToken,

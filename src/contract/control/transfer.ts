@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { exampleLines, transferLines } from '../resources/transfer.ts'
@@ -5,11 +6,8 @@ import { Type } from '../schema.ts'
 
 const AnyLine = Type.Union(Object.values(transferLines))
 
-const Counts = Type.Object({
-  created: Type.Integer({ minimum: 0 }),
-  changed: Type.Integer({ minimum: 0 }),
-  unchanged: Type.Integer({ minimum: 0 }),
-})
+const Count = Type.Integer({ minimum: 0 })
+const Counts = Type.Object({ created: Count, changed: Count, unchanged: Count })
 
 export const ImportEvent = Type.Union([
   Type.Object({
@@ -26,15 +24,17 @@ export const ImportEvent = Type.Union([
   }),
   Type.Object({
     summary: Type.Object({
-      lines: Type.Integer({ minimum: 0 }),
-      skipped: Type.Integer({ minimum: 0 }),
+      lines: Count,
+      skipped: Count,
       types: Type.Record(Type.String(), Counts),
       dry_run: Type.Boolean(),
       seconds: Type.Number({ minimum: 0 }),
-      lines_per_second: Type.Integer({ minimum: 0 }),
+      lines_per_second: Count,
     }),
   }),
 ])
+
+export type ImportEvent = Static<typeof ImportEvent>
 
 const yesOrNo = (description: string) => Type.Optional(Type.Enum(['true', 'false'], { description }))
 

@@ -1,10 +1,10 @@
-import type { Static, TObject, TSchema } from 'typebox'
+import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import { Type } from '../schema.ts'
 import { FulfillmentStatus } from './entitlement.ts'
 import { DecimalId, GivenTime, Name, Uuid } from './id.ts'
 import { listOf } from './list.ts'
 import { RedirectUris } from './redirect-uri.ts'
-import { CLIENT_KINDS, LOGIN_PATTERN } from './world.ts'
+import { CLIENT_KINDS, exampleGame, exampleOrganization, exampleUser, LOGIN_PATTERN } from './world.ts'
 
 /**
  * The lines of an export and an import: one JSON object each, with a `type`. The parser, the order and fields of an
@@ -30,15 +30,16 @@ const Sha256 = Type.String({
   secret: true,
 })
 
+const line = <T extends string, P extends TProperties>(type: T, fields: P) =>
+  Type.Object({ type: Type.Literal(type), ...fields })
+
 /** In the order of an export: referenced types come first. */
 export const transferLines = {
-  organization: Type.Object({
-    type: Type.Literal('organization'),
+  organization: line('organization', {
     id: Type.String(OrganizationId),
     name: Name,
   }),
-  user: Type.Object({
-    type: Type.Literal('user'),
+  user: line('user', {
     id: Type.String(Id),
     login: Type.String({
       pattern: LOGIN_PATTERN,
@@ -65,22 +66,19 @@ export const transferLines = {
       }),
     ),
   }),
-  member: Type.Object({ type: Type.Literal('member'), organization_id: OfOrganization, user_id: OfUser }),
-  game: Type.Object({
-    type: Type.Literal('game'),
+  member: line('member', { organization_id: OfOrganization, user_id: OfUser }),
+  game: line('game', {
     id: Type.String(Id),
     name: Name,
     organization_id: Type.Optional(noneOr(OfOrganization)),
   }),
-  benefit: Type.Object({
-    type: Type.Literal('benefit'),
+  benefit: line('benefit', {
     id: Type.String(OrganizationId),
     name: Name,
     organization_id: OfOrganization,
     game_id: Type.Optional(noneOr(OfGame)),
   }),
-  client: Type.Object({
-    type: Type.Literal('client'),
+  client: line('client', {
     id: Type.String({
       pattern: '^[A-Za-z0-9_-]{1,64}$',
       hint: '1 to 64 letters, digits, hyphens or underscores',
@@ -96,8 +94,7 @@ export const transferLines = {
     ),
     secret_hash: Type.Optional(Sha256),
   }),
-  channel: Type.Object({
-    type: Type.Literal('channel'),
+  channel: line('channel', {
     user_id: OfUser,
     title: Type.Optional(Type.String({ maxLength: 140 })),
     game_id: Type.Optional(Type.Union([OfGame, Type.Literal('')], { description: 'Empty string: no game.' })),
@@ -106,33 +103,29 @@ export const transferLines = {
     is_mature: Type.Optional(Type.Boolean()),
     vod_enabled: Type.Optional(Type.Boolean()),
   }),
-  editor: Type.Object({ type: Type.Literal('editor'), user_id: OfUser, editor_id: OfUser }),
-  follow: Type.Object({ type: Type.Literal('follow'), user_id: OfUser, broadcaster_id: OfUser }),
-  video: Type.Object({
-    type: Type.Literal('video'),
+  editor: line('editor', { user_id: OfUser, editor_id: OfUser }),
+  follow: line('follow', { user_id: OfUser, broadcaster_id: OfUser }),
+  video: line('video', {
     id: Type.String(Id),
     user_id: OfUser,
     created_at: Second,
     ended_at: Type.Optional(noneOr(Second)),
   }),
-  stream: Type.Object({
-    type: Type.Literal('stream'),
+  stream: line('stream', {
     id: Type.String(Id),
     user_id: OfUser,
     video_id: Type.Optional(noneOr(OfVideo)),
     started_at: Second,
     viewer_count: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_000_000_000 })),
   }),
-  marker: Type.Object({
-    type: Type.Literal('marker'),
+  marker: line('marker', {
     id: Type.String({ pattern: '^[0-9a-f]{32}$', hint: '32 lower-case hex digits' }),
     video_id: OfVideo,
     position_seconds: Type.Integer({ minimum: 0, maximum: 2_000_000_000 }),
     description: Type.Optional(Type.String({ maxLength: 140 })),
     created_at: Second,
   }),
-  entitlement: Type.Object({
-    type: Type.Literal('entitlement'),
+  entitlement: line('entitlement', {
     id: Type.String(OrganizationId),
     user_id: OfUser,
     benefit_id: to('benefit', OrganizationId),
@@ -174,18 +167,7 @@ export function referencesOf(type: TransferType): readonly (readonly [field: str
 }
 
 export const exampleLines: readonly TransferLine[] = [
-  { type: 'organization', id: '5c0f4d0e-9d4a-4f0e-8a57-2f4f6ad0c3a1', name: 'Reef Interactive' },
-  {
-    type: 'user',
-    id: '141981764',
-    login: 'lunar_otter',
-    display_name: 'Lunar_Otter',
-    created_at: '2026-02-01T09:30:00.000Z',
-  },
-  {
-    type: 'game',
-    id: '33214',
-    name: 'Tidefall',
-    organization_id: '5c0f4d0e-9d4a-4f0e-8a57-2f4f6ad0c3a1',
-  },
+  { type: 'organization', ...exampleOrganization },
+  { type: 'user', ...exampleUser },
+  { type: 'game', ...exampleGame },
 ]

@@ -1,21 +1,22 @@
-import { exportLines, importLines } from '../../contract/control/transfer.ts'
+import { exportLines, type ImportEvent, importLines } from '../../contract/control/transfer.ts'
 import { Problem, problem, raise, reasonPhrases, refuse } from '../../contract/problem.ts'
 import { Conflict, Unavailable } from '../../store/errors.ts'
 import { exportLines as writeLines } from '../../transfer/export.ts'
-import { Import, type ImportNews, WrongLine } from '../../transfer/import.ts'
+import { Import, WrongLine } from '../../transfer/import.ts'
 import { openAnonymousFile, piecesOf, SpoolError, spool, writeAll } from '../../transfer/spool.ts'
 import { implement, type Services, StreamedLines } from '../implement.ts'
 
 const PROGRESS_MILLISECONDS = 500
+const encoder = new TextEncoder()
 
 /**
- * The lines are put on disk first and sent from there: the view of the store is open for as long as writing them takes,
- * and not as long as somebody takes to read them.
+ * The lines are written to disk first and sent from there: the view of the store stays open for as long as that takes, and
+ * not as long as a client takes to read them.
  */
 export const handleExportLines = implement(exportLines, async (_call, services) => {
   const file = await openAnonymousFile(services.spoolFolder).catch(noRoom(services))
   try {
-    await writeLines(services.store, {}, text => writeAll(file, new TextEncoder().encode(text)))
+    await writeLines(services.store, {}, text => writeAll(file, encoder.encode(text)))
   } catch (error) {
     await file.close()
     return noRoom(services)(error)
@@ -23,7 +24,7 @@ export const handleExportLines = implement(exportLines, async (_call, services) 
   return new StreamedLines(piecesOf(file), () => file.close())
 })
 
-/** Names the problem if it is one of room, and passes anything else on. */
+/** Raises the problem if there is no room in the spool folder, and passes other errors on. */
 const noRoom =
   ({ log, spoolFolder }: Services) =>
   (error: unknown): never => {
@@ -32,20 +33,16 @@ const noRoom =
     return raise('no_room', error.message)
   }
 
-/** As long as the answer has not begun, a wrong line is a 400: everything is checked before, while the body comes in. */
+/** A wrong line is a 400 as long as the answer has not begun: everything is checked before, while the body arrives. */
 export const handleImportLines = implement(
   importLines,
   async ({ query, bodyPieces, logFields }, services) => {
-    const options = {
-      goesOn: query.continue === 'true',
-      dryRun: query.dry_run === 'true',
-      fromLine: query.from_line ?? 1,
-    }
+    const goesOn = query.continue === 'true'
+    const options = { goesOn, dryRun: query.dry_run === 'true', fromLine: query.from_line ?? 1 }
     const file = await spool(whole(bodyPieces), services.spoolFolder).catch(noRoom(services))
     const running = new Import(file, options, services)
     try {
-      if (options.goesOn) await file.complete()
-      else for await (const _ of running.check());
+      for await (const _ of goesOn ? file.read() : running.check());
     } catch (error) {
       await file.close()
       if (error instanceof WrongLine) return refuse('wrong_line', error.line, error.why)
@@ -53,15 +50,14 @@ export const handleImportLines = implement(
         return refuse('wrong_line', running.summary().lines + 1, 'the body was cut off here, or soon after')
       return noRoom(services)(error)
     }
-    return new StreamedLines(newsOf(running, options, { log: services.log, request: logFields() }), () =>
-      file.close(),
-    )
+    const report = newsOf(running.run(), error => failureOf(error, services.log, logFields()))
+    return new StreamedLines(report, () => file.close())
   },
 )
 
 class CutOff extends Error {}
 
-/** A body whose sender went away in the middle is none at all. */
+/** A body whose sender disconnects before its end is refused as a whole. */
 async function* whole(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* pieces
@@ -70,57 +66,37 @@ async function* whole(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   }
 }
 
+/** The answer of an import; what ends it early is its last line. */
 async function* newsOf(
-  running: Import,
-  { dryRun, goesOn }: { dryRun: boolean; goesOn: boolean },
-  failures: FailureLog,
+  events: AsyncIterable<ImportEvent>,
+  failureOf: (error: unknown) => { readonly status: number; readonly message: string },
 ): AsyncGenerator<Uint8Array> {
-  let toldAt = Number.NEGATIVE_INFINITY
+  const lineOf = (event: ImportEvent) => encoder.encode(`${JSON.stringify(event)}\n`)
+  let reportedAt = Number.NEGATIVE_INFINITY
   try {
-    const steps = dryRun ? (goesOn ? running.check() : []) : running.apply()
-    for await (const news of steps) {
-      if ('progress' in news && performance.now() - toldAt < PROGRESS_MILLISECONDS) continue
-      if ('progress' in news) toldAt = performance.now()
-      yield lineOf(news)
+    for await (const event of events) {
+      if ('progress' in event && performance.now() - reportedAt < PROGRESS_MILLISECONDS) continue
+      if ('progress' in event) reportedAt = performance.now()
+      yield lineOf(event)
     }
-    yield lineOf({ summary: running.summary() })
   } catch (error) {
-    yield lineOf({ failure: failureOf(error, failures) })
+    const { status, message } = failureOf(error)
+    yield lineOf({ failure: { error: reasonPhrases[status] ?? 'Error', status, message } })
   }
 }
 
-/** Where a failure is logged, and as that of which request. */
-interface FailureLog {
-  readonly log: Services['log']
-  readonly request: Readonly<Record<string, string | undefined>>
-}
-
-interface Failure {
-  readonly error: string
-  readonly status: number
-  readonly message: string
-}
-
-function lineOf(news: ImportNews | { readonly failure: Failure }): Uint8Array {
-  const reported = 'progress' in news ? { progress: { ...news.progress, bytes: undefined } } : news
-  return new TextEncoder().encode(`${JSON.stringify(reported)}\n`)
-}
-
-/** What ended an import that had begun, in the words of a failure. */
-function failureOf(thrown: unknown, failures: FailureLog): Failure {
-  const { status, message } = asProblem(thrown, failures)
-  return { error: reasonPhrases[status] ?? 'Error', status, message }
-}
-
-function asProblem(thrown: unknown, { log, request }: FailureLog): { status: number; message: string } {
-  const error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
-  if (thrown instanceof WrongLine) {
+function failureOf(
+  thrown: unknown,
+  log: Services['log'],
+  request: Readonly<Record<string, string | undefined>>,
+): { readonly status: number; readonly message: string } {
+  if (thrown instanceof WrongLine)
     return { status: 400, message: `Line ${thrown.line}: ${thrown.why}. The lines before it were imported.` }
-  }
   if (thrown instanceof Unavailable || thrown instanceof Conflict) {
     log.warn({ ...request, reason: thrown.message }, 'an import was ended by the store')
     return problem('unavailable')
   }
+  const error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
   log.error({ ...request, error }, 'an import failed unexpectedly')
   return problem('internal')
 }

@@ -106,13 +106,13 @@ export const benefitQueries = (db: Database) => ({
 
 /** What a client may do, as columns. A device flow that was never switched on or off is on for public clients. */
 export const clientFlags = (clients: 'clients' | 'c'): Sql => sql`
-    (select 1 from implicit_clients i where i.client_id = ${verbatim(clients)}.id) as implicit_grant,
+    coalesce((select 1 from implicit_clients i where i.client_id = ${verbatim(clients)}.id), 0) as implicit_grant,
     coalesce(
       (select d.enabled from device_flow_clients d where d.client_id = ${verbatim(clients)}.id),
       case when ${verbatim(clients)}.kind = 'public' then 1 else 0 end) as device_flow`
 
 export interface ClientFlags {
-  readonly implicit_grant: number | null
+  readonly implicit_grant: number
   readonly device_flow: number
 }
 

@@ -214,6 +214,17 @@ describeOperation(importLines, importFrame, ({ ok, fails }) => {
     expect(video).toMatchObject({ user_id: user.id, ended_at: null })
   })
 
+  ok(
+    'a video keeps its end if a line does not give one, and loses it if the line gives null',
+    async server => {
+      const [user, created_at, ended_at] = [person(), '2026-02-03T04:00:00Z', '2026-02-03T05:00:00Z']
+      const video = { type: 'video', id: number(), user_id: user.id, created_at }
+      await bringIn(server, [user, { ...video, ended_at }])
+      expect(summaryOf(await bringIn(server, [video])).types.video.unchanged).toBe(1)
+      expect(summaryOf(await bringIn(server, [{ ...video, ended_at: null }])).types.video.changed).toBe(1)
+    },
+  )
+
   ok('a password opens the account, and the same one again locks nobody out', async server => {
     const user = person({ password: 'a password of nine' })
     await bringIn(server, [user])

@@ -1,0 +1,91 @@
+import { refuse } from '../../contract/problem.ts'
+import type { TransferLine } from '../../contract/resources/transfer.ts'
+import { insertVideo } from '../commands/streams.ts'
+import type { Transaction } from '../database.ts'
+import { liveStreams } from '../queries/streams.ts'
+import { isOneOf, lockRows, sql } from '../sql/tag.ts'
+import { claimOf, type TransferResource } from './resource.ts'
+
+export const video: TransferResource<'video'> = {
+  table: 'videos',
+  fixed: { fields: ['user_id'], why: 'belongs to another user' },
+  // The second claim lets a stream see whose video it is.
+  claims: line => [
+    claimOf('video', line.id),
+    { ...claimOf('video', line.id), what: ['video', line.id, line.user_id] },
+  ],
+  defaults: { ended_at: null },
+}
+
+export const stream: TransferResource<'stream'> = {
+  table: 'streams',
+  key: ['user_id'],
+  /** A channel has one stream and a stream one channel, to which its video belongs. */
+  conflicts: async (db, lines, earlier) => {
+    const [ids, users] = [lines.map(line => line.id), lines.map(line => line.user_id)]
+    const videos = lines.map(line => line.video_id ?? line.id)
+    const running = await db.all<{ id: string; user_id: string }>(
+      sql`select id, user_id from streams where ${isOneOf(sql`user_id`, users)} or ${isOneOf(sql`id`, ids)}`,
+    )
+    const owned = await db.all<{ id: string; user_id: string }>(
+      sql`select id, user_id from videos where ${isOneOf(sql`id`, videos)}`,
+    )
+    const ofUser = new Map(running.map(row => [row.user_id, row.id]))
+    const ofStream = new Map(running.map(row => [row.id, row.user_id]))
+    const ofVideo = new Map(owned.map(row => [row.id, row.user_id]))
+    return ({ id, user_id, video_id = id }) => {
+      if ((ofUser.get(user_id) ?? id) !== id)
+        return `the channel of the user "${user_id}" is live with another stream`
+      if ((ofStream.get(id) ?? user_id) !== user_id) return `the stream "${id}" belongs to another user`
+      if (video_id === null || earlier?.has('video', video_id, user_id)) return undefined
+      const owner = ofVideo.get(video_id)
+      const isOfAnother = owner === undefined ? earlier?.has('video', video_id) : owner !== user_id
+      return isOfAnother ? `the video "${video_id}" belongs to another user` : undefined
+    }
+  },
+  claims: line => [
+    {
+      what: ['stream of', line.user_id],
+      why: `the channel of the user "${line.user_id}" has another stream in this file`,
+    },
+    claimOf('stream', line.id),
+  ],
+  /** Goes live, for all followers of the feed. The channel is locked first, as by every command that changes a stream. */
+  putEach: async (tx, { line }) => {
+    const { id, user_id, started_at } = line
+    const channel = await tx.get<{ vod_enabled: number }>(
+      sql`select vod_enabled from channels where user_id = ${user_id}${lockRows}`,
+    )
+    const before = await tx.get<{ id: string; video_id: string | null; viewer_count: number }>(
+      sql`select id, video_id, viewer_count from streams where user_id = ${user_id}${lockRows}`,
+    )
+    if (before !== undefined && before.id !== id)
+      return refuse('in_use', 'the channel is live with another stream')
+    const viewer_count = line.viewer_count ?? before?.viewer_count ?? 0
+    let video_id = line.video_id === undefined ? before?.video_id : line.video_id
+    if (video_id === undefined) video_id = channel?.vod_enabled === 1 ? await ownVideo(tx, line) : null
+    await tx.run(
+      sql`insert into streams (user_id, id, video_id, started_at, viewer_count)
+          values (${user_id}, ${id}, ${video_id}, ${started_at}, ${viewer_count})
+          on conflict (user_id) do update set video_id = excluded.video_id, started_at = excluded.started_at,
+            viewer_count = excluded.viewer_count`,
+    )
+    const [live] = await liveStreams(tx, sql`s.user_id = ${user_id}`)
+    if (live !== undefined) tx.publish({ kind: 'stream', stream: live, was: before?.viewer_count ?? null })
+    return undefined
+  },
+}
+
+/** A stream that names no video gets one with the same id: the same one, however often the file is read. */
+async function ownVideo(tx: Transaction, line: TransferLine<'stream'>): Promise<string> {
+  const known = await tx.get(sql`select id from videos where id = ${line.id}`)
+  if (known === undefined) await insertVideo(tx, line.id, line.user_id, line.started_at)
+  return line.id
+}
+
+export const marker: TransferResource<'marker'> = {
+  table: 'markers',
+  order: ['video_id', 'position_seconds', 'id'],
+  fixed: { fields: ['video_id'], why: 'belongs to another video' },
+  defaults: { description: '' },
+}

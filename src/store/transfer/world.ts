@@ -1,0 +1,127 @@
+import { isRefusal } from '../../contract/problem.ts'
+import { decimalId } from '../../kit/id.ts'
+import { putBenefit } from '../commands/benefits.ts'
+import { changeChannel, rotateStreamKey } from '../commands/channels.ts'
+import { changeClient, createClient, setClientSecret } from '../commands/clients.ts'
+import { putFollows } from '../commands/follows.ts'
+import { putGame } from '../commands/games.ts'
+import { putOrganization } from '../commands/organizations.ts'
+import { putUser } from '../commands/users.ts'
+import { clientFlags } from '../queries/world.ts'
+import { isOneOf, sql } from '../sql/tag.ts'
+import { claimOf, hasValues, type ImportLine, type StoredLine, type TransferResource } from './resource.ts'
+
+export const organization: TransferResource<'organization'> = {
+  table: 'organizations',
+  putEach: (tx, { line }) => putOrganization(tx, line),
+}
+
+export const user: TransferResource<'user'> = {
+  table: 'users',
+  select: sql`select id, login, display_name, created_at, password_hash,
+      (select version from stream_keys k where k.user_id = users.id order by version desc limit 1) as version,
+      (select key_id from stream_keys k where k.user_id = users.id order by version desc limit 1) as key_id,
+      (select sealed from stream_keys k where k.user_id = users.id order by version desc limit 1) as sealed
+    from users`,
+  /** A login that another user has, unless an earlier line renames that user. */
+  conflicts: async (db, lines, earlier) => {
+    const logins = lines.map(line => line.login)
+    const rows = await db.all<{ id: string; login: string }>(
+      sql`select id, login from users where ${isOneOf(sql`login`, logins)}`,
+    )
+    const holders = new Map(rows.map(row => [row.login, row.id]))
+    const renamed = new Set<string>()
+    return line => {
+      const holder = holders.get(line.login)
+      const isFree = holder === undefined || holder === line.id || renamed.has(holder)
+      renamed.add(line.id)
+      if (isFree || earlier?.has('user', holder)) return undefined
+      return `the login "${line.login}" is taken by the user "${holder}"`
+    }
+  },
+  claims: line => [
+    claimOf('user', line.id),
+    { what: ['login', line.login], why: `the login "${line.login}" is given to another user in this file` },
+  ],
+  isCurrent: (row, line) => line.next_key === undefined && hasValues('user', row, line),
+  putEach: async (tx, { line, row }, now) => {
+    const { first_key, next_key, password_hash, ...fields } = line
+    if (row === undefined || !hasValues('user', row, line)) {
+      // To set a password ends the sessions of its user, even if it is the same.
+      const isNewPassword = password_hash !== undefined && password_hash !== row?.password_hash
+      const passwordOrNone = isNewPassword ? { password_hash } : {}
+      const result = await putUser(tx, { ...fields, ...passwordOrNone, stream_key: first_key, now })
+      if (isRefusal(result)) return result
+    }
+    if (row === undefined || next_key === undefined) return undefined
+    const { version, stored: stream_key } = next_key
+    const valid_until = new Date(now).toISOString()
+    return rotateStreamKey(tx, { user_id: line.id, version, stream_key, valid_until })
+  },
+}
+
+export const member: TransferResource<'member'> = { table: 'members', key: ['organization_id', 'user_id'] }
+
+export const game: TransferResource<'game'> = {
+  table: 'games',
+  putEach: (tx, { line }) => putGame(tx, line),
+}
+
+export const benefit: TransferResource<'benefit'> = {
+  table: 'benefits',
+  fixed: { fields: ['organization_id'], why: 'belongs to another organization, and cannot move' },
+  putEach: (tx, { line }) => putBenefit(tx, line),
+}
+
+/** The secret that a line gives a client; a public one has none. */
+const secretOf = ({ kind, secret_hash }: ImportLine<'client'>, row?: StoredLine<'client'>) =>
+  (kind ?? row?.kind) === 'public' ? undefined : secret_hash
+
+export const client: TransferResource<'client'> = {
+  table: 'clients',
+  select: sql`select id, name, organization_id, owner_user_id, kind, redirect_uris, secret_hash,${clientFlags('clients')}
+    from clients`,
+  isCurrent: (row, line) => hasValues('client', row, { ...line, secret_hash: secretOf(line, row) }),
+  putEach: async (tx, { line, row }) => {
+    const { secret_hash: _, ...fields } = line
+    const secret_hash = secretOf(line, row)
+    if (row === undefined) {
+      const client = {
+        ...fields,
+        organization_id: line.organization_id ?? null,
+        owner_user_id: line.owner_user_id ?? null,
+        kind: line.kind ?? 'confidential',
+        redirect_uris: line.redirect_uris ?? [],
+        implicit_grant: line.implicit_grant ?? false,
+      }
+      return createClient(tx, { client, secret_hash: secret_hash ?? null })
+    }
+    if (!hasValues('client', row, fields)) {
+      const result = await changeClient(tx, fields)
+      if (isRefusal(result)) return result
+    }
+    if (secret_hash !== undefined && secret_hash !== row.secret_hash)
+      await setClientSecret(tx, { id: line.id, secret_hash })
+    return undefined
+  },
+}
+
+export const channel: TransferResource<'channel'> = {
+  table: 'channels',
+  key: ['user_id'],
+  select: sql`select user_id, title, coalesce(game_id, '') as game_id, language, tags, is_mature, vod_enabled
+    from channels`,
+  putEach: (tx, { line }, now) => changeChannel(tx, { ...line, video_id: decimalId(now) }),
+}
+
+export const editor: TransferResource<'editor'> = { table: 'editors', key: ['user_id', 'editor_id'] }
+
+export const follow: TransferResource<'follow'> = {
+  table: 'follows',
+  key: ['user_id', 'broadcaster_id'],
+  putAll: async (tx, changes) => {
+    await putFollows(tx, {
+      follows: changes.map(({ line: { user_id, broadcaster_id } }) => ({ user_id, broadcaster_id })),
+    })
+  },
+}
