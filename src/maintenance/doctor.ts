@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import type { Config } from '../config.ts'
 import { readMasterKeys, storeFileOf } from '../data-folder.ts'
 import { descriptorLimit } from '../kit/descriptors.ts'
+import { SETTINGS } from '../settings.ts'
 import {
   integrityErrors,
   isInUse,
@@ -49,9 +50,11 @@ export async function examine(config: Config, url: string | undefined): Promise<
 }
 
 async function examinePorts({ listen, operatorListen }: Config): Promise<Finding[]> {
-  const findings = [checkPort('STRAND_LISTEN', listen, await probeListener(listen))]
+  const findings = [checkPort(SETTINGS.listen.name, listen, await probeListener(listen))]
   if (operatorListen !== undefined)
-    findings.push(checkPort('STRAND_OPERATOR_LISTEN', operatorListen, await probeListener(operatorListen)))
+    findings.push(
+      checkPort(SETTINGS.operatorListen.name, operatorListen, await probeListener(operatorListen)),
+    )
   return findings
 }
 
