@@ -6,10 +6,9 @@
  * `bun bench/least-server.ts <plan.json>`; prints its port.
  */
 import { readFileSync } from 'node:fs'
-import { parseMasterKeys } from '../src/config.ts'
 import { Cursors } from '../src/http/cursor.ts'
 import { commonHeaders } from '../src/http/response-headers.ts'
-import { KeyRing } from '../src/kit/key-ring.ts'
+import { KeyRing, parseMasterKeys } from '../src/kit/key-ring.ts'
 import { knowCallers } from './least/callers.ts'
 import { createStreamMarker } from './least/create-stream-marker.ts'
 import { getDropsEntitlements } from './least/get-drops-entitlements.ts'

@@ -17,10 +17,10 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { mintSecret } from './auth/tokens.ts'
-import { type Config, masterKeysText, parseMasterKeys } from './config.ts'
+import type { Config } from './config.ts'
 import { isoMillis } from './kit/clock.ts'
 import { randomAlphanumerics } from './kit/id.ts'
-import { KeyRing, type MasterKey } from './kit/key-ring.ts'
+import { KeyRing, type MasterKey, masterKeysText, parseMasterKeys } from './kit/key-ring.ts'
 import { OperatorError } from './kit/operator-error.ts'
 import { MAX_SECRET_FILE, readSmallFile } from './kit/small-file.ts'
 

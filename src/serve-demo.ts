@@ -11,19 +11,24 @@ import { createLog, type Log } from './kit/log.ts'
 import { OperatorError } from './kit/operator-error.ts'
 import { DemoControls } from './operations/demo-controls.ts'
 import { type StrandServer, startServer } from './serve.ts'
+import { SETTINGS } from './settings.ts'
 
 /** Options of `strand demo` and of the test harness. */
 export interface DemoOptions extends WorldOptions {
-  readonly port: string
+  readonly port: number
   /** Data folder; default: a temporary one, deleted when the demo ends. */
   readonly data?: string | undefined
   /** Default: the system clock. */
   readonly clock?: ClockStart | undefined
   /** Whether viewer counts change over time. */
   readonly movingViewers: boolean
-  /** Settings that replace those of the environment. */
+  /** Settings that replace those of the environment; without rate limits, unless these set them. */
   readonly settings?: Readonly<Record<string, string>> | undefined
 }
+
+const NO_LIMITS = Object.fromEntries(
+  Object.values({ ...SETTINGS.rateLimits, ...SETTINGS.oauthRates }).map(({ name }) => [name, '0']),
+)
 
 /** A running demo. */
 export interface Demo {
@@ -59,7 +64,7 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
       STRAND_TRUSTED_PROXIES: '',
     },
     undefined,
-    options.settings,
+    options.settings && { ...NO_LIMITS, ...options.settings },
   )
   if (!isLoopback(config.listen.host)) throw new OperatorError('the demo listens on loopback only')
   const log = createLog({ level: config.logLevel, readable: config.logReadable })

@@ -1,4 +1,4 @@
-import { durationOf } from '../src/cli/progress.ts'
+import { durationOf } from '../src/cli/terminal/progress.ts'
 
 /** One part of a run, and about how long it takes on the machine that the figures are from. */
 export interface Step {

@@ -5,30 +5,30 @@ import { InvalidScenario } from '../demo/invalid-scenario.ts'
 import { logLines } from '../kit/log.ts'
 import { OperatorError } from '../kit/operator-error.ts'
 import { VERSION } from '../version.ts'
-import { auditVerifyCommand } from './audit-verify.ts'
-import { backupCommand } from './backup.ts'
-import { completionCommand } from './completion.ts'
-import { configCommand } from './config.ts'
-import { demoCommand } from './demo.ts'
-import { doctorCommand } from './doctor.ts'
 import { exportCommand } from './export.ts'
-import { healthcheckCommand } from './healthcheck.ts'
+import { completeCommand, completionCommand } from './help/completion.ts'
+import { docsCommand, openapiCommand } from './help/reference.ts'
 import { importCommand } from './import.ts'
-import { keyRingCommand } from './key-ring.ts'
-import { migrateCommand } from './migrate.ts'
-import { print } from './print.ts'
-import { docsCommand, openapiCommand } from './reference.ts'
-import { restoreCommand } from './restore.ts'
-import { serveCommand } from './serve.ts'
+import { configCommand } from './inspect/config.ts'
+import { doctorCommand } from './inspect/doctor.ts'
+import { healthcheckCommand } from './inspect/healthcheck.ts'
+import { demoCommand } from './serve/demo.ts'
+import { serveCommand } from './serve/serve.ts'
+import { auditVerifyCommand } from './store/audit-verify.ts'
+import { backupCommand } from './store/backup.ts'
+import { keyRingCommand } from './store/key-ring.ts'
+import { migrateCommand } from './store/migrate.ts'
+import { restoreCommand } from './store/restore.ts'
+import { verifyCommand } from './store/verify.ts'
+import { printResult } from './terminal/print.ts'
 import { UsageError } from './usage-error.ts'
-import { passwordCommand } from './user-password.ts'
 import { nounCommands } from './verbs/commands.ts'
-import { verifyCommand } from './verify.ts'
+import { passwordCommand } from './verbs/user-password.ts'
 
 /** How long the end waits for a slow reader of the log. */
 const LAST_LINES_MILLISECONDS = 1000
 
-/** The whole tree of words. */
+/** The tree of commands. */
 export function createProgram(): Command {
   const program = new Command('strand')
     .description('A streaming platform API that you run yourself.')
@@ -36,7 +36,7 @@ export function createProgram(): Command {
     .addHelpText(
       'after',
       `
-Each command tells more with --help.
+Run a command with --help for its flags and examples.
 
 Examples:
   strand demo
@@ -59,6 +59,7 @@ Examples:
     .addCommand(configCommand)
     .addCommand(openapiCommand)
     .addCommand(completionCommand)
+    .addCommand(completeCommand, { hidden: true })
     .addCommand(docsCommand, { hidden: true })
     .addCommand(versionCommand())
   for (const noun of nounCommands({ user: [passwordCommand], audit: [auditVerifyCommand] }))
@@ -70,14 +71,12 @@ Examples:
 function versionCommand(): Command {
   return new Command('version')
     .description('print the version')
-    .option('--json', 'print it as one line of JSON', false)
+    .option('--json', 'print it as one line of JSON')
     .addHelpText('after', '\nExamples:\n  strand version\n  strand version --json')
-    .action(({ json }: { readonly json: boolean }) =>
-      print(json ? `${JSON.stringify({ version: VERSION })}\n` : `${VERSION}\n`),
-    )
+    .action((flags: { readonly json?: boolean }) => printResult(flags, { version: VERSION }, VERSION))
 }
 
-/** Runs `strand` with these words and gives the exit code: 0 done, 1 failed, 2 called wrongly. */
+/** Runs `strand` with these arguments. Returns the exit code: 0 success, 1 failure, 2 usage error. */
 export async function runProgram(words: readonly string[]): Promise<number> {
   try {
     await createProgram().parseAsync(words, { from: 'user' })
@@ -89,9 +88,11 @@ export async function runProgram(words: readonly string[]): Promise<number> {
   }
 }
 
-/** Wherever in the tree the words are wrong, the exit code is ours to choose. */
+/** Usage errors anywhere in the tree get our prefix and exit code. */
 function throwInsteadOfExit(command: Command): void {
-  command.exitOverride()
+  command.exitOverride().configureOutput({
+    outputError: (text, write) => write(text.replace(/^error: /, 'strand: ')),
+  })
   for (const each of command.commands) throwInsteadOfExit(each)
 }
 
@@ -105,7 +106,7 @@ function exitCodeOf(error: unknown): number {
     printLine(error.message)
     return 2
   }
-  // Whoever was reading has read enough, as behind a pipe to head.
+  // The reader has closed the pipe, as head does.
   if ((error as { code?: unknown }).code === 'EPIPE') return 0
   if (error instanceof OperatorError || error instanceof StrandError || isOfSystem(error))
     printLine(error.message)
@@ -113,7 +114,7 @@ function exitCodeOf(error: unknown): number {
   return 1
 }
 
-/** What the system refused, such as a file that is not there, is no mistake of the program. */
+/** An error of the operating system, such as a missing file, is not a bug. */
 function isOfSystem(error: unknown): error is Error {
   if (!(error instanceof Error)) return false
   const { code, errno, syscall } = error as NodeJS.ErrnoException

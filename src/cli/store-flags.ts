@@ -1,70 +1,87 @@
 import { existsSync, readdirSync } from 'node:fs'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { type Config, readConfig } from '../config.ts'
 import { prepareDataFolder, storeFileOf } from '../data-folder.ts'
 import { OperatorError } from '../kit/operator-error.ts'
 import { openStore } from '../open-store.ts'
+import { flagOf, SETTINGS, type Setting } from '../settings.ts'
 
-/** How a verb that works on the store itself is told which one. */
-export interface StoreFlags {
-  readonly config?: string
-  readonly data?: string
-  readonly databaseUrl?: string
+/** The settings that have a flag, by the attribute of the flag. */
+const STORE_FLAGS = { data: SETTINGS.dataFolder, databaseUrl: SETTINGS.databaseUrl }
+const SERVER_FLAGS = {
+  listen: SETTINGS.listen,
+  operatorListen: SETTINGS.operatorListen,
+  publicUrl: SETTINGS.publicUrl,
 }
+const ALL_FLAGS = { ...STORE_FLAGS, ...SERVER_FLAGS, workers: SETTINGS.workers, log: SETTINGS.logLevel }
+
+type SettingFlags<Flags> = { readonly [Name in keyof Flags]?: string } & { readonly config?: string }
+
+/** Flags that select a store. */
+export type StoreFlags = SettingFlags<typeof STORE_FLAGS>
+/** Flags that select a store and the listeners of its server. */
+export type ServerFlags = SettingFlags<typeof STORE_FLAGS & typeof SERVER_FLAGS>
 
 export function storeFlags(command: Command): Command {
-  return command
-    .option('--config <file>', 'settings as NAME=value lines')
-    .option('--data <folder>', 'STRAND_DATA')
-    .option('--database-url <url>', 'DATABASE_URL')
-}
-
-/** How a command is told where a server listens, besides. */
-export interface ServerFlags extends StoreFlags {
-  readonly listen?: string
-  readonly operatorListen?: string
-  readonly publicUrl?: string
+  return settingFlags(configFlag(command), Object.values(STORE_FLAGS))
 }
 
 export function serverFlags(command: Command): Command {
-  return storeFlags(command)
-    .option('--listen <host:port>', 'STRAND_LISTEN')
-    .option('--operator-listen <host:port>', 'STRAND_OPERATOR_LISTEN')
-    .option('--public-url <url>', 'STRAND_PUBLIC_URL')
+  return settingFlags(storeFlags(command), Object.values(SERVER_FLAGS))
 }
 
-/** The settings that these flags give. */
-export function settingsIn(flags: ServerFlags) {
-  return {
-    STRAND_LISTEN: flags.listen,
-    STRAND_OPERATOR_LISTEN: flags.operatorListen,
-    STRAND_PUBLIC_URL: flags.publicUrl,
-    STRAND_DATA: flags.data,
-    DATABASE_URL: flags.databaseUrl,
+export function configFlag(command: Command): Command {
+  return command.option('--config <file>', 'file with settings as NAME=value lines')
+}
+
+export function settingFlags(command: Command, rows: readonly Setting[]): Command {
+  for (const { name, kind, meaning } of rows) {
+    const option = new Option(`${flagOf(name)} <${kind.sample}>`, `${meaning} (${name})`)
+    // For help and completion; the value is checked with the other settings.
+    if (kind.choices !== undefined) option.argChoices = [...kind.choices]
+    command.addOption(option)
   }
+  return command
 }
 
-/** The settings of a store that is there: a folder that was mistyped is not made. */
+/** The configuration, with the settings that these flags give. */
+export function configOf(flags: SettingFlags<typeof ALL_FLAGS>): Config {
+  return readConfig(settingsIn(flags), flags.config)
+}
+
+export function settingsIn(flags: SettingFlags<typeof ALL_FLAGS>): Record<string, string | undefined> {
+  const given = Object.entries(ALL_FLAGS) as [keyof typeof ALL_FLAGS, Setting][]
+  return Object.fromEntries(given.map(([flag, { name }]) => [name, flags[flag]]))
+}
+
+/** The settings of an existing store: a mistyped folder is not created. */
 export function settingsOfExistingStore(flags: StoreFlags): Config {
-  const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
+  const config = configOf(flags)
   if (config.databaseUrl === undefined && !existsSync(storeFileOf(config))) {
     throw new OperatorError(
-      `there is no store in ${config.dataFolder}: name its folder with --data, or create one with strand migrate`,
+      `no store in ${config.dataFolder}: give its folder with --data, or create one with strand migrate`,
     )
   }
   return config
 }
 
-/** The same, or a store that is still to be made: in a folder that `--data` names and that is new or empty. */
+/** The same, or of a new store in the folder of `--data`, if that is missing or empty. */
 export function settingsOfNamedStore(flags: StoreFlags): Config {
   const isNew = flags.data !== undefined && (!existsSync(flags.data) || readdirSync(flags.data).length === 0)
   if (!isNew) return settingsOfExistingStore(flags)
-  const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
+  const config = configOf(flags)
   if (config.databaseUrl === undefined) prepareDataFolder(config)
   return config
 }
 
-/** Opens the store that the flags and settings name. There must be one. */
-export function openExistingStore(flags: StoreFlags): ReturnType<typeof openStore> {
-  return openStore(settingsOfExistingStore(flags))
+type OpenStore = Awaited<ReturnType<typeof openStore>>
+
+/** Opens the store, and closes it however the work ends. */
+export async function withStore<T>(config: Config, work: (store: OpenStore) => Promise<T>): Promise<T> {
+  const store = await openStore(config)
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
 }

@@ -9,6 +9,10 @@ export class Networks {
   readonly #list = new BlockList()
   readonly #ipv4: { readonly first: number; readonly last: number }[] = []
 
+  get isEmpty(): boolean {
+    return this.#list.rules.length === 0
+  }
+
   add(address: string, bits: number): void {
     this.#list.addSubnet(address, bits, isIPv6(address) ? 'ipv6' : 'ipv4')
     const value = ipv4Value(address)

@@ -67,3 +67,20 @@ export class KeyRing {
     return key
   }
 }
+
+/** Reads `id:base64,id:base64`, the form of the setting and of the file. */
+export function parseMasterKeys(text: string): MasterKey[] | undefined {
+  const keys: MasterKey[] = []
+  for (const each of text.split(',')) {
+    const [, id, encoded = ''] = /^\s*([A-Za-z0-9-]{1,32}):([A-Za-z0-9+/_-]+={0,2})\s*$/.exec(each) ?? []
+    const bytes = new Uint8Array(Buffer.from(encoded, 'base64'))
+    if (id === undefined || bytes.length !== 32 || keys.some(key => key.id === id)) return undefined
+    keys.push({ id, bytes })
+  }
+  return keys
+}
+
+/** Writes the same form. */
+export function masterKeysText(keys: readonly MasterKey[]): string {
+  return keys.map(({ id, bytes }) => `${id}:${Buffer.from(bytes).toString('base64')}`).join(',')
+}

@@ -1,9 +1,10 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { type Config, masterKeysText, parseMasterKeys } from '../config.ts'
+import type { Config } from '../config.ts'
 import { readSecretFile, storeFileOf, syncFolder } from '../data-folder.ts'
 import { isoMillis } from '../kit/clock.ts'
+import { masterKeysText, parseMasterKeys } from '../kit/key-ring.ts'
 import { OperatorError } from '../kit/operator-error.ts'
 import {
   copyStoreFile,

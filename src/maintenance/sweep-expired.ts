@@ -1,4 +1,4 @@
-import type { Retention } from '../config.ts'
+import type { Config } from '../config.ts'
 import { isoMillis } from '../kit/clock.ts'
 import type { Store } from '../store/store.ts'
 import type { SweepTimes } from './settled-clock.ts'
@@ -19,7 +19,7 @@ interface Turn {
 export async function sweepExpired(
   { commands }: Store,
   { now, settled }: SweepTimes,
-  keep: Retention,
+  keep: Config['keep'],
   { removed, wantsToStop }: Turn,
 ): Promise<void> {
   const before = (days: number) => isoMillis(settled - days * DAY_MILLISECONDS)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bunWords, findBun } from '../../bin/runtime.js'
 import type { World } from '../demo/described-world.ts'
-import type { DemoRequest, StartedDemo } from './start-strand.ts'
+import type { DemoRequest, StartedDemo } from './demo-wish.ts'
 
 /** Through `src`, because this file also runs as `dist/testing/start-strand.js`. */
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))

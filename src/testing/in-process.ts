@@ -1,13 +1,12 @@
 import { checkScenario, readScenarioFile } from '../demo/read-scenario.ts'
 import { serveDemo } from '../serve-demo.ts'
-import type { DemoRequest, StartedDemo } from './start-strand.ts'
+import type { DemoRequest, StartedDemo } from './demo-wish.ts'
 
 /** A demo in this process, which is Bun's. */
 export async function startInProcess(request: DemoRequest): Promise<StartedDemo> {
-  const { scenario, port } = request
+  const { scenario } = request
   return serveDemo({
     ...request,
-    port: String(port),
     scenario: typeof scenario === 'string' ? readScenarioFile(scenario) : scenario && checkScenario(scenario),
     movingViewers: false,
   })

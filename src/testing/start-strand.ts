@@ -3,14 +3,19 @@
  * a world that is the same at every run, and gives what a test needs to use, move and break it. In Bun it runs in the same
  * process, elsewhere as a child with the Bun that comes with the package.
  */
+
+import { createClient, type InputOf } from '../client/index.ts'
+import type { controlOperations } from '../contract/index.ts'
 import type { Scenario } from '../contract/resources/scenario.ts'
 import type { World, WorldClient } from '../demo/described-world.ts'
 import { startChild } from './child.ts'
-import { ControlCalls, type PlannedFault } from './control-calls.ts'
+import type { DemoRequest, StartedDemo } from './demo-wish.ts'
 
 export type { Scenario } from '../contract/resources/scenario.ts'
 export type { ScenarioThing, World, WorldClient } from '../demo/described-world.ts'
-export type { PlannedFault } from './control-calls.ts'
+
+/** A failure to cause: of the next calls of an operation, or of the write of one entitlement. */
+export type PlannedFault = InputOf<typeof controlOperations.planFault>
 
 export interface StrandOptions {
   /** 0, and any other that is free: several can run at once. */
@@ -55,36 +60,10 @@ export interface RunningStrand extends AsyncDisposable {
   stop(): Promise<void>
 }
 
-/** What both ways of running are asked for. */
-export interface DemoRequest {
-  readonly port: number
-  readonly seed: number
-  readonly streams: number
-  readonly clock: { readonly at: number; readonly running: boolean } | undefined
-  readonly scenario: string | Scenario | undefined
-  readonly data: string | undefined
-  readonly settings: Readonly<Record<string, string>>
-}
-
-/** What both give. */
-export interface StartedDemo {
-  readonly world: World
-  stop(): Promise<void>
-}
-
 /** Only Bun can load what is behind this, so neither the bundle nor the declarations for Node are to follow it there. */
 const IN_PROCESS = './in-process.ts'
 interface InProcess {
   startInProcess(request: DemoRequest): Promise<StartedDemo>
-}
-
-const NO_LIMITS = {
-  STRAND_RATE_APP: '0',
-  STRAND_RATE_USER: '0',
-  STRAND_RATE_ANONYMOUS: '0',
-  STRAND_RATE_OAUTH_ADDRESS: '0',
-  STRAND_RATE_OAUTH_CLIENT: '0',
-  STRAND_RATE_OAUTH_VALIDATE: '0',
 }
 
 const OPTIONS: Readonly<Record<keyof StrandOptions, true>> = {
@@ -105,7 +84,12 @@ export async function startStrand(options: StrandOptions = {}): Promise<RunningS
     options.mode ?? (isBun() ? 'process' : 'child'),
     demoRequestOf(options),
   )
-  const control = new ControlCalls(world.control_url, world.operator_token)
+  const { control } = createClient({
+    baseUrl: world.control_url.replace(/\/control$/, ''),
+    operatorToken: world.operator_token,
+  })
+  const moveClock = async (move: InputOf<typeof controlOperations.advanceClock>) =>
+    new Date((await control.advanceClock.one(move)).now)
   let stopping: Promise<void> | undefined
   const stopOnce = () => {
     stopping ??= stop()
@@ -116,13 +100,16 @@ export async function startStrand(options: StrandOptions = {}): Promise<RunningS
     world,
     client: world.client,
     clock: {
-      now: () => control.readClock(),
-      advance: seconds => control.moveClock({ advance_seconds: seconds }),
-      freeze: () => control.moveClock({ running: false }),
-      run: () => control.moveClock({ running: true }),
+      now: async () => new Date((await control.readClock.one()).now),
+      advance: seconds => moveClock({ advance_seconds: seconds }),
+      freeze: () => moveClock({ running: false }),
+      run: () => moveClock({ running: true }),
     },
-    faults: { plan: fault => control.planFault(fault), clear: () => control.clearFaults() },
-    reset: () => control.reset(),
+    faults: {
+      plan: async fault => void (await control.planFault(fault)),
+      clear: async () => void (await control.clearFaults()),
+    },
+    reset: async () => void (await control.resetWorld()),
     stop: stopOnce,
     [Symbol.asyncDispose]: stopOnce,
   }
@@ -155,7 +142,6 @@ function demoRequestOf(options: StrandOptions): DemoRequest {
     scenario: options.scenario,
     data: options.data,
     settings: {
-      ...NO_LIMITS,
       STRAND_LOG: options.log ?? 'error',
       STRAND_LOG_FORMAT: 'readable',
       ...options.settings,

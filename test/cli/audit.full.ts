@@ -28,7 +28,7 @@ for (const engine of engines) {
         })
         expect(response.status).toBe(200)
       }
-      expect((await run(['verify'])).stdout).toStartWith('The audit log is whole: 3 rows in 1 chain.\n')
+      expect((await run(['verify'])).stdout).toStartWith('The audit log is intact: 3 rows in 1 chain.\n')
       await strand.end('SIGTERM')
     })
     afterAll(() => place.remove())
@@ -60,7 +60,7 @@ for (const engine of engines) {
     test('verify tells how many rows there are and where each chain ends', async () => {
       const { code, stdout, stderr } = await run(['verify'])
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-      expect(stdout).toMatch(/^The audit log is whole: 3 rows in 1 chain\.\noperator:3:[0-9a-f]{64}\n$/)
+      expect(stdout).toMatch(/^The audit log is intact: 3 rows in 1 chain\.\noperator:3:[0-9a-f]{64}\n$/)
       const result = await run(['verify', '--json'])
       const hash = stdout.slice(-65, -1)
       expect(JSON.parse(result.stdout)).toEqual({ rows: 3, heads: [{ chain: 'operator', seq: 3, hash }] })
@@ -136,8 +136,7 @@ for (const engine of engines) {
       await tamper('update audit_heads set begins_after_hash = hash')
       expect(await run(['verify', '--expect', `operator:1:${hash}`])).toMatchObject({
         code: 0,
-        stderr:
-          'Row 1 of the chain "operator" is no longer kept: whether it was as expected cannot be told.\n',
+        stderr: 'Row 1 of the chain "operator" is no longer kept and cannot be checked.\n',
       })
       await tamper('delete from audit_heads')
       expect((await run(['verify'])).code).toBe(0)
@@ -155,6 +154,6 @@ test('a folder without a store is not made, and named in one sentence', async ()
   const strand = new StrandProcess(['audit', 'verify', '--data', '/nonexistent/strand'])
   expect(await strand.exit()).toBe(1)
   expect(strand.stderr).toBe(
-    'strand: there is no store in /nonexistent/strand: name its folder with --data, or create one with strand migrate\n',
+    'strand: no store in /nonexistent/strand: give its folder with --data, or create one with strand migrate\n',
   )
 })

@@ -1,14 +1,22 @@
-/** docs/command-line.md has every verb, and no other. */
-import { expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+/** docs/command-line.md lists every verb and no other, and its commands work one after the other on a new store. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { placesUnder } from '../../src/cli/command-tree.ts'
+import { placesUnder } from '../../src/cli/help/command-tree.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { NOUNS } from '../../src/cli/verbs/table.ts'
-import { ROOT } from '../support/strand-process.ts'
+import { freePort } from '../support/postgres.ts'
+import { Shell } from '../support/shell.ts'
+import { endAllProcesses, ROOT } from '../support/strand-process.ts'
 
 const page = readFileSync(join(ROOT, 'docs', 'command-line.md'), 'utf8')
 const quoted = (text = '') => [...text.matchAll(/`([^`]+)`/g)].map(([, words = '']) => words)
+
+const shell = new Shell()
+afterAll(async () => {
+  await endAllProcesses()
+  shell.remove()
+})
 
 test('the table of nouns and verbs is that of the program', () => {
   const rows = page.split('\n').filter(line => line.startsWith('| `'))
@@ -20,4 +28,25 @@ test('the table of nouns and verbs is that of the program', () => {
     .filter(({ path, commands }) => (path.split(' ')[0] ?? '') in NOUNS && commands.length === 0)
     .map(({ path }) => path)
   expect(result.toSorted()).toEqual(known.toSorted())
+})
+
+describe('its commands work as written, in a folder in which the server was started', () => {
+  const blocks = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block.trim())
+  const lines = blocks.flatMap(block => block.split('\n'))
+  let url = ''
+
+  beforeAll(async () => {
+    url = `http://127.0.0.1:${await freePort()}`
+    const server = shell.start(`strand serve --listen ${url.replace('http://', '')}`)
+    await server.until(({ stderr }) => stderr.includes('"serving"'))
+    copyFileSync(join(shell.data, 'operator-token'), join(shell.folder, 'operator-token'))
+  })
+
+  test('there are some', () => expect(lines.length).toBeGreaterThan(6))
+  for (const line of lines) {
+    test(line, async () => {
+      const { code, stderr } = await shell.run(line.replace('https://operator.example.org', url))
+      expect([code, stderr]).toEqual([0, expect.not.stringMatching(/^strand:/m)])
+    })
+  }
 })

@@ -1,5 +1,8 @@
 /** The completion scripts, loaded by the shells they are for. */
 import { afterAll, describe, expect, test } from 'bun:test'
+import { placesUnder } from '../../src/cli/help/command-tree.ts'
+import { candidatesFor } from '../../src/cli/help/completion.ts'
+import { createProgram } from '../../src/cli/program.ts'
 import { Shell } from '../support/shell.ts'
 
 const shell = new Shell()
@@ -47,13 +50,15 @@ describe('bash', () => {
 test.skipIf(zsh === undefined)('zsh loads its script and knows the verbs', async () => {
   await shell.output(`strand completion zsh > _strand && ${zsh} -n _strand`)
   // The function is called with a compadd of our own, which prints what it is given.
-  const asked = `compdef() { :; }; compadd() { shift; print -l -- "$@"; }; source ./_strand
-    words=(strand client create --kind ''); CURRENT=5; _strand; words=(strand org ''); CURRENT=3; _strand`
+  const asked = `compdef() { :; }; compadd() { shift; print -l -- "$@"; }; _files() { print files; }; source ./_strand
+    words=(strand client create --kind ''); CURRENT=5; _strand; words=(strand org ''); CURRENT=3; _strand
+    words=(strand user list --data ''); CURRENT=5; _strand`
   shell.write('asked.zsh', asked)
   expect((await shell.output(`${zsh} -f asked.zsh`)).trim().split('\n')).toEqual([
     'confidential',
     'public',
     ...['create', 'set', 'list', 'show', 'delete', 'member', '--help'],
+    'files',
   ])
 })
 
@@ -74,12 +79,31 @@ test.skipIf(fish === undefined)('fish loads its script and completes', async () 
   expect(await offered('strand client create --redirect')).toEqual(['--redirect-uri'])
   expect(await offered('strand entitlement list --fulfillment-status ')).toEqual(['CLAIMED', 'FULFILLED'])
   expect(await offered('strand client create --kind public --redirect')).toEqual(['--redirect-uri'])
+  expect(await offered('strand user list --data bi')).toEqual(['bin/'])
 })
 
-test('every script has every verb', async () => {
-  for (const name of ['bash', 'zsh', 'fish']) {
-    const script = await shell.output(`strand completion ${name}`)
-    for (const words of ['user create', 'org member add', 'key rotate'])
-      expect(script).toContain(`'${words}'`)
-  }
+describe('strand __complete', () => {
+  const program = createProgram()
+  const wordsFor = (...words: string[]) => candidatesFor(program, words).map(({ word }) => word)
+
+  test('leads to every command, and offers its flags', () => {
+    for (const { path } of placesUnder(program).filter(place => place.path !== '')) {
+      const words = path.split(' ')
+      expect([path, wordsFor(...words)]).toEqual([path, expect.arrayContaining(words.slice(-1))])
+      expect([path, wordsFor(...words, '--h')]).toEqual([path, ['--help']])
+    }
+  })
+  test('offers neither hidden commands nor hidden flags', () => {
+    expect(wordsFor('__')).toEqual([])
+    expect(wordsFor('serve', '--worker')).toEqual(['--workers'])
+  })
+  test('offers the values of a setting that has a flag', () => {
+    expect(wordsFor('serve', '--log', 'in')).toEqual(['info'])
+  })
+  test('prints a word and its meaning on each line, whatever the words are', async () => {
+    expect(await shell.output('strand __complete -- verif')).toMatch(/^verify\t\w.*\n$/)
+    for (const word of ['--version', '--help', '-v']) {
+      expect(await shell.output(`strand __complete -- user ${word} ''`)).toContain('create\t')
+    }
+  })
 })

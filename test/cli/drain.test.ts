@@ -102,7 +102,7 @@ describe('a node that drains', () => {
   test('-1 seconds is a wrong setting', async () => {
     const { strand } = await startNode(-1)
     expect(await strand.exit()).toBe(1)
-    expect(strand.stderr).toContain('STRAND_DRAIN_SECONDS must be a whole number')
+    expect(strand.stderr).toContain('invalid STRAND_DRAIN_SECONDS: must be a whole number')
   })
 })
 

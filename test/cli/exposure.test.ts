@@ -30,7 +30,7 @@ test('a proxy in front of the one listener is refused in one sentence that says 
   const { code, said } = await serve([], { STRAND_PUBLIC_URL: 'https://api.example.org' })
   expect(said.trim().split('\n')).toEqual([
     expect.stringMatching(
-      /^strand: STRAND_PUBLIC_URL says that a proxy .* set STRAND_OPERATOR_LISTEN, for example/,
+      /^strand: invalid STRAND_PUBLIC_URL: a proxy .*: set STRAND_OPERATOR_LISTEN, for example/,
     ),
   ])
   expect(code).toBe(1)

@@ -27,11 +27,14 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('a file that cannot be', () => {
   test.each([
-    [['demo', '--port', '0', '--world', '/nowhere/world.json'], 'there is no folder /nowhere for world.json'],
-    [['demo', '--port', '0', '--world', 'a-folder'], 'a-folder is a folder: name a file, in it or elsewhere'],
-    [['backup', 'a-folder', '--yes'], 'a-folder is a folder: name a file, in it or elsewhere'],
-    [['export', 'a-folder'], 'a-folder is a folder: name a file, in it or elsewhere'],
-    [['export', '/dev/null', '--yes'], '/dev/null is no file that could be replaced: name another'],
+    [
+      ['demo', '--port', '0', '--world', '/nowhere/world.json'],
+      'cannot write world.json: no folder /nowhere',
+    ],
+    [['demo', '--port', '0', '--world', 'a-folder'], 'a-folder is a folder: give a file'],
+    [['backup', 'a-folder', '--yes'], 'a-folder is a folder: give a file'],
+    [['export', 'a-folder'], 'a-folder is a folder: give a file'],
+    [['export', '/dev/null', '--yes'], '/dev/null is not a regular file: give another'],
     [['verify', '.'], 'the backup . cannot be read: it is a folder'],
     [['import', '.'], '. cannot be read: it is a folder'],
   ])('%p', async (words, sentence) => {

@@ -49,7 +49,7 @@ describe('strand healthcheck', () => {
     expect(await ask(['--url', 'foo'])).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'strand: --url must be an http or https URL, not "foo"\n',
+      stderr: 'strand: invalid --url: must be an http or https URL, not "foo"\n',
     })
   })
 })

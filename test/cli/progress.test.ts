@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { durationOf, Progress } from '../../src/cli/progress.ts'
+import { durationOf, Progress } from '../../src/cli/terminal/progress.ts'
 
 function screen(isTTY: boolean) {
   let text = ''

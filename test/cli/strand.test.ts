@@ -150,7 +150,7 @@ describe('strand', () => {
     test(`exit code 2: strand ${words.join(' ')}`, async () => {
       const { code, stdout, stderr } = await run(words)
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-      expect(stderr).toMatch(/^error: /)
+      expect(stderr).toMatch(/^strand: /)
       expect(stderr).not.toContain('    at ')
     })
   }
@@ -160,7 +160,7 @@ describe('strand', () => {
     const { code, stdout, stderr } = await run(wrong)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     for (const flag of ['--listen', '--workers', '--log'])
-      expect(stderr).toContain(`strand: ${flag} must be `)
+      expect(stderr).toContain(`strand: invalid ${flag}: must be `)
     expect((await run(['user', 'list', '--database-url', 'mysql://x'])).code).toBe(2)
   })
 })
@@ -170,10 +170,10 @@ describe('strand migrate', () => {
     const data = freshPath('data')
     const first = await run(['migrate', '--data', data])
     expect(first).toMatchObject({ code: 0, stderr: '' })
-    expect(first.stdout).toMatch(/^The store is at schema \d+: \d+ steps taken\.\n$/)
+    expect(first.stdout).toMatch(/^The store has schema \d+: \d+ migrations applied\.\n$/)
     const { url } = await startServe(['--data', data])
     const again = await run(['migrate', '--data', data])
-    expect(again.stdout).toMatch(/^The store is at schema \d+: nothing was to be done\.\n$/)
+    expect(again.stdout).toMatch(/^The store has schema \d+: no migrations to apply\.\n$/)
     const result = JSON.parse((await run(['migrate', '--data', data, '--json'])).stdout)
     expect(result).toEqual({ schema_version: expect.any(Number), steps: 0 })
     expect((await call(`${url}/readyz`)).status).toBe(200)
@@ -187,7 +187,7 @@ describe('strand migrate', () => {
     const { url } = await startServe(['--data', data], off)
     expect((await call(`${url}/readyz`)).status).toBe(200)
     const { stderr } = await run(['serve', '--data', data], { STRAND_MIGRATE: 'never' })
-    expect(stderr).toContain('STRAND_MIGRATE must be')
+    expect(stderr).toContain('invalid STRAND_MIGRATE: must be')
   })
 
   test('one sentence where the store is newer than the program, or cannot be reached', async () => {
@@ -485,11 +485,11 @@ describe('strand cannot start and says why in one sentence', () => {
     const port = await freePort()
     const result = await run(['serve', '--listen', `0.0.0.0:${port}`, '--data', freshPath('data')])
     expect(result.code).toBe(2)
-    expectOneSentence({ ...result, code: 1 }, '--listen is 0.0.0.0', 'STRAND_OPERATOR_LISTEN')
+    expectOneSentence({ ...result, code: 1 }, 'invalid --listen: 0.0.0.0', 'STRAND_OPERATOR_LISTEN')
   })
 
   test('the settings file cannot be read', async () => {
-    expectOneSentence(await run(['serve', '--config', freshPath('missing')]), '--config', 'cannot be read')
+    expectOneSentence(await run(['serve', '--config', freshPath('missing')]), 'cannot read --config')
   })
 
   test('several wrong settings are all reported at once', async () => {
@@ -509,7 +509,13 @@ describe('strand cannot start and says why in one sentence', () => {
     const lines = stderr.trimEnd().split('\n')
     expect(lines).toHaveLength(Object.keys(wrong).length)
     for (const name of Object.keys(wrong)) {
-      expect(lines.filter(line => line.startsWith(`strand: ${name} `))).toHaveLength(1)
+      expect(
+        lines.filter(
+          line =>
+            line.startsWith(`strand: invalid ${name}: `) ||
+            line.startsWith(`strand: unknown setting ${name}`),
+        ),
+      ).toHaveLength(1)
     }
     expect(stderr).not.toContain('short"')
   })

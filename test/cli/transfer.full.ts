@@ -77,7 +77,7 @@ test('what is imported is exported, by standard streams and by files that only t
   const toFile = ['export', '--data', at('one'), at('one.ndjson')]
   expect(await strand(toFile)).toEqual({ code: 0, stdout: `${at('one.ndjson')}: 35 lines\n`, stderr: '' })
   const unasked = await strand(toFile)
-  expect([unasked.code, unasked.stderr]).toEqual([2, expect.stringContaining('Say --yes to do it.')])
+  expect([unasked.code, unasked.stderr]).toEqual([2, expect.stringContaining('Confirm with --yes.')])
   const result = await strand([...toFile, '--yes', '--json'])
   expect(JSON.parse(result.stdout)).toEqual({ file: at('one.ndjson'), lines: 35 })
   expect(readFileSync(at('one.ndjson'), 'utf8')).toBe(shown.stdout)
@@ -158,19 +158,19 @@ test('into a folder that is new, which gets a store; not into one that holds som
   writeFileSync(at('other/notes.txt'), 'not a store')
   const refused = await strand(['import', at('kelp.ndjson'), '--data', at('other')])
   expect([refused.code, readdirSync(at('other'))]).toEqual([1, ['notes.txt']])
-  expect(refused.stderr).toContain('there is no store in')
+  expect(refused.stderr).toContain('no store in')
 })
 
 test.each([
   [
     1,
     ['export', '--data', 'nowhere'],
-    /^strand: there is no store in nowhere: name its folder with --data, or create one with strand migrate\n$/,
+    /^strand: no store in nowhere: give its folder with --data, or create one with strand migrate\n$/,
   ],
   [
     1,
     ['import', 'package.json', '--dry-run', '--data', 'nowhere'],
-    /^strand: there is no store in nowhere: name its folder with --data, or create one with strand migrate\n$/,
+    /^strand: no store in nowhere: give its folder with --data, or create one with strand migrate\n$/,
   ],
   [
     1,
@@ -182,8 +182,8 @@ test.each([
     ['export', '--url', 'http://127.0.0.1:1', '--token-file', 'package.json'],
     /^strand: the token file package\.json must have one token in it, and nothing else\n$/,
   ],
-  [2, ['import', 'package.json', '--token-file', 'package.json'], /^strand: --token-file goes with --url\n$/],
-  [2, ['export', '--token-file', 'package.json'], /^strand: --token-file goes with --url\n$/],
+  [2, ['import', 'package.json', '--token-file', 'package.json'], /^strand: --token-file requires --url\n$/],
+  [2, ['export', '--token-file', 'package.json'], /^strand: --token-file requires --url\n$/],
   [
     2,
     ['import', 'package.json', '--url', 'http://127.0.0.1:1', '--data', 'nowhere'],
@@ -195,11 +195,11 @@ test.each([
     ['import', 'package.json', '--from-line', '0'],
     /^strand: --from-line must be a number from 1, not "0"\n$/,
   ],
-  [2, ['export', '--url', 'http://127.0.0.1:1'], /^strand: --url needs the operator token: .*\n$/],
+  [2, ['export', '--url', 'http://127.0.0.1:1'], /^strand: --url requires the operator token: .*\n$/],
   [
     2,
     ['export', '--url', 'localhost', '--token-file', 'package.json'],
-    /^strand: --url must be an http or https URL/,
+    /^strand: invalid --url: must be an http or https URL/,
   ],
   [
     2,

@@ -201,6 +201,6 @@ describe.skipIf(!onLinux)('workers', () => {
   test('0 of them is a wrong setting', async () => {
     const strand = new StrandProcess(['serve', '--workers', '0', '--data', freshFolder()])
     expect(await strand.exit()).toBe(2)
-    expect(strand.stderr).toContain('--workers must be a whole number of at least 1')
+    expect(strand.stderr).toContain('invalid --workers: must be a whole number between 1 and 256')
   })
 })

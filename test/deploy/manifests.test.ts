@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { parseAllDocuments } from 'yaml'
-import { SETTINGS } from '../../src/config.ts'
+import { settings } from '../../src/settings.ts'
 import { VERSION } from '../../src/version.ts'
 import { ROOT, STRAND } from '../support/strand-process.ts'
 
@@ -32,7 +32,8 @@ const sources = [...new Glob('src/**/*.ts').scanSync(ROOT)]
   .map(file => readFileSync(join(ROOT, file), 'utf8'))
   .join('\n')
 
-const notSettings = (names: Iterable<string>) => [...names].filter(name => !Object.hasOwn(SETTINGS, name))
+const notSettings = (names: Iterable<string>) =>
+  [...names].filter(name => settings.every(setting => setting.name !== name))
 const portOf = (address: string) => Number(address.split(':').at(-1))
 /** A node that ends drains first and then waits so long for the last answers. */
 const LAST_ANSWERS_SECONDS = 15

@@ -138,7 +138,7 @@ test.skipIf(!engines.includes('postgres'))(
     }
     // The old program is back, on the schema of the next release.
     const again = await run(['migrate'])
-    expect(again.stdout).toBe(`The store is at schema ${migrations.length + 1}: nothing was to be done.\n`)
+    expect(again.stdout).toBe(`The store has schema ${migrations.length + 1}: no migrations to apply.\n`)
     isOver = true
     await Promise.all(loops)
     balancer.close()

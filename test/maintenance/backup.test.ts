@@ -287,7 +287,7 @@ describe('the secrets in a backup', () => {
     const short = { STRAND_BACKUP_PASSPHRASE: 'short' }
     expectRefusal(
       await runStrand(['backup', file, '--data', data], short),
-      'STRAND_BACKUP_PASSPHRASE must be',
+      'invalid STRAND_BACKUP_PASSPHRASE: must be',
     )
   })
 
@@ -328,7 +328,7 @@ describe('the secrets in a backup', () => {
         data(terminal, bytes) {
           const text = decoder.decode(bytes)
           shown += text
-          if (/(Passphrase|The same again)[^\n]*: $/.test(text)) terminal.write(`${left.shift() ?? ''}\r`)
+          if (/(Passphrase|Repeat it)[^\n]*: $/.test(text)) terminal.write(`${left.shift() ?? ''}\r`)
         },
       },
     })
@@ -355,7 +355,7 @@ describe('a passphrase', () => {
     const restore = (...words: string[]) => runStrand(['restore', file, '--data', folder, ...words])
     expectRefusal(await restore(), '--passphrase-file')
     expectRefusal(await restore('--passphrase-file', wrong), 'does not open')
-    expectRefusal(await restore('--passphrase-file', fresh('missing')), 'cannot be read')
+    expectRefusal(await restore('--passphrase-file', fresh('missing')), 'cannot read --passphrase-file')
     expect(readdirSync(folder)).toEqual([])
     expect(await restore('--passphrase-file', right)).toMatchObject({ code: 0 })
     expect(readFileSync(join(folder, 'master-keys'), 'utf8')).toBe(

@@ -122,7 +122,7 @@ describe('strand doctor', () => {
     expect(good.stdout).toMatch(/^ok {7}store: /m)
     chmodSync(join(folder, 'operator-token'), 0o644)
     const bad = await runStrand(['doctor', '--data', folder, ...listen])
-    expect(bad).toMatchObject({ code: 1, stderr: 'strand: there is a problem\n' })
+    expect(bad).toMatchObject({ code: 1, stderr: 'strand: 1 problem found\n' })
     expect(bad.stdout).toContain(`         -> chmod 600 ${join(folder, 'operator-token')}\n`)
   })
 
@@ -303,7 +303,7 @@ describe('strand config', () => {
     expect(await runStrand(['config'], { STRAND_LOGG: 'x' })).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'strand: STRAND_LOGG is not a setting: did you mean STRAND_LOG?\n',
+      stderr: 'strand: unknown setting STRAND_LOGG: did you mean STRAND_LOG?\n',
     })
   })
 })

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseMasterKeys } from '../../src/config.ts'
+import { parseMasterKeys } from '../../src/kit/key-ring.ts'
 import { createStorePlace, engines } from '../support/server.ts'
 import { type Environment, endAllProcesses } from '../support/strand-process.ts'
 import { Installation, makeSmallWorld, runStrand, type SmallWorld } from './installation.ts'

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Glob } from 'bun'
 import { InvalidSettings, readConfig } from '../../src/config.ts'
+import { settings } from '../../src/settings.ts'
 
 function integrityErrors(settings: Record<string, string>): readonly string[] {
   try {
@@ -43,11 +45,11 @@ describe('settings', () => {
       'OPERATOR_TOKEN',
       'TRUSTED_PROXIES',
       'PUBLIC_URL',
-      'LISTN',
     ]) {
-      expect(violations.filter(each => each.startsWith(`STRAND_${name} `))).toHaveLength(1)
+      expect(violations.filter(each => each.startsWith(`invalid STRAND_${name}: must be `))).toHaveLength(1)
     }
-    expect(violations.filter(each => each.startsWith('DATABASE_URL '))).toHaveLength(1)
+    expect(violations.filter(each => each.startsWith('invalid DATABASE_URL: '))).toHaveLength(1)
+    expect(violations).toContain('unknown setting STRAND_LISTN: did you mean STRAND_LISTEN?')
   })
 
   test('a complaint does not repeat a secret', () => {
@@ -72,10 +74,10 @@ describe('settings', () => {
   test('so does one on loopback with a proxy in front of it', () => {
     const proxied = { STRAND_PUBLIC_URL: 'https://api.example.org' }
     expect(integrityErrors(proxied)).toEqual([
-      expect.stringMatching(/^STRAND_PUBLIC_URL .*STRAND_OPERATOR_LISTEN/),
+      expect.stringMatching(/^invalid STRAND_PUBLIC_URL: .*STRAND_OPERATOR_LISTEN/),
     ])
     expect(integrityErrors({ STRAND_TRUSTED_PROXIES: '127.0.0.1' })[0]).toMatch(
-      /^STRAND_TRUSTED_PROXIES says/,
+      /^invalid STRAND_TRUSTED_PROXIES: a proxy/,
     )
     expect(integrityErrors({ ...proxied, STRAND_OPERATOR_LISTEN: 'localhost:8081' })).toEqual([])
     expect(integrityErrors({ STRAND_PUBLIC_URL: 'http://localhost:8080' })).toEqual([])
@@ -89,9 +91,9 @@ describe('settings', () => {
       expect.objectContaining({
         isOfFlags: true,
         violations: [
-          '--listen must be host:port, not "nowhere"',
-          '--database-url must be a postgres or postgresql URL',
-          expect.stringMatching(/^STRAND_LOG must be one of /),
+          'invalid --listen: must be host:port, not "nowhere"',
+          'invalid --database-url: must be a postgres or postgresql URL',
+          expect.stringMatching(/^invalid STRAND_LOG: must be one of /),
         ],
       }),
     )
@@ -104,5 +106,30 @@ describe('settings', () => {
     const config = readConfig({ STRAND_DATA: 'from-flag' }, file)
     expect([config.dataFolder, config.logLevel]).toEqual(['from-flag', 'warn'])
     expect(() => readConfig({}, '/nowhere/settings.env')).toThrow(InvalidSettings)
+  })
+
+  test('an empty value in the environment means the default, not the value of the file', () => {
+    const file = join(tmpdir(), `strand-empty-${process.pid}.env`)
+    writeFileSync(file, 'STRAND_LOG=warn\n')
+    expect(readConfig({}, file, { STRAND_LOG: '' }).logLevel).toBe('info')
+  })
+
+  test('every default is a value that its setting accepts', () => {
+    for (const { name, kind, default: standard } of settings) {
+      const text = typeof standard === 'function' ? standard(() => 'x') : standard
+      if (text !== undefined) expect([name, kind.parse(text) !== undefined]).toEqual([name, true])
+    }
+  })
+
+  test('names are unique, and no other one is mentioned anywhere', () => {
+    const names = settings.map(({ name }) => name)
+    expect(new Set(names).size).toBe(names.length)
+    const files = ['src/**/*.ts', 'docs/*.md', 'docs/reference/*', 'README.md', 'deploy/**/*'].flatMap(
+      pattern => [...new Glob(pattern).scanSync('.')],
+    )
+    const mentioned = files.flatMap(
+      file => readFileSync(file, 'utf8').match(/\bSTRAND_[A-Z0-9_]*[A-Z0-9]\b/g) ?? [],
+    )
+    expect([...new Set(mentioned)].filter(name => !names.includes(name))).toEqual([])
   })
 })

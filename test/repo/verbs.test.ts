@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
-import { helpOf } from '../../src/cli/command-tree.ts'
+import { helpOf } from '../../src/cli/help/command-tree.ts'
 import { createProgram } from '../../src/cli/program.ts'
-import { fieldsOf } from '../../src/cli/verbs/fields.ts'
 import { NOUNS, verbs } from '../../src/cli/verbs/table.ts'
 import { controlOperations } from '../../src/contract/index.ts'
 import { leaves } from '../support/command-tree.ts'
@@ -59,9 +58,9 @@ test('the examples of strand itself are among those of its commands', () => {
 
 test('every field of an operation can be said', () => {
   for (const verb of verbs) {
-    const unsaid = fieldsOf(verb).filter(({ kind }) => kind === 'other')
+    const unsaid = verb.fields.filter(({ kind }) => kind === 'other')
     expect([verb.words, unsaid.map(({ name }) => name)]).toEqual([verb.words, []])
-    const flags = fieldsOf(verb).map(({ flag }) => flag)
+    const flags = verb.fields.map(({ word }) => word)
     expect([verb.words, new Set(flags).size]).toEqual([verb.words, flags.length])
   }
 })

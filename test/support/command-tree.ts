@@ -1,4 +1,4 @@
-import { helpOf, placesUnder } from '../../src/cli/command-tree.ts'
+import { helpOf, placesUnder } from '../../src/cli/help/command-tree.ts'
 import { createProgram } from '../../src/cli/program.ts'
 
 /** A command that does something, the words that lead to it, and what its help says. */

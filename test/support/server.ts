@@ -2,12 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
-import type { Config } from '../../src/config.ts'
+import { type Config, readConfig } from '../../src/config.ts'
 import type { Method } from '../../src/contract/operation.ts'
 import { prepareWorld } from '../../src/demo/demo.ts'
 import type { World } from '../../src/demo/described-world.ts'
 import type { WorldPlan } from '../../src/demo/world.ts'
-import { Networks } from '../../src/http/client-address.ts'
 import { randomAlphanumerics } from '../../src/kit/id.ts'
 import { createLog } from '../../src/kit/log.ts'
 import { type StrandServer, startServer } from '../../src/serve.ts'
@@ -59,46 +58,22 @@ async function administer(url: string, statement: string): Promise<void> {
   await client.close()
 }
 
+/** The defaults of the program, but for what a test needs: any port, room for many tests at once, no rate limits. */
 function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
-  return {
-    listen: { host: '127.0.0.1', port: 0 },
-    workers: 1,
-    drainSeconds: 0,
-    signUp: false,
-    signUpsPerDay: 50,
-    operatorListen: undefined,
-    publicUrl: undefined,
-    dataFolder: place.folder,
-    spoolFolder: place.folder,
-    databaseUrl: place.databaseUrl,
-    databaseConnections: 6,
-    databasePooled: false,
-    migrate: true,
-    storeWaitSeconds: 0,
-    operatorToken: undefined,
-    lostMasterKeys: [],
-    backupPassphrase: undefined,
-    masterKeys: undefined,
-    rateLimits: { app: 0, user: 0, anonymous: 0 },
-    oauthRates: { address: 1200, client: 6000, validation: 60_000 },
-    lifetimes: {
-      app_seconds: 5_184_000,
-      user_seconds: 14_400,
-      refresh_seconds: 2_592_000,
-      code_seconds: 60,
-      device_code_seconds: 1800,
-      session_seconds: 2_592_000,
-    },
-    importBytes: 1024 ** 3,
-    keep: { videosDays: 0, tokensDays: 0, auditDays: 0 },
-    sweepSeconds: 60,
-    clockSettlingHours: 24,
-    trustedProxies: new Networks(),
-    logLevel: 'debug',
-    logReadable: false,
-    accessLog: false,
-    ...changes,
+  const settings = {
+    STRAND_LISTEN: '127.0.0.1:0',
+    STRAND_DATA: place.folder,
+    STRAND_SPOOL: place.folder,
+    DATABASE_URL: place.databaseUrl,
+    STRAND_DATABASE_CONNECTIONS: '6',
+    STRAND_RATE_APP: '0',
+    STRAND_RATE_USER: '0',
+    STRAND_RATE_ANONYMOUS: '0',
+    STRAND_IMPORT_MIB: '1024',
+    STRAND_LOG: 'debug',
+    STRAND_LOG_FORMAT: 'json',
   }
+  return { ...readConfig({}, undefined, settings), ...changes }
 }
 
 /** One request; what is left out is left out on the wire too. */

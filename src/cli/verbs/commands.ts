@@ -24,7 +24,7 @@ function nounOf(nouns: Map<string, Command>, words: readonly string[]): Command 
   const path = words.join(' ')
   const known = nouns.get(path)
   if (known !== undefined) return known
-  const noun = new Command(words.at(-1)).description(NOUNS[path] ?? '').helpGroup('Things to look after:')
+  const noun = new Command(words.at(-1)).description(NOUNS[path] ?? '').helpGroup('Resources:')
   nouns.set(path, noun)
   if (words.length > 1) nounOf(nouns, words.slice(0, -1)).addCommand(noun)
   return noun
@@ -34,9 +34,9 @@ function verbCommand(verb: Verb, name: string): Command {
   const { operation, examples } = verb
   const command = new Command(name).summary(operation.summary).description(sentenceOf(verb))
   offerInput(command, verb)
-  if (operation.page !== undefined) command.option('--all', 'every page, not only one')
-  if (mayAsk(verb)) command.option('--yes', 'do it without asking')
-  targetFlags(command.option('--json', "print the server's answer as JSON"))
+  if (operation.page !== undefined) command.option('--all', 'list all pages')
+  if (mayAsk(verb)) command.option('--yes', 'do not ask for confirmation')
+  targetFlags(command.option('--json', 'print the response as JSON'))
   const title = examples.length === 1 ? 'Example' : 'Examples'
   command.addHelpText('after', `\n${title}:\n${examples.map(each => `  strand ${each}`).join('\n')}`)
   return command.action(() => runVerb(verb, command))

@@ -1,48 +1,51 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
-import { argumentsOf, type Field, flagsOf, isRecord, secretOf, wholeNumber } from './fields.ts'
-import type { Verb } from './verb.ts'
+import { type Command, Option } from 'commander'
+import { invalid, wholeNumber } from '../terminal/flag-values.ts'
+import { argumentsOf, type Field, flagsOf, type Verb } from './verb.ts'
 
 /** Adds the arguments and flags of a verb to its command. */
 export function offerInput(command: Command, verb: Verb): void {
-  for (const field of argumentsOf(verb)) command.argument(`<${field.flag}>`, field.meaning)
-  for (const field of flagsOf(verb)) for (const option of optionsOf(field)) command.addOption(option)
-  if (isRecord(verb)) command.argument('[user=number...]', 'a user, by id or login, and a number')
+  const isFilter = verb.operation.method === 'GET'
+  for (const field of argumentsOf(verb))
+    command.argument(field.shown, field.meaning, text => readValue(field, text))
+  for (const field of flagsOf(verb))
+    for (const option of optionsOf(field, isFilter)) command.addOption(option)
+  if (verb.takesPairs) command.argument('[user=number...]', 'id or login of a user, and a number')
   if (verb.bulk !== undefined) {
-    command.option('--body <file>', 'many at once: the body of the request as JSON; - is standard input')
+    command.option(
+      '--body <file>',
+      'file with the JSON body of the request, for many at once; - for standard input',
+    )
   }
-  const secret = secretOf(verb)
-  if (secret !== undefined && !secret.required) {
-    command.option(`--${secret.flag}-stdin`, `read the ${secret.flag} from standard input`)
+  const secret = verb.fields.find(({ place, required }) => place === 'secret' && !required)
+  if (secret !== undefined) {
+    command.option(`${secret.shown}-stdin`, `read the ${secret.word} from standard input`)
   }
 }
 
-function optionsOf(field: Field): Option[] {
-  const { flag, kind, choices, required, meaning } = field
-  const words = `${meaning}${rangeOf(field)}${required ? ' (required)' : ''}`
-  if (kind === 'yes-no') {
-    return [new Option(`--${flag}`, words), new Option(`--no-${flag}`, 'switch it off')]
-  }
-  const option = new Option(`--${flag} <${field.sample}>`, words)
-  if (kind === 'integer') option.argParser(text => accepted(wholeNumber(text, field)))
-  else if (choices !== undefined) option.choices(choices)
-  if (kind === 'list') collect(option)
-  return field.removable ? [option, new Option(`--no-${flag}`, 'none any more')] : [option]
+function optionsOf(field: Field, isFilter: boolean): Option[] {
+  const { word, shown, kind, choices, required, removable, sample } = field
+  const meaning = `${field.meaning}${rangeOf(field)}${required ? ' (required)' : ''}`
+  if (kind === 'yes-no') return [new Option(shown, meaning), new Option(`--no-${word}`, 'turn it off')]
+  const option = new Option(`${shown} <${sample}>`, meaning).argParser(
+    (text: string, before: unknown): unknown => {
+      // The server would ignore it and list everything.
+      if (text === '' && isFilter) throw invalid(shown, 'must not be empty')
+      const value = readValue(field, text)
+      return kind === 'list' ? [...((before || []) as unknown[]), value] : value
+    },
+  )
+  if (choices !== undefined) option.argChoices = [...choices]
+  return removable ? [option, new Option(`--no-${word}`, 'remove it')] : [option]
 }
 
-/** A flag that is given several times makes a list. */
-function collect(option: Option): void {
-  const check = option.parseArg
-  option.argParser((text, before: string[] | false = []) => {
-    check?.(text, undefined)
-    return [...(before || []), text]
-  })
+function readValue({ shown, place, kind, choices, min, max }: Field, text: string): unknown {
+  if (kind === 'integer') return wholeNumber(shown, min, max)(text)
+  if (choices?.includes(text) === false) throw invalid(shown, `must be one of ${choices.join(', ')}`)
+  // An empty or dotted argument would lead to another path.
+  if (place === 'argument' && /^\.{0,2}$/.test(text)) throw invalid(shown, `must not be "${text}"`)
+  return text
 }
 
-function accepted({ value, violation }: ReturnType<typeof wholeNumber>): number {
-  if (violation !== undefined) throw new InvalidArgumentError(violation)
-  return value
-}
-
-function rangeOf({ kind, low, high }: Field): string {
-  return kind === 'integer' && low !== undefined && high !== undefined ? `, ${low} to ${high}` : ''
+function rangeOf({ kind, min, max }: Field): string {
+  return kind === 'integer' && max !== undefined ? `, ${min} to ${max}` : ''
 }

@@ -2,10 +2,10 @@ import type { Command } from 'commander'
 import { type Client, StrandError } from '../../client/index.ts'
 import { familyOf, type Operation } from '../../contract/operation.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
-import { confirm } from '../confirm.ts'
-import { print } from '../print.ts'
+import { requireConfirmation } from '../terminal/confirm.ts'
+import { invalid } from '../terminal/flag-values.ts'
+import { print } from '../terminal/print.ts'
 import { UsageError } from '../usage-error.ts'
-import { flagFor } from './fields.ts'
 import { type Input, readInput } from './input.ts'
 import { showThing, Table } from './show.ts'
 import { openTarget, type TargetFlags } from './target.ts'
@@ -33,9 +33,7 @@ type AnyMethod = ((input: Input) => Promise<Answer | undefined>) & {
 export async function runVerb(verb: Verb, command: Command): Promise<void> {
   const flags = command.opts<VerbFlags>()
   const input = await readInput(command, verb)
-  if (mustAsk(verb, input) && !(await confirm(questionOf(verb, command), flags.yes ?? false))) {
-    throw new OperatorError('nothing was changed')
-  }
+  if (mustAsk(verb, input)) await requireConfirmation(questionOf(verb, command), flags.yes)
   const target = await openTarget(flags)
   try {
     await doVerb(target.client, verb, input, flags)
@@ -64,7 +62,7 @@ function methodOf(client: Client, operation: Operation): AnyMethod {
 
 /** The sentence of the contract says what is lost. */
 function questionOf({ words, operation }: Verb, { args }: Command): string {
-  return `strand ${[words, ...args].join(' ')}: ${operation.summary} Go on?`
+  return `strand ${[words, ...args].join(' ')}: ${operation.summary} Continue?`
 }
 
 function explained(error: unknown, verb: Verb, { body }: VerbFlags): unknown {
@@ -75,22 +73,24 @@ function explained(error: unknown, verb: Verb, { body }: VerbFlags): unknown {
   }
   if (!(error instanceof StrandError)) return error
   if (error.status === 404 && demoOnly) {
-    return new OperatorError(`${id} is there in demo mode only: name a running demo with --url`)
+    return new OperatorError(`${id} works in demo mode only: give the URL of a running demo with --url`)
   }
   const isAboutWords = error.status === 400 && error.operation === id && body === undefined
   return isAboutWords ? (wrongWord(error.message, verb) ?? error) : error
 }
 
-/** The server names a field as the contract does; whoever gave it as a flag or an argument is told of that. */
+/** The server names a field of the contract; the message names the flag or the argument. */
 function wrongWord(message: string, verb: Verb): UsageError | undefined {
   const [, path = '', why] =
     /^The parameter "([^"]+)" was malformed: (.+)$/s.exec(message) ??
     /^Missing required parameter "([^"]+)"$/.exec(message) ??
     []
   const [name] = path.split('.').filter(part => part !== verb.bulk && !/^[0-9]+$/.test(part))
-  const said = name === undefined ? undefined : flagFor(name, verb)
-  if (said === undefined) return undefined
-  return new UsageError(why === undefined ? `${said} is missing` : `${said} was malformed: ${why}`)
+  const field = verb.fields.find(each => each.name === name)
+  if (field === undefined || field.place === 'secret') return undefined
+  return why === undefined
+    ? new UsageError(`missing ${field.shown}`)
+    : invalid(field.shown, why.replace(/^(?:the )?value (?=must)/, ''))
 }
 
 async function showAnswer(answer: Answer | undefined, { json }: VerbFlags): Promise<void> {
@@ -103,9 +103,9 @@ async function showPage(answer: Answer | undefined, verb: Verb, { json }: VerbFl
   const { data = [], pagination } = answer ?? {}
   if (json) return print(`${JSON.stringify(answer)}\n`)
   await print(new Table(verb.columns).page(data))
-  if (data.length === 0) process.stderr.write('Nothing there.\n')
+  if (data.length === 0) process.stderr.write('No rows.\n')
   if (pagination?.cursor !== undefined) {
-    process.stderr.write(`There is more: --after ${pagination.cursor}, or --all\n`)
+    process.stderr.write(`More rows: --after ${pagination.cursor}, or --all\n`)
   }
 }
 
@@ -121,5 +121,5 @@ async function showAll(pages: AsyncIterable<Answer>, verb: Verb, { json }: VerbF
     count += data.length
   }
   if (json) await print('],"pagination":{}}\n')
-  else if (count === 0) process.stderr.write('Nothing there.\n')
+  else if (count === 0) process.stderr.write('No rows.\n')
 }

@@ -1,28 +1,29 @@
 import { controlOperations as control, helixOperations as helix } from '../../contract/index.ts'
-import type { Verb } from './verb.ts'
+import { withFields } from './fields.ts'
+import type { Verb, VerbRow } from './verb.ts'
 
-/** What each noun is, in the words of its help. */
+/** The description of each noun. */
 export const NOUNS: Readonly<Record<string, string>> = {
-  user: 'the people of this server',
+  user: 'user accounts',
   org: 'organizations, which own games, benefits and clients',
-  'org member': 'who belongs to an organization',
-  game: 'what channels play',
-  benefit: 'what an entitlement entitles to',
-  client: 'the programs that ask for tokens',
-  token: 'tokens for programs and people',
-  channel: 'what a user broadcasts as',
-  editor: 'who may set markers on a channel',
-  stream: 'what is live',
+  'org member': 'members of an organization',
+  game: 'games',
+  benefit: 'benefits that entitlements grant',
+  client: 'OAuth clients',
+  token: 'access tokens',
+  channel: 'channels of users',
+  editor: 'editors of a channel',
+  stream: 'live streams',
   key: 'stream keys',
-  viewer: 'how many watch',
-  follow: 'who follows whom',
-  entitlement: 'what users have earned',
-  video: 'what is kept of streams',
-  operator: 'tokens of operators, by name',
-  audit: 'who changed what, and whether the log of it is whole',
+  viewer: 'viewer counts of live streams',
+  follow: 'followed channels',
+  entitlement: 'drops entitlements of users',
+  video: 'videos of past streams',
+  operator: 'named operator tokens',
+  audit: 'the audit log',
   clock: 'the clock of a demo',
-  fault: 'failures on purpose, in a demo',
-  world: 'the made-up world of a demo',
+  fault: 'injected faults of a demo',
+  world: 'the generated world of a demo',
 }
 
 const STREAM_COLUMNS = ['user_id', 'user_login', 'game_name', 'viewer_count', 'started_at', 'title']
@@ -36,8 +37,8 @@ const ENTITLEMENT = 'fb78259e-fb81-4d1b-8333-34a06ffc24c0'
 const VIDEO = '1234567890'
 const DEMO = '--url http://localhost:8080 --token-file operator-token'
 
-/** Every verb, one row each. An operation of the control API without a row fails a test. */
-export const verbs: readonly Verb[] = [
+/** One row for each verb. A test fails for an operation of the control API without a row. */
+const rows: readonly VerbRow[] = [
   {
     words: 'user create',
     operation: control.createUser,
@@ -327,3 +328,5 @@ export const verbs: readonly Verb[] = [
     examples: [`world reset --yes ${DEMO}`],
   },
 ]
+
+export const verbs: readonly Verb[] = rows.map(withFields)

@@ -1,12 +1,13 @@
 import type { Command } from 'commander'
 import { type LocalApp, openLocalApp } from '../../app.ts'
 import { type Client, createClient } from '../../client/index.ts'
-import { type Config, readConfig } from '../../config.ts'
+import type { Config } from '../../config.ts'
 import { createLog } from '../../kit/log.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { MAX_SECRET_FILE, readSmallFile } from '../../kit/small-file.ts'
 import { COMMAND_LINE } from '../command-line.ts'
-import { type StoreFlags, settingsOfExistingStore, storeFlags } from '../store-flags.ts'
+import { configOf, type StoreFlags, settingsOfExistingStore, storeFlags } from '../store-flags.ts'
+import { baseUrl } from '../terminal/flag-values.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** Where a verb does its work. */
@@ -24,11 +25,12 @@ export interface Target {
 /** A token is never a flag: others on the machine could read it in the list of processes. */
 export function targetFlags(command: Command): Command {
   return storeFlags(command)
-    .option('--url <url>', "work on a running server, at the URL of its operator's side")
     .option(
-      '--token-file <file>',
-      'with --url: the file with the operator token, unless STRAND_OPERATOR_TOKEN is set',
+      '--url <url>',
+      'URL of the operator listener of a running server to use instead of a store',
+      baseUrl,
     )
+    .option('--token-file <file>', 'with --url: file with the operator token; default: STRAND_OPERATOR_TOKEN')
 }
 
 /**
@@ -49,26 +51,21 @@ export interface Server {
 
 /** The server that the flags name; undefined if they name a store. Words that name both, or half of one, are refused. */
 export function serverOf(flags: TargetFlags): Server | undefined {
-  const { url: given, tokenFile } = flags
-  if (given === undefined) {
-    if (tokenFile !== undefined) throw new UsageError('--token-file goes with --url')
+  const { url, tokenFile } = flags
+  if (url === undefined) {
+    if (tokenFile !== undefined) throw new UsageError('--token-file requires --url')
     return undefined
   }
   if (flags.data !== undefined || flags.databaseUrl !== undefined) {
-    throw new UsageError('--url names a server, and --data or --database-url a store: give one of them')
+    throw new UsageError('--url cannot be combined with --data or --database-url')
   }
-  if (!/^https?:\/\//.test(given) || !URL.canParse(given)) {
-    throw new UsageError(`--url must be an http or https URL, not "${given}"`)
-  }
-  const baseUrl = given.replace(/\/+$/, '').replace(/\/control$/, '')
-  const operatorToken =
-    tokenFile === undefined ? readConfig({}, flags.config).operatorToken : readTokenFile(tokenFile)
+  const operatorToken = tokenFile === undefined ? configOf(flags).operatorToken : readTokenFile(tokenFile)
   if (operatorToken === undefined) {
     throw new UsageError(
-      '--url needs the operator token: name its file with --token-file, or set STRAND_OPERATOR_TOKEN',
+      '--url requires the operator token: give its file with --token-file, or set STRAND_OPERATOR_TOKEN',
     )
   }
-  return { baseUrl, operatorToken }
+  return { baseUrl: url.replace(/\/control$/, ''), operatorToken }
 }
 
 function readTokenFile(file: string): string {
@@ -76,10 +73,10 @@ function readTokenFile(file: string): string {
   try {
     token = readSmallFile(file, MAX_SECRET_FILE).trim()
   } catch (error) {
-    throw new OperatorError(`the token file ${file} cannot be read: ${(error as Error).message}`)
+    throw new OperatorError(`cannot read --token-file ${file}: ${(error as Error).message}`)
   }
   if (/^[\x21-\x7e]{20,}$/.test(token)) return token
-  throw new OperatorError(`the token file ${file} must have one token in it, and nothing else`)
+  throw new OperatorError(`invalid --token-file ${file}: must contain one token and nothing else`)
 }
 
 /** The local app, with the command line as the actor in the audit log. */

@@ -1,6 +1,6 @@
 import type { Client } from '../../client/index.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
-import { isRecord, isUser } from './fields.ts'
+import { isUser } from './fields.ts'
 import type { Input } from './input.ts'
 import type { Verb } from './verb.ts'
 
@@ -10,7 +10,7 @@ export async function nameUsers(client: Client, verb: Verb, input: Input): Promi
   for (const [name, value] of Object.entries(input)) {
     if (isUser(name) && value !== null) named[name] = await idsOf(client, value as string | string[])
     else if (name !== verb.bulk) named[name] = value
-    else if (isRecord(verb)) named[name] = await nameKeys(client, value as Record<string, number>)
+    else if (verb.takesPairs) named[name] = await nameKeys(client, value as Record<string, number>)
     else named[name] = await Promise.all((value as Input[]).map(thing => nameUsers(client, verb, thing)))
   }
   return named
@@ -36,6 +36,6 @@ export async function userIdOf(client: Client, given: string): Promise<string> {
   // An empty filter would match everybody.
   const { data } = login === '' ? { data: [] } : await client.control.listUsers({ login })
   const user = data.find(each => each.login === login.toLowerCase())
-  if (user === undefined) throw new OperatorError(`there is no user with the login "${login}"`)
+  if (user === undefined) throw new OperatorError(`no user with the login "${login}"`)
   return user.id
 }

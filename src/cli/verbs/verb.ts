@@ -1,34 +1,71 @@
 import type { Operation } from '../../contract/operation.ts'
 
-/** One verb of the command line. Its flags, its help, its completion and its output follow from the operation's declaration. */
-export interface Verb {
-  /** What is said behind `strand`: a noun, perhaps another, and the verb. */
+/** A row of the table of verbs. */
+export interface VerbRow {
+  /** What follows `strand`: a noun, perhaps another, and the verb. */
   readonly words: string
   readonly operation: Operation
-  /** Fields that are arguments, beside those of the path, which always are. */
+  /** Fields that are arguments, besides those of the path, which always are. */
   readonly arguments?: readonly string[]
-  /** A field that would be seen in a list of processes if it were a flag: it is read from standard input. */
+  /** A field that is read from standard input: as a flag it would be visible in the list of processes. */
   readonly secret?: string
-  /** The operation takes many things at once in this field: flags or arguments make some, `--body` takes a file of them. */
+  /** The operation takes a list in this field: flags or arguments make one entry, `--body` takes a file with many. */
   readonly bulk?: string
-  /** Of a wide row, what people want to see; `--json` has everything. */
+  /** The columns to show of a wide row; `--json` has everything. */
   readonly columns?: readonly string[]
-  /** What a DELETE takes away can be put back by another verb, so nobody is asked. */
+  /** A DELETE that another verb can undo, so it does not ask for confirmation. */
   readonly harmless?: boolean
-  /** Asks before it is done, though it is no DELETE. */
+  /** Asks for confirmation, though it is not a DELETE. */
   readonly asks?: boolean
-  /** Asks if this field is left out: with it, what was there before stays good for a while. */
+  /** Asks for confirmation without this field: with it, the old value stays valid for a while. */
   readonly asksWithout?: string
-  /** They work as they stand, one verb after the other in the order of the table; those that delete come last. A test runs them. */
+  /** A test runs them in the order of the table, those of DELETEs last. */
   readonly examples: readonly string[]
 }
 
-/** Whether a person is asked first, as far as the verb alone tells. */
+/** A verb with everything that parsing, help, completion and messages need to know of its fields. */
+export interface Verb extends VerbRow {
+  /** Those of the path first. Of a verb that takes a list, those of one entry. */
+  readonly fields: readonly Field[]
+  /** Takes arguments of the form USER=NUMBER. */
+  readonly takesPairs: boolean
+}
+
+/** One field of an operation's input. */
+export interface Field {
+  /** In the contract: `owner_user_id`. */
+  readonly name: string
+  readonly place: 'argument' | 'flag' | 'secret'
+  /** On the command line, without dashes or brackets: `owner-user`. */
+  readonly word: string
+  /** `--owner-user`, or `<owner-user>` for an argument. */
+  readonly shown: string
+  readonly kind: 'text' | 'integer' | 'yes-no' | 'list' | 'other'
+  readonly choices: readonly string[] | undefined
+  readonly min: number
+  readonly max: number | undefined
+  /** Can be removed: `--no-game`. */
+  readonly removable: boolean
+  readonly required: boolean
+  readonly meaning: string
+  /** The name of a value in help. */
+  readonly sample: string
+}
+
+export function argumentsOf({ fields }: Verb): Field[] {
+  return fields.filter(field => field.place === 'argument')
+}
+
+export function flagsOf({ fields }: Verb): Field[] {
+  return fields.filter(field => field.place === 'flag')
+}
+
+/** Whether it can ask for confirmation. */
 export function mayAsk({ operation, harmless, asks, asksWithout }: Verb): boolean {
   return asks ?? (asksWithout !== undefined || (operation.method === 'DELETE' && !harmless))
 }
 
-/** Whether a person is asked first, with what was said behind the verb. */
+/** Whether it asks for confirmation with this input. */
 export function mustAsk(verb: Verb, input: Readonly<Record<string, unknown>>): boolean {
   const { asksWithout } = verb
   return mayAsk(verb) && (asksWithout === undefined || input[asksWithout] === undefined)

@@ -1,12 +1,13 @@
 import { Command, Option } from 'commander'
-import { type Address, type Config, isLoopback, readConfig, SETTINGS } from '../config.ts'
-import { refuseDemoWorld } from '../demo/demo.ts'
-import { createLog, type Log } from '../kit/log.ts'
-import { startServer } from '../serve.ts'
+import { type Address, type Config, isLoopback } from '../../config.ts'
+import { refuseDemoWorld } from '../../demo/demo.ts'
+import { createLog, type Log } from '../../kit/log.ts'
+import { startServer } from '../../serve.ts'
+import { describeSetting, SETTINGS, settings } from '../../settings.ts'
+import { configOf, type ServerFlags, serverFlags, settingFlags } from '../store-flags.ts'
 import { notifySystemd } from './notify.ts'
 import { ownCommand } from './own-command.ts'
 import { listenForStop, stopGracefully } from './signals.ts'
-import { type ServerFlags, serverFlags, settingsIn } from './store-flags.ts'
 import { shareMetrics } from './worker-metrics.ts'
 import { claimAddress, listenToSupervisor, reportReady, superviseWorkers } from './workers.ts'
 
@@ -18,19 +19,18 @@ interface ServeFlags extends ServerFlags {
   readonly worker?: string
 }
 
-export const serveCommand = serverFlags(new Command('serve'))
-  .description('serve the API; the embedded store is in ./data unless DATABASE_URL names a PostgreSQL')
-  .option('--workers <count>', 'STRAND_WORKERS')
-  .option('--log <level>', 'STRAND_LOG')
-  .option('--notify', 'tell systemd when it serves, for a unit of Type=notify', false)
+export const serveCommand = settingFlags(serverFlags(new Command('serve')), [
+  SETTINGS.workers,
+  SETTINGS.logLevel,
+])
+  .description('run the server')
+  .option('--notify', 'notify systemd when the server is ready, for a unit of Type=notify', false)
   .addOption(new Option('--worker <name>').hideHelp())
   .addHelpText(
     'after',
     `
-Flags win over the environment, the environment wins over the file. Settings:
-${Object.entries(SETTINGS)
-  .map(([name, meaning]) => `  ${name.padEnd(30)} ${meaning}`)
-  .join('\n')}
+Flags take precedence over the environment, and the environment over the file. Settings:
+${settings.map(setting => `  ${setting.name.padEnd(30)} ${describeSetting(setting)}`).join('\n')}
 
 Examples:
   strand serve
@@ -43,10 +43,7 @@ Examples:
 async function runServe(flags: ServeFlags): Promise<void> {
   const { worker } = flags
   const stopAsked = worker === undefined ? listenForStop() : listenToSupervisor()
-  const config = readConfig(
-    { ...settingsIn(flags), STRAND_WORKERS: flags.workers, STRAND_LOG: flags.log },
-    flags.config,
-  )
+  const config = configOf(flags)
   const log = createLog({
     level: config.logLevel,
     readable: config.logReadable,

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { MAX_SECRET_FILE, readSmallInput } from '../kit/small-file.ts'
+import { MAX_SECRET_FILE, readSmallInput } from '../../kit/small-file.ts'
 
 const NEWLINE = 0x0a
 

@@ -1,25 +1,25 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Command } from 'commander'
-import { SETTINGS } from '../config.ts'
-import { OperatorError } from '../kit/operator-error.ts'
-import { markdownReference } from '../reference/markdown.ts'
-import { openapiDocument } from '../reference/openapi.ts'
-import { scenarioSchema } from '../reference/scenario-schema.ts'
-import { VERSION } from '../version.ts'
+import { OperatorError } from '../../kit/operator-error.ts'
+import { markdownReference } from '../../reference/markdown.ts'
+import { openapiDocument } from '../../reference/openapi.ts'
+import { scenarioSchema } from '../../reference/scenario-schema.ts'
+import { describeDefault, settings } from '../../settings.ts'
+import { VERSION } from '../../version.ts'
+import { print } from '../terminal/print.ts'
 import { helpOf, placesUnder } from './command-tree.ts'
-import { print } from './print.ts'
 
 export const openapiCommand = new Command('openapi')
   .description('print the OpenAPI 3.1 document')
-  .option('--server <url>', 'the base URL to name in it', 'http://localhost:8080')
+  .option('--server <url>', 'base URL to put into the document', 'http://localhost:8080')
   .addHelpText('after', '\nExample:\n  strand openapi > strand.openapi.json')
   .action((flags: { server: string }) => print(`${openapiText(flags.server)}\n`))
 
 /** For the people who work on Strand: the reference under docs/ is made from the contract. */
 export const docsCommand = new Command('docs')
   .description('write the generated reference to docs/reference')
-  .option('--check', 'only say whether it is up to date', false)
+  .option('--check', 'only check whether it is up to date', false)
   .option('--folder <folder>', 'where to write', 'docs/reference')
   .action((flags: { check: boolean; folder: string }, command: Command) => {
     const stale: string[] = []
@@ -50,22 +50,25 @@ function openapiText(serverUrl: string): string {
 }
 
 function settingsPage(): string {
-  const rows = Object.entries(SETTINGS).map(([name, meaning]) => `| \`${name}\` | ${meaning} |`)
+  const rows = settings.map(
+    setting =>
+      `| \`${setting.name}\` | ${setting.meaning} | ${setting.kind.form} | ${describeDefault(setting) ?? ''} |`,
+  )
   return [
     '# Settings',
     '',
     '<!-- Made from the program by `npm run docs`; changes here are overwritten. -->',
     '',
-    'Each can be set in the environment or in the file of `strand serve --config`. Wrong ones are reported all at once.',
+    'Set them in the environment or in the file of `--config`. Invalid ones are reported all at once.',
     '',
-    '| Name | Meaning |',
-    '|---|---|',
+    '| Name | Meaning | Value | Default |',
+    '|---|---|---|---|',
     ...rows,
     '',
   ].join('\n')
 }
 
-/** What `--help` says of every command, in one page to search. */
+/** The help of every command on one page. */
 function commandPage(program: Command): string {
   const leaves = placesUnder(program).filter(({ commands }) => commands.length === 0)
   return [
@@ -73,7 +76,7 @@ function commandPage(program: Command): string {
     '',
     '<!-- Made from the program by `npm run docs`; changes here are overwritten. -->',
     '',
-    'How the verbs are meant is in [command-line.md](../command-line.md).',
+    'For an introduction, see [command-line.md](../command-line.md).',
     ...leaves.map(
       ({ command, path }) => `\n## strand ${path}\n\n\`\`\`text\n${helpOf(command).trim()}\n\`\`\``,
     ),

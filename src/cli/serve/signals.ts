@@ -1,5 +1,5 @@
-import type { Log } from '../kit/log.ts'
-import { OperatorError } from '../kit/operator-error.ts'
+import type { Log } from '../../kit/log.ts'
+import { OperatorError } from '../../kit/operator-error.ts'
 
 /**
  * Listens for SIGTERM and SIGINT from now on. Called before anything is started, so that a signal that comes early is

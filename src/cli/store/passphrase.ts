@@ -1,44 +1,44 @@
-import type { Config } from '../config.ts'
-import { OperatorError } from '../kit/operator-error.ts'
-import { MAX_SECRET_FILE, readSmallFile } from '../kit/small-file.ts'
-import { askForSecret } from './read-secret.ts'
-import { UsageError } from './usage-error.ts'
+import type { Config } from '../../config.ts'
+import { OperatorError } from '../../kit/operator-error.ts'
+import { MAX_SECRET_FILE, readSmallFile } from '../../kit/small-file.ts'
+import { askForSecret } from '../terminal/read-secret.ts'
+import { UsageError } from '../usage-error.ts'
 
 const SHORTEST = 8
 
-/** The two places that a passphrase may be given in. It is not a flag of its own: on a command line others would see it. */
+/** Where a passphrase can be given. It is not a flag, because others could see it in the list of processes. */
 interface GivenPassphrase {
   readonly file: string | undefined
   readonly config: Config
 }
 
-/** The passphrase that was given: the first line of the file, or else the setting. */
+/** The first line of the file, or the setting. */
 export function givenPassphrase({ file, config }: GivenPassphrase): string | undefined {
   return file === undefined ? config.backupPassphrase : passphraseIn(file)
 }
 
-/** The passphrase to seal with, asked for twice at a terminal; undefined if the secrets are to stay as they are. */
+/** The passphrase to seal with, typed twice at a terminal unless it is given; undefined with `--unsealed`. */
 export async function passphraseToSeal(
   given: GivenPassphrase & { readonly unsealed: boolean },
 ): Promise<string | undefined> {
   if (given.unsealed) {
     if (given.file === undefined) return undefined
-    throw new UsageError('--passphrase-file and --unsealed contradict each other: leave one out')
+    throw new UsageError('--passphrase-file cannot be combined with --unsealed')
   }
   const passphrase = givenPassphrase(given)
   if (passphrase !== undefined) return passphrase
   if (process.stdin.isTTY !== true) {
     throw new UsageError(
-      'the backup would hold the master keys or the operator token: seal them with --passphrase-file or STRAND_BACKUP_PASSPHRASE, or keep them readable with --unsealed',
+      'the backup would contain unsealed secrets: give a passphrase with --passphrase-file or STRAND_BACKUP_PASSPHRASE, or use --unsealed',
     )
   }
   const typed = await askForSecret('Passphrase to seal the secrets with')
   requireLength(typed, 'the passphrase')
-  if ((await askForSecret('The same again')) === typed) return typed
+  if ((await askForSecret('Repeat it')) === typed) return typed
   throw new OperatorError('the two passphrases differ: nothing was written')
 }
 
-/** The passphrase to open with, asked for at a terminal unless it was given; undefined if there is none. */
+/** The passphrase to open with, typed at a terminal unless it is given; undefined without a terminal. */
 export async function passphraseToOpen(given: string | undefined): Promise<string | undefined> {
   return given ?? (process.stdin.isTTY === true ? askForSecret('Passphrase of the backup') : undefined)
 }
@@ -48,7 +48,7 @@ function passphraseIn(file: string): string {
   try {
     text = readSmallFile(file, MAX_SECRET_FILE)
   } catch (error) {
-    throw new OperatorError(`the passphrase file ${file} cannot be read: ${(error as Error).message}`)
+    throw new OperatorError(`cannot read --passphrase-file ${file}: ${(error as Error).message}`)
   }
   const passphrase = text.split(/\r?\n/)[0] ?? ''
   requireLength(passphrase, `the first line of ${file}`)

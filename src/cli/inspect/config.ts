@@ -1,7 +1,7 @@
 import { Command } from 'commander'
-import { effectiveSettings, type Origin } from '../config.ts'
-import { print } from './print.ts'
-import { type ServerFlags, serverFlags, settingsIn } from './store-flags.ts'
+import { effectiveSettings, type Origin } from '../../config.ts'
+import { type ServerFlags, serverFlags, settingsIn } from '../store-flags.ts'
+import { print } from '../terminal/print.ts'
 
 const FROM: Readonly<Record<Origin, string>> = {
   flag: 'flag',
@@ -11,12 +11,12 @@ const FROM: Readonly<Record<Origin, string>> = {
 }
 
 export const configCommand = serverFlags(new Command('config'))
-  .description('print the settings that are in effect and where each comes from; secrets are not shown')
-  .option('--json', 'print them as one line of JSON', false)
+  .description('print the effective settings and where each comes from, without secrets')
+  .option('--json', 'print them as one line of JSON')
   .addHelpText(
     'after',
     `
-Flags win over the environment, the environment wins over the file. docs/reference/settings.md tells what each means.
+Flags take precedence over the environment, and the environment over the file. See docs/reference/settings.md.
 
 Examples:
   strand config
@@ -25,7 +25,7 @@ Examples:
   )
   .action(runConfig)
 
-async function runConfig(flags: ServerFlags & { readonly json: boolean }): Promise<void> {
+async function runConfig(flags: ServerFlags & { readonly json?: boolean }): Promise<void> {
   const settings = effectiveSettings(settingsIn(flags), flags.config)
   if (flags.json) {
     const listed = settings.map(({ name, value, from }) => ({ name, value: value ?? null, from }))

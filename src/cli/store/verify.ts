@@ -2,33 +2,36 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { type Config, readConfig } from '../config.ts'
-import { storeFileOf } from '../data-folder.ts'
-import { OperatorError } from '../kit/operator-error.ts'
-import { unpackBackup } from '../maintenance/unpack.ts'
-import { type Findings, verifyFolder } from '../maintenance/verify.ts'
-import { ByteProgress } from './byte-progress.ts'
-import { removeWhenInterrupted } from './interruption.ts'
+import type { Config } from '../../config.ts'
+import { storeFileOf } from '../../data-folder.ts'
+import { OperatorError } from '../../kit/operator-error.ts'
+import { unpackBackup } from '../../maintenance/unpack.ts'
+import { type Findings, verifyFolder } from '../../maintenance/verify.ts'
+import { configOf, type StoreFlags, storeFlags } from '../store-flags.ts'
+import { ByteProgress } from '../terminal/byte-progress.ts'
+import { removeWhenInterrupted } from '../terminal/interruption.ts'
+import { counted, print } from '../terminal/print.ts'
 import { givenPassphrase } from './passphrase.ts'
-import { print } from './print.ts'
-import { type StoreFlags, storeFlags } from './store-flags.ts'
 
 interface VerifyFlags extends StoreFlags {
   readonly passphraseFile?: string
-  readonly json: boolean
+  readonly json?: boolean
 }
 
 export const verifyCommand = storeFlags(new Command('verify'))
-  .description('look through a backup, or else through the embedded store, and say whether it is whole')
-  .argument('[file]', 'a file that strand backup made; the store of the data folder if left out')
-  .option('--passphrase-file <file>', 'opens the secrets of a sealed backup; else STRAND_BACKUP_PASSPHRASE')
-  .option('--json', 'print the findings as one line of JSON', false)
+  .description('verify the integrity of a backup or of the embedded store')
+  .argument('[file]', 'file from strand backup; default: the store in the data folder')
+  .option(
+    '--passphrase-file <file>',
+    'file with the passphrase of a sealed backup; default: STRAND_BACKUP_PASSPHRASE',
+  )
+  .option('--json', 'print the findings as one line of JSON')
   .addHelpText(
     'after',
     `
-Of a backup: every byte against its checksum, then its store, unpacked into the folder for temporary files (TMPDIR). Of a
-store: every page, every index, every reference, whether every stream key opens, and whether the audit log is as it was
-written. A server may use it meanwhile. Exit code 0: it is whole; 1: it is not.
+For a backup, every byte is checked against its checksum, then its store, unpacked to the temporary folder (TMPDIR). For a
+store, every page, index and reference, every stream key and the audit log are checked. The server can keep running. Exit
+code 0: intact; 1: damaged.
 
 Examples:
   strand verify
@@ -38,12 +41,12 @@ Examples:
   .action(runVerify)
 
 async function runVerify(file: string | undefined, flags: VerifyFlags): Promise<void> {
-  const config = readConfig({ STRAND_DATA: flags.data, DATABASE_URL: flags.databaseUrl }, flags.config)
+  const config = configOf(flags)
   const what = file ?? config.dataFolder
   const look = () =>
     file === undefined ? verifyStore(config) : verifyBackup(file, config, flags.passphraseFile)
   const findings = await look().catch(async (error: Error) => {
-    // One that cannot even be unpacked has findings too.
+    // A backup that cannot be unpacked has findings, too.
     if (flags.json && error instanceof OperatorError) await printFindings(what, unreadable(error))
     throw error
   })
@@ -52,7 +55,7 @@ async function runVerify(file: string | undefined, flags: VerifyFlags): Promise<
   if (findings.problems.length > 0) throw new OperatorError(`${what}: ${findings.problems.join('; ')}`)
   if (!flags.json) {
     await print(
-      `${what} is whole: ${findings.rows.toLocaleString('en-US')} rows, ${findings.stream_keys.toLocaleString('en-US')} stream ${findings.stream_keys === 1 ? 'key' : 'keys'} tried.\n`,
+      `${what} is intact: ${counted(findings.rows, 'row')}, ${counted(findings.stream_keys, 'stream key')} tried.\n`,
     )
   }
 }
@@ -66,14 +69,10 @@ function unreadable({ message }: Error): Findings {
 
 async function verifyStore(config: Config): Promise<Findings> {
   if (config.databaseUrl !== undefined) {
-    throw new OperatorError(
-      'the store is PostgreSQL, which has its own tools: look through it with pg_amcheck, as docs/backup.md says',
-    )
+    throw new OperatorError('the store is PostgreSQL: verify it with pg_amcheck (docs/backup.md)')
   }
   if (!existsSync(storeFileOf(config))) {
-    throw new OperatorError(
-      `there is no store in ${config.dataFolder}: name its folder with --data, or a backup`,
-    )
+    throw new OperatorError(`no store in ${config.dataFolder}: give its folder with --data, or a backup`)
   }
   return verifyFolder(config.dataFolder, config.masterKeys)
 }

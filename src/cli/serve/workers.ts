@@ -4,9 +4,9 @@
  * them all. However often one of them fails, the others go on; only if none has ever served is there nothing to go on with.
  */
 import { createServer } from 'node:net'
-import type { Address } from '../config.ts'
-import type { Log } from '../kit/log.ts'
-import { OperatorError } from '../kit/operator-error.ts'
+import type { Address } from '../../config.ts'
+import type { Log } from '../../kit/log.ts'
+import { OperatorError } from '../../kit/operator-error.ts'
 import { TICK_MILLISECONDS, WorkerHeartbeat } from './worker-heartbeat.ts'
 import { MetricsExchange } from './worker-metrics.ts'
 

@@ -1,21 +1,27 @@
 import type { Command, Option } from 'commander'
 
-/** A command in the tree of words, and what can follow it. */
+/** A command in the tree of commands. */
 export interface Place {
   readonly command: Command
   /** The words that lead there; empty for `strand` itself. */
   readonly path: string
   readonly commands: readonly Command[]
-  readonly options: readonly Option[]
 }
 
-/** Every place of the tree that people are shown, each before those below it. */
+/** Every visible command, each before those below it. */
 export function placesUnder(command: Command, path = ''): Place[] {
-  const help = command.createHelp()
-  const commands = help.visibleCommands(command).filter(each => each.name() !== 'help')
-  const options = help.visibleOptions(command).filter(option => option.long !== undefined)
+  const { commands } = visibleAt(command)
   const below = commands.flatMap(each => placesUnder(each, `${path} ${each.name()}`.trim()))
-  return [{ command, path, commands, options }, ...below]
+  return [{ command, path, commands }, ...below]
+}
+
+/** The subcommands and flags of a command, without hidden ones. */
+export function visibleAt(command: Command): { commands: Command[]; options: Option[] } {
+  const help = command.createHelp()
+  return {
+    commands: help.visibleCommands(command).filter(each => each.name() !== 'help'),
+    options: help.visibleOptions(command).filter(option => option.long !== undefined),
+  }
 }
 
 /** What `--help` prints, on every machine the same. */

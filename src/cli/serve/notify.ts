@@ -1,4 +1,4 @@
-import type { Log } from '../kit/log.ts'
+import type { Log } from '../../kit/log.ts'
 
 /**
  * Tells systemd that the start is over, for units of `Type=notify`. Its own program does it, because the runtime has no

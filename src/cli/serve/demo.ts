@@ -1,50 +1,51 @@
 import { chmodSync, statSync, writeFileSync } from 'node:fs'
-import { Command, InvalidArgumentError, Option } from 'commander'
-import type { World } from '../demo/described-world.ts'
-import { readScenarioFile } from '../demo/read-scenario.ts'
-import { type ClockStart, parseTimestamp } from '../kit/clock.ts'
-import { serveDemo } from '../serve-demo.ts'
-import { requireWritable } from './output-file.ts'
-import { print } from './print.ts'
+import { Command, Option } from 'commander'
+import type { World } from '../../demo/described-world.ts'
+import { readScenarioFile } from '../../demo/read-scenario.ts'
+import { type ClockStart, parseTimestamp } from '../../kit/clock.ts'
+import { serveDemo } from '../../serve-demo.ts'
+import { invalid, wholeNumber } from '../terminal/flag-values.ts'
+import { requireWritable } from '../terminal/output-file.ts'
+import { print } from '../terminal/print.ts'
+import { UsageError } from '../usage-error.ts'
 import { listenForStop, stopGracefully } from './signals.ts'
-import { UsageError } from './usage-error.ts'
 
 interface DemoFlags {
-  readonly port: string
+  readonly port: number
   readonly seed: number
   readonly streams: number
-  readonly json: boolean
+  readonly json?: boolean
   readonly world?: string
   readonly data?: string
   readonly scenario?: string
   readonly clock?: number
   readonly clockRuns: boolean
-  readonly still: boolean
-  readonly untilStdinEnds: boolean
+  readonly still?: boolean
+  readonly untilStdinEnds?: boolean
   readonly settings?: Readonly<Record<string, string>>
 }
 
 export const demoCommand = new Command('demo')
-  .description('serve a made-up world to try everything on: people, live streams with moving viewers, drops')
-  .option('--port <port>', 'port to listen on', port, '8080')
-  .option('--seed <number>', 'the same seed makes the same world', whole(0), 42)
-  .option('--streams <count>', 'how many channels are live', whole(1), 200)
-  .option('--json', 'print what one needs to know as one line of JSON', false)
+  .description(
+    'serve a generated world to try everything on: users, live streams with changing viewers, drops',
+  )
+  .option('--port <port>', 'port to listen on', wholeNumber('--port', 0, 65535), 8080)
+  .option(
+    '--seed <number>',
+    'seed of the world; the same seed makes the same world',
+    wholeNumber('--seed', 0),
+    42,
+  )
+  .option('--streams <count>', 'number of live channels', wholeNumber('--streams', 1), 200)
+  .option('--json', 'print ids, tokens and URLs as one line of JSON')
   .option('--world <file>', 'write the same JSON to a file')
-  .option('--data <folder>', 'keep the world in this folder; without it, it is gone when the demo ends')
-  .option(
-    '--scenario <file>',
-    'put what this file asks for into the world: see docs/testing-against-strand.md',
-  )
-  .option(
-    '--clock <time>',
-    'begin at this time, such as 2026-03-01T12:00:00Z, and stand still until moved',
-    moment,
-  )
-  .option('--clock-runs', 'with --clock: go on from there by itself', false)
-  .option('--still', 'viewer counts do not move by themselves', false)
-  .option('--until-stdin-ends', 'stop when standard input ends, for a program that starts this one', false)
-  // The harness for tests gives these, so that what is in the environment of a test does no harm.
+  .option('--data <folder>', 'folder to keep the world in; default: a temporary one, deleted at the end')
+  .option('--scenario <file>', 'file with things to add to the world; see docs/testing-against-strand.md')
+  .option('--clock <time>', 'set the clock to a time such as 2026-03-01T12:00:00Z and stop it there', time)
+  .option('--clock-runs', 'with --clock: let the clock run', false)
+  .option('--still', 'do not change viewer counts')
+  .option('--until-stdin-ends', 'stop when standard input ends, for programs that start the demo')
+  // From the test harness, so that the environment of a test has no effect.
   .addOption(new Option('--settings <json>').argParser(text => JSON.parse(text)).hideHelp())
   .addHelpText(
     'after',
@@ -82,7 +83,7 @@ async function runDemo(flags: DemoFlags): Promise<void> {
 
 function clockStart({ clock, clockRuns }: DemoFlags): ClockStart | undefined {
   if (clock !== undefined) return { at: clock, running: clockRuns }
-  if (clockRuns) throw new UsageError('--clock-runs goes with --clock: give the time at which it begins')
+  if (clockRuns) throw new UsageError('--clock-runs requires --clock')
   return undefined
 }
 
@@ -106,7 +107,7 @@ function startupMessage(world: World, seed: number, folder: string | undefined):
     redirect_uri: 'http://localhost:3000/callback',
     scope: 'user:read:follows channel:read:stream_key',
   })
-  const kept = folder === undefined ? 'gone when you stop it' : `kept in ${folder}`
+  const kept = folder === undefined ? 'deleted when you stop it' : `kept in ${folder}`
   return `
 Strand is serving a demo world (seed ${seed}, ${kept}). Stop it with Ctrl-C.
 
@@ -117,7 +118,7 @@ Strand is serving a demo world (seed ${seed}, ${kept}). Stop it with Ctrl-C.
   User token      ${broadcaster.token}
                   (${broadcaster.login}, user ${broadcaster.id}, live, every scope)
   Operator token  ${world.operator_token}
-  Log in          ${broadcaster.login}, password ${password} (everybody's in the demo)
+  Log in          ${broadcaster.login}, password ${password} (of every user in the demo)
 ${scenarioTable(world.scenario)}
 Paste one of these into another terminal:
 
@@ -127,7 +128,7 @@ Paste one of these into another terminal:
 
   curl -X POST -H 'Authorization: Bearer ${broadcaster.token}' '${base_url}/helix/streams/markers?user_id=${broadcaster.id}&description=hello'
 
-Open one of these in a browser; the second leads back to localhost:3000, where an application would be:
+Open one of these in a browser; the second redirects to localhost:3000, where an application would listen:
 
   ${base_url}/account
 
@@ -152,27 +153,8 @@ function scenarioTable(scenario: World['scenario']): string {
   return `\nFrom the scenario:\n\n${rows.join('')}`
 }
 
-function whole(low: number): (text: string) => number {
-  return text => {
-    const value = Number(text)
-    if (!/^[0-9]{1,9}$/.test(text) || value < low) {
-      throw new InvalidArgumentError(`give a whole number of at least ${low}.`)
-    }
-    return value
-  }
-}
-
-function port(text: string): string {
-  if (!/^[0-9]{1,5}$/.test(text) || Number(text) > 65535) {
-    throw new InvalidArgumentError('give a port, a number up to 65535.')
-  }
-  return text
-}
-
-function moment(text: string): number {
+function time(text: string): number {
   const milliseconds = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? parseTimestamp(text) : undefined
-  if (milliseconds === undefined) {
-    throw new InvalidArgumentError('give a time in RFC 3339 UTC such as 2026-03-01T12:00:00Z.')
-  }
-  return milliseconds
+  if (milliseconds !== undefined) return milliseconds
+  throw invalid('--clock', 'must be a time in RFC 3339 UTC such as 2026-03-01T12:00:00Z')
 }

@@ -3,7 +3,7 @@
  * worker that was asked asks the supervisor, that one asks every worker, and what comes back is told apart by a label. A
  * worker that does not answer in time is left out, and `strand_workers_answering` says so.
  */
-import { byWorker, type MetricFamily, Metrics } from '../kit/metrics.ts'
+import { byWorker, type MetricFamily, Metrics } from '../../kit/metrics.ts'
 
 const MAX_WAIT_MILLISECONDS = 1000
 /** The supervisor may have to wait for a worker that hangs. */

@@ -1,0 +1,54 @@
+import { Command } from 'commander'
+import { InvalidSettings } from '../../config.ts'
+import { OperatorError } from '../../kit/operator-error.ts'
+import { examine } from '../../maintenance/doctor.ts'
+import { type Finding, failure } from '../../maintenance/finding.ts'
+import { configOf, type ServerFlags, serverFlags } from '../store-flags.ts'
+import { counted, print } from '../terminal/print.ts'
+
+interface DoctorFlags extends ServerFlags {
+  readonly url?: string
+  readonly json?: boolean
+}
+
+export const doctorCommand = serverFlags(new Command('doctor'))
+  .description('check this installation and report problems with advice')
+  .option('--url <url>', 'also compare the clock with that of the server at this URL')
+  .option('--json', 'print the findings as one line of JSON')
+  .addHelpText(
+    'after',
+    `
+Checks settings, listeners, the data folder, its disk, the store, the key ring and the limits of the system, and changes
+nothing; the server can keep running. Run it as the user of the server, with the same settings. Exit code 0: no problems;
+1: problems.
+
+Examples:
+  strand doctor
+  strand doctor --data /var/lib/strand
+  strand doctor --config strand.env --json`,
+  )
+  .action(runDoctor)
+
+async function runDoctor(flags: DoctorFlags): Promise<void> {
+  const findings = await findingsOf(flags)
+  const problems = findings.filter(({ level }) => level === 'problem').length
+  await print(flags.json ? `${JSON.stringify({ problems, findings })}\n` : findings.map(line).join(''))
+  if (problems > 0) throw new OperatorError(`${counted(problems, 'problem')} found`)
+}
+
+/** With invalid settings it is unknown which store to check. */
+async function findingsOf(flags: DoctorFlags): Promise<Finding[]> {
+  try {
+    return await examine(configOf(flags), flags.url)
+  } catch (error) {
+    if (!(error instanceof InvalidSettings)) throw error
+    return error.violations.map(says =>
+      failure('settings', says, 'correct it: the server does not start without'),
+    )
+  }
+}
+
+function line({ about, level, says, advice }: Finding): string {
+  const head = `${level.padEnd(8)} ${about}: ${says}\n`
+  return advice === undefined ? head : `${head}         -> ${advice}\n`
+}

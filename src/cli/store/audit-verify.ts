@@ -1,0 +1,70 @@
+import { Command, Option } from 'commander'
+import { OperatorError } from '../../kit/operator-error.ts'
+import { type StoreFlags, settingsOfExistingStore, storeFlags, withStore } from '../store-flags.ts'
+import { invalid } from '../terminal/flag-values.ts'
+import { counted, print } from '../terminal/print.ts'
+import { Progress } from '../terminal/progress.ts'
+
+interface VerifyFlags extends StoreFlags {
+  readonly expect: readonly ExpectedPoint[]
+  readonly json?: boolean
+}
+
+interface ExpectedPoint {
+  readonly chain: string
+  readonly seq: number
+  readonly hash: string
+}
+
+export const auditVerifyCommand = storeFlags(new Command('verify'))
+  .description('verify that no row of the audit log was changed, removed or inserted')
+  .addOption(
+    new Option('--expect <chain:seq:hash>', 'a line of an earlier run that must still hold; repeatable')
+      .argParser((text, before: readonly ExpectedPoint[]) => [
+        ...before,
+        ...text.trim().split(/\s+/).map(readPoint),
+      ])
+      .default([], 'none'),
+  )
+  .option('--json', 'print the result as one line of JSON')
+  .addHelpText(
+    'after',
+    `
+The server can keep running. If a row is wrong, the command prints it and exits with code 1. Each printed hash covers all
+rows up to that point: store the lines elsewhere and pass them with --expect later, and a rewritten log is detected. Rows
+that are older than the retention of the log cannot be checked, which is reported.
+
+Examples:
+  strand audit verify
+  strand audit verify | tail -n +2 > kept-elsewhere
+  strand audit verify --expect "$(cat kept-elsewhere)"
+  strand audit verify --data /var/lib/strand --json`,
+  )
+  .action(verify)
+
+async function verify(flags: VerifyFlags): Promise<void> {
+  const verdict = await withStore(settingsOfExistingStore(flags), async store => {
+    const progress = new Progress('Verifying', { unit: 'rows', total: await store.audit.size() })
+    const found = await store.audit.verify(rows => progress.reach(rows), flags.expect)
+    progress.end()
+    return found
+  })
+  if (flags.json) await print(`${JSON.stringify(verdict)}\n`)
+  if ('flaw' in verdict) {
+    const { chain, seq, why } = verdict.flaw
+    throw new OperatorError(`the audit log is broken at row ${seq} of the chain "${chain}": ${why}`)
+  }
+  for (const { chain, seq } of verdict.unrecorded ?? []) {
+    process.stderr.write(`Row ${seq} of the chain "${chain}" is no longer kept and cannot be checked.\n`)
+  }
+  if (flags.json) return
+  const lines = verdict.heads.map(({ chain, seq, hash }) => `${chain}:${seq}:${hash}`)
+  const found = `${counted(verdict.rows, 'row')} in ${counted(lines.length, 'chain')}`
+  await print([`The audit log is intact: ${found}.`, ...lines, ''].join('\n'))
+}
+
+function readPoint(text: string): ExpectedPoint {
+  const [, chain = '', seq = '', hash = ''] = /^([^:\s]+):([1-9][0-9]{0,14}):([0-9a-f]{64})$/.exec(text) ?? []
+  if (chain === '') throw invalid('--expect', 'must be a line that strand audit verify printed')
+  return { chain, seq: Number(seq), hash }
+}

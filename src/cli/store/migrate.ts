@@ -1,0 +1,39 @@
+import { Command } from 'commander'
+import { openStore } from '../../open-store.ts'
+import { configOf, type StoreFlags, storeFlags } from '../store-flags.ts'
+import { counted, printResult } from '../terminal/print.ts'
+
+export const migrateCommand = storeFlags(new Command('migrate'))
+  .description('migrate the schema of the store to this version; running nodes keep running')
+  .option('--json', 'print the result as one line of JSON')
+  .addHelpText(
+    'after',
+    `
+One process migrates at a time, forward only; an up-to-date schema is left alone. On PostgreSQL the migration runs in steps
+that do not block the nodes; if it is interrupted, run it again. strand serve migrates on start, too, unless
+STRAND_MIGRATE=off. With several nodes, migrate first and then restart them one by one.
+
+Examples:
+  strand migrate
+  strand migrate --data /var/lib/strand
+  DATABASE_URL=postgres://strand@one,two,three/strand strand migrate`,
+  )
+  .action(runMigrate)
+
+async function runMigrate(flags: StoreFlags & { readonly json?: boolean }): Promise<void> {
+  const config = configOf(flags)
+  const store = await openStore(
+    { ...config, migrate: true },
+    {
+      report: line => process.stderr.write(`${line}\n`),
+    },
+  )
+  await store.close()
+  const { version, applied } = store.schema
+  const steps = applied === 0 ? 'no migrations to apply' : `${counted(applied, 'migration')} applied`
+  await printResult(
+    flags,
+    { schema_version: version, steps: applied },
+    `The store has schema ${version}: ${steps}.`,
+  )
+}

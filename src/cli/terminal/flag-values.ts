@@ -1,0 +1,22 @@
+import { UsageError } from '../usage-error.ts'
+
+/** A value that a flag or an argument cannot have. */
+export function invalid(name: string, requirement: string): UsageError {
+  return new UsageError(`invalid ${name}: ${requirement}`)
+}
+
+/** Reads a whole number of at most 15 digits. */
+export function wholeNumber(name: string, min: number, max?: number): (text: string) => number {
+  return text => {
+    const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : -1
+    if (value >= min && value <= (max ?? value)) return value
+    const range = max === undefined ? `at least ${min}` : `between ${min} and ${max}`
+    throw invalid(name, `must be ${range}, not "${text}"`)
+  }
+}
+
+/** Reads the base URL of a server, without a slash at its end. */
+export function baseUrl(text: string): string {
+  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, '')
+  throw invalid('--url', `must be an http or https URL, not "${text}"`)
+}

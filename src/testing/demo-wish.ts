@@ -1,0 +1,18 @@
+import type { Scenario } from '../contract/resources/scenario.ts'
+import type { World } from '../demo/described-world.ts'
+
+/** The demo to start, in this process or as a child. */
+export interface DemoRequest {
+  readonly port: number
+  readonly seed: number
+  readonly streams: number
+  readonly clock: { readonly at: number; readonly running: boolean } | undefined
+  readonly scenario: string | Scenario | undefined
+  readonly data: string | undefined
+  readonly settings: Readonly<Record<string, string>>
+}
+
+export interface StartedDemo {
+  readonly world: World
+  stop(): Promise<void>
+}
