@@ -76,7 +76,7 @@ export async function connect(
 }
 
 /** Whose tokens they are, as an ID token names them. */
-export type GrantingUser = Pick<User, 'id' | 'display_name'>
+type GrantingUser = Pick<User, 'id' | 'display_name'>
 
 /** What a code or a device code was exchanged for: tokens of this user with these scopes. */
 export interface Exchanged {
