@@ -1,24 +1,33 @@
-/** GET and POST /activate: a person types the code that a device shows, sees what it asks for, and decides. */
+/** GET and POST /activate: the user enters the code shown on a device, reviews the request, and decides. */
 import { type Attempt, countAttempt } from '../auth/attempts.ts'
 import { OPENID } from '../contract/scope.ts'
 import { isoMillis } from '../kit/clock.ts'
 import type { Session } from '../store/queries/accounts.ts'
 import type { Browser } from './browser.ts'
 import { consentProof, isConsentProof } from './consent-proof.ts'
-import { type PageAnswer, type PageHandler, type PageServices, sessionOf } from './session.ts'
+import {
+  type PageAnswer,
+  type PageHandler,
+  type PageServices,
+  type SessionServices,
+  sessionOf,
+} from './session.ts'
 import { activatePage, consentPage, donePage, expiredFormPage, loginPage } from './views.ts'
 
-/** When somebody who guessed too often may try again, about. */
+/** Approximate wait after too many wrong codes. */
 const RETRY_GUESS_SECONDS = 60
-/** Longer than any code, however it is grouped. */
+/** Longer than any code, including separators. */
 const MAX_TYPED = 40
 
-/** As people type it: any case, with spaces or hyphens in between. */
+/** Accepts any case, spaces and hyphens. */
 function readUserCode(text: string | undefined): string | undefined {
   return text?.slice(0, MAX_TYPED).replaceAll(/[\s-]/g, '').toUpperCase()
 }
 
-export const showActivate: PageHandler = async (browser, services) => {
+type ActivateServices = SessionServices &
+  Pick<PageServices, 'attempts' | 'consentKeys' | 'signUp' | 'signingKeys'>
+
+export const showActivate: PageHandler = async (browser, services: ActivateServices) => {
   const session = await sessionOf(browser, services)
   const csrf = browser.csrfToken()
   if (session === undefined) return loginPage({ csrf, next: browser.here, signUp: services.signUp })
@@ -26,7 +35,7 @@ export const showActivate: PageHandler = async (browser, services) => {
   const user_code = readUserCode(browser.parameter('device-code') ?? browser.parameter('user_code'))
   if (user_code === undefined) return activatePage({ csrf, display_name })
   const device = await countAttempt(services.attempts, attemptOf(browser, session), () =>
-    waiting(user_code, services),
+    findPendingDevice(user_code, services),
   )
   if (device === 'too_many') return tooManyGuesses(browser, session)
   if (device === 'wrong') {
@@ -35,10 +44,10 @@ export const showActivate: PageHandler = async (browser, services) => {
       display_name,
       code: user_code,
       violation:
-        'No device waits with this code. Compare it with what the device shows; after half an hour it shows another one.',
+        'No device is waiting for this code. Check the code shown on your device; codes expire after 30 minutes.',
     })
   }
-  // Not when the device comes for its tokens: it would lose its code if that failed.
+  // Prepared here because the device would lose its code if this failed during the token request.
   if (device.scopes.includes(OPENID)) await services.signingKeys.prepare()
   const proof = consentProof(services.consentKeys(), { user_code, hash: device.hash, session_id: session.id })
   return consentPage({
@@ -55,13 +64,13 @@ export const showActivate: PageHandler = async (browser, services) => {
   })
 }
 
-/** Without the proof that the code was looked up, what was posted is one more guess, and no code is looked at. */
-export const submitActivate: PageHandler = async (browser, services): Promise<PageAnswer> => {
+/** A form without a valid consent proof counts as a guess; the code is not looked up. */
+export const submitActivate: PageHandler = async (browser, services: ActivateServices) => {
   const form = await browser.form()
   if (form === undefined) return expiredFormPage()
   const session = await sessionOf(browser, services)
   const user_code = readUserCode(form.get('device-code')) ?? ''
-  // Somebody else may have logged in in another tab since the page was shown.
+  // Another user may have logged in in another tab since the page was shown.
   if (session === undefined || session.user_id !== form.get('user_id'))
     return { goTo: `/activate?device-code=${encodeURIComponent(user_code)}` }
   const { display_name, user_id } = session
@@ -74,7 +83,7 @@ export const submitActivate: PageHandler = async (browser, services): Promise<Pa
       csrf: browser.csrfToken(),
       display_name,
       code: user_code,
-      violation: 'Look the code up first: compare it with what the device shows, and continue.',
+      violation: 'Enter the code first. Check that it matches the code shown on your device, then continue.',
     })
   }
   const allow = form.get('decision') === 'allow'
@@ -84,28 +93,28 @@ export const submitActivate: PageHandler = async (browser, services): Promise<Pa
     return activatePage({
       csrf: browser.csrfToken(),
       display_name,
-      violation: 'The device waits no longer. Let it show a new code.',
+      violation: 'The device is no longer waiting. Request a new code on the device.',
     })
   }
   return allow
-    ? donePage('The device is connected', 'It will notice by itself. You can close this page.')
-    : donePage('The device was turned away', 'It gets nothing. You can close this page.')
+    ? donePage('Device connected', 'The device continues automatically. You can close this page.')
+    : donePage('Access denied', 'The device was not connected. You can close this page.')
 }
 
-/** A code that somebody typed is counted wherever it was sent. */
+/** Codes from the query string and from the form count against the same limit. */
 const attemptOf = (browser: Browser, { user_id }: Session): Attempt => [`device ${user_id}`, browser.address]
 
 const tooManyGuesses = (browser: Browser, { display_name }: Session): PageAnswer => ({
   ...activatePage({
     csrf: browser.csrfToken(),
     display_name,
-    violation: 'There were too many wrong codes. Wait some minutes and try again.',
+    violation: 'Too many wrong codes. Wait a few minutes and try again.',
   }),
   status: 429,
   retryAfterSeconds: RETRY_GUESS_SECONDS,
 })
 
-async function waiting(user_code: string, { store, clock }: PageServices) {
+async function findPendingDevice(user_code: string, { store, clock }: Pick<PageServices, 'store' | 'clock'>) {
   const device = await store.accounts.waitingDevice(user_code, isoMillis(clock.now()))
   const application = device && (await store.accounts.application(device.client_id))
   if (device === undefined || !application?.device_flow) return undefined

@@ -1,6 +1,6 @@
 /**
- * GET /oauth2/authorize: an application sends a person here. First it is made sure that the application and the place to
- * go back to are what they claim; until then nobody is sent anywhere. Every other failure goes back to the application.
+ * GET /oauth2/authorize: an application sends a user here. The client and the redirect URI are validated first; until then
+ * nothing is redirected. Every later failure is reported to the application by redirect.
  */
 import { expiry, hashOf, issueUserToken, mintSecret, userLifetimes } from '../auth/tokens.ts'
 import { isWellFormedScope, MAX_SCOPES, OPENID } from '../contract/scope.ts'
@@ -10,10 +10,16 @@ import { isoMillis } from '../kit/clock.ts'
 import { uuidV7 } from '../kit/id.ts'
 import type { Application, Session } from '../store/queries/accounts.ts'
 import { PageFields } from './fields.ts'
-import { type PageAnswer, type PageHandler, type PageServices, sessionOf } from './session.ts'
+import {
+  type PageAnswer,
+  type PageHandler,
+  type PageServices,
+  type SessionServices,
+  sessionOf,
+} from './session.ts'
 import { consentPage, expiredFormPage, loginPage, problemPage } from './views.ts'
 
-/** What an application asks for, checked. */
+/** A validated authorization request. */
 interface AuthorizationRequest {
   readonly application: Application
   readonly redirect_uri: string
@@ -22,83 +28,91 @@ interface AuthorizationRequest {
   readonly state: string | undefined
   readonly challenge: string | null
   readonly forced: boolean
-  /** What was asked for with the scope `openid`. */
+  /** Present if the scopes include `openid`. */
   readonly openid: RequestedOpenid | undefined
 }
 
-/** Parameters of OpenID Connect. Without its scope they mean nothing and are ignored. */
+/** Parameters of OpenID Connect, ignored without the scope `openid`. */
 interface RequestedOpenid {
   readonly nonce: string | null
-  /** Do not show a page: answer at once or fail. */
+  /** Never show a page: redirect at once, with an error if the user would have to act. */
   readonly silent: boolean
   readonly logInAgain: boolean
   readonly maxAgeSeconds: number
 }
 
-export const showAuthorize: PageHandler = async (browser, services) => {
-  const asked = await readAuthorizationRequest(browser.parameters, services)
-  if (!('application' in asked)) return asked
+type GrantServices = SessionServices & Pick<PageServices, 'signingKeys'>
+
+export const showAuthorize: PageHandler = async (
+  browser,
+  services: GrantServices & Pick<PageServices, 'signUp'>,
+) => {
+  const request = await readAuthorizationRequest(browser.parameters, services)
+  if (!('application' in request)) return request
   const session = await sessionOf(browser, services)
-  if (session === undefined || mustLogInAgain(asked, session, services.clock.now())) {
-    if (asked.openid?.silent)
-      return sendBack(asked, { error: 'login_required', error_description: 'The user must log in' })
+  if (session === undefined || mustLogInAgain(request, session, services.clock.now())) {
+    if (request.openid?.silent)
+      return redirectBack(request, { error: 'login_required', error_description: 'The user must log in' })
     return loginPage({
       csrf: browser.csrfToken(),
-      next: session === undefined ? browser.here : withFreshLogIn(browser.here, asked),
-      application: asked.application.name,
+      next: session === undefined ? browser.here : withFreshLogIn(browser.here, request),
+      application: request.application.name,
       signUp: services.signUp,
     })
   }
-  if (await isAllowedAlready(asked, session.user_id, services)) return allow(asked, session, services)
-  if (asked.openid?.silent)
-    return sendBack(asked, { error: 'consent_required', error_description: 'The user must be asked' })
+  if (await isAllowedAlready(request, session.user_id, services)) return allow(request, session, services)
+  if (request.openid?.silent)
+    return redirectBack(request, {
+      error: 'consent_required',
+      error_description: 'The user must give consent',
+    })
   return consentPage({
     csrf: browser.csrfToken(),
-    application: asked.application.name,
-    owner: asked.application.owner,
-    scopes: asked.scopes,
+    application: request.application.name,
+    owner: request.application.owner,
+    scopes: request.scopes,
     display_name: session.display_name,
-    destination: `You will be sent back to ${destinationOf(asked.redirect_uri)}.`,
+    destination: `You will be redirected to ${destinationOf(request.redirect_uri)}.`,
     action: '/oauth2/consent',
     fields: { request: browser.search, user_id: session.user_id },
     next: browser.here,
   })
 }
 
-/** POST /oauth2/consent: the person has decided. What was asked is checked anew. */
-export const submitConsent: PageHandler = async (browser, services) => {
+/** POST /oauth2/consent: the user's decision. The authorization request is validated again. */
+export const submitConsent: PageHandler = async (browser, services: GrantServices) => {
   const form = await browser.form()
   if (form === undefined) return expiredFormPage()
-  // A node of the version before writes the question mark too.
-  const request = (form.get('request') ?? '').replace(/^\?/, '')
-  const asked = await readAuthorizationRequest(PageFields.ofQuery(request), services)
-  if (!('application' in asked)) return asked
+  // A node of the previous version includes the question mark.
+  const search = (form.get('request') ?? '').replace(/^\?/, '')
+  const request = await readAuthorizationRequest(PageFields.ofQuery(search), services)
+  if (!('application' in request)) return request
   const session = await sessionOf(browser, services)
-  // Somebody else may have logged in in another tab since the page was shown.
+  // Another user may have logged in in another tab since the page was shown.
   if (session === undefined || session.user_id !== form.get('user_id'))
-    return { goTo: `/oauth2/authorize?${request}` }
-  if (form.get('decision') === 'allow') return allow(asked, session, services)
-  return sendBack(asked, { error: 'access_denied', error_description: 'The user denied you access' })
+    return { goTo: `/oauth2/authorize?${search}` }
+  if (form.get('decision') === 'allow') return allow(request, session, services)
+  return redirectBack(request, { error: 'access_denied', error_description: 'The user denied you access' })
 }
 
 async function readAuthorizationRequest(
   parameters: PageFields,
-  { store }: PageServices,
+  { store }: Pick<PageServices, 'store'>,
 ): Promise<AuthorizationRequest | PageAnswer> {
   const application = await store.accounts.application(parameters.get('client_id') ?? '')
   if (application === undefined) {
     return problemPage(
       400,
       'Unknown application',
-      'No application is registered under the client_id of this link. Whoever runs the application has to correct it.',
+      'No application is registered with the client_id in this link. The developer of the application must correct it.',
     )
   }
   const redirect_uri = parameters.get('redirect_uri')
   if (redirect_uri === undefined || !isRegisteredRedirect(application.redirect_uris, redirect_uri)) {
     return problemPage(
       400,
-      'Wrong way back',
-      `The redirect_uri of this link is not registered for ${application.name}. Whoever runs the application has to correct it.`,
+      'Invalid redirect URI',
+      `The redirect_uri in this link is not registered for ${application.name}. The developer of the application must correct it.`,
     )
   }
   const type = parameters.get('response_type')
@@ -126,14 +140,20 @@ async function readAuthorizationRequest(
     challenge !== undefined &&
     (parameters.get('code_challenge_method') !== 'S256' || !isWellFormedChallenge(challenge))
   ) {
-    return refuse('invalid_request', 'code_challenge must be made by the method S256')
+    return refuse(
+      'invalid_request',
+      'code_challenge must be well-formed and code_challenge_method must be S256',
+    )
   }
   if (type === 'code' && application.kind === 'public' && challenge === undefined) {
     return refuse('invalid_request', 'a public client must send a code_challenge')
   }
   const openid = scopes.includes(OPENID) ? readOpenid(parameters) : undefined
   if (openid === 'malformed') {
-    return refuse('invalid_request', 'max_age must be a number of seconds, and prompt=none must stand alone')
+    return refuse(
+      'invalid_request',
+      'max_age must be a number of seconds, and prompt=none must be the only prompt',
+    )
   }
   const forced =
     parameters.get('force_verify') === 'true' ||
@@ -171,7 +191,7 @@ function mustLogInAgain({ openid }: AuthorizationRequest, session: Session, now:
   return openid.logInAgain || now - Date.parse(session.created_at) > openid.maxAgeSeconds * 1000
 }
 
-/** The same request without what asked for the log-in that has taken place by then; else it would be asked for again. */
+/** The same request without `max_age` and `prompt=login`, which would otherwise require a second log-in. */
 function withFreshLogIn(here: string, { forced }: AuthorizationRequest): string {
   return here
     .replace(/([?&]max_age)=[^&]*/, '$1=')
@@ -179,62 +199,61 @@ function withFreshLogIn(here: string, { forced }: AuthorizationRequest): string 
 }
 
 /**
- * Somebody who has allowed all of this before need not be asked again, if the application can prove who it is when it
- * redeems the code. One that cannot might be another program with the same name.
+ * A user who has already allowed all requested scopes is not asked again, provided that the client authenticates when it
+ * redeems the code. A public client might be another program under the same name.
  */
 async function isAllowedAlready(
-  asked: AuthorizationRequest,
+  request: AuthorizationRequest,
   user_id: string,
-  { store }: PageServices,
+  { store }: Pick<PageServices, 'store'>,
 ): Promise<boolean> {
-  if (asked.forced || asked.response_type !== 'code' || asked.application.kind !== 'confidential')
+  if (request.forced || request.response_type !== 'code' || request.application.kind !== 'confidential')
     return false
-  const allowed = await store.accounts.allowedScopes(user_id, asked.application.id)
-  return allowed !== undefined && asked.scopes.every(scope => allowed.includes(scope))
+  const allowed = await store.accounts.allowedScopes(user_id, request.application.id)
+  return allowed !== undefined && request.scopes.every(scope => allowed.includes(scope))
 }
 
 async function allow(
-  asked: AuthorizationRequest,
+  request: AuthorizationRequest,
   session: Session,
-  services: PageServices,
+  { store, clock, lifetimes, signingKeys }: GrantServices,
 ): Promise<PageAnswer> {
-  const { store, clock } = services
-  const { application, scopes, openid } = asked
+  const { application, scopes, openid } = request
   const { user_id, created_at: authenticated_at } = session
   const now = clock.now()
-  if (asked.response_type === 'token') {
+  if (request.response_type === 'token') {
     const issue = issueUserToken(
       { client_id: application.id, user_id, scopes },
       now,
-      userLifetimes('public', services.lifetimes),
+      userLifetimes('public', lifetimes),
     )
     const [access] = issue.rows
-    if (access === undefined) throw new Error('an issue has an access token')
+    if (access === undefined) throw new Error('an issued token has no access token')
     await store.commands.grantToken({ token: { ...access, user_id }, now: isoMillis(now) })
     const { access_token } = issue.answer
-    return sendBack(asked, { access_token, scope: scopes.join(' '), token_type: 'bearer' })
+    return redirectBack(request, { access_token, scope: scopes.join(' '), token_type: 'bearer' })
   }
-  // Before the code is given, so that redeeming it does not have to wait for a key, or fail for lack of one.
-  if (openid !== undefined) await services.signingKeys.prepare()
+  // Before the code is issued: redeeming it must not wait for a key or fail without one.
+  if (openid !== undefined) await signingKeys.prepare()
   const code = mintSecret('code')
   await store.commands.grantCode({
     code: {
       hash: hashOf(code),
       client_id: application.id,
       user_id,
-      redirect_uri: asked.redirect_uri,
-      challenge: asked.challenge,
+      redirect_uri: request.redirect_uri,
+      challenge: request.challenge,
       scopes,
       family: uuidV7(),
-      expires_at: expiry(now, services.lifetimes.code_seconds),
+      expires_at: expiry(now, lifetimes.code_seconds),
       openid: openid && { nonce: openid.nonce, authenticated_at },
     },
     now: isoMillis(now),
   })
-  return sendBack(asked, { code, scope: scopes.join(' ') })
+  return redirectBack(request, { code, scope: scopes.join(' ') })
 }
 
-function sendBack(
+function redirectBack(
   { redirect_uri, response_type, state }: AuthorizationRequest,
   parameters: Readonly<Record<string, string | undefined>>,
 ): PageAnswer {
@@ -242,9 +261,9 @@ function sendBack(
   return { goTo: withParameters(redirect_uri, { ...parameters, state }, where) }
 }
 
-/** The host of a web address; of anything else, that it is a program on this device. */
+/** The host of an http(s) URI; any other scheme is an application on this device. */
 function destinationOf(redirect_uri: string): string {
   if (!/^https?:/.test(redirect_uri)) return 'the application on this device'
-  // What was registered need not be a URL that this runtime can read.
+  // A registered URI need not parse as a URL in this runtime.
   return URL.canParse(redirect_uri) ? new URL(redirect_uri).host : redirect_uri
 }

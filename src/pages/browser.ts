@@ -1,7 +1,7 @@
 /**
- * What a page knows of the browser that asks: its cookies, its parameters and form, and whether the form came from one of
- * our own pages. All text passes `PageFields` on its way in; what does not pass is thrown as a problem.
- * Three cookies, all `__Host-`: only this host sets and reads them, and only over a connection that nobody reads along.
+ * A page request: cookies, query parameters, and the form with its CSRF check. All text is validated by `PageFields`, which
+ * throws a problem for invalid input. The three cookies are all `__Host-`: only this host sets and reads them, and only over
+ * an encrypted connection.
  */
 import { raise } from '../contract/problem.ts'
 import { hmacSha256, sameSecret } from '../kit/digest.ts'
@@ -11,14 +11,14 @@ import { type FieldName, PageFields } from './fields.ts'
 
 const SESSION_COOKIE = '__Host-strand-session'
 const FORM_COOKIE = '__Host-strand-form'
-/** Stays when its person logs out: see known-browsers.ts. */
+/** Kept after log-out: see known-browsers.ts. */
 const BROWSER_COOKIE = '__Host-strand-browser'
 const BROWSER_COOKIE_SECONDS = 180 * 24 * 3600
 const COOKIE_VALUE = /^[A-Za-z0-9_]{20,256}$/
 const FORM_LIMITS = { bytes: 64 * 1024, milliseconds: 10_000 }
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 
-/** A request as the pages need it. */
+/** The parts of a request that the pages need. */
 export interface PageContext {
   readonly request: Request
   readonly path: string
@@ -34,11 +34,11 @@ export class Browser {
   readonly search: string
   readonly parameters: PageFields
   readonly address: string
-  /** What the browser calls itself, for a person to recognise. */
+  /** From the User-Agent, for the user to recognise. */
   readonly name: string
   readonly #request: Request
   readonly #cookies: ReadonlyMap<string, string>
-  /** Newest first: it makes proofs, and a page that was shown before it came is still believed. */
+  /** Newest first: the newest signs tokens, and tokens signed with older keys remain valid. */
   readonly #csrfKeys: readonly Uint8Array[]
   readonly #publicUrl: string
   readonly #newCookies: string[] = []
@@ -61,7 +61,7 @@ export class Browser {
     this.#formSecret = this.#cookies.get(FORM_COOKIE)
   }
 
-  /** The path and query string of this page, to come back to. */
+  /** The path and query string of this page, to return to after log-in. */
   get here(): string {
     return this.search === '' ? this.path : `${this.path}?${this.search}`
   }
@@ -70,17 +70,17 @@ export class Browser {
     return this.#cookies.get(SESSION_COOKIE)
   }
 
-  /** Where this browser logged in before; to be read by `KnownBrowsers`. */
+  /** Marks of the accounts used in this browser; read by `KnownBrowsers`. */
   get browserCookie(): string | undefined {
     return this.#cookies.get(BROWSER_COOKIE)
   }
 
-  /** Aborted if the person does not wait for the answer. */
+  /** Aborted if the client disconnects. */
   get signal(): AbortSignal {
     return this.#request.signal
   }
 
-  /** The `Set-Cookie` headers that the answer must carry. */
+  /** The `Set-Cookie` headers of the response. */
   get newCookies(): readonly string[] {
     return this.#newCookies
   }
@@ -90,28 +90,29 @@ export class Browser {
     return this.parameters.get(name)
   }
 
-  /** The proof for forms on a page that is shown to this browser. */
+  /** The CSRF token for forms shown to this browser. */
   csrfToken(): string {
     if (this.#formSecret === undefined) {
       this.#formSecret = randomAlphanumerics(32)
       this.#setCookie(FORM_COOKIE, this.#formSecret, undefined)
     }
-    return this.#proofs(this.#formSecret)[0] ?? ''
+    return this.#csrfTokens(this.#formSecret)[0] ?? ''
   }
 
-  /** The values of a form, if one of our own pages sent it; undefined if it came from elsewhere. */
+  /** The fields of a form; undefined if it was not sent from a page of this server. */
   async form(): Promise<PageFields | undefined> {
     const { headers } = this.#request
     const site = headers.get('sec-fetch-site')
     if (site !== null && site !== 'same-origin') return undefined
     const origin = headers.get('origin')
-    if (origin !== null && !this.#isOurs(origin)) return undefined
+    if (origin !== null && !this.#isSameHost(origin)) return undefined
     if (!headers.get('content-type')?.toLowerCase().startsWith(FORM_TYPE)) return undefined
     const fields = await this.#readForm()
     const given = fields.get('csrf') ?? ''
-    const hasProof =
-      this.#formSecret !== undefined && this.#proofs(this.#formSecret).some(proof => sameSecret(given, proof))
-    return hasProof ? fields : undefined
+    const isValid =
+      this.#formSecret !== undefined &&
+      this.#csrfTokens(this.#formSecret).some(token => sameSecret(given, token))
+    return isValid ? fields : undefined
   }
 
   async #readForm(): Promise<PageFields> {
@@ -132,12 +133,12 @@ export class Browser {
     this.#setCookie(SESSION_COOKIE, '', 0)
   }
 
-  /** A proxy may have another name for us than the browser has. */
-  #isOurs(origin: string): boolean {
+  /** Behind a proxy, the Host header may differ from the public host name. */
+  #isSameHost(origin: string): boolean {
     return hostOf(origin) === this.#request.headers.get('host') || hostOf(origin) === hostOf(this.#publicUrl)
   }
 
-  #proofs(secret: string): string[] {
+  #csrfTokens(secret: string): string[] {
     return this.#csrfKeys.map(key => hmacSha256(key, secret).toString('base64url'))
   }
 
@@ -163,11 +164,11 @@ function hostOf(origin: string): string | undefined {
 
 const BROWSERS = ['Firefox', 'Edg', 'OPR', 'Chrome', 'Safari'] as const
 const SYSTEMS = ['Android', 'iPhone', 'iPad', 'Windows', 'Mac OS', 'Linux'] as const
-const SHOWN: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Opera', 'Mac OS': 'macOS' }
+const DISPLAY_NAMES: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Opera', 'Mac OS': 'macOS' }
 
 function nameOf(userAgent: string): string {
   const browser = BROWSERS.find(name => userAgent.includes(name))
   const system = SYSTEMS.find(name => userAgent.includes(name))
-  if (browser === undefined) return 'An unknown browser'
-  return `${SHOWN[browser] ?? browser}${system === undefined ? '' : ` on ${SHOWN[system] ?? system}`}`
+  if (browser === undefined) return 'Unknown browser'
+  return `${DISPLAY_NAMES[browser] ?? browser}${system === undefined ? '' : ` on ${DISPLAY_NAMES[system] ?? system}`}`
 }

@@ -1,21 +1,21 @@
 /**
- * Proof that the person who decides about a device was shown that device: made with the consent page, checked when its form
- * comes back. Whoever posts a code without it has not looked it up, where guesses are counted.
+ * Proves that the user was shown the device that they allow or deny: created with the consent page, verified when its form
+ * is submitted. A code posted without proof was not looked up before, and looking up is where guesses are counted.
  */
 import { hmacSha256, sameSecret } from '../kit/digest.ts'
 
-/** What a consent is about: one device, one code, one person in one browser. */
+/** The subject of a consent: one device, one code, one session. */
 export interface ShownDevice {
   readonly user_code: string
-  /** The hash of the device's own code: should another device get the same user code later, it is not meant. */
+  /** The hash of the device code, because another device may get the same user code later. */
   readonly hash: string
   readonly session_id: string
 }
 
-/** `keys` are newest first: the newest makes proofs, and all of them are believed. */
+/** `keys` are newest first: the newest signs, and all of them verify. */
 export function consentProof(keys: readonly Uint8Array[], shown: ShownDevice): string {
   const [newest] = keys
-  if (newest === undefined) throw new Error('there is at least one key')
+  if (newest === undefined) throw new Error('no consent key')
   return proofWith(newest, shown)
 }
 

@@ -1,16 +1,16 @@
 /**
- * Every parameter and form field that a page reads, by name, with the greatest number of characters. Query strings, forms
- * and the query string that a consent form carries go through here, so that no page has to check text by itself: what the
- * API refuses (D-11, D-12) is refused here too, and what is looked up, counted or shown again is short.
+ * Every parameter and form field of the pages, with its maximum number of characters. Query strings, forms and the query
+ * string inside a consent form are all validated here, so no page validates text: the rules of the API (D-11, D-12) apply,
+ * and every value that is looked up, counted or displayed is bounded.
  */
 import { raise } from '../contract/problem.ts'
 import { decodeUtf8, isStorable, type Pairs, splitPairs } from '../kit/text.ts'
 
 /** Names, ids, codes, proofs and choices. */
 const SHORT = 200
-/** Longer than any password may be, so that the page can say that this one is too long. */
+/** Above the maximum password length, so that the page can report a password that is too long. */
 const PASSWORD = 10_000
-/** Up to a whole query string, which the runtime's limit on heads bounds. */
+/** A whole query string, which the runtime's limit on request heads bounds. */
 const QUERY = 32 * 1024
 
 export const FIELDS = {
@@ -44,7 +44,7 @@ export const FIELDS = {
 
 export type FieldName = keyof typeof FIELDS
 
-/** The values of known fields, checked. An empty value counts as absent. */
+/** The validated values of known fields. An empty value counts as absent. */
 export class PageFields {
   readonly #values = new Map<string, string>()
 

@@ -1,10 +1,10 @@
 /**
- * Browsers that logged in before. Each browser has a cookie that stays when its person logs out: an id, and a mark for each
- * account that was opened in it. A mark opens nothing. It keeps those who guess at an account, from wherever, from locking
- * out the browsers of its owner, because these are counted apart from strangers and do not wait behind them.
+ * Browsers that have logged in before. Each browser has a cookie that survives log-out: an id, and a mark for each account
+ * that logged in there. A mark grants no access. It prevents password guessing from locking out the owner of an account:
+ * attempts from known browsers are counted and queued separately from those of unknown ones.
  *
- * A mark is a MAC of the browser, the account and the hash of its password. It names nobody, cannot be moved to another
- * browser or account, and is worth nothing once the password has changed: a thief who logged in once is a stranger then.
+ * A mark is a MAC of the browser, the account and its password hash. It does not identify the account, cannot be moved to
+ * another browser or account, and becomes invalid when the password changes, also for a thief who logged in once.
  */
 import { hmacSha256, sameSecret } from '../kit/digest.ts'
 import { randomAlphanumerics } from '../kit/id.ts'
@@ -16,9 +16,9 @@ export interface Account {
 }
 
 const ID_CHARACTERS = 20
-/** 96 bits, in hexadecimal digits: a guess costs a request. */
+/** 96 bits in hexadecimal digits; every guess takes a request. */
 const MARK_CHARACTERS = 24
-/** The oldest mark goes when a further account is opened. */
+/** The oldest mark is dropped when another account logs in. */
 const MAX_ACCOUNTS = 8
 
 const COOKIE = new RegExp(
@@ -33,7 +33,7 @@ export class KnownBrowsers {
     this.#ring = ring
   }
 
-  /** The id of a browser in which this account was opened with the password that it has now. */
+  /** The id of the browser, if this account has logged in there with its current password. */
   idOf(cookie: string | undefined, account: Account): string | undefined {
     const { id, marks } = read(cookie)
     if (id === undefined) return undefined
@@ -41,7 +41,7 @@ export class KnownBrowsers {
     return marks.some(mark => valid.some(each => sameSecret(mark, each))) ? id : undefined
   }
 
-  /** The cookie of a browser in which this account has been opened. */
+  /** The cookie with a mark for this account. */
   remember(cookie: string | undefined, account: Account): string {
     const { id = randomAlphanumerics(ID_CHARACTERS), marks } = read(cookie)
     const [newest = '', ...older] = this.#marks(id, account)
@@ -49,7 +49,7 @@ export class KnownBrowsers {
     return id + [newest, ...others].slice(0, MAX_ACCOUNTS).join('')
   }
 
-  /** By every master key, newest first. */
+  /** One mark per master key, newest first. */
   #marks(browser: string, { id, password_hash }: Account): string[] {
     return this.#ring
       .deriveAll('known-browsers')

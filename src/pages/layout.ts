@@ -6,7 +6,7 @@ export interface Page {
   readonly title: string
   readonly body: Html
   readonly status?: number
-  /** When it is worth trying again, for an answer that has to do with the moment. */
+  /** The Retry-After of a temporary failure. */
   readonly retryAfterSeconds?: number
   /** Pages with lists are wider than those with a form. */
   readonly wide?: boolean
@@ -25,7 +25,7 @@ export function document({ title, body, wide = false }: Page): string {
 <style>${new Markup(STYLE)}</style>
 </head>
 <body>
-<a class="skip" href="#content">Skip to the content</a>
+<a class="skip" href="#content">Skip to content</a>
 <header class="${width}">${MARK}<span class="name">Strand</span></header>
 <main id="content" class="${width}">${body}</main>
 </body>
@@ -35,8 +35,8 @@ export function document({ title, body, wide = false }: Page): string {
 }
 
 /**
- * Nothing may run, load, or frame these pages; the one style sheet is known by its digest. Forms may lead to the
- * application that a person is sent back to, so where they lead is not limited here.
+ * No scripts, no subresources, no framing; the one style sheet is allowed by digest. `form-action` is not restricted because
+ * a form may redirect to an application.
  */
 export function pageHeaders(styleDigest: string): Record<string, string> {
   return {
@@ -49,7 +49,7 @@ export function pageHeaders(styleDigest: string): Record<string, string> {
   }
 }
 
-/** A sentence above a form that says how the last attempt went. */
+/** A message above a form: the outcome of the last submission. */
 export function notice(kind: 'bad' | 'good', sentence: string | undefined): Html | undefined {
   if (sentence === undefined) return undefined
   return html`<p class="notice ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}">${sentence}</p>`

@@ -1,4 +1,4 @@
-/** Logging in and out, and signing up where that is open. */
+/** Log-in, log-out, and sign-up if it is enabled. */
 import { type Attempt, countAttempt, givingBackOnFailure } from '../auth/attempts.ts'
 import {
   MAX_PASSWORD_LENGTH,
@@ -17,6 +17,7 @@ import {
   type PageAnswer,
   type PageHandler,
   type PageServices,
+  type SessionServices,
   safeNext,
   sessionOf,
 } from './session.ts'
@@ -24,21 +25,26 @@ import { expiredFormPage, loginPage, problemPage, signUpPage } from './views.ts'
 
 const LOGIN = /^[a-z0-9_]{1,25}$/
 
-export const showLogin: PageHandler = async (browser, services) => {
+export const showLogin: PageHandler = async (
+  browser,
+  services: SessionServices & Pick<PageServices, 'signUp'>,
+) => {
   const next = safeNext(browser.parameter('next'))
   if ((await sessionOf(browser, services)) !== undefined) return { goTo: next }
   return loginPage({ csrf: browser.csrfToken(), next, signUp: services.signUp })
 }
 
-/** When a locked-out browser or network may try again, about. */
+/** Approximate wait after too many attempts. */
 const LOCKED_OUT_SECONDS = 60
 
+type LoginServices = SessionServices & Pick<PageServices, 'knownBrowsers' | 'logIns' | 'signUp'>
+
 /**
- * One sentence for every way to be wrong: nobody learns from it which accounts exist. Where somebody guesses, the account
- * and the network have to wait, also with the right password, so that the answer tells nothing then. The attempt is
- * counted in the turn in which it is checked: one that is not checked is not counted.
+ * Every failed log-in gets the same message, which does not reveal whether the account exists. After too many attempts the
+ * account and the network must wait even with the correct password, so that the response reveals nothing. An attempt is
+ * counted when the password is checked, not when it is rejected by the queue.
  */
-export const submitLogin: PageHandler = async (browser, services) => {
+export const submitLogin: PageHandler = async (browser, services: LoginServices) => {
   const form = await browser.form()
   if (form === undefined) return expiredFormPage()
   const login = (form.get('login') ?? '').trim().toLowerCase()
@@ -66,18 +72,18 @@ export const submitLogin: PageHandler = async (browser, services) => {
       browser,
     ),
   )
-  if (opened instanceof PasswordsBusy) return laterPage(again(BUSY, 503), opened.retryAfterSeconds)
-  if (opened === 'too_many') return laterPage(again(LOCKED_OUT, 429), LOCKED_OUT_SECONDS)
-  if (opened === 'wrong') return again('The user name or the password is wrong.', 401)
-  await endPresent(browser, services)
+  if (opened instanceof PasswordsBusy) return withRetryAfter(again(BUSY, 503), opened.retryAfterSeconds)
+  if (opened === 'too_many') return withRetryAfter(again(LOCKED_OUT, 429), LOCKED_OUT_SECONDS)
+  if (opened === 'wrong') return again('Incorrect user name or password.', 401)
+  await endCurrentSession(browser, services)
   await logIn(browser, services, opened)
   return { goTo: next }
 }
 
 export const BUSY = 'Too many passwords are being checked right now. Try again in a few seconds.'
-export const LOCKED_OUT = 'There were too many wrong attempts. Wait some minutes and try again.'
+export const LOCKED_OUT = 'Too many failed attempts. Wait a few minutes and try again.'
 
-/** What came of work in the queue of passwords, or that it was not begun. */
+/** The result of work in the password queue, or `PasswordsBusy` if it was rejected. */
 export async function unlessBusy<T>(work: () => Promise<T>): Promise<T | PasswordsBusy> {
   try {
     return await work()
@@ -87,30 +93,35 @@ export async function unlessBusy<T>(work: () => Promise<T>): Promise<T | Passwor
   }
 }
 
-/** The same page, with the time after which to try again. */
-export const laterPage = (page: Page, retryAfterSeconds: number): Page => ({ ...page, retryAfterSeconds })
+export const withRetryAfter = (page: Page, retryAfterSeconds: number): Page => ({
+  ...page,
+  retryAfterSeconds,
+})
 
-export const submitLogout: PageHandler = async (browser, services) => {
+export const submitLogout: PageHandler = async (browser, services: SessionServices) => {
   const form = await browser.form()
   if (form === undefined) return expiredFormPage()
-  await endPresent(browser, services)
+  await endCurrentSession(browser, services)
   browser.forgetSession()
   return { goTo: safeNext(form.get('next')) }
 }
 
-async function endPresent(browser: Browser, services: PageServices): Promise<void> {
+async function endCurrentSession(browser: Browser, services: SessionServices): Promise<void> {
   const session = await sessionOf(browser, services)
   if (session !== undefined)
     await services.store.commands.endSession({ user_id: session.user_id, id: session.id })
 }
 
-export const showSignUp: PageHandler = async (browser, services) => {
-  if (!services.signUp) return closed()
+export const showSignUp: PageHandler = async (browser, { signUp }) => {
+  if (!signUp) return signUpClosedPage()
   return signUpPage({ csrf: browser.csrfToken(), next: safeNext(browser.parameter('next')) })
 }
 
-export const submitSignUp: PageHandler = async (browser, services) => {
-  if (!services.signUp) return closed()
+type SignUpServices = SessionServices &
+  Pick<PageServices, 'knownBrowsers' | 'signUp' | 'signUps' | 'signUpsPerDay' | 'streamKeys'>
+
+export const submitSignUp: PageHandler = async (browser, services: SignUpServices) => {
+  if (!services.signUp) return signUpClosedPage()
   const form = await browser.form()
   if (form === undefined) return expiredFormPage()
   const login = (form.get('login') ?? '').trim().toLowerCase()
@@ -119,9 +130,9 @@ export const submitSignUp: PageHandler = async (browser, services) => {
   const again = (violation: string, status = 400): Page =>
     signUpPage({ csrf: browser.csrfToken(), next, login, violation, status })
   if (!LOGIN.test(login))
-    return again('A user name has small letters, digits and underscores, at most 25 of them.')
-  const why = wrongWithPassword(password)
-  if (why !== undefined) return again(why)
+    return again('A user name consists of at most 25 lowercase letters, digits and underscores.')
+  const violation = passwordViolation(password)
+  if (violation !== undefined) return again(violation)
   const attempt: Attempt = [networkOf(browser.address), browser.address]
   const password_hash = await unlessBusy(() =>
     passwords.inTurn(
@@ -134,13 +145,13 @@ export const submitSignUp: PageHandler = async (browser, services) => {
     ),
   )
   if (password_hash instanceof PasswordsBusy)
-    return laterPage(again(BUSY, 503), password_hash.retryAfterSeconds)
+    return withRetryAfter(again(BUSY, 503), password_hash.retryAfterSeconds)
   if (password_hash === undefined) {
-    const violation = 'There were too many attempts from here. Wait some minutes and try again.'
-    return laterPage(again(violation, 429), LOCKED_OUT_SECONDS)
+    const tooMany = 'Too many attempts from your network. Wait a few minutes and try again.'
+    return withRetryAfter(again(tooMany, 429), LOCKED_OUT_SECONDS)
   }
   if (!(await maySignUp(browser, services))) {
-    return again('Too many accounts were made from your network today. Try again tomorrow.', 429)
+    return again('Too many accounts were created from your network today. Try again tomorrow.', 429)
   }
   const id = decimalId(services.clock.now())
   const result = await givingBackOnFailure(services.signUps, attempt, () =>
@@ -159,8 +170,11 @@ export const submitSignUp: PageHandler = async (browser, services) => {
   return { goTo: next }
 }
 
-/** Accounts stay for ever, so how many a network makes is counted in the store, for a day and for all processes. */
-async function maySignUp(browser: Browser, { store, signUpsPerDay }: PageServices): Promise<boolean> {
+/** Accounts are permanent, so sign-ups per network are counted in the store, per day and across all processes. */
+async function maySignUp(
+  browser: Browser,
+  { store, signUpsPerDay }: Pick<PageServices, 'store' | 'signUpsPerDay'>,
+): Promise<boolean> {
   if (signUpsPerDay === 0) return true
   const name = `sign-ups from ${siteOf(browser.address)}`
   return store.commands.takeFromAll({
@@ -168,13 +182,13 @@ async function maySignUp(browser: Browser, { store, signUpsPerDay }: PageService
   })
 }
 
-export function wrongWithPassword(password: string): string | undefined {
+export function passwordViolation(password: string): string | undefined {
   if (password.length < MIN_PASSWORD_LENGTH)
-    return `A password has at least ${MIN_PASSWORD_LENGTH} characters.`
+    return `A password must have at least ${MIN_PASSWORD_LENGTH} characters.`
   return password.length > MAX_PASSWORD_LENGTH
-    ? `A password has at most ${MAX_PASSWORD_LENGTH} characters.`
+    ? `A password must have at most ${MAX_PASSWORD_LENGTH} characters.`
     : undefined
 }
 
-const closed = (): PageAnswer =>
-  problemPage(404, 'Sign-up is closed', 'Whoever runs this server makes the accounts. Ask them for one.')
+const signUpClosedPage = (): PageAnswer =>
+  problemPage(404, 'Sign-up is closed', 'The operator of this server creates the accounts. Ask them for one.')

@@ -1,4 +1,4 @@
-/** All pages by method and path, and how one becomes a response. */
+/** Routes page requests to their handlers and turns the results into responses. */
 import { createHash } from 'node:crypto'
 import type { Problem } from '../contract/problem.ts'
 import type { KeyRing } from '../kit/key-ring.ts'
@@ -12,7 +12,7 @@ import type { PageAnswer, PageHandler, PageServices } from './session.ts'
 import { STYLE } from './style.ts'
 import { failurePage } from './views.ts'
 
-/** The census of pages. */
+/** The handlers of all pages, by path and method. */
 export const PAGES: Readonly<Record<string, Readonly<Record<string, PageHandler>>>> = {
   '/oauth2/authorize': { GET: showAuthorize },
   '/oauth2/consent': { POST: submitConsent },
@@ -33,7 +33,7 @@ const handlers = new Map(
   Object.entries(PAGES).map(([path, byMethod]) => [path, new Map(Object.entries(byMethod))] as const),
 )
 
-/** HEAD asks for what GET would show, without the text. */
+/** GET and HEAD, which differ only in the body. */
 export function asksToSee(method: string): boolean {
   return method === 'GET' || method === 'HEAD'
 }
@@ -53,24 +53,24 @@ export class Pages {
     this.#ring = ring
   }
 
-  /** Whether one of these is at this path with this method. */
+  /** Whether there is a page for this method and path. */
   has(method: string, path: string): boolean {
     return handlerOf(method, path) !== undefined
   }
 
-  /** Throws what the handler throws: `refuse` shows it, once it is known what it means. */
+  /** Throws what the handler throws; the caller maps it to a problem and passes that to `refuse`. */
   async answer(context: PageContext): Promise<Response> {
     const browser = new Browser(context, {
       csrfKeys: this.#ring.deriveAll('page-forms'),
       publicUrl: this.#services.publicUrl,
     })
     const handler = handlerOf(browser.method, browser.path)
-    if (handler === undefined) throw new Error(`there is no page at ${browser.path}`)
+    if (handler === undefined) throw new Error(`no page for ${browser.method} ${browser.path}`)
     this.#services.limits.takeFromAddress(browser.address)
     return respond(await handler(browser, this.#services), context, browser.newCookies)
   }
 
-  /** A failure, as a person sees it. */
+  /** The error page for a problem. */
   refuse(context: PageContext, failure: Problem): Response {
     const response = respond(failurePage(failure, context.requestId), context)
     for (const [name, value] of Object.entries(failure.headers)) response.headers.set(name, value)
@@ -90,7 +90,7 @@ function respond(answer: PageAnswer, { requestId }: PageContext, cookies: readon
   return new Response(null, { status: 302, headers })
 }
 
-/** A registered redirect URI may have characters that a header must not; percent-encoded they mean the same. */
+/** A registered redirect URI may contain characters that are invalid in a header; percent-encoding keeps their meaning. */
 function asHeaderValue(uri: string): string {
   return uri.toWellFormed().replaceAll(/[^\x21-\x7e]/gu, character => encodeURIComponent(character))
 }

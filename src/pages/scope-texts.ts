@@ -1,16 +1,16 @@
 import { isKnownScope, type KnownScope } from '../contract/scope.ts'
 
-/** What each scope lets an application do, in words for the person who is asked. */
-const WORDS: Readonly<Record<KnownScope, string>> = {
+/** What each scope allows, as shown on the consent page. */
+const DESCRIPTIONS: Readonly<Record<KnownScope, string>> = {
   openid: 'See who you are: your user id and display name',
   'user:read:entitlements': 'See the drops that you have earned',
-  'user:manage:entitlements': 'Mark your drops as handed out or not',
+  'user:manage:entitlements': 'Mark your drops as delivered or not delivered',
   'user:read:follows': 'See which channels you follow',
-  'channel:read:stream_key': 'See your stream key, with which anyone can broadcast as you',
-  'channel:manage:broadcast': 'Set markers in your streams, and change your channel',
+  'channel:read:stream_key': 'See your stream key, which lets anyone broadcast as you',
+  'channel:manage:broadcast': 'Create markers in your streams and change your channel',
   'user:read:broadcast': 'See the markers in your videos',
 }
 
-export function inWords(scope: string): string {
-  return isKnownScope(scope) ? WORDS[scope] : `${scope}: opens nothing on this server`
+export function describeScope(scope: string): string {
+  return isKnownScope(scope) ? DESCRIPTIONS[scope] : `${scope}: has no effect on this server`
 }

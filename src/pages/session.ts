@@ -1,4 +1,4 @@
-/** What the pages share: who is logged in, and what an answer looks like. */
+/** Sessions, and the types shared by all pages. */
 import type { Attempts } from '../auth/attempts.ts'
 import { expiry, hashOf, mintSecret } from '../auth/tokens.ts'
 import { isoMillis } from '../kit/clock.ts'
@@ -11,36 +11,38 @@ import type { Page } from './layout.ts'
 
 export interface PageServices extends Services {
   readonly signUp: boolean
-  /** From one network; 0 for no limit. */
+  /** Per network; 0 means no limit. */
   readonly signUpsPerDay: number
-  /** Keys for the proof that a consent is about the device that was shown, newest first. */
+  /** Keys of consent-proof.ts, newest first. */
   readonly consentKeys: () => readonly Uint8Array[]
-  /** Counts attempts to log in by account and network. */
+  /** Counts log-in attempts by account and network. */
   readonly logIns: Attempts
   /** Counts new accounts by network. */
   readonly signUps: Attempts
   readonly knownBrowsers: KnownBrowsers
 }
 
-/** A page, or somewhere else to go. */
+export type SessionServices = Pick<PageServices, 'store' | 'clock' | 'lifetimes'>
+
+/** A page or a redirect. */
 export type PageAnswer = Page | { readonly goTo: string }
 
 export type PageHandler = (browser: Browser, services: PageServices) => Promise<PageAnswer>
 
-/** How often the store is told that a session is in use. */
-const NOTED_MILLISECONDS = 3600 * 1000
+/** How often the store records that a session is in use. */
+const RENEWAL_MILLISECONDS = 3600 * 1000
 
-/** The session of this browser, if it is good. */
+/** The session of this browser, if it is valid. */
 export async function sessionOf(
   browser: Browser,
-  { store, clock, lifetimes }: PageServices,
+  { store, clock, lifetimes }: SessionServices,
 ): Promise<Session | undefined> {
   const secret = browser.sessionSecret
   if (secret === undefined) return undefined
   const now = clock.now()
   const hash = hashOf(secret)
   const session = await store.accounts.session(hash, isoMillis(now))
-  if (session !== undefined && Date.parse(session.seen_at) < now - NOTED_MILLISECONDS) {
+  if (session !== undefined && Date.parse(session.seen_at) < now - RENEWAL_MILLISECONDS) {
     await store.commands.keepSession({
       hash,
       now: isoMillis(now),
@@ -51,10 +53,10 @@ export async function sessionOf(
   return session
 }
 
-/** Logs a person in in this browser, with a session that nobody has seen before. */
+/** Logs the user in with a fresh session, never one that the browser presented. */
 export async function logIn(
   browser: Browser,
-  { store, clock, lifetimes, knownBrowsers }: PageServices,
+  { store, clock, lifetimes, knownBrowsers }: SessionServices & Pick<PageServices, 'knownBrowsers'>,
   account: Account,
 ): Promise<void> {
   const secret = mintSecret('session')
@@ -73,7 +75,7 @@ export async function logIn(
   browser.rememberBrowser(knownBrowsers.remember(browser.browserCookie, account))
 }
 
-/** Where a person was going: a path on this server and nowhere else. */
+/** The path to continue to after log-in; always on this server. */
 export function safeNext(next: string | undefined): string {
   return next !== undefined && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/account'
 }

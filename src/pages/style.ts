@@ -1,4 +1,4 @@
-/** The look of all pages: one column, large type, both colour schemes, nothing fetched from anywhere. */
+/** The style sheet of all pages: one column, large type, light and dark colour schemes, no external resources. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

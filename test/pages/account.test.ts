@@ -40,7 +40,7 @@ onEachStore('the account page', {}, server => {
     expect(shown.html).toContain('Chat &lt;b&gt;bot&lt;/b&gt;')
     expect(shown.html).toContain('See which channels you follow')
     const done = await person.submit('/account/disconnect', { client_id: application.id })
-    expect(done.html).toContain('its tokens are no longer good')
+    expect(done.html).toContain('Its tokens are no longer valid')
     expect(done.html).not.toContain('Chat &lt;b&gt;bot')
     expect(done.html).toContain('Bystander')
 
@@ -110,7 +110,7 @@ onEachStore('the account page', {}, server => {
       current: password,
       password: 'the second password',
     })
-    expect(done.html).toContain('Your password is changed')
+    expect(done.html).toContain('Your password has been changed')
     expect((await elsewhere.open('/account')).location).toBe('/login?next=/account')
     expect((await validate(server(), access_token)).status).toBe(401)
     expect((await redeem(server(), application, code)).status).toBe(400)
@@ -128,10 +128,10 @@ onEachStore('the account page', {}, server => {
     expect([short.status, short.html.includes('at least 8 characters')]).toEqual([400, true])
     for (let n = 0; n < 10; n++) {
       const wrong = await person.submit('/account/password', { current: 'wrong', password: 'long enough' })
-      expect(wrong.html).toContain('The current password is wrong')
+      expect(wrong.html).toContain('The current password is incorrect')
     }
     const over = await person.submit('/account/password', { current: password, password: 'long enough' })
-    expect(over.html).toContain('too many wrong attempts')
+    expect(over.html).toContain('Too many failed attempts')
     expect((await person.open('/account')).status).toBe(200)
   })
 

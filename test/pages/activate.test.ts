@@ -37,13 +37,13 @@ onEachStore('the activation page', {}, server => {
     const person = await loggedIn(server())
     const typed = `${user_code.slice(0, 4).toLowerCase()}-${user_code.slice(4)} `
     const form = await person.browse('/activate')
-    expect(form.html).toContain('Type the code')
+    expect(form.html).toContain('Enter the code shown')
     const asked = await person.browse(`/activate?device-code=${encodeURIComponent(typed)}`)
     expect(asked.html).toContain('Living room asks for access')
     expect(asked.html).toContain(user_code)
     expect((await poll(server(), application, device_code)).body.message).toBe('authorization_pending')
     const done = await person.submit('/activate', { decision: 'allow' })
-    expect(done.html).toContain('The device is connected')
+    expect(done.html).toContain('Device connected')
     const answer = await poll(server(), application, device_code)
     expect(answer.body.scope).toEqual(['user:read:follows', 'chat:read'])
     const { body } = await validate(server(), answer.body.access_token)
@@ -58,7 +58,7 @@ onEachStore('the activation page', {}, server => {
     const person = await loggedIn(server())
     await person.browse(`/activate?device-code=${user_code}`)
     const done = await person.submit('/activate', { decision: 'deny' })
-    expect(done.html).toContain('turned away')
+    expect(done.html).toContain('Access denied')
     expect((await poll(server(), application, device_code)).body.message).toBe('access_denied')
     expect((await person.browse(`/activate?device-code=${user_code}`)).status).toBe(400)
   })
@@ -80,11 +80,11 @@ onEachStore('the activation page', {}, server => {
     await server().control('POST', '/clock', { advance_seconds: 1801 })
     const person = await loggedIn(server(), server().world.users[2]?.login)
     const old = await person.browse(`/activate?device-code=${user_code}`)
-    expect([old.status, old.html.includes('No device waits')]).toEqual([400, true])
+    expect([old.status, old.html.includes('No device is waiting')]).toEqual([400, true])
     let last = old
     for (let n = 0; n < 12; n++)
       last = await person.browse(`/activate?device-code=BCDFGHJ${'KLMNPQRSTVWX'[n]}`)
-    expect(last.html).toContain('too many wrong codes')
+    expect(last.html).toContain('Too many wrong codes')
   })
 
   /** What a script posts that has not looked the code up: a form of its own, with the proof that it came from our pages. */
@@ -103,7 +103,7 @@ onEachStore('the activation page', {}, server => {
     const { device_code, user_code } = await start(server(), application)
     const person = await loggedIn(server(), server().world.users[3]?.login)
     const seen = await forge(person, user_code)
-    expect([seen.status, seen.html.includes('Look the code up first')]).toEqual([400, true])
+    expect([seen.status, seen.html.includes('Enter the code first')]).toEqual([400, true])
     expect((await poll(server(), application, device_code)).body.message).toBe('authorization_pending')
     // The same for a code that nobody has: nothing is to be learned here.
     const other = await forge(person, 'BCDFGHJK')
@@ -119,7 +119,7 @@ onEachStore('the activation page', {}, server => {
     expect(last).toBe(429)
     expect(Number(person.seen?.headers.get('retry-after'))).toBeGreaterThan(0)
     // Looking up draws from the same counts.
-    expect((await person.browse('/activate?device-code=BCDFGHJK')).html).toContain('too many wrong codes')
+    expect((await person.browse('/activate?device-code=BCDFGHJK')).html).toContain('Too many wrong codes')
   })
 
   test('400 the proof is of one device, one code and one browser', async () => {
@@ -135,15 +135,15 @@ onEachStore('the activation page', {}, server => {
       [mine.user_code, { proof, device: '0'.repeat(64) }],
       [mine.user_code, { proof: `${proof.slice(0, -2)}AA`, device }],
     ] as const) {
-      expect((await forge(person, user_code, more)).html).toContain('Look the code up first')
+      expect((await forge(person, user_code, more)).html).toContain('Enter the code first')
     }
     const elsewhere = await loggedIn(server(), login)
     const seen = await forge(elsewhere, mine.user_code, { proof, device })
-    expect(seen.html).toContain('Look the code up first')
+    expect(seen.html).toContain('Enter the code first')
     for (const { device_code } of [mine, theirs])
       expect((await poll(server(), application, device_code)).body.message).toBe('authorization_pending')
     const done = await forge(person, mine.user_code, { proof, device })
-    expect(done.html).toContain('The device is connected')
+    expect(done.html).toContain('Device connected')
   })
 
   test('200 shows the code, who asks, and what matters first, as text', async () => {
@@ -158,17 +158,17 @@ onEachStore('the activation page', {}, server => {
     const person = await loggedIn(server())
     const { html } = await person.browse(`/activate?device-code=${body.user_code}`)
     expect(html).toContain(`<strong class="user-code">${body.user_code}</strong>`)
-    expect(html).toContain(`An application of ${organization.name}`)
+    expect(html).toContain(`An application by ${organization.name}`)
     expect(html).toContain('Only allow this if you have the device in front of you.')
     const items = [...html.matchAll(/<li>([^<]*)/g)].map(([, text]) => text)
     expect(items).toEqual([
-      'See your stream key, with which anyone can broadcast as you',
-      'constructor: opens nothing on this server',
-      '__proto__: opens nothing on this server',
-      'chat:read: opens nothing on this server',
+      'See your stream key, which lets anyone broadcast as you',
+      'constructor: has no effect on this server',
+      '__proto__: has no effect on this server',
+      'chat:read: has no effect on this server',
     ])
     await person.submit('/activate', { decision: 'allow' })
-    expect((await person.browse('/account')).html).toContain('<br>__proto__: opens nothing on this server')
+    expect((await person.browse('/account')).html).toContain('<br>__proto__: has no effect on this server')
   })
 
   test('phishing in the name of a confidential client gives the thief nothing', async () => {
@@ -212,7 +212,7 @@ onEachStore('the activation page', {}, server => {
     await person.browse(`/activate?device-code=${user_code}`)
     await server().control('PATCH', `/clients/${application.id}`, { device_flow: false })
     const seen = await person.submit('/activate', { decision: 'allow' })
-    expect([seen.status, seen.html.includes('waits no longer')]).toEqual([400, true])
+    expect([seen.status, seen.html.includes('no longer waiting')]).toEqual([400, true])
   })
 
   test('400 a device that waits no longer when it is allowed', async () => {
@@ -222,7 +222,7 @@ onEachStore('the activation page', {}, server => {
     await person.browse(`/activate?device-code=${user_code}`)
     await server().control('POST', '/clock', { advance_seconds: 1801 })
     const seen = await person.submit('/activate', { decision: 'allow' })
-    expect([seen.status, seen.html.includes('waits no longer')]).toEqual([400, true])
+    expect([seen.status, seen.html.includes('no longer waiting')]).toEqual([400, true])
   })
 })
 
@@ -235,7 +235,7 @@ onEachStore('guessing at the activation page', {}, server => {
     for (let n = 0; n < 150; n++) {
       await person.open(`/activate?device-code=${user_code}`)
       const seen = await person.open(`/activate?device-code=BCDF${LETTERS[n % 20]}${LETTERS[n % 19]}XX`)
-      if (seen.html.includes('No device waits')) wrong += 1
+      if (seen.html.includes('No device is waiting')) wrong += 1
     }
     expect(wrong).toBeLessThanOrEqual(100)
   })

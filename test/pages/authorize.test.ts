@@ -147,7 +147,7 @@ onEachStore('the authorize page', {}, server => {
     ]) {
       const seen = await person.open(link)
       expect([link, seen.status, seen.location]).toEqual([link, 400, null])
-      expect(seen.html).toContain('Whoever runs the application has to correct it')
+      expect(seen.html).toContain('The developer of the application must correct it')
     }
     for (const twice of ['redirect_uri=https://evil.example', 'client_id=nobody', 'state=other']) {
       const seen = await person.open(`${authorizeLink(application.id)}&state=one&${twice}`)

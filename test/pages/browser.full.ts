@@ -201,7 +201,7 @@ describe.skipIf(executablePath === undefined)('in a real browser', () => {
     await page.waitForSelector('text=Living room asks for access')
     await look('activate-consent')
     await press('Allow')
-    await page.waitForSelector('text=The device is connected')
+    await page.waitForSelector('text=Device connected')
     await look('activate-done')
     const grant_type = 'urn:ietf:params:oauth:grant-type:device_code'
     const answer = await redeem({ grant_type, client_id: id, device_code: start.body.device_code })
@@ -237,7 +237,7 @@ describe.skipIf(executablePath === undefined)('in a real browser', () => {
     await page.goto(`${server.url}/account`)
     await page.fill('#current', user.password)
     await page.fill('#password', 'a new password')
-    await press('Change the password')
+    await press('Change password')
     await page.waitForSelector('[role=status]')
     await other.goto(`${server.url}/account`)
     expect(other.url()).toContain('/login')

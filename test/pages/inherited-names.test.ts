@@ -24,7 +24,7 @@ onEachStore('names that every object has', { config: { signUp: true } }, server 
       const person = await loggedIn(server())
       const seen = await person.browse(authorizeLink(id, { scope: name }))
       expect(seen.status).toBe(200)
-      expect(seen.html).toContain(`${name}: opens nothing on this server`)
+      expect(seen.html).toContain(`${name}: has no effect on this server`)
     },
   )
 

@@ -219,7 +219,7 @@ onEachStore('an attack on the log-in page', options, server => {
     for (let n = 0; n < 10; n++) await logIn(await at(server()), login)
     await owner.browse('/account')
     const changed = await owner.submit('/account/password', { current: PASSWORD, password: 'another horse' })
-    expect(changed.html).toContain('Your password is changed')
+    expect(changed.html).toContain('Your password has been changed')
     // The browser that changed it stays known.
     await owner.submit('/logout')
     await owner.browse('/login')

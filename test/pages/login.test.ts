@@ -50,7 +50,7 @@ onEachStore('the log-in page', {}, server => {
       expect(person.cookie('__Host-strand-session')).toBeUndefined()
       said.add(/role="alert">([^<]*)</.exec(seen.html)?.[1] ?? '')
     }
-    expect([...said]).toEqual(['The user name or the password is wrong.'])
+    expect([...said]).toEqual(['Incorrect user name or password.'])
   })
 
   test('302 leads to a path of this server and nowhere else', async () => {
@@ -142,9 +142,9 @@ onEachStore('an open sign-up', { config: { signUp: true } }, server => {
   test('400 and 409 say what to do, and make nothing', async () => {
     const person = new Person(server())
     for (const [login, password, status, sentence] of [
-      ['with space', 'long enough', 400, 'small letters, digits and underscores'],
+      ['with space', 'long enough', 400, 'lowercase letters, digits and underscores'],
       ['x'.repeat(26), 'long enough', 400, 'at most 25'],
-      ['', 'long enough', 400, 'small letters'],
+      ['', 'long enough', 400, 'lowercase letters'],
       ['somebody_new', 'short', 400, 'at least 8 characters'],
       ['somebody_new', 'x'.repeat(201), 400, 'at most 200 characters'],
       [server().world.broadcaster.login, 'long enough', 409, 'is taken'],

@@ -113,7 +113,7 @@ onEachStore('what pages show of odd text', { config: { signUp: true } }, server 
       authorizeLink(application.id, { scope: 'constructor __proto__ to_string' }),
     )
     expect(status).toBe(200)
-    for (const scope of ['constructor', '__proto__']) expect(html).toContain(`${scope}: opens nothing`)
+    for (const scope of ['constructor', '__proto__']) expect(html).toContain(`${scope}: has no effect`)
     for (const done of ['constructor', '__proto__', 'toString']) {
       const account = await person.open(`/account?done=${done}`)
       expect([account.status, account.html.includes('role="status"')]).toEqual([200, false])

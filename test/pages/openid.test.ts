@@ -31,7 +31,7 @@ onEachStore('OpenID Connect on the authorize page', {}, server => {
     const person = await loggedIn(server())
     const { html } = await person.browse(authorizeLink((await register(server())).id, { scope }))
     expect(html).toContain('See who you are')
-    expect(html).not.toContain('opens nothing')
+    expect(html).not.toContain('has no effect')
   })
 
   test('200 the token endpoint of clients that know the API answers as before, and with an id_token', async () => {
