@@ -1,24 +1,24 @@
 import { MovableClock } from '../kit/clock.ts'
 import { Faults } from './faults.ts'
 
-/** What the operator of a demo can pull: the time, planned failures, and a fresh start. */
+/** The controls of demo mode: the clock, planned faults, and a reset. */
 export class DemoControls {
   readonly clock: MovableClock
   readonly faults = new Faults()
-  #remakeWorld: () => Promise<void> = async () => undefined
+  #recreateWorld: () => Promise<void> = async () => undefined
 
   constructor(clock = new MovableClock()) {
     this.clock = clock
   }
 
-  /** Whoever made the world knows how to make it again. */
-  onReset(remakeWorld: () => Promise<void>): void {
-    this.#remakeWorld = remakeWorld
+  /** Sets how a reset recreates the data. */
+  onReset(recreateWorld: () => Promise<void>): void {
+    this.#recreateWorld = recreateWorld
   }
 
   async reset(): Promise<void> {
     this.clock.restart()
     this.faults.clear()
-    await this.#remakeWorld()
+    await this.#recreateWorld()
   }
 }

@@ -10,25 +10,25 @@ export interface Fault {
   times: number
 }
 
-/** Why a fault cannot be planned, as a sentence; undefined if it can. */
+/** Why a fault cannot be planned, as a sentence; undefined if it is valid. */
 export function violationIn({
   operation,
   outcome,
   milliseconds,
 }: Pick<Fault, 'operation' | 'outcome' | 'milliseconds'>): string | undefined {
-  const broken = operations.find(each => each.id === operation)
-  if (broken === undefined)
+  const target = operations.find(each => each.id === operation)
+  if (target === undefined)
     return `There is no operation called "${operation}"; the reference lists them all.`
-  const isLimited = problemsOf(broken).has('rate_limited') || problemsOf(broken).has('too_many_requests')
-  if (outcome === 'rate_limited' && !isLimited) return `The operation ${broken.id} is not rate limited.`
+  const isLimited = problemsOf(target).has('rate_limited') || problemsOf(target).has('too_many_requests')
+  if (outcome === 'rate_limited' && !isLimited) return `The operation ${target.id} is not rate limited.`
   if (outcome === 'update_failed' && operation !== 'UpdateDropsEntitlements')
-    return 'The outcome update_failed belongs to UpdateDropsEntitlements.'
+    return 'The outcome update_failed is only valid for UpdateDropsEntitlements.'
   if (outcome !== 'slow' && milliseconds !== undefined)
-    return 'The field milliseconds belongs to the outcome slow.'
+    return 'The field milliseconds is only valid with the outcome slow.'
   return undefined
 }
 
-/** Failures planned by the operator of a demo, each used up after so many times. */
+/** Faults planned in demo mode. Each applies `times` times. */
 export class Faults {
   #planned: Fault[] = []
 
@@ -36,7 +36,7 @@ export class Faults {
     this.#planned.push({ ...fault, entitlement_id: fault.entitlement_id?.toLowerCase() })
   }
 
-  /** Those that are not used up. */
+  /** The faults that still apply. */
   get planned(): readonly Fault[] {
     return this.#planned
   }
@@ -45,12 +45,12 @@ export class Faults {
     this.#planned = []
   }
 
-  /** The next planned failure of a whole call, used up once by asking. */
+  /** Consumes the next fault that applies to a whole call. */
   take(operation: string): Fault | undefined {
     return this.#use(fault => fault.operation === operation && fault.outcome !== 'update_failed')
   }
 
-  /** Which of these entitlements shall fail to be written. */
+  /** Consumes the faults of single entitlements, and returns the ids whose update fails. */
   failing(operation: string, ids: readonly string[]): string[] {
     return ids.filter(
       id =>

@@ -16,7 +16,7 @@ import type { Log } from '../kit/log.ts'
 import type { Store } from '../store/store.ts'
 import type { DemoControls } from './demo-controls.ts'
 
-/** What stands behind the operations. A handler takes from it what it needs. */
+/** The dependencies of all operations. A handler declares only the members that it uses. */
 export interface Services {
   readonly store: Store
   readonly directory: Directory
@@ -30,35 +30,35 @@ export interface Services {
   readonly limits: OAuthLimits
   readonly lifetimes: Lifetimes
   readonly publicUrl: string
-  /** Where bodies that do not fit into memory are put for a while. */
+  /** For temporary files: request and response bodies that do not fit into memory. */
   readonly spoolFolder: string
   readonly log: Log
-  /** The levers of demo mode; absent outside it. */
+  /** Present in demo mode only. */
   readonly demo?: DemoControls
 }
 
-/** One request as a handler sees it: parsed, limited, authorised. */
+/** A request after parsing, rate limiting and authorisation. */
 export interface Call<O extends Operation> {
   readonly params: ParamsOf<O>
   readonly query: QueryOf<O>
   readonly body: BodyOf<O>
-  /** The body as it came, where the operation reads it so. */
+  /** The raw body, for operations that read text. */
   readonly bodyText: string
-  /** The body as it comes, where it is lines. */
+  /** The body as a stream, for operations that read lines. */
   readonly bodyPieces: AsyncIterable<Uint8Array>
   readonly caller: Caller
   readonly window: Window
   readonly authorization: string | null
-  /** By what a log line names the request. */
+  /** The log fields that identify the request. */
   readonly logFields: () => Readonly<Record<string, string | undefined>>
-  /** Where the request comes from, as far as proxies can be believed. */
+  /** The client's IP address, as reported by trusted proxies. */
   readonly address: () => string
   readonly idempotencyKey: string | undefined
-  /** The `pagination` of a page: a cursor if there is more, else nothing (D-13). */
+  /** The `pagination` of a page: a cursor if there are more rows, otherwise empty (D-13). */
   paginate<Row>(page: Page<Row>, keyOf: (row: Row) => Key, memory?: Key): { cursor?: string }
 }
 
-/** An answer that is text already: rows that are kept as JSON need not be taken apart and put together again. */
+/** A response that is already serialised: rows stored as JSON are not parsed and serialised again. */
 export class PreparedJson {
   readonly text: string
 
@@ -67,7 +67,7 @@ export class PreparedJson {
   }
 }
 
-/** An answer of lines that are sent as they are made. `close` is called at the end, also if nobody has taken them. */
+/** A streamed response of lines. `close` is always called at the end, even if the stream was never read. */
 export class StreamedLines {
   readonly pieces: AsyncGenerator<Uint8Array>
   readonly close: () => Promise<void>
@@ -78,7 +78,7 @@ export class StreamedLines {
   }
 }
 
-/** A page of prepared rows. A cursor has no character that JSON would escape (D-14). */
+/** A page of serialised rows. A cursor contains no character that JSON escapes (D-14). */
 export function preparedPage(
   rows: readonly { readonly json: string }[],
   pagination: { cursor?: string },
@@ -89,14 +89,14 @@ export function preparedPage(
   return new PreparedJson(`{"data":[${texts.join(',')}],"pagination":${cursor}}`)
 }
 
-/** An operation with the code that answers it. */
+/** An operation with its handler. */
 export interface Implementation {
   readonly operation: Operation
-  /** Returns the answer or a promise of it. */
+  /** Returns the response or a promise of it. */
   handle(call: Call<Operation>, services: Services): unknown
   /**
-   * While this stands still, the same question, as a query string, of the same caller has the same answer. Absent or
-   * undefined: it may always differ.
+   * While the version is unchanged, the same query string from the same caller has the same response. If absent or
+   * undefined, the response must not be reused.
    */
   versionOf?(services: Services, search: string): number | undefined
 }
@@ -111,12 +111,12 @@ export function implement<O extends Operation>(
   return { operation, handle: handle as unknown as Implementation['handle'], ...options }
 }
 
-/** The answer with one resource, or the refusal that came in its place. */
+/** The response with one resource, or the refusal. */
 export function answerOne<T>(result: T): { data: [Exclude<T, Refusal>] } | Extract<T, Refusal> {
   return isRefusal(result) ? (result as Extract<T, Refusal>) : { data: [result as Exclude<T, Refusal>] }
 }
 
-/** The answer with a page of resources. */
+/** The response with a page of resources. */
 export function answerPage<Row>(
   page: Page<Row>,
   keyOf: (row: Row) => Key,

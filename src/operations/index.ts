@@ -31,7 +31,7 @@ import { handleMintUserToken } from './oauth/mint-user-token.ts'
 import { handleRevokeToken } from './oauth/revoke-token.ts'
 import { handleValidateToken } from './oauth/validate-token.ts'
 
-/** The code behind the census: one implementation for every operation. The server does not start if one is missing. */
+/** One implementation for every operation of the contract. The server does not start if one is missing. */
 export const implementations: readonly Implementation[] = [
   handleGetDropsEntitlements,
   handleUpdateDropsEntitlements,

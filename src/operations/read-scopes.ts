@@ -1,19 +1,19 @@
 import { raise } from '../contract/problem.ts'
 import { isWellFormedScope, MAX_SCOPES } from '../contract/scope.ts'
 
-/** Scopes as a request lists them, each once and not too many; a malformed one is refused by name. */
+/** The distinct scopes of a request. Raises a problem for a malformed scope, or for too many. */
 export function readScopes(text: string | readonly string[] | undefined): string[] {
-  const scopes = listed(text)
+  const scopes = distinctScopes(text)
   const malformed = scopes.find(scope => !isWellFormedScope(scope))
   return malformed === undefined ? scopes : raise('invalid_scope', malformed.slice(0, 100))
 }
 
-/** Scopes that have no effect where they are sent: they may be anything, but not too many. */
+/** Limits the number of scopes where they have no effect; they may be malformed. */
 export function tolerateScopes(text: string | undefined): void {
-  listed(text)
+  distinctScopes(text)
 }
 
-function listed(text: string | readonly string[] | undefined): string[] {
+function distinctScopes(text: string | readonly string[] | undefined): string[] {
   const scopes = [
     ...new Set(typeof text === 'string' ? text.split(' ').filter(scope => scope !== '') : (text ?? [])),
   ]

@@ -1,7 +1,10 @@
 import { raise } from '../contract/problem.ts'
 import { parseTimestamp } from '../kit/clock.ts'
 
-/** The milliseconds of a time that the operator gave. Its pattern admits a 31st of April; the calendar does not. */
+/** Parses a timestamp of a control request. Its pattern allows days that do not exist, such as 31 April. */
 export function timestampOf(text: string): number {
-  return parseTimestamp(text) ?? raise('refused_reference', `There is no such moment as "${text}".`)
+  return (
+    parseTimestamp(text) ??
+    raise('refused_reference', `The timestamp "${text}" does not exist in the calendar.`)
+  )
 }

@@ -2,9 +2,9 @@ import type { Window } from '../contract/page.ts'
 import { pointIn, type StreamPage } from '../directory/stream-page.ts'
 import type { Services } from './implement.ts'
 
-/** Cuts a page of the directory; first makes sure that the directory knows the point where the walk began. */
+/** Cuts a page of the directory, after loading the point in history where the walk began if the directory lacks it. */
 export function cutAlongWalk(
-  { directory, history }: Services,
+  { directory, history }: Pick<Services, 'directory' | 'history'>,
   window: Window,
   cut: () => StreamPage,
 ): StreamPage | Promise<StreamPage> {

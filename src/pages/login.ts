@@ -170,7 +170,7 @@ export const submitSignUp: PageHandler = async (browser, services: SignUpService
   return { goTo: next }
 }
 
-/** Accounts are permanent, so sign-ups per network are counted in the store, per day and across all processes. */
+/** Accounts do not expire, so sign-ups per network are counted in the store, per day and across all processes. */
 async function maySignUp(
   browser: Browser,
   { store, signUpsPerDay }: Pick<PageServices, 'store' | 'signUpsPerDay'>,

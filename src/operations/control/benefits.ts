@@ -12,16 +12,16 @@ import type { Store } from '../../store/store.ts'
 import { answerOne, answerPage, implement } from '../implement.ts'
 
 export const handleCreateBenefit = implement(createBenefit, async ({ body }, { store }) => {
-  const created = await keepBenefit(store, uuid(), body)
-  // Another organization has drawn the same id: a second call draws a new one.
+  const created = await saveBenefit(store, uuid(), body)
+  // Another organization has the same random id; a retry generates a new one.
   return isRefusal(created) && created.problem === 'in_use' ? refuse('unavailable') : answerOne(created)
 })
 
 export const handlePutBenefit = implement(putBenefit, async ({ params, body }, { store }) =>
-  answerOne(await keepBenefit(store, params.benefit_id.toLowerCase(), body)),
+  answerOne(await saveBenefit(store, params.benefit_id.toLowerCase(), body)),
 )
 
-function keepBenefit(
+function saveBenefit(
   store: Store,
   id: string,
   { name, organization_id, game_id }: { name?: string; organization_id?: string; game_id?: string | null },

@@ -53,7 +53,7 @@ export const handleStartStream = implement(
     const now = clock.now()
     const started = body.started_at === undefined ? now : timestampOf(body.started_at)
     if (started > now) {
-      return refuse('refused_reference', 'The parameter "started_at" must be a moment that has been.')
+      return refuse('refused_reference', 'The parameter "started_at" must not be in the future.')
     }
     const stream = await store.commands.startStream({
       user_id: params.user_id,

@@ -18,12 +18,12 @@ export const handleAdvanceClock = implement(advanceClock, async ({ body }, { dem
   }
   if (body.running !== undefined) demo?.clock.setRunning(body.running)
   if (body.advance_seconds !== undefined) demo?.clock.advance(body.advance_seconds * 1000)
-  return { data: [clockFace(demo)] }
+  return { data: [clockState(demo)] }
 })
 
-export const handleReadClock = implement(readClock, async (_call, { demo }) => ({ data: [clockFace(demo)] }))
+export const handleReadClock = implement(readClock, async (_call, { demo }) => ({ data: [clockState(demo)] }))
 
-function clockFace(demo: DemoControls | undefined) {
+function clockState(demo: DemoControls | undefined) {
   return { now: isoMillis(demo?.clock.now() ?? 0), running: demo?.clock.running ?? true }
 }
 

@@ -53,7 +53,7 @@ export const handleGetEntitlement = implement(getEntitlement, async ({ params },
   return answerOne(entitlement ?? refuse('not_found', 'entitlement', params.entitlement_id))
 })
 
-/** The grant stands in front of all changes, whenever those were. */
+/** Sorts the grant before all changes, whatever their timestamps. */
 const GRANT_KEY = ['', '', 0] as const
 
 export const handleGetEntitlementHistory = implement(
@@ -64,7 +64,7 @@ export const handleGetEntitlementHistory = implement(
     if (entitlement === undefined) return refuse('not_found', 'entitlement', params.entitlement_id)
     const page =
       window.from === undefined
-        ? await beginningOf(store, entitlement, window)
+        ? await firstPageOf(store, entitlement, window)
         : await changesOf(store, entitlement, window)
     return answerPage(withUnrecorded(page, entitlement, window), row => row.key, paginate)
   },
@@ -78,7 +78,7 @@ interface Step {
   readonly key: Key
 }
 
-async function beginningOf(store: Store, entitlement: Entitlement, window: Window): Promise<Page<Step>> {
+async function firstPageOf(store: Store, entitlement: Entitlement, window: Window): Promise<Page<Step>> {
   const granted = await store.audit.beginningOf(entitlementSubject(entitlement))
   const actor = granted?.actor ?? null
   const grant: Step = { at: entitlement.timestamp, from: null, to: 'CLAIMED', actor, key: GRANT_KEY }
@@ -98,7 +98,7 @@ async function changesOf(store: Store, entitlement: Entitlement, window: Window)
   return { ...page, rows }
 }
 
-/** A status that came along with an import, or whose row the log has forgotten, is the last step, and nobody's. */
+/** Adds the last step, without an actor, if the log lacks it: the status was imported, or its log row was removed. */
 function withUnrecorded(page: Page<Step>, entitlement: Entitlement, window: Window): Page<Step> {
   const { fulfillment_status: to, last_updated: at } = entitlement
   const last = page.rows.at(-1)

@@ -6,14 +6,14 @@ import type { Store } from '../../store/store.ts'
 import { answerOne, answerPage, implement } from '../implement.ts'
 
 export const handleCreateGame = implement(createGame, async ({ body }, { store, clock }) =>
-  keepGame(store, { id: decimalId(clock.now()), isNew: true }, body),
+  saveGame(store, { id: decimalId(clock.now()), isNew: true }, body),
 )
 
 export const handlePutGame = implement(putGame, async ({ params, body }, { store }) =>
-  keepGame(store, { id: params.game_id }, body),
+  saveGame(store, { id: params.game_id }, body),
 )
 
-async function keepGame(
+async function saveGame(
   store: Store,
   which: { id: string; isNew?: boolean },
   body: { name?: string; organization_id?: string | null },

@@ -10,64 +10,70 @@ const PROGRESS_MILLISECONDS = 500
 const encoder = new TextEncoder()
 
 /**
- * The lines are written to disk first and sent from there: the view of the store stays open for as long as that takes, and
- * not as long as a client takes to read them.
+ * The lines are spooled to disk and sent from there, so that the snapshot of the store is held only while they are written,
+ * however slowly the client reads.
  */
-export const handleExportLines = implement(exportLines, async (_call, services) => {
-  const file = await openAnonymousFile(services.spoolFolder).catch(noRoom(services))
+export const handleExportLines = implement(exportLines, async (_call, { store, log, spoolFolder }) => {
+  const onSpoolError = raiseSpoolError({ log, spoolFolder })
+  const file = await openAnonymousFile(spoolFolder).catch(onSpoolError)
   try {
-    await writeLines(services.store, {}, text => writeAll(file, encoder.encode(text)))
+    await writeLines(store, {}, text => writeAll(file, encoder.encode(text)))
   } catch (error) {
     await file.close()
-    return noRoom(services)(error)
+    return onSpoolError(error)
   }
   return new StreamedLines(piecesOf(file), () => file.close())
 })
 
-/** Raises the problem if there is no room in the spool folder, and passes other errors on. */
-const noRoom =
-  ({ log, spoolFolder }: Services) =>
+/** Turns a spool error into a problem, and rethrows other errors. */
+const raiseSpoolError =
+  ({ log, spoolFolder }: Pick<Services, 'log' | 'spoolFolder'>) =>
   (error: unknown): never => {
     if (!(error instanceof SpoolError)) throw error
-    log.warn({ folder: spoolFolder, reason: error.message }, 'the spool folder does not take the lines')
+    log.warn({ folder: spoolFolder, reason: error.message }, 'could not write to the spool folder')
     return raise('no_room', error.message)
   }
 
-/** A wrong line is a 400 as long as the answer has not begun: everything is checked before, while the body arrives. */
+/** All lines are checked before the response starts, so that an invalid one is a 400; with `continue` they are skipped. */
 export const handleImportLines = implement(
   importLines,
-  async ({ query, bodyPieces, logFields }, services) => {
+  async ({ query, bodyPieces, logFields }, { store, streamKeys, clock, log, spoolFolder }) => {
+    const onSpoolError = raiseSpoolError({ log, spoolFolder })
     const goesOn = query.continue === 'true'
     const options = { goesOn, dryRun: query.dry_run === 'true', fromLine: query.from_line ?? 1 }
-    const file = await spool(whole(bodyPieces), services.spoolFolder).catch(noRoom(services))
-    const running = new Import(file, options, services)
+    const file = await spool(completeBody(bodyPieces), spoolFolder).catch(onSpoolError)
+    const running = new Import(file, options, { store, streamKeys, clock })
     try {
       for await (const _ of goesOn ? file.read() : running.check());
     } catch (error) {
       await file.close()
       if (error instanceof WrongLine) return refuse('wrong_line', error.line, error.why)
-      if (error instanceof CutOff)
-        return refuse('wrong_line', running.summary().lines + 1, 'the body was cut off here, or soon after')
-      return noRoom(services)(error)
+      if (error instanceof BodyTruncated)
+        return refuse(
+          'wrong_line',
+          running.summary().lines + 1,
+          'the body is truncated at or soon after this line',
+        )
+      return onSpoolError(error)
     }
-    const report = newsOf(running.run(), error => failureOf(error, services.log, logFields()))
+    const report = encodeEvents(running.run(), error => failureOf(error, log, logFields()))
     return new StreamedLines(report, () => file.close())
   },
 )
 
-class CutOff extends Error {}
+class BodyTruncated extends Error {}
 
-/** A body whose sender disconnects before its end is refused as a whole. */
-async function* whole(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** Throws `BodyTruncated` if the client disconnects before the end of the body. */
+async function* completeBody(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* pieces
   } catch (error) {
-    throw error instanceof Problem ? error : new CutOff()
+    throw error instanceof Problem ? error : new BodyTruncated()
   }
 }
 
-/** The answer of an import; what ends it early is its last line. */
-async function* newsOf(
+/** The lines of the response to an import. A failure is its last line. */
+async function* encodeEvents(
   events: AsyncIterable<ImportEvent>,
   failureOf: (error: unknown) => { readonly status: number; readonly message: string },
 ): AsyncGenerator<Uint8Array> {
@@ -93,10 +99,10 @@ function failureOf(
   if (thrown instanceof WrongLine)
     return { status: 400, message: `Line ${thrown.line}: ${thrown.why}. The lines before it were imported.` }
   if (thrown instanceof Unavailable || thrown instanceof Conflict) {
-    log.warn({ ...request, reason: thrown.message }, 'an import was ended by the store')
+    log.warn({ ...request, reason: thrown.message }, 'import aborted by the store')
     return problem('unavailable')
   }
   const error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
-  log.error({ ...request, error }, 'an import failed unexpectedly')
+  log.error({ ...request, error }, 'import failed unexpectedly')
   return problem('internal')
 }

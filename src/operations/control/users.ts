@@ -7,20 +7,22 @@ import { decimalSortKey } from '../../store/queries/world.ts'
 import { answerOne, answerPage, implement, type Services } from '../implement.ts'
 import { timestampOf } from '../timestamp.ts'
 
-export const handleCreateUser = implement(createUser, async ({ body }, services) =>
-  keepUser({ id: decimalId(services.clock.now()), isNew: true }, body, services),
+type UserServices = Pick<Services, 'store' | 'clock' | 'streamKeys'>
+
+export const handleCreateUser = implement(createUser, async ({ body }, services: UserServices) =>
+  saveUser({ id: decimalId(services.clock.now()), isNew: true }, body, services),
 )
 
-export const handlePutUser = implement(putUser, async ({ params, body }, services) =>
-  keepUser({ id: params.user_id }, body, services),
+export const handlePutUser = implement(putUser, async ({ params, body }, services: UserServices) =>
+  saveUser({ id: params.user_id }, body, services),
 )
 
-async function keepUser(
+async function saveUser(
   which: { id: string; isNew?: boolean },
   body: { login?: string; display_name?: string; password?: string; created_at?: string },
-  { store, clock, streamKeys }: Services,
+  { store, clock, streamKeys }: UserServices,
 ) {
-  const password_hash = body.password === undefined ? undefined : await hashed(body.password)
+  const password_hash = body.password === undefined ? undefined : await hashOrRaise(body.password)
   const user = await store.commands.putUser({
     ...which,
     login: body.login,
@@ -33,7 +35,7 @@ async function keepUser(
   return answerOne(user)
 }
 
-async function hashed(password: string): Promise<string> {
+async function hashOrRaise(password: string): Promise<string> {
   try {
     return await hashPassword(password, { lane: 'operator' })
   } catch (error) {

@@ -9,18 +9,18 @@ export const handleListVideos = implement(
   async ({ query, window, paginate }, { store, clock }) => {
     const page = await store.videos.page(query, window)
     const now = clock.now()
-    const data = page.rows.map(row => measured(row, now))
+    const data = page.rows.map(row => withDuration(row, now))
     return { data, pagination: paginate(page, videoSortKey) }
   },
 )
 
 export const handleGetVideo = implement(getVideo, async ({ params }, { store, clock }) => {
   const row = await store.videos.inFull(params.video_id)
-  return row ? { data: [measured(row, clock.now())] } : refuse('not_found', 'video', params.video_id)
+  return row ? { data: [withDuration(row, clock.now())] } : refuse('not_found', 'video', params.video_id)
 })
 
-/** A video with its length, which grows while the stream runs. */
-function measured(row: VideoRow, now: number) {
+/** The duration grows while the stream is live. */
+function withDuration(row: VideoRow, now: number) {
   const end = row.ended_at === null ? now : Date.parse(row.ended_at)
   return { ...row, duration_seconds: secondsBetween(row.created_at, end) }
 }

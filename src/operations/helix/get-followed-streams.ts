@@ -6,11 +6,11 @@ import { cutAlongWalk } from '../walk.ts'
 
 export const handleGetFollowedStreams = implement(
   getFollowedStreams,
-  async ({ query, caller, window, paginate }, services) => {
+  async ({ query, caller, window, paginate }, { followings, directory, history }) => {
     const { user_id } = requireOwnId(caller, 'user_id', query.user_id)
-    const channels = await services.followings.of(user_id)
-    const page = await cutAlongWalk(services, window, () =>
-      services.directory.pageOfChannels(channels, window),
+    const channels = await followings.of(user_id)
+    const page = await cutAlongWalk({ directory, history }, window, () =>
+      directory.pageOfChannels(channels, window),
     )
     return preparedPage(page.rows, paginate(page, streamSortKey, page.memory))
   },

@@ -13,7 +13,7 @@ export const handleGetStreamKey = implement(
       if (stream_key === undefined) {
         log.error(
           { ...logFields(), user_id, key_id: stored?.key_id },
-          'a stream key does not open: is a master key missing?',
+          'could not decrypt a stream key; a master key may be missing',
         )
         return refuse('unavailable')
       }

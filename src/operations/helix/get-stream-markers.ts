@@ -12,9 +12,9 @@ import { implement } from '../implement.ts'
 export const handleGetStreamMarkers = implement(
   getStreamMarkers,
   async ({ query, caller, window, paginate }, { store, publicUrl }) => {
-    // A walk stays with the video it began on, though a newer one may have become the latest.
-    const begunOn = window.memory?.[0]
-    const video_id = begunOn === undefined ? query.video_id : String(begunOn)
+    // All pages of a walk are of the same video, even if a newer one has become the latest.
+    const startedOn = window.memory?.[0]
+    const video_id = startedOn === undefined ? query.video_id : String(startedOn)
     const video =
       video_id === undefined
         ? ((await store.videos.latestOf(must(query.user_id, 'user_id or video_id'))) ?? raise('no_videos'))

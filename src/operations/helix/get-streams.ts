@@ -3,20 +3,20 @@ import { streamSortKey } from '../../directory/stream-page.ts'
 import { implement, preparedPage } from '../implement.ts'
 import { cutAlongWalk } from '../walk.ts'
 
-/** The first page of a walk through all streams, or through games and languages, and nothing else. */
+/** The first page of a list of all streams, or one filtered only by game and language. */
 const FIRST_PAGE = /^(?:(?:first|game_id|language|type)=[A-Za-z0-9_-]*(?:&|$))*$/
 
-/** Every stream is live, so `type` chooses nothing: `all` and `live` list the same. */
+/** Every stream is live, so `type` has no effect: `all` and `live` return the same. */
 export const handleGetStreams = implement(
   getStreams,
-  async ({ query, window, paginate }, services) => {
+  async ({ query, window, paginate }, { directory, history }) => {
     const filter = {
       user_ids: query.user_id,
       user_logins: query.user_login,
       game_ids: query.game_id,
       languages: query.language?.map(language => language.toLowerCase()),
     }
-    const page = await cutAlongWalk(services, window, () => services.directory.page(filter, window))
+    const page = await cutAlongWalk({ directory, history }, window, () => directory.page(filter, window))
     return preparedPage(page.rows, paginate(page, streamSortKey, page.memory))
   },
   {

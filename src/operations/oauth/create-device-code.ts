@@ -9,40 +9,42 @@ import { implement } from '../implement.ts'
 import { readScopes } from '../read-scopes.ts'
 
 const USER_CODE_LENGTH = 8
-const TRIES = 5
+const MAX_ATTEMPTS = 5
 
 /**
- * A confidential client may ask without its secret, as libraries do: what it gets is worth nothing until a person allowed it
- * and the secret came with the token call.
+ * A confidential client may omit its secret, as client libraries do: the device code is worthless until a user has allowed
+ * access and the client sends its secret with the token request.
  */
-export const handleCreateDeviceCode = implement(createDeviceCode, async ({ body, address }, services) => {
-  const { store, clock, lifetimes, publicUrl } = services
-  const client = await namedClient(services, body, address)
-  if (!client.device_flow) return refuse('device_flow_off')
-  const scopes = readScopes(body.scopes ?? body.scope)
-  const device_code = randomAlphanumerics(40)
-  for (let attempt = 1; attempt <= TRIES; attempt++) {
-    const user_code = randomLetters(USER_CODE_LENGTH)
-    const refused = await store.commands.startDevice({
-      device: {
-        hash: hashOf(device_code),
-        user_code,
-        client_id: client.id,
-        scopes,
-        expires_at: expiry(clock.now(), lifetimes.device_code_seconds),
-        network: siteOf(address()),
-      },
-    })
-    if (refused?.problem === 'taken') continue
-    return (
-      refused ?? {
-        device_code,
-        expires_in: lifetimes.device_code_seconds,
-        interval: POLL_INTERVAL_SECONDS,
-        user_code,
-        verification_uri: `${publicUrl}/activate?device-code=${user_code}`,
-      }
-    )
-  }
-  return refuse('unavailable')
-})
+export const handleCreateDeviceCode = implement(
+  createDeviceCode,
+  async ({ body, address }, { store, clock, lifetimes, publicUrl, attempts, limits }) => {
+    const client = await namedClient({ store, attempts, limits }, body, address)
+    if (!client.device_flow) return refuse('device_flow_off')
+    const scopes = readScopes(body.scopes ?? body.scope)
+    const device_code = randomAlphanumerics(40)
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      const user_code = randomLetters(USER_CODE_LENGTH)
+      const refused = await store.commands.startDevice({
+        device: {
+          hash: hashOf(device_code),
+          user_code,
+          client_id: client.id,
+          scopes,
+          expires_at: expiry(clock.now(), lifetimes.device_code_seconds),
+          network: siteOf(address()),
+        },
+      })
+      if (refused?.problem === 'taken') continue
+      return (
+        refused ?? {
+          device_code,
+          expires_in: lifetimes.device_code_seconds,
+          interval: POLL_INTERVAL_SECONDS,
+          user_code,
+          verification_uri: `${publicUrl}/activate?device-code=${user_code}`,
+        }
+      )
+    }
+    return refuse('unavailable')
+  },
+)

@@ -2,17 +2,17 @@ import { readBasicCredentials } from '../../auth/basic-credentials.ts'
 import { createOpenidToken } from '../../contract/oauth/create-openid-token.ts'
 import { isRefusal, refuse } from '../../contract/problem.ts'
 import { implement } from '../implement.ts'
-import { exchange } from './create-token.ts'
+import { exchange, type TokenServices } from './create-token.ts'
 
 export const handleCreateOpenidToken = implement(
   createOpenidToken,
-  async ({ body, authorization, address }, services) => {
+  async ({ body, authorization, address }, services: TokenServices) => {
     const basic = readBasicCredentials(authorization)
     if (basic === 'malformed') return refuse('malformed_basic')
-    const isTwice =
+    const hasTwoCredentials =
       basic !== undefined &&
       (body.client_secret !== undefined || (body.client_id ?? basic.client_id) !== basic.client_id)
-    if (isTwice) return refuse('two_credentials')
+    if (hasTwoCredentials) return refuse('two_credentials')
     const exchanged = await exchange({ ...body, ...basic }, services, address)
     if (isRefusal(exchanged)) return exchanged
     const { scope, ...answer } = exchanged

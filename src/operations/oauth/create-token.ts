@@ -14,14 +14,18 @@ import { readScopes, tolerateScopes } from '../read-scopes.ts'
 
 type Input = BodyOf<typeof createToken>
 
-export const handleCreateToken = implement(createToken, ({ body, address }, services) =>
+type GrantServices = Pick<Services, 'store' | 'clock' | 'lifetimes' | 'attempts' | 'limits'>
+type IdTokenServices = Pick<Services, 'clock' | 'signingKeys' | 'publicUrl'>
+export type TokenServices = GrantServices & IdTokenServices
+
+export const handleCreateToken = implement(createToken, ({ body, address }, services: TokenServices) =>
   exchange(body, services, address),
 )
 
-/** Every grant, for both token endpoints. */
+/** Handles every grant type, for both token endpoints. */
 export async function exchange(
   body: Input,
-  services: Services,
+  services: TokenServices,
   address: () => string,
 ): Promise<TokenAnswer | Refusal<(typeof createToken.problems)[number]>> {
   switch (body.grant_type) {
@@ -40,7 +44,7 @@ export async function exchange(
   }
 }
 
-async function clientCredentials(body: Input, services: Services, address: () => string) {
+async function clientCredentials(body: Input, services: GrantServices, address: () => string) {
   const { store, clock, lifetimes } = services
   const client = await authenticateClient(services, body, address)
   if (client.kind === 'public') return refuse('public_client')
@@ -51,8 +55,8 @@ async function clientCredentials(body: Input, services: Services, address: () =>
   return refused ? refuse('invalid_client') : answer
 }
 
-/** A public client's refresh token is used once and replaced; a confidential client keeps its own. */
-async function refreshGrant(body: Input, services: Services, address: () => string) {
+/** A public client's refresh token is single-use and replaced; a confidential client's stays valid. */
+async function refreshGrant(body: Input, services: GrantServices, address: () => string) {
   const { store, clock, lifetimes } = services
   const client = await authenticateClient(services, body, address)
   const presented = body.refresh_token ?? raise('missing_refresh_token')
@@ -72,18 +76,18 @@ async function refreshGrant(body: Input, services: Services, address: () => stri
   return { ...answer(exchanged.scopes), ...(!successor && { refresh_token: presented }) }
 }
 
-/** The answer with an ID token, if the application asked who it is. */
+/** Adds an ID token if the scopes include `openid`. */
 async function withIdToken<A extends TokenAnswer>(
   answer: A,
   about: Pick<IdTokenSubject, 'client_id' | 'user' | 'nonce' | 'authenticated_at'>,
-  { signingKeys, publicUrl, clock }: Services,
+  { signingKeys, publicUrl, clock }: IdTokenServices,
 ): Promise<TokenAnswer> {
   if (!answer.scope?.includes(OPENID)) return answer
   const subject = { ...about, issuer: issuerOf(publicUrl), access_token: answer.access_token }
   return { ...answer, id_token: await signingKeys.sign(idTokenClaims(subject, clock.now())) }
 }
 
-async function redeemCode(body: Input, services: Services, address: () => string) {
+async function redeemCode(body: Input, services: TokenServices, address: () => string) {
   const { store, clock, lifetimes } = services
   const client = await authenticateClient(services, body, address)
   const code = body.code ?? raise('missing_code')
@@ -106,10 +110,10 @@ async function redeemCode(body: Input, services: Services, address: () => string
 }
 
 /**
- * A device of a public client need not prove more than that it has its code: a secret in it would not be one. A confidential
- * client sends its secret, so that nobody else gets tokens in its name for a code that they sent somebody.
+ * For a public client the device code is sufficient: a secret on the device would not stay secret. A confidential client
+ * must send its secret, so that an attacker cannot phish a user with a device code issued in the client's name.
  */
-async function redeemDevice(body: Input, services: Services, address: () => string) {
+async function redeemDevice(body: Input, services: TokenServices, address: () => string) {
   const { store, clock, lifetimes, limits } = services
   const client = await authenticateClient(services, body, address)
   if (!client.device_flow) return refuse('device_flow_off')

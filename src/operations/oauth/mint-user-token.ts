@@ -6,19 +6,21 @@ import { CAPS } from '../../store/commands/caps.ts'
 import { implement } from '../implement.ts'
 import { readScopes } from '../read-scopes.ts'
 
-export const handleMintUserToken = implement(mintUserToken, async ({ body, address }, services) => {
-  const { store, clock, lifetimes } = services
-  if (body.grant_type === undefined) return refuse('missing_grant_type')
-  if (body.grant_type !== 'user_token') return refuse('unsupported_grant_type', body.grant_type)
-  const client = await authenticateClient(services, body, address)
-  const user_id = body.user_id ?? raise('missing_user_id')
-  const scopes = readScopes(body.scope)
-  const { rows, answer } = issueUserToken(
-    { client_id: client.id, user_id, scopes },
-    clock.now(),
-    userLifetimes(client.kind, lifetimes),
-  )
-  const mostGrants = CAPS.mintedGrantsOfUserAndClient
-  const refused = await store.commands.issueTokens({ tokens: rows, mostGrants })
-  return refused ? refuse('unknown_user', user_id) : answer
-})
+export const handleMintUserToken = implement(
+  mintUserToken,
+  async ({ body, address }, { store, clock, lifetimes, attempts, limits }) => {
+    if (body.grant_type === undefined) return refuse('missing_grant_type')
+    if (body.grant_type !== 'user_token') return refuse('unsupported_grant_type', body.grant_type)
+    const client = await authenticateClient({ store, attempts, limits }, body, address)
+    const user_id = body.user_id ?? raise('missing_user_id')
+    const scopes = readScopes(body.scope)
+    const { rows, answer } = issueUserToken(
+      { client_id: client.id, user_id, scopes },
+      clock.now(),
+      userLifetimes(client.kind, lifetimes),
+    )
+    const mostGrants = CAPS.mintedGrantsOfUserAndClient
+    const refused = await store.commands.issueTokens({ tokens: rows, mostGrants })
+    return refused ? refuse('unknown_user', user_id) : answer
+  },
+)

@@ -9,7 +9,7 @@ export const handleRevokeToken = implement(revokeToken, async ({ body }, { store
   if ((await store.clients.credentials(client_id)) === undefined) raise('invalid_revoking_client', client_id)
   const token = body.token ?? raise('missing_oauth_token')
   if (!isWellFormed(token)) return undefined
-  // Whoever has the token has proved enough; an unknown one is no work for the writer.
+  // Possession of the token is sufficient proof. Unknown tokens never reach the writer.
   const hash = hashOf(token)
   const held = await store.tokens.find(hash)
   if (held?.client_id !== client_id) return undefined

@@ -4,17 +4,19 @@ import { refuse } from '../../contract/problem.ts'
 import { chain } from '../../kit/maybe-promise.ts'
 import { implement } from '../implement.ts'
 
-export const handleValidateToken = implement(validateToken, ({ authorization, address }, services) => {
-  const { callers, clock, limits } = services
-  const token = tokenIn(authorization, OAUTH_OR_BEARER)
-  const now = clock.now()
-  const found = token === undefined || token === 'invalid' ? undefined : callers.find(token, now)
-  return chain(found, known => {
-    limits.takeForValidation(known?.client_id, address)
-    if (token === undefined) return refuse('missing_authorization')
-    return known === undefined ? refuse('invalid_access_token') : describe(known, now)
-  })
-})
+export const handleValidateToken = implement(
+  validateToken,
+  ({ authorization, address }, { callers, clock, limits }) => {
+    const token = tokenIn(authorization, OAUTH_OR_BEARER)
+    const now = clock.now()
+    const found = token === undefined || token === 'invalid' ? undefined : callers.find(token, now)
+    return chain(found, known => {
+      limits.takeForValidation(known?.client_id, address)
+      if (token === undefined) return refuse('missing_authorization')
+      return known === undefined ? refuse('invalid_access_token') : describe(known, now)
+    })
+  },
+)
 
 function describe({ client_id, login, user_id, scopes, ends }: AccessToken, now: number) {
   return {
