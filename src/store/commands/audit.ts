@@ -1,12 +1,12 @@
 import type { Transaction } from '../database.ts'
 import { limitedTo, sql } from '../sql/tag.ts'
 
-/** Rows that a single turn removes at most, as in `sweep`. */
+/** Maximum rows deleted per call, as in `sweep`. */
 const AT_ONCE = 1000
 
 /**
- * Forgets rows of the audit log from before a moment: always the oldest of a chain, whose head then tells where the rest
- * begins, so that what is left can still be verified. Says how many; called again until that is none.
+ * Deletes audit rows older than `before`: always the oldest of a chain, whose head then records where the rest begins, so
+ * that the remaining rows can still be verified. Returns how many; call again until that is 0.
  */
 export async function forgetAudit(tx: Transaction, args: { before: string }): Promise<number> {
   const old = await tx.get<{ chain: string }>(

@@ -5,7 +5,7 @@ import { benefitQueries } from '../queries/world.ts'
 import { sql } from '../sql/tag.ts'
 import { deleteById, refuseUnknown } from './references.ts'
 
-/** Creates or changes a benefit. It never moves to another organization: its entitlements are that organization's. */
+/** Creates or changes a benefit. It never moves to another organization, because its entitlements belong to that one. */
 export async function putBenefit(
   tx: Transaction,
   args: {

@@ -1,33 +1,33 @@
 /**
- * How much the store keeps of what strangers and ordinary users can make it keep. Whoever asks for more gets it, and the
- * oldest of their own makes room: nobody can shut others out by filling a table. SECURITY.md lists which route writes what,
- * and a test sends each of them more than its cap.
+ * Caps on the rows that anonymous callers and ordinary users can create. A request above a cap succeeds and evicts the
+ * caller's oldest rows, so filling a table cannot lock others out. SECURITY.md lists which route writes what, and a test
+ * sends each of them more than its cap.
  */
 import type { Transaction } from '../database.ts'
 import { isOneOf, limitedTo, type Sql, sql, verbatim } from '../sql/tag.ts'
 import { endTokens } from './end-tokens.ts'
 
 export const CAPS = {
-  /** Device codes asked for from one network. Most are abandoned: who types a code does so within minutes. */
+  /** Device codes requested from one network. Most are abandoned: a user types a code within minutes or never. */
   deviceCodesOfNetwork: 100,
   deviceCodesOfClient: 10_000,
-  /** Authorization codes of a user for a client, used ones included. */
+  /** Authorization codes of a user for a client, including used ones. */
   codesOfUserAndClient: 100,
-  /** Grants of a user for a client: a grant is a family of tokens that came from one consent. */
+  /** Grants of a user for a client. A grant is the family of tokens that came from one consent. */
   grantsOfUserAndClient: 200,
-  /** The same where a demo mints user tokens without asking anybody. */
+  /** The same for user tokens that a demo mints without consent. */
   mintedGrantsOfUserAndClient: 1000,
   accessTokensOfGrant: 50,
-  /** Refresh tokens that were used and are remembered, so that a second use is noticed. */
+  /** Used refresh tokens, kept to detect a second use. */
   usedRefreshTokensOfGrant: 50,
   appTokensOfClient: 2000,
   sessionsOfUser: 100,
 } as const
 
-/** Rows that one command removes at most, so that it stays short even where there were no caps before. */
+/** Maximum rows deleted per command: keeps it short even on a store filled before there were caps. */
 const AT_ONCE = 200
 
-/** Of a list, newest first and without the row that was just added, what is beyond its cap. */
+/** The rows beyond the cap, of a list that is sorted newest first and excludes the row just added. */
 const beyond = (cap: number): Sql => sql`${limitedTo(AT_ONCE)} offset cast(${cap - 1} as integer)`
 
 export async function capDeviceCodes(
@@ -74,7 +74,7 @@ export async function capAppTokens(
   await removeRows(tx, 'tokens', excess)
 }
 
-/** The tokens of one grant, after an access token was added to it. */
+/** Caps the tokens of one grant after an access token was added. */
 export async function capTokensOfGrant(
   tx: Transaction,
   added: { readonly hash: string; readonly family: string },
@@ -90,8 +90,8 @@ export async function capTokensOfGrant(
 }
 
 /**
- * The grants of a user for a client, after one was added. Names of families rise with time; those from before they did are
- * version 4 UUIDs, and older than any other.
+ * Caps the grants of a user for a client after one was added. Family names increase with time; older stores have families
+ * named by version 4 UUIDs, which are older than all others.
  */
 export async function capGrants(
   tx: Transaction,
@@ -108,7 +108,7 @@ export async function capGrants(
   await removeRows(tx, 'tokens', sql`select hash from tokens where ${isOneOf(sql`family`, families)}`)
 }
 
-/** Removes the rows with these hashes, held in one order by all who do: those who come together must not block each other. */
+/** Deletes the rows with these hashes. Always locks in hash order, so that concurrent commands cannot deadlock. */
 async function removeRows(
   tx: Transaction,
   table: 'device_codes' | 'authorization_codes' | 'sessions' | 'tokens',

@@ -18,7 +18,7 @@ export async function changeChannel(
     tags?: readonly string[] | undefined
     is_mature?: boolean | undefined
     vod_enabled?: boolean | undefined
-    /** For the video of a stream that is running while videos are switched on. */
+    /** Used if videos are switched on during a running stream. */
     video_id: string
   },
 ): Promise<Channel | Refusal<'not_found' | 'unknown_reference'>> {
@@ -80,7 +80,7 @@ export async function deleteEditor(tx: Transaction, args: { user_id: string; edi
 const editorSubject = (editor: { user_id: string; editor_id: string }): string =>
   `channel/${editor.user_id}/editor/${editor.editor_id}`
 
-/** Puts a new stream key behind the current one, which stays good until `valid_until`. `taken`: read the version again. */
+/** Adds a new stream key; the current one stays valid until `valid_until`. `taken`: read the version again and retry. */
 export async function rotateStreamKey(
   tx: Transaction,
   args: { user_id: string; version: number; stream_key: StoredStreamKey; valid_until: string },
@@ -107,7 +107,7 @@ export async function rotateStreamKey(
   return undefined
 }
 
-/** Puts stream keys that were sealed anew in the place of what they were; one that has changed since is left alone. */
+/** Replaces stream keys with resealed ones. A key that has changed since it was read is left alone. */
 export async function resealStreamKeys(
   tx: Transaction,
   args: {
@@ -121,12 +121,12 @@ export async function resealStreamKeys(
   if (args.keys.length === 0) return 0
   const columns = ['user_id', 'version', 'was', 'key_id', 'sealed', 'lookup_hash'] as const
   return tx.run(
-    sql`update stream_keys set key_id = anew.key_id, sealed = anew.sealed, lookup_hash = anew.lookup_hash
+    sql`update stream_keys set key_id = resealed.key_id, sealed = resealed.sealed, lookup_hash = resealed.lookup_hash
         from ${tableOf(
           args.keys.map(key => ({ ...key })),
           columns,
-        )} as anew
-        where stream_keys.user_id = anew.user_id and stream_keys.version = cast(anew.version as integer)
-          and stream_keys.sealed = anew.was`,
+        )} as resealed
+        where stream_keys.user_id = resealed.user_id and stream_keys.version = cast(resealed.version as integer)
+          and stream_keys.sealed = resealed.was`,
   )
 }

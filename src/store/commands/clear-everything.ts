@@ -2,7 +2,7 @@ import { randomAlphanumerics } from '../../kit/id.ts'
 import type { Transaction } from '../database.ts'
 import { sql, verbatim } from '../sql/tag.ts'
 
-/** Every table with something of the world in it, those that refer to others first. A test holds it against the schema. */
+/** Every table with user data, referencing tables before referenced ones. A test compares the list with the schema. */
 export const WORLD_TABLES = [
   'markers',
   'streams',
@@ -37,8 +37,8 @@ export const WORLD_TABLES = [
 ] as const
 
 /**
- * Empties the store: a demo begins anew. The feed goes another way from here, as after a failover that lost its end, so
- * that everybody who follows it loads everything anew with the first change that comes behind.
+ * Empties the store, to restart a demo. The new nonce forks the history of the feed, as a failover that lost its last
+ * entries does: every follower reloads everything at the next change.
  */
 export async function clearEverything(tx: Transaction, _args: Record<never, never>): Promise<void> {
   for (const table of WORLD_TABLES) await tx.run(sql`delete from ${verbatim(table)}`)

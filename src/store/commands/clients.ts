@@ -5,7 +5,7 @@ import { clientQueries } from '../queries/world.ts'
 import { sql } from '../sql/tag.ts'
 import { refuseUnknown } from './references.ts'
 
-/** A client on its way into the store; without `device_flow` it has the default of its kind. */
+/** A client to be stored; without `device_flow` it has the default of its kind. */
 export type NewClient = Omit<Client, 'device_flow'> & { readonly device_flow?: boolean | undefined }
 
 export async function createClient(
@@ -64,7 +64,7 @@ export async function changeClient(
   if (wanted.implicit_grant) await allowImplicit(tx, args.id)
   await setDeviceFlow(tx, args)
   const client = await asStored(tx, args.id)
-  // Devices that wait would be refused at the last step; they are better told at once.
+  // Waiting devices would be refused at the last step anyway; this fails them at once.
   if (!client.device_flow) await tx.run(sql`delete from device_codes where client_id = ${client.id}`)
   tx.publish({ kind: 'access', access: { client_id: client.id } })
   tx.record({ subject: `client/${client.id}`, before, after: client })
@@ -84,7 +84,7 @@ export async function setClientSecret(
   return client
 }
 
-/** Deletes a client and with it every token it holds. */
+/** Deletes a client and all its tokens. */
 export async function deleteClient(tx: Transaction, args: { id: string }) {
   await tx.lock(sql`select id from clients where id = ${args.id}`, 'clients')
   const before = await clientQueries(tx).find(args.id)
@@ -95,7 +95,7 @@ export async function deleteClient(tx: Transaction, args: { id: string }) {
   return undefined
 }
 
-/** Notes what was said; a client of which nothing was said keeps the default of its kind, also when its kind changes. */
+/** Stores an explicit choice. A client without one keeps the default of its kind, even when its kind changes. */
 async function setDeviceFlow(
   tx: Transaction,
   { id, device_flow }: Pick<NewClient, 'id' | 'device_flow'>,

@@ -7,7 +7,7 @@ import { capCodes, capGrants } from './caps.ts'
 import { endTokens } from './end-tokens.ts'
 import { insertToken, type NewToken, type Successor } from './tokens.ts'
 
-/** An authorization code on its way into the store. */
+/** An authorization code to be stored. */
 export interface NewCode {
   readonly hash: string
   readonly client_id: string
@@ -16,20 +16,20 @@ export interface NewCode {
   /** The PKCE challenge, if the application sent one. */
   readonly challenge: string | null
   readonly scopes: readonly string[]
-  /** The family of the tokens that it will give. */
+  /** The family of the tokens it will be exchanged for. */
   readonly family: string
   readonly expires_at: string
-  /** Present with the scope `openid`: what the ID token will say of this authorization. */
+  /** Present with the scope `openid`: claims about this authorization for the ID token. */
   readonly openid?: OpenidRequest | undefined
 }
 
 interface OpenidRequest {
   readonly nonce: string | null
-  /** When the person logged in. */
+  /** When the user logged in. */
   readonly authenticated_at: string
 }
 
-/** A person has allowed an application in: notes the connection and gives the code. */
+/** Records a user's consent as a connection and stores the authorization code. */
 export async function grantCode(tx: Transaction, args: { code: NewCode; now: string }): Promise<void> {
   const { code } = args
   await connect(tx, code, args.now)
@@ -47,7 +47,7 @@ export async function grantCode(tx: Transaction, args: { code: NewCode; now: str
   await capCodes(tx, code)
 }
 
-/** The implicit grant: the token itself, at once. */
+/** The implicit grant: issues the token directly. */
 export async function grantToken(
   tx: Transaction,
   args: { token: NewToken & { readonly user_id: string }; now: string },
@@ -57,7 +57,7 @@ export async function grantToken(
   await capGrants(tx, args.token)
 }
 
-/** Notes that a person has connected an application; scopes allowed earlier stay allowed. */
+/** Records that a user has connected an application; previously allowed scopes stay allowed. */
 export async function connect(
   tx: Transaction,
   { user_id, client_id, scopes }: Pick<NewCode, 'user_id' | 'client_id' | 'scopes'>,
@@ -75,10 +75,10 @@ export async function connect(
   )
 }
 
-/** Whose tokens they are, as an ID token names them. */
+/** The user of the tokens, as named in an ID token. */
 type GrantingUser = Pick<User, 'id' | 'display_name'>
 
-/** What a code or a device code was exchanged for: tokens of this user with these scopes. */
+/** The result of exchanging a code or a device code: tokens of this user with these scopes. */
 export interface Exchanged {
   readonly scopes: string[]
   readonly user: GrantingUser
@@ -86,9 +86,9 @@ export interface Exchanged {
 }
 
 /**
- * Exchanges a code for tokens, once. If it comes a second time, with all that redeeming it takes, it was copied: what it gave
- * ends. Without the verifier and the redirect URI it proves nothing: codes are left behind in histories and logs, and whoever
- * finds an old one there must not be able to end tokens with it.
+ * Exchanges a code for tokens, once. A second use with the right verifier and redirect URI means that the code was copied,
+ * and revokes its tokens. Without them a second use proves nothing: codes remain in browser histories and logs, and finding
+ * an old one there must not be enough to revoke tokens.
  */
 export async function useCode(
   tx: Transaction,
@@ -96,7 +96,7 @@ export async function useCode(
     hash: string
     client_id: string
     redirect_uri: string | undefined
-    /** The challenge that the verifier sent along answers to, if one was sent. */
+    /** The challenge computed from the verifier in the request, if there was one. */
     answered: string | undefined
     now: string
     access: Successor
@@ -148,7 +148,7 @@ export async function useCode(
   }
 }
 
-/** Disconnects an application from a person: its tokens, and codes that could give new ones, end at once. */
+/** Disconnects an application from a user: ends its tokens, and the codes that could be exchanged for new ones, at once. */
 export async function disconnect(
   tx: Transaction,
   args: { user_id: string; client_id: string },

@@ -6,18 +6,18 @@ import { capDeviceCodes, capGrants } from './caps.ts'
 import { connect, type Exchanged } from './codes.ts'
 import { insertToken, type Successor } from './tokens.ts'
 
-/** A device asks for a token: its own code, which it keeps, and the one that a person types. */
+/** A device authorization request: the secret code that the device keeps, and the one that the user types. */
 export interface NewDevice {
   readonly hash: string
   readonly user_code: string
   readonly client_id: string
   readonly scopes: readonly string[]
   readonly expires_at: string
-  /** Where it was asked for; the codes of a network are counted. */
+  /** The network of the caller; codes are capped per network. */
   readonly network: string
 }
 
-/** `taken`: another device has this user code; draw a new one. */
+/** `taken`: another device has this user code; generate a new one. */
 export async function startDevice(tx: Transaction, args: { device: NewDevice }) {
   const { device } = args
   const added = await tx.run(
@@ -39,7 +39,7 @@ export async function startDevice(tx: Transaction, args: { device: NewDevice }) 
   return undefined
 }
 
-/** A person has decided about the device whose code they typed: the one that they were shown, and no other. */
+/** Records a user's decision about the device they were shown, and no other. */
 export async function decideDevice(
   tx: Transaction,
   args: { hash: string; user_code: string; user_id: string; allow: boolean; now: string },
@@ -58,7 +58,7 @@ export async function decideDevice(
   return undefined
 }
 
-/** Exchanges a device code for tokens, once, when the person has allowed it. */
+/** Exchanges a device code for tokens, once, after the user has allowed it. */
 export async function useDevice(
   tx: Transaction,
   args: { hash: string; client_id: string; now: string; access: Successor; refresh: Successor },

@@ -26,11 +26,11 @@ export interface Grant {
   readonly benefit_id: string
   readonly game_id: string
   readonly timestamp: string
-  /** Whether the operator named the time: only then is it part of the content that must agree on a repeat. */
+  /** Whether the operator sent the timestamp: only then must it match on a repeated grant. */
   readonly timestampGiven: boolean
 }
 
-/** Grants entitlements, all or none. A repeated id with the same content is answered with what is there. */
+/** Grants entitlements, all or none. A repeated id with the same content returns the existing entitlement. */
 export async function grantEntitlements(
   tx: Transaction,
   args: { grants: readonly Grant[] },
@@ -84,7 +84,7 @@ export async function grantEntitlements(
   return grants.flatMap(grant => rows.get(grant.id) ?? [])
 }
 
-/** What was granted together is one entry. */
+/** Entitlements granted together are recorded as one entry. */
 function recordGrants(tx: Transaction, granted: readonly Entitlement[]): void {
   const [only] = granted
   if (only === undefined) return
@@ -124,7 +124,7 @@ async function organizationsOf(tx: Transaction, grants: readonly Grant[]) {
   }
 }
 
-/** `last_updated` only moves forward, so that the history of an entitlement is in order whatever the clocks of nodes do. */
+/** `last_updated` only moves forward: the history of an entitlement stays in order even if node clocks disagree. */
 function recordStatus(
   tx: Transaction,
   before: UpdateCandidate | undefined,
@@ -135,14 +135,14 @@ function recordStatus(
   tx.record({ ...entitlementSubject(before), at: last_updated, before: before.fulfillment_status, after })
 }
 
-/** Spec 3 and 7: sets the status of what the caller may set and reports on every id. Rows are locked in id order. */
+/** Spec 3 and 7: sets the status of entitlements the caller may change, and reports on every id. Locks rows in id order. */
 export async function updateEntitlements(
   tx: Transaction,
   args: {
     ids: readonly string[]
     fulfillment_status: FulfillmentStatus
     reach: EntitlementReach
-    /** Entitlements whose write is to fail: the demo's way to show UPDATE_FAILED. */
+    /** Entitlements whose write must fail: lets a demo produce UPDATE_FAILED. */
     failing: readonly string[]
     now: number
   },

@@ -9,10 +9,10 @@ export interface Follow {
   readonly broadcaster_id: string
 }
 
-/** Pairs that the audit log names of a call that adds many; the number is always told. */
+/** Maximum pairs that one audit entry names; the total is always recorded. */
 const PAIRS_NAMED = 100
 
-/** Adds follows, all or none; those that exist already stay as they are. */
+/** Adds follows, all or none; existing ones are left unchanged. */
 export async function putFollows(tx: Transaction, args: { follows: readonly Follow[] }) {
   const user = args.follows.flatMap(follow => [follow.user_id, follow.broadcaster_id])
   const unknown = await refuseUnknown(tx, { user })

@@ -35,7 +35,7 @@ export async function putGame(
   return game
 }
 
-/** Deletes a game without benefits or entitlements; whoever plays it plays nothing then. */
+/** Deletes a game without benefits or entitlements. Channels that have it set are left without a game. */
 export async function deleteGame(tx: Transaction, args: { id: string }) {
   const used = await tx.get(
     sql`select 1 as yes where exists (select 1 from benefits where game_id = ${args.id})

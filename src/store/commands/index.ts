@@ -25,8 +25,8 @@ import { deleteUser, putUser } from './users.ts'
 import { deleteVideo } from './videos.ts'
 
 /**
- * Every write there is. A command runs in one transaction on either engine; on SQLite in the writer's thread, so what
- * goes in and what comes out is plain data.
+ * All writes. A command runs in one transaction on either engine; on SQLite it runs in the writer thread, so arguments and
+ * results are plain data.
  */
 const single = {
   putUser,
@@ -92,10 +92,10 @@ const single = {
 
 type Single = typeof single
 
-/** One command with its arguments, as a value. */
+/** A command with its arguments, as a value. */
 export type Step = { [N in keyof Single]: readonly [name: N, args: Parameters<Single[N]>[1]] }[keyof Single]
 
-/** Runs many commands as one: the world of the demo is made whole or not at all. */
+/** Runs several commands in one transaction: a demo's data is created completely or not at all. */
 async function runSteps(tx: Transaction, args: { steps: readonly Step[] }): Promise<void> {
   for (const [name, stepArgs] of args.steps) {
     const command = single[name] as (tx: Transaction, args: unknown) => Promise<unknown>

@@ -6,7 +6,7 @@ import type { Transaction } from '../database.ts'
 import { sql } from '../sql/tag.ts'
 
 /**
- * Marks the current moment. A key that was used before decides first: a replay is answered with the first marker even
+ * Creates a marker at the current position. The idempotency key is checked first: a replay returns the first marker even
  * after the stream has ended (D-39). The stream's row is locked, so that positions never go backwards (D-38).
  */
 export async function createMarker(
@@ -62,7 +62,7 @@ export async function createMarker(
         values (${marker.id}, ${video_id}, ${marker.position_seconds}, ${marker.description}, ${marker.created_at})`,
   )
   if (idempotency !== undefined) {
-    // One of two that arrive together inserts; on PostgreSQL the other waits here, conflicts, and is run again.
+    // Of two concurrent requests one inserts; on PostgreSQL the other waits here, conflicts, and is retried.
     await tx.run(
       sql`delete from idempotency_keys where client_id = ${caller.client_id} and user_id = ${caller.user_id}
             and name = ${idempotency.key} and created_at <= ${isoMillis(args.now - IDEMPOTENCY_MILLISECONDS)}`,
@@ -76,10 +76,10 @@ export async function createMarker(
   return marker
 }
 
-/** A key is remembered for 24 hours. */
+/** An idempotency key is kept for 24 hours. */
 export const IDEMPOTENCY_MILLISECONDS = 24 * 3600 * 1000
 
-/** All that decides about a marker, in one look. */
+/** Everything needed to create a marker, read with one query. */
 interface Situation {
   readonly login: string
   readonly vod_enabled: number

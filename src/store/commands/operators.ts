@@ -2,7 +2,7 @@ import { refuse } from '../../contract/problem.ts'
 import type { Transaction } from '../database.ts'
 import { sql } from '../sql/tag.ts'
 
-/** A named token of the operator's side on its way into the store, as its hash. */
+/** A named operator token to be stored, as its hash. */
 export interface NewOperator {
   readonly name: string
   readonly hash: string
@@ -20,7 +20,7 @@ export async function createOperator(tx: Transaction, args: NewOperator) {
   return undefined
 }
 
-/** Takes a name and its token away. Whoever holds the token is asked for in the store each time, so it ends at once. */
+/** Deletes an operator and its token. Operator tokens are looked up on every request, so this takes effect at once. */
 export async function deleteOperator(tx: Transaction, args: { name: string }) {
   const held = await tx.get<{ name: string; created_at: string }>(
     sql`delete from operator_tokens where name = ${args.name} returning name, created_at`,

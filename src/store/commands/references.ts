@@ -11,27 +11,27 @@ const TABLES = {
 } as const
 type References = { readonly [K in keyof typeof TABLES]?: readonly (string | null | undefined)[] }
 
-/** The first of these ids that names nothing, in the order given, as a refusal. Empty values are no reference. */
+/** Refuses the first id that does not exist, in the order given. Null and undefined are skipped. */
 export async function refuseUnknown<N extends 'unknown_reference' | 'not_found' = 'unknown_reference'>(
   tx: Transaction,
   references: References,
   problem = 'unknown_reference' as N,
 ): Promise<Refusal<N> | undefined> {
   for (const [kind, ids] of Object.entries(references)) {
-    const asked = [...new Set(ids.filter(id => id !== null && id !== undefined))]
-    if (asked.length === 0) continue
+    const given = [...new Set(ids.filter(id => id !== null && id !== undefined))]
+    if (given.length === 0) continue
     const rows = await tx.all<{ id: string }>(
-      sql`select id from ${verbatim(TABLES[kind as keyof References])} where ${isOneOf(sql`id`, asked)}`,
+      sql`select id from ${verbatim(TABLES[kind as keyof References])} where ${isOneOf(sql`id`, given)}`,
     )
     const known = new Set(rows.map(row => row.id))
-    const unknown = asked.find(each => !known.has(each))
+    const unknown = given.find(each => !known.has(each))
     if (unknown !== undefined)
       return refuse<'unknown_reference' | 'not_found'>(problem, kind, unknown) as Refusal<N>
   }
   return undefined
 }
 
-/** What the audit log keeps of a thing that was deleted: the columns that were shown of it. */
+/** The columns of a deleted row that the audit log keeps. */
 const SHOWN = {
   user: 'id, login, display_name, created_at',
   organization: 'id, name',
@@ -39,7 +39,7 @@ const SHOWN = {
   benefit: 'id, name, organization_id, game_id',
 } as const
 
-/** Deletes a row by id and records how it was. */
+/** Deletes a row by id and records its last state. */
 export async function deleteById(
   tx: Transaction,
   kind: keyof typeof SHOWN,

@@ -4,13 +4,13 @@ import { sql } from '../sql/tag.ts'
 import { capSessions } from './caps.ts'
 import { endTokens } from './end-tokens.ts'
 
-/** A person is logged in in a browser. */
+/** A browser session of a logged-in user. */
 export interface NewSession {
   readonly hash: string
   readonly id: string
   readonly user_id: string
   readonly expires_at: string
-  /** What the browser says of itself, so that a person knows which it is. */
+  /** The browser, as described by its user agent, so that users recognize their sessions. */
   readonly browser: string
 }
 
@@ -27,7 +27,7 @@ export async function startSession(
   await capSessions(tx, session)
 }
 
-/** A session that is in use lives on. */
+/** Extends a session that is in use. */
 export async function keepSession(
   tx: Transaction,
   args: { hash: string; now: string; expires_at: string },
@@ -37,7 +37,6 @@ export async function keepSession(
   )
 }
 
-/** Ends a session of a person. */
 export async function endSession(tx: Transaction, args: { user_id: string; id: string }): Promise<void> {
   await tx.run(sql`delete from sessions where user_id = ${args.user_id} and id = ${args.id}`)
 }
@@ -45,11 +44,10 @@ export async function endSession(tx: Transaction, args: { user_id: string; id: s
 interface NewPassword {
   readonly user_id: string
   readonly password_hash: string
-  /** The session that they did it in. */
+  /** The session in which the password was changed. */
   readonly keep?: string | undefined
 }
 
-/** Sets a person's password. */
 export async function changePassword(tx: Transaction, args: NewPassword) {
   const refused = await setPassword(tx, args)
   if (refused === undefined) tx.record({ subject: `user/${args.user_id}`, after: { password: 'changed' } })
@@ -64,12 +62,12 @@ export async function setPassword(tx: Transaction, args: NewPassword) {
   )
   if (before === undefined) return refuse('not_found', 'user', user_id)
   await tx.run(sql`update users set password_hash = ${args.password_hash} where id = ${user_id}`)
-  // The first password of an account locks nobody out: until then its tokens came from the operator alone.
+  // The first password of an account ends nothing: until then all its tokens came from the operator.
   if (before.password_hash !== null) await lockOut(tx, user_id, args.keep)
   return undefined
 }
 
-/** Whoever changes a password means to lock out whoever came in with the old one: in every browser and with every token. */
+/** A password is changed to lock out anyone who knows the old one: ends all other sessions and all tokens. */
 async function lockOut(tx: Transaction, user_id: string, keep = ''): Promise<void> {
   await tx.run(sql`delete from sessions where user_id = ${user_id} and id <> ${keep}`)
   await tx.run(sql`delete from authorization_codes where user_id = ${user_id}`)

@@ -6,15 +6,15 @@ import { noteFact } from './upkeep.ts'
 const FACT = 'settled-time'
 
 /**
- * Looks at the clock and notes the settled time. The earlier of two clocks counts, that of the caller and that of the store:
- * one that is ahead deletes nothing. That both agree proves nothing, for they may be the clock of one machine.
+ * Reads the clock and records the settled time. The earlier of the caller's and the store's clock counts, so a clock that is
+ * ahead deletes nothing. Agreement of the two proves nothing: both may be the clock of the same machine.
  */
 export async function noteTime(
   tx: Transaction,
   args: {
     now: number
     settlingMilliseconds: number
-    /** What the caller saw at its last look and how long ago that was, by its monotonic clock. */
+    /** The caller's previous reading, and the time since then by its monotonic clock. */
     last?: { readonly seen: number; readonly passed: number } | undefined
   },
 ): Promise<Settling & { readonly now: number }> {
@@ -22,7 +22,7 @@ export async function noteTime(
   const before = fact && (JSON.parse(fact.value) as SettledTime)
   const clock = await tx.get<{ now: number | string }>(sql`select ${storeClock} as now`)
   const now = Math.min(args.now, Number(clock?.now ?? args.now))
-  // Another process may have looked in between: then it is not known how much time passed since.
+  // If another process has recorded a time since, the elapsed time is unknown.
   const passed = args.last !== undefined && args.last.seen === before?.seen ? args.last.passed : 0
   const after = settleTime(before, { now, passed }, args.settlingMilliseconds)
   const { jump: _, ...kept } = after

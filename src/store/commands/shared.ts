@@ -2,33 +2,33 @@ import { type BucketSize, refilled } from '../../kit/token-buckets.ts'
 import type { Transaction } from '../database.ts'
 import { isOneOf, sql, storeClock, tableOf } from '../sql/tag.ts'
 
-/** A bucket that several processes draw from. */
+/** A bucket shared by several processes. */
 interface SharedBucket extends BucketSize {
   readonly name: string
 }
 
-/** A process asks for points of one bucket, to spend them without asking again. */
+/** A request for points of one bucket, which the process then spends locally. */
 export interface LeaseRequest {
   readonly name: string
   readonly capacity: number
   readonly wanted: number
-  /** Granted before and not spent. */
+  /** Points granted earlier and not spent. */
   readonly returned: number
-  /** Spent without having been granted: deducted now, as far as the bucket was not full at the time. */
+  /** Points spent without a grant: deducted now, before the refill since the last lease, which may cover them. */
   readonly spent: number
-  /** The part of that which not even a full bucket would have refilled since. */
+  /** The part of `spent` that is too recent to have been refilled, even in a full bucket. */
   readonly recent: number
 }
 
 export interface LeaseGrant {
   readonly granted: number
-  /** What others may still ask for. */
+  /** Points left for other processes. */
   readonly left: number
 }
 
 /**
- * Grants points of several buckets at once. The sum of what all processes are granted is what a bucket holds; what a process
- * spent beforehand may take it below zero, down to minus one capacity.
+ * Grants points of several buckets at once. All grants together never exceed what a bucket holds; points spent in advance
+ * can take it below zero, to minus its capacity at most.
  */
 export async function leasePoints(
   tx: Transaction,
@@ -36,8 +36,8 @@ export async function leasePoints(
 ): Promise<LeaseGrant[]> {
   const { requests, fullAfterSeconds } = args
   const names = requests.map(({ name }) => name)
-  // Of two transactions that need the same new bucket, one waits here for the other; all take them in the same order.
-  // A new bucket has been full for ever.
+  // Of two transactions that need the same new bucket, one waits here for the other; all use the same order.
+  // A new bucket starts full.
   const fresh = requests
     .map(({ name, capacity }) => ({ name, capacity }))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
@@ -59,7 +59,7 @@ export async function leasePoints(
   const changed: { name: string; points: number; fills: number }[] = []
   for (const { name, capacity, wanted, returned, spent, recent } of requests) {
     const row = held.get(name)
-    if (row === undefined) throw new Error('the bucket was made and is held')
+    if (row === undefined) throw new Error('the bucket was just created and locked')
     const before = row.points + returned - spent
     const left = refilled(before, Number(row.passed), { capacity, fullAfterSeconds })
     const points = Math.max(-capacity, Math.min(capacity - recent, left))
@@ -70,14 +70,14 @@ export async function leasePoints(
     changed.push({ name, points: kept, fills })
   }
   await tx.run(
-    sql`update rate_buckets set points = cast(news.points as double precision), at = ${storeClock},
-          full_at = ${storeClock} + cast(news.fills as bigint)
-        from ${tableOf(changed, ['name', 'points', 'fills'])} as news where rate_buckets.name = news.name`,
+    sql`update rate_buckets set points = cast(changed.points as double precision), at = ${storeClock},
+          full_at = ${storeClock} + cast(changed.fills as bigint)
+        from ${tableOf(changed, ['name', 'points', 'fills'])} as changed where rate_buckets.name = changed.name`,
   )
   return grants
 }
 
-/** Takes a point from each of several buckets, or none from any if one is empty. */
+/** Takes one point from each bucket, or none if any is empty. */
 export async function takeFromAll(
   tx: Transaction,
   args: { buckets: readonly SharedBucket[] },
@@ -92,7 +92,7 @@ export async function takeFromAll(
   return true
 }
 
-/** Gives a point back to each, and fills those named. */
+/** Returns one point to each bucket, and fills those named. */
 export async function giveBack(
   tx: Transaction,
   args: { buckets: readonly SharedBucket[]; filled: readonly string[] },
@@ -103,10 +103,10 @@ export async function giveBack(
   }
 }
 
-/** What a bucket holds now; it is held until the end of the transaction. One that nobody knew is full. */
+/** The current level of a bucket, which stays locked until the end of the transaction. A new bucket is full. */
 async function pointsIn(tx: Transaction, bucket: SharedBucket): Promise<number> {
   const { name, capacity } = bucket
-  // Of two who come first, one waits here for the other.
+  // Of two concurrent first uses, one waits here for the other.
   await tx.run(
     sql`insert into rate_buckets (name, points, at, full_at) values (${name}, ${capacity}, ${storeClock}, ${storeClock})
         on conflict (name) do nothing`,
@@ -115,10 +115,10 @@ async function pointsIn(tx: Transaction, bucket: SharedBucket): Promise<number> 
   const row = await tx.get<{ points: number; passed: number | string }>(
     sql`select points, ${storeClock} - at as passed from rate_buckets where name = ${name}`,
   )
-  if (row === undefined) throw new Error('the bucket was made and is held')
+  if (row === undefined) throw new Error('the bucket was just created and locked')
   const passed = Number(row.passed)
   if (passed < 0) {
-    // The clock was set back. The bucket fills from here on: it would stay empty until the clock is there again otherwise.
+    // The clock was set back. Refill from now on: otherwise the bucket stays empty until the clock catches up.
     await setPoints(tx, bucket, row.points)
     return row.points
   }
@@ -138,9 +138,9 @@ async function setPoints(
 }
 
 /**
- * Takes or keeps the turn to do something that only one process should do at a time. It lasts `seconds` from now; whoever
- * has it asks again before it ends, and if that one has died, another gets it. All ask for the same length: a turn that ends
- * later than one that begins now was taken before the clock was set back, and counts for nothing.
+ * Acquires or renews a lease on work that only one process should do at a time. It lasts `seconds` from now: the holder
+ * renews it before it ends, and if the holder dies, another process gets it. All processes ask for the same duration, so a
+ * lease that ends later than one starting now was taken before the clock was set back, and is ignored.
  */
 export async function takeTurn(
   tx: Transaction,

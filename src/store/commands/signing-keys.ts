@@ -2,10 +2,10 @@ import type { Transaction } from '../database.ts'
 import type { SigningKeyRow } from '../queries/signing-keys.ts'
 import { sql } from '../sql/tag.ts'
 
-/** The signing key, the one before it, and the next, which is published before it signs. */
+/** The current signing key, the previous one, and the next, which is published before it signs. */
 const KEPT = 3
 
-/** Adds the next key. False if another node was first: then that one's key is the next. */
+/** Adds the next key. Returns false if another node has already added one, which is then the next key. */
 export async function addSigningKey(tx: Transaction, args: { key: SigningKeyRow }): Promise<boolean> {
   const { key } = args
   const added = await tx.run(
@@ -17,12 +17,12 @@ export async function addSigningKey(tx: Transaction, args: { key: SigningKeyRow 
   return added > 0
 }
 
-/** Removes every key: whoever needs one makes a new first one. Returns how many there were. */
+/** Deletes all keys; a new first key is created on demand. Returns how many there were. */
 export async function removeSigningKeys(tx: Transaction, _args: Record<never, never>): Promise<number> {
   return tx.run(sql`delete from signing_keys`)
 }
 
-/** Replaces how a key is sealed; one that has changed since is left alone. */
+/** Replaces the sealed form of a key. A key that has changed since it was read is left alone. */
 export async function resealSigningKey(
   tx: Transaction,
   args: { number: number; was: string; key_id: string; sealed: string },

@@ -9,8 +9,8 @@ import { liveStreams, refuseNotLive } from '../queries/streams.ts'
 import { isOneOf, lockRows, type Sql, sql, tableOf } from '../sql/tag.ts'
 
 /**
- * Tells the feed how these live streams look now, and returns them. They are held first: else one could end, or be given
- * other viewers, between the look and the commit, and the feed would say the opposite of what is true.
+ * Publishes the current state of these live streams, and returns them. Their rows are locked first: otherwise a stream could
+ * end or get another viewer count between the read and the commit, and the feed would contradict the store.
  */
 export async function publishStreams(tx: Transaction, where: Sql): Promise<LiveStream[]> {
   await tx.lock(
@@ -22,7 +22,7 @@ export async function publishStreams(tx: Transaction, where: Sql): Promise<LiveS
   return streams
 }
 
-/** Goes live, with a new video unless the channel keeps none. While live already, the same stream goes on. */
+/** Starts a stream, with a new video unless the channel keeps none. If the channel is live, returns the running stream. */
 export async function startStream(
   tx: Transaction,
   args: {
@@ -77,7 +77,7 @@ interface RunningStream {
   readonly viewer_count: number
 }
 
-/** Ends the running stream, if there is one, and gives it. */
+/** Ends and returns the running stream, if there is one. */
 export async function takeOffAir(
   tx: Transaction,
   args: { user_id: string; now: number },
@@ -89,7 +89,7 @@ export async function takeOffAir(
   await tx.run(sql`delete from streams where user_id = ${args.user_id}`)
   if (running.video_id !== null) {
     const now = isoSeconds(args.now)
-    // Not before it began, though the clock was set back.
+    // Never before the start, even if the clock was set back.
     const ended_at = now < running.started_at ? running.started_at : now
     await tx.run(sql`update videos set ended_at = ${ended_at} where id = ${running.video_id}`)
   }
@@ -97,7 +97,7 @@ export async function takeOffAir(
   return running
 }
 
-/** Sets viewer counts. Channels that are not live are passed over. */
+/** Sets viewer counts; skips channels that are not live. */
 export async function reportViewers(
   tx: Transaction,
   args: { counts: readonly (readonly [user_id: string, viewers: number])[] },
@@ -128,13 +128,13 @@ export async function reportViewers(
   return changed.length
 }
 
-/** Loaded with the first report: a writer thread that loads the validator takes longer to start. */
+/** Loaded with the first report, because loading the validator slows down the start of the writer thread. */
 const viewerReportReader = lazily(async () => {
   const { createJsonReader } = await import('../../domain/input.ts')
   return createJsonReader(viewerReport.body)
 })
 
-/** The same, from the text of a report: reading it is work for this thread, not for the one that answers everybody. */
+/** `reportViewers` for the text of a report: parses it in this thread, so the one that serves requests is not blocked. */
 export async function takeViewerReport(tx: Transaction, args: { text: string }) {
   const read = await viewerReportReader()
   const report = read(args.text)

@@ -6,19 +6,19 @@ import { capAppTokens, capGrants, capTokensOfGrant } from './caps.ts'
 import { endTokens } from './end-tokens.ts'
 import { refuseUnknown } from './references.ts'
 
-/** A token on its way into the store: its hash and what it stands for. */
+/** A token to be stored: its hash and what it grants. */
 export interface NewToken {
   readonly hash: string
   readonly kind: TokenKind
   readonly client_id: string
   readonly user_id: string | null
   readonly scopes: readonly string[]
-  /** Tokens that came from one another share a family, and fall together. */
+  /** Tokens derived from one another share a family, and are revoked together. */
   readonly family: string
   readonly expires_at: string
 }
 
-/** With `mostGrants` the caps apply: so many grants of a user for a client, and the usual number of app tokens. */
+/** `mostGrants`: apply the caps, with this many grants of a user for a client and the usual number of app tokens. */
 export async function issueTokens(
   tx: Transaction,
   args: { tokens: readonly NewToken[]; mostGrants?: number | undefined },
@@ -41,7 +41,7 @@ async function capIssued(tx: Transaction, token: NewToken, mostGrants: number): 
   else if (user_id !== null) await capGrants(tx, { user_id, client_id, family }, mostGrants)
 }
 
-/** Tokens that were issued together are one entry: what they open and until when, under the name of their family. */
+/** Tokens issued together are recorded as one entry, by family: what they grant and until when. */
 function recordIssue(tx: Transaction, issued: readonly NewToken[], family: string): void {
   const tokens = issued.filter(token => token.family === family)
   const [first] = tokens
@@ -51,12 +51,12 @@ function recordIssue(tx: Transaction, issued: readonly NewToken[], family: strin
   tx.record({ subject: `token/${family}`, after: { client_id, user_id, scopes, tokens: ends } })
 }
 
-/** A successor as far as it is known before the refresh token has been looked at. */
+/** The part of a new token that is known before the refresh token is read. */
 export type Successor = Pick<NewToken, 'hash' | 'expires_at'>
 
 /**
- * Exchanges a refresh token. A confidential client keeps its refresh token; a public client gets a new one and the old
- * one is spent: whoever presents a spent one reveals that it was copied, and the whole family ends.
+ * Exchanges a refresh token. A confidential client keeps its refresh token. A public client gets a new one and the old one
+ * is marked as used: presenting it again shows that it was copied, and revokes the whole family.
  */
 export async function useRefreshToken(
   tx: Transaction,
@@ -65,7 +65,7 @@ export async function useRefreshToken(
     client_id: string
     now: string
     access: Successor
-    /** Given for public clients: the refresh token that takes over. */
+    /** For public clients: the next refresh token. */
     refresh?: Successor | undefined
   },
 ): Promise<{ scopes: string[] } | Refusal<'invalid_refresh_token'>> {
@@ -97,8 +97,8 @@ export async function useRefreshToken(
 }
 
 /**
- * Ends a token; with `client_id`, only if it is that client's and has not run out: a refresh token takes its family along, and
- * one that opens nothing any more must not.
+ * Revokes a token; with `client_id`, only if it belongs to that client and has not expired. Revoking a refresh token revokes
+ * its family, which an expired one must not be able to do.
  */
 export async function revokeToken(
   tx: Transaction,

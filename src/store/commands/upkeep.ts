@@ -4,22 +4,22 @@ import { sql, storeClock } from '../sql/tag.ts'
 import { IDEMPOTENCY_MILLISECONDS } from './markers.ts'
 
 const FEED_MILLISECONDS = 10 * 60 * 1000
-/** A used code is remembered for a month: whoever presents it again ends what it gave. */
+/** Used codes are kept for a month: presenting one again revokes its tokens. */
 const REPLAY_MILLISECONDS = 30 * 24 * 3600 * 1000
-/** Rows of one kind that a single turn removes at most: upkeep never holds the writer for long. */
+/** Maximum rows of one kind deleted per call, so that a sweep never holds the writer for long. */
 const AT_ONCE = 1000
-/** A video takes its markers along, which may be many. */
+/** Deleting a video deletes its markers too, which may be many. */
 const VIDEOS_AT_ONCE = 100
 const DAY_MILLISECONDS = 24 * 3600 * 1000
-/** No rate limit takes longer to be full again. */
+/** Every rate limit is full again within this time. */
 const MAX_WINDOW_MILLISECONDS = DAY_MILLISECONDS
 
 /**
- * Removes what has run out: feed entries, idempotency keys, tokens, retired stream keys, codes, sessions, and rate limits
- * that are full again. Tokens are kept for some days longer if so wished: they open nothing any more.
+ * Deletes expired rows: feed entries, idempotency keys, tokens, retired stream keys, codes, sessions, and rate limits that
+ * are full again. Expired tokens, which grant nothing, can be kept for some more days.
  *
- * Feed entries and rate limits can be lost, and go by the clock as it is. Those from a time that is yet to come go too: they
- * were written while the clock was ahead. Everything else goes by the settled time.
+ * Feed entries and rate limits are expendable, and expire by the current clock; those dated in the future are deleted too,
+ * because they were written while the clock was ahead. Everything else expires by the settled time.
  */
 export async function sweep(
   tx: Transaction,
@@ -56,11 +56,11 @@ export async function sweep(
 }
 
 /**
- * Forgets videos whose streams ended before a moment, and their markers; never that of a running stream. Says how many;
- * called again until that is none.
+ * Deletes videos whose streams ended before `before`, and their markers; never that of a running stream. Returns how many;
+ * call again until that is 0.
  */
 export async function forgetVideos(tx: Transaction, args: { before: string }): Promise<number> {
-  // What has ended before has begun before: videos are kept in the order of their beginning.
+  // A stream that ended before has also started before, and videos are indexed by start time.
   return tx.run(
     sql`delete from videos where id in (
           select v.id from videos v

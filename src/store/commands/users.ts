@@ -8,25 +8,25 @@ import { deleteById } from './references.ts'
 import { setPassword } from './sessions.ts'
 import { publishStreams, takeOffAir } from './streams.ts'
 
-/** A stream key ready to be kept: sealed for reading back, hashed for finding at ingest. */
+/** A stream key to be stored: sealed for reading it back, hashed for lookup at ingest. */
 export interface StoredStreamKey {
   readonly key_id: string
   readonly sealed: string
   readonly lookup_hash: string
 }
 
-/** Creates the user with channel and key, or changes the one with this id. */
+/** Creates a user with channel and stream key, or changes the user with this id. */
 export async function putUser(
   tx: Transaction,
   args: {
     id: string
-    /** The id was just assigned: should somebody have it already, that is a conflict and not a change. */
+    /** The id was just assigned: if it exists already, that is a conflict and not a change. */
     isNew?: boolean | undefined
     login?: string | undefined
     display_name?: string | undefined
     password_hash?: string | undefined
     created_at?: string | undefined
-    /** Kept only if the user is new; its context is version 1. */
+    /** Stored only for a new user, as version 1. */
     stream_key: StoredStreamKey
     now: number
   },
@@ -81,11 +81,11 @@ export async function putUser(
   return user
 }
 
-/** All that the audit log says of a password. */
+/** What the audit log records about a password. */
 const passwordOf = (args: { password_hash?: string | undefined }) =>
   args.password_hash === undefined ? {} : { password: 'changed' }
 
-/** Deletes the user and everything that is the user's alone; a running stream ends, and none starts meanwhile. */
+/** Deletes a user and all data that belongs to the user alone. Ends a running stream, and lets none start meanwhile. */
 export async function deleteUser(tx: Transaction, args: { id: string; now: number }) {
   await tx.lock(sql`select user_id from channels where user_id = ${args.id}`, 'channels')
   await takeOffAir(tx, { user_id: args.id, now: args.now })
