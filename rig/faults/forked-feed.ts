@@ -28,7 +28,7 @@ export const forkedFeed: Fault = {
       const body = { counts: { [changed]: viewers } }
       return caller.must('viewers', 'POST', '/control/viewers', { token: world.operatorToken, body })
     }
-    const forksBefore = countInLogs(ground, 'went another way')
+    const forksBefore = countInLogs(ground, 'has forked')
     const old = postgres.primary
     await untilNodesAgree(stage)
     await postgres.acknowledgeAlone()
@@ -40,7 +40,7 @@ export const forkedFeed: Fault = {
     const first = await answered(() => report(NEW_COUNT))
     const noticed = await Promise.all(nodes.map(node => untilItShows(node, changed)))
     const agreement = await untilNodesAgree(stage)
-    const forks = countInLogs(ground, 'went another way') - forksBefore
+    const forks = countInLogs(ground, 'has forked') - forksBefore
     await postgres.rebuild(old)
     await postgres.untilInStep()
     return [

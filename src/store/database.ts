@@ -3,23 +3,23 @@ import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Change } from './feed.ts'
 import type { Sql } from './sql/tag.ts'
 
-/** Something that answers queries: at once if it can. */
+/** Answers queries, synchronously if possible. */
 export interface Database {
   all<Row>(query: Sql): MaybePromise<Row[]>
   get<Row>(query: Sql): MaybePromise<Row | undefined>
 }
 
-/** A database inside one transaction: everything done here happens, or nothing does. */
+/** A database within one transaction: all changes are applied, or none. */
 export interface Transaction extends Database {
-  /** Runs a statement and tells how many rows it touched. */
+  /** Runs a statement and returns the number of affected rows. */
   run(statement: Sql): MaybePromise<number>
   /**
-   * Holds the rows of `table` that the query gives until the end of the transaction, against others who would change them.
-   * Where there is only one writer, nothing has to be held.
+   * Locks the rows of `table` that the query returns until the end of the transaction. Does nothing where there is only one
+   * writer.
    */
   lock(query: Sql, table: string): Promise<void>
-  /** Writes a change into the feed when the command ends, in the same transaction. */
+  /** Adds a change to the feed when the command ends, in the same transaction. */
   publish(change: Change): void
-  /** Writes a row of the audit log when the command ends, in the same transaction, if the command has an author. */
+  /** Adds a row to the audit log when the command ends, in the same transaction, if the command has an author. */
   record(recording: Recording): void
 }

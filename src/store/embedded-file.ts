@@ -1,4 +1,4 @@
-/** The file of the embedded store as a file: copied, looked through and counted, whether a server uses it or not. */
+/** Operations on the file of the embedded store: copy, verify and count, whether or not a server is using it. */
 import { existsSync, statSync } from 'node:fs'
 import { SCHEMA_VERSION } from './engines/migrate.ts'
 import type { SchemaState } from './engines/schema-state.ts'
@@ -10,26 +10,26 @@ import { auditQueries } from './queries/audit.ts'
 import { LAST_BACKUP } from './queries/feed.ts'
 import { type StreamKeyRow, streamKeyQueries } from './queries/streams.ts'
 
-/** What every store begins with. */
+/** The size of the header of every store. */
 export const STORE_HEADER_BYTES = 100
 const MAGIC = 'SQLite format 3\0'
 
-const LOOK_MILLISECONDS = 100
+const PROGRESS_MILLISECONDS = 100
 const KEYS_AT_ONCE = 1000
 
 export { integrityErrors, isInUse, SCHEMA_VERSION, type SchemaState, sqliteSchema as schemaOf }
 
-/** How far a store has come. */
+/** How recent a store is. */
 export interface StoreSummary {
   readonly schema: number
   readonly feedSeq: number
-  /** When something was last written that bears the time of the machine. */
+  /** The latest timestamp written by the machine. */
   readonly lastWrite: string
 }
 
 /**
- * Copies the store as it is at one moment, while servers may go on writing, to a file that must not be there yet. Throws if
- * it cannot, or if the copy is not whole.
+ * Copies the store in one consistent state to a file that must not exist, while servers may continue to write. Throws if it
+ * fails or the copy is incomplete.
  */
 export async function copyStoreFile(
   file: string,
@@ -37,17 +37,17 @@ export async function copyStoreFile(
   onProgress: (bytes: number, of: number) => void,
 ): Promise<void> {
   const expected = bytesInUse(file)
-  const looking = setInterval(() => {
+  const timer = setInterval(() => {
     onProgress(existsSync(to) ? Math.min(statSync(to).size, expected) : 0, expected)
-  }, LOOK_MILLISECONDS)
+  }, PROGRESS_MILLISECONDS)
   try {
     await copySqlite({ file, to })
   } finally {
-    clearInterval(looking)
+    clearInterval(timer)
   }
 }
 
-/** Notes when a backup was made, for the metrics of servers; they may be writing meanwhile. */
+/** Records the time of a backup for the metrics of servers, which may be writing meanwhile. */
 export function noteBackup(file: string, at: string): void {
   const note =
     'insert into facts (name, value) values (?, ?) on conflict (name) do update set value = excluded.value'
@@ -55,7 +55,7 @@ export function noteBackup(file: string, at: string): void {
 }
 
 export function storeSummary(file: string): StoreSummary {
-  return look(file, one => ({
+  return inspect(file, one => ({
     schema: Number(one('select coalesce(max(version), 0) from schema_versions')),
     feedSeq: Number(one('select coalesce(max(seq), 0) from feed_head')),
     lastWrite: String(
@@ -66,18 +66,18 @@ export function storeSummary(file: string): StoreSummary {
   }))
 }
 
-/** How many rows each table has, for people to compare. */
+/** The number of rows of each table, for people to compare. */
 export function rowsOf(file: string): Record<string, number> {
-  const tables = look(file, one =>
+  const tables = inspect(file, one =>
     one("select json_group_array(name) from sqlite_schema where type = 'table' and name not like 'sqlite%'"),
   )
   const names: string[] = JSON.parse(String(tables)).toSorted()
-  return look(file, one =>
+  return inspect(file, one =>
     Object.fromEntries(names.map(name => [name, Number(one(`select count(*) from "${name}"`))])),
   )
 }
 
-/** How many stream keys each master key has sealed. */
+/** The number of stream keys sealed with each master key. */
 export function streamKeysByMasterKey(file: string): Map<string, number> {
   const query = 'select key_id, count(*) from stream_keys group by key_id order by key_id'
   const rows = withSqlite(file, 'read', connection => connection.query(query).values())
@@ -100,11 +100,11 @@ export async function* streamKeysIn(file: string): AsyncGenerator<readonly Strea
   }
 }
 
-/** What is wrong with the store's audit log, in a few words; undefined if nothing is. */
+/** What is wrong with the audit log of the store; undefined if nothing is. */
 export async function auditFlawIn(file: string): Promise<string | undefined> {
   const db = sqliteDatabase(openSqlite(file, 'read'))
   try {
-    // One view of it: rows may be forgotten meanwhile.
+    // One consistent view, because rows may be deleted meanwhile.
     db.printLine('begin')
     const verdict = await auditQueries(db).verify()
     if (!('flaw' in verdict)) return undefined
@@ -115,7 +115,7 @@ export async function auditFlawIn(file: string): Promise<string | undefined> {
   }
 }
 
-/** How large a store says that it is, in its first bytes; undefined if they are not those of a store. */
+/** The size of a store according to its header; undefined if these bytes are not the header of a store. */
 export function sizeInHeader(header: Buffer): number | undefined {
   if (header.length < STORE_HEADER_BYTES || header.toString('latin1', 0, MAGIC.length) !== MAGIC)
     return undefined
@@ -124,12 +124,12 @@ export function sizeInHeader(header: Buffer): number | undefined {
 }
 
 function bytesInUse(file: string): number {
-  return look(file, one => {
+  return inspect(file, one => {
     const pages = Number(one('pragma page_count')) - Number(one('pragma freelist_count'))
     return pages * Number(one('pragma page_size'))
   })
 }
 
-/** Runs a few queries, each of which has one value for an answer. */
-const look = <T>(file: string, ask: (one: (query: string) => unknown) => T): T =>
-  withSqlite(file, 'read', connection => ask(query => connection.query(query).values()[0]?.[0]))
+/** Runs a few queries that return a single value each. */
+const inspect = <T>(file: string, read: (one: (query: string) => unknown) => T): T =>
+  withSqlite(file, 'read', connection => read(query => connection.query(query).values()[0]?.[0]))

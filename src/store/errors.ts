@@ -1,14 +1,14 @@
-/** The two things that a store throws. Absence is not among them: it is `undefined`. */
+/** The errors that a store throws. A missing row is not an error: it is `undefined`. */
 
-/** The store cannot be reached, or will not say whether a write happened. Answered 503; the caller tries again. */
+/** The store is unreachable, or the outcome of a write is unknown. Answered with 503; the caller retries. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable'
 }
 
-/** More is asked of the store than it can take: this was refused before anything was sent to it. */
+/** The store is overloaded: the request was rejected before anything was sent to it. */
 export class Overloaded extends Unavailable {}
 
-/** Two writers met, and this one must look again. Commands are tried anew a few times before it is told. */
+/** Two transactions conflicted, and this one must be retried. Commands are retried a few times before it is thrown. */
 export class Conflict extends Error {
   override readonly name = 'Conflict'
 }

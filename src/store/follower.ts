@@ -3,20 +3,20 @@ import type { Metrics } from '../kit/metrics.ts'
 import { type FeedEntry, type FeedPoint, isNext, samePoint } from './feed.ts'
 import type { Store } from './store.ts'
 
-/** Entries read at once: one may hold 10,000 counts. */
+/** Entries per read: one may hold 10,000 counts. */
 const AT_ONCE = 20
 
-/** Keeps in memory what the store holds. */
+/** Keeps a copy of stored state in memory. */
 export interface FeedSubscriber {
-  /** Reads the store, and returns a function that replaces the memory with it, as the state of a point of the feed. */
+  /** Reads the store, and returns a function that replaces the state in memory, as of a point of the feed. */
   load(): Promise<(point: FeedPoint) => void>
   apply(entry: FeedEntry): void
 }
 
 /**
- * Keeps subscribers in step with the store. Entries arrive by hand-over from commands of this process, and by reading the
- * feed for what other processes wrote. They are applied in the order of their numbers; a number that is missing is read
- * from the store, and if it is no longer there, or the feed has gone another way, everything is loaded anew.
+ * Keeps subscribers in sync with the store. Entries are handed over by commands of this process, and read from the feed for
+ * what other processes wrote. They are applied in the order of their numbers. Missing numbers are read from the store; if
+ * they no longer exist, or the feed has forked, everything is reloaded.
  */
 export class FeedFollower {
   readonly #store: Store
@@ -36,7 +36,7 @@ export class FeedFollower {
     store.onChange(entries => this.handOver(entries))
   }
 
-  /** When the subscribers were last in step with the store, on the monotonic clock. */
+  /** When the subscribers were last in sync with the store, on the monotonic clock. */
   get inStepAt(): number {
     return this.#inStepAt
   }
@@ -44,14 +44,14 @@ export class FeedFollower {
   measure(metrics: Metrics): void {
     metrics.gauge(
       'strand_feed_stale_seconds',
-      'How long ago the feed was last read to its end: what is shown from memory may be that old.',
+      'Time since the feed was last read to its end: the maximum age of data in memory.',
       (performance.now() - this.#inStepAt) / 1000,
     )
     metrics.gauge('strand_feed_position', 'Number of the newest feed entry applied.', this.#applied?.seq ?? 0)
     metrics.counter('strand_feed_entries_applied_total', 'Feed entries applied.', this.#entriesApplied)
     metrics.counter(
       'strand_feed_reloads_total',
-      'Times that everything in memory was loaded anew, the start among them.',
+      'Reloads of everything in memory, including the one at the start.',
       this.#reloads,
     )
   }
@@ -61,11 +61,11 @@ export class FeedFollower {
     if (first === undefined || this.#applied === undefined) return
     if (this.#catchingUp === undefined && isNext(first, this.#applied)) return this.#apply(entries)
     if ((entries.at(-1)?.seq ?? 0) <= this.#applied.seq) return
-    // The command has happened, whatever becomes of this reading: the next one makes up for it.
+    // The command has succeeded, whether or not this read does: the next one catches up.
     await this.catchUp().catch(error => this.#log.warn({ error: String(error) }, 'reading the feed failed'))
   }
 
-  /** Reads the feed to its end. Those who ask while it is being read wait for one more reading. */
+  /** Reads the feed to its end. Callers during a read wait for one more read. */
   async catchUp(): Promise<void> {
     if (this.#catchingUp !== undefined) await this.#catchingUp.catch(() => undefined)
     this.#catchingUp ??= this.#readFeed()
@@ -87,8 +87,8 @@ export class FeedFollower {
       const entries = head.seq > applied.seq ? await this.#store.feed.after(applied.seq, AT_ONCE) : []
       const [first] = entries
       if (first === undefined || !isNext(first, applied)) {
-        const why = first === undefined || first.seq === applied.seq + 1 ? 'went another way' : 'has a gap'
-        this.#log.warn({ applied, head, found: first?.seq }, `the feed ${why}; loading everything anew`)
+        const why = first === undefined || first.seq === applied.seq + 1 ? 'has forked' : 'has a gap'
+        this.#log.warn({ applied, head, found: first?.seq }, `the feed ${why}; reloading everything`)
         return this.#loadAll()
       }
       this.#apply(entries)
@@ -96,8 +96,8 @@ export class FeedFollower {
   }
 
   /**
-   * Everything is read first, and then put in place in one go, so that nobody ever sees half of it. What was read may be
-   * younger than the point named: the entries up to the youngest of it are applied along with it, which does no harm.
+   * Reads everything first, and then replaces it in one step, so that no half-loaded state is ever visible. The data may be
+   * newer than the point: entries up to the newest are applied on top, which is harmless.
    */
   async #loadAll(): Promise<void> {
     this.#reloads += 1
@@ -113,7 +113,7 @@ export class FeedFollower {
     }
   }
 
-  /** All entries behind a point; undefined if the feed was cut, or went another way, while it was read. */
+  /** All entries after a point; undefined if the feed was truncated or has forked during the read. */
   async #chainFrom(start: FeedPoint): Promise<FeedEntry[] | undefined> {
     const chain: FeedEntry[] = []
     for (;;) {

@@ -1,22 +1,22 @@
 /**
- * Pages by sort key, the one place where lists are cut.
+ * Keyset pagination, used by all lists.
  *
- * Every list goes along an index, whatever it is filtered by, so that a page costs the same at any depth and in a store of
- * any size. An index serves a filter if its columns are the filter's followed by those of the order. Not every combination
- * of filters has an index of its own; each index would be paid for by every write. A list without one is either
- * - merged: `ranges` are parts that do have one and together are the whole list, read side by side as far as the page
- *   reaches; or
- * - picked from: `keeps` chooses among the rows of a list that is short by nature, such as what one user has. It is read in
- *   steps, and between two of them everybody else has a turn.
+ * Every list follows an index, whatever its filter, so that a page costs the same at any depth and store size. An index
+ * serves a filter if its columns are those of the filter followed by those of the order. Not every combination of filters
+ * has an index, because each one makes every write more expensive. A list without one is either
+ * - merged: `ranges` are parts that do have an index and together form the whole list, read side by side as far as the
+ *   page needs; or
+ * - picked: `keeps` filters the rows of a list that is short by nature, such as those of one user. It is read in steps, and
+ *   other work can run between them.
  */
 import type { Key, Page, Window } from '../contract/page.ts'
 import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import type { Database } from './database.ts'
 import { all, joined, limitedTo, merged, type Sql, sql, verbatim } from './sql/tag.ts'
 
-/** Ranges that one statement merges at most; each number of them is a statement of its own. */
+/** Maximum ranges merged by one statement; each number of ranges is a separate statement. */
 const MAX_MERGED = 16
-/** Rows that are read at most in one step of picking. */
+/** Maximum rows read in one step of picking. */
 const MAX_STEP = 200
 
 /** A part of a list, and the order of its rows. */
@@ -25,10 +25,9 @@ interface Part {
   readonly order: Sql
 }
 
-/** How a list is ordered. */
 export interface Order {
   whole(down: boolean): Part
-  /** The rows behind a key, as parts that an index serves and that come one after the other. */
+  /** The rows after a key, as consecutive parts that an index serves. */
   beyond(from: Key, down: boolean): readonly Part[]
 }
 
@@ -36,7 +35,7 @@ function towards(down: boolean, ...columns: readonly string[]): Sql {
   return verbatim(` order by ${columns.map(column => `${column} ${down ? 'desc' : 'asc'}`).join(', ')}`)
 }
 
-/** By columns that are compared together as a row, all in one direction. */
+/** By columns compared together as a row, all in one direction. */
 export function inOrderOf(...columns: readonly string[]): Order {
   const row = verbatim(columns.join(', '))
   const [up, down] = [towards(false, ...columns), towards(true, ...columns)]
@@ -52,8 +51,8 @@ export function inOrderOf(...columns: readonly string[]): Order {
 }
 
 /**
- * By a decimal id as a number: the shorter is the smaller. SQLite finds no place in an index by a row that has an expression
- * in it, so those of the same length are one part and those of another the next.
+ * By a decimal id as a number: the shorter is the smaller. SQLite cannot use an index for a row comparison that contains an
+ * expression, so ids of the same length are one part and longer or shorter ones the next.
  */
 export const BY_NUMBER: Order = {
   whole: down => ({ order: towards(down, 'length(id)', 'id') }),
@@ -72,17 +71,17 @@ export const BY_NUMBER: Order = {
 interface List<Row> {
   readonly select: Sql
   readonly where: readonly Sql[]
-  /** Parts that together are the whole list. The order is then that of columns which are selected under their names. */
+  /** Parts that together form the whole list. The columns of the order must then be selected under their names. */
   readonly ranges?: readonly Sql[]
   readonly order: Order
   readonly descending?: boolean
   readonly window: Window
   readonly keyOf: (row: Row) => Key
-  /** What is looked up for the rows of a page once it is cut. PostgreSQL may otherwise begin with the other tables. */
+  /** Joins that are applied after the page is cut. PostgreSQL may otherwise start with the joined tables. */
   readonly around?: (page: Sql) => Sql
 }
 
-/** One row more than asked for is fetched: it tells whether there is another page. */
+/** Fetches one row more than requested, to find out whether there is another page. */
 export function keysetPage<Row>(db: Database, list: List<Row>): MaybePromise<Page<Row>> {
   const { window } = list
   const backward = window.direction === 'backward'
@@ -118,7 +117,7 @@ function rowsOfPart<Row>(
 ): MaybePromise<Row[]> {
   const tail = sql`${part.order}${limitedTo(most)}`
   const conditions = part.where === undefined ? where : [...where, part.where]
-  const ask = (some: readonly (readonly Sql[])[]) =>
+  const read = (some: readonly (readonly Sql[])[]) =>
     db.all<Row>(
       around(
         sql`${merged(
@@ -127,14 +126,14 @@ function rowsOfPart<Row>(
         )}`,
       ),
     )
-  if (ranges === undefined) return ask([conditions])
+  if (ranges === undefined) return read([conditions])
   if (ranges.length === 0) return []
   const each = ranges.map(range => [range, ...conditions])
-  if (each.length <= MAX_MERGED) return ask(each)
-  const asked: MaybePromise<Row[]>[] = []
-  for (let at = 0; at < each.length; at += MAX_MERGED) asked.push(ask(each.slice(at, at + MAX_MERGED)))
+  if (each.length <= MAX_MERGED) return read(each)
+  const reads: MaybePromise<Row[]>[] = []
+  for (let at = 0; at < each.length; at += MAX_MERGED) reads.push(read(each.slice(at, at + MAX_MERGED)))
   const sign = down ? -1 : 1
-  return Promise.all(asked).then(found =>
+  return Promise.all(reads).then(found =>
     found
       .flat()
       .sort((a, b) => sign * compareKeys(keyOf(a), keyOf(b)))
@@ -142,7 +141,7 @@ function rowsOfPart<Row>(
   )
 }
 
-/** A page of the rows that `keeps` wants, among those of a list that is short by nature. Forward only. */
+/** A page of the rows that `keeps` accepts, of a list that is short by nature. Forward only. */
 export function pickedPage<Row>(
   db: Database,
   list: List<Row> & { readonly keeps: (row: Row) => boolean },
@@ -161,7 +160,7 @@ export function pickedPage<Row>(
   return step({ ...list.window, first: first + 1 })
 }
 
-/** Negative if `a` comes before `b` in rising order. */
+/** Negative if `a` comes before `b` in ascending order. */
 export function compareKeys(a: Key, b: Key): number {
   for (const [index, mine] of a.entries()) {
     const other = b[index] ?? ''

@@ -1,4 +1,4 @@
-/** PostgreSQL as a server: what it says about itself, whether it serves us or not. */
+/** The state that PostgreSQL servers report about themselves, whether they serve this store or not. */
 import { hostIn, hostUrls } from '../kit/connection-url.ts'
 import { connectionFailure } from './engines/connection-failure.ts'
 import { examinePostgres, type PostgresState } from './engines/postgres-examination.ts'
@@ -10,7 +10,7 @@ export type ServerReport = { readonly host: string } & (
   | { readonly failure: string }
 )
 
-/** Asks every server that the URL names. */
+/** Queries every server that the URL names. */
 export function queryServers(url: string): Promise<ServerReport[]> {
   return Promise.all(
     hostUrls(url).map(each =>

@@ -30,9 +30,9 @@ import { findRows } from './transfer/rows.ts'
 
 type CommandPort = { [N in CommandName]: (args: CommandArgs<N>) => Promise<CommandResult<N>> }
 
-/** The port that the rest of the house sees: queries by subject, commands by name, and word of what changed. */
+/** The interface of the store for all other modules: queries by subject, commands by name, and change notifications. */
 export interface Store extends ReturnType<typeof portOf> {
-  /** The same store for an author: what its commands change is written into the audit log. */
+  /** The same store for an author: changes made by its commands are recorded in the audit log. */
   as(author: Author): Store
 }
 
@@ -95,15 +95,14 @@ function portOf(
     facts: factQueries(db),
     sizes: sizeQueries(db, engine.name),
 
-    /** Reads in one view of the store; see `Engine`. */
+    /** Runs reads in one consistent snapshot; see `Engine`. */
     snapshot: <T>(read: (db: Database) => Promise<T>) => engine.snapshot(read),
 
-    /** Why writes fail at the moment; see `Engine`. */
+    /** Why writes currently fail; see `Engine`. */
     unavailableReason: () => engine.unavailableReason(),
 
-    /** Hands over the feed entries of each command before the command's caller hears of its end. */
+    /** Receives the feed entries of each command before the command returns to its caller. */
     onChange: follow,
-    /** Writes down what the store has counted. */
     measure(metrics: Metrics): void {
       timings.measure(metrics)
       engine.measure(metrics)

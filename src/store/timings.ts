@@ -1,4 +1,4 @@
-/** How long commands and queries take, and how commands end. */
+/** Durations of commands and queries, and outcomes of commands. */
 
 import { Histogram, SECONDS } from '../kit/histogram.ts'
 import type { MaybePromise } from '../kit/maybe-promise.ts'
@@ -21,7 +21,7 @@ export class Timings {
     (Object.keys(commands) as CommandName[]).map(name => [name, freshTiming()] as const),
   )
 
-  /** The same database; how long it takes to answer is noted. */
+  /** The same database, with query durations measured. */
   timed(db: Database): Database {
     return {
       all: query => this.#time(() => db.all(query)),
@@ -45,7 +45,7 @@ export class Timings {
     const used = [...this.#commands].filter(([, { seconds }]) => seconds.count > 0)
     metrics.histogram(
       'strand_store_command_duration_seconds',
-      'Time from asking for a command to its durable end, by command.',
+      'Time from the request for a command until it was durable, by command.',
       used.map(([command, { seconds }]) => [{ command }, seconds]),
     )
     metrics.counter(
@@ -55,11 +55,7 @@ export class Timings {
         OUTCOMES.map(outcome => [{ command, outcome }, outcomes[outcome]] as const),
       ),
     )
-    metrics.histogram(
-      'strand_store_query_duration_seconds',
-      'Time that queries took to be answered.',
-      this.#queries,
-    )
+    metrics.histogram('strand_store_query_duration_seconds', 'Duration of queries.', this.#queries)
   }
 
   #time<T>(ask: () => MaybePromise<T>): MaybePromise<T> {

@@ -76,11 +76,11 @@ for (const engine of engines) {
       expect(await run(['verify', '--expect', line, '--expect', altered])).toEqual({
         code: 1,
         stdout: '',
-        stderr: wrong('3 of the chain "operator": it has another hash than was expected'),
+        stderr: wrong('3 of the chain "operator": its hash differs from the expected one'),
       })
       expect(await run(['verify', '--expect', line.replace(':3:', ':4:')])).toMatchObject({
         code: 1,
-        stderr: wrong('4 of the chain "operator": it was expected and is missing'),
+        stderr: wrong('4 of the chain "operator": it is expected but missing'),
       })
       const garbled = await run(['verify', '--expect', 'operator:3'])
       expect(garbled).toMatchObject({ code: 2, stdout: '' })
@@ -144,7 +144,7 @@ for (const engine of engines) {
         code: 1,
         stdout: '',
         stderr:
-          'strand: the audit log is broken at row 1 of the chain "operator": it was expected and is missing\n',
+          'strand: the audit log is broken at row 1 of the chain "operator": it is expected but missing\n',
       })
     })
   })

@@ -117,7 +117,7 @@ for (const engine of engines) {
         )
       }))
 
-    test('a gap in the feed is noticed and everything loaded anew', () =>
+    test('a gap in the feed is detected and everything reloaded', () =>
       withStore(async (store, start) => {
         const { follower, shown, lines } = await follow(fromAfar(store))
         await start('1', 1)
@@ -133,10 +133,10 @@ for (const engine of engines) {
           ['2', 2],
           ['1', 1],
         ])
-        expect(lines.join()).toContain('loading everything anew')
+        expect(lines.join()).toContain('reloading everything')
       }))
 
-    test('a feed that went another way is noticed, also by hand-over, and everything loaded anew', () =>
+    test('a forked feed is detected, also by hand-over, and everything reloaded', () =>
       withStore(async (store, start) => {
         await start('1', 1)
         const near = await follow(store)
@@ -158,7 +158,7 @@ for (const engine of engines) {
         expect(near.shown()).toEqual(all)
         await far.follower.catchUp()
         expect(far.shown()).toEqual(all)
-        for (const { lines } of [near, far]) expect(lines.join()).toContain('went another way')
+        for (const { lines } of [near, far]) expect(lines.join()).toContain('has forked')
       }))
 
     test('a feed that steps back is noticed', () =>
@@ -171,7 +171,7 @@ for (const engine of engines) {
         expect(shown()).toEqual([])
         await follower.catchUp()
         expect(shown()).toEqual([['1', 1]])
-        expect(lines.join()).toContain('went another way')
+        expect(lines.join()).toContain('has forked')
       }))
 
     test('pages of one walk come from processes that are behind, ahead, or were started meanwhile', () =>

@@ -3,7 +3,7 @@ import type { Database } from '../database.ts'
 import { sql } from '../sql/tag.ts'
 import { type ClientFlags, clientFlags, readClientFlags } from './world.ts'
 
-/** A running session and whose it is. */
+/** A running session and its user. */
 export interface Session {
   readonly id: string
   readonly user_id: string
@@ -15,11 +15,11 @@ export interface Session {
   readonly browser: string
 }
 
-/** An application that a person has connected. */
+/** An application that a user has connected. */
 export interface Connection {
   readonly client_id: string
   readonly name: string
-  /** Who is behind it: its organization, else the person who owns it. */
+  /** Its organization, otherwise the user who owns it. */
   readonly owner: string | null
   readonly scopes: readonly string[]
   readonly created_at: string
@@ -29,7 +29,7 @@ const sessionColumns = sql`select s.id, s.user_id, u.login, u.display_name, s.cr
   from sessions s join users u on u.id = s.user_id`
 
 export const accountQueries = (db: Database) => ({
-  /** What a log-in is checked against. */
+  /** What a login is checked against. */
   credentials: (login: string) =>
     db.get<Pick<User, 'id' | 'login' | 'display_name'> & { password_hash: string | null }>(
       sql`select id, login, display_name, password_hash from users where login = ${login.toLowerCase()}`,
@@ -55,7 +55,7 @@ export const accountQueries = (db: Database) => ({
     return rows.map(row => ({ ...row, scopes: JSON.parse(row.scopes) }))
   },
 
-  /** What a person has allowed an application so far; undefined if they have not connected it. */
+  /** The scopes that a user has allowed an application so far; undefined if it is not connected. */
   allowedScopes: async (user_id: string, client_id: string): Promise<string[] | undefined> => {
     const row = await db.get<{ scopes: string }>(
       sql`select scopes from connections where user_id = ${user_id} and client_id = ${client_id}`,
@@ -63,7 +63,7 @@ export const accountQueries = (db: Database) => ({
     return row && JSON.parse(row.scopes)
   },
 
-  /** The application that asks, as the consent page shows it. */
+  /** The requesting application, as the consent page shows it. */
   application: async (client_id: string): Promise<Application | undefined> => {
     const row = await db.get<
       Omit<Application, 'redirect_uris' | keyof ClientFlags> & ClientFlags & { redirect_uris: string }
@@ -77,7 +77,7 @@ export const accountQueries = (db: Database) => ({
     return row && { ...row, redirect_uris: JSON.parse(row.redirect_uris), ...readClientFlags(row) }
   },
 
-  /** What has been decided about a device so far: asked every second, so without troubling the writer. */
+  /** The decision about a device so far. Devices poll this every second, so it must not use the writer. */
   deviceDecision: async (hash: string, client_id: string, now: string): Promise<string | undefined> => {
     const row = await db.get<{ decision: string }>(
       sql`select decision from device_codes
@@ -86,7 +86,7 @@ export const accountQueries = (db: Database) => ({
     return row?.decision
   },
 
-  /** A device that waits for a decision. */
+  /** A device waiting for a decision. */
   waitingDevice: (user_code: string, now: string) =>
     db.get<{ hash: string; client_id: string; scopes: string }>(
       sql`select hash, client_id, scopes from device_codes

@@ -9,18 +9,18 @@ export interface AuditFilter {
   readonly actor?: string | undefined
   readonly operation?: string | undefined
   readonly subject?: string | undefined
-  /** From this moment on. */
+  /** Inclusive. */
   readonly since?: string | undefined
-  /** Up to this moment, without it. */
+  /** Exclusive. */
   readonly until?: string | undefined
 }
 
-/** A row by its chain and number, and its hash: what somebody keeps elsewhere to prove later that it is still so. */
+/** A row by chain and number, with its hash. Kept elsewhere, it can later prove that the log was not rewritten. */
 export type AuditPoint = { readonly chain: string } & ChainPoint
 
 /**
- * What a look through all chains found: how many rows and where each chain ends, or the first row that is not right. Points
- * that were expected and are older than what is kept can neither be proved nor disproved.
+ * The result of verifying all chains: the number of rows and the end of each chain, or the first flawed row. Expected points
+ * older than the rows that are kept can be neither proved nor disproved.
  */
 export type AuditVerdict =
   | {
@@ -30,7 +30,7 @@ export type AuditVerdict =
     }
   | { readonly flaw: { readonly chain: string; readonly seq: number; readonly why: string } }
 
-/** A subject, and its place if it has one. */
+/** A subject, with its place if it has one. */
 interface Placed {
   readonly subject: string
   readonly place: string
@@ -40,13 +40,13 @@ type StoredRow = Omit<AuditRow, 'seq'> & { readonly seq: number | string }
 
 const auditColumns = sql`select chain, seq, at, actor, operation, subject, place, before, after, previous, hash from audit`
 const inOrder = inOrderOf('at', 'chain', 'seq')
-/** Rows that are held in memory at a time while all are looked through. */
+/** Rows held in memory at a time during verification. */
 const AT_ONCE = 1000
 
-/** Rows never change, so a walk sees every row that it began with exactly once. */
+/** Rows never change, so pagination returns every row that existed at its start exactly once. */
 export const auditSortKey = (row: AuditEntry) => [row.at, row.chain, row.seq]
 const storedKey = (row: StoredRow) => [row.at, row.chain, Number(row.seq)]
-/** Rows of a subject among which its beginning is looked for. */
+/** Rows of a subject that are searched for its creation. */
 const BEGINNING_ROWS = 100
 
 export const auditQueries = (db: Database) => ({
@@ -58,7 +58,7 @@ export const auditQueries = (db: Database) => ({
       order: inOrder,
       descending: true,
       keyOf: storedKey,
-      // The list begins behind everything that is not before `until`.
+      // Start after all rows that are not before `until`.
       window: until === undefined || window.from !== undefined ? window : { ...window, from: [until, '', 0] },
     }
     const notOlder = since === undefined ? [] : [sql`at >= ${since}`]
@@ -74,9 +74,9 @@ export const auditQueries = (db: Database) => ({
     return { ...page, rows: page.rows.map(entryOf) }
   },
 
-  /** How one thing came into being, if that was recorded of it alone. */
+  /** How a subject was created, if that was recorded separately. */
   beginningOf: async ({ subject, place }: Placed): Promise<AuditEntry | undefined> => {
-    // It is the first that was recorded, short of a clock that was set back.
+    // It is the first row, unless the clock was set back.
     const rows = await db.all<StoredRow>(
       sql`${auditColumns} where place = ${place} and subject = ${subject} order by at${limitedTo(BEGINNING_ROWS)}`,
     )
@@ -84,7 +84,7 @@ export const auditQueries = (db: Database) => ({
     return row && entryOf(row)
   },
 
-  /** What happened to one thing since it exists, oldest first. */
+  /** The changes of a subject since its creation, oldest first. */
   changesOf: async ({ subject, place }: Placed, window: Window): Promise<Page<AuditEntry>> => {
     const page = await pickedPage<StoredRow>(db, {
       select: auditColumns,
@@ -97,7 +97,7 @@ export const auditQueries = (db: Database) => ({
     return { ...page, rows: page.rows.map(entryOf) }
   },
 
-  /** How many rows there should be. */
+  /** The number of rows according to the heads. */
   size: async (): Promise<number> => {
     const row = await db.get<{ size: number | string }>(
       sql`select coalesce(sum(seq - begins_after_seq), 0) as size from audit_heads`,
@@ -106,9 +106,9 @@ export const auditQueries = (db: Database) => ({
   },
 
   /**
-   * Looks through every chain, a batch of rows at a time. Others may write meanwhile: a chain is followed to where it ended
-   * when its turn came. The points that are expected must be there too: whoever writes all chains anew, or none, makes them
-   * whole but not the same.
+   * Verifies every chain, in batches of rows. Rows may be written meanwhile: each chain is followed to the end it had when
+   * its verification started. The expected points must exist too: rewriting or deleting whole chains leaves a consistent
+   * log, but not the same hashes.
    */
   verify: async (
     reached: (rows: number) => void = () => undefined,
@@ -132,18 +132,18 @@ export const auditQueries = (db: Database) => ({
         reached(rows)
       }
       if (point.hash !== ends.head.hash)
-        return flawed(chain, point.seq, 'the head of its chain has another hash')
+        return flawed(chain, point.seq, 'its hash differs from the one in the head of its chain')
       const stray = await strayRow(db, chain, ends)
-      if (stray !== undefined) return flawed(chain, stray, 'the head of its chain does not know it')
+      if (stray !== undefined) return flawed(chain, stray, 'it is outside the range in the head of its chain')
       heads.push({ chain, seq: point.seq, hash: point.hash })
     }
     const unrecorded: AuditPoint[] = []
     for (const point of expected) {
       const hash = await hashAt(db, point)
-      if (hash === undefined) return flawed(point.chain, point.seq, 'it was expected and is missing')
+      if (hash === undefined) return flawed(point.chain, point.seq, 'it is expected but missing')
       if (hash === 'forgotten') unrecorded.push(point)
       else if (hash !== point.hash)
-        return flawed(point.chain, point.seq, 'it has another hash than was expected')
+        return flawed(point.chain, point.seq, 'its hash differs from the expected one')
     }
     return { rows, heads, ...(unrecorded.length > 0 && { unrecorded }) }
   },
@@ -152,8 +152,8 @@ export const auditQueries = (db: Database) => ({
 const flawed = (chain: string, seq: number, why: string): AuditVerdict => ({ flaw: { chain, seq, why } })
 
 /**
- * The ranges of the index that serves a filter: there is one of operation and time, and one of actor, operation and time.
- * Where the operation is not given, there is a range for each; there are no more than the census has.
+ * The index ranges that serve a filter: one index has operation and time, the other actor, operation and time. Without an
+ * operation there is one range per operation, of which the API has a limited number.
  */
 async function rangesOf(db: Database, { actor, operation }: AuditFilter): Promise<readonly Sql[]> {
   if (actor === undefined) {
@@ -164,10 +164,10 @@ async function rangesOf(db: Database, { actor, operation }: AuditFilter): Promis
   return operations.map(each => sql`actor = ${actor} and ${verbatim(DONE_BY_ACTOR)} = ${each}`)
 }
 
-/** The operation as the index of actors has it: so written, the index of operations does not offer itself. */
+/** The operation as the actor index has it. Written this way, the planner does not consider the operation index. */
 const DONE_BY_ACTOR = "(operation || '')"
 
-/** Found one after another, without the rows in between. */
+/** Finds the distinct values one by one, skipping the rows in between. */
 async function operationsIn(db: Database, column: string, actor?: string): Promise<string[]> {
   const operation = verbatim(column)
   const ofActor = actor === undefined ? sql`1 = 1` : sql`actor = ${actor}`
@@ -182,7 +182,7 @@ async function operationsIn(db: Database, column: string, actor?: string): Promi
   return rows.map(row => row.operation)
 }
 
-/** Rows of entitlements have the time of the grant for their place; all others have none. */
+/** Rows about entitlements have the time of the grant as their place; all others have none. */
 async function ofSubject(db: Database, subject: string): Promise<Sql[]> {
   const [kind, id = ''] = subject.split('/')
   const granted =
@@ -212,7 +212,7 @@ async function* chainsOf(db: Database): AsyncGenerator<string> {
 }
 
 interface ChainEnds {
-  /** The point in front of the first row. */
+  /** The point before the first row. */
   readonly begin: ChainPoint
   readonly head: ChainPoint
 }
@@ -238,7 +238,7 @@ async function rowsBehind(db: Database, chain: string, seq: number, last: number
   return rows.map(row => ({ ...row, seq: Number(row.seq) }))
 }
 
-/** The hash of a row; of the last one that was forgotten, the chain still knows it. */
+/** The hash of a row, or 'forgotten'. The head of a chain keeps the hash of the last deleted row. */
 async function hashAt(db: Database, { chain, seq }: AuditPoint): Promise<string | undefined> {
   const row = await db.get<{ hash: string }>(
     sql`select hash from audit where chain = ${chain} and seq = ${seq}`,
@@ -249,7 +249,7 @@ async function hashAt(db: Database, { chain, seq }: AuditPoint): Promise<string 
   return seq === begin.seq ? begin.hash : 'forgotten'
 }
 
-/** A row in front of the beginning or behind the head. The rows are looked at first: whoever writes meanwhile moves the head. */
+/** A row before the beginning or after the head. Reads the rows first, because concurrent writes move the head. */
 async function strayRow(db: Database, chain: string, { begin }: ChainEnds): Promise<number | undefined> {
   const found = await db.get<{ first: number | string | null; last: number | string | null }>(
     sql`select (select min(seq) from audit where chain = ${chain}) as first,

@@ -22,16 +22,16 @@ export interface EntitlementFilter {
 export const entitlementColumns = sql`select id, benefit_id, timestamp, user_id, game_id, fulfillment_status, last_updated,
   last_updated as updated_at from entitlements`
 
-/** An entitlement and whose it is. */
+/** An entitlement and the organization it belongs to. */
 export type OwnedEntitlement = Entitlement & { readonly organization_id: string }
 
-/** What an entitlement is called in the audit log, and its place there: those granted together are mostly fulfilled together. */
+/** The subject and place of an entitlement in the audit log: those granted together are mostly fulfilled together. */
 export const entitlementSubject = ({ id, timestamp }: Pick<Entitlement, 'id' | 'timestamp'>) => ({
   subject: `entitlement/${id}`,
   place: timestamp,
 })
 
-/** Newest first; both columns never change, so a walk sees every row that it began with exactly once (D-24). */
+/** Newest first. Neither column changes, so pagination returns every row that existed at its start exactly once (D-24). */
 export const entitlementSortKey = (row: Entitlement) => [row.timestamp, row.id]
 const byTime = inOrderOf('timestamp', 'id')
 
@@ -39,7 +39,7 @@ const ownedColumns = sql`select id, benefit_id, timestamp, user_id, game_id, ful
   last_updated as updated_at, organization_id from entitlements`
 
 export const entitlementQueries = (db: Database) => {
-  /** Those of these ids that exist. */
+  /** The entitlements with these ids that exist. */
   const named = (ids: readonly string[]) =>
     db.all<OwnedEntitlement>(sql`${ownedColumns} where ${isOneOf(sql`id`, ids)}`)
   return {
@@ -62,7 +62,7 @@ export const entitlementQueries = (db: Database) => {
   }
 }
 
-/** A user has few entitlements: they are gone through in their order, whatever else is asked of them. */
+/** A user has few entitlements: they are read in order and filtered here. */
 function pageOfUser(
   db: Database,
   user_id: string,
@@ -85,9 +85,9 @@ function pageOfUser(
 }
 
 /**
- * The ranges of the index that serves a filter. Each index ends in status, time and id, so that a list by status is one
- * range of it and a list of both is two. What stands in front is the benefit and the game, the game and the organization,
- * the organization, or nothing; where the second of a pair is not given, there is a range for each that occurs.
+ * The index ranges that serve a filter. Each index ends in status, time and id, so a list with one status is one range and a
+ * list with both is two. The leading columns are benefit and game, game and organization, organization, or none; if the
+ * second of a pair is not given, there is a range for each value that occurs.
  */
 function rangesOf(db: Database, filter: EntitlementFilter): MaybePromise<readonly Sql[]> {
   const { organization_id, game_id, benefit_id } = filter
@@ -114,10 +114,10 @@ function rangesOf(db: Database, filter: EntitlementFilter): MaybePromise<readonl
     : ofEachStatus([[sql`organization_id = ${organization_id}`]])
 }
 
-/** Whatever else they are. So written, the index of all does not offer itself for lists that have one of more columns. */
+/** All rows with a status. Written this way, the planner does not consider this index for lists with leading columns. */
 export const ofAllWithStatus = (status: FulfillmentStatus): Sql => sql`(fulfillment_status || '') = ${status}`
 
-/** An entitlement belongs to the organization of its benefit, which never moves. */
+/** An entitlement belongs to the organization of its benefit, which never changes. */
 function ownsBenefit(
   db: Database,
   organization_id: string | undefined,
@@ -130,7 +130,7 @@ function ownsBenefit(
   )
 }
 
-/** The values that a column has behind a prefix of an index: found one after another, without the rows in between. */
+/** The distinct values of a column after an index prefix, found one by one, skipping the rows in between. */
 function valuesBehind(
   db: Database,
   prefix: Sql,
@@ -148,7 +148,7 @@ function valuesBehind(
   return chain(rows, found => found.map(row => row.value))
 }
 
-/** Entitlements named by id are at most a hundred: found by their key alone, chosen and put in order here. */
+/** At most a hundred entitlements are named by id: found by primary key, then filtered and sorted here. */
 export function pageOfNamed(
   named: readonly OwnedEntitlement[],
   filter: EntitlementFilter,

@@ -10,7 +10,7 @@ interface FeedRow {
 }
 
 export const feedQueries = (db: Database) => ({
-  /** Where the feed ends. */
+  /** The end of the feed. */
   head: async (): Promise<FeedPoint> => {
     const row = await db.get<{ seq: number | string; nonce: string }>(
       sql`select seq, nonce from feed_head where id = 1`,
@@ -18,13 +18,13 @@ export const feedQueries = (db: Database) => ({
     return { seq: Number(row?.seq ?? 0), nonce: row?.nonce ?? '' }
   },
 
-  /** Whether the feed still has this point. */
+  /** Whether the feed still contains this point. */
   has: async ({ seq, nonce }: FeedPoint): Promise<boolean> => {
     const row = await db.get<{ nonce: string }>(sql`select nonce from feed where seq = ${seq}`)
     return row?.nonce === nonce
   },
 
-  /** The entries behind `seq`, oldest first. */
+  /** The entries after `seq`, oldest first. */
   after: async (seq: number, limit: number): Promise<FeedEntry[]> => {
     const rows = await db.all<FeedRow>(
       sql`select seq, nonce, previous, entry from feed where seq > ${seq} order by seq${limitedTo(limit)}`,
@@ -38,11 +38,11 @@ export const feedQueries = (db: Database) => ({
   },
 })
 
-/** The fact that says when the last backup was made. */
+/** The fact that records the time of the last backup. */
 export const LAST_BACKUP = 'last_backup_at'
 
 export const factQueries = (db: Database) => {
-  /** A lasting note of the installation about itself. */
+  /** A persistent fact about the installation. */
   const find = async (name: string): Promise<string | undefined> =>
     (await db.get<{ value: string }>(sql`select value from facts where name = ${name}`))?.value
   return { find, lastBackup: () => find(LAST_BACKUP) }

@@ -9,7 +9,7 @@ const BY_NAME = inOrderOf('name')
 export const operatorSortKey = (row: OperatorToken) => [row.name]
 
 export const operatorQueries = (db: Database) => ({
-  /** Whose token has this hash. */
+  /** The operator whose token has this hash. */
   withToken: async (hash: string): Promise<string | undefined> =>
     (await db.get<{ name: string }>(sql`select name from operator_tokens where hash = ${hash}`))?.name,
 

@@ -1,13 +1,13 @@
 import type { Database } from '../database.ts'
 import { sql } from '../sql/tag.ts'
 
-/** A key that signs ID tokens, as it is stored. */
+/** A stored key that signs ID tokens. */
 export interface SigningKeyRow {
   readonly number: number
   readonly kid: string
   /** The public half, as JSON. */
   readonly public_jwk: string
-  /** The master key that the private half is sealed with. */
+  /** The master key that seals the private half. */
   readonly key_id: string
   readonly sealed: string
   readonly created_at: string

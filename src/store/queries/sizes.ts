@@ -2,7 +2,7 @@ import { WORLD_TABLES } from '../commands/clear-everything.ts'
 import type { Database } from '../database.ts'
 import { isOneOf, sql } from '../sql/tag.ts'
 
-/** The database may hold tables of others; only the schema's own are named. */
+/** The database may contain other tables; only those of the schema are listed. */
 const TABLES: readonly string[] = [...WORLD_TABLES, 'feed']
 
 export interface TableSize {
@@ -12,8 +12,8 @@ export interface TableSize {
 
 export const sizeQueries = (db: Database, engine: 'sqlite' | 'postgres') => ({
   /**
-   * How large each table is with its indexes. PostgreSQL knows without reading them; SQLite would have to read its whole
-   * file, so there the answer is empty.
+   * The size of each table including indexes. PostgreSQL knows it without reading them; SQLite would have to read the whole
+   * file, so the result is empty there.
    */
   tables: async (): Promise<TableSize[]> => {
     if (engine === 'sqlite') return []

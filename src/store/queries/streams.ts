@@ -8,7 +8,7 @@ import { limitedTo, type Sql, sql, verbatim } from '../sql/tag.ts'
 
 type LiveRow = Omit<LiveStream, 'tags' | 'is_mature'> & { tags: string; is_mature: number }
 
-/** Live streams as the directory shows them, for those rows of `streams s` that the condition admits. */
+/** Live streams as the directory shows them, for the rows of `streams s` that match the condition. */
 export async function liveStreams(db: Database, where: Sql): Promise<LiveStream[]> {
   return (await db.all<LiveRow>(sql`${liveFrom(verbatim('streams'))} where ${where}`)).map(readLive)
 }
@@ -36,7 +36,7 @@ export async function refuseNotLive(
   return user === undefined ? refuse('not_found', 'channel', user_id) : refuse('not_live', user.login)
 }
 
-/** By channel and not by viewers: that order stands still, and an operator's walk sees every stream that lasts. */
+/** By channel, not by viewers: that order is stable, so pagination returns every stream that stays live. */
 export const streamSortKey = (row: LiveStream) => [row.user_id]
 const byChannel = inOrderOf('user_id')
 
@@ -46,7 +46,7 @@ export const streamQueries = (db: Database) => ({
     { game_id }: { readonly game_id?: string | undefined },
     window: Window,
   ): Promise<Page<LiveStream>> => {
-    // Those who are live are far fewer than those who ever played a game.
+    // Far fewer channels are live than have ever set a game.
     const page = await pickedPage<LiveRow>(db, {
       select: sql`select id, user_id, started_at, viewer_count from streams`,
       around: page => sql`${liveFrom(sql`(${page})`)} order by s.user_id`,
@@ -75,7 +75,7 @@ export const followQueries = (db: Database) => ({
   },
 })
 
-/** A stream key as it lies in the store. */
+/** A stored stream key. */
 export interface StreamKeyRow {
   readonly user_id: string
   readonly version: number
@@ -85,13 +85,13 @@ export interface StreamKeyRow {
 }
 
 export const streamKeyQueries = (db: Database) => ({
-  /** The key that the channel has now. */
+  /** The current key of a channel. */
   current: (user_id: string) =>
     db.get<{ version: number; key_id: string; sealed: string }>(
       sql`select version, key_id, sealed from stream_keys where user_id = ${user_id} order by version desc limit 1`,
     ),
 
-  /** Every key there is, in order, from behind a place on. `except` passes over those sealed with that master key. */
+  /** All keys in order, after a position. `except` skips those sealed with that master key. */
   after: (
     place: { user_id: string; version: number } | undefined,
     limit: number,
@@ -103,7 +103,7 @@ export const streamKeyQueries = (db: Database) => ({
           order by user_id, version${limitedTo(limit)}`,
     ),
 
-  /** How many keys each master key has sealed. */
+  /** The number of keys sealed with each master key. */
   countByMasterKey: async (): Promise<Map<string, number>> => {
     const rows = await db.all<{ key_id: string; count: number | string }>(
       sql`select key_id, count(*) as count from stream_keys group by key_id order by key_id`,

@@ -3,7 +3,7 @@ import { sql } from '../sql/tag.ts'
 
 export type TokenKind = 'app' | 'user' | 'refresh'
 
-/** A token that is known, and what it stands for. */
+/** A known token and what it grants. */
 export interface KnownToken {
   readonly kind: TokenKind
   readonly client_id: string
@@ -15,7 +15,7 @@ export interface KnownToken {
 }
 
 export const tokenQueries = (db: Database) => ({
-  /** Tokens are kept as their SHA-256 only. */
+  /** Tokens are stored only as their SHA-256. */
   find: (hash: string) =>
     db.get<KnownToken>(
       sql`select t.kind, t.client_id, c.organization_id, t.user_id, u.login, t.scopes, t.expires_at

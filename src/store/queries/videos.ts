@@ -6,7 +6,7 @@ import type { Database } from '../database.ts'
 import { inOrderOf, keysetPage } from '../keyset.ts'
 import { type Sql, sql, verbatim } from '../sql/tag.ts'
 
-/** A video and whose it is. */
+/** A video and its user. */
 export interface Video {
   readonly id: string
   readonly user_id: string
@@ -17,10 +17,10 @@ export interface Video {
 const videoColumns = sql`select v.id, v.user_id, u.login as user_login, u.display_name as user_name
   from videos v join users u on u.id = v.user_id`
 
-/** A video with what an operator wants to know of it; how long it is follows from the rest. */
+/** A video with everything an operator sees; the duration is computed. */
 export type VideoRow = Omit<ListedVideo, 'duration_seconds'>
 
-/** The same as the engines give it: one counts in text, and yes is 1. */
+/** The same as returned by the engines: PostgreSQL returns counts as text, and `is_live` is 1 or null. */
 type StoredVideo = Omit<VideoRow, 'marker_count' | 'is_live'> & {
   marker_count: number | string
   is_live: number | null
@@ -43,7 +43,7 @@ export const videoSortKey = (row: Pick<ListedVideo, 'created_at' | 'id'>) => [ro
 export const videoQueries = (db: Database) => ({
   find: (id: string) => db.get<Video>(sql`${videoColumns} where v.id = ${id}`),
 
-  /** The user's most recent video: that of the running stream, else the one that ended last (D-41). */
+  /** The user's latest video: that of the running stream, otherwise the one that ended last (D-41). */
   latestOf: (user_id: string) =>
     db.get<Video>(
       sql`${videoColumns} where v.id = coalesce(
@@ -52,7 +52,7 @@ export const videoQueries = (db: Database) => ({
               order by ended_at desc, length(id) desc, id desc limit 1))`,
     ),
 
-  /** As an operator sees it. */
+  /** A video as an operator sees it. */
   inFull: async (id: string): Promise<VideoRow | undefined> => {
     const row = await db.get<StoredVideo>(sql`${listedFrom(verbatim('videos'))} where v.id = ${id}`)
     return row && readVideo(row)

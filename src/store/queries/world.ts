@@ -7,7 +7,7 @@ import { type Sql, sql, verbatim } from '../sql/tag.ts'
 
 const BY_ID = inOrderOf('id')
 
-/** The key of `BY_NUMBER`. */
+/** The sort key of `BY_NUMBER`. */
 export const decimalSortKey = (row: { readonly id: string }) => [row.id.length, row.id]
 export const idSortKey = (row: { readonly id: string }) => [row.id]
 
@@ -26,7 +26,7 @@ export const userQueries = (db: Database) => ({
     }),
 })
 
-/** The users on one side of a relation, in the order of their ids as text: that is the order of its index. */
+/** The users on one side of a relation, in the text order of their ids, which is the order of its index. */
 const peopleOf = (page: Sql) => sql`select u.id, u.login, u.display_name, u.created_at
   from (${page}) r join users u on u.id = r.id order by r.id`
 
@@ -62,7 +62,7 @@ interface Owners {
 const ofOrganization = ({ organization_id }: Owners): Sql[] =>
   organization_id === undefined ? [] : [sql`organization_id = ${organization_id.toLowerCase()}`]
 
-/** For a list that is short already by what else is asked of it. */
+/** For lists that other conditions already keep short. */
 const isOfOrganization =
   ({ organization_id }: Owners) =>
   (row: { readonly organization_id: string | null }): boolean =>
@@ -104,7 +104,7 @@ export const benefitQueries = (db: Database) => ({
     }),
 })
 
-/** What a client may do, as columns. A device flow that was never switched on or off is on for public clients. */
+/** Client flags as columns. Without an explicit choice, the device flow is on for public clients. */
 export const clientFlags = (clients: 'clients' | 'c'): Sql => sql`
     coalesce((select 1 from implicit_clients i where i.client_id = ${verbatim(clients)}.id), 0) as implicit_grant,
     coalesce(
@@ -131,7 +131,7 @@ const readClient = (row: ClientRow): Client => ({
   ...readClientFlags(row),
 })
 
-/** A client as the OAuth side needs to know it. */
+/** A client as OAuth endpoints need it. */
 export interface ClientCredentials extends Pick<Client, 'id' | 'kind' | keyof ClientFlags> {
   readonly secret_hash: string | null
 }

@@ -1,4 +1,4 @@
-/** The text of a migration, taken apart. It is our own: no statement has a semicolon inside. */
+/** Splits the text of a migration. No statement in a migration contains a semicolon. */
 export function statementsOf(text: string): string[] {
   return text
     .split(';')
@@ -6,7 +6,7 @@ export function statementsOf(text: string): string[] {
     .filter(statement => statement !== '')
 }
 
-/** `alter table t add column if not exists c ...`, which SQLite does not know. */
+/** `alter table t add column if not exists c ...`, which SQLite does not support. */
 export function addedColumn(
   statement: string,
 ): { readonly table: string; readonly column: string; readonly plain: string } | undefined {

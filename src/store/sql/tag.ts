@@ -1,6 +1,6 @@
 /**
- * SQL as text, written once for both engines. A query is a template with values in it; values may be other pieces of
- * SQL, lists, or whole tables of values, and what differs between the engines is decided when the query is rendered.
+ * SQL text for both engines. A query is a template with values; values may be other SQL fragments, lists, or whole tables of
+ * values, and the differences between the engines are resolved when the query is rendered.
  */
 import { must } from '../../kit/must.ts'
 
@@ -18,7 +18,7 @@ export class Sql {
   }
 }
 
-/** A piece that each engine writes in its own way. */
+/** A fragment that each engine renders differently. */
 class DialectSql {
   readonly write: (dialect: Dialect) => Sql
 
@@ -27,21 +27,21 @@ class DialectSql {
   }
 }
 
-/** What an engine does differently. Everything else is the same text. */
+/** The differences between the engines. Everything else is the same text. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres'
-  /** The mark of the n-th bound value, counted from 1. */
+  /** The placeholder of the n-th bound value, counted from 1. */
   mark(n: number): string
   /** The type of a text column that is compared, ordered or looked up: byte order on both engines. */
   readonly key: string
-  /** Ends a select whose rows this transaction is about to change. */
+  /** Ends a select whose rows this transaction will change. */
   readonly lockRows: string
-  /** Milliseconds since 1970 by the engine's own clock. */
+  /** Milliseconds since 1970 by the engine's clock. */
   readonly clock: string
   isOneOf(column: Sql, values: readonly string[]): Sql
-  /** The first rows of several selects together; `tail` is the order and the limit. */
+  /** The first rows of several selects combined; `tail` is the order and the limit. */
   merged(branches: readonly Sql[], tail: Sql): Sql
-  /** A table made of values: its columns are text, whatever was given. */
+  /** A table of values. Its columns are text, whatever the type of the values. */
   table(rows: readonly Readonly<Record<string, Scalar>>[], columns: readonly string[]): Sql
 }
 
@@ -49,7 +49,7 @@ export function sql(strings: TemplateStringsArray, ...parts: Part[]): Sql {
   return new Sql(strings, parts)
 }
 
-/** Text that is part of the program, never of its input: a piece is kept for each. */
+/** Text from the program, never from its input: fragments are cached by text. */
 export function verbatim(text: string): Sql {
   const known = verbatims.get(text)
   if (known !== undefined) return known
@@ -60,12 +60,12 @@ export function verbatim(text: string): Sql {
 
 const verbatims = new Map<string, Sql>()
 
-/** Pieces or values with the same few words between them. */
+/** Joins fragments or values with a separator. */
 export function joined(parts: readonly Part[], separator: ', ' | ' and ' | ' union all '): Sql {
   return new Sql(seams(separator, parts.length), parts)
 }
 
-/** Kept for each length, for a template is known by its strings. */
+/** Cached by length, because a template is identified by its strings array. */
 function seams(separator: string, count: number): readonly string[] {
   const known = seamsKept.get(separator) ?? []
   seamsKept.set(separator, known)
@@ -81,7 +81,7 @@ export function isOneOf(column: Sql, values: readonly string[]): Sql | DialectSq
   return new DialectSql(dialect => dialect.isOneOf(column, values))
 }
 
-/** The first rows of several selects together, none of which is read further than that takes. */
+/** The first rows of several selects combined, reading no more of each than needed. */
 export function merged(branches: readonly Sql[], tail: Sql): Sql | DialectSql {
   const [only] = branches
   if (only !== undefined && branches.length === 1) return sql`${only}${tail}`
@@ -97,22 +97,22 @@ export function tableOf<Row extends Readonly<Record<string, Scalar>>>(
 
 export const lockRows = new DialectSql(dialect => verbatim(dialect.lockRows))
 
-/** Milliseconds since 1970 by the clock of the store, which is the same for all who use it. */
+/** Milliseconds since 1970 by the clock of the store, which all processes share. */
 export const storeClock = new DialectSql(dialect => verbatim(dialect.clock))
 
-/** A column under a guise that no index answers to, where the planner must not be tempted by it. */
+/** A column as an expression that no index matches, to keep the planner from choosing one. */
 export function notByIndex(column: string): Sql {
   return verbatim(`(${column} || '')`)
 }
 
-/** `a and b and c`; `true` if there is nothing to ask. */
+/** `a and b and c`; true if there are no conditions. */
 export function all(conditions: readonly Sql[]): Sql {
   return conditions.length === 0 ? verbatim('1 = 1') : joined(conditions, ' and ')
 }
 
 /**
- * The first so many rows. SQLite looks through a bare mark to the number behind it and compiles the statement anew each time
- * one is bound, which costs more than most queries; a cast it leaves alone.
+ * Limits the rows. SQLite inspects the number bound to a bare placeholder and recompiles the statement on each binding,
+ * which costs more than most queries; it does not look into a cast.
  */
 export function limitedTo(rows: number): Sql {
   return sql` limit cast(${rows} as integer)`
@@ -124,10 +124,10 @@ interface Rendered {
 }
 
 /**
- * The shapes of queries, as a tree. A query is a template whose gaps hold values or further templates: walking it in the
- * order of writing gives a path, and two queries with the same path have the same text. So a text is put together once, and
- * later a query costs the walk that collects its values. The strings of a template are one object for each place in
- * the program, so there are as many paths as there are kinds of queries.
+ * Query shapes, as a tree. A query is a template whose gaps hold values or further templates: traversing it in order gives a
+ * path, and two queries with the same path have the same text. So each text is built once, and later a query only costs the
+ * traversal that collects its values. The strings of a template are one object per place in the program, so there are as
+ * many paths as kinds of queries.
  */
 class Shape {
   text: string | undefined
@@ -157,7 +157,7 @@ export function render(query: Sql, dialect: Dialect): Rendered {
   return { text: shape.text, values }
 }
 
-/** Follows the query from one shape to the next, and takes its values along. */
+/** Follows the query from shape to shape, and collects its values. */
 function walk({ strings, parts }: Sql, dialect: Dialect, from: Shape, values: Scalar[]): Shape {
   let shape = from.template(strings)
   for (const part of parts) {
