@@ -58,9 +58,9 @@ export class Timings {
     metrics.histogram('strand_store_query_duration_seconds', 'Duration of queries.', this.#queries)
   }
 
-  #time<T>(ask: () => MaybePromise<T>): MaybePromise<T> {
+  #time<T>(query: () => MaybePromise<T>): MaybePromise<T> {
     const began = performance.now()
-    const answer = ask()
+    const answer = query()
     if (answer instanceof Promise) return answer.finally(() => this.#noteQuery(began))
     this.#noteQuery(began)
     return answer

@@ -1,10 +1,10 @@
 import { OperatorError } from '../kit/operator-error.ts'
 import { Conflict, Unavailable } from '../store/errors.ts'
 
-/** What the store threw at a command, in one sentence and with what to do; anything else as it is. */
+/** Converts store errors to an `OperatorError` with advice; returns other errors unchanged. */
 export function describeFailure(error: unknown): unknown {
   if (!(error instanceof Unavailable || error instanceof Conflict)) return error
   return new OperatorError(
-    `the store is not available: ${error.message}; run it again, nothing happens twice`,
+    `the store is unavailable: ${error.message}; run the command again, it is safe to repeat`,
   )
 }

@@ -5,12 +5,12 @@ import type { Store } from '../store/store.ts'
 import type { StoredLine } from '../store/transfer/resource.ts'
 import { allOfType } from '../store/transfer/rows.ts'
 
-/** Rows that are read at once: other requests of this process wait no longer than for these. */
+/** Rows per read, which bounds how long other requests of this process wait. */
 const AT_ONCE = 500
 
 /**
- * Everything that the store holds, as lines, in one consistent view. Each piece is written before the next is read; the view
- * stays open until the last. Secrets are exported with `streamKeys` only.
+ * Exports the whole store as lines, in one consistent view. Each chunk is written before the next is read, and the view
+ * stays open until the end. Secrets are included only with `streamKeys`.
  */
 export function exportLines(
   store: Store,

@@ -1,10 +1,10 @@
 /**
- * An import of a file of lines into the store. Unless wrong lines are to be skipped, the file is read twice. The first
- * reading checks every line against its declaration, the lines before it and the store, and changes nothing; a wrong line
- * ends the import. The second reading applies the lines in their order, up to two thousand to a transaction. A line that
- * was applied before changes nothing, so the same file can be read again after a crash.
+ * Imports a file of lines into the store. Unless invalid lines are skipped, the file is read twice. The first pass checks
+ * every line against its schema, the earlier lines and the store, and changes nothing; an invalid line ends the import. The
+ * second pass applies the lines in order, up to two thousand per transaction. A line that is already applied changes
+ * nothing, so the same file can be imported again after a crash.
  *
- * Memory: one piece of the file, a batch of lines, and eight bytes in a table for each line (see `seen.ts`).
+ * Memory: one chunk of the file, a batch of lines, and eight bytes in a table per line (see `seen.ts`).
  */
 import { passwords } from '../auth/passwords.ts'
 import type { StreamKeys } from '../auth/stream-keys.ts'
@@ -21,8 +21,8 @@ import { SeenLines } from './seen.ts'
 import type { Rereadable } from './spool.ts'
 
 /**
- * How much goes into one transaction. Lines that are put one by one weigh more, and so do passwords, which take a quarter of
- * a second each: other writes wait for a transaction, and so does the caller for news of it.
+ * The size of a transaction. Lines written one by one weigh more, and so do passwords, which take a quarter of a second
+ * each: a transaction delays other writes, and the progress reported to the caller.
  */
 const FULL_BATCH = { weight: 2000, characters: 4 * 1024 * 1024 }
 const ONE_BY_ONE_WEIGHT = 10
@@ -35,18 +35,18 @@ export interface ImportServices {
 }
 
 export interface ImportOptions {
-  /** Wrong lines are skipped and reported, instead of ending the import. */
+  /** Skip and report invalid lines instead of ending the import. */
   readonly goesOn: boolean
   readonly dryRun: boolean
   readonly fromLine: number
 }
 
-/** A line that cannot be applied, where that ends the import. */
+/** An invalid line that ended the import. */
 export class WrongLine extends Error {
   override readonly name = 'WrongLine'
   readonly line: number
   readonly why: string
-  /** Whether lines before it have been applied. */
+  /** Whether earlier lines have been applied. */
   readonly isApplied: boolean
 
   constructor(line: number, why: string, isApplied: boolean) {
@@ -65,12 +65,12 @@ export class Import {
   readonly #options: ImportOptions
   readonly #services: ImportServices
   readonly #began = performance.now()
-  /** How many good lines the first reading found. */
+  /** The number of valid lines found by the first pass. */
   #checked: number | undefined
   #lines = 0
   #skipped = 0
   #counts: Partial<Record<TransferType, Counts>> = {}
-  /** How much of the file the present reading has read. */
+  /** Bytes read by the current pass. */
   bytesRead = 0
 
   constructor(file: Rereadable, options: ImportOptions, services: ImportServices) {
@@ -79,7 +79,7 @@ export class Import {
     this.#services = services
   }
 
-  /** The readings that are left, and the summary. */
+  /** Runs the remaining passes and reports the summary. */
   async *run(): AsyncGenerator<ImportEvent> {
     const { dryRun, goesOn } = this.#options
     if (this.#checked === undefined && (dryRun || !goesOn)) yield* this.check()
@@ -87,31 +87,31 @@ export class Import {
     yield { summary: this.summary() }
   }
 
-  /** The first reading. Throws the first `WrongLine`, unless wrong lines are skipped. */
+  /** The first pass. Throws the first `WrongLine`, unless invalid lines are skipped. */
   async *check(): AsyncGenerator<ImportEvent> {
     const seen = new SeenLines()
     for await (const batch of this.#batches()) {
-      await this.#sift(batch, seen)
+      await this.#checkBatch(batch, seen)
       yield* this.#finish(batch)
     }
     this.#checked = this.#lines
   }
 
-  /** The second reading, or the only one where wrong lines are skipped. */
+  /** The second pass, or the only one if invalid lines are skipped. */
   async *apply(): AsyncGenerator<ImportEvent> {
     const seen = this.#options.goesOn ? new SeenLines() : undefined
     this.#lines = 0
-    let underWay: Promise<Batch> | undefined
+    let pending: Promise<Batch> | undefined
     for await (const batch of this.#batches()) {
-      // This one was read while the store was applying the one before.
-      if (underWay !== undefined) yield* this.#finish(await underWay)
-      if (seen !== undefined) await this.#sift(batch, seen)
+      // This batch was read while the store was applying the previous one.
+      if (pending !== undefined) yield* this.#finish(await pending)
+      if (seen !== undefined) await this.#checkBatch(batch, seen)
       yield* this.#skip(batch)
-      underWay = this.#apply(batch)
-      // A failure is thrown where it is awaited, and that is later.
-      underWay.catch(() => undefined)
+      pending = this.#apply(batch)
+      // A failure is thrown where it is awaited later.
+      pending.catch(() => undefined)
     }
-    if (underWay !== undefined) yield* this.#finish(await underWay)
+    if (pending !== undefined) yield* this.#finish(await pending)
   }
 
   summary(): ImportSummary {
@@ -127,8 +127,8 @@ export class Import {
     }
   }
 
-  /** Takes out of a batch the lines that contradict the store or the lines before them. */
-  async #sift(batch: Batch, seen: SeenLines): Promise<void> {
+  /** Marks the lines of a batch that conflict with the store or earlier lines as wrong. */
+  async #checkBatch(batch: Batch, seen: SeenLines): Promise<void> {
     const lines = batch.good.map(({ line }) => line)
     batch.refuse(await this.#services.store.transfer.check(lines, seen))
   }
@@ -172,13 +172,13 @@ export class Import {
         yield batch
         batch = new Batch()
       }
-      // A line that is wrong by itself is reported before the rest of the file has arrived.
+      // Report an invalid line before the rest of the file has arrived.
       if (batch.wrong.length === 0) continue
       yield batch
       batch = new Batch()
     }
     if (batch.good.length > 0) yield batch
-    // Most likely another file was meant.
+    // This is probably not the intended file.
     if (fromLine > 1 && last < fromLine)
       throw new WrongLine(fromLine, `there is no such line, the last is ${last}`, false)
   }
@@ -192,7 +192,7 @@ export class Import {
   }
 }
 
-/** The sums of two counts, by type in the order of an export. */
+/** Adds two counts, by type in the order of an export. */
 function sumOf(a: ImportResult['counts'], b: ImportResult['counts']): ImportResult['counts'] {
   const none = { created: 0, changed: 0, unchanged: 0 }
   const sums = TRANSFER_TYPES.filter(type => a[type] ?? b[type]).map(type => {
@@ -232,7 +232,7 @@ class Batch {
     }
   }
 
-  /** Takes good lines for wrong ones, by their index. */
+  /** Marks good lines as wrong, by index. */
   refuse(refusals: ReadonlyMap<number, string>): void {
     if (refusals.size === 0) return
     for (const [index, { number }] of this.good.entries()) {
@@ -244,7 +244,7 @@ class Batch {
   }
 }
 
-/** Lines as the store takes them: secrets sealed or hashed. */
+/** Prepares lines for the store: seals or hashes secrets. */
 async function prepared(good: Batch['good'], services: ImportServices): Promise<ImportLine[]> {
   const users = good.flatMap(({ line }) => (line.type === 'user' ? [line] : []))
   const withSecrets = users.filter(user => user.password !== undefined || user.stream_key !== undefined)
@@ -274,7 +274,7 @@ async function prepareUser(
   }
 }
 
-/** The hash of a password: the stored one if it matches, so that nothing changes. An import waits as long as it takes. */
+/** The hash of a password: the stored one if it matches, so that nothing changes. Waits in the queue without a limit. */
 async function hashOf(password: string | undefined, stored: string | undefined): Promise<string | undefined> {
   if (password === undefined) return undefined
   return passwords.inTurn(

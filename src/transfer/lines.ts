@@ -1,4 +1,4 @@
-/** A line that is longer is refused: the longest that makes sense, a client with twenty addresses, is a quarter of it. */
+/** Longer lines are refused: the longest useful one, a client with twenty redirect URIs, is a quarter of this. */
 export const MAX_LINE_BYTES = 256 * 1024
 
 const TOO_LONG = `it is longer than ${MAX_LINE_BYTES} bytes`
@@ -7,7 +7,7 @@ const GZIPPED = 'it is not UTF-8 but a gzip file: gunzip it first'
 const NEWLINE = 0x0a
 const BYTE_ORDER_MARK = '\ufeff'
 
-/** A line of a file with its number, from 1. A line that is not text, or too long, says so instead. */
+/** A line of a file with its number, from 1. A line that is not text or too long has a violation instead of text. */
 export interface NumberedLine {
   readonly number: number
   readonly text?: string
@@ -15,15 +15,15 @@ export interface NumberedLine {
 }
 
 /**
- * Cuts bytes into lines, a piece at a time and never holding more than one piece and one line. Empty lines are passed over
- * and counted. A whole piece is decoded at once; only if it is not UTF-8, line by line, to find the one that is not.
+ * Splits bytes into lines, holding no more than one chunk and one line. Empty lines are counted but skipped. A chunk is
+ * decoded as a whole; only if it is not UTF-8, line by line, to find the invalid one.
  */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<NumberedLine[]> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   let number = 0
   let rest: Uint8Array = new Uint8Array()
-  /** The rest of a line that was refused for its length is passed over. */
-  let isPassingOver = false
+  /** Skipping the rest of a line that was too long. */
+  let isSkipping = false
 
   function cut(bytes: Uint8Array): NumberedLine[] {
     const lines: NumberedLine[] = []
@@ -40,17 +40,17 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
     return lines
   }
 
-  for await (const piece of chunks) {
-    const start = isPassingOver ? piece.indexOf(NEWLINE) + 1 : 0
-    if (isPassingOver && start === 0) continue
-    isPassingOver = false
-    const chunk = piece.subarray(start)
+  for await (const received of chunks) {
+    const start = isSkipping ? received.indexOf(NEWLINE) + 1 : 0
+    if (isSkipping && start === 0) continue
+    isSkipping = false
+    const chunk = received.subarray(start)
     const end = chunk.lastIndexOf(NEWLINE)
     if (end < 0) {
       rest = Buffer.concat([rest, chunk])
       if (rest.length <= MAX_LINE_BYTES) continue
       rest = new Uint8Array()
-      isPassingOver = true
+      isSkipping = true
       number += 1
       yield [{ number, violation: TOO_LONG }]
       continue
@@ -63,7 +63,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
   if (rest.length > 0) yield cut(rest)
 }
 
-/** A character is four bytes at most, and most lines are short. */
+/** Checks the length first: a character is at most four bytes, and most lines are short. */
 function isTooLong(line: string): boolean {
   return line.length > MAX_LINE_BYTES / 4 && Buffer.byteLength(line) > MAX_LINE_BYTES
 }

@@ -13,9 +13,9 @@ import { fieldOf, reasonOf, type Violation } from '../contract/violation.ts'
 import { isoMillis, isoSeconds, parseTimestamp } from '../kit/clock.ts'
 import { lazily } from '../kit/lazily.ts'
 
-/** Why a line is not one of ours. */
+/** Why a line is invalid. */
 export class LineViolation extends Error {
-  override readonly name = 'LineComplaint'
+  override readonly name = 'LineViolation'
 }
 
 const reject = (why: string): never => {
@@ -24,28 +24,28 @@ const reject = (why: string): never => {
 
 const readers = new Map(TRANSFER_TYPES.map(type => [type, lazily(() => readerOf(type))]))
 
-/** Checks a value against the declaration of its type, and brings its fields into the form in which they are kept. */
+/** Checks a value against the schema of its type, and normalizes its fields to their stored form. */
 function readerOf(type: TransferType): (value: Record<string, unknown>) => void {
   const schema = transferLines[type]
   const compiled = Compile(schema)
   const fields = new Set(Object.keys(fieldsOf(type)))
-  const settlers = Object.entries(fieldsOf(type)).flatMap(([field, each]) => {
-    const settle = SETTLERS[noteOf(each, 'kept') ?? '']
-    return settle === undefined ? [] : [[field, settle] as const]
+  const normalizers = Object.entries(fieldsOf(type)).flatMap(([field, each]) => {
+    const normalize = NORMALIZERS[noteOf(each, 'kept') ?? '']
+    return normalize === undefined ? [] : [[field, normalize] as const]
   })
   return value => {
     for (const field in value)
       if (!fields.has(field))
         reject(`the field "${field.slice(0, 40)}" does not exist; a ${type} has ${[...fields].join(', ')}`)
-    if (!compiled.Check(value)) complainOf(schema, compiled.Errors(value)[1][0])
-    for (const [field, settle] of settlers) {
+    if (!compiled.Check(value)) rejectViolation(schema, compiled.Errors(value)[1][0])
+    for (const [field, normalize] of normalizers) {
       const given = value[field]
-      if (typeof given === 'string' && given !== '') value[field] = settle(given, field)
+      if (typeof given === 'string' && given !== '') value[field] = normalize(given, field)
     }
   }
 }
 
-function complainOf(schema: TSchema, first: Violation | undefined): void {
+function rejectViolation(schema: TSchema, first: Violation | undefined): void {
   if (first === undefined) return
   if (first.keyword !== 'required')
     reject(`the field "${fieldOf(first)}" was malformed: ${reasonOf(schema, first)}`)
@@ -53,18 +53,18 @@ function complainOf(schema: TSchema, first: Violation | undefined): void {
   reject(`the field "${missing}" is missing`)
 }
 
-type Settler = (text: string, field: string) => string
+type Normalizer = (text: string, field: string) => string
 
-const moment = (text: string, field: string): number =>
+const timestamp = (text: string, field: string): number =>
   parseTimestamp(text) ?? reject(`the field "${field}" was malformed: there is no such moment as "${text}"`)
 
-const SETTLERS: Readonly<Record<string, Settler>> = {
+const NORMALIZERS: Readonly<Record<string, Normalizer>> = {
   'lower case': text => text.toLowerCase(),
-  milliseconds: (text, field) => isoMillis(moment(text, field)),
-  seconds: (text, field) => isoSeconds(moment(text, field)),
+  milliseconds: (text, field) => isoMillis(timestamp(text, field)),
+  seconds: (text, field) => isoSeconds(timestamp(text, field)),
 }
 
-/** What a line of a file says. Throws a `LineComplaint` that names the field, and what was expected there. */
+/** Parses a line. Throws a `LineViolation` that names the field and what was expected. */
 export function readLine(text: string): TransferLine {
   const value = parse(text)
   const { type } = value
@@ -75,10 +75,10 @@ export function readLine(text: string): TransferLine {
     return reject(`the field "type" must be one of ${expected}${given}`)
   }
   read(value)
-  // Only an escape can bring in what is not text: the bytes were UTF-8.
+  // The bytes were valid UTF-8, so only an escape can produce invalid text.
   if (text.includes('\\u')) for (const field in value) requireText(field, value[field])
   const line = value as unknown as TransferLine
-  requireSense(line)
+  checkAcrossFields(line)
   return line
 }
 
@@ -101,8 +101,8 @@ function requireText(field: string, value: unknown): void {
   }
 }
 
-/** What no single field says. */
-function requireSense(line: TransferLine): void {
+/** Checks constraints that span several fields. */
+function checkAcrossFields(line: TransferLine): void {
   if (line.type === 'entitlement' && line.last_updated !== undefined && line.last_updated < line.timestamp)
     reject('the field "last_updated" was malformed: the value must not be before "timestamp"')
   if (line.type !== 'user') return

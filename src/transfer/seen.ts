@@ -5,9 +5,9 @@ const SMALLEST = 1 << 12
 const FULLEST = 0.7
 
 /**
- * What the lines of a file have told so far. A million of them must fit, so each is kept as a number of 64 bits and not as
- * text: 8 bytes, in a table that is doubled when it is seven tenths full. Two that share a number would be taken
- * for one. Among a million that happens once in thirty million files; and the numbers are drawn anew for each file.
+ * What the lines of a file have claimed so far. A million claims must fit, so each is stored as a 64-bit hash instead of
+ * text: 8 bytes, in a table that doubles when it is 70% full. Two claims with the same hash would be taken for one. Among a
+ * million that happens once in thirty million files, and the hash is seeded per file.
  */
 export class SeenLines implements EarlierLines {
   readonly #seed = BigInt(randomInt(2 ** 47))
@@ -19,7 +19,7 @@ export class SeenLines implements EarlierLines {
     return this.#slots[this.#placeOf(number, this.#slots)] === number
   }
 
-  /** Whether it is new. */
+  /** Returns whether it is new. */
   add(...what: readonly string[]): boolean {
     const number = this.#numberOf(what)
     const place = this.#placeOf(number, this.#slots)
@@ -30,7 +30,7 @@ export class SeenLines implements EarlierLines {
     return true
   }
 
-  /** Never 0, which stands for an empty place. */
+  /** Never 0, which marks an empty slot. */
   #numberOf(what: readonly string[]): bigint {
     return Bun.hash.wyhash(what.join('\0'), this.#seed) || 1n
   }

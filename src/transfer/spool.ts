@@ -2,63 +2,62 @@ import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { randomAlphanumerics } from '../kit/id.ts'
 
-const PIECE_BYTES = 256 * 1024
+const CHUNK_BYTES = 256 * 1024
 
-/** Bytes that can be read more than once, in pieces. */
+/** Bytes that can be read more than once, in chunks. */
 export interface Rereadable {
-  /** How many there are, where that is known. */
+  /** In bytes, if known. */
   readonly size: number | undefined
   read(): AsyncIterable<Uint8Array>
   close(): Promise<void>
 }
 
-/** The bytes of a file on disk. */
 export async function openFile(path: string): Promise<Rereadable> {
   const file = await open(path, 'r')
   const { size } = await file.stat()
   return { size, read: () => piecesOf(file), close: () => file.close() }
 }
 
-/** A file that has a name for a moment only: whatever becomes of this process, nothing stays behind. */
+/** A file that is unlinked right after it is created, so that nothing is left behind even if the process crashes. */
 export async function openAnonymousFile(folder: string): Promise<FileHandle> {
   const path = join(folder, `.spool-${randomAlphanumerics(12)}`)
-  const file = await open(path, 'wx+', 0o600).catch(cannotKeep)
+  const file = await open(path, 'wx+', 0o600).catch(failSpool)
   await unlink(path)
   return file
 }
 
-/** Writes all of it: the system may take less at a time. */
+/** Writes all bytes: a single write may accept fewer. */
 export async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
-    done += (await file.write(bytes, done, bytes.length - done).catch(cannotKeep)).bytesWritten
+    done += (await file.write(bytes, done, bytes.length - done).catch(failSpool)).bytesWritten
   }
 }
 
-/** The spool folder is full, or cannot be written to. */
+/** The spool folder is full or not writable. */
 export class SpoolError extends Error {
-  override readonly name = 'CannotSpool'
+  override readonly name = 'SpoolError'
 }
 
-function cannotKeep(error: Error): never {
+function failSpool(error: Error): never {
   throw new SpoolError(error.message)
 }
 
-/** Bytes that come once, kept on disk while they are read for the first time. */
+/** Bytes that arrive once, written to disk during the first read. */
 export async function spool(incoming: AsyncIterable<Uint8Array>, folder: string): Promise<Rereadable> {
   const file = await openAnonymousFile(folder)
-  let isWhole = false
-  async function* firstReading(): AsyncGenerator<Uint8Array> {
-    for await (const piece of incoming) {
-      await writeAll(file, piece)
-      yield piece
+  let isComplete = false
+  async function* firstRead(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of incoming) {
+      await writeAll(file, chunk)
+      yield chunk
     }
-    isWhole = true
+    isComplete = true
   }
-  const read = () => (isWhole ? piecesOf(file) : firstReading())
+  const read = () => (isComplete ? piecesOf(file) : firstRead())
   return { size: undefined, read, close: () => file.close() }
 }
 
-/** The bytes of what can be read only once, such as a pipe or a device. */
+/** The bytes of a source that can be read only once, such as a pipe or a device. */
 export async function* comingFrom(path: string): AsyncGenerator<Uint8Array> {
   await using file = await open(path, 'r')
   yield* piecesOf(file, { isSeekable: false })
@@ -67,10 +66,10 @@ export async function* comingFrom(path: string): AsyncGenerator<Uint8Array> {
 /** The bytes of an open file from its beginning. */
 export async function* piecesOf(file: FileHandle, { isSeekable = true } = {}): AsyncGenerator<Uint8Array> {
   for (let position = 0; ; ) {
-    const piece = new Uint8Array(PIECE_BYTES)
-    const { bytesRead } = await file.read(piece, 0, PIECE_BYTES, isSeekable ? position : null)
+    const chunk = new Uint8Array(CHUNK_BYTES)
+    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, isSeekable ? position : null)
     if (bytesRead === 0) return
     position += bytesRead
-    yield piece.subarray(0, bytesRead)
+    yield chunk.subarray(0, bytesRead)
   }
 }

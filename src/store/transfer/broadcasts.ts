@@ -9,7 +9,7 @@ import { claimOf, type TransferResource } from './resource.ts'
 export const video: TransferResource<'video'> = {
   table: 'videos',
   fixed: { fields: ['user_id'], why: 'belongs to another user' },
-  // The second claim lets a stream see whose video it is.
+  // The second claim lets the check of a stream find the owner of its video.
   claims: line => [
     claimOf('video', line.id),
     { ...claimOf('video', line.id), what: ['video', line.id, line.user_id] },
@@ -20,7 +20,7 @@ export const video: TransferResource<'video'> = {
 export const stream: TransferResource<'stream'> = {
   table: 'streams',
   key: ['user_id'],
-  /** A channel has one stream and a stream one channel, to which its video belongs. */
+  /** A channel has one stream, a stream one channel, and the stream's video belongs to that channel. */
   conflicts: async (db, lines, earlier) => {
     const [ids, users] = [lines.map(line => line.id), lines.map(line => line.user_id)]
     const videos = lines.map(line => line.video_id ?? line.id)
@@ -50,7 +50,7 @@ export const stream: TransferResource<'stream'> = {
     },
     claimOf('stream', line.id),
   ],
-  /** Goes live, for all followers of the feed. The channel is locked first, as by every command that changes a stream. */
+  /** Starts the stream and publishes it. Locks the channel first, as every command that changes a stream does. */
   putEach: async (tx, { line }) => {
     const { id, user_id, started_at } = line
     const channel = await tx.get<{ vod_enabled: number }>(
@@ -76,7 +76,7 @@ export const stream: TransferResource<'stream'> = {
   },
 }
 
-/** A stream that names no video gets one with the same id: the same one, however often the file is read. */
+/** A stream without `video_id` gets a video with the same id, so that repeated imports reuse it. */
 async function ownVideo(tx: Transaction, line: TransferLine<'stream'>): Promise<string> {
   const known = await tx.get(sql`select id from videos where id = ${line.id}`)
   if (known === undefined) await insertVideo(tx, line.id, line.user_id, line.started_at)

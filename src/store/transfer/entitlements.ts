@@ -13,11 +13,11 @@ export const entitlement: TransferResource<'entitlement'> = {
   select: sql`select id, user_id, benefit_id, game_id, timestamp, fulfillment_status, last_updated,
       case when (select 1 from users u where u.id = entitlements.user_id) is null then 1 end as user_deleted
     from entitlements`,
-  // By time, as they are granted: in this order an import appends to most of their indexes.
+  // By time of the grant: in this order an import appends to most indexes.
   order: ['timestamp', 'id'],
   ranges: FULFILLMENT_STATUSES.map(ofAllWithStatus),
   fixed: { fields: FIXED, why: 'exists with other content' },
-  /** The later state wins, so that an old file does not take a fulfilment back. */
+  /** The later state wins, so that an old file does not revert a fulfillment. */
   isCurrent: (row, line) => updatedAt(row) >= updatedAt(line),
   putAll: async (tx, changes) => {
     const benefits = new Set(changes.map(({ line }) => line.benefit_id))

@@ -6,20 +6,19 @@ import { type Change, type ImportLine, runsOf, type StoredLine } from './resourc
 import { RESOURCES } from './resources.ts'
 import { findRows } from './rows.ts'
 
-/** What an import did with a line. */
 type Outcome = 'created' | 'changed' | 'unchanged' | { readonly refused: string }
 
 export type Counts = Record<'created' | 'changed' | 'unchanged', number>
 
 export interface ImportResult {
   readonly counts: Partial<Record<TransferType, Counts>>
-  /** The lines that were not applied, by their place among those given. */
+  /** The lines that were not applied, by index. */
   readonly refused: readonly (readonly [index: number, why: string])[]
 }
 
 /**
- * Applies lines in their order. They were checked before and are checked again in this transaction, as other processes may
- * have written in between. A line that is refused is left out and reported; the others are applied.
+ * Applies lines in order. They are checked again in this transaction, because other processes may have written since the
+ * first check. Refused lines are skipped and reported; the others are applied.
  */
 export async function importLines(
   tx: Transaction,
@@ -40,7 +39,7 @@ export async function importLines(
   return { counts, refused }
 }
 
-/** Finds the rows that lines of one type meet, and puts the lines that create or change one. */
+/** Finds the existing rows for lines of one type, and applies the lines that create or change one. */
 async function importEach(
   tx: Transaction,
   type: TransferType,
@@ -58,7 +57,7 @@ async function importEach(
     const row = rows.get(key)
     if (row !== undefined && isCurrent(row, line)) return 'unchanged'
     changes.push({ index, line, row })
-    // A relation may be in a file twice.
+    // A file may contain the same relation twice.
     rows.set(key, line as StoredLine)
     return row === undefined ? 'created' : 'changed'
   })

@@ -5,12 +5,12 @@ import { type EarlierLines, runsOf, type StoredLine } from './resource.ts'
 import { RESOURCES } from './resources.ts'
 import { findRows } from './rows.ts'
 
-/** Why lines cannot be applied, by their index. */
+/** Why lines cannot be applied, by index. */
 type Refusals = Map<number, string>
 
 type Values = Readonly<Record<string, unknown>>
 
-/** Checks lines against the store, and against the lines before them in the file. */
+/** Checks lines against the store and the earlier lines of the file. */
 export async function checkLines(
   db: Database,
   all: readonly TransferLine[],
@@ -31,7 +31,7 @@ export async function checkLines(
   return refusals
 }
 
-/** Checks lines of one type against the store and the rows that they found there. */
+/** Checks lines of one type against the store and their existing rows. */
 export async function refusalsOf(
   db: Database,
   type: TransferType,
@@ -53,7 +53,7 @@ export async function refusalsOf(
   return refusals
 }
 
-/** Lines that name something that is neither in the store nor in an earlier line. */
+/** Refuses lines that reference something neither in the store nor in an earlier line. */
 async function missingReferences(
   db: Database,
   type: TransferType,
@@ -62,20 +62,20 @@ async function missingReferences(
 ): Promise<Refusals> {
   const refusals: Refusals = new Map()
   for (const [field, kind] of RESOURCES[type].references) {
-    const asked = new Map<number, string>()
+    const referenced = new Map<number, string>()
     for (const [index, line] of lines.entries()) {
       const id = (line as Values)[field] as string | null | undefined
       if (!id || refusals.has(index) || earlier?.has(kind, id)) continue
       if (line.type === 'entitlement' && field === 'user_id' && line.user_deleted) continue
-      asked.set(index, id)
+      referenced.set(index, id)
     }
-    if (asked.size === 0) continue
-    const ids = [...new Set(asked.values())]
+    if (referenced.size === 0) continue
+    const ids = [...new Set(referenced.values())]
     const rows = await db.all<{ id: string }>(
       sql`select id from ${verbatim(RESOURCES[kind].table)} where ${isOneOf(sql`id`, ids)}`,
     )
     const known = new Set(rows.map(row => row.id))
-    for (const [index, id] of asked)
+    for (const [index, id] of referenced)
       if (!known.has(id)) refusals.set(index, `"${field}" names the ${kind} "${id}", which does not exist`)
   }
   return refusals

@@ -3,7 +3,7 @@ import type { StoredStreamKey } from '../commands/users.ts'
 import type { Database, Transaction } from '../database.ts'
 import { type Scalar, type Sql, sql, tableOf, verbatim } from '../sql/tag.ts'
 
-/** A line of a user as the store takes it: without secrets in plain text. */
+/** A user line as the store accepts it, without plaintext secrets. */
 type PreparedUser = Omit<TransferLine<'user'>, 'password' | 'stream_key'> & {
   /** For a new user. */
   readonly first_key: StoredStreamKey
@@ -11,52 +11,52 @@ type PreparedUser = Omit<TransferLine<'user'>, 'password' | 'stream_key'> & {
   readonly next_key?: { readonly version: number; readonly stored: StoredStreamKey } | undefined
 }
 
-/** A line that is ready for the store. */
+/** A line prepared for the store. */
 export type ImportLine<T extends TransferType = TransferType> = T extends 'user'
   ? PreparedUser
   : TransferLine<T>
 
 type SealedKey = Pick<StoredStreamKey, 'key_id' | 'sealed'> & { readonly version: number }
 
-/** A row of the store as a line; a user has the stream key as it is sealed. */
+/** A row of the store as a line; a user includes the sealed stream key. */
 export type StoredLine<T extends TransferType = TransferType> = TransferLine<T> &
   (T extends 'user' ? SealedKey : unknown)
 
-/** What the lines before have claimed: ids, logins, channels. */
+/** What earlier lines have claimed: ids, logins, channels. */
 export interface EarlierLines {
   has(...claim: readonly string[]): boolean
   add(...claim: readonly string[]): boolean
 }
 
-/** What no later line of a file may claim, and why one that does is refused. */
+/** A value that no later line of the file may claim, and the reason given if one does. */
 export interface Claim {
   readonly what: readonly string[]
   readonly why: string
 }
 
-/** A line that creates a row, or changes the one that it found. */
+/** A line that creates a row, or changes its existing one. */
 export interface Change<T extends TransferType> {
   readonly line: ImportLine<T>
   readonly row: StoredLine<T> | undefined
 }
 
 /**
- * Everything that import and export know of a type of lines: how a line finds its row, what contradicts it, how it is put
- * and in which order the rows are exported.
+ * What import and export need to know about a type of line: how it finds its row, what conflicts with it, how it is written,
+ * and in which order rows are exported.
  */
 export interface TransferResource<T extends TransferType> {
   readonly table: string
   /** Default: the fields of a line, from columns of the same names. */
   readonly select?: Sql
-  /** The columns by which a line finds its row. Default: `id`. */
+  /** The columns that identify the row of a line. Default: `id`. */
   readonly key?: readonly string[]
-  /** The order of an export: columns that never change and have an index. Default: the key. */
+  /** The order of an export: indexed columns that never change. Default: the key. */
   readonly order?: readonly string[]
-  /** Parts of the table that the index of the order serves, where it does not serve the whole. */
+  /** Parts of the table that the index of the order serves, if it does not serve the whole table. */
   readonly ranges?: readonly Sql[]
-  /** Fields that a row keeps, and what to say of a line that has other values. */
+  /** Fields that never change, and the reason given for refusing a line with other values. */
   readonly fixed?: { readonly fields: readonly (keyof TransferLine<T> & string)[]; readonly why: string }
-  /** Conflicts with other rows. */
+  /** Finds conflicts with other rows. */
   conflicts?(
     db: Database,
     lines: readonly TransferLine<T>[],
@@ -64,13 +64,13 @@ export interface TransferResource<T extends TransferType> {
   ): Promise<(line: TransferLine<T>) => string | undefined>
   /** Default: the key, if it is one column. */
   claims?(line: TransferLine<T>): readonly Claim[]
-  /** Whether a line leaves its row as it is. Default: the row has every value that the line gives. */
+  /** Whether the row already matches the line. Default: it has every value given by the line. */
   isCurrent?(row: StoredLine<T>, line: ImportLine<T>): boolean
-  /** Puts one line with a command. A refusal means that the row has changed since the check. */
+  /** Writes one line with a command. A refusal means that the row has changed since the check. */
   putEach?(tx: Transaction, change: Change<T>, now: number): Promise<unknown>
-  /** Without `putEach`: puts many lines at once. Default: rows with the fields of the lines. */
+  /** Without `putEach`: writes many lines at once. Default: rows with the fields of the lines. */
   putAll?(tx: Transaction, changes: readonly Change<T>[]): Promise<void>
-  /** For rows with the fields of the lines: the values of fields that a line leaves out. */
+  /** For rows with the fields of the lines: the values of omitted fields. */
   readonly defaults?: Readonly<Record<string, Scalar>>
 }
 
@@ -79,7 +79,7 @@ export const claimOf = (type: TransferType, id: string): Claim => ({
   why: `the ${type} "${id}" is in this file already`,
 })
 
-/** Whether a row has every value that a line gives. */
+/** Whether a row has every value given by a line. */
 export function hasValues(type: TransferType, row: object, line: object): boolean {
   return Object.keys(fieldsOf(type)).every(field => {
     const given = (line as Record<string, unknown>)[field]
@@ -89,7 +89,7 @@ export function hasValues(type: TransferType, row: object, line: object): boolea
   })
 }
 
-/** Inserts rows, and updates all but the `fixed` columns of others, with one statement each. */
+/** Inserts new rows, and updates all but the `fixed` columns of existing ones, with one statement each. */
 export async function putRows<C extends { readonly row: unknown }>(
   tx: Transaction,
   table: string,
@@ -101,7 +101,7 @@ export async function putRows<C extends { readonly row: unknown }>(
   const changed = changes.filter(({ row }) => row !== undefined).map(valuesOf)
   const sample = created[0] ?? changed[0] ?? {}
   const columns = Object.keys(sample)
-  // A table of values is text, whatever was given.
+  // All columns of a table of values are text.
   const cellOf = (column: string) =>
     typeof sample[column] === 'number' ? `cast(given.${column} as integer)` : `given.${column}`
   if (created.length > 0)
@@ -117,7 +117,7 @@ export async function putRows<C extends { readonly row: unknown }>(
     )
 }
 
-/** Splits lines where the type changes: lines of one type that stand together are handled together. */
+/** Splits lines into runs of the same type, which are processed together. */
 export function runsOf<L extends { readonly type: TransferType }>(
   lines: readonly L[],
 ): { type: TransferType; start: number; lines: L[] }[] {

@@ -29,14 +29,14 @@ const DECLARED: { readonly [T in TransferType]: TransferResource<T> } = {
 
 type Row = Readonly<Record<string, Scalar>>
 
-/** Columns that hold another value than the field: 1 and 0, JSON as text, null where a secret is missing. */
+/** Converts columns stored differently from the field: booleans as 1 and 0, JSON as text, null for a missing secret. */
 const DECODERS: Readonly<Record<string, (value: Scalar) => unknown>> = {
   boolean: value => (value === null ? undefined : value === 1),
   array: value => JSON.parse(String(value)),
   secret: value => value ?? undefined,
 }
 
-/** A declaration with its defaults, and with what the declaration of the line adds. */
+/** A declaration completed with its defaults and with what the schema of the line adds. */
 function complete(type: TransferType) {
   const declared = DECLARED[type] as TransferResource<TransferType>
   const { table, key = ['id'], order = key, fixed, defaults } = declared
@@ -65,7 +65,7 @@ function complete(type: TransferType) {
     key,
     order,
     keyOf,
-    /** Commands lock rows by themselves, and a pair has nothing to change. */
+    /** Commands lock their rows, and a pair has nothing to change. */
     locks: declared.putEach === undefined && second === undefined,
     references: referencesOf(type),
     decoders: Object.entries(fieldsOf(type)).flatMap(([field, schema]) => {

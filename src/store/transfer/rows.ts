@@ -8,7 +8,7 @@ import { RESOURCES } from './resources.ts'
 
 type Row = Record<string, Scalar>
 
-/** Turns rows into lines, in place. */
+/** Converts rows to lines, in place. */
 function asLines<T extends TransferType>(type: T, rows: readonly Row[]): readonly StoredLine<T>[] {
   const { decoders } = RESOURCES[type]
   for (const row of rows) {
@@ -18,7 +18,7 @@ function asLines<T extends TransferType>(type: T, rows: readonly Row[]): readonl
   return rows as readonly object[] as readonly StoredLine<T>[]
 }
 
-/** The rows that lines of one type meet, by their key; locked in the order of their keys, if this transaction changes them. */
+/** The existing rows for lines of one type, by key. Locked in key order if this transaction changes them. */
 export async function findRows<T extends TransferType>(
   db: Database,
   type: T,
@@ -38,7 +38,7 @@ export async function findRows<T extends TransferType>(
   return new Map(asLines(type, rows).map(row => [keyOf(row), row]))
 }
 
-/** Everything of a type, so many rows at a time. */
+/** All rows of a type, in batches. */
 export async function* allOfType<T extends TransferType>(
   db: Database,
   type: T,

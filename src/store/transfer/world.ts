@@ -23,7 +23,7 @@ export const user: TransferResource<'user'> = {
       (select key_id from stream_keys k where k.user_id = users.id order by version desc limit 1) as key_id,
       (select sealed from stream_keys k where k.user_id = users.id order by version desc limit 1) as sealed
     from users`,
-  /** A login that another user has, unless an earlier line renames that user. */
+  /** Refuses a login that another user has, unless an earlier line renames that user. */
   conflicts: async (db, lines, earlier) => {
     const logins = lines.map(line => line.login)
     const rows = await db.all<{ id: string; login: string }>(
@@ -47,7 +47,7 @@ export const user: TransferResource<'user'> = {
   putEach: async (tx, { line, row }, now) => {
     const { first_key, next_key, password_hash, ...fields } = line
     if (row === undefined || !hasValues('user', row, line)) {
-      // To set a password ends the sessions of its user, even if it is the same.
+      // Setting a password ends the user's sessions, even if it is the same password.
       const isNewPassword = password_hash !== undefined && password_hash !== row?.password_hash
       const passwordOrNone = isNewPassword ? { password_hash } : {}
       const result = await putUser(tx, { ...fields, ...passwordOrNone, stream_key: first_key, now })
@@ -73,7 +73,7 @@ export const benefit: TransferResource<'benefit'> = {
   putEach: (tx, { line }) => putBenefit(tx, line),
 }
 
-/** The secret that a line gives a client; a public one has none. */
+/** The secret that a line sets; a public client has none. */
 const secretOf = ({ kind, secret_hash }: ImportLine<'client'>, row?: StoredLine<'client'>) =>
   (kind ?? row?.kind) === 'public' ? undefined : secret_hash
 
