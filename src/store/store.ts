@@ -101,7 +101,7 @@ function portOf(
     /** Why writes currently fail; see `Engine`. */
     unavailableReason: () => engine.unavailableReason(),
 
-    /** Receives the feed entries of each command before the command returns to its caller. */
+    /** Registers a listener for the feed entries of each command, called before the command returns. */
     onChange: follow,
     measure(metrics: Metrics): void {
       timings.measure(metrics)
