@@ -60,7 +60,7 @@ test('whoever is urgent goes first, and fewer places are not taken from anybody'
   admission.resize(1)
   gates[0]?.resolve()
   await a
-  expect([order, admission.inside]).toEqual([['a', 'b'], 1])
+  expect([order, admission.running]).toEqual([['a', 'b'], 1])
   gates[1]?.resolve()
   await b
   await Bun.sleep(0)
@@ -70,7 +70,7 @@ test('whoever is urgent goes first, and fewer places are not taken from anybody'
   expect(order).toEqual(['a', 'b', 'd', 'c'])
   for (const gate of gates) gate.resolve()
   await Promise.all([c, d])
-  expect(admission.inside).toBe(0)
+  expect(admission.running).toBe(0)
 })
 
 test('a line that is too long is not made longer', async () => {

@@ -31,7 +31,7 @@ async function openAsRole(limit: number) {
     role,
     url,
     /** Every warning so far that says so. */
-    fewer: () => lines.filter(line => line.includes('takes fewer connections')),
+    fewer: () => lines.filter(line => line.includes('accepts fewer connections')),
     close: async () => {
       await store.close()
       await superuser.unsafe(`drop owned by ${role}`)

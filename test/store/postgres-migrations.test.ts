@@ -87,7 +87,7 @@ describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () =
     lines.length = 0
     expect(await migrate()).toEqual({ version: migrations.length + 1, applied: 1 })
     expect(lines[0]).toContain('step 2 of 2')
-    expect(lines[1]).toContain('dropping what an interrupted attempt has left behind')
+    expect(lines[1]).toContain('dropping the invalid index of an interrupted build')
     expect(await indexIn(client)).toMatchObject({ valid: true })
     expect([...(await client.unsafe('select * from schema_progress'))]).toEqual([])
   })
@@ -98,9 +98,9 @@ describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () =
     const stalled = await migrate(nextMigration, 1500).catch((error: Error) => error)
     expect(stalled).toBeInstanceOf(MigrationStalled)
     expect((stalled as Error).message).toMatch(
-      /^migration \d+, step 1 of 2 \(alter table .*\) was not possible in time: process \d+ \(.*\) has had a transaction open for \d+ s\. End it/,
+      /^migration \d+, step 1 of 2 \(alter table .*\) timed out: process \d+ \(.*\) has had a transaction open for \d+ s\. End it/,
     )
-    expect(lines.some(line => line.includes('trying again in 0.5 s'))).toBe(true)
+    expect(lines.some(line => line.includes('retrying in 0.5 s'))).toBe(true)
     // It did not stay in the way of others.
     await client.unsafe("update entitlements set last_updated = 'x'")
     await end()
@@ -123,7 +123,7 @@ describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () =
     const first = migrate()
     await until(() => lines.some(line => line.includes('trying again')))
     const second = migrate()
-    await until(() => lines.includes('another process is migrating the store: waiting for it'))
+    await until(() => lines.includes('waiting for another process that is migrating the store'))
     await end()
     expect(await first).toEqual({ version: migrations.length + 1, applied: 1 })
     expect(await second).toEqual({ version: migrations.length + 1, applied: 0 })

@@ -72,7 +72,7 @@ describe.skipIf(!engines.includes('postgres'))('PostgreSQL that cannot be used',
     [
       'a role that pg_hba.conf does not know',
       () => `barred:${SECRET}@${base}/postgres`,
-      /pg_hba\.conf does not let role "barred" into database "postgres" without TLS.*sslmode=require/,
+      /pg_hba\.conf does not allow role "barred" to connect to database "postgres" without TLS.*sslmode=require/,
     ],
     ['a database that does not exist', () => `postgres@${base}/nothing`, /database "nothing" does not exist/],
     [
@@ -87,7 +87,7 @@ describe.skipIf(!engines.includes('postgres'))('PostgreSQL that cannot be used',
   for (const [what, , sentence] of cases) {
     test(`${what}: the reason names the host, the cause and no secret`, () => {
       const reason = reasons.get(what)
-      expect(reason).toMatch(/^no PostgreSQL server can be written to: [\w.]+(:\d+)?: /)
+      expect(reason).toMatch(/^no writable PostgreSQL server: [\w.]+(:\d+)?: /)
       expect(reason).toMatch(sentence)
       expect(reason).not.toContain(SECRET)
     })
@@ -133,7 +133,7 @@ describe('what else PostgreSQL and its client say', () => {
     ['ERR_POSTGRES_SERVER_ERROR', '57P03', 'the database system is starting up', /starting up/],
     ['ERR_POSTGRES_CONNECTION_TIMEOUT', undefined, 'Connection timeout', /does not answer in time/],
     ['ERR_POSTGRES_CONNECTION_CLOSED', undefined, 'Connection closed', /closed the connection/],
-    ['DEPTH_ZERO_SELF_SIGNED_CERT', undefined, 'self signed certificate', /TLS with it failed/],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', undefined, 'self signed certificate', /TLS handshake failed/],
     ['ERR_POSTGRES_SERVER_ERROR', 'XX000', 'something new', /^something new$/],
   ] as const) {
     test(`${message}`, () =>
@@ -164,7 +164,7 @@ describe.skipIf(!engines.includes('postgres'))('STRAND_STORE_WAIT_SECONDS', () =
     const { strand, url, mend, close } = await startWithoutStore()
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
     expect((await fetch(`${url}/readyz`)).status).toBe(503)
-    expect(strand.stderr).toMatch(/"reason":"no PostgreSQL server can be written to: 127\.0\.0\.1:\d+: /)
+    expect(strand.stderr).toMatch(/"reason":"no writable PostgreSQL server: 127\.0\.0\.1:\d+: /)
     mend()
     await strand.serving()
     expect((await fetch(`${url}/readyz`)).status).toBe(200)

@@ -1,29 +1,29 @@
 import { Overloaded } from '../errors.ts'
 
-/** A line that is longer does not get served in time by anything that is worth waiting for. */
+/** A longer queue cannot be served within the time that callers wait. */
 const MAX_QUEUE_LENGTH = 5000
 
 interface Waiting {
-  enter(): void
+  admit(): void
   refuse(): void
   readonly until: number
 }
 
 /**
- * Lets so many in at a time, and keeps the others waiting for a while. A place is given back when the work has really
- * ended, not when its caller lost patience: work that hangs must not pile up behind itself. Whoever has waited too long is
- * refused, and its work never begins. Waiting costs next to nothing: most of those who are refused at once ask again at
- * once, and answering them would take the time that the work needs.
+ * Limits how much work runs at a time; the rest waits for a bounded time. A place is freed when the work has ended, not
+ * when its caller timed out, so that hanging work does not accumulate. Work that has waited too long is refused and never
+ * starts. Waiting is cheap, refusing early is not: most callers retry at once, and answering them would take the time that
+ * the work needs.
  */
 export class Admission {
   #places: number
   readonly #maxWait: number
-  /** One for all: where thousands are refused, making a stack trace for each is a load of its own. */
+  /** Shared: when thousands are refused, a stack trace for each would add to the load. */
   readonly #refusal: Overloaded
-  readonly #line: Waiting[] = []
-  /** They go first, and are kept waiting however long the line is. */
+  readonly #queue: Waiting[] = []
+  /** Admitted first, and queued without a limit. */
   readonly #urgent: Waiting[] = []
-  #inside = 0
+  #running = 0
   #refused = 0
   #timer: Timer | undefined
 
@@ -33,53 +33,53 @@ export class Admission {
     this.#refusal = new Overloaded(`too many ${work} are waiting`)
   }
 
-  get inside(): number {
-    return this.#inside
+  get running(): number {
+    return this.#running
   }
 
   get waiting(): number {
-    return this.#line.length + this.#urgent.length
+    return this.#queue.length + this.#urgent.length
   }
 
   get places(): number {
     return this.#places
   }
 
-  /** How many have been refused so far. */
+  /** The total so far. */
   get refused(): number {
     return this.#refused
   }
 
-  /** More places let waiting ones in; of fewer, none is taken from whoever has one. */
+  /** More places admit waiting work; fewer do not interrupt running work. */
   resize(places: number): void {
     this.#places = places
-    while (this.#inside < this.#places && this.#enterNext()) this.#inside += 1
+    while (this.#running < this.#places && this.#admitNext()) this.#running += 1
   }
 
   async run<T>(work: () => Promise<T>, { urgent = false } = {}): Promise<T> {
-    if (this.#inside >= this.#places) await this.#turn(urgent)
-    else this.#inside += 1
+    if (this.#running >= this.#places) await this.#waitForPlace(urgent)
+    else this.#running += 1
     try {
       return await work()
     } finally {
-      // Whoever is next takes over the place.
-      if (this.#inside > this.#places || !this.#enterNext()) this.#inside -= 1
+      // The next in the queue takes over the place.
+      if (this.#running > this.#places || !this.#admitNext()) this.#running -= 1
     }
   }
 
-  #enterNext(): boolean {
-    const next = this.#urgent.shift() ?? this.#line.shift()
-    next?.enter()
+  #admitNext(): boolean {
+    const next = this.#urgent.shift() ?? this.#queue.shift()
+    next?.admit()
     return next !== undefined
   }
 
-  async #turn(urgent: boolean): Promise<void> {
-    if (!urgent && this.#line.length >= MAX_QUEUE_LENGTH) throw this.#refuse()
+  async #waitForPlace(urgent: boolean): Promise<void> {
+    if (!urgent && this.#queue.length >= MAX_QUEUE_LENGTH) throw this.#refuse()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const until = performance.now() + this.#maxWait
-    const line = urgent ? this.#urgent : this.#line
-    line.push({ enter: resolve, refuse: () => reject(this.#refuse()), until })
-    // In each line the first has waited longest: one timer is enough for all.
+    const queue = urgent ? this.#urgent : this.#queue
+    queue.push({ admit: resolve, refuse: () => reject(this.#refuse()), until })
+    // The first of each queue has waited longest, so one timer is enough.
     this.#timer ??= setTimeout(() => this.#refuseLate(), this.#maxWait)
     return promise
   }
@@ -91,10 +91,10 @@ export class Admission {
 
   #refuseLate(): void {
     const now = performance.now()
-    for (const line of [this.#urgent, this.#line]) {
-      while (line[0] !== undefined && line[0].until <= now) line.shift()?.refuse()
+    for (const queue of [this.#urgent, this.#queue]) {
+      while (queue[0] !== undefined && queue[0].until <= now) queue.shift()?.refuse()
     }
-    const next = Math.min(...[this.#urgent[0], this.#line[0]].map(first => first?.until ?? Infinity))
+    const next = Math.min(...[this.#urgent[0], this.#queue[0]].map(first => first?.until ?? Infinity))
     this.#timer = Number.isFinite(next) ? setTimeout(() => this.#refuseLate(), next - now) : undefined
   }
 }

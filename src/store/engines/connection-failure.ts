@@ -1,11 +1,11 @@
-/** Why a PostgreSQL server could not be used, in one sentence that says what to do. No secret is in it. */
+/** Explains why a PostgreSQL server cannot be used and what to do, in one sentence without secrets. */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 
-/** What the client of the runtime throws, as far as it matters here. */
+/** The fields that matter here of an error of the runtime's client. */
 interface ClientError {
   readonly code?: string | undefined
-  /** The SQLSTATE, for what the server itself said. */
+  /** The SQLSTATE, if the error comes from the server. */
   readonly errno?: string | number | undefined
   readonly message: string
 }
@@ -26,7 +26,7 @@ function targetOf(url: string): ConnectionTarget {
   }
 }
 
-/** Pure, but for `isUnknownHost`: the client reports an unknown host and a closed port alike. */
+/** `isUnknownHost` is an argument because the client reports an unknown host and a closed port alike. */
 export function explainConnection(
   { code = '', errno, message }: ClientError,
   { host, role, database }: ConnectionTarget,
@@ -42,25 +42,26 @@ export function explainConnection(
     case '42501':
       return `role "${role}" may not connect to database "${database}": grant it CONNECT`
     case '53300':
-      return 'it has no connections left: raise max_connections there, or lower STRAND_DATABASE_CONNECTIONS'
+      return 'the server has no connections left: raise its max_connections, or lower STRAND_DATABASE_CONNECTIONS'
     case '57P03':
-      return 'it is starting up, shutting down or recovering: wait, or see its log'
+      return 'the server is starting up, shutting down or recovering: wait, or check its log'
   }
   if (code === 'ERR_POSTGRES_TLS_NOT_AVAILABLE')
-    return 'it does not offer TLS, which DATABASE_URL demands: turn ssl on there, or change sslmode'
+    return 'the server does not offer TLS, which DATABASE_URL requires: enable ssl on the server, or change sslmode'
   if (/TLS|SSL|CERT/.test(code) || /certificate|self.signed/i.test(message))
-    return `TLS with it failed (${message}): check its certificate and sslmode in DATABASE_URL`
+    return `the TLS handshake failed (${message}): check the certificate of the server and sslmode in DATABASE_URL`
   if (isUnknownHost)
     return `the host name "${host}" cannot be resolved: correct it in DATABASE_URL, or check DNS`
   if (code === 'ERR_POSTGRES_CONNECTION_REFUSED')
-    return 'the connection was refused: check that it runs, and host and port in DATABASE_URL'
+    return 'the connection was refused: check that the server is running, and host and port in DATABASE_URL'
   if (/TIMEOUT/.test(code)) return NO_ANSWER
   if (code === 'ERR_POSTGRES_CONNECTION_FAILED' || code === 'ERR_POSTGRES_CONNECTION_CLOSED')
-    return 'it closed the connection: check that PostgreSQL listens there, and its log'
+    return 'the server closed the connection: check that it is PostgreSQL, and its log'
   return message
 }
 
-export const NO_ANSWER = 'it does not answer in time: check that it runs, and firewalls on the way'
+export const NO_ANSWER =
+  'the server does not answer in time: check that it is running, and the firewalls on the way'
 
 function explainRefusal(message: string, role: string, database: string): string {
   if (/does not exist/.test(message))
@@ -68,13 +69,13 @@ function explainRefusal(message: string, role: string, database: string): string
   if (/not permitted to log in/.test(message))
     return `role "${role}" may not log in: run ALTER ROLE ... LOGIN`
   if (!/pg_hba\.conf/.test(message)) return message
-  const refused = `its pg_hba.conf does not let role "${role}" into database "${database}"`
+  const refused = `pg_hba.conf does not allow role "${role}" to connect to database "${database}"`
   return /no encryption/.test(message)
-    ? `${refused} without TLS: add a line there, or set sslmode=require in DATABASE_URL if only TLS is allowed`
-    : `${refused} from this machine: add a line there`
+    ? `${refused} without TLS: add an entry, or set sslmode=require in DATABASE_URL if only TLS is allowed`
+    : `${refused} from this machine: add an entry`
 }
 
-/** Whether the name of a host means nothing to this machine. */
+/** Whether the host name cannot be resolved. */
 async function isUnknownHost(host: string): Promise<boolean> {
   if (host === '' || isIP(host) !== 0) return false
   return lookup(host).then(
@@ -83,7 +84,7 @@ async function isUnknownHost(host: string): Promise<boolean> {
   )
 }
 
-/** The sentence about an error of connecting to the server at a URL. */
+/** Explains an error of connecting to the server of a URL. */
 export async function connectionFailure(error: unknown, url: string): Promise<string> {
   const target = targetOf(url)
   const thrown = error as ClientError

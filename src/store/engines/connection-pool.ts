@@ -1,55 +1,55 @@
 /**
- * Connections to one server, and a line of those who wait for one. They are opened as they are needed. A server that takes
- * fewer than we may open, because of a limit of the role or of its own, makes the pool smaller for a while; it works with what
- * it has. A pool that has none at all is given one by another, so that neither reads nor writes starve.
+ * A pool of connections to one server, with a queue of waiting work. Connections are opened on demand. If the server accepts
+ * fewer than configured, because of its limit or that of the role, the pool shrinks for a while and works with the open ones.
+ * A pool without any connection gets one from another pool, so that neither reads nor writes starve.
  */
 import { SQL } from 'bun'
 import { Overloaded, Unavailable } from '../errors.ts'
 import { Admission } from './admission.ts'
 
-/** How long a pool stays smaller before it tries to open another connection. */
-const SMALLER_MILLISECONDS = 10_000
+/** How long a reduced pool waits before it tries to open another connection. */
+const REDUCED_MILLISECONDS = 10_000
 /** How long a pool without any connection waits before it tries again. */
-const NONE_MILLISECONDS = 500
-/** How long it waits for a connection that another pool gives up. */
-const GIVEN_MILLISECONDS = 100
+const EMPTY_MILLISECONDS = 500
+/** How long it waits for a connection that another pool releases. */
+const HANDOVER_MILLISECONDS = 100
 const REPORT_MILLISECONDS = 10_000
 const TOO_MANY_CONNECTIONS = '53300'
 
 export interface ConnectionPoolOptions {
   readonly size: number
   /**
-   * How much a connection is given at a time. More than one thing keeps it busy while the process is busy with others, and
-   * suits single queries only.
+   * How many operations share a connection at a time. More than one keeps it busy while this process is busy; this suits
+   * single queries only.
    */
   readonly depth: number
   readonly maxWaitMilliseconds: number
-  /** What is refused, for whoever reads the log. */
+  /** For error messages. */
   readonly work: 'reads' | 'writes'
-  /** Its work can be done elsewhere: without a connection it does not hurry to get one. */
-  readonly isSpare?: boolean
-  /** Makes one connection; it is opened when it is needed. */
+  /** Another pool can do its work, so it does not wait for a connection if it has none. */
+  readonly isOptional?: boolean
+  /** Creates a connection, which is opened on first use. */
   open(): SQL
-  /** The server took no more than these. `isNews` once, until the pool is back at its size. */
-  onFewer?(fewer: { connections: number; reason: string; isNews: boolean }): void
-  /** Work is refused because too much is waiting. Called now and then while that lasts. */
-  onRefusing?(): void
+  /** The server accepts no more than these connections. `isFirst` once, until the pool has its full size again. */
+  onReduced?(reduced: { connections: number; reason: string; isFirst: boolean }): void
+  /** Work is refused because too much is waiting. Called every few seconds while that lasts. */
+  onOverload?(): void
 }
 
-/** The server takes no more connections, and there is none to wait for. */
+/** The server accepts no more connections, and the pool has none to wait for. */
 export class TooManyConnections extends Unavailable {}
 
 export class ConnectionPool {
   readonly #options: ConnectionPoolOptions
   readonly #admission: Admission
-  /** How much each of them is at; without end while it is being opened. */
+  /** Running operations by connection; infinite while it is being opened. */
   readonly #loads = new Map<SQL, number>()
   readonly #opening = new Set<Promise<unknown>>()
   #others: readonly ConnectionPool[] = []
-  /** How many connections there may be at present. */
+  /** The current maximum number of connections. */
   #limit: number
-  #isSmaller = false
-  #noMoreUntil = 0
+  #isReduced = false
+  #noOpenUntil = 0
   #reportedAt = Number.NEGATIVE_INFINITY
 
   constructor(options: ConnectionPoolOptions) {
@@ -59,20 +59,20 @@ export class ConnectionPool {
     this.#admission = new Admission(size * depth, maxWaitMilliseconds, work)
   }
 
-  /** Those named first give up a connection first when another pool has none. */
+  /** When a pool has no connection, the others release one, in this order. */
   static share(pools: readonly ConnectionPool[]): void {
     for (const pool of pools) pool.#others = pools.filter(each => each !== pool)
   }
 
-  get inside(): number {
-    return this.#admission.inside
+  get running(): number {
+    return this.#admission.running
   }
 
   get waiting(): number {
     return this.#admission.waiting
   }
 
-  /** How many connections are open. */
+  /** The number of open connections. */
   get open(): number {
     return this.#loads.size
   }
@@ -83,7 +83,7 @@ export class ConnectionPool {
   }
 
   async run<T>(work: (connection: SQL) => Promise<T>, { urgent = false } = {}): Promise<T> {
-    this.#growAgain()
+    this.#growSlowly()
     try {
       const ended = await this.#admission.run(
         async () => {
@@ -92,15 +92,15 @@ export class ConnectionPool {
         },
         { urgent },
       )
-      // The pool has become smaller, and this has waited long enough to go first.
+      // The pool has shrunk. This has waited already, so it goes first.
       return ended === undefined ? this.run(work, { urgent: true }) : ended.result
     } catch (error) {
-      if (error instanceof Overloaded) this.#reportRefusal()
+      if (error instanceof Overloaded) this.#reportOverload()
       throw error
     }
   }
 
-  /** Closes connections that nobody uses, so that others may have them; they are opened again when they are needed. */
+  /** Closes idle connections, to free them for others. They are opened again on demand. */
   closeIdle(): void {
     for (const [connection, load] of this.#loads) if (load === 0) this.#drop(connection)
   }
@@ -110,18 +110,19 @@ export class ConnectionPool {
     await Promise.all(all.map(connection => connection.close({ timeout: timeoutSeconds })))
   }
 
-  /** Undefined if there is none any more: then it is time to wait in line once more. */
+  /** Undefined if no connection is left for this work: it has to queue again. */
   async #acquire(): Promise<SQL | undefined> {
-    const { isSpare = false, maxWaitMilliseconds } = this.#options
-    const deadline = performance.now() + (isSpare ? 0 : maxWaitMilliseconds)
+    const { isOptional = false, maxWaitMilliseconds } = this.#options
+    const deadline = performance.now() + (isOptional ? 0 : maxWaitMilliseconds)
     for (;;) {
       const connection = this.#leastBusy()
       const mayOpen = this.#loads.size < Math.max(1, this.#limit)
       if (connection !== undefined && (this.#loads.get(connection) === 0 || !mayOpen)) return connection
-      if (this.#loads.size === 0 && performance.now() < this.#noMoreUntil) {
-        // Another pool gives one up, or the server still counts one that was closed: that takes a while.
-        if (this.#noMoreUntil > deadline) throw new TooManyConnections('PostgreSQL takes no more connections')
-        await Bun.sleep(this.#noMoreUntil - performance.now())
+      if (this.#loads.size === 0 && performance.now() < this.#noOpenUntil) {
+        // Another pool releases a connection, or the server still counts a closed one.
+        if (this.#noOpenUntil > deadline)
+          throw new TooManyConnections('PostgreSQL accepts no more connections')
+        await Bun.sleep(this.#noOpenUntil - performance.now())
       } else if (mayOpen) {
         const opened = await this.#connect()
         if (opened !== undefined || this.#loads.size > 0) return opened
@@ -143,7 +144,7 @@ export class ConnectionPool {
     try {
       return await work(connection)
     } catch (error) {
-      // It was lost, and the server does not take it back.
+      // It was lost, and the server does not accept it again.
       if (isTooManyConnections(error)) this.#drop(connection)
       throw error
     } finally {
@@ -157,7 +158,7 @@ export class ConnectionPool {
     if (load !== undefined) this.#loads.set(connection, load + change)
   }
 
-  /** Undefined if the server takes no more. */
+  /** Undefined if the server accepts no more connections. */
   async #connect(): Promise<SQL | undefined> {
     const connection = this.#options.open()
     this.#loads.set(connection, Number.POSITIVE_INFINITY)
@@ -169,14 +170,14 @@ export class ConnectionPool {
     } catch (error) {
       this.#drop(connection)
       if (!isTooManyConnections(error)) throw error
-      this.#becomeSmaller(error.message)
+      this.#shrink(error.message)
       return undefined
     } finally {
       this.#opening.delete(isSettled)
     }
     this.#loads.set(connection, 0)
     if (this.#limit === 0) this.#resize(1)
-    if (this.#loads.size >= this.#options.size) this.#isSmaller = false
+    if (this.#loads.size >= this.#options.size) this.#isReduced = false
     return connection
   }
 
@@ -185,25 +186,26 @@ export class ConnectionPool {
     connection.close({ timeout: 0 }).catch(() => undefined)
   }
 
-  #becomeSmaller(reason: string): void {
-    const { isSpare = false, onFewer } = this.#options
-    onFewer?.({ connections: this.#loads.size, reason, isNews: !this.#isSmaller })
-    this.#isSmaller = true
-    // It may have given one up meanwhile, and does not take that back.
+  #shrink(reason: string): void {
+    const { isOptional = false, onReduced } = this.#options
+    onReduced?.({ connections: this.#loads.size, reason, isFirst: !this.#isReduced })
+    this.#isReduced = true
+    // It may have released one meanwhile; that must not be undone here.
     this.#resize(Math.min(this.#limit, this.#loads.size))
-    const hasNone = this.#loads.size === 0 && !isSpare
-    const isGiven = hasNone && this.#others.some(other => other.#giveUpOne())
-    this.#noMoreUntil =
-      performance.now() + (isGiven ? GIVEN_MILLISECONDS : hasNone ? NONE_MILLISECONDS : SMALLER_MILLISECONDS)
+    const hasNone = this.#loads.size === 0 && !isOptional
+    const isReleased = hasNone && this.#others.some(other => other.#releaseOne())
+    this.#noOpenUntil =
+      performance.now() +
+      (isReleased ? HANDOVER_MILLISECONDS : hasNone ? EMPTY_MILLISECONDS : REDUCED_MILLISECONDS)
   }
 
   /** False if it has none to spare. */
-  #giveUpOne(): boolean {
-    // Those that are being opened may be refused.
+  #releaseOne(): boolean {
+    // A connection that is being opened may still be rejected.
     const open = [...this.#loads.values()].filter(Number.isFinite).length
     const left = Math.min(this.#limit, open) - 1
-    if (left < (this.#options.isSpare ? 0 : 1)) return false
-    this.#noMoreUntil = performance.now() + SMALLER_MILLISECONDS
+    if (left < (this.#options.isOptional ? 0 : 1)) return false
+    this.#noOpenUntil = performance.now() + REDUCED_MILLISECONDS
     this.#resize(left)
     for (const [connection, load] of this.#loads) {
       if (load === 0 && this.#loads.size > left) this.#drop(connection)
@@ -213,28 +215,28 @@ export class ConnectionPool {
 
   #resize(limit: number): void {
     this.#limit = limit
-    // With none there is still somebody who finds out, and says so.
+    // Even without a connection, one operation is admitted, to find that out and report it.
     this.#admission.resize(Math.max(1, limit) * this.#options.depth)
   }
 
-  /** Tries one connection more, from time to time. */
-  #growAgain(): void {
+  /** Allows one more connection from time to time. */
+  #growSlowly(): void {
     if (this.#limit >= this.#options.size || this.#loads.size === 0) return
     const isBusy = this.#loads.size <= this.#limit && [...this.#loads.values()].every(load => load > 0)
-    if (!isBusy || performance.now() < this.#noMoreUntil) return
-    this.#noMoreUntil = performance.now() + SMALLER_MILLISECONDS
+    if (!isBusy || performance.now() < this.#noOpenUntil) return
+    this.#noOpenUntil = performance.now() + REDUCED_MILLISECONDS
     this.#resize(this.#limit + 1)
   }
 
-  #reportRefusal(): void {
+  #reportOverload(): void {
     const now = performance.now()
     if (now - this.#reportedAt < REPORT_MILLISECONDS) return
     this.#reportedAt = now
-    this.#options.onRefusing?.()
+    this.#options.onOverload?.()
   }
 }
 
-/** Whether this is what the server says when it takes no more connections. */
+/** Whether the server rejected a connection because there are too many. */
 export function isTooManyConnections(error: unknown): error is Error {
   return error instanceof SQL.PostgresError && String(error.errno) === TOO_MANY_CONNECTIONS
 }

@@ -1,9 +1,9 @@
 /** How long callers wait for a write, the same on both engines. */
 import type { CommandName } from '../commands/index.ts'
 
-/** A write is never cancelled once it has begun, but its caller is not kept waiting: whether it happened is unknown then. */
+/** A write that has begun is never cancelled. Its caller stops waiting, and the outcome is unknown. */
 export const WRITE_MILLISECONDS = 3000
-/** Many commands in one, such as a whole world. */
+/** For commands that contain many others. */
 const LONG_WRITE_MILLISECONDS = 60_000
 const LONG_COMMANDS: ReadonlySet<CommandName> = new Set(['runSteps', 'importLines'])
 

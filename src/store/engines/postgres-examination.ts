@@ -3,41 +3,41 @@ import { inTime } from '../../kit/in-time.ts'
 import { postgresSchema } from './postgres-migrate.ts'
 import type { SchemaState } from './schema-state.ts'
 
-/** What a PostgreSQL server says about itself, as far as it matters to us. */
+/** The settings and state of a PostgreSQL server that matter to Strand. */
 export interface PostgresState {
   readonly version: string
   readonly isPrimary: boolean
   readonly fsync: string
   readonly synchronousCommit: string
   readonly standbysWanted: string
-  /** All that stream from it, in step or not. */
+  /** All streaming standbys, synchronous or not. */
   readonly standbysConnected: number
   readonly standbysInStep: number
   readonly maxConnections: number
-  /** Of them, those that only superusers and the like may use. */
+  /** Of these, those reserved for superusers and other privileged roles. */
   readonly reservedConnections: number
-  /** Its clock, in milliseconds since 1970. */
+  /** Its clock, in Unix milliseconds. */
   readonly clock: number
   readonly schema: SchemaState
   readonly streamKeysByMasterKey: ReadonlyMap<string, number>
 }
 
 const CONNECT_SECONDS = 3
-const ASK_MILLISECONDS = 10_000
+const QUERY_MILLISECONDS = 10_000
 
-/** Asks one server; throws what its client throws. Nothing is changed, nothing is migrated. */
+/** Queries one server without changing anything. Throws the errors of the client. */
 export async function examinePostgres(url: string): Promise<PostgresState> {
   const client = new SQL(url, { max: 1, connectionTimeout: CONNECT_SECONDS, prepare: false })
   try {
-    return await inTime(ASK_MILLISECONDS, ask(client), () => {
-      throw new Error(`no answer within ${ASK_MILLISECONDS / 1000} s`)
+    return await inTime(QUERY_MILLISECONDS, readState(client), () => {
+      throw new Error(`no answer within ${QUERY_MILLISECONDS / 1000} s`)
     })
   } finally {
     await client.close({ timeout: 1 })
   }
 }
 
-async function ask(client: SQL): Promise<PostgresState> {
+async function readState(client: SQL): Promise<PostgresState> {
   const [row] = await client.unsafe(
     `select current_setting('server_version') as version, not pg_is_in_recovery() as primary,
        current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,

@@ -1,17 +1,17 @@
 /**
- * Migrates a PostgreSQL that is in use, without anybody waiting for it.
+ * Migrates PostgreSQL while it is in use, without blocking other sessions.
  *
- * A statement that changes a table needs a lock that no reader or writer of the table may hold. While it waits for one, all
- * who come later wait behind it: beside a transaction that somebody has left open, everybody would. So a step waits for a
- * fraction of a second, gives up, lets the others pass, and tries again. Indexes are built and dropped `concurrently`, which
- * waits for others and keeps none of them waiting.
+ * A statement that changes a table needs a lock that conflicts with all readers and writers of the table. While it waits for
+ * the lock, later statements queue behind it, so that one idle transaction would block all traffic. Therefore a step waits
+ * for a fraction of a second, gives up, lets others pass, and tries again. Indexes are built and dropped `concurrently`,
+ * which waits for others and blocks none of them.
  *
- * What is done is noted step by step, so that a migration that was interrupted goes on where it was; every statement may be
- * run again. An index whose building was interrupted is left behind as invalid: it is dropped and built again.
+ * Progress is recorded by step, so that an interrupted migration resumes where it stopped; every statement can be repeated.
+ * An interrupted index build leaves an invalid index behind, which is dropped and built again.
  *
- * Only one process migrates at a time. Its turn is an advisory lock of a transaction that does nothing else, on a connection
- * of its own: that works through a pooler too, ends with the process, and does not hold up the building of an index, because
- * a transaction between two statements looks at nothing.
+ * Only one process migrates at a time. It holds an advisory lock in a transaction that does nothing else, on a separate
+ * connection. This works through a pooler, ends with the process, and does not delay index builds, because a transaction
+ * that is idle between statements holds no snapshot.
  */
 
 import { SQL } from 'bun'
@@ -20,8 +20,8 @@ import { postgresDialect } from '../sql/dialects.ts'
 import {
   checksumsOf,
   type Migrated,
-  noteVersion,
   readVersion,
+  recordVersion,
   type StoredVersion,
   schemaFor,
   versionTable,
@@ -31,32 +31,32 @@ import { type Migration, migrations } from './migrations/index.ts'
 import { describeStep, type Step, stepsOf } from './postgres-steps.ts'
 import { type AppliedMigration, requireMigratable, type SchemaState } from './schema-state.ts'
 
-/** Any number that no other program on the same database uses for its advisory locks. */
+/** Arbitrary; must differ from the advisory locks of other programs on the same database. */
 const MIGRATION_LOCK = 7_382_945
-/** How long a step waits for a lock. So long others may wait behind it. */
+/** How long a step waits for a lock, and at most how long others wait behind it. */
 const LOCK_MILLISECONDS = 400
-/** How long others have the table for themselves before the next attempt. */
+/** The pause between attempts, in which others can use the table. */
 const PAUSE_MILLISECONDS = { first: 500, longest: 5000 }
-const TURN_PAUSE_MILLISECONDS = 100
+const LOCK_RETRY_MILLISECONDS = 100
 const REPORT_MILLISECONDS = 5000
 const MAX_WAIT_MILLISECONDS = 30 * 60_000
 
 type Queryable = Pick<SQL, 'unsafe'>
 
 export interface MigrationOptions {
-  /** Told in a few words how it goes, when it takes longer than a moment. */
+  /** Called with progress lines of a long migration. */
   readonly report?: (line: string) => void
-  /** Give up after so many milliseconds without progress. What was done until then is kept. */
+  /** Milliseconds without progress after which it gives up. Completed steps are kept. */
   readonly maxWait?: number
   readonly migrations?: readonly Migration[]
 }
 
-/** It was not possible to migrate in time. Reported to the operator in one sentence. */
+/** The migration made no progress in time. The message is one sentence for the operator. */
 export class MigrationStalled extends Error {
   override readonly name = 'MigrationStalled'
 }
 
-/** Brings the schema up to date. `connect` opens one more connection to the primary, without limits of time. */
+/** Brings the schema up to date. `connect` opens another connection to the primary, without timeouts. */
 export async function migratePostgres(
   connect: () => SQL,
   { report = () => undefined, maxWait = MAX_WAIT_MILLISECONDS, ...options }: MigrationOptions = {},
@@ -68,9 +68,9 @@ export async function migratePostgres(
     const state = requireMigratable(schemaFor(applied, postgresDialect, list))
     if (state.verdict !== 'behind' && withoutChecksum(applied, state.known).length === 0)
       return { version: state.version, applied: 0 }
-    return await guard.begin(async turn => {
-      const migration = new PostgresMigration(turn, list, report, maxWait)
-      await migration.waitForTurn()
+    return await guard.begin(async lock => {
+      const migration = new PostgresMigration(lock, list, report, maxWait)
+      await migration.acquireLock()
       const worker = connect()
       try {
         return await migration.run(worker)
@@ -87,10 +87,10 @@ export async function postgresSchema(client: Queryable): Promise<SchemaState> {
   return schemaFor(await appliedIn(client), postgresDialect)
 }
 
-/** As JSON, because columns may come to the table while a connection remembers how the answer looked before. */
+/** As JSON, because the connection may have cached the result type from before columns were added. */
 async function appliedIn(client: Queryable): Promise<AppliedMigration[]> {
-  const [table] = await client.unsafe("select to_regclass('schema_versions') is not null as made")
-  if (!table.made) return []
+  const [table] = await client.unsafe("select to_regclass('schema_versions') is not null as found")
+  if (!table.found) return []
   const rows: { row: string }[] = await client.unsafe(
     'select cast(to_json(v) as text) as row from schema_versions v order by version',
   )
@@ -104,41 +104,41 @@ const progressTable = `create table if not exists schema_progress (
 )`
 
 class PostgresMigration {
-  /** The transaction that holds the turn. It is asked how things are, but never about our tables: it would keep the lock. */
-  readonly #turn: Queryable
+  /** The transaction with the advisory lock. It must not query our tables, or it would keep locks on them. */
+  readonly #lock: Queryable
   readonly #list: readonly Migration[]
   readonly #report: (line: string) => void
   readonly #maxWait: number
   #deadline: number
-  /** How far an index was when it was last looked at. */
-  #seen = ''
+  /** The progress of an index build at the last check. */
+  #lastProgress = ''
 
-  constructor(turn: Queryable, list: readonly Migration[], report: (line: string) => void, maxWait: number) {
-    this.#turn = turn
+  constructor(lock: Queryable, list: readonly Migration[], report: (line: string) => void, maxWait: number) {
+    this.#lock = lock
     this.#list = list
     this.#report = report
     this.#maxWait = maxWait
     this.#deadline = performance.now() + maxWait
   }
 
-  async waitForTurn(): Promise<void> {
-    // The transaction stays open, and idle, for as long as it takes.
-    await this.#turn.unsafe('set local idle_in_transaction_session_timeout = 0')
-    for (let reported = 0; ; ) {
-      const [{ mine }] = await this.#turn.unsafe(
-        `select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as mine`,
+  async acquireLock(): Promise<void> {
+    // The transaction is idle during the whole migration.
+    await this.#lock.unsafe('set local idle_in_transaction_session_timeout = 0')
+    for (let reportedAt = 0; ; ) {
+      const [{ acquired }] = await this.#lock.unsafe(
+        `select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as acquired`,
       )
-      if (mine) return
+      if (acquired) return
       if (performance.now() > this.#deadline) {
         throw new MigrationStalled(
-          'another process has been migrating the store for a long time: look at its log, or end it, and start again',
+          'another process has been migrating the store for too long: check its log, or stop it, and try again',
         )
       }
-      if (performance.now() - reported > REPORT_MILLISECONDS) {
-        reported = performance.now()
-        this.#report('another process is migrating the store: waiting for it')
+      if (performance.now() - reportedAt > REPORT_MILLISECONDS) {
+        reportedAt = performance.now()
+        this.#report('waiting for another process that is migrating the store')
       }
-      await Bun.sleep(TURN_PAUSE_MILLISECONDS)
+      await Bun.sleep(LOCK_RETRY_MILLISECONDS)
     }
   }
 
@@ -149,11 +149,11 @@ class PostgresMigration {
     const [{ empty }] = await worker.unsafe("select to_regclass('users') is null as empty")
     if (empty) await this.#create(worker)
     else {
-      const forgotten = withoutChecksum(applied, state.known)
+      const unrecorded = withoutChecksum(applied, state.known)
       await this.#inTransaction(worker, 'prepare', [
         versionTable(postgresDialect),
         progressTable,
-        ...forgotten.map(version => noteVersion(version, this.#list, postgresDialect)),
+        ...unrecorded.map(version => recordVersion(version, this.#list, postgresDialect)),
       ])
       for (let version = state.version + 1; version <= this.#list.length; version++) {
         await this.#apply(worker, version)
@@ -162,14 +162,14 @@ class PostgresMigration {
     return { version: this.#list.length, applied: this.#list.length - state.version }
   }
 
-  /** Nobody uses a store that is not there yet: all of it is one transaction. */
+  /** A new store has no users yet, so one transaction creates it. */
   async #create(worker: SQL): Promise<void> {
     await worker.begin(async tx => {
       await tx.unsafe(versionTable(postgresDialect))
       await tx.unsafe(progressTable)
       for (const [index, migration] of this.#list.entries()) {
         await tx.unsafe(migration.text(postgresDialect))
-        await tx.unsafe(noteVersion(index + 1, this.#list, postgresDialect))
+        await tx.unsafe(recordVersion(index + 1, this.#list, postgresDialect))
       }
     })
   }
@@ -183,7 +183,7 @@ class PostgresMigration {
     const [progress] = await worker.unsafe(
       `select steps from schema_progress where version = ${version} and checksum = '${checksum}'`,
     )
-    const noteStep = (done: number) =>
+    const recordStep = (done: number) =>
       `insert into schema_progress (version, checksum, steps) values (${version}, '${checksum}', ${done})
        on conflict (version) do update set checksum = excluded.checksum, steps = excluded.steps`
     for (let index = progress?.steps ?? 0; index < steps.length; index++) {
@@ -191,23 +191,23 @@ class PostgresMigration {
       const label = `migration ${version}, step ${index + 1} of ${steps.length} (${describeStep(step)})`
       this.#report(label)
       this.#deadline = performance.now() + this.#maxWait
-      // Whoever has lost the turn must not go on beside another.
-      await this.#turn.unsafe('select 1')
+      // Fails if the lock was lost: another process may be migrating.
+      await this.#lock.unsafe('select 1')
       if (step.kind === 'transaction')
-        await this.#inTransaction(worker, label, [...step.statements, noteStep(index + 1)])
+        await this.#inTransaction(worker, label, [...step.statements, recordStep(index + 1)])
       else {
         await this.#changeIndex(worker, label, step)
-        await this.#inTransaction(worker, label, [noteStep(index + 1)])
+        await this.#inTransaction(worker, label, [recordStep(index + 1)])
       }
     }
     await this.#inTransaction(worker, `migration ${version}`, [
-      noteVersion(version, this.#list, postgresDialect),
+      recordVersion(version, this.#list, postgresDialect),
       `delete from schema_progress where version = ${version}`,
     ])
   }
 
   #inTransaction(worker: SQL, label: string, statements: readonly string[]): Promise<void> {
-    return this.#untilPossible(label, () =>
+    return this.#retryUntilUnlocked(label, () =>
       worker.begin(async tx => {
         await tx.unsafe(`set local lock_timeout = ${LOCK_MILLISECONDS}`)
         for (const statement of statements) await tx.unsafe(statement)
@@ -229,55 +229,55 @@ class PostgresMigration {
       )
       if (kind === 'build' && found?.valid) return
       if (kind === 'build' && found !== undefined) {
-        this.#report(`${label}: dropping what an interrupted attempt has left behind`)
+        this.#report(`${label}: dropping the invalid index of an interrupted build`)
         await worker.unsafe(`drop index concurrently if exists ${index}`)
       }
       await worker.unsafe(statement)
     }
-    return this.#untilPossible(label, change).finally(() => clearInterval(watch))
+    return this.#retryUntilUnlocked(label, change).finally(() => clearInterval(watch))
   }
 
-  /** Reports how far an index is, and cancels its statement when nothing has moved for too long. */
+  /** Reports the progress of an index, and cancels its statement after too long without progress. */
   async #watch(label: string, statement: string): Promise<void> {
-    const [running] = await this.#turn.unsafe(
+    const [running] = await this.#lock.unsafe(
       `select a.pid, p.phase, p.blocks_done as done, p.blocks_total as total, p.current_locker_pid as locker
        from pg_stat_activity a left join pg_stat_progress_create_index p on p.pid = a.pid
        where a.datname = current_database() and a.state = 'active' and a.query = '${statement.replaceAll("'", "''")}'`,
     )
     if (running === undefined) return
     const { pid, phase, done, total, locker } = running
-    const seen = `${phase} ${done}`
-    if (seen !== this.#seen) this.#deadline = performance.now() + this.#maxWait
-    this.#seen = seen
-    if (performance.now() > this.#deadline) await this.#turn.unsafe(`select pg_cancel_backend(${pid})`)
+    const progress = `${phase} ${done}`
+    if (progress !== this.#lastProgress) this.#deadline = performance.now() + this.#maxWait
+    this.#lastProgress = progress
+    if (performance.now() > this.#deadline) await this.#lock.unsafe(`select pg_cancel_backend(${pid})`)
     const share = Number(total) > 0 ? `, ${Math.floor((Number(done) * 100) / Number(total))} %` : ''
     const waiting = Number(locker) > 0 ? `; ${await this.#transactionOf(Number(locker))}` : ''
-    this.#report(`${label}: ${phase ?? 'waiting for transactions that are open'}${share}${waiting}`)
+    this.#report(`${label}: ${phase ?? 'waiting for open transactions'}${share}${waiting}`)
   }
 
-  /** Tries until the locks were free, with pauses in which everybody else has the table. */
-  async #untilPossible(label: string, attempt: () => Promise<void>): Promise<void> {
+  /** Retries until the locks are free, with pauses in which others can use the table. */
+  async #retryUntilUnlocked(label: string, attempt: () => Promise<void>): Promise<void> {
     for (let pause = PAUSE_MILLISECONDS.first; ; pause = Math.min(pause * 2, PAUSE_MILLISECONDS.longest)) {
       try {
         return await attempt()
       } catch (error) {
         const isLate = performance.now() > this.#deadline
-        if (!isLate && !isLockProblem(error)) throw error
+        if (!isLate && !isLockFailure(error)) throw error
         const holder = await this.#transactionOf()
         if (isLate) {
           throw new MigrationStalled(
-            `${label} was not possible in time: ${holder}. End it and run strand migrate again; what was done is kept`,
+            `${label} timed out: ${holder}. End it and run strand migrate again; completed steps are kept`,
           )
         }
-        this.#report(`${label}: ${holder}, trying again in ${pause / 1000} s`)
+        this.#report(`${label}: ${holder}, retrying in ${pause / 1000} s`)
         await Bun.sleep(pause)
       }
     }
   }
 
-  /** The transaction of a process, or else the oldest one: that is who is waited for. */
+  /** Describes the transaction of a process, or the oldest one, which probably blocks the migration. */
   async #transactionOf(pid?: number): Promise<string> {
-    const [oldest] = await this.#turn.unsafe(
+    const [oldest] = await this.#lock.unsafe(
       `select pid, coalesce(nullif(application_name, ''), 'a client') as name,
          extract(epoch from clock_timestamp() - xact_start)::int as seconds
        from pg_stat_activity
@@ -290,7 +290,7 @@ class PostgresMigration {
   }
 }
 
-/** Lock not available, deadlock, or a statement that was cancelled for the sake of others. */
-function isLockProblem(error: unknown): boolean {
+/** Lock not available, deadlock, or serialization failure. */
+function isLockFailure(error: unknown): boolean {
   return error instanceof SQL.PostgresError && /^(55P03|40P01|40001)$/.test(String(error.errno ?? ''))
 }

@@ -1,4 +1,4 @@
-/** The connections to the primary, in pools by the kind of work. */
+/** The connection pools of the primary, by kind of work. */
 import { SQL } from 'bun'
 import { hostIn } from '../../kit/connection-url.ts'
 import type { Log } from '../../kit/log.ts'
@@ -6,70 +6,70 @@ import type { Metrics } from '../../kit/metrics.ts'
 import { ConnectionPool, type ConnectionPoolOptions } from './connection-pool.ts'
 
 export const READ_MILLISECONDS = 3000
-/** How long a write waits for a row that another one holds. */
+/** How long a write waits for a row lock. */
 export const LOCK_MILLISECONDS = 2000
 /** How long a write waits for a connection. */
 const WRITE_QUEUE_MILLISECONDS = 1000
 /**
- * How long a read waits for a connection. With the search for the primary that is within its deadline. Waiting costs nothing,
- * but clients that are refused ask again at once, which costs most of what answering them would.
+ * How long a read waits for a connection; with the search for the primary, that is within its deadline. Waiting is free, but
+ * clients that are refused retry at once, which costs almost as much as answering them.
  */
 const READ_QUEUE_MILLISECONDS = 2000
-/** How many reads a connection is given at a time, so that it is not idle while this process is busy. */
+/** How many reads share a connection, so that it is not idle while this process is busy. */
 const READS_AT_ONCE = 16
-/** How long opening the first connections to a new primary may delay all work. */
+/** How long opening the first connections to a new primary may delay work. */
 const PREPARE_MILLISECONDS = 1000
 
 const POOLS = ['reading', 'writing', 'reserved', 'leasing'] as const
 type PoolName = (typeof POOLS)[number]
 
-/** Settings of the sessions of a connection. */
+/** Session settings of a connection. */
 type Session = Readonly<Record<string, number>>
 
-/** The server ends reads that take too long, and waits for rows; it never ends a write. */
+/** The server cancels slow reads, and waits for row locks; it never cancels a running write. */
 const READS: Session = { statement_timeout: READ_MILLISECONDS }
 const WRITES: Session = { statement_timeout: 0, lock_timeout: LOCK_MILLISECONDS }
 
 export interface PoolOptions {
   readonly connections: number
-  /** A pooler in front of the servers assigns a connection for one transaction at a time. */
+  /** Whether a pooler in front of the servers assigns connections per transaction. */
   readonly pooled: boolean
   readonly log?: Log | undefined
 }
 
 /**
- * Reads and writes have connections of their own: a write that waits for a standby keeps its connection. `reserved` is one
- * connection for what must not wait for other reads: the feed, and readiness. `leasing` is one for leases of rate limits, so
- * that many callers keep no write waiting.
+ * Reads and writes have separate connections, because a write keeps its connection while it waits for a standby. `reserved`
+ * is one connection for reads that must not wait for others: the feed and readiness. `leasing` is one for leases of rate
+ * limits, so that they do not delay writes.
  */
 export interface Pools extends Readonly<Record<PoolName, ConnectionPool>> {
   readonly host: string
-  /** One connection more, for work that takes long; the caller closes it. By default it is for reading. */
-  connectAside(session?: Session): SQL
+  /** A separate connection for long work, by default for reads; the caller closes it. */
+  connectSeparately(session?: Session): SQL
 }
 
-/** Opens the pools, each with its first connection before one of them opens more: the server may not take all of them. */
+/** Opens the first connection of each pool before any pool opens more: the server may not accept all of them. */
 export async function openPools(url: string, options: PoolOptions, onRefused: () => void): Promise<Pools> {
   const { pooled, log } = options
   const sizes = sizesOf(options)
-  const poolOf = (name: PoolName, work: ConnectionPoolOptions['work'], isSpare = false) =>
+  const poolOf = (name: PoolName, work: ConnectionPoolOptions['work'], isOptional = false) =>
     new ConnectionPool({
       work,
-      isSpare,
+      isOptional,
       size: sizes[name],
       open: () => connect(url, pooled, work === 'reads' ? READS : WRITES),
       depth: work === 'reads' ? READS_AT_ONCE : 1,
       maxWaitMilliseconds: work === 'reads' ? READ_QUEUE_MILLISECONDS : WRITE_QUEUE_MILLISECONDS,
-      onFewer: ({ isNews, ...fewer }) => {
+      onReduced: ({ isFirst, ...reduced }) => {
         onRefused()
-        if (!isNews) return
+        if (!isFirst) return
         log?.warn(
-          { pool: name, ...fewer, wanted: sizes[name] },
-          'PostgreSQL takes fewer connections than the settings ask for; continuing with those that are open',
+          { pool: name, ...reduced, wanted: sizes[name] },
+          'PostgreSQL accepts fewer connections than configured; continuing with the open ones',
         )
       },
-      onRefusing: () =>
-        log?.warn({ pool: name }, 'PostgreSQL is overloaded; some requests are refused with 503'),
+      onOverload: () =>
+        log?.warn({ pool: name }, 'PostgreSQL is overloaded; rejecting some requests with 503'),
     })
   const pools: Pools = {
     host: hostIn(url),
@@ -77,7 +77,7 @@ export async function openPools(url: string, options: PoolOptions, onRefused: ()
     writing: poolOf('writing', 'writes'),
     reserved: poolOf('reserved', 'reads', true),
     leasing: poolOf('leasing', 'writes', true),
-    connectAside: (session = READS) => connect(url, pooled, session),
+    connectSeparately: (session = READS) => connect(url, pooled, session),
   }
   ConnectionPool.share([pools.leasing, pools.reserved, pools.writing, pools.reading])
   const prepare = async () => {
@@ -95,18 +95,18 @@ export function measurePools(metrics: Metrics, options: PoolOptions, pools: Pool
     POOLS.map(pool => [{ pool }, of(pool) ?? 0] as const)
   metrics.gauge(
     'strand_postgres_connections_max',
-    'Connections that a pool may open.',
+    'Maximum number of connections of a pool.',
     each(name => sizes[name]),
   )
   metrics.gauge(
     'strand_postgres_connections',
-    'Connections that a pool has open.',
+    'Open connections of a pool.',
     each(name => pools?.[name].open),
   )
   metrics.gauge(
     'strand_postgres_queries_in_progress',
     'Queries and writes in progress.',
-    each(name => pools?.[name].inside),
+    each(name => pools?.[name].running),
   )
   metrics.gauge(
     'strand_postgres_reads_waiting',
@@ -125,13 +125,13 @@ function sizesOf({ connections }: PoolOptions): Record<PoolName, number> {
   return { reading: Math.max(1, connections - writing), writing, reserved: 1, leasing: 1 }
 }
 
-/** One connection, opened when it is first used. */
+/** One connection, opened on first use. */
 export function connect(url: string, pooled: boolean, session: Session = {}): SQL {
   return new SQL(url, {
     max: 1,
     connectionTimeout: 3,
     idleTimeout: 0,
-    // Behind a pooler the next transaction may meet another connection: nothing can be prepared or set for later.
+    // Behind a pooler, the next transaction may use another connection, so no state can be kept in the session.
     prepare: !pooled,
     ...(!pooled && { connection: session }),
   })

@@ -1,6 +1,6 @@
 /**
- * Finds the one server that can be written to, and notices when it is another one. Servers are asked in turn every second;
- * of two that both claim to be it, such as after one was cut off for a while, the one of the younger timeline is.
+ * Finds the writable server, and notices when it changes. All servers are probed every second. If two claim to be the
+ * primary, for example after one was cut off for a while, the one with the newer timeline wins.
  */
 import type { SQL } from 'bun'
 import { hostIn } from '../../kit/connection-url.ts'
@@ -12,16 +12,16 @@ import { connectionFailure, NO_ANSWER } from './connection-failure.ts'
 import { isTooManyConnections } from './connection-pool.ts'
 import { connect, measurePools, openPools, type PoolOptions, type Pools, poolsOf } from './postgres-pools.ts'
 
-const LOOK_MILLISECONDS = 1000
-const LOOK_SOONER_MILLISECONDS = 200
-const PROBE_MILLISECONDS = 1000
-/** Once may be chance. */
-const MISSES = 2
+const PROBE_INTERVAL_MILLISECONDS = 1000
+const SEARCH_INTERVAL_MILLISECONDS = 200
+const PROBE_TIMEOUT_MILLISECONDS = 1000
+/** A single failed probe may be chance. */
+const MAX_MISSES = 2
 const SILENT_MILLISECONDS = 1500
-/** How long work waits for a primary to be found before it fails. */
+/** How long work waits for a primary before it fails. */
 const MAX_WAIT_MILLISECONDS = 1000
 
-/** What the servers are asked: which timeline this one writes, or 0 if it only follows. */
+/** The timeline that the server writes, or 0 for a standby. */
 const TIMELINE = `select case when pg_is_in_recovery() then 0
   else ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int end as timeline`
 
@@ -31,14 +31,14 @@ export class Primary {
   readonly #probes: Probe[]
   #pools: Pools | undefined
   #timeline = 0
-  /** Of the primary that was found last. */
+  /** Of the last known primary. */
   #host: string | undefined
   #misses = 0
-  /** When a query or a command was last answered, on the monotonic clock. */
+  /** When the primary last answered a query or command, on the monotonic clock. */
   #answeredAt = 0
   #waiting = Promise.withResolvers<Pools>()
   #timer: Timer | undefined
-  #looking: Promise<void> | undefined
+  #probing: Promise<void> | undefined
   #closed = false
   #found = 0
   #connectionsRefused = 0
@@ -48,28 +48,28 @@ export class Primary {
     this.#options = options
     this.#probes = urls.map(url => new Probe(url, options))
     this.#waiting.promise.catch(() => undefined)
-    this.#lookAgain(0)
+    this.#probeAfter(0)
   }
 
-  /** The pools of the primary, as soon as it is known. */
+  /** Waits for the primary if it is unknown. */
   async pools(): Promise<Pools> {
     if (this.#pools !== undefined) return this.#pools
     return inTime(MAX_WAIT_MILLISECONDS, this.#waiting.promise, () => {
-      throw new Unavailable(`no PostgreSQL server can be written to: ${this.#reasons()}`)
+      throw new Unavailable(`no writable PostgreSQL server: ${this.#reasons()}`)
     })
   }
 
   /** The server has answered. */
-  confirm(pools: Pools): void {
+  noteSuccess(pools: Pools): void {
     if (this.#pools === pools) this.#answeredAt = performance.now()
   }
 
-  /** The server did not answer, or would not write: it is looked for at once. */
-  doubt(pools: Pools): void {
-    if (this.#pools === pools && this.#looking === undefined) this.#lookAgain(0)
+  /** The server did not answer, or cannot write: probes all servers at once. */
+  noteFailure(pools: Pools): void {
+    if (this.#pools === pools && this.#probing === undefined) this.#probeAfter(0)
   }
 
-  /** Why none of the servers is the primary, each in one sentence. */
+  /** Why each server is not the primary. */
   #reasons(): string {
     return this.#probes.map(({ host, reason }) => `${host}: ${reason}`).join('; ')
   }
@@ -77,23 +77,23 @@ export class Primary {
   measure(metrics: Metrics): void {
     metrics.gauge(
       'strand_postgres_primary_info',
-      'Server that is written to: 1 for the primary, 0 for the others of DATABASE_URL.',
+      'Role of each server of DATABASE_URL: 1 for the primary, 0 for others.',
       this.#probes.map(({ host }) => [{ host }, host === this.#pools?.host ? 1 : 0]),
     )
     metrics.gauge(
       'strand_postgres_primary_known',
-      'Whether a server is known that can be written to: 1 or 0.',
+      'Whether a writable server is known: 1 or 0.',
       this.#pools === undefined ? 0 : 1,
     )
     metrics.counter(
       'strand_postgres_primary_changes_total',
-      'Changes of the primary, restarts of the same one included.',
+      'Changes of the primary, including restarts of the same server.',
       Math.max(0, this.#found - 1),
     )
     measurePools(metrics, this.#options, this.#pools)
     metrics.counter(
       'strand_postgres_connections_refused_total',
-      'Connections that PostgreSQL did not take because there were too many.',
+      'Connections rejected by PostgreSQL because there were too many.',
       this.#connectionsRefused,
     )
   }
@@ -101,45 +101,47 @@ export class Primary {
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
-    await this.#looking
+    await this.#probing
     this.#waiting.reject(new Unavailable('the store is being closed'))
     for (const probe of this.#probes) probe.close()
     if (this.#pools !== undefined) await Promise.all(poolsOf(this.#pools).map(pool => pool.close(1)))
   }
 
-  #lookAgain(milliseconds: number): void {
+  #probeAfter(milliseconds: number): void {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
-      this.#looking = this.#look().finally(() => {
-        this.#looking = undefined
+      this.#probing = this.#probe().finally(() => {
+        this.#probing = undefined
         if (!this.#closed)
-          this.#lookAgain(this.#pools === undefined ? LOOK_SOONER_MILLISECONDS : LOOK_MILLISECONDS)
+          this.#probeAfter(
+            this.#pools === undefined ? SEARCH_INTERVAL_MILLISECONDS : PROBE_INTERVAL_MILLISECONDS,
+          )
       })
     }, milliseconds)
   }
 
-  async #look(): Promise<void> {
+  async #probe(): Promise<void> {
     const answers = await Promise.all(this.#probes.map(probe => probe.timeline()))
-    // A server that takes no more connections is alive: what was known of it holds.
+    // A server that accepts no more connections is alive: its last known state still holds.
     const timelines = answers.map((answer, index) => {
-      if (answer !== 'crowded') return answer
+      if (answer !== 'full') return answer
       return this.#pools?.host === hostIn(must(this.#urls[index], 'the URL of a probe')) ? this.#timeline : 0
     })
     const best = timelines.indexOf(Math.max(...timelines))
     const timeline = timelines[best] ?? 0
     const url = this.#urls[best]
-    // A timeline is never left for an older one: that would be a server that was cut off and does not know it.
+    // Never goes back to an older timeline: that server was cut off and has not noticed.
     if (url === undefined || timeline === 0 || timeline < this.#timeline) {
       this.#misses += 1
-      // A machine that is busy answers late; as long as it does answer, it is the one.
+      // A busy server answers probes late; it is the primary as long as it answers work.
       const isSilent = performance.now() - this.#answeredAt > SILENT_MILLISECONDS
-      if (this.#misses >= MISSES && isSilent) this.#giveUp()
+      if (this.#misses >= MAX_MISSES && isSilent) this.#giveUp()
       return
     }
     this.#misses = 0
     const host = hostIn(url)
     if (this.#pools?.host === host && timeline === this.#timeline) return
-    this.#lose()
+    this.#dropPools()
     this.#logPrimary({ host, timeline })
     this.#timeline = timeline
     this.#pools = await openPools(url, this.#options, () => {
@@ -165,27 +167,27 @@ export class Primary {
       { host: this.#pools.host, timeline: this.#timeline, reason: this.#reasons() },
       'the PostgreSQL primary is gone; looking for another',
     )
-    this.#lose()
+    this.#dropPools()
   }
 
-  /** What is under way on the old server ends as it may; nothing new is begun there. */
-  #lose(): void {
-    const lost = this.#pools
-    if (lost === undefined) return
+  /** Starts no new work on the old server; running work may still end. */
+  #dropPools(): void {
+    const dropped = this.#pools
+    if (dropped === undefined) return
     this.#pools = undefined
     this.#waiting = Promise.withResolvers<Pools>()
     this.#waiting.promise.catch(() => undefined)
-    for (const pool of poolsOf(lost)) pool.close(5).catch(() => undefined)
+    for (const pool of poolsOf(dropped)) pool.close(5).catch(() => undefined)
   }
 }
 
-/** One connection to one server, to ask it who it is. */
+/** A connection to one server that checks whether it is the primary. */
 class Probe {
   readonly #url: string
   readonly #options: PoolOptions
   #connection: SQL | undefined
   #reason = NO_ANSWER
-  /** What went wrong last, to explain each kind of failure once and not at every question. */
+  /** The last failure, to explain each kind once and not at every probe. */
   #explained = ''
   readonly host: string
 
@@ -195,28 +197,30 @@ class Probe {
     this.#options = options
   }
 
-  /** Why it is not the primary, as far as it is known. */
+  /** Why it is not the primary. */
   get reason(): string {
     return this.#reason
   }
 
-  /** 0 for a server that only follows, or does not answer in time. */
-  async timeline(): Promise<number | 'crowded'> {
+  /** 0 for a standby, or if the server does not answer in time; `full` if it accepts no more connections. */
+  async timeline(): Promise<number | 'full'> {
     this.#connection ??= connect(this.#url, this.#options.pooled)
-    const asked = this.#connection.unsafe(TIMELINE).then(
+    const answer = this.#connection.unsafe(TIMELINE).then(
       ([row]: { timeline: number }[]) => {
         this.#explained = ''
-        this.#reason = row?.timeline ? 'it is a primary of an older timeline' : 'it is a standby'
+        this.#reason = row?.timeline
+          ? 'the server is a primary with an older timeline'
+          : 'the server is a standby'
         return row?.timeline ?? 0
       },
       async (error: unknown) => {
-        if (isTooManyConnections(error)) return 'crowded' as const
+        if (isTooManyConnections(error)) return 'full' as const
         await this.#explain(error)
         return 0
       },
     )
-    const timeline = await Promise.race([asked, Bun.sleep(PROBE_MILLISECONDS)])
-    // A connection into a hole stays one, also when the hole is closed: the next question goes over a new one.
+    const timeline = await Promise.race([answer, Bun.sleep(PROBE_TIMEOUT_MILLISECONDS)])
+    // A connection that lost its packets may never recover: the next probe opens a new one.
     if (timeline === undefined) {
       this.#explained = ''
       this.#reason = NO_ANSWER

@@ -1,9 +1,8 @@
 import { statementsOf } from '../sql/statements.ts'
 
 /**
- * A step of a migration on PostgreSQL. Statements that change tables are one transaction, so that nobody sees half of it.
- * An index of a table that is in use is built or dropped by itself, in the way that keeps nobody waiting; that cannot be part
- * of a transaction.
+ * A step of a migration on PostgreSQL. Statements that change tables form one transaction. An index of an existing table is
+ * built or dropped concurrently, as a separate step, because that is not possible inside a transaction.
  */
 export type Step =
   | { readonly kind: 'transaction'; readonly statements: readonly string[] }
@@ -20,7 +19,7 @@ const TABLE = /^create table if not exists (\w+)/
 /** The steps of a migration, in its order. */
 export function stepsOf(text: string): Step[] {
   const steps: Step[] = []
-  const made = new Set<string>()
+  const created = new Set<string>()
   let statements: string[] = []
   const endTransaction = () => {
     if (statements.length > 0) steps.push({ kind: 'transaction', statements })
@@ -28,23 +27,23 @@ export function stepsOf(text: string): Step[] {
   }
   for (const statement of statementsOf(text)) {
     const table = TABLE.exec(statement)?.[1]
-    if (table !== undefined) made.add(table)
-    const alone = indexStep(statement, made)
-    if (alone === undefined) statements.push(statement)
+    if (table !== undefined) created.add(table)
+    const separate = indexStep(statement, created)
+    if (separate === undefined) statements.push(statement)
     else {
       endTransaction()
-      steps.push(alone)
+      steps.push(separate)
     }
   }
   endTransaction()
   return steps
 }
 
-/** A table that the same migration makes is used by nobody yet: its indexes come with it. */
-function indexStep(statement: string, made: ReadonlySet<string>): Step | undefined {
+/** Undefined if the statement fits into a transaction. That includes indexes of tables created by the same migration. */
+function indexStep(statement: string, created: ReadonlySet<string>): Step | undefined {
   const [, unique = '', index, table] = BUILD.exec(statement) ?? []
   if (index !== undefined && table !== undefined) {
-    if (made.has(table)) return undefined
+    if (created.has(table)) return undefined
     return {
       kind: 'build',
       index,
@@ -56,7 +55,7 @@ function indexStep(statement: string, made: ReadonlySet<string>): Step | undefin
   return { kind: 'drop', index: dropped, statement: `drop index concurrently if exists ${dropped}` }
 }
 
-/** A step in a few words, for people who wait for it. */
+/** A short description for progress lines. */
 export function describeStep(step: Step): string {
   if (step.kind !== 'transaction') return `${step.kind} index ${step.index}`
   const [first = ''] = step.statements

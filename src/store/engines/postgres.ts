@@ -26,26 +26,26 @@ import { Primary } from './postgres-primary.ts'
 import { runCommand, type Writable } from './run-command.ts'
 import { requireServable } from './schema-state.ts'
 
-/** How many chains of the audit log stand for one, when so many write at once. */
+/** How many parallel chains of the audit log may replace one under concurrent writes. */
 const MAX_CHAINS = 16
-const TRIES = 5
-/** A commit that took longer has waited for a standby, and is made sure of. */
+const MAX_ATTEMPTS = 5
+/** A commit that took longer has waited for a standby, and is verified. */
 const SLOW_COMMIT_MILLISECONDS = 300
-/** How long a migration tries to get its connections from a server that takes no more. */
-const MAKE_ROOM_MILLISECONDS = 5000
-const MAKE_ROOM_PAUSE_MILLISECONDS = 50
+/** How long a migration tries to get its connections from a server that accepts no more. */
+const CONNECT_MILLISECONDS = 5000
+const CONNECT_PAUSE_MILLISECONDS = 50
 
 /**
- * Commands whose loss in a crash harms nobody: points that were leased are full again then. Their commits wait neither for
- * the disk nor for a standby, and they have a connection of their own.
+ * Commands that may be lost in a crash: leased points are then full again. Their commits wait neither for the disk nor for a
+ * standby, and they have a separate connection.
  */
-const FORGETTABLE: ReadonlySet<CommandName> = new Set(['leasePoints'])
+const NOT_DURABLE: ReadonlySet<CommandName> = new Set(['leasePoints'])
 
 type Queryable = Pick<SQL, 'unsafe'>
 
 /**
- * PostgreSQL: a command is a transaction on the primary, run anew when it met another one. Queries ask the primary too: a
- * standby may not have what was just acknowledged.
+ * PostgreSQL: a command is a transaction on the primary, retried after a conflict. Queries go to the primary too, because a
+ * standby may lack what was just acknowledged.
  */
 export async function openPostgresEngine(url: string, options: PoolOptions & SchemaOptions): Promise<Engine> {
   const primary = new Primary(hostUrls(url), options)
@@ -56,28 +56,28 @@ export async function openPostgresEngine(url: string, options: PoolOptions & Sch
       await primary.close()
       throw translate(error)
     })
-  const counts = { reruns: 0, refused: { reads: 0, writes: 0 } }
-  const ask = <T>(work: (pools: Pools) => Promise<T>) =>
+  const counts = { retries: 0, refused: { reads: 0, writes: 0 } }
+  const read = <T>(work: (pools: Pools) => Promise<T>) =>
     onPrimary(primary, READ_MILLISECONDS, work).catch(countRefusal(counts.refused, 'reads'))
-  const rerun = () => {
-    counts.reruns += 1
+  const onRetry = () => {
+    counts.retries += 1
   }
   return {
     name: 'postgres',
     schema,
-    db: databaseOf(read => ask(pools => readInTurn(pools, read))),
-    reserved: databaseOf(read => ask(pools => readReserved(pools, read))),
-    snapshot: read => readInOneView(primary, read),
+    db: databaseOf(query => read(pools => readQueued(pools, query))),
+    reserved: databaseOf(query => read(pools => readReserved(pools, query))),
+    snapshot: work => readSnapshot(primary, work),
     run: (name, args, author) =>
       onPrimary(primary, writeMilliseconds(name), ({ writing, leasing }) =>
         runWithRetries(
-          FORGETTABLE.has(name) ? leasing : writing,
+          NOT_DURABLE.has(name) ? leasing : writing,
           options.pooled,
           { name, args, author },
-          rerun,
+          onRetry,
         ),
       ).catch(countRefusal(counts.refused, 'writes')),
-    // Readiness is decided by a query alone.
+    // Readiness depends on a query only.
     unavailableReason: () => undefined,
     measure: metrics => {
       primary.measure(metrics)
@@ -94,34 +94,38 @@ async function prepareSchema(pools: Pools, { migrate, report }: SchemaOptions): 
   }
   const connections = await connectForMigration(pools)
   try {
-    return await migratePostgres(() => connections.shift() ?? connectAtLeisure(pools), report && { report })
+    return await migratePostgres(
+      () => connections.shift() ?? connectWithoutTimeouts(pools),
+      report && { report },
+    )
   } finally {
     for (const connection of connections) await connection.close({ timeout: 1 })
   }
 }
 
-/** Connections of the pools give up early; a migration takes the time that it takes. */
-const connectAtLeisure = (pools: Pools): SQL => pools.connectAside({ statement_timeout: 0, lock_timeout: 0 })
+/** Connections of the pools have timeouts, which a migration must not have. */
+const connectWithoutTimeouts = (pools: Pools): SQL =>
+  pools.connectSeparately({ statement_timeout: 0, lock_timeout: 0 })
 
 /**
- * The two connections that a migration needs. Where the role may have few, those of the pools make room; the server takes a
- * moment to notice that they are gone.
+ * The two connections that a migration needs. If the server accepts no more, idle connections of the pools are closed; the
+ * server may take a while to notice that.
  */
 async function connectForMigration(pools: Pools): Promise<SQL[]> {
-  const deadline = performance.now() + MAKE_ROOM_MILLISECONDS
+  const deadline = performance.now() + CONNECT_MILLISECONDS
   for (;;) {
-    const connections = [connectAtLeisure(pools), connectAtLeisure(pools)]
+    const connections = [connectWithoutTimeouts(pools), connectWithoutTimeouts(pools)]
     const outcomes = await Promise.allSettled(connections.map(connection => connection.connect()))
     const failure = outcomes.find(outcome => outcome.status === 'rejected')
     if (failure === undefined) return connections
     await Promise.all(connections.map(connection => connection.close({ timeout: 0 }).catch(() => undefined)))
     if (!isTooManyConnections(failure.reason) || performance.now() > deadline) throw failure.reason
     for (const pool of poolsOf(pools)) pool.closeIdle()
-    await Bun.sleep(MAKE_ROOM_PAUSE_MILLISECONDS)
+    await Bun.sleep(CONNECT_PAUSE_MILLISECONDS)
   }
 }
 
-/** Queries as they are put to a connection, by whoever has one. */
+/** A database whose queries run on a connection that `run` provides. */
 function databaseOf(run: <T>(read: (connection: SQL) => Promise<T>) => Promise<T>): Database {
   return {
     all: query => run(async connection => database(connection).all(query)),
@@ -130,17 +134,17 @@ function databaseOf(run: <T>(read: (connection: SQL) => Promise<T>) => Promise<T
 }
 
 /**
- * The first read of a request waits in line, or is refused; those behind it go first, so that a request is not refused
- * halfway. So do reads that no request asked for: they are few, and everybody waits for what they fill.
+ * The first read of a request is queued or refused. Its later reads go first, so that a request is not refused halfway. So do
+ * reads outside requests: they are few, and they fill caches that all requests depend on.
  */
-async function readInTurn<T>({ reading }: Pools, read: (connection: SQL) => Promise<T>): Promise<T> {
+async function readQueued<T>({ reading }: Pools, read: (connection: SQL) => Promise<T>): Promise<T> {
   const scope = requestScope()
   const answer = await reading.run(read, { urgent: scope?.hasRead ?? true })
   if (scope !== undefined) scope.hasRead = true
   return answer
 }
 
-/** Over the connection kept for it; where the server did not take that one more, in front of all other reads. */
+/** Uses the reserved connection; if the server did not accept it, an urgent read on the others. */
 async function readReserved<T>(
   { reserved, reading }: Pools,
   read: (connection: SQL) => Promise<T>,
@@ -162,7 +166,7 @@ const countRefusal =
 
 function measureWork(
   metrics: Metrics,
-  { reruns, refused }: { reruns: number; refused: { reads: number; writes: number } },
+  { retries, refused }: { retries: number; refused: { reads: number; writes: number } },
 ): void {
   metrics.counter(
     'strand_postgres_reads_refused_total',
@@ -171,13 +175,13 @@ function measureWork(
   )
   metrics.counter(
     'strand_postgres_writes_refused_total',
-    'Writes that waited for a connection in vain.',
+    'Writes refused because too many were waiting for a connection.',
     refused.writes,
   )
-  metrics.counter('strand_postgres_reruns_total', 'Transactions run anew after meeting another.', reruns)
+  metrics.counter('strand_postgres_reruns_total', 'Transactions retried after a conflict.', retries)
 }
 
-/** Does the work on whichever server is the primary; where that fails as it does when it is no longer, it is looked for. */
+/** Does the work on the primary. If that fails because of the server, all servers are probed again. */
 async function onPrimary<T>(
   primary: Primary,
   milliseconds: number,
@@ -186,24 +190,24 @@ async function onPrimary<T>(
   const began = performance.now()
   const pools = await primary.pools()
   try {
-    // The time that it took to find the primary counts.
+    // The time to find the primary counts.
     const answer = await inTime(milliseconds - (performance.now() - began), work(pools), () => {
       throw new Unavailable('PostgreSQL took too long')
     })
-    primary.confirm(pools)
+    primary.noteSuccess(pools)
     return answer
   } catch (thrown) {
     const error = translate(thrown)
-    // What was refused here says nothing about the server.
-    if (error instanceof Unavailable && !(error instanceof Overloaded)) primary.doubt(pools)
+    // Work refused by the pool does not indicate a problem of the server.
+    if (error instanceof Unavailable && !(error instanceof Overloaded)) primary.noteFailure(pools)
     throw error
   }
 }
 
-/** The view stays as it is from its first query on. */
-async function readInOneView<T>(primary: Primary, read: (db: Database) => Promise<T>): Promise<T> {
-  const { connectAside } = await primary.pools()
-  const connection = connectAside()
+/** The snapshot is taken by the first query. */
+async function readSnapshot<T>(primary: Primary, read: (db: Database) => Promise<T>): Promise<T> {
+  const { connectSeparately } = await primary.pools()
+  const connection = connectSeparately()
   try {
     return await connection.begin('isolation level repeatable read read only', tx => read(database(tx)))
   } catch (thrown) {
@@ -213,7 +217,6 @@ async function readInOneView<T>(primary: Primary, read: (db: Database) => Promis
   }
 }
 
-/** A command on its way. */
 interface Job {
   readonly name: CommandName
   readonly args: unknown
@@ -224,39 +227,39 @@ function runWithRetries(
   pool: ConnectionPool,
   pooled: boolean,
   job: Job,
-  onRerun: () => void,
+  onRetry: () => void,
 ): Promise<{ result: unknown; entries: readonly FeedEntry[] }> {
   return pool.run(async connection => {
     for (let attempt = 1; ; attempt++) {
       try {
         return await runOnce(connection, pooled, job)
       } catch (thrown) {
-        if (!(translate(thrown) instanceof Conflict) || attempt === TRIES) throw thrown
-        onRerun()
+        if (!(translate(thrown) instanceof Conflict) || attempt === MAX_ATTEMPTS) throw thrown
+        onRetry()
       }
     }
   })
 }
 
 async function runOnce(connection: SQL, pooled: boolean, { name, args, author }: Job) {
-  const isForgettable = FORGETTABLE.has(name)
-  let done = Number.POSITIVE_INFINITY
+  const isDurable = !NOT_DURABLE.has(name)
+  let finishedAt = Number.POSITIVE_INFINITY
   const outcome = await connection.begin(async tx => {
     if (pooled) await tx.unsafe(`set local lock_timeout = ${LOCK_MILLISECONDS}`)
-    if (isForgettable) await tx.unsafe('set local synchronous_commit = off')
-    const ran = await runCommand(database(tx), name, args, author)
-    done = performance.now()
-    return ran
+    if (!isDurable) await tx.unsafe('set local synchronous_commit = off')
+    const outcome = await runCommand(database(tx), name, args, author)
+    finishedAt = performance.now()
+    return outcome
   })
-  if (!isForgettable && performance.now() - done > SLOW_COMMIT_MILLISECONDS) await makeSure(connection)
+  if (isDurable && performance.now() - finishedAt > SLOW_COMMIT_MILLISECONDS) await confirmCommit(connection)
   return outcome
 }
 
 /**
- * If somebody cancels a commit that waits for a standby, PostgreSQL reports success with a warning that our client does not
- * show. The log is copied in order: when a later commit has been waited for in full, so have all before it.
+ * If a commit is cancelled while it waits for a standby, PostgreSQL reports success with a warning that our client does not
+ * expose. The log is replicated in order: once a later commit has been replicated, so have all before it.
  */
-async function makeSure(connection: SQL): Promise<void> {
+async function confirmCommit(connection: SQL): Promise<void> {
   await connection.unsafe('update feed_head set id = 1 where id = 1')
 }
 
@@ -270,7 +273,7 @@ function database(connection: Queryable): Writable {
     get: async <Row>(query: Sql) => (await ask(query))[0] as Row | undefined,
     run: async statement => (await ask(statement)).count ?? 0,
     lock: async (query, table) => {
-      // Whoever only refers to such a row need not wait.
+      // Does not block transactions that only reference such a row.
       await ask(sql`${query} for no key update of ${verbatim(table)}`)
     },
     freeChain: chain => freeChain(ask, chain),
@@ -278,8 +281,8 @@ function database(connection: Queryable): Writable {
 }
 
 /**
- * The first chain whose head nobody holds: the one that was asked for, or `chain/1`, `chain/2` and so on beside it, which are
- * begun when all before them are taken.
+ * The first chain whose head is not locked: the requested one, or one of `chain/1`, `chain/2` and so on, which are created
+ * when all before them are locked.
  */
 async function freeChain(ask: (query: Sql) => Promise<{ chain: string }[]>, chain: string): Promise<string> {
   const names = [chain, ...Array.from({ length: MAX_CHAINS - 1 }, (_, n) => `${chain}/${n + 1}`)]
@@ -287,11 +290,11 @@ async function freeChain(ask: (query: Sql) => Promise<{ chain: string }[]>, chai
     sql`select chain from audit_heads where ${isOneOf(sql`chain`, names)} order by length(chain), chain limit 1 for update skip locked`,
   )
   if (free !== undefined) return free.chain
-  const begun = await ask(sql`select chain from audit_heads where ${isOneOf(sql`chain`, names)}`)
-  return names[begun.length] ?? names[Math.floor(Math.random() * names.length)] ?? chain
+  const existing = await ask(sql`select chain from audit_heads where ${isOneOf(sql`chain`, names)}`)
+  return names[existing.length] ?? names[Math.floor(Math.random() * names.length)] ?? chain
 }
 
-/** What PostgreSQL and its client throw, in the words of the port. */
+/** Translates errors of PostgreSQL and its client to those of the store. */
 function translate(error: unknown): unknown {
   if (!(error instanceof SQL.PostgresError)) return error
   const state = String(error.errno ?? '')

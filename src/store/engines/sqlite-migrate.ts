@@ -4,8 +4,8 @@ import { sqliteDialect } from '../sql/dialects.ts'
 import { addedColumn, statementsOf } from '../sql/statements.ts'
 import {
   type Migrated,
-  noteVersion,
   readVersion,
+  recordVersion,
   type StoredVersion,
   schemaFor,
   versionTable,
@@ -42,12 +42,12 @@ function bringUpToDate(connection: Sqlite, list: readonly Migration[]): Migrated
   if (verdict === 'compatible') return { version: current, applied: 0 }
   run(connection, versionTable(sqliteDialect))
   for (const version of withoutChecksum(applied, known)) {
-    connection.run(noteVersion(version, list, sqliteDialect))
+    connection.run(recordVersion(version, list, sqliteDialect))
   }
   for (const [index, migration] of list.entries()) {
     if (index < current) continue
     run(connection, migration.text(sqliteDialect))
-    connection.run(noteVersion(index + 1, list, sqliteDialect))
+    connection.run(recordVersion(index + 1, list, sqliteDialect))
   }
   return { version: known, applied: known - current }
 }
