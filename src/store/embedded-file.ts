@@ -105,7 +105,7 @@ export async function auditFlawIn(file: string): Promise<string | undefined> {
   const db = sqliteDatabase(openSqlite(file, 'read'))
   try {
     // One consistent view, because rows may be deleted meanwhile.
-    db.printLine('begin')
+    db.execute('begin')
     const verdict = await auditQueries(db).verify()
     if (!('flaw' in verdict)) return undefined
     const { chain, seq, why } = verdict.flaw

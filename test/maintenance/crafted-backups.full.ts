@@ -275,7 +275,7 @@ describe('refused for what is in the store', () => {
   }
   for (const [title, made] of Object.entries(cases)) {
     test(title, () =>
-      expectRefusal(craft({ parts: [part('strand.db', storeWith(made))] }), 'is not a part of a store'),
+      expectRefusal(craft({ parts: [part('strand.db', storeWith(made))] }), 'is not part of a store'),
     )
   }
 })

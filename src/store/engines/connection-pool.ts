@@ -26,7 +26,7 @@ export interface ConnectionPoolOptions {
   readonly maxWaitMilliseconds: number
   /** For error messages. */
   readonly work: 'reads' | 'writes'
-  /** Another pool can do its work, so it does not wait for a connection if it has none. */
+  /** Without a connection its work fails at once instead of waiting for one. */
   readonly isOptional?: boolean
   /** Creates a connection, which is opened on first use. */
   open(): SQL

@@ -26,7 +26,7 @@ type PoolName = (typeof POOLS)[number]
 /** Session settings of a connection. */
 type Session = Readonly<Record<string, number>>
 
-/** The server cancels slow reads, and waits for row locks; it never cancels a running write. */
+/** The server cancels slow reads and long waits for row locks, but never a running write. */
 const READS: Session = { statement_timeout: READ_MILLISECONDS }
 const WRITES: Session = { statement_timeout: 0, lock_timeout: LOCK_MILLISECONDS }
 

@@ -8,20 +8,20 @@ import type { Database, Transaction } from '../database.ts'
 import type { Change, FeedEntry } from '../feed.ts'
 import { type Sql, sql, tableOf } from '../sql/tag.ts'
 
-/** A database that can also write, inside a transaction that somebody else begins and ends. */
+/** A database that can also write. The caller begins and ends the transaction. */
 export interface Writable extends Database {
   run(statement: Sql): MaybePromise<number>
   lock(query: Sql, table: string): Promise<void>
   /**
-   * The chain to record in, or one beside it that stands for it. Whoever writes in a chain holds its head until the commit:
-   * where many write at once, they would all queue behind one another's wait for the disk.
+   * The chain to record in, or a parallel one. A writer locks the head of its chain until the commit, so concurrent writers
+   * of one chain would each wait for the disk in turn.
    */
   freeChain(chain: string): MaybePromise<string>
 }
 
 /**
- * Runs one command and writes behind it what the audit log is to know of it, if it has an author, and its feed entries: all
- * in the transaction that `db` stands in.
+ * Runs one command, then writes its audit records, if it has an author, and its feed entries, all in the transaction of
+ * `db`.
  */
 export async function runCommand(
   db: Writable,
@@ -50,8 +50,8 @@ export async function runCommand(
 }
 
 /**
- * The counter's row stays locked until the commit, so numbers are given in the order of commits and a rolled-back
- * transaction leaves no hole. It also holds the newest nonce, which the next entry refers to.
+ * The row of the counter stays locked until the commit, so numbers follow the order of commits and a rolled-back transaction
+ * leaves no gap. The row also holds the newest nonce, which the next entry refers to.
  */
 async function appendToFeed(db: Writable, changes: readonly Change[]): Promise<FeedEntry[]> {
   const nonce = randomAlphanumerics(10)
@@ -68,7 +68,7 @@ async function appendToFeed(db: Writable, changes: readonly Change[]): Promise<F
   const rows = entries.map(({ change, ...place }) => ({ ...place, at, entry: JSON.stringify(change) }))
   const [row, ...more] = rows
   if (row === undefined) return []
-  // Nearly always there is one, and it may be large.
+  // Usually there is one entry, and it may be large.
   await db.run(
     more.length === 0
       ? sql`insert into feed (seq, at, nonce, previous, entry)
@@ -80,8 +80,8 @@ async function appendToFeed(db: Writable, changes: readonly Change[]): Promise<F
 }
 
 /**
- * The head of the chain stays locked until the commit, as that of the feed does. It is taken before the feed's by everybody,
- * and nothing else is taken behind either, so that nobody waits for one another.
+ * The head of the chain stays locked until the commit, as the head of the feed does. It is always locked before that of the
+ * feed, and no other lock is taken after these two, so that no deadlock is possible.
  */
 async function appendToAudit(db: Writable, author: Author, recordings: readonly Recording[]): Promise<void> {
   const { actor, operation } = author
@@ -91,9 +91,9 @@ async function appendToAudit(db: Writable, author: Author, recordings: readonly 
         on conflict (chain) do update set seq = audit_heads.seq + excluded.seq
         returning seq, hash`,
   )
-  if (head === undefined) throw new Error('a chain has a head')
-  const behind: ChainPoint = { seq: Number(head.seq) - recordings.length, hash: head.hash }
-  const rows = chained({ ...author, chain }, recordings, behind).map(row => {
+  if (head === undefined) throw new Error('the chain has no head')
+  const previous: ChainPoint = { seq: Number(head.seq) - recordings.length, hash: head.hash }
+  const rows = chained({ ...author, chain }, recordings, previous).map(row => {
     const { seq, at, subject, place, before, after, previous, hash } = row
     return { seq, at, subject, place, before, after, previous, hash }
   })

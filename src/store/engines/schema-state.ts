@@ -1,6 +1,6 @@
-/** What a program makes of the migrations that a store has had. */
+/** Compares the migrations applied to a store with those of this program. */
 
-/** A row of `schema_versions`. Rows of programs that did not note a checksum have none. */
+/** A row of `schema_versions`. Older programs recorded no checksum. */
 export interface AppliedMigration {
   readonly version: number
   readonly checksum: string | null
@@ -8,16 +8,16 @@ export interface AppliedMigration {
 }
 
 export interface SchemaState {
-  /** The schema of the store; 0 if there is none. */
+  /** The schema version of the store; 0 if it is empty. */
   readonly version: number
-  /** The schema of this program. */
+  /** The schema version of this program. */
   readonly known: number
   /**
-   * `compatible`: newer than this program, by migrations that are all declared additive. `newer`: by one that is not.
+   * `compatible`: newer than this program, by additive migrations only. `newer`: at least one of them is not additive.
    * `edited`: a migration was applied with another text than it has in this program.
    */
   readonly verdict: 'current' | 'behind' | 'compatible' | 'newer' | 'edited'
-  /** Which migration was edited. */
+  /** The number of the edited migration. */
   readonly edited?: number
 }
 
@@ -37,12 +37,12 @@ export function stateOfSchema(
   return { version, known, verdict: additive ? 'compatible' : 'newer' }
 }
 
-/** The program does not work with the schema of the store. Reported to the operator in one sentence. */
+/** This program cannot use the schema of the store. The message is one sentence for the operator. */
 export class SchemaRefused extends Error {
   override readonly name = 'SchemaRefused'
 }
 
-/** The state, if this program can serve the store, perhaps after migrating it; throws otherwise. */
+/** Throws unless this program can serve the store, if necessary after migrating it. */
 export function requireMigratable(state: SchemaState): SchemaState {
   const { version, known, verdict, edited } = state
   if (verdict === 'edited') {
@@ -52,13 +52,13 @@ export function requireMigratable(state: SchemaState): SchemaState {
   }
   if (verdict === 'newer') {
     throw new SchemaRefused(
-      `the store has schema ${version} and this program knows ${known}: start a newer version of Strand, or restore an older store`,
+      `the store has schema ${version} and this program knows ${known}: use a newer version of Strand, or restore an older backup`,
     )
   }
   return state
 }
 
-/** The same for a program that may not migrate. */
+/** Throws unless this program can serve the store without migrating it. */
 export function requireServable(state: SchemaState): SchemaState {
   const { version, known, verdict } = requireMigratable(state)
   if (verdict !== 'behind') return state

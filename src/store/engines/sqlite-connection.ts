@@ -5,16 +5,16 @@ import { sqliteDialect } from '../sql/dialects.ts'
 import { render, type Scalar, type Sql } from '../sql/tag.ts'
 import type { Writable } from './run-command.ts'
 
-/** A write-ahead log that has grown larger is truncated when it has been checkpointed. */
+/** A larger write-ahead log is truncated after a checkpoint. */
 export const MAX_LOG_BYTES = 64 * 1024 * 1024
 
-/** Only `create` makes a file that is not there. */
+/** Only `create` creates a missing file. */
 type Mode = 'read' | 'write' | 'create'
 
 /**
- * Every connection: a write-ahead log that is forced to disk at each commit, references checked, and a wait of a few
- * seconds for another process that holds the lock. The file is not mapped into memory: an unreadable page would then kill
- * the process with SIGBUS, instead of failing one query. Nor would it be faster; with writes in between it is slower.
+ * Every connection uses a write-ahead log that is synced at each commit, checks foreign keys, and waits a few seconds for the
+ * lock of another process. The file is not mapped into memory: an unreadable page would then kill the process with SIGBUS
+ * instead of failing one query. Mapping is not faster either; with writes in between it is slower.
  */
 export function openSqlite(file: string, mode: Mode): Sqlite {
   const options = mode === 'read' ? { readonly: true } : { readwrite: true, create: mode === 'create' }
@@ -46,16 +46,16 @@ export function withSqlite<T>(file: string, mode: Mode, work: (connection: Sqlit
 }
 
 export interface SqliteDatabase extends Writable {
-  /** Runs a statement without values at once: begin, commit and their kin. */
-  printLine(words: string): void
+  /** Runs a statement without parameters, such as begin or commit. */
+  execute(text: string): void
   readonly inTransaction: boolean
-  /** Never throws. Statements are finalized first: one that is not would keep the file open. */
+  /** Never throws. Finalizes all statements first, because an open one would keep the file open. */
   close(): void
-  /** The same without removing the log, which the last connection to close does otherwise: a new one replaces this one. */
+  /** Closes to be replaced by a new connection, without removing the log, which the last connection would do. */
   closeKeepingLog(): void
 }
 
-/** Statements are compiled once per text and connection. There are about a hundred texts; their number does not grow. */
+/** Statements are compiled once per text and connection. The number of texts is bounded, at about a hundred. */
 export function sqliteDatabase(connection: Sqlite): SqliteDatabase {
   const statements = new Map<string, Statement>()
   const prepared = (text: string): Statement => {
@@ -81,14 +81,15 @@ export function sqliteDatabase(connection: Sqlite): SqliteDatabase {
     all: <Row>(query: Sql) => perform(query, allRows<Row>),
     get: <Row>(query: Sql) => perform(query, firstRow<Row>),
     run: query => {
-      // After some disk failures SQLite has rolled back already: this statement alone would be committed.
-      if (!connection.inTransaction) return Promise.reject(new Unavailable('the transaction has ended early'))
+      // After some disk failures SQLite has already rolled back, and this statement alone would be committed.
+      if (!connection.inTransaction)
+        return Promise.reject(new Unavailable('the transaction was rolled back by SQLite'))
       return perform(query, changedRows)
     },
     lock: () => Promise.resolve(),
     freeChain: chain => chain,
-    printLine: words => {
-      prepared(words).run()
+    execute: text => {
+      prepared(text).run()
     },
     get inTransaction() {
       return connection.inTransaction
@@ -105,7 +106,7 @@ function ignoringErrors(work: () => void): void {
   try {
     work()
   } catch {
-    // Closing after a disk failure: nothing depends on it any more.
+    // Closing after a disk failure may fail.
   }
 }
 
@@ -114,11 +115,11 @@ const firstRow = <Row>(statement: Statement, values: Scalar[]) =>
   (statement.get(...values) ?? undefined) as Row | undefined
 const changedRows = (statement: Statement, values: Scalar[]) => statement.run(...values).changes
 
-/** Failures of the disk, the file and its locks, with their extended codes such as SQLITE_IOERR_READ. */
+/** Failures of the disk, the file and its locks, including extended codes such as SQLITE_IOERR_READ. */
 const UNAVAILABLE =
   /^SQLITE_(ABORT|BUSY|CANTOPEN|CORRUPT|FULL|INTERRUPT|IOERR|LOCKED|NOLFS|NOMEM|NOTADB|PERM|PROTOCOL|READONLY)/
 
-/** What SQLite throws, in the words of the port. */
+/** Translates errors of SQLite to those of the store. */
 export function translateSqliteError(error: unknown): unknown {
   if (!(error instanceof SQLiteError)) return error
   const code = error.code ?? ''

@@ -1,6 +1,6 @@
 /**
- * Copies the embedded store while others use it: a thread of its own, so that the one that asked can show how far it is. The
- * copy is what one moment of the store held, without free pages, and is looked through before it is called done.
+ * Copies the embedded store while it is in use, in a worker thread so that the caller can show progress. The copy is a
+ * consistent snapshot without free pages, and is checked before success is reported.
  */
 
 import { writeFileSync } from 'node:fs'
@@ -12,7 +12,9 @@ export interface CopyJob {
   readonly to: string
 }
 
-export type CopyAnswer = { readonly outcome: 'done' } | { readonly outcome: 'failed'; readonly why: string }
+export type CopyAnswer =
+  | { readonly outcome: 'done' }
+  | { readonly outcome: 'failed'; readonly reason: string }
 
 declare const self: Worker
 
@@ -22,12 +24,12 @@ self.onmessage = ({ data }: MessageEvent<CopyJob>) => {
 
 function copy({ file, to }: CopyJob): CopyAnswer {
   try {
-    // SQLite takes an empty file for the copy, and would make one that others may read.
+    // SQLite accepts an empty file as the target, and would create one that other users can read.
     writeFileSync(to, '', { mode: 0o600, flag: 'wx' })
     withSqlite(file, 'read', source => source.query('vacuum into ?').run(to))
     const [violation] = integrityErrors(to, 'quick')
-    return violation === undefined ? { outcome: 'done' } : { outcome: 'failed', why: violation }
+    return violation === undefined ? { outcome: 'done' } : { outcome: 'failed', reason: violation }
   } catch (error) {
-    return { outcome: 'failed', why: (error as Error).message }
+    return { outcome: 'failed', reason: (error as Error).message }
   }
 }

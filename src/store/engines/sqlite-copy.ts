@@ -1,6 +1,6 @@
 import type { CopyAnswer, CopyJob } from './sqlite-copier.ts'
 
-/** Has the store copied by a thread of its own; see there. Throws if it cannot, or if the copy is not whole. */
+/** Copies the store in a worker thread (`sqlite-copier.ts`). Throws if that fails or the copy is damaged. */
 export async function copySqlite(job: CopyJob): Promise<void> {
   const worker = new Worker(new URL('./sqlite-copier.ts', import.meta.url).href)
   try {
@@ -9,7 +9,7 @@ export async function copySqlite(job: CopyJob): Promise<void> {
       worker.onerror = event => reject(new Error(event.message))
       worker.postMessage(job)
     })
-    if (answer.outcome === 'failed') throw new Error(answer.why)
+    if (answer.outcome === 'failed') throw new Error(answer.reason)
   } finally {
     worker.terminate()
   }

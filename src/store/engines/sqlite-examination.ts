@@ -2,12 +2,12 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { withSqlite } from './sqlite-connection.ts'
 
-/** `quick` looks at the structure of every page, `full` also holds every index against its table and every reference against its row. */
+/** `quick` checks the structure of every page; `full` also checks indexes against tables, and foreign keys. */
 type Depth = 'quick' | 'full'
 
 const MAX_VIOLATIONS = 10
 
-/** What is wrong with a store's file, in SQLite's words; empty if it is whole. */
+/** The violations that SQLite reports; empty if the file is intact. */
 export function integrityErrors(file: string, depth: Depth): string[] {
   try {
     return withSqlite(file, 'read', connection => {
@@ -19,9 +19,7 @@ export function integrityErrors(file: string, depth: Depth): string[] {
       const dangling = connection.query('pragma foreign_key_check').values() as [string, number, string][]
       return dangling
         .slice(0, MAX_VIOLATIONS)
-        .map(
-          ([table, row, parent]) => `row ${row} of ${table} refers to a row of ${parent} that is not there`,
-        )
+        .map(([table, row, parent]) => `row ${row} of ${table} refers to a missing row of ${parent}`)
     })
   } catch (error) {
     return [(error as Error).message]
@@ -30,10 +28,10 @@ export function integrityErrors(file: string, depth: Depth): string[] {
 
 function checked(connection: Sqlite, check: 'quick_check' | 'integrity_check'): string[] {
   const found = connection.query(`pragma ${check}(${MAX_VIOLATIONS})`).values() as [string][]
-  return found.map(([words]) => words).filter(words => words !== 'ok')
+  return found.map(([text]) => text).filter(text => text !== 'ok')
 }
 
-/** Parts of a file that could make looking at it, or writing to it, do what somebody else wished: a store of ours has none. */
+/** Parts that a store never has and that could run foreign code on reads or writes, such as triggers and views. */
 function foreignPartsIn(connection: Sqlite): string[] {
   const found = connection
     .query(
@@ -42,13 +40,13 @@ function foreignPartsIn(connection: Sqlite): string[] {
     )
     .values() as [string, string][]
   return found.map(
-    ([type, name]) => `the ${type} ${JSON.stringify(name.slice(0, 64))} is not a part of a store`,
+    ([type, name]) => `the ${type} ${JSON.stringify(name.slice(0, 64))} is not part of a store`,
   )
 }
 
 /**
- * Whether another process has the store open: everybody who has holds a shared lock on the file, and whoever wants it alone
- * is refused. A file that is no store any more is used by nobody.
+ * Whether another process has the store open: each holds a shared lock on the file, so an exclusive lock is refused. A file
+ * that is not a valid store counts as unused.
  */
 export function isInUse(file: string): boolean {
   if (!existsSync(file)) return false

@@ -21,8 +21,8 @@ import {
 import { withSqlite } from './sqlite-connection.ts'
 
 /**
- * Brings the schema up to date in one transaction, under SQLite's own write lock: a second program that starts meanwhile
- * waits, and finds nothing to do.
+ * Brings the schema up to date in one transaction under SQLite's write lock: a second process that starts meanwhile waits,
+ * and finds nothing to do.
  */
 export async function migrateSqlite(
   file: string,
@@ -52,7 +52,7 @@ function bringUpToDate(connection: Sqlite, list: readonly Migration[]): Migrated
   return { version: known, applied: known - current }
 }
 
-/** For a program that may not migrate: throws unless it can serve the schema. */
+/** Throws unless this program can serve the store without migrating it. */
 export function requireSchema(file: string): Migrated {
   const { version } = requireServable(existsSync(file) ? sqliteSchema(file) : schemaFor([], sqliteDialect))
   return { version, applied: 0 }

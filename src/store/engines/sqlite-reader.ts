@@ -1,19 +1,19 @@
 /**
- * Reads, many to a view. A query by itself makes SQLite take and give back its locks, half a dozen calls of the system that
- * cost more than most queries. So the first query of a turn of the event loop opens a view of the store, a read
- * transaction, and those that come in the same turn share it.
+ * Reads that share a read transaction. For a single query, SQLite takes and releases its locks, half a dozen system calls
+ * that cost more than most queries. So the first query of a turn of the event loop opens a view, a read transaction, and
+ * later queries of the same turn share it.
  *
- * A query that begins after a command returned must see what it did:
- * - Commands of this process: the writer has the view closed before anybody hears of a command's end (`renew`).
- * - Commands of another process on the same file: immediates run right before the event loop looks at its connections
- *   again, so a view is closed before requests are read that were not there when it was opened. (One that was there in
- *   part, or is pipelined behind one that was, may be answered as if it had come a moment earlier.) Only a view that is
- *   opened inside an immediate would outlive that look: nobody reads there.
+ * A query that starts after a command returned must see its changes:
+ * - Commands of this process: the view is closed before the callers of a command learn its outcome (`renew`).
+ * - Commands of another process on the same file: immediates run right before the event loop polls its connections again,
+ *   so a view is closed before it reads requests that arrived after the view was opened. (A request that had arrived in
+ *   part, or is pipelined behind one that had arrived, may be answered as if it had come slightly earlier.) Only a view
+ *   opened inside an immediate would survive that poll; no code reads there.
  *
- * A view lives no longer than its turn, so it does not keep the writer's log from being folded into the file.
+ * A view ends with its turn, so it does not prevent checkpoints of the writer's log.
  *
- * While the disk fails, even ending a view can fail. The connection is not trusted then: it is closed, and the next query
- * opens a new one. `renew` and `close` never throw.
+ * While the disk fails, even ending a view can fail. The connection is then closed, and the next query opens a new one.
+ * `renew` and `close` never throw.
  */
 import type { Database } from '../database.ts'
 import { Unavailable } from '../errors.ts'
@@ -26,7 +26,7 @@ export class SqliteReader {
   #hasView = false
   #closed = false
 
-  /** `connect` replaces a connection that failed; if it throws, queries fail. */
+  /** `connect` replaces a failed connection; if it throws, queries fail. */
   constructor(first: SqliteDatabase, connect: () => SqliteDatabase) {
     this.#connection = first
     this.#connect = connect
@@ -36,13 +36,13 @@ export class SqliteReader {
     }
   }
 
-  /** What is asked from now on sees what has been written until now. */
+  /** Later queries see everything written so far. */
   renew(): void {
     if (!this.#hasView) return
     this.#hasView = false
     try {
-      // A failure of the disk may have ended the transaction already.
-      if (this.#connection?.inTransaction) this.#connection.printLine('commit')
+      // A disk failure may have ended the transaction already.
+      if (this.#connection?.inTransaction) this.#connection.execute('commit')
       if (this.#connection?.inTransaction) this.#disconnect()
     } catch {
       this.#disconnect()
@@ -55,9 +55,9 @@ export class SqliteReader {
     this.#disconnect()
   }
 
-  #read<T>(ask: (connection: SqliteDatabase) => T): T | Promise<never> {
+  #read<T>(query: (connection: SqliteDatabase) => T): T | Promise<never> {
     try {
-      return ask(this.#view())
+      return query(this.#view())
     } catch (error) {
       return Promise.reject(translateSqliteError(error))
     }
@@ -68,7 +68,7 @@ export class SqliteReader {
     this.#connection ??= this.#connect()
     if (this.#hasView) return this.#connection
     try {
-      this.#connection.printLine('begin')
+      this.#connection.execute('begin')
     } catch (error) {
       this.#disconnect()
       throw error

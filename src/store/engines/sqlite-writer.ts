@@ -1,12 +1,12 @@
 /**
- * The writer: a thread of its own that owns the one writing connection. It is handed all commands that were waiting, runs
- * them in one transaction, commits once, and only then answers them all: one wait for the disk for the lot. If one of them
- * fails, everything is undone and each is run in a transaction of its own, so that it fails alone. If the commit fails, none
- * of them is acknowledged.
+ * The writer thread, which owns the only writing connection. It receives all waiting commands as a batch, runs them in one
+ * transaction, commits once, and only then answers them all, so that they share one wait for the disk. If one of them fails,
+ * the batch is rolled back and each command runs in a separate transaction, so that only that one fails. If the commit
+ * fails, none of them is acknowledged.
  *
- * After a disk failure the connection is not trusted: it is closed, and the next batch opens a new one. Every message is
- * answered, whatever happens. An empty batch, sent every second while idle, maintains the files: it checks that they are
- * still where they were, probes with a write if the last one failed, and truncates a log that has grown.
+ * After a disk failure the connection is closed, and the next batch opens a new one. Every message is answered, whatever
+ * happens. An empty batch, sent every second while idle, maintains the files: it checks that they were not moved, probes
+ * with a write if the last one failed, and truncates a log that has grown.
  */
 import { SQLiteError } from 'bun:sqlite'
 import { statSync } from 'node:fs'
@@ -33,21 +33,21 @@ export type WriterAnswer =
   | { readonly result: unknown; readonly entries: readonly FeedEntry[] }
   | { readonly failure: 'Unavailable' | 'Conflict' | 'Error'; readonly message: string }
 
-/** What is answered to a batch. */
+/** The answer to a batch. */
 export interface WriterReport {
-  /** One for each job, in their order. */
+  /** One for each job, in order. */
   readonly answers: readonly WriterAnswer[]
   /** Why writes fail, for the operator; absent if they succeed. */
   readonly unavailableReason?: string | undefined
 }
 
-/** 16 MB: folding it into the file is rare then, and reading it after a crash takes a moment. */
+/** 16 MB: large enough to make checkpoints rare, small enough to be read quickly after a crash. */
 const MAX_LOG_PAGES = 4000
-/** The pages that a large group of commands changes must fit, or they are written out in the middle and again at its end. */
+/** Must hold the pages that a large batch changes, or they are written in the middle of it and again at its end. */
 const CACHE_KIBIBYTES = 32 * 1024
-/** Shorter than the deadline of a write, so that its caller gets a definite answer: it did not happen. */
+/** Shorter than the deadline of a write, so that its caller learns that it did not happen. */
 const LOCK_MILLISECONDS = 2000
-/** Commands may arrive meanwhile. */
+/** Short, because commands may arrive meanwhile. */
 const PROBE_LOCK_MILLISECONDS = 200
 const MAX_PAUSE_MILLISECONDS = 1
 
@@ -81,8 +81,8 @@ class SqliteWriter {
         return answers
       })
     } catch (error) {
-      const isOfOne = jobs.length > 1 && !(error instanceof Unavailable)
-      return isOfOne ? this.#runOneByOne(jobs) : jobs.map(() => failed(error))
+      const isOneCommand = jobs.length > 1 && !(error instanceof Unavailable)
+      return isOneCommand ? this.#runOneByOne(jobs) : jobs.map(() => failed(error))
     }
   }
 
@@ -97,7 +97,7 @@ class SqliteWriter {
       if (this.#unavailableReason !== undefined) await this.#commit(PROBE_LOCK_MILLISECONDS, probeWrite)
       else {
         this.#files.require()
-        this.#cutLog()
+        this.#truncateLog()
       }
     } catch (thrown) {
       this.#recover(translateSqliteError(thrown))
@@ -106,23 +106,23 @@ class SqliteWriter {
   }
 
   /**
-   * SQLite truncates the log by itself when a commit starts it over (`journal_size_limit`); this does it without a commit.
-   * While another process reads an old state it is not possible, and is retried a second later.
+   * SQLite truncates the log when a commit restarts it (`journal_size_limit`); this does it without a commit. It is not
+   * possible while another process reads an old snapshot, and is retried a second later.
    */
-  #cutLog(): void {
+  #truncateLog(): void {
     const bytes = statSync(this.#files.log, { throwIfNoEntry: false })?.size ?? 0
-    if (bytes > MAX_LOG_BYTES) this.#connect().printLine('pragma wal_checkpoint(truncate)')
+    if (bytes > MAX_LOG_BYTES) this.#connect().execute('pragma wal_checkpoint(truncate)')
   }
 
-  /** Does the work in one transaction. When this returns, it is on disk, in the files that the paths of the store lead to. */
+  /** Does the work in one transaction. When this returns, it is on disk, in the files at the paths of the store. */
   async #commit<T>(lockMilliseconds: number, work: (db: SqliteDatabase) => Promise<T>): Promise<T> {
     try {
-      // The files are checked after every commit; checking them before it as well pays only after a failure.
+      // The files are checked after every commit; an additional check before it pays off only after a failure.
       if (this.#unavailableReason !== undefined) this.#files.require()
       const db = this.#connect()
       beginWriting(db, lockMilliseconds)
       const done = await work(db)
-      db.printLine('commit')
+      db.execute('commit')
       this.#files.require()
       this.#unavailableReason = undefined
       return done
@@ -136,10 +136,10 @@ class SqliteWriter {
   /** Rolls back, and drops the connection if the disk failed. */
   #recover(error: unknown): void {
     if (error instanceof Unavailable) this.#unavailableReason = error.message
-    const isOfDisk = error instanceof Unavailable && !(error instanceof StoreMoved)
+    const isDiskFailure = error instanceof Unavailable && !(error instanceof StoreMoved)
     try {
-      if (this.#db?.inTransaction) this.#db.printLine('rollback')
-      if (isOfDisk || this.#db?.inTransaction) this.#disconnect()
+      if (this.#db?.inTransaction) this.#db.execute('rollback')
+      if (isDiskFailure || this.#db?.inTransaction) this.#disconnect()
     } catch {
       this.#disconnect()
     }
@@ -156,7 +156,7 @@ class SqliteWriter {
     try {
       connection.run(`pragma wal_autocheckpoint = ${MAX_LOG_PAGES}`)
       connection.run(`pragma cache_size = -${CACHE_KIBIBYTES}`)
-      // Waiting for another process is done in `beginWriting`.
+      // `beginWriting` waits for other processes.
       connection.run('pragma busy_timeout = 0')
     } catch (error) {
       connection.close()
@@ -168,15 +168,14 @@ class SqliteWriter {
 }
 
 /**
- * Takes the lock, for which another process on the same file may have to be waited for. SQLite's own way of waiting sleeps
- * longer and longer, up to a tenth of a second, and so a busy neighbour would always be faster. Short pauses of random
- * length give both their turns.
+ * Takes the write lock, which another process on the same file may hold. SQLite's busy handler sleeps longer and longer, up
+ * to a tenth of a second, so a busy process would always be faster. Short random pauses are fair to both.
  */
 function beginWriting(db: SqliteDatabase, milliseconds: number): void {
   const deadline = performance.now() + milliseconds
   for (;;) {
     try {
-      db.printLine('begin immediate')
+      db.execute('begin immediate')
       return
     } catch (error) {
       const isLocked = error instanceof SQLiteError && error.code?.startsWith('SQLITE_BUSY')
@@ -188,7 +187,7 @@ function beginWriting(db: SqliteDatabase, milliseconds: number): void {
 
 /** Changes nothing, but has to reach the disk. */
 async function probeWrite(db: SqliteDatabase): Promise<void> {
-  db.printLine('update feed_head set id = id')
+  db.execute('update feed_head set id = id')
 }
 
 function failed(error: unknown): WriterAnswer {

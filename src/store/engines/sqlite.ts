@@ -9,7 +9,7 @@ import { migrateSqlite, requireSchema } from './sqlite-migrate.ts'
 import { SqliteReader } from './sqlite-reader.ts'
 import { WriterQueue } from './writer-queue.ts'
 
-/** The embedded store: readers here, one writer in its thread. */
+/** The embedded store: reads in this thread, one writer thread. */
 export async function openSqliteEngine(
   file: string,
   { migrate }: Pick<SchemaOptions, 'migrate'> = {},
@@ -35,7 +35,7 @@ async function openParts(
     name: 'sqlite',
     schema,
     db: reader.db,
-    snapshot: read => readInOneView(files, read),
+    snapshot: read => readSnapshot(files, read),
     reserved: reader.db,
     run: (name, args, author) => writer.run(name, args, author),
     unavailableReason: () => writer.unavailableReason(),
@@ -44,19 +44,19 @@ async function openParts(
       measureFiles(files, metrics)
     },
     close: async () => {
-      // The writer closes last: then nobody else reads, and its log is folded into the file.
+      // The writer closes last: without readers, the log is merged into the file.
       reader.close()
       await writer.close()
     },
   }
 }
 
-/** While the view is open, the log cannot be folded into the file and grows by what is written: it ends as soon as it may. */
-async function readInOneView<T>(files: StoreFiles, read: (db: Database) => Promise<T>): Promise<T> {
+/** An open snapshot blocks checkpoints, and the log grows with every write, so it ends as early as possible. */
+async function readSnapshot<T>(files: StoreFiles, read: (db: Database) => Promise<T>): Promise<T> {
   let db: SqliteDatabase | undefined
   try {
     db = sqliteDatabase(files.open('read'))
-    db.printLine('begin')
+    db.execute('begin')
     return await read(db)
   } catch (thrown) {
     throw translateSqliteError(thrown)
@@ -65,7 +65,7 @@ async function readInOneView<T>(files: StoreFiles, read: (db: Database) => Promi
   }
 }
 
-/** The log beside the file is folded into it from time to time; one that keeps growing is not. */
+/** A log that keeps growing is not checkpointed. */
 function measureFiles({ file, log }: StoreFiles, metrics: Metrics): void {
   const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
   metrics.gauge('strand_store_file_bytes', 'Size of the files of the embedded store.', [

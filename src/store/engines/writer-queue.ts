@@ -1,10 +1,10 @@
 /**
- * The queue in front of the writer thread. While the writer is busy, commands gather here; when it answers, all that
- * gathered are sent as the next batch. That is the whole of group commit.
+ * The queue in front of the writer thread, for group commit: commands that arrive while the writer is busy are sent as the
+ * next batch when it answers.
  *
  * Every command has a deadline. A command that is still queued then is removed and does not happen. For a command that was
- * sent, the outcome is unknown: it may still commit, and the feed brings it to those who keep the store in memory. Until
- * the writer answers again, new commands are rejected immediately.
+ * sent, the outcome is unknown: it may still commit, and the feed delivers it to all caches. Until the writer answers again,
+ * new commands are rejected immediately.
  */
 import type { Author } from '../../domain/audit.ts'
 import { Histogram, SECONDS } from '../../kit/histogram.ts'
@@ -39,17 +39,17 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** What was sent to the writer; without commands if it only maintains the files. */
+/** Sent to the writer; without commands, it only maintains the files. */
 interface Batch {
   readonly commands: readonly Waiting[]
   readonly sentAt: number
-  /** The latest deadline in it. */
+  /** The latest deadline of its commands. */
   readonly overdueAt: number
 }
 
 export class WriterQueue {
   readonly #files: StoreFiles
-  /** Called when commands have ended, before their callers continue. Must not throw. */
+  /** Called after commands have ended, before their callers continue. Must not throw. */
   readonly #onEnd: () => void
   #worker: Worker | undefined
   readonly #waiting = new Set<Waiting>()
@@ -87,7 +87,8 @@ export class WriterQueue {
   run(name: CommandName, args: unknown, author?: Author): Promise<Outcome> {
     if (this.#worker === undefined) return Promise.reject(new Unavailable('the writer is not running'))
     if (this.#missed > 0) return Promise.reject(new Unavailable('the writer does not answer'))
-    if (this.#waiting.size >= MAX_QUEUE) return Promise.reject(new Unavailable('the writer is behind'))
+    if (this.#waiting.size >= MAX_QUEUE)
+      return Promise.reject(new Unavailable('the queue of the writer is full'))
     return new Promise((resolve, reject) => {
       const job: WriterJob = { name, args, author }
       const milliseconds = writeMilliseconds(name)
@@ -106,14 +107,14 @@ export class WriterQueue {
 
   /** Why writes are not acknowledged, for the operator; undefined if they are. */
   unavailableReason(): string | undefined {
-    if (this.#worker === undefined) return 'the writer is not running; another one is being started'
+    if (this.#worker === undefined) return 'the writer is not running; starting a new one'
     if (this.#missed > 0 || (this.#running?.overdueAt ?? Number.POSITIVE_INFINITY) < performance.now()) {
       return 'the writer does not answer; the disk may be stalled'
     }
     return this.#unavailableReason
   }
 
-  /** Ends in bounded time. Throws if the writer did not: a thread that waits for the disk cannot be stopped. */
+  /** Returns in bounded time. Throws if the writer did not stop: a thread that waits for the disk cannot be stopped. */
   async close(): Promise<void> {
     this.#closing = true
     clearInterval(this.#ticking)
@@ -139,11 +140,11 @@ export class WriterQueue {
   measure(metrics: Metrics): void {
     const running = this.#running?.commands ?? []
     const oldest = running[0] ?? this.#waiting.values().next().value
-    metrics.gauge('strand_store_writer_waiting', 'Commands that wait for the writer.', this.#waiting.size)
-    metrics.gauge('strand_store_writer_running', 'Commands that the writer is at.', running.length)
+    metrics.gauge('strand_store_writer_waiting', 'Commands waiting for the writer.', this.#waiting.size)
+    metrics.gauge('strand_store_writer_running', 'Commands that the writer is running.', running.length)
     metrics.gauge(
       'strand_store_writer_oldest_seconds',
-      'Age of the oldest command that waits for the writer or runs.',
+      'Age of the oldest waiting or running command.',
       oldest === undefined ? 0 : (performance.now() - oldest.since) / 1000,
     )
     metrics.gauge(
@@ -153,13 +154,13 @@ export class WriterQueue {
     )
     metrics.counter(
       'strand_store_deadlines_missed_total',
-      'Commands answered 503 at their deadline, by outcome.',
+      'Commands answered with 503 at their deadline, by outcome.',
       Object.entries(this.#deadlinesMissed).map(([outcome, count]) => [{ outcome }, count] as const),
     )
     metrics.histogram('strand_store_batch_size', 'Commands committed together.', this.#batches)
     metrics.histogram(
       'strand_store_batch_duration_seconds',
-      'Time from handing commands to the writer to their commit.',
+      'Time from sending a batch to the writer to its commit.',
       this.#batchSeconds,
     )
     metrics.counter('strand_store_writer_losses_total', 'Times the writer thread was lost.', this.#lost)
@@ -184,11 +185,11 @@ export class WriterQueue {
     }
     worker.onmessage = (message: MessageEvent<string>) => this.#settle(worker, message.data)
     worker.onerror = event => this.#lose(worker, event.message)
-    worker.addEventListener('close', () => this.#lose(worker, 'its thread ended'))
+    worker.addEventListener('close', () => this.#lose(worker, 'the thread ended'))
     this.#worker = worker
   }
 
-  /** Commands of the same turn of the event loop travel together. */
+  /** Commands of the same turn of the event loop form one batch. */
   #sendSoon(): void {
     if (this.#running !== undefined || this.#sendsSoon) return
     this.#sendsSoon = true
@@ -198,10 +199,10 @@ export class WriterQueue {
     })
   }
 
-  #send(why?: 'tick'): void {
+  #send(trigger?: 'tick'): void {
     if (this.#running !== undefined || this.#worker === undefined) return
     const commands = [...this.#waiting.values().take(MAX_BATCH)]
-    if (commands.length === 0 && why !== 'tick') return
+    if (commands.length === 0 && trigger !== 'tick') return
     for (const command of commands) this.#waiting.delete(command)
     const sentAt = performance.now()
     const maxWait = Math.max(WRITE_MILLISECONDS, ...commands.map(each => each.milliseconds))
@@ -210,8 +211,8 @@ export class WriterQueue {
   }
 
   /**
-   * The writer has answered. Promises are settled first, so that nothing below can keep callers waiting; they continue when
-   * this turn of the event loop ends, after the view of the readers was renewed.
+   * The writer has answered. Promises are settled first, so that no failure below can leave callers waiting. Callers continue
+   * when this turn of the event loop ends, after the view of the reader was renewed.
    */
   #settle(worker: Worker, message: string): void {
     const batch = this.#running
@@ -230,26 +231,26 @@ export class WriterQueue {
   }
 
   #expire(command: Waiting): void {
-    const isHere = this.#waiting.delete(command)
-    this.#deadlinesMissed[isHere ? 'withdrawn' : 'unknown'] += 1
+    const isQueued = this.#waiting.delete(command)
+    this.#deadlinesMissed[isQueued ? 'withdrawn' : 'unknown'] += 1
     if (this.#running !== undefined) this.#missed += 1
     const seconds = command.milliseconds / 1000
     command.reject(
       new Unavailable(
-        isHere
-          ? `the writer was not free for ${seconds} s; the command was withdrawn and did not happen`
-          : `the disk did not answer for ${seconds} s; whether the command happened is unknown`,
+        isQueued
+          ? `the writer was busy for ${seconds} s; the command was withdrawn and not executed`
+          : `the writer did not answer for ${seconds} s; the outcome of the command is unknown`,
       ),
     )
   }
 
-  /** The thread is gone. Whether its last commands happened is unknown to those who wait; a new thread takes over. */
-  #lose(worker: Worker, why: string): void {
+  /** The thread has ended. The outcome of its last commands is unknown; a new thread takes over. */
+  #lose(worker: Worker, reason: string): void {
     if (worker !== this.#worker) return
     this.#worker = undefined
     this.#lost += 1
     worker.terminate()
-    this.#rejectAll(`the writer has failed: ${why}`)
+    this.#rejectAll(`the writer has failed: ${reason}`)
     this.#missed = 0
     this.#onEnd()
     this.#onIdle()
@@ -262,13 +263,13 @@ export class WriterQueue {
     })
   }
 
-  #rejectAll(why: string): void {
+  #rejectAll(reason: string): void {
     const left = [...(this.#running?.commands ?? []), ...this.#waiting]
     this.#running = undefined
     this.#waiting.clear()
     for (const command of left) {
       clearTimeout(command.timer)
-      command.reject(new Unavailable(why))
+      command.reject(new Unavailable(reason))
     }
   }
 
@@ -277,7 +278,7 @@ export class WriterQueue {
   }
 }
 
-/** A malformed report has no answers: then every caller is told that the outcome is unknown. */
+/** A malformed report counts as one without answers: the outcome is unknown to every caller. */
 function readReport(message: string): WriterReport {
   try {
     return JSON.parse(message) as WriterReport
@@ -288,7 +289,7 @@ function readReport(message: string): WriterReport {
 
 function answer(command: Waiting, found: WriterAnswer | undefined): void {
   clearTimeout(command.timer)
-  if (found === undefined) command.reject(new Unavailable('the writer gave no answer'))
+  if (found === undefined) command.reject(new Unavailable('the writer returned no answer'))
   else if ('failure' in found) command.reject(asError(found))
   else command.resolve(found)
 }

@@ -1,8 +1,8 @@
 import type { Dialect } from '../../sql/tag.ts'
 
 /**
- * The first schema. Times are ISO text; scopes, tags and redirect URIs are JSON text; yes and no are 1 and 0: the same
- * on both engines. `key` columns are ordered byte by byte.
+ * The first schema. Times are ISO text; scopes, tags and redirect URIs are JSON text; booleans are 1 and 0: the same on
+ * both engines. `key` columns are ordered byte by byte.
  */
 export const foundation = ({ key }: Dialect): string => `
 create table if not exists users (

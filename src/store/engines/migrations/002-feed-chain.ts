@@ -1,8 +1,8 @@
 import type { Dialect } from '../../sql/tag.ts'
 
 /**
- * Entries of the feed become a chain of nonces, and tell what viewer counts were. The feed only remembers minutes, and
- * those who follow it load everything anew when it begins again: so the tables are made afresh, not carried over.
+ * Feed entries become a chain of nonces, and contain viewer counts. The feed only covers minutes, and its followers reload
+ * everything when it starts over, so the tables are created again and not converted.
  */
 export const feedChain = ({ key }: Dialect): string => `
 drop table if exists feed;

@@ -1,8 +1,8 @@
 import type { Dialect } from '../../sql/tag.ts'
 
 /**
- * Entitlements of a user are found by one index and then looked at one by one. With the game in it, those of other games
- * are passed over without a look at the row, which stands elsewhere in a table of a million.
+ * Entitlements of a user are found by one index and then read row by row. With the game in the index, rows of other games
+ * are skipped without reading them, which matters in a table of a million rows.
  */
 export const gameOfUserEntitlements = (_dialect: Dialect): string => `
 drop index if exists entitlements_by_user;

@@ -1,8 +1,8 @@
 import type { Dialect } from '../../sql/tag.ts'
 
 /**
- * How people come to tokens: codes and device codes on their way, sessions in browsers, the applications that a person
- * has connected, and whether a client may use the implicit grant. Codes and sessions are kept as hashes.
+ * OAuth flows: pending authorization and device codes, browser sessions, the applications that a user has connected, and
+ * whether a client may use the implicit grant. Codes and sessions are stored as hashes.
  */
 export const oauth = ({ key }: Dialect): string => `
 create table if not exists implicit_clients (

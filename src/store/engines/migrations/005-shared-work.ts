@@ -1,8 +1,8 @@
 import type { Dialect } from '../../sql/tag.ts'
 
 /**
- * What processes on one store share beside its contents: what is left of limits on callers and on guessing, and whose turn it is to do
- * what only one of them should. Times are milliseconds of the store's own clock; those of the machines may differ.
+ * State shared by the processes of one store: remaining points of rate limits and limits on guessing, and leases for work
+ * that only one process should do. Times are milliseconds of the store's clock, because clocks of machines may differ.
  */
 export const sharedWork = ({ key }: Dialect): string => `
 create table if not exists rate_buckets (

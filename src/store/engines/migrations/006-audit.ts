@@ -1,9 +1,8 @@
 import type { Dialect } from '../../sql/tag.ts'
 
 /**
- * The audit log: what was changed by whom, in chains of hashes. A chain's head is its last row, and its beginning the last
- * row that was taken away because it had become too old. Beside it the tokens of named operators, and the indexes of lists
- * that only operators ask for.
+ * The audit log: who changed what, in hash chains. The head of a chain is its last row, and its base the last row that was
+ * deleted because of its age. Also the tokens of named operators, and indexes of lists for operators only.
  */
 export const audit = ({ key }: Dialect): string => `
 create table if not exists audit_heads (

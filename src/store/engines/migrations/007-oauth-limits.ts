@@ -1,12 +1,12 @@
 import type { Dialect } from '../../sql/tag.ts'
 
 /**
- * Which clients may use the device flow, and what it takes to bound what strangers can make the store keep.
+ * Which clients may use the device flow, and limits on how many rows unauthenticated callers can create.
  *
- * A client without a row in `device_flow_clients` has the default of its kind: public ones may, confidential ones may not.
- * That is why clients from before need no row. The network that a device code was asked for from is kept beside it, so that
- * codes can be counted by network. The indexes give the tokens, codes and sessions that are to be dropped, oldest first;
- * each replaces the one that was its beginning.
+ * A client without a row in `device_flow_clients` has the default of its kind: public clients may, confidential ones may not.
+ * So existing clients need no row. The network of the caller is stored with a device code, so that codes can be counted by
+ * network. The indexes give the tokens, codes and sessions to delete, oldest first; each replaces an index that is its
+ * prefix.
  */
 export const oauthLimits = ({ key }: Dialect): string => `
 create table if not exists device_flow_clients (

@@ -1,13 +1,13 @@
 import type { Dialect } from '../../sql/tag.ts'
 
 /**
- * Every list goes along an index, by whatever it is filtered (see `store/keyset.ts`). Of entitlements, each row of which is
- * paid for once per index, there are five beside the key instead of seven: those with the status in front of the time serve
- * lists by status and, two ranges merged, lists of both. That of the audit log by time goes as well: it is the ranges of all
- * operations merged. The others get the columns of the order behind those of the filter.
+ * Every list reads along an index, whatever its filter (see `store/keyset.ts`). Entitlements, where each index costs a write
+ * per row, have five besides the key instead of seven: those with the status before the time serve lists by status and, with
+ * two ranges merged, lists of both. The audit index by time is dropped too, because lists merge the ranges of all operations.
+ * The other indexes get the columns of the order after those of the filter.
  *
- * A column is written as an expression where a planner is not to take an index for a list that has one of more columns: it
- * would pass over row after row if it thinks that most of them match.
+ * A column is written as an expression where the planner must not choose this index for a list that has one with more
+ * columns: it would skip row after row if it assumes that most of them match.
  */
 export const listIndexes = (_dialect: Dialect): string => `
 create index if not exists entitlements_with_status on entitlements ((fulfillment_status || ''), timestamp, id);

@@ -1,11 +1,11 @@
 import type { Dialect } from '../../sql/tag.ts'
 
 /**
- * OpenID Connect: what an authorization code has to bring to its ID token, and the keys that sign ID tokens.
+ * OpenID Connect: what an authorization code passes to its ID token, and the keys that sign ID tokens.
  *
- * The nonce is in a table beside the codes and not in a column of theirs, so that nodes of the version before can go on
- * writing codes during a rolling upgrade. Signing keys are numbered without gaps: of several nodes that make the next one,
- * the first wins. The public half is stored as it is published, the private half sealed with a master key.
+ * The nonce is in a separate table and not in a column of the codes, so that nodes of the previous version can still write
+ * codes during a rolling upgrade. Signing keys are numbered without gaps: if several nodes create the next one, the first
+ * wins. The public key is stored as it is published, the private key encrypted with a master key.
  */
 export const openid = ({ key }: Dialect): string => `
 create table if not exists openid_requests (

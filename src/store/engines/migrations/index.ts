@@ -12,13 +12,13 @@ import { openid } from './009-openid.ts'
 export interface Migration {
   readonly text: (dialect: Dialect) => string
   /**
-   * Whether the previous release serves a store with this migration as well as one without it: what it reads is still
-   * there, what it writes is still accepted, and its lists still have their indexes. Then an upgrade can be rolled back.
+   * Whether the previous release can serve a store with this migration: what it reads still exists, what it writes is still
+   * accepted, and its lists still have their indexes. Then an upgrade can be rolled back.
    */
   readonly additive: boolean
 }
 
-/** Every migration, in order: number n stands at place n - 1. One that has been released is never edited. */
+/** All migrations, in order: number n has index n - 1. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
   { text: foundation, additive: false },
   { text: feedChain, additive: false },
