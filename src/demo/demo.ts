@@ -27,7 +27,7 @@ export async function prepareWorld(services: Services, wanted: WorldOptions): Pr
   return first
 }
 
-/** The options of the world in the store; undefined if the store is empty. A scenario is never ignored in silence. */
+/** The options of the world in the store; undefined if the store is empty. A scenario is never ignored silently. */
 async function storedOptions(
   { store }: Services,
   { scenario }: WorldOptions,
@@ -38,13 +38,13 @@ async function storedOptions(
     if (scenario === undefined || JSON.stringify(scenario) === JSON.stringify(options.scenario))
       return options
     throw new OperatorError(
-      'the store holds a demo world that was made without this scenario: choose another with --data',
+      'the store holds a demo world created without this scenario: choose another data folder with --data',
     )
   }
   const users = await store.users.page({ first: 1, direction: 'forward' })
   if (users.rows.length === 0) return undefined
   throw new OperatorError(
-    'the store holds something else than a demo world: choose another with --data, or use strand serve',
+    'the store holds data that is not a demo world: choose another data folder with --data, or use strand serve',
   )
 }
 
@@ -60,7 +60,7 @@ export async function refuseDemoWorld({ store }: Services): Promise<void> {
   )
 }
 
-/** Changes the viewer counts of the demo's own channels a little at every tick. */
+/** Changes the viewer counts of the demo's channels slightly every few seconds. */
 export function moveViewers(services: Services, plan: WorldPlan): { stop(): Promise<void> } {
   const random = new SeededRandom(plan.options.seed + 1)
   const own = new Set(plan.channels)
@@ -72,7 +72,7 @@ export function moveViewers(services: Services, plan: WorldPlan): { stop(): Prom
     await services.store.commands.reportViewers({ counts })
   }
   return repeatedly(TICK_MILLISECONDS, tick, error =>
-    services.log.warn({ error: String(error) }, 'the viewers of the demo could not be moved'),
+    services.log.warn({ error: String(error) }, 'updating the viewer counts of the demo failed'),
   )
 }
 

@@ -5,7 +5,7 @@ import { demoRandom, demoSecret } from './demo-secret.ts'
 
 export const TOKEN_SECONDS = 60 * 24 * 3600
 
-/** A world in the making: the commands so far, and what the next ones depend on. */
+/** A world being planned: the commands so far, and what later ones depend on. */
 export interface Draft {
   readonly steps: Step[]
   readonly seed: number

@@ -13,7 +13,7 @@ interface Drops {
   readonly count: number
 }
 
-/** What people of the demo have earned; every third entitlement is fulfilled. */
+/** Entitlements of the demo's users; every third is fulfilled. */
 export function planEntitlements({ steps, now }: Draft, random: SeededRandom, drops: Drops): void {
   const grants = Array.from({ length: drops.count }, (_, index) => ({
     id: random.uuid(),

@@ -1,4 +1,4 @@
-/** Adds what a scenario asks for to the demo's world, and describes the result. The same seed gives the same ids. */
+/** Adds the contents of a scenario to the demo world, and describes them. The same seed gives the same ids. */
 import { hashOf } from '../auth/tokens.ts'
 import { UUID_PATTERN } from '../contract/resources/id.ts'
 import type { Scenario } from '../contract/resources/scenario.ts'
@@ -17,7 +17,7 @@ const HOUR = 3_600_000
 
 /** The world without the scenario. */
 export interface ScenarioContext extends Draft {
-  /** People by the roles under which a scenario may refer to them. */
+  /** Users by role; a scenario may refer to them. */
   readonly roles: Readonly<Record<string, { readonly id: string }>>
   readonly own: Drop
   readonly others: Drop
@@ -38,32 +38,32 @@ export interface ScenarioPlan {
   readonly things: Things
 }
 
-/** The scenario in the making, and its surroundings. */
-interface Scene extends ScenarioContext {
+/** A scenario being planned, and its context. */
+interface ScenarioDraft extends ScenarioContext {
   readonly faults: Fault[]
-  /** Of a person in the scenario, or in a role. */
+  /** The id of a user of the scenario, or of a role. */
   idOf(person: string): string
 }
 
-export function planScenario(scenario: Scenario, around: ScenarioContext): ScenarioPlan {
+export function planScenario(scenario: Scenario, context: ScenarioContext): ScenarioPlan {
   const { users = {}, entitlements = {}, tokens = {} } = scenario
   const idOf = (person: string) =>
-    around.roles[person]?.id ?? users[person]?.id ?? inventedUserId(person, around.seed)
-  const scene: Scene = { ...around, steps: [], faults: [], idOf }
+    context.roles[person]?.id ?? users[person]?.id ?? inventedUserId(person, context.seed)
+  const draft: ScenarioDraft = { ...context, steps: [], faults: [], idOf }
   const things = {
-    ...planUsers(scene, users),
-    ...planEntitlements(scene, entitlements),
-    ...planTokens(scene, tokens),
+    ...planUsers(draft, users),
+    ...planEntitlements(draft, entitlements),
+    ...planTokens(draft, tokens),
   }
   for (const { entitlement, ...fault } of scenario.faults ?? []) {
     const entitlement_id = entitlement && things[entitlement]?.id
-    scene.faults.push({ ...fault, entitlement_id, times: fault.times ?? 1 })
+    draft.faults.push({ ...fault, entitlement_id, times: fault.times ?? 1 })
   }
-  refuseTaken(around.steps, scene.steps, things)
-  return { steps: scene.steps, faults: scene.faults, things }
+  refuseTaken(context.steps, draft.steps, things)
+  return { steps: draft.steps, faults: draft.faults, things }
 }
 
-/** No two things of one kind have the same id, whichever of them belongs to the scenario. */
+/** Rejects values that are already taken, by the demo or within the scenario. */
 function refuseTaken(before: readonly Step[], steps: readonly Step[], things: Things): void {
   const taken = new Set(before.flatMap(claimsOf).map(claim => claim.join(' ')))
   for (const claim of steps.flatMap(claimsOf)) {
@@ -77,7 +77,7 @@ function refuseTaken(before: readonly Step[], steps: readonly Step[], things: Th
   }
 }
 
-/** What only one thing can have, and where a scenario says it. */
+/** Values that must be unique, and their place in a scenario. */
 const CLAIMS = {
   user: { section: 'users', field: 'id', holds: (thing: ScenarioThing) => thing.id },
   login: { section: 'users', field: 'login', holds: (thing: ScenarioThing) => thing.login },
@@ -101,32 +101,32 @@ function claimsOf([name, args]: Step): (readonly [kind: keyof typeof CLAIMS, val
   return []
 }
 
-/** The id of a user that has none in the scenario. It is above those of the demo's own people. */
+/** The id of a user that has none in the scenario. It is greater than those of the demo's other users. */
 function inventedUserId(name: string, seed: number): string {
   return String(900_000_000 + demoDigest(seed, `scenario user ${name}`).readUIntBE(0, 5))
 }
 
-function planUsers(scene: Scene, users: NonNullable<Scenario['users']>): Things {
-  const { steps, seed, now, idOf } = scene
+function planUsers(draft: ScenarioDraft, users: NonNullable<Scenario['users']>): Things {
+  const { steps, seed, now, idOf } = draft
   const things: Record<string, ScenarioThing> = {}
   const follows: { user_id: string; broadcaster_id: string }[] = []
   for (const [name, user] of Object.entries(users)) {
     const id = idOf(name)
     const login = user.login ?? name.toLowerCase()
     const display_name = user.display_name ?? login
-    putUser(scene, { id, login, display_name, isNew: true, created: now - 1000 * HOUR })
+    putUser(draft, { id, login, display_name, isNew: true, created: now - 1000 * HOUR })
     for (let index = 0; index < (user.past_videos ?? 0); index++) {
       const began = now - (24 * (index + 1) + 1) * HOUR
       steps.push(['startStream', { user_id: id, ...streamIds(id, index + 1), started_at: isoSeconds(began) }])
       steps.push(['endStream', { user_id: id, now: began + HOUR }])
     }
     const { title, language } = user.stream ?? {}
-    const channel = { title, language, game_id: scene.own.game_id, vod_enabled: user.vod_enabled }
+    const channel = { title, language, game_id: draft.own.game_id, vod_enabled: user.vod_enabled }
     steps.push(['changeChannel', { user_id: id, ...channel, video_id: '' }])
-    const stream_id = user.stream && planStream(scene, id, user.stream)
+    const stream_id = user.stream && planStream(draft, id, user.stream)
     const token = demoSecret(seed, 'user', `scenario user ${name}`)
-    const owner = { user_id: id, scopes: SCOPES, client_id: scene.clients.client.id }
-    issueToken(scene, now, { ...owner, token, name: token })
+    const owner = { user_id: id, scopes: SCOPES, client_id: draft.clients.client.id }
+    issueToken(draft, now, { ...owner, token, name: token })
     things[name] = { id, login, token, ...(stream_id !== undefined && { stream_id }) }
     for (const followed of user.follows ?? []) follows.push({ user_id: id, broadcaster_id: idOf(followed) })
   }
@@ -136,7 +136,7 @@ function planUsers(scene: Scene, users: NonNullable<Scenario['users']>): Things 
 
 type ScenarioStream = NonNullable<NonNullable<Scenario['users']>[string]['stream']>
 
-function planStream({ steps, now }: Scene, user_id: string, stream: ScenarioStream): string {
+function planStream({ steps, now }: ScenarioDraft, user_id: string, stream: ScenarioStream): string {
   const ids = streamIds(user_id, 0)
   const { id: stream_id = ids.stream_id, started_seconds_ago = 600, viewer_count = 1 } = stream
   const started_at = isoSeconds(now - started_seconds_ago * 1000)
@@ -144,22 +144,22 @@ function planStream({ steps, now }: Scene, user_id: string, stream: ScenarioStre
   return stream_id
 }
 
-/** Ids that follow from the user's, so that no two are the same. */
+/** Derived from the id of the user, so that they are unique. */
 function streamIds(user_id: string, index: number): { stream_id: string; video_id: string } {
   const tail = (BigInt(user_id) * 32n + BigInt(index)) % 10n ** 17n
   return { stream_id: String(4n * 10n ** 17n + tail), video_id: String(2n * 10n ** 17n + tail) }
 }
 
-function planEntitlements(scene: Scene, entitlements: NonNullable<Scenario['entitlements']>): Things {
-  const { steps, faults, now, idOf } = scene
+function planEntitlements(draft: ScenarioDraft, entitlements: NonNullable<Scenario['entitlements']>): Things {
+  const { steps, faults, now, idOf } = draft
   const things: Record<string, ScenarioThing> = {}
   for (const [name, wanted] of Object.entries(entitlements)) {
     const { update_status = 'SUCCESS', granted_seconds_ago = 60, fulfillment_status } = wanted
-    const entitlement_id = wanted.id ?? inventedEntitlementId(name, update_status, scene.seed)
+    const entitlement_id = wanted.id ?? inventedEntitlementId(name, update_status, draft.seed)
     things[name] = { id: entitlement_id, update_status }
     if (update_status === 'INVALID_ID' || update_status === 'NOT_FOUND') continue
     const id = entitlement_id.toLowerCase()
-    const { organization_id, ...drop } = update_status === 'UNAUTHORIZED' ? scene.others : scene.own
+    const { organization_id, ...drop } = update_status === 'UNAUTHORIZED' ? draft.others : draft.own
     const timestamp = isoMillis(now - granted_seconds_ago * 1000)
     const grant = { id, user_id: idOf(wanted.user ?? 'viewer'), ...drop, timestamp, timestampGiven: true }
     steps.push(['grantEntitlements', { grants: [grant] }])
@@ -180,18 +180,18 @@ function inventedEntitlementId(name: string, update_status: string, seed: number
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-function planTokens(scene: Scene, tokens: NonNullable<Scenario['tokens']>): Things {
+function planTokens(draft: ScenarioDraft, tokens: NonNullable<Scenario['tokens']>): Things {
   const things: Record<string, ScenarioThing> = {}
   for (const [name, { kind = 'user', state = 'good', ...wanted }] of Object.entries(tokens)) {
-    const token = demoSecret(scene.seed, kind, `scenario token ${name}`)
-    const client_id = scene.clients[wanted.client ?? 'client'].id
-    const user_id = kind === 'app' ? undefined : scene.idOf(wanted.user ?? 'broadcaster')
+    const token = demoSecret(draft.seed, kind, `scenario token ${name}`)
+    const client_id = draft.clients[wanted.client ?? 'client'].id
+    const user_id = kind === 'app' ? undefined : draft.idOf(wanted.user ?? 'broadcaster')
     const scopes = kind === 'app' ? [] : (wanted.scopes ?? SCOPES)
     const seconds = wanted.expires_in ?? TOKEN_SECONDS
     // An expired token was issued longer ago than it lives.
-    const issued = state === 'expired' ? scene.now - (seconds + 1) * 1000 : scene.now
-    issueToken(scene, issued, { token, user_id, scopes, client_id, seconds, name: token })
-    if (state === 'revoked') scene.steps.push(['revokeToken', { hash: hashOf(token) }])
+    const issued = state === 'expired' ? draft.now - (seconds + 1) * 1000 : draft.now
+    issueToken(draft, issued, { token, user_id, scopes, client_id, seconds, name: token })
+    if (state === 'revoked') draft.steps.push(['revokeToken', { hash: hashOf(token) }])
     things[name] = { token, client_id, scopes, ...(user_id !== undefined && { user_id }) }
   }
   return things

@@ -1,4 +1,4 @@
-/** Who is live in the demo, with what, and the markers that were set. */
+/** The demo's streams and their markers. */
 import { isoSeconds } from '../kit/clock.ts'
 import { must } from '../kit/must.ts'
 import type { SeededRandom } from '../kit/random.ts'
@@ -48,7 +48,7 @@ export function planStream(
   if (index === 0) planMarkers(draft, person, began, 25)
 }
 
-/** Ids follow from the person, so that no two are the same however many are live. */
+/** Ids are derived from that of the user, so that they are unique. */
 function streamOf(random: SeededRandom, person: Person, began: number, again = true) {
   return {
     user_id: person.id,

@@ -16,7 +16,7 @@ import { planPastVideo, planStream } from './plan-streams.ts'
 
 const MINUTE = 60_000
 
-/** The people of the world that a scenario may refer to. */
+/** The users of the world that a scenario may refer to. */
 export const ROLES = ['broadcaster', 'editor', 'offline', 'viewer'] as const
 
 export interface WorldOptions {
@@ -26,14 +26,14 @@ export interface WorldOptions {
   readonly scenario?: Scenario | undefined
 }
 
-/** The commands that make the world, and its description. The same options give the same ids and tokens. */
+/** The commands that create the world, and its description. The same options give the same ids and tokens. */
 export interface WorldPlan {
   readonly options: WorldOptions
   readonly steps: readonly Step[]
   /** Failures that are planned from the start. */
   readonly faults: readonly Fault[]
   readonly world: Omit<World, 'base_url' | 'helix_url' | 'oauth_url' | 'control_url' | 'operator_token'>
-  /** The channels whose viewer counts move. */
+  /** The channels whose viewer counts change. */
   readonly channels: readonly string[]
 }
 
@@ -142,7 +142,7 @@ function dropOf({ organization_id, benefits: [benefit] }: Benefits) {
   return { organization_id, benefit_id: benefit?.id ?? '', game_id: benefit?.game_id ?? '' }
 }
 
-/** Cheaper than a real one, because the password is no secret: the demo starts at once. */
+/** Cheaper than a real one, because the password is no secret and the demo should start quickly. */
 function demoPasswordHash(password: string): string {
   return Bun.password.hashSync(password, { algorithm: 'argon2id', memoryCost: 1024, timeCost: 1 })
 }

@@ -63,7 +63,7 @@ export class KeyRing {
 
   deriveNewest(purpose: string): Uint8Array {
     const key = this.derive(purpose, this.#newest)
-    if (key === undefined) throw new Error('the newest key is in the ring')
+    if (key === undefined) throw new Error('the newest key is not in the ring')
     return key
   }
 }

@@ -76,9 +76,9 @@ function spread(labels: Labels, histogram: Histogram): Sample[] {
 }
 
 /** The metrics of several processes, with the label `worker`. */
-export function byWorker(reported: ReadonlyMap<string, readonly MetricFamily[]>): MetricFamily[] {
+export function byWorker(workers: ReadonlyMap<string, readonly MetricFamily[]>): MetricFamily[] {
   const merged = new Map<string, MetricFamily>()
-  for (const [worker, families] of reported) {
+  for (const [worker, families] of workers) {
     for (const family of families) {
       const samples = family.samples.map(each => ({ ...each, labels: { worker, ...each.labels } }))
       const known = merged.get(family.name)?.samples ?? []

@@ -1,4 +1,4 @@
-/** The value, which cannot be missing at this place. If it is, that is a bug: it fails here instead of passing for empty. */
+/** Returns a value that cannot be missing. If it is, that is a bug, and this throws. */
 export function must<T>(value: T | null | undefined, what: string): T {
   if (value === undefined || value === null) throw new Error(`${what} is missing`)
   return value

@@ -24,4 +24,4 @@ function editDistance(from: string, to: string): number {
   return at(row, to.length)
 }
 
-const at = (row: readonly number[], place: number) => must(row[place], 'a place of a row')
+const at = (row: readonly number[], index: number) => must(row[index], 'a cell of the distance matrix')

@@ -1,5 +1,5 @@
 interface Options<Value> {
-  /** How much of the capacity an entry takes; 1 unless given. */
+  /** How much of the capacity an entry takes (default: 1). */
   weigh?(value: Value): number
   /** Called after old entries were dropped. */
   dropped?(): void

@@ -171,7 +171,7 @@ for (const engine of engines) {
     test('one migration that is not additive, and an older program does not start', () =>
       onBench(async bench => {
         await bench.migrate([...migrations, nextMigration, { ...nextMigration, additive: false }])
-        await expect(bench.open()).rejects.toThrow('start a newer version of Strand')
+        await expect(bench.open()).rejects.toThrow('use a newer version of Strand')
         await expect(bench.open({ migrate: false })).rejects.toThrow(SchemaRefused)
       }))
 

@@ -1,8 +1,8 @@
 import type { Dialect } from '../../sql/tag.ts'
 
 /**
- * The audit log: who changed what, in hash chains. The head of a chain is its last row, and its base the last row that was
- * deleted because of its age. Also the tokens of named operators, and indexes of lists for operators only.
+ * The audit log: who changed what, in hash chains. The head of a chain is its last row; the chain begins after the last
+ * row that was deleted because of its age. Also the tokens of named operators, and indexes of lists for operators only.
  */
 export const audit = ({ key }: Dialect): string => `
 create table if not exists audit_heads (
