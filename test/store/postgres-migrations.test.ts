@@ -121,7 +121,7 @@ describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () =
     await use()
     const end = await leaveOpen('lock table entitlements in row exclusive mode')
     const first = migrate()
-    await until(() => lines.some(line => line.includes('trying again')))
+    await until(() => lines.some(line => line.includes('retrying in')))
     const second = migrate()
     await until(() => lines.includes('waiting for another process that is migrating the store'))
     await end()
