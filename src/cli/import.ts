@@ -58,7 +58,7 @@ Examples:
 async function runImport(file: string, flags: ImportFlags): Promise<void> {
   if (!/^[1-9][0-9]{0,8}$/.test(flags.fromLine))
     throw new UsageError(`--from-line must be a number from 1, not "${flags.fromLine}"`)
-  const options = { goesOn: flags.continue, dryRun: flags.dryRun, fromLine: Number(flags.fromLine) }
+  const options = { continues: flags.continue, dryRun: flags.dryRun, fromLine: Number(flags.fromLine) }
   const server = serverOf(flags)
   const { summary, skipped_lines } =
     server === undefined
@@ -102,7 +102,7 @@ async function importLocally(file: string, flags: ImportFlags, options: ImportOp
 
 async function importRemotely(file: string, server: Server, options: ImportOptions): Promise<Followed> {
   const query = new URLSearchParams({
-    continue: String(options.goesOn),
+    continue: String(options.continues),
     dry_run: String(options.dryRun),
     from_line: String(options.fromLine),
   })
@@ -159,11 +159,11 @@ interface Followed {
 /** Shows progress on a terminal, and skipped lines on standard error wherever that goes. */
 async function follow(
   events: AsyncIterable<ImportEvent>,
-  { dryRun, goesOn }: ImportOptions,
+  { dryRun, continues }: ImportOptions,
   file?: { readonly size: number | undefined; bytesRead(): number },
 ): Promise<Followed> {
   const skipped_lines: SkippedLine[] = []
-  const firstReading = dryRun || !goesOn ? 'checking' : 'importing'
+  const firstReading = dryRun || !continues ? 'checking' : 'importing'
   let bar: ByteProgress | Progress = new ByteProgress(firstReading)
   let began = performance.now()
   for await (const event of events) {

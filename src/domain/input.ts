@@ -54,7 +54,7 @@ function pick(schema: TSchema, value: unknown): unknown {
   return picked
 }
 
-/** Checks fields: first the rule for all text (D-12), then the schema. The first complaint is what is refused. */
+/** Checks fields: first the rule for all text (D-12), then the schema. Only the first violation is reported. */
 export function createCheck(schema: TObject): (fields: Fields) => BadField | undefined {
   const checkShape = createShapeCheck(schema)
   return fields => checkText(fields) ?? checkShape(fields)
@@ -77,7 +77,7 @@ function createShapeCheck(schema: TObject): (fields: Fields) => BadField | undef
   }
 }
 
-/** A complaint in the words of D-10. */
+/** The message of a violation (D-10). */
 function explain(schema: TObject, violation: Violation): BadField {
   if (violation.keyword === 'required') {
     const [missing] = (violation.params as { requiredProperties: string[] }).requiredProperties

@@ -36,7 +36,7 @@ export interface ImportServices {
 
 export interface ImportOptions {
   /** Skip and report invalid lines instead of ending the import. */
-  readonly goesOn: boolean
+  readonly continues: boolean
   readonly dryRun: boolean
   readonly fromLine: number
 }
@@ -81,8 +81,8 @@ export class Import {
 
   /** Runs the remaining passes and reports the summary. */
   async *run(): AsyncGenerator<ImportEvent> {
-    const { dryRun, goesOn } = this.#options
-    if (this.#checked === undefined && (dryRun || !goesOn)) yield* this.check()
+    const { dryRun, continues } = this.#options
+    if (this.#checked === undefined && (dryRun || !continues)) yield* this.check()
     if (!dryRun) yield* this.apply()
     yield { summary: this.summary() }
   }
@@ -99,7 +99,7 @@ export class Import {
 
   /** The second pass, or the only one if invalid lines are skipped. */
   async *apply(): AsyncGenerator<ImportEvent> {
-    const seen = this.#options.goesOn ? new SeenLines() : undefined
+    const seen = this.#options.continues ? new SeenLines() : undefined
     this.#lines = 0
     let pending: Promise<Batch> | undefined
     for await (const batch of this.#batches()) {
@@ -152,7 +152,7 @@ export class Import {
   /** Reports the wrong lines of a batch, or ends the import with the first. */
   *#skip(batch: Batch): Generator<ImportEvent> {
     for (const skipped of batch.wrong.splice(0)) {
-      if (!this.#options.goesOn)
+      if (!this.#options.continues)
         throw new WrongLine(skipped.line, skipped.message, this.#checked !== undefined)
       this.#skipped += 1
       yield { skipped }

@@ -56,7 +56,8 @@ function rejectViolation(schema: TSchema, first: Violation | undefined): void {
 type Normalizer = (text: string, field: string) => string
 
 const timestamp = (text: string, field: string): number =>
-  parseTimestamp(text) ?? reject(`the field "${field}" was malformed: there is no such moment as "${text}"`)
+  parseTimestamp(text) ??
+  reject(`the field "${field}" was malformed: "${text}" does not exist in the calendar`)
 
 const NORMALIZERS: Readonly<Record<string, Normalizer>> = {
   'lower case': text => text.toLowerCase(),

@@ -102,7 +102,7 @@ onEachStore('a password hash with absurd parameters', {}, server => {
     expect(compared).toEqual([undefined])
     const warnings = server()
       .logLines.slice(before)
-      .filter(line => line.includes('the stored hash is over the limits'))
+      .filter(line => line.includes('the stored hash exceeds the limits'))
     expect(warnings).toHaveLength(1)
     expect(warnings[0]).not.toContain(SALT)
     await server().control('PUT', `/users/${user_id}`, { password: 'another one' })

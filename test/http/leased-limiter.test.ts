@@ -186,16 +186,22 @@ for (const engine of engines) {
       const limit = (capacity: number) => ({ capacity, fullAfterSeconds: 900 })
       const limits = { ...LOGIN_LIMITS, perSubject: limit(10), perNetwork: limit(25) }
       const four = Array.from({ length: 4 }, () => new SharedAttempts(limits, store))
-      const guess = (count: number, subject: string, address: string) =>
-        Promise.all(Array.from({ length: count }, (_, n) => four[n % 4]?.begin(subject, address)))
-      const allowed = async (...args: Parameters<typeof guess>) =>
-        (await guess(...args)).filter(Boolean).length
+      // The processes guess at the same time, each one guess after the other: a busy store refuses too many at once.
+      const allowed = async (count: number, subject: string, address: string) => {
+        const ofEach = four.map(async attempts => {
+          let begun = 0
+          for (let n = 0; n < Math.ceil(count / four.length); n++)
+            if (await attempts.begin(subject, address)) begun += 1
+          return begun
+        })
+        return (await Promise.all(ofEach)).reduce((sum, begun) => sum + begun, 0)
+      }
       expect(await allowed(20, 'login a', '10.0.0.1')).toBe(5)
       expect(await allowed(20, 'login a', '10.0.0.2')).toBe(5)
       expect(await allowed(20, 'login a', '10.0.0.3')).toBe(0)
       for (const subject of ['b', 'c', 'd', 'e']) await allowed(20, `login ${subject}`, '10.0.0.1')
       expect(await allowed(20, 'login f', '10.0.0.1')).toBe(0)
-      expect(await allowed(1, 'login f', '10.0.0.2')).toBe(1)
+      expect(await four[0]?.begin('login f', '10.0.0.2')).toBe(true)
     })
 
     test('one process has the turn, keeps it, and loses it when it asks no more', async () => {

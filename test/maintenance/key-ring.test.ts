@@ -110,7 +110,9 @@ describe('the file of the master keys', () => {
     expect(parseMasterKeys(readFileSync(file, 'utf8').trim())?.map(key => key.id)).toEqual([two.id, 'one'])
     expect(statSync(file).mode & 0o777).toBe(0o600)
     const text = readFileSync(file, 'utf8')
-    expect(() => changeMasterKeys(file, () => changeMasterKeys(file, keys => keys))).toThrow('somebody else')
+    expect(() => changeMasterKeys(file, () => changeMasterKeys(file, keys => keys))).toThrow(
+      'another process holds the key lock',
+    )
     expect(readFileSync(file, 'utf8')).toBe(text)
   })
 

@@ -194,7 +194,7 @@ for (const engine of engines) {
         .as(author())
         .commands.runSteps({ steps })
         .catch((error: Error) => error.message)
-      expect(failure).toContain('name_missing')
+      expect(failure).toContain('missing_parameter')
       await store.as(author()).commands.putGame({ id: '4' })
       expect(await store.audit.verify()).toEqual({ rows: 0, heads: [] })
       await empty()

@@ -39,12 +39,12 @@ export const handleImportLines = implement(
   importLines,
   async ({ query, bodyPieces, logFields }, { store, streamKeys, clock, log, spoolFolder }) => {
     const onSpoolError = raiseSpoolError({ log, spoolFolder })
-    const goesOn = query.continue === 'true'
-    const options = { goesOn, dryRun: query.dry_run === 'true', fromLine: query.from_line ?? 1 }
+    const continues = query.continue === 'true'
+    const options = { continues, dryRun: query.dry_run === 'true', fromLine: query.from_line ?? 1 }
     const file = await spool(completeBody(bodyPieces), spoolFolder).catch(onSpoolError)
     const running = new Import(file, options, { store, streamKeys, clock })
     try {
-      for await (const _ of goesOn ? file.read() : running.check());
+      for await (const _ of continues ? file.read() : running.check());
     } catch (error) {
       await file.close()
       if (error instanceof WrongLine) return refuse('wrong_line', error.line, error.why)

@@ -38,6 +38,6 @@ export async function putBenefit(
 
 export async function deleteBenefit(tx: Transaction, args: { id: string }) {
   const granted = await tx.get(sql`select 1 as yes from entitlements where benefit_id = ${args.id} limit 1`)
-  if (granted !== undefined) return refuse('in_use', 'The benefit was granted to somebody; it must stay.')
+  if (granted !== undefined) return refuse('in_use', 'The benefit has entitlements.')
   return deleteById(tx, 'benefit', args.id)
 }

@@ -304,7 +304,10 @@ describeOperation(importLines, importFrame, ({ ok, fails }) => {
     'lacks a field': [() => ({ type: 'user', id: '1' }), /"login" is missing/],
     'has a value of another type': [() => person({ display_name: 1 }), /"display_name" .* must be a string/],
     'has a value of another form': [() => person({ login: 'a b' }), /"login" .* 1 to 25 letters/],
-    'has a day that is not': [() => person({ created_at: '2026-02-30T00:00:00Z' }), /no such moment/],
+    'has a day that is not': [
+      () => person({ created_at: '2026-02-30T00:00:00Z' }),
+      /does not exist in the calendar/,
+    ],
     'has an escaped U+0000': [() => person({ display_name: 'a\0b' }), /"display_name" .* without U\+0000/],
     'has a lone surrogate': [() => person({ display_name: 'a\ud800' }), /"display_name" .* well-formed/],
     'names somebody who is not there': [
