@@ -29,7 +29,7 @@ export async function exported({ store, streamKeys }: Station, { secrets = false
 
 export async function imported(station: Station, text: string, options: Partial<ImportOptions> = {}) {
   const file = await spool(new Blob([text]).stream(), (await import('node:os')).tmpdir())
-  const running = new Import(file, { goesOn: false, dryRun: false, fromLine: 1, ...options }, station)
+  const running = new Import(file, { continues: false, dryRun: false, fromLine: 1, ...options }, station)
   try {
     for await (const _ of running.check());
     for await (const _ of running.apply());
