@@ -1,6 +1,6 @@
 /**
- * The form of a backup: a plain tar, so that people can look inside with the tools they have. Nothing in it is left to
- * chance: name, size and moment decide every byte of a header, so a header that was altered is found by making it again.
+ * The format of a backup: a plain tar file, readable with standard tools. The format is deterministic: name, size and time
+ * determine every byte of a header, so an altered header is detected by generating it again.
  */
 import { createHash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
@@ -8,9 +8,9 @@ import { OperatorError } from '../kit/operator-error.ts'
 
 const BLOCK = 512
 const CHUNK = 1024 * 1024
-/** More than any backup has. An archive with more is refused before its entries are listed. */
+/** More than any backup has. An archive with more is rejected before its entries are listed. */
 const MAX_ENTRIES = 8
-/** The largest size that fits as octal digits; a larger one is written as a number, as GNU tar does. */
+/** The largest size that fits as octal digits; a larger one is written in binary, as GNU tar does. */
 const MAX_OCTAL = 8 ** 11 - 1
 
 export interface Entry {
@@ -23,11 +23,10 @@ export interface WrittenEntry extends Entry {
 }
 
 export interface FoundEntry extends Entry {
-  /** Where its header begins. */
+  /** The offset of its header. */
   readonly at: number
 }
 
-/** Writes entries one behind the other. */
 export class ArchiveWriter {
   readonly #file: FileHandle
   readonly #moment: number
@@ -43,18 +42,18 @@ export class ArchiveWriter {
     await this.#add({ name, size: bytes.length }, [bytes])
   }
 
-  /** Adds a file of any size, a piece at a time. */
+  /** Adds a file of any size, in chunks. */
   async addFile(name: string, path: string, onBytes: (bytes: number) => void): Promise<void> {
     const source = await open(path, 'r')
     try {
       const { size } = await source.stat()
-      await this.#add({ name, size }, piecesOf(source, 0, size), onBytes)
+      await this.#add({ name, size }, chunksOf(source, 0, size), onBytes)
     } finally {
       await source.close()
     }
   }
 
-  /** Writes the end and waits until the disk has everything. */
+  /** Writes the end of the archive and waits until everything is on disk. */
   async end(): Promise<void> {
     await this.#file.writeFile(new Uint8Array(2 * BLOCK))
     await this.#file.sync()
@@ -62,16 +61,16 @@ export class ArchiveWriter {
 
   async #add(
     entry: Entry,
-    pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+    chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
     onBytes: (bytes: number) => void = () => undefined,
   ): Promise<void> {
     await this.#file.writeFile(headerOf(entry, this.#moment))
     const hash = createHash('sha256')
     let bytes = 0
-    for await (const piece of pieces) {
-      hash.update(piece)
-      await this.#file.writeFile(piece)
-      bytes += piece.length
+    for await (const chunk of chunks) {
+      hash.update(chunk)
+      await this.#file.writeFile(chunk)
+      bytes += chunk.length
       onBytes(bytes)
     }
     await this.#file.writeFile(new Uint8Array(paddingOf(entry.size)))
@@ -79,7 +78,7 @@ export class ArchiveWriter {
   }
 }
 
-/** Reads an archive that only counts as whole if every byte is what the writer would have written. */
+/** Reads an archive. It is valid only if every byte is what the writer would have written. */
 export class ArchiveReader {
   readonly #file: FileHandle
   readonly #name: string
@@ -119,57 +118,61 @@ export class ArchiveReader {
     return (await this.start(entry, entry.size)).toString('utf8')
   }
 
-  /** The first bytes of an entry; fewer if it has fewer. */
+  /** The first bytes of an entry; fewer if it is shorter. */
   start(entry: FoundEntry, length: number): Promise<Buffer> {
     return bytesAt(this.#file, entry.at + BLOCK, Math.min(length, entry.size))
   }
 
-  /** Hands over the bytes of an entry and gives their SHA-256. The header and the fill behind it are checked on the way. */
+  /** Passes the bytes of an entry to `take` and returns their SHA-256. Also checks the header and the padding. */
   async read(
     entry: FoundEntry,
     moment: number,
-    take: (piece: Uint8Array) => Promise<void> | void,
+    take: (chunk: Uint8Array) => Promise<void> | void,
   ): Promise<string> {
     const header = await bytesAt(this.#file, entry.at, BLOCK)
     if (!headerOf(entry, moment).equals(header))
-      throw damaged(this.#name, `the head of ${entry.name} was altered`)
+      throw damaged(this.#name, `the header of ${entry.name} was altered`)
     const hash = createHash('sha256')
-    for await (const piece of piecesOf(this.#file, entry.at + BLOCK, entry.size)) {
-      hash.update(piece)
-      await take(piece)
+    for await (const chunk of chunksOf(this.#file, entry.at + BLOCK, entry.size)) {
+      hash.update(chunk)
+      await take(chunk)
     }
-    const fill = await bytesAt(this.#file, entry.at + BLOCK + entry.size, paddingOf(entry.size))
-    if (fill.some(byte => byte !== 0)) throw damaged(this.#name, `bytes behind ${entry.name} were altered`)
+    const padding = await bytesAt(this.#file, entry.at + BLOCK + entry.size, paddingOf(entry.size))
+    if (padding.some(byte => byte !== 0))
+      throw damaged(this.#name, `the padding after ${entry.name} was altered`)
     return hash.digest('hex')
   }
 }
 
-export function damaged(file: string, why: string): OperatorError {
-  return new OperatorError(`${file} is not a whole backup: ${why}`)
+export function damaged(file: string, reason: string): OperatorError {
+  return new OperatorError(`${file} is not a valid backup: ${reason}`)
 }
 
-/** Where the entries are, without reading what is in them. */
+/** Locates the entries without reading their contents. */
 async function findEntries(file: FileHandle, name: string): Promise<FoundEntry[]> {
   const { size: length } = await file.stat()
   const entries: FoundEntry[] = []
   let at = 0
   for (;;) {
-    if (at + BLOCK > length) throw damaged(name, 'its end is missing')
+    if (at + BLOCK > length) throw damaged(name, 'unexpected end of file')
     const header = await bytesAt(file, at, BLOCK)
     if (header.every(byte => byte === 0)) break
     const entry = readHeader(header)
-    if (entry === undefined) throw damaged(name, `there is no head of a file at byte ${at}`)
+    if (entry === undefined) throw damaged(name, `no file header at byte ${at}`)
     if (entry.size > length - at - BLOCK) {
-      throw damaged(name, `${entry.name} is said to have ${entry.size} bytes, and the file ends before that`)
+      throw damaged(
+        name,
+        `the header of ${entry.name} declares ${entry.size} bytes, but the file ends before that`,
+      )
     }
-    if (entries.some(each => each.name === entry.name)) throw damaged(name, `it holds ${entry.name} twice`)
-    if (entries.length === MAX_ENTRIES) throw damaged(name, `it holds more than ${MAX_ENTRIES} files`)
+    if (entries.some(each => each.name === entry.name)) throw damaged(name, `it contains ${entry.name} twice`)
+    if (entries.length === MAX_ENTRIES) throw damaged(name, `it contains more than ${MAX_ENTRIES} files`)
     entries.push({ ...entry, at })
     at += BLOCK + entry.size + paddingOf(entry.size)
   }
   const end = await bytesAt(file, at, Math.min(length - at, 3 * BLOCK))
   if (end.length !== 2 * BLOCK || end.some(byte => byte !== 0))
-    throw damaged(name, 'its end is not as it should be')
+    throw damaged(name, 'its end-of-archive marker is invalid')
   return entries
 }
 
@@ -210,11 +213,11 @@ async function bytesAt(file: FileHandle, at: number, length: number): Promise<Bu
   return bytes.subarray(0, bytesRead)
 }
 
-async function* piecesOf(file: FileHandle, at: number, size: number): AsyncGenerator<Uint8Array> {
+async function* chunksOf(file: FileHandle, at: number, size: number): AsyncGenerator<Uint8Array> {
   for (let done = 0; done < size; ) {
-    const piece = await bytesAt(file, at + done, Math.min(CHUNK, size - done))
-    if (piece.length === 0) throw new OperatorError('unexpected end of file')
-    yield piece
-    done += piece.length
+    const chunk = await bytesAt(file, at + done, Math.min(CHUNK, size - done))
+    if (chunk.length === 0) throw new OperatorError('unexpected end of file')
+    yield chunk
+    done += chunk.length
   }
 }

@@ -34,52 +34,52 @@ export interface BackupOptions {
   readonly target: string
   readonly passphrase: string | undefined
   onProgress(phase: 'copying' | 'packing', bytes: number, of: number): void
-  /** The backup is made, but the store could not note when. */
+  /** The backup is complete, but its time could not be recorded in the store. */
   onNotNoted(reason: string): void
 }
 
-/** The names that are used until the backup is whole. */
+/** Temporary names, used until the backup is complete. */
 export const unfinishedNames = (target: string) =>
   ['', '.db', '.db-journal', '.db-wal', '.db-shm'].map(
     ending => `${target}.unfinished-${process.pid}${ending}`,
   )
 
 /**
- * Makes one file of the embedded store and its secrets while servers may go on. It gets its name when every byte is on disk;
- * whatever happens before, nothing is there that looks like a backup.
+ * Packs the embedded store and its secrets into one file; servers may keep running. The file gets its name only when every
+ * byte is on disk, so an interrupted run leaves nothing that looks like a backup.
  */
 export async function makeBackup(options: BackupOptions): Promise<Manifest> {
   const { config, target } = options
   const store = storeFileOf(config)
   if (!existsSync(store)) {
-    throw new OperatorError(`there is no store in ${config.dataFolder}: name its folder with --data`)
+    throw new OperatorError(`no store in ${config.dataFolder}: give its folder with --data`)
   }
   const folder = dirname(resolve(target))
-  if (!existsSync(folder)) throw new OperatorError(`there is no folder ${folder} for the backup`)
-  // The copy and the archive that is made of it exist at the same time.
+  if (!existsSync(folder)) throw new OperatorError(`cannot write the backup: no folder ${folder}`)
+  // The copy and the archive made from it exist at the same time.
   const needed = 2 * (Bun.file(store).size + Bun.file(`${store}-wal`).size)
-  requireFreeSpace(folder, needed, 'making a backup', 'name a file elsewhere')
+  requireFreeSpace(folder, needed, 'a backup', 'write it to another disk')
   const [unfinished = '', copy = ''] = unfinishedNames(target)
   try {
     const created = Date.now()
     const before = secretsIn(config)
     await copyStoreFile(store, copy, (bytes, of) => options.onProgress('copying', bytes, of)).catch(
       (error: Error) => {
-        throw new OperatorError(`the store could not be copied: ${error.message}`)
+        throw new OperatorError(`copying the store failed: ${error.message}`)
       },
     )
-    const manifest = await pack(options, unfinished, copy, created, joinedSecrets(before, secretsIn(config)))
+    const manifest = await pack(options, unfinished, copy, created, mergeSecrets(before, secretsIn(config)))
     renameSync(unfinished, target)
     syncFolder(folder)
-    noteMade(options, store, created)
+    recordTime(options, store, created)
     return manifest
   } finally {
     for (const name of unfinishedNames(target)) rmSync(name, { force: true })
   }
 }
 
-/** For the metrics of the server. The backup is good without. */
-function noteMade({ onNotNoted }: BackupOptions, store: string, created: number): void {
+/** The server exports the time as a metric. The backup is valid without it. */
+function recordTime({ onNotNoted }: BackupOptions, store: string, created: number): void {
   try {
     noteBackup(store, isoMillis(created))
   } catch (error) {
@@ -95,7 +95,7 @@ async function pack(
   secrets: ReadonlyMap<SecretFile, string>,
 ): Promise<Manifest> {
   const file = await open(unfinished, 'wx', 0o600).catch((error: Error) => {
-    throw new OperatorError(`the backup ${target} cannot be written: ${error.message}`)
+    throw new OperatorError(`cannot write the backup ${target}: ${error.message}`)
   })
   try {
     const archive = new ArchiveWriter(file, created)
@@ -126,18 +126,18 @@ async function pack(
   }
 }
 
-/** Whether a backup would hold secrets. */
+/** Whether a backup would contain secrets. */
 export const hasSecrets = (config: Config): boolean => secretsIn(config).size > 0
 
-/** What the folder holds of them; those that settings give are not its own. */
+/** The secrets of the data folder, except those that a setting overrides. */
 function secretsIn({ dataFolder, masterKeys, operatorToken }: Config): Map<SecretFile, string> {
-  const isGiven = { 'master-keys': masterKeys !== undefined, 'operator-token': operatorToken !== undefined }
-  const own = SECRET_FILES.filter(name => !isGiven[name] && existsSync(join(dataFolder, name)))
-  return new Map(own.map(name => [name, readSecretFile(join(dataFolder, name))]))
+  const isSetting = { 'master-keys': masterKeys !== undefined, 'operator-token': operatorToken !== undefined }
+  const names = SECRET_FILES.filter(name => !isSetting[name] && existsSync(join(dataFolder, name)))
+  return new Map(names.map(name => [name, readSecretFile(join(dataFolder, name))]))
 }
 
-/** A master key may have come or gone while the store was copied: both those from before and those from behind are kept. */
-function joinedSecrets(
+/** Master keys may be added or removed while the store is copied, so those from before and those from after are kept. */
+function mergeSecrets(
   before: ReadonlyMap<SecretFile, string>,
   after: ReadonlyMap<SecretFile, string>,
 ): Map<SecretFile, string> {
@@ -145,7 +145,7 @@ function joinedSecrets(
   const keysOf = (each: ReadonlyMap<SecretFile, string>) =>
     parseMasterKeys(each.get('master-keys') ?? '') ?? []
   const keys = keysOf(after)
-  const gone = keysOf(before).filter(({ id }) => keys.every(key => key.id !== id))
-  if (gone.length > 0) secrets.set('master-keys', `${masterKeysText([...keys, ...gone])}\n`)
+  const removed = keysOf(before).filter(({ id }) => keys.every(key => key.id !== id))
+  if (removed.length > 0) secrets.set('master-keys', `${masterKeysText([...keys, ...removed])}\n`)
   return secrets
 }

@@ -1,7 +1,4 @@
-/**
- * What the doctor thinks of what it saw. Pure: each takes what was observed and gives findings, so that every one of them
- * can be shown a fault without making it.
- */
+/** The checks of `strand doctor`, as pure functions from observations to findings, so that tests need not cause real faults. */
 import type { Address, Config } from '../config.ts'
 import { isLoopback } from '../config.ts'
 import type { SchemaState } from '../store/embedded-file.ts'
@@ -25,33 +22,33 @@ export interface ObservedFile {
   readonly owner: number
 }
 
-/** The folder and what is in it: nobody else may read, and one owner has all of it. */
+/** Only the owner may read the folder and its files, and all have the same owner. */
 export function checkModes(folder: ObservedFile, files: readonly ObservedFile[]): Finding[] {
   const findings: Finding[] = []
   if ((folder.mode & 0o077) !== 0) {
-    findings.push(warning('files', `others may look into ${folder.name}`, `chmod 700 ${folder.name}`))
+    findings.push(warning('files', `other users can read ${folder.name}`, `chmod 700 ${folder.name}`))
   }
   for (const { name, mode } of files.filter(file => (file.mode & 0o077) !== 0)) {
     const octal = (mode & 0o777).toString(8).padStart(4, '0')
-    findings.push(failure('files', `${name} has mode ${octal}: others may read it`, `chmod 600 ${name}`))
+    findings.push(failure('files', `${name} has mode ${octal}: other users can read it`, `chmod 600 ${name}`))
   }
   for (const { name } of files.filter(file => file.owner !== folder.owner)) {
-    const says = `${name} belongs to another user than ${folder.name}`
-    findings.push(warning('files', says, 'chown it to the user that the server runs as'))
+    const message = `${name} and ${folder.name} have different owners`
+    findings.push(warning('files', message, 'chown it to the user that the server runs as'))
   }
   return findings.length > 0
     ? findings
-    : [ok('files', 'only the owner may read the data folder and its files')]
+    : [ok('files', 'only the owner can read the data folder and its files')]
 }
 
-/** Names in the data folder that are there only while something is done. */
+/** Temporary files in the data folder, and files that a restore replaced. */
 export function checkLeftovers(folder: string, names: readonly string[]): Finding[] {
   const unfinished = names.filter(name =>
     /^\.restoring$|\.unfinished-\d+|^master-keys\.(changing|\d+)$|^operator-token\.\d+$/.test(name),
   )
   const replaced = names.filter(name => name.startsWith('before-restore-'))
-  const left = (name: string) => `${folder}/${name} was left by something interrupted`
-  const kept = (name: string) => `${folder}/${name} holds what a restore replaced`
+  const left = (name: string) => `${folder}/${name} was left by an interrupted command`
+  const kept = (name: string) => `${folder}/${name} contains files that a restore replaced`
   return [
     ...unfinished.map(name => warning('leftovers', left(name), 'delete it if nothing uses it')),
     ...replaced.map(name => note('leftovers', kept(name), 'delete it when you no longer need it')),
@@ -59,19 +56,19 @@ export function checkLeftovers(folder: string, names: readonly string[]): Findin
 }
 
 export function checkSpace(folder: string, free: number, total: number): Finding {
-  const says = `${Math.floor(free / MEGABYTE).toLocaleString('en-US')} MB are free on the disk of ${folder}`
+  const message = `${Math.floor(free / MEGABYTE).toLocaleString('en-US')} MB free on the disk of ${folder}`
   if (free < NO_SPACE)
-    return failure('disk space', says, 'free some at once: when it is full, writes are answered 503')
+    return failure('disk space', message, 'free space now: writes get 503 when the disk is full')
   if (free < LITTLE_SPACE || free < total / 20)
-    return warning('disk space', says, 'free some, or give it a larger disk')
-  return ok('disk space', says)
+    return warning('disk space', message, 'free space, or enlarge the disk')
+  return ok('disk space', message)
 }
 
 export function checkSync(milliseconds: number): Finding {
-  const says = `the disk makes a write durable in ${milliseconds.toFixed(1)} ms`
+  const message = `the disk takes ${milliseconds.toFixed(1)} ms to make a write durable`
   return milliseconds > SLOW_SYNC_MILLISECONDS
-    ? warning('disk speed', says, 'every write waits so long: put the data folder on a faster disk')
-    : ok('disk speed', says)
+    ? warning('disk speed', message, 'every write waits for this: put the data folder on a faster disk')
+    : ok('disk speed', message)
 }
 
 export interface ObservedStore {
@@ -86,11 +83,17 @@ export function checkStore({ violations, schema, logBytes }: ObservedStore): Fin
     const advice = 'stop the server and restore a backup: strand restore'
     return [failure('store', `the store is damaged: ${violation}`, advice)]
   }
-  const findings = [ok('store', 'the store can be read and its pages are whole')]
+  const findings = [ok('store', 'the store can be read and its pages are intact')]
   if (schema !== undefined) findings.push(checkSchema(schema))
   if (logBytes > LARGE_LOG) {
-    const says = `the write-ahead log has grown to ${Math.floor(logBytes / MEGABYTE)} MB`
-    findings.push(warning('store', says, 'something reads without end, or the server was killed: restart it'))
+    const message = `the write-ahead log has grown to ${Math.floor(logBytes / MEGABYTE)} MB`
+    findings.push(
+      warning(
+        'store',
+        message,
+        'a long-running reader blocks its checkpoint, or the server was killed: restart the server',
+      ),
+    )
   }
   return findings
 }
@@ -100,33 +103,33 @@ export function checkSchema({ version, known, verdict, edited }: SchemaState): F
     case 'edited':
       return failure(
         'schema',
-        `migration ${edited} was applied to the store with another text than it has in this program`,
+        `migration ${edited} was applied to the store with another text than in this version of Strand`,
         'use the version of Strand that applied it, or restore a backup from before it',
       )
     case 'newer':
       return failure(
         'schema',
-        `the store has schema ${version} and this program knows ${known}`,
+        `the store has schema ${version}, but this version of Strand supports up to ${known}`,
         'use a newer version of Strand',
       )
     case 'compatible':
       return note(
         'schema',
-        `the store has schema ${version}, newer than schema ${known} of this program and compatible with it`,
-        'finish the upgrade, or stay on this version for as long as you have to',
+        `the store has schema ${version}, which is newer than schema ${known} of this version of Strand and compatible with it`,
+        'finish the upgrade when you can',
       )
     case 'behind':
       return note(
         'schema',
-        `the store has schema ${version}, this program makes it ${known}`,
+        `the store has schema ${version}; this version of Strand migrates it to ${known}`,
         'run strand migrate, or start the server',
       )
     case 'current':
-      return ok('schema', `the store has schema ${version}, as this program`)
+      return ok('schema', `the store has schema ${version}, which is current`)
   }
 }
 
-/** `ring` is newest first. */
+/** `ring` has the ids of the master keys, newest first. */
 export function checkKeyRing(ring: readonly string[], sealedBy: ReadonlyMap<string, number>): Finding[] {
   const missing = [...sealedBy].filter(([id]) => !ring.includes(id))
   if (missing.length > 0) {
@@ -134,18 +137,16 @@ export function checkKeyRing(ring: readonly string[], sealedBy: ReadonlyMap<stri
       failure(
         'key ring',
         `${count} stream ${count === 1 ? 'key is' : 'keys are'} sealed with the master key ${id}, which is not in the ring`,
-        'put it back from a backup: without it they cannot be read',
+        'restore that key from a backup: without it the stream keys cannot be read',
       ),
     )
   }
   const older = [...sealedBy].filter(([id]) => id !== ring[0]).reduce((sum, [, count]) => sum + count, 0)
   if (older > 0) {
-    const says = `${older} stream ${older === 1 ? 'key is' : 'keys are'} sealed with an older master key`
-    return [note('key ring', says, 'run strand key-ring reseal')]
+    const message = `${older} stream ${older === 1 ? 'key is' : 'keys are'} sealed with an older master key`
+    return [note('key ring', message, 'run strand key-ring reseal')]
   }
-  return [
-    ok('key ring', `all master keys that are needed are in the ring; it seals with ${ring[0] ?? 'none'}`),
-  ]
+  return [ok('key ring', `the ring contains all required master keys; it seals with ${ring[0] ?? 'none'}`)]
 }
 
 type Listening = Pick<Config, 'listen' | 'operatorListen' | 'publicUrl'>
@@ -156,8 +157,8 @@ export function checkListeners({ listen, operatorListen, publicUrl }: Listening)
     return [
       warning(
         'listeners',
-        `the operator's side listens on ${shown(operatorListen)}, which others can reach`,
-        'put it on localhost or on a network that only operators are in; the token alone guards it',
+        `the operator listener is on ${shown(operatorListen)}, which other machines may reach`,
+        'move it to localhost or to a network for operators only: only the token protects it',
       ),
     ]
   }
@@ -165,85 +166,84 @@ export function checkListeners({ listen, operatorListen, publicUrl }: Listening)
     return [
       warning(
         'listeners',
-        `clients come by ${publicUrl} and the operator's side is on the same listener`,
-        'set STRAND_OPERATOR_LISTEN, so that the proxy in front does not publish it',
+        `clients use ${publicUrl}, and the control API is on the same listener`,
+        'set STRAND_OPERATOR_LISTEN, so that the proxy does not expose it',
       ),
     ]
   }
-  const operatorSide = shown(operatorListen ?? listen)
-  return [ok('listeners', `the API is on ${shown(listen)}, the operator's side on ${operatorSide}`)]
+  const operator = shown(operatorListen ?? listen)
+  return [ok('listeners', `the public API is on ${shown(listen)}, the control API on ${operator}`)]
 }
 
 export type ObservedListener = 'free' | 'strand' | 'other' | { readonly failure: string }
 
-/** Whether a server can listen at the address of a setting, or does already. */
+/** Whether a server can listen on the address of a setting, or already does. */
 export function checkPort(setting: string, { host, port }: Address, seen: ObservedListener): Finding {
   const address = `${host}:${port}`
   if (seen === 'free') return ok('listeners', `${address} is free`)
-  if (seen === 'strand') return ok('listeners', `a Strand answers at ${address}`)
+  if (seen === 'strand') return ok('listeners', `a Strand server is listening on ${address}`)
   return seen === 'other'
     ? failure(
         'listeners',
-        `port ${port} is taken: another program listens at ${address}`,
+        `port ${port} is in use: another program is listening on ${address}`,
         `stop that program, or choose another port with ${setting}`,
       )
     : failure(
         'listeners',
-        `nothing can listen at ${address}: ${seen.failure}`,
-        `choose another address with ${setting}, or run this as a user who may use it`,
+        `cannot listen on ${address}: ${seen.failure}`,
+        `choose another address with ${setting}, or run as a user who may use it`,
       )
 }
 
 export function checkPublicUrl({ listen, publicUrl }: Listening): Finding {
   if (publicUrl === undefined) {
     return isLoopback(listen.host)
-      ? ok('public URL', 'none is set, and none is needed on this machine alone')
+      ? ok('public URL', 'not set, and not needed on loopback')
       : warning(
           'public URL',
-          'none is set, so links in answers name the listener',
-          'set STRAND_PUBLIC_URL to what clients use',
+          'not set, so links in responses contain the address of the listener',
+          'set STRAND_PUBLIC_URL to the URL that clients use',
         )
   }
   const { protocol, hostname, search, hash } = new URL(publicUrl)
   if (search !== '' || hash !== '') {
     return failure(
       'public URL',
-      `${publicUrl} has more than a host and a path`,
-      'set STRAND_PUBLIC_URL to the base URL alone',
+      `${publicUrl} has a query or a fragment`,
+      'set STRAND_PUBLIC_URL to the base URL only',
     )
   }
   return protocol === 'http:' && !isLoopback(hostname.replace(/[[\]]/g, ''))
-    ? warning(
-        'public URL',
-        `${publicUrl} is not https: tokens travel in the open`,
-        'put a proxy with TLS in front',
-      )
+    ? warning('public URL', `${publicUrl} is not https: tokens are sent unencrypted`, 'use a proxy with TLS')
     : ok('public URL', `clients use ${publicUrl}`)
 }
 
-/** `ahead`: by how many seconds our clock is ahead of the other. */
+/** `ahead`: seconds by which the local clock is ahead of the other. */
 export function checkClock(other: string, ahead: number): Finding {
   const seconds = Math.abs(ahead)
-  const says = `our clock is ${seconds.toFixed(1)} s ${ahead < 0 ? 'behind' : 'ahead of'} ${other}`
-  if (seconds > CLOCK_FAR_OFF_SECONDS) return failure('clock', says, 'set the clock; let NTP keep it')
-  if (seconds > CLOCK_SECONDS) return warning('clock', says, 'let NTP keep the clocks of both')
-  return ok('clock', `our clock agrees with ${other}`)
+  const message = `the local clock is ${seconds.toFixed(1)} s ${ahead < 0 ? 'behind' : 'ahead of'} ${other}`
+  if (seconds > CLOCK_FAR_OFF_SECONDS)
+    return failure('clock', message, 'set the clock, and keep it synchronized with NTP')
+  if (seconds > CLOCK_SECONDS) return warning('clock', message, 'synchronize both clocks with NTP')
+  return ok('clock', `the local clock agrees with ${other}`)
 }
 
 export function checkLimits(openFiles: number | undefined, memory: number): Finding[] {
   const findings: Finding[] = []
   if (openFiles !== undefined && openFiles < FEW_FILES) {
-    const says = `a process may open ${openFiles} files, and each connection is one`
-    findings.push(warning('limits', says, 'raise it: LimitNOFILE=65536 for systemd, or ulimit -n 65536'))
+    const message = `a process may open only ${openFiles} files, and every connection uses one`
+    findings.push(
+      warning('limits', message, 'raise the limit: LimitNOFILE=65536 for systemd, or ulimit -n 65536'),
+    )
   }
   if (memory < LITTLE_MEMORY) {
-    const says = `there are ${Math.floor(memory / MEGABYTE)} MB of memory for everything`
-    findings.push(warning('limits', says, 'give it 512 MB or more'))
+    const message = `only ${Math.floor(memory / MEGABYTE)} MB of memory are available`
+    findings.push(warning('limits', message, 'provide at least 512 MB'))
   }
-  return findings.length > 0 ? findings : [ok('limits', 'open files and memory suffice')]
+  return findings.length > 0 ? findings : [ok('limits', 'the limits of open files and memory are sufficient')]
 }
 
-/** `connections`: of all processes of this node together; `servers`: how many DATABASE_URL names. */
+/** `connections`: of all processes of this node together; `servers`: the number of servers in DATABASE_URL. */
 export function checkPostgres(
   host: string,
   state: PostgresState,
@@ -256,17 +256,17 @@ export function checkPostgres(
   const nodes = Math.floor(usable / connections)
   const isAsynchronous = isPrimary && standbysWanted === ''
   const isSynchronous = isPrimary && standbysWanted !== ''
-  const checks: readonly (readonly [boolean, typeof warning, says: string, advice: string])[] = [
+  const checks: readonly (readonly [boolean, typeof warning, message: string, advice: string])[] = [
     [
       Number.parseInt(state.version, 10) < OLDEST_POSTGRES,
       warning,
       `version ${state.version} is no longer supported`,
-      'use a newer one',
+      'upgrade PostgreSQL',
     ],
     [
       state.fsync !== 'on',
       failure,
-      'fsync is off: a power cut destroys it',
+      'fsync is off: a power failure can destroy the database',
       'set fsync = on in postgresql.conf',
     ],
     [
@@ -279,13 +279,13 @@ export function checkPostgres(
       isAsynchronous && standbysConnected > 0,
       warning,
       `${standbysConnected} ${standbysConnected === 1 ? 'standby follows' : 'standbys follow'} asynchronously: a failover can lose acknowledged writes`,
-      'set synchronous_standby_names, as docs/scale-out.md says',
+      'set synchronous_standby_names, as described in docs/scale-out.md',
     ],
     [
       isAsynchronous && standbysConnected === 0 && servers > 1,
       warning,
-      'DATABASE_URL names several servers, and no standby follows the primary',
-      'start replication, as docs/scale-out.md says',
+      'DATABASE_URL names several servers, but no standby follows the primary',
+      'start replication, as described in docs/scale-out.md',
     ],
     [
       isSynchronous && (synchronousCommit === 'local' || synchronousCommit === 'remote_write'),
@@ -296,19 +296,20 @@ export function checkPostgres(
     [
       isSynchronous && standbysInStep === 0,
       failure,
-      'it waits for standbys and none is in step: writes are answered 503',
+      'commits wait for a synchronous standby, but there is none: writes get 503',
       'bring a standby back',
     ],
     [
       nodes < 2,
       warning,
-      `a node like this one takes up to ${connections} connections, and max_connections leaves ${usable}: there is no room for a second one, or for a restart beside it`,
+      `a node like this one takes up to ${connections} connections, but max_connections allows only ${usable}: too few for a second node, or for a rolling restart`,
       'raise max_connections, lower STRAND_DATABASE_CONNECTIONS or STRAND_WORKERS, or use PgBouncer',
     ],
   ]
   const findings = checks.filter(([applies]) => applies)
-  if (findings.length > 0) return findings.map(([, finding, says, advice]) => finding(about, says, advice))
-  const standbys = standbysInStep === 0 ? 'no standby' : `${standbysInStep} standbys in step`
+  if (findings.length > 0)
+    return findings.map(([, finding, message, advice]) => finding(about, message, advice))
+  const standbys = `${standbysInStep || 'no'} synchronous ${standbysInStep > 1 ? 'standbys' : 'standby'}`
   const role = isPrimary ? `the primary, with ${standbys}` : 'a standby'
-  return [ok(about, `version ${state.version}, ${role}; its connections suffice for ${nodes} such nodes`)]
+  return [ok(about, `version ${state.version}, ${role}; max_connections allows ${nodes} nodes like this one`)]
 }

@@ -29,12 +29,12 @@ import {
 import { type Finding, failure, note, ok } from './finding.ts'
 import { measureSync, probeListener, readClockAt, readFolder, readMemory, readSpace } from './observe.ts'
 
-/** What a process opens beside its pools: one to look for the primary, and one for long reading. */
-const CONNECTIONS_BESIDE = 2
+/** Connections outside the pools: one to find the primary, and one for long reads. */
+const OTHER_CONNECTIONS = 2
 
-const FIRST_START = 'the first start makes it; or name another with --data'
+const FIRST_START = 'the first start creates it; or give another folder with --data'
 
-/** Checks everything that an installation depends on. It changes nothing, and a server may run meanwhile. */
+/** Checks everything that an installation depends on. Changes nothing; a server may be running. */
 export async function examine(config: Config, url: string | undefined): Promise<Finding[]> {
   return [
     ...checkListeners(config),
@@ -61,27 +61,27 @@ async function examinePorts({ listen, operatorListen }: Config): Promise<Finding
 function examineFolder({ dataFolder }: Config): Finding[] {
   const { free, total } = readSpace(dataFolder)
   const space = checkSpace(dataFolder, free, total)
-  if (!existsSync(dataFolder)) return [space, note('files', `${dataFolder} is not there`, FIRST_START)]
+  if (!existsSync(dataFolder)) return [space, note('files', `${dataFolder} does not exist`, FIRST_START)]
   try {
     const { folder, files, names } = readFolder(dataFolder)
     const sync = checkSync(measureSync(dataFolder))
     return [space, sync, ...checkModes(folder, files), ...checkLeftovers(dataFolder, names)]
   } catch (error) {
-    const says = `${dataFolder} cannot be used: ${(error as Error).message}`
-    const advice = 'run this as the user that the server runs as, and correct its permissions'
-    return [space, failure('files', says, advice)]
+    const message = `cannot use ${dataFolder}: ${(error as Error).message}`
+    const advice = 'run this command as the user of the server, and correct the permissions'
+    return [space, failure('files', message, advice)]
   }
 }
 
 function examineEmbedded(config: Config): Finding[] {
   const file = storeFileOf(config)
-  if (!existsSync(file)) return [note('store', `there is no store in ${config.dataFolder}`, FIRST_START)]
+  if (!existsSync(file)) return [note('store', `no store in ${config.dataFolder}`, FIRST_START)]
   const violations = integrityErrors(file, 'quick')
   const summary = violations.length > 0 ? undefined : storeSummary(file)
   const logBytes = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
   const findings = checkStore({ violations, schema: summary && schemaOf(file), logBytes })
   if (summary === undefined) return findings
-  // Whatever was written was written before now, or a clock was or is wrong.
+  // A write in the future means that the clock is or was wrong.
   const ahead = (Date.now() - Date.parse(summary.lastWrite)) / 1000
   findings.push(checkClock('the last write of the store', Math.min(0, ahead)))
   findings.push(ok('server', isInUse(file) ? 'a server has the store open' : 'no server has the store open'))
@@ -93,24 +93,28 @@ async function examinePostgres(config: Config, databaseUrl: string): Promise<Fin
   const servers = await queryServers(databaseUrl)
   for (const server of servers) {
     if ('failure' in server) {
-      const advice = 'correct that, and run strand doctor again'
-      findings.push(failure(`PostgreSQL at ${server.host}`, `it cannot be asked: ${server.failure}`, advice))
+      const advice = 'correct this, and run strand doctor again'
+      findings.push(failure(`PostgreSQL at ${server.host}`, `cannot be queried: ${server.failure}`, advice))
       continue
     }
     const { host, state } = server
-    const perProcess = config.databaseConnections + CONNECTIONS_BESIDE
+    const perProcess = config.databaseConnections + OTHER_CONNECTIONS
     findings.push(...checkPostgres(host, state, perProcess * config.workers, servers.length))
     findings.push(checkClock(`that of ${host}`, (Date.now() - state.clock) / 1000))
     if (!state.isPrimary) continue
     if (state.schema.version === 0) {
       findings.push(
-        note('schema', 'the database is empty', 'the first start makes the schema, or strand migrate'),
+        note(
+          'schema',
+          'the database is empty',
+          'start the server or run strand migrate to create the schema',
+        ),
       )
     } else findings.push(checkSchema(state.schema), ...examineKeyRing(config, state.streamKeysByMasterKey))
   }
   if (servers.every(server => 'failure' in server || !server.state.isPrimary)) {
-    const says = 'no server of DATABASE_URL can be written to'
-    findings.push(failure('store', says, 'promote a standby, or name the primary'))
+    const message = 'no server in DATABASE_URL accepts writes'
+    findings.push(failure('store', message, 'promote a standby, or add the primary to DATABASE_URL'))
   }
   return findings
 }
@@ -121,7 +125,11 @@ function examineKeyRing(config: Config, sealedBy: ReadonlyMap<string, number>): 
     return checkKeyRing(ring, sealedBy)
   } catch (error) {
     return [
-      failure('key ring', (error as Error).message, 'without its master keys no stream key can be read'),
+      failure(
+        'key ring',
+        (error as Error).message,
+        'restore the master keys: without them no stream key can be read',
+      ),
     ]
   }
 }
@@ -129,6 +137,6 @@ function examineKeyRing(config: Config, sealedBy: ReadonlyMap<string, number>): 
 async function examineClockAt(url: string): Promise<Finding> {
   const ahead = await readClockAt(url)
   if (typeof ahead === 'number') return checkClock(`that of ${url}`, ahead)
-  const says = `${url} does not answer: ${ahead.failure}`
-  return failure('clock', says, 'see whether the server runs and the URL is right')
+  const message = `cannot read the time of ${url}: ${ahead.failure}`
+  return failure('clock', message, 'check that the server is running and the URL is correct')
 }

@@ -1,20 +1,21 @@
-/** `ok` and `note` need no action; a `warning` should be looked at; a `problem` needs to be solved. */
+/** `ok` and `note` need no action; a `warning` should be checked; a `problem` must be fixed. */
 export type Level = 'ok' | 'note' | 'warning' | 'problem'
 
 /** The result of one check of the doctor. */
 export interface Finding {
   readonly about: string
   readonly level: Level
+  /** The text of the finding; the name is that of the field in `strand doctor --json`. */
   readonly says: string
   /** What to do about it. */
   readonly advice?: string
 }
 
-const finding = (level: Level) => (about: string, says: string, advice: string) => {
-  return { about, level, says, advice }
+const finding = (level: Level) => (about: string, message: string, advice: string) => {
+  return { about, level, says: message, advice }
 }
 
-export const ok = (about: string, says: string): Finding => ({ about, level: 'ok', says })
-export const note: (about: string, says: string, advice: string) => Finding = finding('note')
+export const ok = (about: string, message: string): Finding => ({ about, level: 'ok', says: message })
+export const note: (about: string, message: string, advice: string) => Finding = finding('note')
 export const warning: typeof note = finding('warning')
 export const failure: typeof note = finding('problem')

@@ -1,6 +1,6 @@
 /**
- * Changing the master keys while servers run. A key comes in two steps: first every server can open what it sealed, then
- * they seal with it. What the older ones sealed is sealed anew in batches. Last, a key that nothing needs any more goes.
+ * Rotates the master keys while servers run. A new key is introduced in two steps: first every server can open what it
+ * sealed, then servers seal with it. Data sealed with older keys is resealed in batches. Finally, unused keys are removed.
  */
 import { SigningKeySealer } from '../auth/signing-keys.ts'
 import { StreamKeys } from '../auth/stream-keys.ts'
@@ -9,35 +9,35 @@ import type { KeyRing } from '../kit/key-ring.ts'
 import { OperatorError } from '../kit/operator-error.ts'
 import type { Store } from '../store/store.ts'
 
-const AT_ONCE = 500
-/** By then every server that runs has looked at the file. */
+const BATCH_ROWS = 500
+/** After this time every running server has read the file again. */
 export const TAKEN_UP_MILLISECONDS = 3 * KEYS_FOLLOWED_MILLISECONDS
 
-/** Puts a new key at the end of the file, where it opens and does not seal yet. */
+/** Adds a new key at the end of the file, where it opens but does not seal yet. */
 export function addMasterKey(file: string): string {
-  const fresh = newMasterKey()
-  changeMasterKeys(file, keys => [...keys, fresh])
-  return fresh.id
+  const key = newMasterKey()
+  changeMasterKeys(file, keys => [...keys, key])
+  return key.id
 }
 
-/** Makes a key of the file the one that seals. */
+/** Makes a key in the file the one that seals. */
 export function promoteMasterKey(file: string, id: string): void {
   changeMasterKeys(file, keys => {
     const chosen = keys.find(key => key.id === id)
-    if (chosen === undefined) throw new OperatorError(`there is no master key ${id} in ${file}`)
+    if (chosen === undefined) throw new OperatorError(`no master key ${id} in ${file}`)
     return [chosen, ...keys.filter(key => key !== chosen)]
   })
 }
 
-/** Takes a key out of the file, once nothing is sealed with it; what was sealed meanwhile brings it back. */
+/** Removes a key from the file if nothing is sealed with it. If a server sealed with it meanwhile, the key is put back. */
 export async function retireMasterKey(store: Store, file: string, id: string): Promise<void> {
   await refuseWhileNeeded(store, id)
   let retired: ReturnType<typeof newMasterKey> | undefined
   changeMasterKeys(file, keys => {
     retired = keys.find(key => key.id === id)
-    if (retired === undefined) throw new OperatorError(`there is no master key ${id} in ${file}`)
+    if (retired === undefined) throw new OperatorError(`no master key ${id} in ${file}`)
     if (keys[0] === retired) {
-      throw new OperatorError(`the master key ${id} is the newest, which seals: add another first`)
+      throw new OperatorError(`the master key ${id} is the newest and seals new data: add another key first`)
     }
     return keys.filter(key => key !== retired)
   })
@@ -45,8 +45,8 @@ export async function retireMasterKey(store: Store, file: string, id: string): P
     await Bun.sleep(TAKEN_UP_MILLISECONDS)
     await refuseWhileNeeded(store, id)
   } catch (error) {
-    const returning = retired
-    if (returning !== undefined) changeMasterKeys(file, keys => [...keys, returning])
+    const removed = retired
+    if (removed !== undefined) changeMasterKeys(file, keys => [...keys, removed])
     throw error
   }
 }
@@ -54,20 +54,20 @@ export async function retireMasterKey(store: Store, file: string, id: string): P
 async function refuseWhileNeeded(store: Store, id: string): Promise<void> {
   const streamKeys = (await store.streamKeys.countByMasterKey()).get(id) ?? 0
   const signingKeys = (await store.signingKeys.all()).filter(key => key.key_id === id).length
-  const needing = [
+  const sealed = [
     ...(streamKeys > 0 ? [`${streamKeys} stream keys`] : []),
     ...(signingKeys > 0 ? [`${signingKeys} signing keys`] : []),
   ]
-  if (needing.length > 0) {
+  if (sealed.length > 0) {
     throw new OperatorError(
-      `${needing.join(' and ')} are still sealed with the master key ${id}: run strand key-ring reseal first`,
+      `${sealed.join(' and ')} are still sealed with the master key ${id}: run strand key-ring reseal first`,
     )
   }
 }
 
 /**
- * Seals the keys that sign ID tokens with the newest master key. One that does not open is left alone and reported: servers
- * make a new one when they find none that they can read.
+ * Reseals the keys that sign ID tokens with the newest master key. Keys that cannot be opened are skipped and reported:
+ * servers create a new signing key if they can read none.
  */
 export async function resealSigningKeys(
   store: Store,
@@ -88,15 +88,15 @@ export async function resealSigningKeys(
   return { resealed, unopened }
 }
 
-/** How many stream keys are not sealed with the newest key. */
+/** The number of stream keys that are not sealed with the newest key. */
 export async function countToReseal(store: Store, ring: KeyRing): Promise<number> {
   const counts = await store.streamKeys.countByMasterKey()
   return [...counts].reduce((sum, [id, count]) => (id === ring.newest ? sum : sum + count), 0)
 }
 
 /**
- * Seals every stream key with the newest master key that is not yet, and hashes it anew for look-ups. A row changes at once,
- * so whoever reads meanwhile finds it sealed with one key or the other. Interrupted, it goes on where it was.
+ * Reseals every stream key that is not sealed with the newest master key, and recomputes its lookup hash. Each row changes
+ * atomically, so concurrent readers see it sealed with one key or the other. An interrupted run can be repeated.
  */
 export async function reseal(
   store: Store,
@@ -108,7 +108,7 @@ export async function reseal(
   let resealed = 0
   let last: { user_id: string; version: number } | undefined
   for (;;) {
-    const rows = await store.streamKeys.after(last, AT_ONCE, ring.newest)
+    const rows = await store.streamKeys.after(last, BATCH_ROWS, ring.newest)
     if (rows.length === 0) return { resealed, unopened }
     const keys = rows.flatMap(({ user_id, version, key_id, sealed }) => {
       const key = streamKeys.open(user_id, { version, key_id, sealed })

@@ -1,4 +1,4 @@
-/** What the doctor looks at: the machine, the folder and what is around. No opinions here. */
+/** Observations for `strand doctor`: the machine, the data folder and the network. `checks.ts` interprets them. */
 
 import {
   closeSync,
@@ -22,19 +22,19 @@ import type { ObservedFile, ObservedListener } from './checks.ts'
 
 const SYNCS = 15
 const PAGE_BYTES = 4096
-const ASK_MILLISECONDS = 5000
+const REQUEST_MILLISECONDS = 5000
 
 export function readFolder(folder: string): { folder: ObservedFile; files: ObservedFile[]; names: string[] } {
-  const see = (name: string): ObservedFile => {
+  const observe = (name: string): ObservedFile => {
     const { mode, uid } = statSync(name)
     return { name, mode, owner: uid }
   }
   const names = readdirSync(folder)
-  const files = names.filter(name => DATA_FILES.includes(name)).map(name => see(join(folder, name)))
-  return { folder: see(folder), files, names }
+  const files = names.filter(name => DATA_FILES.includes(name)).map(name => observe(join(folder, name)))
+  return { folder: observe(folder), files, names }
 }
 
-/** Of the disk that the folder is on, or will be. */
+/** Of the disk that the folder is on, or would be created on. */
 export function readSpace(folder: string): { free: number; total: number } {
   let path = resolve(folder)
   while (!existsSync(path)) path = dirname(path)
@@ -42,7 +42,7 @@ export function readSpace(folder: string): { free: number; total: number } {
   return { free: bavail * bsize, total: blocks * bsize }
 }
 
-/** How long the disk takes to make a small write durable: the middle one of several, in milliseconds. */
+/** The median time to make a small write durable, in milliseconds. */
 export function measureSync(folder: string): number {
   const file = join(folder, `.disk-speed-${process.pid}`)
   const handle = openSync(file, 'wx', 0o600)
@@ -61,35 +61,38 @@ export function measureSync(folder: string): number {
   }
 }
 
-/** The memory that this process may have: the machine's, or less in a container. */
+/** The memory available to this process: that of the machine, or the limit of its container. */
 export function readMemory(): number {
   const file = '/sys/fs/cgroup/memory.max'
   const limit = existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : 0
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
 }
 
-/** By how many seconds our clock is ahead of the one that answers at a URL. Its header has whole seconds. */
+/** Seconds by which the local clock is ahead of that of a server. Its Date header has whole seconds. */
 export async function readClockAt(url: string): Promise<number | { readonly failure: string }> {
   try {
     const began = Date.now()
-    const response = await fetch(url, { signal: AbortSignal.timeout(ASK_MILLISECONDS), redirect: 'manual' })
-    const theirs = Date.parse(response.headers.get('date') ?? '')
-    if (Number.isNaN(theirs)) return { failure: 'it tells no time' }
-    return ((began + Date.now()) / 2 - (theirs + 500)) / 1000
+    const response = await fetch(url, {
+      signal: AbortSignal.timeout(REQUEST_MILLISECONDS),
+      redirect: 'manual',
+    })
+    const remote = Date.parse(response.headers.get('date') ?? '')
+    if (Number.isNaN(remote)) return { failure: 'the response has no Date header' }
+    return ((began + Date.now()) / 2 - (remote + 500)) / 1000
   } catch (error) {
     return { failure: (error as Error).message }
   }
 }
 
-/** Whether something listens at an address, and whether that is a Strand. The port is taken for a moment to find out. */
+/** Whether a program listens on an address, and whether it is Strand. Binds the port briefly to find out. */
 export async function probeListener({ host, port }: Address): Promise<ObservedListener> {
-  // Any free port will do.
+  // Port 0 means any free port.
   if (port === 0) return 'free'
-  const shown = host === 'localhost' ? '127.0.0.1' : host
-  const failure = await tryToListen(shown, port)
+  const bound = host === 'localhost' ? '127.0.0.1' : host
+  const failure = await tryToListen(bound, port)
   if (failure === undefined) return 'free'
   if (failure !== 'EADDRINUSE') return { failure }
-  const reached = shown === '0.0.0.0' ? '127.0.0.1' : shown === '::' ? '::1' : shown
+  const reached = bound === '0.0.0.0' ? '127.0.0.1' : bound === '::' ? '::1' : bound
   return (await isStrandAt(`http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`))
     ? 'strand'
     : 'other'
@@ -103,15 +106,15 @@ function tryToListen(host: string, port: number): Promise<string | undefined> {
   })
 }
 
-/** A health answer with a request id: that is how a Strand answers, also while it starts. */
+/** Strand responds to a health check with a request id, even while it starts. */
 async function isStrandAt(url: string): Promise<boolean> {
   try {
     const response = await fetch(`${url}/healthz`, {
-      signal: AbortSignal.timeout(ASK_MILLISECONDS),
+      signal: AbortSignal.timeout(REQUEST_MILLISECONDS),
       redirect: 'manual',
     })
-    const answer = (await response.json()) as { status?: unknown }
-    return response.headers.has('x-request-id') && answer.status === 'ok'
+    const body = (await response.json()) as { status?: unknown }
+    return response.headers.has('x-request-id') && body.status === 'ok'
   } catch {
     return false
   }

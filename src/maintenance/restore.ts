@@ -8,13 +8,13 @@ import { type Manifest, STORE_FILE } from './manifest.ts'
 import { unpackBackup } from './unpack.ts'
 import { type Findings, verifyFolder } from './verify.ts'
 
-/** Where a backup is unpacked until it is known to be whole. */
+/** Where a backup is unpacked until it has been verified. */
 export const restoringFolder = (folder: string) => join(folder, '.restoring')
 
 export interface RestoreOptions {
   readonly file: string
   readonly folder: string
-  /** Asked for once it is known that the secrets are sealed. */
+  /** Called only if the secrets are sealed. */
   passphrase(): Promise<string | undefined>
   readonly masterKeys: Parameters<typeof verifyFolder>[1]
   onProgress(bytes: number, of: number): void
@@ -23,26 +23,27 @@ export interface RestoreOptions {
 export interface Restored {
   readonly manifest: Manifest
   readonly findings: Findings
-  /** Where the files are that were in the folder before. */
+  /** The folder with the files that were replaced. */
   readonly replaced: string | undefined
 }
 
-/** What a restore into the folder would replace; nothing if it is empty or not there. */
+/** The files that a restore into the folder would replace. */
 export function conflictingFiles(folder: string): string[] {
   return existsSync(folder) ? DATA_FILES.filter(name => existsSync(join(folder, name))) : []
 }
 
 /**
- * Puts the store and the secrets of a backup into a data folder. It is unpacked inside the folder under another name and
- * checked there. One rename decides; what is left to do then is done by whoever opens the folder next, if not here.
+ * Restores the store and the secrets of a backup into a data folder. The backup is unpacked into a subfolder and verified
+ * there. A rename of that subfolder commits the restore; if it is interrupted after that, the next process that opens the
+ * folder completes it.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { file, folder } = options
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: Error) => {
-    throw new OperatorError(`the folder ${folder} cannot be made: ${error.message}`)
+    throw new OperatorError(`cannot create the folder ${folder}: ${error.message}`)
   })
   refuseWhileInUse(folder)
-  // One that was decided and cut off comes first.
+  // First complete an earlier restore that was interrupted.
   completeRestore(folder)
   const unpacked = restoringFolder(folder)
   rmSync(unpacked, { recursive: true, force: true })
@@ -56,7 +57,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   const findings = await verifyFolder(unpacked, options.masterKeys)
   if (findings.problems.length > 0) {
     rmSync(unpacked, { recursive: true, force: true })
-    throw new OperatorError(`${file} cannot be restored: ${findings.problems[0]}`)
+    throw new OperatorError(`cannot restore ${file}: ${findings.problems[0]}`)
   }
   refuseWhileInUse(folder)
   for (const name of readdirSync(unpacked)) if (/-(wal|shm|journal)$/.test(name)) rmSync(join(unpacked, name))
@@ -69,7 +70,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
 function refuseWhileInUse(folder: string): void {
   if (isInUse(join(folder, STORE_FILE))) {
     throw new OperatorError(
-      `a server uses the store in ${folder}: stop it first, or restore into another folder`,
+      `a server is using the store in ${folder}: stop it first, or restore into another folder`,
     )
   }
 }

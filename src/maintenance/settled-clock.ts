@@ -10,15 +10,15 @@ interface SettledClockOptions {
   readonly settlingMilliseconds: number
 }
 
-/** The times that a sweep goes by. */
+/** The times that a sweep uses. */
 export interface SweepTimes {
-  /** For entries of the feed, which may be lost. */
+  /** For feed entries, which can be lost without harm. */
   readonly now: number
-  /** For what must not be deleted because a clock was wrong; see `domain/settled-time.ts`. */
+  /** For data that a wrong clock must not delete; see `domain/settled-time.ts`. */
   readonly settled: number
 }
 
-/** Looks at the clock before each sweep, and reports when it jumped and when it is believed again. */
+/** Reads the clock before each sweep, and logs when it jumped and when it has settled. */
 export class SettledClock {
   readonly #options: SettledClockOptions
   readonly #monotonic: () => number
@@ -59,7 +59,7 @@ export class SettledClock {
     )
     metrics.gauge(
       'strand_clock_unsettled_seconds',
-      'How far the time that deletions go by is behind the clock.',
+      'Lag of the time used for deletions behind the clock.',
       this.#times === undefined ? 0 : (this.#times.now - this.#times.settled) / 1000,
     )
   }
@@ -71,7 +71,7 @@ export class SettledClock {
     if (isSettling)
       log.warn(
         { ...fields, settles_after_hours: settlingMilliseconds / 3_600_000 },
-        'the clock is ahead of the time that passed since the last sweep; nothing is deleted by it until it has settled',
+        'the clock advanced more than the time since the last sweep; it is not used for deletions until it has settled',
       )
     else log.warn(fields, `the clock was set ${jump > 0 ? 'forward' : 'back'}`)
   }

@@ -1,7 +1,7 @@
 import type { Measured, Metrics } from '../kit/metrics.ts'
 import type { Store } from '../store/store.ts'
 
-/** What is asked of the store for the metrics now and then, and not at every scrape. */
+/** Metrics that are queried from the store periodically, not at every scrape. */
 export class StoreReport implements Measured {
   readonly #store: Store
   #tables: Awaited<ReturnType<Store['sizes']['tables']>> = []
@@ -13,8 +13,8 @@ export class StoreReport implements Measured {
 
   async refresh(): Promise<void> {
     this.#tables = await this.#store.sizes.tables()
-    const noted = Date.parse((await this.#store.facts.lastBackup()) ?? '')
-    this.#lastBackup = Number.isNaN(noted) ? undefined : noted / 1000
+    const recorded = Date.parse((await this.#store.facts.lastBackup()) ?? '')
+    this.#lastBackup = Number.isNaN(recorded) ? undefined : recorded / 1000
   }
 
   measure(metrics: Metrics): void {
@@ -26,7 +26,7 @@ export class StoreReport implements Measured {
       )
       return
     }
-    // Backups of PostgreSQL are made with other tools.
+    // PostgreSQL is backed up with other tools.
     metrics.gauge(
       'strand_backup_last_success_timestamp_seconds',
       'Time of the last successful strand backup, in seconds since 1970; absent if there was none.',

@@ -4,7 +4,7 @@ import type { Store } from '../store/store.ts'
 import type { SweepTimes } from './settled-clock.ts'
 
 const DAY_MILLISECONDS = 24 * 3600 * 1000
-/** Between two batches, so that whoever waits to write has a turn. */
+/** Pause between two batches, so that waiting writes get a turn. */
 const PAUSE_MILLISECONDS = 10
 
 interface Turn {
@@ -12,10 +12,7 @@ interface Turn {
   readonly wantsToStop: () => boolean
 }
 
-/**
- * Removes what has run out and what need not be kept any longer, batch by batch, until nothing is left or somebody wants to
- * stop.
- */
+/** Deletes expired rows and rows past their retention in batches, until none is left or `wantsToStop` returns true. */
 export async function sweepExpired(
   { commands }: Store,
   { now, settled }: SweepTimes,

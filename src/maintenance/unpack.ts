@@ -20,19 +20,19 @@ import { openWithPassphrase } from './passphrase.ts'
 
 export interface UnpackOptions {
   readonly file: string
-  /** Created for this, and removed again if the backup is not whole. */
+  /** Created by this call, and removed if the backup is invalid. */
   readonly folder: string
-  /** Called if the secrets are sealed. */
+  /** Called only if the secrets are sealed. */
   passphrase(): Promise<string | undefined>
-  /** Whether sealed secrets may be left out where there is no passphrase. */
+  /** Whether to skip sealed secrets if there is no passphrase. */
   readonly mayLeaveSealed: boolean
   onProgress(bytes: number, of: number): void
 }
 
 /**
- * Unpacks a backup into a folder, onto the disk, and checks every byte of it. A backup may come from anywhere, so nothing in
- * it is trusted: what is held in memory is bounded by name, and the sizes of the store in the archive, in the manifest and in
- * the store itself must agree before any of it is read.
+ * Unpacks a backup into a folder and checks every byte. Backups are untrusted input: each entry that is read into memory has
+ * a maximum size, and the sizes of the store in the archive, in the manifest and in the store's header must agree before the
+ * store is read.
  */
 export async function unpackBackup(options: UnpackOptions): Promise<Manifest> {
   const archive = await ArchiveReader.open(options.file)
@@ -50,7 +50,7 @@ export async function unpackBackup(options: UnpackOptions): Promise<Manifest> {
     )
     const written = await unpackEntries(archive, manifest, options, passphrase, total)
     if (checksumsOf(written) !== (await textOf(archive, options.file, CHECKSUM_FILE))) {
-      throw damaged(options.file, `its contents and its ${CHECKSUM_FILE} do not agree`)
+      throw damaged(options.file, `its contents do not match its ${CHECKSUM_FILE}`)
     }
     return manifest
   } catch (error) {
@@ -61,29 +61,29 @@ export async function unpackBackup(options: UnpackOptions): Promise<Manifest> {
   }
 }
 
-/** The manifest of a backup that this program can read, checked against the archive. The store is not read yet. */
+/** The manifest, checked against this version of Strand and the archive. Does not read the store. */
 async function manifestOf(archive: ArchiveReader, file: string): Promise<Manifest> {
   for (const { name, size } of archive.entries) {
     const largest = MAX_ENTRIES.get(name)
-    if (largest === undefined) throw damaged(file, `it holds ${name}, which is no part of a backup`)
-    if (size > largest) throw damaged(file, `${name} has ${size} bytes, and ${largest} is the most`)
+    if (largest === undefined) throw damaged(file, `it contains ${name}, which does not belong to a backup`)
+    if (size > largest) throw damaged(file, `${name} has ${size} bytes; the maximum is ${largest}`)
   }
   const manifest = readManifest(await textOf(archive, file, MANIFEST_FILE))
-  if (manifest === undefined) throw damaged(file, `its ${MANIFEST_FILE} cannot be read`)
+  if (manifest === undefined) throw damaged(file, `its ${MANIFEST_FILE} is invalid`)
   if (!('files' in manifest)) {
     throw new OperatorError(
-      `${file} was made by a newer Strand, in format ${manifest.format}: restore it with that`,
+      `${file} has the newer format ${manifest.format}: use the version of Strand that made it`,
     )
   }
   if (manifest.schema_version > SCHEMA_VERSION) {
     throw new OperatorError(
-      `${file} has schema ${manifest.schema_version} and this program knows ${SCHEMA_VERSION}: restore it with a newer Strand`,
+      `${file} has schema ${manifest.schema_version}, but this version of Strand supports up to ${SCHEMA_VERSION}: use a newer version`,
     )
   }
   const expected = [...manifest.files.map(each => each.name), MANIFEST_FILE, CHECKSUM_FILE]
   const found = archive.entries.map(each => each.name)
   if (found.join('/') !== expected.join('/')) {
-    throw damaged(file, `it holds ${found.join(', ')} and should hold ${expected.join(', ')}`)
+    throw damaged(file, `it contains ${found.join(', ')} instead of ${expected.join(', ')}`)
   }
   for (const { name, size } of manifest.files) {
     if (archive.find(name)?.size !== size)
@@ -109,14 +109,14 @@ async function textOf(archive: ArchiveReader, file: string, name: string): Promi
   return archive.text(entry)
 }
 
-/** The first bytes of a store hold its size: gigabytes of zeros are found without reading them. */
+/** Compares the size in the store's header, so that gigabytes of zeros are rejected without reading them. */
 async function requirePlausibleStore(archive: ArchiveReader, file: string): Promise<void> {
   const entry = archive.find(STORE_FILE)
   if (entry === undefined) throw damaged(file, `it has no ${STORE_FILE}`)
-  const said = sizeInHeader(await archive.start(entry, STORE_HEADER_BYTES))
-  if (said !== entry.size) {
-    const why = said === undefined ? 'it is no store' : `it says that it has ${said} bytes`
-    throw damaged(file, `${STORE_FILE} was altered: it has ${entry.size} bytes, and ${why}`)
+  const declared = sizeInHeader(await archive.start(entry, STORE_HEADER_BYTES))
+  if (declared !== entry.size) {
+    const reason = declared === undefined ? 'is not that of a store' : `declares ${declared}`
+    throw damaged(file, `${STORE_FILE} was altered: it has ${entry.size} bytes, but its header ${reason}`)
   }
 }
 
@@ -132,13 +132,13 @@ async function unpackEntries(
   let done = 0
   for (const entry of archive.entries) {
     const { name, size } = entry
-    const pieces: Uint8Array[] = []
+    const chunks: Uint8Array[] = []
     const store = name === STORE_FILE ? await open(join(folder, name), 'wx', 0o600) : undefined
     try {
-      const sha256 = await archive.read(entry, Date.parse(created_at), async piece => {
-        if (store === undefined) pieces.push(piece)
-        else await store.writeFile(piece)
-        done += piece.length
+      const sha256 = await archive.read(entry, Date.parse(created_at), async chunk => {
+        if (store === undefined) chunks.push(chunk)
+        else await store.writeFile(chunk)
+        done += chunk.length
         onProgress(done, total)
       })
       await store?.sync()
@@ -148,10 +148,10 @@ async function unpackEntries(
     } finally {
       await store?.close()
     }
-    // After the checksum: opening a sealed secret takes memory and time, which an altered backup is not worth.
+    // After the checksum: opening a sealed secret takes memory and time, not to be spent on an altered backup.
     const secret = SECRET_FILES.find(each => name === each || name === sealedName(each))
     if (secret === undefined) continue
-    const text = Buffer.concat(pieces).toString('utf8')
+    const text = Buffer.concat(chunks).toString('utf8')
     const opened = name === secret ? text : openSecret(text, secret, file, passphrase)
     if (opened !== undefined)
       writeFileSync(join(folder, secret), opened, { flag: 'wx', mode: 0o600, flush: true })
@@ -159,12 +159,12 @@ async function unpackEntries(
   return written
 }
 
-/** Undefined without a passphrase: sealed secrets may be left out. */
+/** Undefined without a passphrase: sealed secrets are skipped. */
 function openSecret(sealed: string, secret: string, file: string, passphrase: string | undefined) {
   if (passphrase === undefined) return undefined
   const opened = openWithPassphrase(sealed, secret, passphrase)
   if (opened !== undefined) return opened
   throw new OperatorError(
-    `the passphrase does not open ${sealedName(secret)} of ${file}: it is another one, or the file was altered`,
+    `cannot open ${sealedName(secret)} in ${file}: the passphrase is wrong, or the file was altered`,
   )
 }

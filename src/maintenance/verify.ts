@@ -12,23 +12,23 @@ import {
 } from '../store/embedded-file.ts'
 import { STORE_FILE } from './manifest.ts'
 
-/** What a look through a store found. */
+/** The result of verifying a store. */
 export interface Findings {
-  /** What is wrong, a sentence each. */
+  /** One sentence each. */
   readonly problems: readonly string[]
-  /** What could not be looked at, and why. */
+  /** What could not be checked, and why. */
   readonly notes: readonly string[]
   readonly stream_keys: number
   readonly rows: number
 }
 
 const MAX_NAMED = 5
-/** The schema that brought the audit log. */
+/** The schema that introduced the audit log. */
 const FIRST_WITH_AUDIT = 6
 
 /**
- * Checks the store of a folder, live or unpacked: every page, index and reference, whether every stream key opens, and
- * whether the audit log is whole. The master keys are those given, or else those in the folder.
+ * Checks the store of a folder, in use or unpacked: every page, index and reference, that every stream key can be opened,
+ * and that the audit log is intact. Uses the given master keys, or those in the folder.
  */
 export async function verifyFolder(
   folder: string,
@@ -39,43 +39,43 @@ export async function verifyFolder(
     return { problems, notes: [], stream_keys: 0, rows: 0, ...more }
   }
   const violations = integrityErrors(store, 'full')
-  if (violations.length > 0) return found(violations.map(words => `the store is damaged: ${words}`))
+  if (violations.length > 0) return found(violations.map(violation => `the store is damaged: ${violation}`))
   let schema: number
   let rows: number
   try {
     schema = storeSummary(store).schema
     rows = Object.values(rowsOf(store)).reduce((sum, count) => sum + count, 0)
   } catch (error) {
-    // A file may be whole for SQLite and still lack what every store has.
+    // SQLite may consider a file intact although it lacks tables of a store.
     return found([`the store is damaged: ${(error as Error).message}`])
   }
   if (schema > SCHEMA_VERSION) {
-    const newer = `the store has schema ${schema} and this program knows ${SCHEMA_VERSION}: use a newer Strand`
+    const newer = `the store has schema ${schema}, but this version of Strand supports up to ${SCHEMA_VERSION}: use a newer version`
     return found([newer], { rows })
   }
   const flaw = schema >= FIRST_WITH_AUDIT ? await auditFlawIn(store) : undefined
-  const unproven = flaw === undefined ? [] : [`the audit log is broken at ${flaw}`]
+  const auditProblems = flaw === undefined ? [] : [`the audit log is broken at ${flaw}`]
   const keys = readMasterKeys({ dataFolder: folder, masterKeys: given })
   if (keys === undefined) {
     const note =
-      'the stream keys were not tried, because the master keys are not here: give --passphrase-file or STRAND_MASTER_KEYS'
-    return found(unproven, { notes: [note], rows })
+      'stream keys were not checked because the master keys are missing: give --passphrase-file or STRAND_MASTER_KEYS'
+    return found(auditProblems, { notes: [note], rows })
   }
-  const { problems, stream_keys } = await tryStreamKeys(store, new KeyRing(keys))
-  return found([...unproven, ...problems], { stream_keys, rows })
+  const { problems, stream_keys } = await checkStreamKeys(store, new KeyRing(keys))
+  return found([...auditProblems, ...problems], { stream_keys, rows })
 }
 
-async function tryStreamKeys(
+async function checkStreamKeys(
   store: string,
   ring: KeyRing,
 ): Promise<Pick<Findings, 'problems' | 'stream_keys'>> {
   const streamKeys = new StreamKeys(ring)
   const missing = new Map<string, number>()
   const altered: string[] = []
-  let tried = 0
+  let checked = 0
   for await (const rows of streamKeysIn(store)) {
     for (const row of rows) {
-      tried += 1
+      checked += 1
       if (!ring.ids.includes(row.key_id)) missing.set(row.key_id, (missing.get(row.key_id) ?? 0) + 1)
       else if (!streamKeys.isWhole(row)) altered.push(row.user_id)
     }
@@ -87,8 +87,8 @@ async function tryStreamKeys(
   if (altered.length > 0) {
     const named = altered.slice(0, MAX_NAMED).join(', ')
     problems.push(
-      `${altered.length} stream ${altered.length === 1 ? 'key does' : 'keys do'} not open, of users ${named}: they were altered, or a master key is another one`,
+      `${altered.length} stream ${altered.length === 1 ? 'key' : 'keys'} cannot be opened (users ${named}): they were altered, or a master key is wrong`,
     )
   }
-  return { problems, stream_keys: tried }
+  return { problems, stream_keys: checked }
 }

@@ -178,8 +178,8 @@ describe('refused before anything large is read', () => {
   }
 
   test('a sparse store of 3 GB that is none, and one whose head tells another size', async () => {
-    await expectRefusal(craft({ parts: [sparse('strand.db')] }), 'strand.db', 'is no store')
-    await expectRefusal(craft({ parts: [sparse('strand.db', store)] }), 'strand.db', 'it says that it has')
+    await expectRefusal(craft({ parts: [sparse('strand.db')] }), 'strand.db', 'not that of a store')
+    await expectRefusal(craft({ parts: [sparse('strand.db', store)] }), 'strand.db', 'its header declares')
     const declares = { 'strand.db': { size: store.length } }
     await expectRefusal(craft({ parts: [sparse('strand.db', store)], declares }), 'strand.db was altered')
   })
@@ -190,14 +190,14 @@ describe('refused before anything large is read', () => {
       await expectRefusal(
         archiveOf(others.map(each => (each.name === name ? sparse(name) : each))),
         name,
-        'the most',
+        'the maximum',
       )
     })
   }
 
   for (const declared of [2 ** 40, 2 ** 53 - 1, 2 ** 62, '77777777777', '-7777777777', 'not octal']) {
-    test(`an entry said to have ${declared} bytes`, async () => {
-      await expectRefusal(archiveOf([{ ...part('master-keys', 'short'), declared }]), 'not a whole backup')
+    test(`an entry that declares ${declared} bytes`, async () => {
+      await expectRefusal(archiveOf([{ ...part('master-keys', 'short'), declared }]), 'not a valid backup')
     })
   }
 
@@ -211,7 +211,7 @@ describe('refused before anything large is read', () => {
       '\x1b[2Jname',
       'strand.db-wal',
     ]) {
-      await expectRefusal(craft({ parts: [part('strand.db', store), part(name, 'x')] }), 'not a whole backup')
+      await expectRefusal(craft({ parts: [part('strand.db', store), part(name, 'x')] }), 'not a valid backup')
     }
     expect(readdirSync(scratch)).not.toContain('outside')
   }, 60_000)
@@ -234,11 +234,11 @@ describe('refused before anything large is read', () => {
     await expectRefusal('/dev/zero')
     const zipped = fresh('zipped.tar.gz')
     await Bun.write(zipped, Bun.gzipSync(Buffer.alloc(1e6)))
-    await expectRefusal(zipped, 'not a whole backup')
+    await expectRefusal(zipped, 'not a valid backup')
   })
 })
 
-describe('refused for what the manifest says', () => {
+describe('rejected because of the manifest', () => {
   const cases: Readonly<Record<string, Crafted>> = {
     'a wrong checksum': { declares: { 'strand.db': { sha256: '0'.repeat(64) } } },
     'no checksum': { declares: { 'strand.db': { sha256: '' } } },
@@ -253,7 +253,7 @@ describe('refused for what the manifest says', () => {
     'a list of files with nothing in it': { manifest: { files: [null] } },
   }
   for (const [title, crafted] of Object.entries(cases)) {
-    test(title, () => expectRefusal(craft(crafted), 'not a whole backup'))
+    test(title, () => expectRefusal(craft(crafted), 'not a valid backup'))
   }
 
   test('depth', async () => {

@@ -1,4 +1,4 @@
-/** Faults that are really made, and what `strand doctor` says about them. */
+/** Real faults, and what `strand doctor` reports about them. */
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import {
@@ -92,12 +92,12 @@ describe('strand doctor', () => {
     expect(served.filter(each => each.about === 'clock').map(each => each.level)).toEqual(['ok', 'ok'])
   })
 
-  test('names a port that another program has, and lets a Strand have its own', async () => {
+  test('names a port that another program uses, and accepts one that Strand uses', async () => {
     const folder = copy()
     const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('{"status":"ok"}') })
     const taken = await doctor(['--data', folder, '--listen', `localhost:${other.port}`])
     expect(worst(taken, 'listeners')).toMatchObject([
-      { level: 'problem', says: expect.stringContaining(`port ${other.port} is taken`) },
+      { level: 'problem', says: expect.stringContaining(`port ${other.port} is in use`) },
     ])
     await other.stop(true)
     const operator = Bun.listen({
@@ -111,10 +111,12 @@ describe('strand doctor', () => {
     const strand = await Installation.start(folder)
     const own = await doctor(['--data', folder, '--listen', new URL(strand.url).host])
     expect(worst(own, 'listeners')).toEqual([])
-    expect(own.find(({ says }) => says === `a Strand answers at ${new URL(strand.url).host}`)).toBeDefined()
+    expect(
+      own.find(({ says }) => says === `a Strand server is listening on ${new URL(strand.url).host}`),
+    ).toBeDefined()
   })
 
-  test('says it in lines for people, with exit code and sentence', async () => {
+  test('prints lines for people, an exit code and a summary', async () => {
     const folder = copy()
     const listen = await freeListener([])
     const good = await runStrand(['doctor', '--data', folder, ...listen])
@@ -256,7 +258,7 @@ describe('strand doctor', () => {
       const findings = await doctor(words, environment)
       // The server of the tests runs without fsync, and that is what the doctor sees.
       const problems = findings.filter(each => each.level === 'problem').map(each => each.says)
-      expect(problems).toEqual(['fsync is off: a power cut destroys it'])
+      expect(problems).toEqual(['fsync is off: a power failure can destroy the database'])
       expect(findings.find(each => each.about === 'key ring')?.level).toBe('ok')
       expect(findings.find(each => each.about === 'clock')?.level).toBe('ok')
       await client.unsafe("update stream_keys set key_id = 'gone'")

@@ -1,4 +1,4 @@
-/** Every fault that the doctor knows, shown to it without being made. */
+/** Every fault that `strand doctor` detects, from simulated observations. */
 import { expect, test } from 'bun:test'
 import {
   checkClock,
@@ -60,7 +60,7 @@ const cases: readonly (readonly [
     '0640',
   ],
   [
-    'a file of somebody else',
+    'a file of another user',
     'warning',
     checkModes(folder, [{ name: 'a', mode: 0o100600, owner: 0 }]),
     'chown',
@@ -85,7 +85,7 @@ const cases: readonly (readonly [
   ['no space', 'problem', checkSpace('d', 5e7, 1e11), '503'],
   ['a fast disk', 'ok', checkSync(0.8), '0.8 ms'],
   ['a slow disk', 'warning', checkSync(40), 'faster disk'],
-  ['a whole store', 'ok', checkStore(store), 'whole'],
+  ['a whole store', 'ok', checkStore(store), 'intact'],
   ['a damaged store', 'problem', checkStore({ ...store, violations: ['page 3'] }), 'page 3'],
   ['a log that grew', 'warning', checkStore({ ...store, logBytes: 3e8 }), '300 MB'],
   ['an older schema', 'note', checkSchema({ ...schema, version: 4, verdict: 'behind' }), 'strand migrate'],
@@ -108,7 +108,7 @@ const cases: readonly (readonly [
     checkListeners({ ...local, publicUrl: 'https://api.example.org' }),
     'STRAND_OPERATOR_LISTEN',
   ],
-  ['no public URL on one machine', 'ok', checkPublicUrl(local), 'none is needed'],
+  ['no public URL on one machine', 'ok', checkPublicUrl(local), 'not needed'],
   [
     'no public URL for others',
     'warning',
@@ -131,8 +131,8 @@ const cases: readonly (readonly [
   ['clocks that agree', 'ok', checkClock('theirs', -1.2), 'agrees'],
   ['a clock behind', 'warning', checkClock('theirs', -12), '12.0 s behind'],
   ['a clock far ahead', 'problem', checkClock('theirs', 3600), '3600.0 s ahead'],
-  ['limits that suffice', 'ok', checkLimits(65_536, 8e9), 'suffice'],
-  ['limits that are not told', 'ok', checkLimits(undefined, 8e9), 'suffice'],
+  ['limits that suffice', 'ok', checkLimits(65_536, 8e9), 'sufficient'],
+  ['an unknown limit of open files', 'ok', checkLimits(undefined, 8e9), 'sufficient'],
   ['few open files', 'warning', checkLimits(1024, 8e9), 'LimitNOFILE'],
   ['little memory', 'warning', checkLimits(65_536, 2e8), '200 MB'],
   ['a good PostgreSQL', 'ok', judged({}), '18.1'],
@@ -140,7 +140,7 @@ const cases: readonly (readonly [
   ['fsync off', 'problem', judged({ fsync: 'off' }), 'fsync = on'],
   ['commits that do not wait', 'problem', judged({ synchronousCommit: 'off' }), 'can be lost'],
   [
-    'standbys that nobody waits for',
+    'standbys that no commit waits for',
     'warning',
     judged({ standbysConnected: 2 }),
     'synchronous_standby_names',
@@ -172,22 +172,22 @@ const cases: readonly (readonly [
     'standbys as they should be',
     'ok',
     judged({ standbysWanted: '*', standbysConnected: 1, standbysInStep: 1 }),
-    'in step',
+    '1 synchronous standby',
   ],
   ['room for one node only', 'warning', judged({}, 49), 'max_connections'],
-  ['room for two', 'ok', judged({}, 48), '2 such nodes'],
+  ['room for two', 'ok', judged({}, 48), '2 nodes'],
   ['a port that is free', 'ok', checkPort('STRAND_LISTEN', at('localhost'), 'free'), 'is free'],
   [
     'a port that a Strand has',
     'ok',
     checkPort('STRAND_LISTEN', at('localhost'), 'strand'),
-    'a Strand answers',
+    'a Strand server is listening',
   ],
   [
     'a port that another program has',
     'problem',
     checkPort('STRAND_LISTEN', at('localhost'), 'other'),
-    'port 8080 is taken',
+    'port 8080 is in use',
   ],
   [
     'an address that is not ours',
@@ -210,7 +210,7 @@ for (const [what, level, found, word] of cases) {
   })
 }
 
-test('several faults are told at once', () => {
+test('several faults are reported together', () => {
   expect(judged({ fsync: 'off', synchronousCommit: 'off' })).toHaveLength(2)
   expect(checkLimits(10, 10)).toHaveLength(2)
 })

@@ -150,7 +150,7 @@ describe.skipIf(bin === undefined)('docs/backup.md for PostgreSQL', () => {
       (each: { level: string }) => each.level === 'problem',
     )
     expect(problems.map((each: { says: string }) => each.says)).toEqual([
-      'fsync is off: a power cut destroys it',
+      'fsync is off: a power failure can destroy the database',
     ])
   }, 60_000)
 

@@ -108,7 +108,7 @@ describe.skipIf(!engines.includes('postgres'))('PostgreSQL that cannot be used',
     expect(strand.stderr).toMatch(/^strand: the store cannot be opened: .*the password is wrong.*\n$/)
     const doctor = new StrandProcess(['doctor', '--listen', `localhost:${await freePort()}`], { environment })
     expect(await doctor.exit()).toBe(1)
-    expect(doctor.stdout).toContain('it cannot be asked: the password is wrong')
+    expect(doctor.stdout).toContain('cannot be queried: the password is wrong')
     expect(strand.stderr + doctor.stdout + doctor.stderr).not.toContain(SECRET)
     rmSync(folder, { recursive: true })
   })
