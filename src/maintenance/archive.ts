@@ -29,12 +29,12 @@ export interface FoundEntry extends Entry {
 
 export class ArchiveWriter {
   readonly #file: FileHandle
-  readonly #moment: number
+  readonly #time: number
   readonly written: WrittenEntry[] = []
 
-  constructor(file: FileHandle, moment: number) {
+  constructor(file: FileHandle, time: number) {
     this.#file = file
-    this.#moment = moment
+    this.#time = time
   }
 
   async add(name: string, text: string): Promise<void> {
@@ -64,7 +64,7 @@ export class ArchiveWriter {
     chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
     onBytes: (bytes: number) => void = () => undefined,
   ): Promise<void> {
-    await this.#file.writeFile(headerOf(entry, this.#moment))
+    await this.#file.writeFile(headerOf(entry, this.#time))
     const hash = createHash('sha256')
     let bytes = 0
     for await (const chunk of chunks) {
@@ -126,11 +126,11 @@ export class ArchiveReader {
   /** Passes the bytes of an entry to `take` and returns their SHA-256. Also checks the header and the padding. */
   async read(
     entry: FoundEntry,
-    moment: number,
+    time: number,
     take: (chunk: Uint8Array) => Promise<void> | void,
   ): Promise<string> {
     const header = await bytesAt(this.#file, entry.at, BLOCK)
-    if (!headerOf(entry, moment).equals(header))
+    if (!headerOf(entry, time).equals(header))
       throw damaged(this.#name, `the header of ${entry.name} was altered`)
     const hash = createHash('sha256')
     for await (const chunk of chunksOf(this.#file, entry.at + BLOCK, entry.size)) {
@@ -176,7 +176,7 @@ async function findEntries(file: FileHandle, name: string): Promise<FoundEntry[]
   return entries
 }
 
-function headerOf({ name, size }: Entry, moment: number): Buffer {
+function headerOf({ name, size }: Entry, time: number): Buffer {
   const header = Buffer.alloc(BLOCK)
   const octal = (value: number, at: number, digits: number) =>
     header.write(`${value.toString(8).padStart(digits, '0')}\0`, at, 'latin1')
@@ -189,7 +189,7 @@ function headerOf({ name, size }: Entry, moment: number): Buffer {
     header[124] = 0x80
     header.writeBigUInt64BE(BigInt(size), 128)
   }
-  octal(Math.floor(moment / 1000), 136, 11)
+  octal(Math.floor(time / 1000), 136, 11)
   header.write('        0', 148, 'latin1')
   header.write('ustar\x0000', 257, 'latin1')
   const sum = header.reduce((total, byte) => total + byte, 0)
