@@ -5,17 +5,16 @@ export type Level = 'ok' | 'note' | 'warning' | 'problem'
 export interface Finding {
   readonly about: string
   readonly level: Level
-  /** The text of the finding; the name is that of the field in `strand doctor --json`. */
-  readonly says: string
+  readonly message: string
   /** What to do about it. */
   readonly advice?: string
 }
 
 const finding = (level: Level) => (about: string, message: string, advice: string) => {
-  return { about, level, says: message, advice }
+  return { about, level, message, advice }
 }
 
-export const ok = (about: string, message: string): Finding => ({ about, level: 'ok', says: message })
+export const ok = (about: string, message: string): Finding => ({ about, level: 'ok', message })
 export const note: (about: string, message: string, advice: string) => Finding = finding('note')
 export const warning: typeof note = finding('warning')
 export const failure: typeof note = finding('problem')

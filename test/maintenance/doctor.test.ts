@@ -66,7 +66,7 @@ describe('strand doctor', () => {
     expect(findings.filter(each => each.level === 'problem')).toEqual([])
     expect(findings.filter(each => each.about === 'store')).toHaveLength(1)
     const listening = await doctor(['--data', folder, '--listen', 'localhost:9'])
-    expect(listening.find(each => each.about === 'listeners')?.says).toContain('localhost:9')
+    expect(listening.find(each => each.about === 'listeners')?.message).toContain('localhost:9')
     for (const about of [
       'store',
       'schema',
@@ -88,7 +88,7 @@ describe('strand doctor', () => {
     const strand = await Installation.start(folder)
     const served = await doctor(['--data', folder, '--url', strand.url])
     expect(served.filter(each => each.level === 'problem')).toEqual([])
-    expect(served.find(each => each.says === 'a server has the store open')).toBeDefined()
+    expect(served.find(each => each.message === 'a server has the store open')).toBeDefined()
     expect(served.filter(each => each.about === 'clock').map(each => each.level)).toEqual(['ok', 'ok'])
   })
 
@@ -97,7 +97,7 @@ describe('strand doctor', () => {
     const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('{"status":"ok"}') })
     const taken = await doctor(['--data', folder, '--listen', `localhost:${other.port}`])
     expect(worst(taken, 'listeners')).toMatchObject([
-      { level: 'problem', says: expect.stringContaining(`port ${other.port} is in use`) },
+      { level: 'problem', message: expect.stringContaining(`port ${other.port} is in use`) },
     ])
     await other.stop(true)
     const operator = Bun.listen({
@@ -112,7 +112,7 @@ describe('strand doctor', () => {
     const own = await doctor(['--data', folder, '--listen', new URL(strand.url).host])
     expect(worst(own, 'listeners')).toEqual([])
     expect(
-      own.find(({ says }) => says === `a Strand server is listening on ${new URL(strand.url).host}`),
+      own.find(({ message }) => message === `a Strand server is listening on ${new URL(strand.url).host}`),
     ).toBeDefined()
   })
 
@@ -145,7 +145,7 @@ describe('strand doctor', () => {
     })
     expect(worst(await doctor(['--data', folder]), 'key ring')).toMatchObject([{ level: 'problem' }])
     writeFileSync(join(folder, 'master-keys'), 'nonsense')
-    expect(worst(await doctor(['--data', folder]), 'key ring')[0]?.says).toContain('damaged')
+    expect(worst(await doctor(['--data', folder]), 'key ring')[0]?.message).toContain('damaged')
     rmSync(join(folder, 'master-keys'))
     expect(worst(await doctor(['--data', folder]), 'key ring')).toMatchObject([{ level: 'problem' }])
   })
@@ -175,7 +175,7 @@ describe('strand doctor', () => {
     store.close()
     const [finding] = worst(await doctor(['--data', folder]), 'schema')
     expect(finding).toMatchObject({ level: 'problem' })
-    expect(finding?.says).toContain('migration 3')
+    expect(finding?.message).toContain('migration 3')
     const { code, stderr } = await runStrand(['migrate', '--data', folder])
     expect(code).toBe(1)
     expect(stderr).toContain('migration 3 was applied to the store with another text')
@@ -217,7 +217,7 @@ describe('strand doctor', () => {
       ['settings', 'problem'],
       ['settings', 'problem'],
     ])
-    expect(findings.map(each => each.says).join('\n')).toContain('did you mean STRAND_LISTEN?')
+    expect(findings.map(each => each.message).join('\n')).toContain('did you mean STRAND_LISTEN?')
   })
 
   test('sees who can reach what', async () => {
@@ -257,7 +257,7 @@ describe('strand doctor', () => {
       await makeSmallWorld(strand, 1)
       const findings = await doctor(words, environment)
       // The server of the tests runs without fsync, and that is what the doctor sees.
-      const problems = findings.filter(each => each.level === 'problem').map(each => each.says)
+      const problems = findings.filter(each => each.level === 'problem').map(each => each.message)
       expect(problems).toEqual(['fsync is off: a power failure can destroy the database'])
       expect(findings.find(each => each.about === 'key ring')?.level).toBe('ok')
       expect(findings.find(each => each.about === 'clock')?.level).toBe('ok')

@@ -203,7 +203,7 @@ for (const [what, level, found, word] of cases) {
   test(`${level} for ${what}`, () => {
     const findings = [found].flat()
     const fitting = findings.filter(
-      each => each.level === level && `${each.says} ${each.advice}`.includes(word),
+      each => each.level === level && `${each.message} ${each.advice}`.includes(word),
     )
     expect(fitting).toHaveLength(1)
     for (const each of findings) expect(each.advice === undefined).toBe(each.level === 'ok')

@@ -149,7 +149,7 @@ describe.skipIf(bin === undefined)('docs/backup.md for PostgreSQL', () => {
     const problems = JSON.parse(doctor.stdout).findings.filter(
       (each: { level: string }) => each.level === 'problem',
     )
-    expect(problems.map((each: { says: string }) => each.says)).toEqual([
+    expect(problems.map((each: { message: string }) => each.message)).toEqual([
       'fsync is off: a power failure can destroy the database',
     ])
   }, 60_000)

@@ -42,13 +42,13 @@ async function findingsOf(flags: DoctorFlags): Promise<Finding[]> {
     return await examine(configOf(flags), flags.url)
   } catch (error) {
     if (!(error instanceof InvalidSettings)) throw error
-    return error.violations.map(says =>
-      failure('settings', says, 'correct it: the server does not start without'),
+    return error.violations.map(violation =>
+      failure('settings', violation, 'correct it: the server does not start without'),
     )
   }
 }
 
-function line({ about, level, says, advice }: Finding): string {
-  const head = `${level.padEnd(8)} ${about}: ${says}\n`
+function line({ about, level, message, advice }: Finding): string {
+  const head = `${level.padEnd(8)} ${about}: ${message}\n`
   return advice === undefined ? head : `${head}         -> ${advice}\n`
 }
