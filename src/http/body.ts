@@ -1,10 +1,10 @@
 import { problem, raise } from '../contract/problem.ts'
 import { BodyTooLarge, bodyPieces, readBody } from '../kit/read-body.ts'
 
-/** A body must be there within this time, however it drips. */
+/** Deadline for the whole body, even if it trickles in. */
 const BODY_MILLISECONDS = 10_000
 
-/** The body of an API request. One that was cut off, or takes for ever, is malformed. */
+/** Reads the body of an API request. A truncated or too slow body counts as malformed. */
 export async function readApiBody(request: Request, limit: number): Promise<Uint8Array> {
   const read = await readBody(request, { bytes: limit, milliseconds: BODY_MILLISECONDS })
   switch (read.outcome) {
@@ -17,7 +17,7 @@ export async function readApiBody(request: Request, limit: number): Promise<Uint
   }
 }
 
-/** A body of lines, as it arrives. */
+/** Yields a body of lines as it arrives. */
 export async function* readApiPieces(request: Request, limit: number): AsyncGenerator<Uint8Array> {
   try {
     yield* bodyPieces(request, limit)

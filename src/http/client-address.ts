@@ -2,8 +2,8 @@ import { BlockList, isIP, isIPv6 } from 'node:net'
 import { ipv4Value } from '../kit/network.ts'
 
 /**
- * A set of networks. Behind a proxy each request looks up two addresses, so IPv4 addresses are compared as numbers: that is
- * several times faster than the runtime's list.
+ * A set of networks. Behind a proxy each request looks up two addresses, so IPv4 addresses are compared as numbers, which
+ * is several times faster than `BlockList`.
  */
 export class Networks {
   readonly #list = new BlockList()
@@ -31,24 +31,24 @@ export class Networks {
   }
 }
 
-/** Reads `10.0.0.0/8` and single addresses; returns undefined if one is neither. */
+/** Parses networks such as `10.0.0.0/8` and single addresses; returns undefined if an entry is neither. */
 export function readNetworks(entries: readonly string[]): Networks | undefined {
   const networks = new Networks()
   for (const entry of entries) {
     const [address = '', prefix] = entry.split('/')
     const version = isIP(address)
     if (version === 0) return undefined
-    const most = version === 6 ? 128 : 32
-    const bits = prefix === undefined ? most : Number(prefix)
-    if (!Number.isInteger(bits) || bits < 0 || bits > most) return undefined
+    const maxBits = version === 6 ? 128 : 32
+    const bits = prefix === undefined ? maxBits : Number(prefix)
+    if (!Number.isInteger(bits) || bits < 0 || bits > maxBits) return undefined
     networks.add(address, bits)
   }
   return networks
 }
 
 /**
- * The address that a request came from. `X-Forwarded-For` is believed only as far as trusted proxies wrote it: from the
- * right, the first address that is not one of theirs.
+ * The address that a request came from. Only the part of `X-Forwarded-For` written by trusted proxies counts: the result
+ * is the first address from the right that is not a trusted proxy.
  */
 export function clientAddress(peer: string, forwarded: string | null, trusted: Networks): string {
   if (forwarded === null || !trusted.has(peer)) return peer

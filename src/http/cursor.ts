@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Key } from '../contract/page.ts'
 import type { KeyRing } from '../kit/key-ring.ts'
 
-/** Where a page began and ended, and what its walk remembers. */
+/** The first and last key of a page, and the state that its walk carries along. */
 export interface Bookmark {
   readonly first: Key
   readonly last: Key
@@ -15,18 +15,18 @@ const HEAD_BYTES = 1 + MAC_BYTES
 const PURPOSE = 'cursor'
 
 /**
- * Cursors: base64url of a version, a MAC and the bookmark. The MAC covers the binding too (operation, filters, caller),
- * which is not carried: a cursor that was altered, or belongs elsewhere, does not verify (D-14).
+ * Cursors: base64url of a version, a MAC and the bookmark. The MAC also covers the binding (operation, filters, caller),
+ * which is not part of the cursor: one that was altered, or issued for another request, does not verify (D-14).
  */
 export class Cursors {
   readonly #ring: KeyRing
-  /** Keyed and unused, newest key first: a copy of one costs less than a new one. */
-  #kept: readonly [Bun.CryptoHasher, ...Bun.CryptoHasher[]]
+  /** Keyed hashers without input, newest key first: copying one is cheaper than creating one. */
+  #keyed: readonly [Bun.CryptoHasher, ...Bun.CryptoHasher[]]
   #generation: number
 
   constructor(ring: KeyRing) {
     this.#ring = ring
-    this.#kept = hashersOf(ring)
+    this.#keyed = hashersOf(ring)
     this.#generation = ring.generation
   }
 
@@ -35,27 +35,27 @@ export class Cursors {
     return bytesOf(this.#hashers()[0], binding, payload).toString('base64url')
   }
 
-  /** The bookmark, or undefined if this is not a cursor that was given out for exactly this. */
+  /** The bookmark, or undefined if the cursor was not issued for exactly this binding. */
   open(binding: string, text: string): Bookmark | undefined {
     const bytes = Buffer.from(text, 'base64url')
-    // One text for each cursor: stray bits and characters that decoding passes over are refused.
+    // Each cursor has exactly one spelling: reject trailing bits and characters that the decoder ignores.
     if (bytes.length <= HEAD_BYTES || bytes.toString('base64url') !== text) return undefined
     const payload = bytes.toString('utf8', HEAD_BYTES)
-    const isOurs = this.#hashers().some(hasher => {
-      const ours = bytesOf(hasher, binding, payload)
-      return ours.length === bytes.length && timingSafeEqual(ours, bytes)
+    const isGenuine = this.#hashers().some(hasher => {
+      const expected = bytesOf(hasher, binding, payload)
+      return expected.length === bytes.length && timingSafeEqual(expected, bytes)
     })
-    if (!isOurs) return undefined
+    if (!isGenuine) return undefined
     const [first, last, memory] = JSON.parse(payload) as [Key, Key, Key?]
     return { first, last, memory }
   }
 
   #hashers(): readonly [Bun.CryptoHasher, ...Bun.CryptoHasher[]] {
     if (this.#generation !== this.#ring.generation) {
-      this.#kept = hashersOf(this.#ring)
+      this.#keyed = hashersOf(this.#ring)
       this.#generation = this.#ring.generation
     }
-    return this.#kept
+    return this.#keyed
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The interpreter of a declaration: takes one request through the checks in the order of D-9 and hands what is left to
- * the operation's code. Everything that can be decided from the declaration alone is decided once.
+ * Interprets the declaration of an operation: runs the checks of D-9 in order for each request, then calls the handler.
+ * Whatever depends on the declaration alone is computed once.
  */
 import { ANONYMOUS, type Resolution, resolveCaller, resolveOperator } from '../auth/callers.ts'
 import { type Family, familyOf, type Operation } from '../contract/operation.ts'
@@ -39,14 +39,14 @@ const OPERATOR_BODY_BYTES = 4 * 1024 * 1024
 const SLOW_MILLISECONDS = 5000
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 
-/** What endpoints share. */
+/** Dependencies shared by all endpoints. */
 export interface EndpointDependencies {
   readonly services: Services
   readonly cursors: Cursors
   readonly limiter: Limiter
   readonly operatorToken: string
   readonly checkReplies: boolean
-  /** The largest body of lines. */
+  /** Maximum size of a body of lines. */
   readonly importBytes: number
   readonly traffic: Traffic
 }
@@ -81,7 +81,7 @@ export class Endpoint {
     this.#dependencies = dependencies
   }
 
-  /** Token, rate limit, client, kind, scope; then the planned fault, the input, and the operation's own checks. */
+  /** Token, rate limit, client, kind, scope; then the injected fault, the input, and the checks of the operation. */
   answer(context: RequestContext, params: Params): MaybePromise<Response> {
     return chain(this.#resolve(context), resolution =>
       chain(this.#takePoint(context, resolution), () => {
@@ -103,13 +103,13 @@ export class Endpoint {
     const resolved = resolveCaller(callers, authorization, clock)
     if (!(resolved instanceof Promise)) return resolved
     return resolved.catch(async thrown => {
-      // Who it is cannot be told while the store is away; the answer carries its headers all the same.
+      // The caller is unknown while the store is unavailable, but the response needs its rate limit headers.
       context.allowance = await this.#dependencies.limiter.take(ANONYMOUS, context.address)
       throw thrown
     })
   }
 
-  /** Every answer of the family costs a point, whatever it says; an empty bucket is answered 429 (D-9, D-17). */
+  /** Every Helix response costs a point, errors included; an empty bucket is answered with 429 (D-9, D-17). */
   #takePoint(context: RequestContext, resolution: Resolution): MaybePromise<void> {
     if (this.family === 'oauth' && !this.operation.limitsItself)
       this.#dependencies.services.limits.takeFromAddress(context.address())
@@ -133,7 +133,7 @@ export class Endpoint {
     return caller
   }
 
-  /** In demo mode the operator may have planned a failure for this call. */
+  /** Applies the fault that the operator of a demo injected for this call, if any. */
   #applyFault(context: RequestContext): MaybePromise<void> {
     const fault = this.#dependencies.services.demo?.faults.take(this.operation.id)
     if (fault?.outcome === 'unavailable') raise('unavailable')
@@ -145,38 +145,41 @@ export class Endpoint {
     }
   }
 
-  /** The text of the answer, or the bytes of one that is still good. */
+  /** The response body: a cached one if it is still valid. */
   #bodyFor(context: RequestContext, params: Params, caller: Caller): MaybePromise<ResponseBody> {
     const version = this.#versionOf?.(this.#dependencies.services, context.search)
-    if (version === undefined) return this.#ask(context, params, caller)
+    if (version === undefined) return this.#callHandler(context, params, caller)
     const answers = this.#hot.at(version, context.began)
-    const kept = answers.find(caller, context.search)
-    if (kept !== undefined) return kept
-    return chain(this.#ask(context, params, caller), text => {
+    const cached = answers.find(caller, context.search)
+    if (cached !== undefined) return cached
+    return chain(this.#callHandler(context, params, caller), text => {
       if (typeof text === 'string') answers.keep(caller, context.search, text)
       return text
     })
   }
 
-  #ask(context: RequestContext, params: Params, caller: Caller): MaybePromise<ResponseBody> {
+  #callHandler(context: RequestContext, params: Params, caller: Caller): MaybePromise<ResponseBody> {
     if (this.operation.answerLines !== undefined) context.holdOpen()
     return chain(this.#read(context, params, caller), call =>
       chain(this.#handle(call, this.#servicesFor(caller)), answer => {
         if (isRefusal(answer)) throw new Problem(answer)
         return answer instanceof StreamedLines
-          ? streamOf(answer, error => this.#logBroken(context, error))
+          ? streamOf(answer, error => this.#logAborted(context, error))
           : this.#write(answer)
       }),
     )
   }
 
-  /** The status has been sent: all that is left is to break off, and to log why. */
-  #logBroken(context: RequestContext, thrown: unknown): void {
+  /** The status has already been sent, so the response can only be aborted. */
+  #logAborted(context: RequestContext, thrown: unknown): void {
     const error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
-    this.#dependencies.services.log.error({ ...logFieldsOf(context), error }, 'an answer was broken off')
+    this.#dependencies.services.log.error(
+      { ...logFieldsOf(context), error },
+      'a streamed response was aborted',
+    )
   }
 
-  /** Whatever an operator changes is recorded: the store that a handler of the control API is given knows under whose name. */
+  /** Control API handlers get a store that records their changes in the audit log under the name of the operator. */
   #servicesFor(caller: Caller): Services {
     const { services } = this.#dependencies
     if (this.family !== 'control' || this.operation.method === 'GET') return services
@@ -189,7 +192,7 @@ export class Endpoint {
     return { ...services, store: services.store.as(author) }
   }
 
-  /** Parameters and body, checked and typed; the cursor opened. */
+  /** Reads and checks parameters and body, and opens the cursor. */
   #read(context: RequestContext, params: Params, caller: Caller): MaybePromise<Call<Operation>> {
     const { operation } = this
     const { request, headers, search, authorization } = context
@@ -261,7 +264,7 @@ export class Endpoint {
     }
   }
 
-  /** What a cursor belongs to: the operation, its filters in any order, and the caller. */
+  /** What a cursor is bound to: the operation, its filters in any order, and the caller. */
   #bindingOf(fields: Fields, caller: Caller): string {
     const filters: (readonly [string, unknown])[] = []
     for (const name of this.#filterNames) {
@@ -309,14 +312,14 @@ function headersOf(operation: Operation, caller?: Caller): Record<string, string
   }
 }
 
-/** How long an empty bucket takes to have a point again, rounded up (D-17). */
+/** Seconds until an empty bucket has a point again, rounded up (D-17). */
 function secondsPerPoint(allowance: Allowance | undefined): number {
   return Math.max(1, Math.ceil(60 / (allowance?.limit ?? 60)))
 }
 
-/** A `Client-Id` that is sent along with a token must be the token's (D-3). */
-function requireSameClient(client_id: string, given: string | null): void {
-  if (given !== null && given !== '' && given !== client_id) raise('client_mismatch')
+/** A `Client-Id` sent with a token must match the token (D-3). */
+function requireSameClient(client_id: string, header: string | null): void {
+  if (header !== null && header !== '' && header !== client_id) raise('client_mismatch')
 }
 
 function readIdempotencyKey(headers: Headers): string | undefined {
@@ -325,7 +328,7 @@ function readIdempotencyKey(headers: Headers): string | undefined {
   return IDEMPOTENCY_KEY.test(key) ? key : raise('bad_idempotency_key')
 }
 
-/** The names that choose which list it is, and not which part of it. */
+/** The parameters that select a list, as opposed to a page of it. */
 function filterNamesOf(operation: Operation): string[] {
   return Object.keys({ ...operation.params?.properties, ...operation.query?.properties }).sort()
 }

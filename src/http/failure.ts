@@ -8,7 +8,7 @@ import type { RequestContext } from './request-context.ts'
 import type { StoreFailures } from './store-failures.ts'
 import { traceIdOf } from './trace-context.ts'
 
-/** The body of a failure: three fields, or two on the OAuth side (D-4). */
+/** The body of an error response: three fields, or two under OAuth (D-4). */
 export function failureBody(
   family: Family | undefined,
   failure: Problem,
@@ -21,7 +21,7 @@ export function failureBody(
   return JSON.stringify({ error: reasonPhrases[status] ?? 'Error', status, message })
 }
 
-/** What a log line about a request begins with: by which of these it is found. */
+/** The fields that identify a request in the log. */
 export function logFieldsOf({ requestId, headers, operation, tally }: Logged) {
   return {
     request_id: requestId,
@@ -32,16 +32,14 @@ export function logFieldsOf({ requestId, headers, operation, tally }: Logged) {
 
 type Logged = Pick<RequestContext, 'requestId' | 'headers' | 'operation' | 'tally'>
 
-/** Where failures are logged. */
 interface FailureLog {
   readonly log: Log
   readonly storeFailures: StoreFailures
 }
 
 /**
- * What was thrown, as the caller may see it: programs as JSON, people as a page. A problem that the operation does not
- * declare is a mistake of ours, as is anything else that is not a problem: it is logged with all we know, and answered
- * without a word of it.
+ * The problem to return for a thrown value. A problem that the operation does not declare is a bug, and so is anything
+ * else that is not a problem: it is logged in full, and the caller gets an internal error without details.
  */
 export function asProblem(thrown: unknown, context: Logged, { log, storeFailures }: FailureLog): Problem {
   const { operation } = context
@@ -49,14 +47,17 @@ export function asProblem(thrown: unknown, context: Logged, { log, storeFailures
     if (operation === undefined || problemsOf(operation).has(thrown.name)) return thrown
     log.error(
       { ...logFieldsOf(context), problem: thrown.name },
-      'an operation failed in a way that it does not declare',
+      'an operation failed with an undeclared problem',
     )
     return problem('internal')
   }
   if (thrown instanceof Unavailable || thrown instanceof Conflict) {
-    // Under overload even a summary would mislead; the store reports it now and then.
+    // Under overload even a summary would mislead; the store reports overload periodically.
     if (thrown instanceof Overloaded)
-      log.debug({ ...logFieldsOf(context), reason: thrown.message }, 'refused')
+      log.debug(
+        { ...logFieldsOf(context), reason: thrown.message },
+        'a request was rejected: the store is overloaded',
+      )
     else storeFailures.note(logFieldsOf(context), thrown.message)
     return problem('unavailable')
   }

@@ -1,20 +1,20 @@
 import type { Caller } from '../domain/caller.ts'
 
-const MANY = 500
-const MAX_MILLISECONDS = 60_000
+const MAX_ANSWERS = 500
+const MAX_AGE_MILLISECONDS = 60_000
 
 /**
- * Answers kept until what they depend on changes. When the version changes, all of them are dropped; after a minute they are
- * dropped anyway, because a cursor in an answer is good for a limited time only.
+ * A cache of responses, dropped when the version of the data behind them changes. They are dropped after a minute in any
+ * case, because a cursor in a response is valid for a limited time only.
  */
 export class HotAnswers {
   #answers = new Answers()
   #version = -1
   #since = 0
 
-  /** The answers of this version. What is kept there after it has moved on is never found again. */
+  /** The answers of this version. Answers added after the version has changed are never found. */
   at(version: number, now: number): Answers {
-    if (version !== this.#version || now - this.#since > MAX_MILLISECONDS) {
+    if (version !== this.#version || now - this.#since > MAX_AGE_MILLISECONDS) {
       this.#answers = new Answers()
       this.#version = version
       this.#since = now
@@ -23,25 +23,25 @@ export class HotAnswers {
   }
 }
 
-/** By caller and question. Few are kept; questions that are asked often are among them soon. */
+/** Answers by caller and query string. The first ones are kept; frequent queries are soon among them. */
 class Answers {
-  readonly #kept = new Map<Caller, Map<string, string | Blob>>()
+  readonly #byCaller = new Map<Caller, Map<string, string | Blob>>()
   #count = 0
 
-  /** Bytes that the runtime sends without copying them, made when the answer is used for the first time. */
-  find(caller: Caller, question: string): Blob | undefined {
-    const ofCaller = this.#kept.get(caller)
-    const kept = ofCaller?.get(question)
-    if (typeof kept !== 'string') return kept
-    const blob = new Blob([kept])
-    ofCaller?.set(question, blob)
+  /** A blob, which the runtime sends without copying; created when the answer is first reused. */
+  find(caller: Caller, query: string): Blob | undefined {
+    const ofCaller = this.#byCaller.get(caller)
+    const answer = ofCaller?.get(query)
+    if (typeof answer !== 'string') return answer
+    const blob = new Blob([answer])
+    ofCaller?.set(query, blob)
     return blob
   }
 
-  keep(caller: Caller, question: string, text: string): void {
-    if (this.#count >= MANY) return
+  keep(caller: Caller, query: string, text: string): void {
+    if (this.#count >= MAX_ANSWERS) return
     this.#count += 1
-    const ofCaller = this.#kept.get(caller) ?? new Map<string, string | Blob>()
-    this.#kept.set(caller, ofCaller.set(question, text))
+    const ofCaller = this.#byCaller.get(caller) ?? new Map<string, string | Blob>()
+    this.#byCaller.set(caller, ofCaller.set(query, text))
   }
 }

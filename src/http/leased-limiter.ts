@@ -1,14 +1,15 @@
 /**
- * Rate limits over several processes. The points of a caller are in the store, and asking there for every request would turn
- * reads into writes. So each process has a small allowance of its own for every caller, and most callers never need more.
- * One who does is *heavy*: for it the process leases points from the store, and reports what was spent of the allowance.
+ * Rate limits shared by several processes. A caller's points are in the store, but taking each point there would turn reads
+ * into writes. So each process grants every caller a small local allowance, and most callers never need more. For a caller
+ * that does, a *heavy* one, the process leases points from the store and reports what was spent from the allowance.
  *
- * What holds, with n processes and an allowance of a twentieth of the limit:
- * - In one minute a caller gets at most n/20 of the limit on top of it, and only if it comes to a process with an unused
- *   allowance after it has used up its points elsewhere.
- * - That is deducted from what flows in later: over several minutes it gets exactly the limit, as long as n is at most 20.
- * - What it spent while its bucket was full anyway is not deducted: modest use for hours does not count against a burst.
- * - A caller who comes to one process alone meets the same limit as one who comes to all.
+ * Guarantees, with n processes and an allowance of a twentieth of the limit:
+ * - In one minute a caller can exceed the limit by at most n/20 of it, and only by turning to processes with an unused
+ *   allowance after its points are spent elsewhere.
+ * - The excess is deducted from later refills: over several minutes a caller gets exactly the limit, if n does not
+ *   exceed 20.
+ * - Points spent while the bucket was full are not deducted: hours of modest use do not count against a burst.
+ * - A caller that uses one process has the same limit as one that uses all.
  */
 import type { Caller } from '../domain/caller.ts'
 import { Batcher } from '../kit/batcher.ts'
@@ -37,68 +38,68 @@ import {
   sizesOf,
 } from './rate-limit.ts'
 
-/** What a process may spend on a caller without asking the store, as part of a minute's points. It refills within a minute. */
-const OWN_PART = 1 / 20
-/** The largest lease, as part of a minute's points. A lease that is used up at once doubles the next one, else it is halved. */
+/** The local allowance, as a fraction of a minute's points. It refills within a minute. */
+const LOCAL_FRACTION = 1 / 20
+/** The largest lease, as a fraction of a minute's points. Each lease is twice the last if that was used up quickly, else half. */
 const MAX_LEASE = 1 / 20
-const AT_ONCE_MILLISECONDS = 1000
-/** Leased points that were not spent by then are not spent any more: they go back with the next request. */
+const QUICK_MILLISECONDS = 1000
+/** Points not spent within this time expire and are returned with the next lease request. */
 const LEASE_MILLISECONDS = 2000
-/** Where nothing was left, the store is not asked again sooner. */
+/** Minimum time between lease requests after one was refused. */
 const REFUSED_MILLISECONDS = 100
-/** A little above 100,000: so many callers in turn each find their account again. */
+/** A little above 100,000, so that this many callers in rotation all stay in memory. */
 const MAX_CALLERS = 2 ** 17
 const MAX_BATCH = 256
-/** While the store is away each process counts for itself, with this part of the limit. */
-const PART_WHEN_ALONE = 1 / 4
-/** How long a request waits for the store, and how long the store is left alone if it did not answer. */
+/** While the store is unavailable each process counts locally, with this fraction of the limit. */
+const FALLBACK_FRACTION = 1 / 4
+/** How long a request waits for the store, and the pause before the next attempt after a timeout. */
 const MAX_WAIT_MILLISECONDS = 300
-const AWAY_MILLISECONDS = 1000
+const UNAVAILABLE_MILLISECONDS = 1000
 
-/** What this process knows of a caller: its allowance here as a bucket, and more. Times are on the monotonic clock. */
+/** The state of a caller in this process; the bucket is its local allowance. Times are on the monotonic clock. */
 interface Account extends TokenBucket {
-  /** Spent of the allowance, and not reported to the store yet. */
+  /** Points spent from the allowance and not yet reported to the store. */
   unreported: number
-  /** The part of it that is not older than a bucket takes to refill it. */
+  /** Those of them that the caller's bucket has not refilled in the meantime. */
   recent: number
-  /** Present once the store was asked: the caller is heavy. */
+  /** Present for heavy callers, once a lease was requested. */
   lease: Lease | undefined
 }
 
 interface Lease {
   points: number
   until: number
-  /** How many points to ask for. */
+  /** How many points to request. */
   share: number
   refusedUntil: number
-  /** When the store granted points last, and what it had left then. */
+  /** When the store last granted points, and how many remained there. */
   grantedAt: number
   left: number
-  asking: Promise<void> | undefined
+  renewing: Promise<void> | undefined
 }
 
-/** The limit of a kind of caller, and the part of it that a process may spend by itself. */
+/** The limit of a kind of caller, and the local allowance. */
 interface Sizes {
   readonly whole: BucketSize
-  readonly own: BucketSize
+  readonly local: BucketSize
 }
 
 export class LeasedLimiter implements Limiter {
   readonly #sizes: Readonly<Record<keyof RateLimits, Sizes>>
   readonly #leases: Batcher<LeaseRequest, LeaseGrant>
-  readonly #alone: LocalLimiter
+  readonly #fallback: LocalLimiter
   readonly #accounts = new Recent<Account>(MAX_CALLERS)
-  readonly #asked = { granted: 0, refused: 0, failed: 0 }
+  readonly #outcomes = { granted: 0, refused: 0, failed: 0 }
   readonly #maxWait: number
-  #awayUntil = 0
+  #unavailableUntil = 0
 
   constructor(limits: RateLimits, store: Store, maxWaitMilliseconds = MAX_WAIT_MILLISECONDS) {
     const sizes = sizesOf(limits)
-    const withOwn = (whole: BucketSize): Sizes => ({ whole, own: perMinute(ownPartOf(whole.capacity)) })
+    const withLocal = (whole: BucketSize): Sizes => ({ whole, local: perMinute(localPartOf(whole.capacity)) })
     this.#sizes = {
-      app: withOwn(sizes.app),
-      user: withOwn(sizes.user),
-      anonymous: withOwn(sizes.anonymous),
+      app: withLocal(sizes.app),
+      user: withLocal(sizes.user),
+      anonymous: withLocal(sizes.anonymous),
     }
     this.#maxWait = maxWaitMilliseconds
     const { fullAfterSeconds } = sizes.app
@@ -106,11 +107,11 @@ export class LeasedLimiter implements Limiter {
       requests => store.commands.leasePoints({ requests, fullAfterSeconds }),
       MAX_BATCH,
     )
-    const part = (limit: number) => Math.ceil(limit * PART_WHEN_ALONE) - ownPartOf(limit)
-    this.#alone = new LocalLimiter({
-      app: part(limits.app),
-      user: part(limits.user),
-      anonymous: part(limits.anonymous),
+    const fallback = (limit: number) => Math.ceil(limit * FALLBACK_FRACTION) - localPartOf(limit)
+    this.#fallback = new LocalLimiter({
+      app: fallback(limits.app),
+      user: fallback(limits.user),
+      anonymous: fallback(limits.anonymous),
     })
   }
 
@@ -121,15 +122,15 @@ export class LeasedLimiter implements Limiter {
     const now = performance.now()
     const account = this.#account(name, sizes, now)
     if (spend(account, sizes, now)) {
-      if (isRunningLow(account, sizes) && now >= this.#awayUntil && !isRefused(account, now))
-        this.#ask(caller, name, account, sizes).catch(() => undefined)
-      return shown(account, sizes, now, true)
+      if (isRunningLow(account, sizes) && now >= this.#unavailableUntil && !isRefused(account, now))
+        this.#renew(caller, name, account, sizes).catch(() => undefined)
+      return currentAllowance(account, sizes, now, true)
     }
-    if (isRefused(account, now)) return shown(account, sizes, now, false)
-    if (now < this.#awayUntil) return this.#alone.take(caller, address)
+    if (isRefused(account, now)) return currentAllowance(account, sizes, now, false)
+    if (now < this.#unavailableUntil) return this.#fallback.take(caller, address)
     return chain(
       this.#spendLeased(caller, name, account, sizes),
-      answer => answer ?? this.#alone.take(caller, address),
+      allowance => allowance ?? this.#fallback.take(caller, address),
     )
   }
 
@@ -137,34 +138,34 @@ export class LeasedLimiter implements Limiter {
     metrics.counter(
       'strand_rate_limit_leases_total',
       'Leases of points requested from the store, by outcome.',
-      Object.entries(this.#asked).map(([outcome, count]) => [{ outcome }, count]),
+      Object.entries(this.#outcomes).map(([outcome, count]) => [{ outcome }, count]),
     )
   }
 
-  /** Undefined if the store does not answer: then it is left alone for a while. */
+  /** Undefined if the store does not respond in time; the limiter then pauses its requests for a while. */
   async #spendLeased(
     caller: Caller,
     name: string,
     account: Account,
     sizes: Sizes,
   ): Promise<Allowance | undefined> {
-    // Other requests that waited for the same lease may have spent it.
+    // Repeat: other requests waiting for the same lease may have spent it.
     for (;;) {
       const now = performance.now()
-      if (spend(account, sizes, now)) return shown(account, sizes, now, true)
-      if (isRefused(account, now)) return shown(account, sizes, now, false)
-      const asked = this.#ask(caller, name, account, sizes).then(
+      if (spend(account, sizes, now)) return currentAllowance(account, sizes, now, true)
+      if (isRefused(account, now)) return currentAllowance(account, sizes, now, false)
+      const renewed = this.#renew(caller, name, account, sizes).then(
         () => true,
         () => false,
       )
-      const isAnswered = await Promise.race([asked, Bun.sleep(this.#maxWait).then(() => false)])
-      if (isAnswered) continue
-      this.#awayUntil = performance.now() + AWAY_MILLISECONDS
+      const hasResponse = await Promise.race([renewed, Bun.sleep(this.#maxWait).then(() => false)])
+      if (hasResponse) continue
+      this.#unavailableUntil = performance.now() + UNAVAILABLE_MILLISECONDS
       return undefined
     }
   }
 
-  #ask(caller: Caller, name: string, account: Account, sizes: Sizes): Promise<void> {
+  #renew(caller: Caller, name: string, account: Account, sizes: Sizes): Promise<void> {
     account.lease ??= {
       points: 0,
       until: 0,
@@ -172,29 +173,29 @@ export class LeasedLimiter implements Limiter {
       refusedUntil: 0,
       grantedAt: 0,
       left: sizes.whole.capacity,
-      asking: undefined,
+      renewing: undefined,
     }
     const { lease } = account
     const storedName = bucketOf(caller) === 'anonymous' ? `address ${name}` : name
-    lease.asking ??= this.#lease(storedName, account, lease, sizes.whole.capacity)
+    lease.renewing ??= this.#lease(storedName, account, lease, sizes.whole.capacity)
       .catch(error => {
-        this.#asked.failed += 1
+        this.#outcomes.failed += 1
         throw error
       })
       .finally(() => {
-        lease.asking = undefined
+        lease.renewing = undefined
       })
-    return lease.asking
+    return lease.renewing
   }
 
   async #lease(name: string, account: Account, lease: Lease, capacity: number): Promise<void> {
-    const asked = performance.now()
-    const isUsedUp = lease.points < 1 || asked < lease.until
-    const wasQuick = asked - lease.grantedAt < AT_ONCE_MILLISECONDS
-    const largest = Math.max(1, Math.round(capacity * MAX_LEASE))
+    const requestedAt = performance.now()
+    const isUsedUp = lease.points < 1 || requestedAt < lease.until
+    const wasQuick = requestedAt - lease.grantedAt < QUICK_MILLISECONDS
+    const maxShare = Math.max(1, Math.round(capacity * MAX_LEASE))
     lease.share =
-      isUsedUp && wasQuick ? Math.min(largest, lease.share * 2) : Math.max(1, Math.floor(lease.share / 2))
-    const returned = asked < lease.until ? 0 : lease.points
+      isUsedUp && wasQuick ? Math.min(maxShare, lease.share * 2) : Math.max(1, Math.floor(lease.share / 2))
+    const returned = requestedAt < lease.until ? 0 : lease.points
     const { unreported: spent, recent } = account
     lease.points -= returned
     const grant = await this.#leases.ask({ name, capacity, wanted: lease.share, returned, spent, recent })
@@ -205,30 +206,30 @@ export class LeasedLimiter implements Limiter {
     lease.grantedAt = now
     lease.until = now + LEASE_MILLISECONDS
     lease.left = grant.left
-    this.#asked[grant.granted === 0 ? 'refused' : 'granted'] += 1
+    this.#outcomes[grant.granted === 0 ? 'refused' : 'granted'] += 1
     if (grant.granted === 0) lease.refusedUntil = now + REFUSED_MILLISECONDS
   }
 
-  #account(name: string, { own }: Sizes, now: number): Account {
+  #account(name: string, { local }: Sizes, now: number): Account {
     const known = this.#accounts.get(name)
     if (known !== undefined) return known
-    const account = { points: own.capacity, at: now, unreported: 0, recent: 0, lease: undefined }
+    const account = { points: local.capacity, at: now, unreported: 0, recent: 0, lease: undefined }
     this.#accounts.set(name, account)
     return account
   }
 }
 
-function ownPartOf(limit: number): number {
-  return Math.floor(limit * OWN_PART)
+function localPartOf(limit: number): number {
+  return Math.floor(limit * LOCAL_FRACTION)
 }
 
-/** Leased points go first: they end sooner than the allowance. */
-function spend(account: Account, { own, whole }: Sizes, now: number): boolean {
+/** Spends leased points first: they expire, the allowance does not. */
+function spend(account: Account, { local, whole }: Sizes, now: number): boolean {
   const { lease } = account
   if (lease !== undefined && now < lease.until && takePoint(lease)) return true
   const left = refilled(whole.capacity - account.recent, now - account.at, whole)
   account.recent = whole.capacity - left
-  refill(account, now, own)
+  refill(account, now, local)
   if (!takePoint(account)) return false
   account.unreported += 1
   account.recent += 1
@@ -239,13 +240,13 @@ function isRefused({ lease }: Account, now: number): boolean {
   return lease !== undefined && now < lease.refusedUntil
 }
 
-/** Half of what is at hand is gone: asking now keeps the next requests from waiting. */
-function isRunningLow({ points, lease }: Account, { own }: Sizes): boolean {
+/** Half of the points are spent: renewing the lease now saves the next requests from waiting. */
+function isRunningLow({ points, lease }: Account, { local }: Sizes): boolean {
   const isLeaseLow = lease === undefined || lease.points < lease.share / 2
-  return isLeaseLow && points < own.capacity / 2
+  return isLeaseLow && points < local.capacity / 2
 }
 
-function shown(account: Account, { whole }: Sizes, now: number, allowed: boolean): Allowance {
+function currentAllowance(account: Account, { whole }: Sizes, now: number, allowed: boolean): Allowance {
   const { capacity } = whole
   const { lease, unreported, recent } = account
   let points = capacity - recent

@@ -17,7 +17,7 @@ export function parseForm(bytes: Uint8Array): Pairs {
   return parseQuery(decodeUtf8(bytes) ?? raise('malformed_query'))
 }
 
-/** The text of a body that is to be JSON. */
+/** The text of a JSON body. */
 export function decodeText(bytes: Uint8Array): string {
   return decodeUtf8(bytes) ?? raise('malformed_json')
 }
@@ -27,7 +27,7 @@ export function parseJsonObject(bytes: Uint8Array): Fields {
   return parseObject(decodeText(bytes)) ?? raise('malformed_json')
 }
 
-/** Checks one operation's input. Built once from the declaration. */
+/** Reads and checks the input of one operation. Built once from its declaration. */
 export interface InputReader {
   query(pairs: Pairs): Fields
   body(json: Fields, pairs: Pairs): Fields
@@ -36,12 +36,12 @@ export interface InputReader {
 
 export function createInputReader(operation: Operation): InputReader {
   const querySchema = queryParametersOf(operation)
-  const collectQuery = collector(querySchema)
-  const checkQuery = requirement(querySchema)
+  const collectQuery = createCollector(querySchema)
+  const checkQuery = createValidator(querySchema)
   const bodySchema = operation.body
-  const collectBody = bodySchema && collector(bodySchema)
-  const checkBody = bodySchema && requirement(bodySchema)
-  const checkParams = operation.params && requirement(operation.params)
+  const collectBody = bodySchema && createCollector(bodySchema)
+  const checkBody = bodySchema && createValidator(bodySchema)
+  const checkParams = operation.params && createValidator(operation.params)
   return {
     query: pairs => {
       const fields = collectQuery(pairs)
@@ -73,7 +73,7 @@ export function createInputReader(operation: Operation): InputReader {
   }
 }
 
-function requirement(schema: TObject): (fields: Fields) => void {
+function createValidator(schema: TObject): (fields: Fields) => void {
   const check = createCheck(schema)
   return fields => {
     const refused = check(fields)
@@ -81,8 +81,8 @@ function requirement(schema: TObject): (fields: Fields) => void {
   }
 }
 
-/** Puts the values of known names together; an empty value counts as absent, a scalar given twice is refused. */
-function collector(schema: TObject): (pairs: Pairs) => Fields {
+/** Collects the values of known names. An empty value counts as absent; a repeated scalar is rejected. */
+function createCollector(schema: TObject): (pairs: Pairs) => Fields {
   const types = new Map<string, unknown>()
   for (const [name, property] of Object.entries(schema.properties)) {
     types.set(name, (property as { type?: unknown }).type ?? 'any')
@@ -92,11 +92,11 @@ function collector(schema: TObject): (pairs: Pairs) => Fields {
     for (const [name, value] of pairs) {
       const type = types.get(name)
       if (value === '' || type === undefined) continue
-      const given = fields[name]
+      const present = fields[name]
       if (type === 'array') {
-        if (given === undefined) fields[name] = [value]
-        else (given as string[]).push(value)
-      } else if (given !== undefined) raise('repeated_parameter', name)
+        if (present === undefined) fields[name] = [value]
+        else (present as string[]).push(value)
+      } else if (present !== undefined) raise('repeated_parameter', name)
       else fields[name] = type === 'integer' ? integer(name, value) : value
     }
     return fields
@@ -109,7 +109,7 @@ function integer(name: string, text: string): number {
     : raise('malformed_parameter', name, 'the value must be an integer')
 }
 
-/** Fields of a body and of the query string together: the same one may come twice only with the same value. */
+/** Merges the query string into the fields of a body. A field may be in both only with the same value. */
 function merge(fields: Fields, more: Fields): void {
   for (const name of Object.keys(fields)) if (fields[name] === '') delete fields[name]
   for (const [name, value] of Object.entries(more)) {

@@ -4,14 +4,14 @@ import type { Metrics } from '../kit/metrics.ts'
 import { networkOf } from '../kit/network.ts'
 import { type BucketSize, perMinute, TokenBuckets, takePoint } from '../kit/token-buckets.ts'
 
-/** Points per minute for each kind of caller; 0 switches the bucket off (D-17). */
+/** Points per minute for each kind of caller; 0 disables the limit (D-17). */
 export interface RateLimits {
   readonly app: number
   readonly user: number
   readonly anonymous: number
 }
 
-/** What the three headers say. */
+/** The values of the three `Ratelimit-*` headers. */
 export interface Allowance {
   readonly allowed: boolean
   readonly limit: number
@@ -22,15 +22,14 @@ export interface Allowance {
 
 const SHOWN_WHEN_OFF = 800
 
-/** Takes a point for each answer of the family. */
 export interface Limiter {
-  /** Takes a point from the caller's bucket, if there is one. */
+  /** Takes a point from the caller's bucket, unless it is empty. */
   take(caller: Caller, address: () => string): MaybePromise<Allowance>
-  /** What several processes share is asked for; a process by itself has nothing to tell. */
+  /** Only limits shared by several processes have metrics. */
   measure(metrics: Metrics): void
 }
 
-/** Token buckets in memory. The monotonic clock fills them: neither the demo's clock nor one that jumps does. */
+/** Token buckets in memory, filled by the monotonic clock: the demo clock and clock changes do not affect them. */
 export class LocalLimiter implements Limiter {
   readonly #sizes: BucketSizes
   readonly #buckets: TokenBuckets
@@ -57,7 +56,7 @@ export function sizesOf({ app, user, anonymous }: RateLimits): BucketSizes {
   return { app: perMinute(app), user: perMinute(user), anonymous: perMinute(anonymous) }
 }
 
-/** What a bucket of a minute with so many points left shows. */
+/** The allowance of a bucket with this many points per minute and this many left. */
 export function allowanceOf(allowed: boolean, limit: number, points: number): Allowance {
   const secondsToFull = ((limit - points) * 60) / limit
   const reset = Math.ceil(Date.now() / 1000 + secondsToFull)
@@ -71,14 +70,14 @@ export function bucketOf({ kind }: Caller): keyof RateLimits {
 
 let full: Allowance = { allowed: true, limit: SHOWN_WHEN_OFF, remaining: SHOWN_WHEN_OFF, reset: 0 }
 
-/** What is shown where nothing is counted; the same one for a second. */
+/** The allowance where nothing is counted. Reused for a second. */
 export function fullBucket(now: number): Allowance {
   const reset = Math.ceil(now / 1000)
   if (full.reset !== reset) full = { ...full, reset }
   return full
 }
 
-/** The name of a caller's bucket in memory. That of an address is the network itself: it has no space, unlike the others. */
+/** The name of a caller's bucket. That of an address is its network, which unlike the others contains no space. */
 export function bucketName(caller: Caller, address: () => string): string {
   if (caller.kind === 'app') return `app ${caller.client_id}`
   if (caller.kind === 'user') return `user ${caller.client_id} ${caller.user_id}`

@@ -4,13 +4,13 @@ import type { Operation } from '../contract/operation.ts'
 import { lazily } from '../kit/lazily.ts'
 import { PreparedJson } from '../operations/implement.ts'
 
-/** Turns the answer of a handler into the text of the reply. */
+/** Serializes the answer of a handler. */
 type Writer = (answer: unknown) => string
 
 /**
- * Cuts an answer to the declared fields: what the contract does not list never leaves the house. (Prepared text is cut where
- * it is prepared, and held against the contract by the tests.) The cutting is compiled to
- * one object literal per shape, which the runtime turns into text several times faster than an object built field by field.
+ * Reduces an answer to the declared fields, so that nothing outside the contract is sent. (Prepared text is reduced where it
+ * is prepared, and tests compare it with the contract.) The code is compiled to one object literal per shape, which the
+ * runtime serializes several times faster than an object built field by field.
  */
 export function createReplyWriter(operation: Operation, options: { checked: boolean }): Writer {
   const { returns } = operation
@@ -25,7 +25,7 @@ export function createReplyWriter(operation: Operation, options: { checked: bool
     const parsed: unknown = JSON.parse(text)
     if (compiled.Check(parsed)) return text
     throw new Error(
-      `the answer of ${operation.id} breaks its contract: ${JSON.stringify(compiled.Errors(parsed)[1])}`,
+      `the answer of ${operation.id} violates its contract: ${JSON.stringify(compiled.Errors(parsed)[1])}`,
     )
   }
 }
@@ -34,7 +34,7 @@ function compileShape(schema: TSchema): (answer: unknown) => unknown {
   return new Function('value', `return ${shapeCode(schema, 'value', 0)}`) as (answer: unknown) => unknown
 }
 
-/** The code of a value cut to its schema. Names come from the contract, never from input. */
+/** Code that reduces a value to its schema. Names come from the contract, never from input. */
 function shapeCode(schema: TSchema, value: string, depth: number): string {
   const { properties, items } = schema as { properties?: Record<string, TSchema>; items?: TSchema }
   if (items !== undefined) {

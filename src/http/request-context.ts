@@ -7,46 +7,46 @@ import type { Tally } from './traffic.ts'
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
-/** One request, and what has become known of it on its way: a failure tells the same as a success. */
+/** A request and its state while it is handled. Errors and successes are reported from the same fields. */
 export class RequestContext {
   readonly request: Request
   readonly headers: Headers
   readonly authorization: string | null
   readonly method: string
-  /** With dots resolved by the runtime. */
+  /** Dot segments are resolved by the runtime. */
   readonly path: string
   readonly search: string
-  /** The request's own id if it is well formed, else a new one (D-20). */
+  /** The `X-Request-Id` of the request if it is well formed, else a new one (D-20). */
   readonly requestId: string
-  /** Whose bucket is used where no token resolves; asking the runtime costs, so it is asked only then. */
+  /** The client address. Lazy, because it is expensive to get and only needed for requests without a valid token. */
   readonly address: () => string
-  /** Lets the connection be silent for longer than others may: the work is long, or the body is. */
+  /** Extends the idle timeout of the connection, for long work or a long body. */
   readonly holdOpen: () => void
   /** On the monotonic clock. */
   readonly began = performance.now()
   family: Family | undefined = undefined
   operation: Operation | undefined = undefined
-  /** Where it is counted. */
+  /** The counters for this request. */
   tally: Tally | undefined = undefined
-  /** What is left in the caller's bucket, once a point was taken. */
+  /** The state of the caller's bucket after a point was taken. */
   allowance: Allowance | undefined = undefined
   failure: Problem | undefined = undefined
-  /** Whose token came with it, once that is known. */
+  /** The kind of caller, once the token is resolved. */
   clientKind: Caller['kind'] | undefined = undefined
 
   constructor(request: Request, address: () => string, holdOpen: () => void = () => undefined) {
     const { headers, url } = request
-    const given = headers.get('x-request-id')
+    const sentId = headers.get('x-request-id')
     // Without a host the URL has no scheme either.
     const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
-    const question = url.indexOf('?', start)
+    const queryMark = url.indexOf('?', start)
     this.request = request
     this.headers = headers
     this.authorization = headers.get('authorization')
     this.method = request.method
-    this.path = question < 0 ? url.slice(start) : url.slice(start, question)
-    this.search = question < 0 ? '' : url.slice(question + 1)
-    this.requestId = given !== null && REQUEST_ID.test(given) ? given : uuid()
+    this.path = queryMark < 0 ? url.slice(start) : url.slice(start, queryMark)
+    this.search = queryMark < 0 ? '' : url.slice(queryMark + 1)
+    this.requestId = sentId !== null && REQUEST_ID.test(sentId) ? sentId : uuid()
     this.address = address
     this.holdOpen = holdOpen
   }

@@ -5,14 +5,14 @@ type HeaderBag = Readonly<Record<string, string>>
 
 const EXPOSED = 'Ratelimit-Limit, Ratelimit-Remaining, Ratelimit-Reset, X-Request-Id, Retry-After'
 
-/** What every answer carries. The operator's side is for programs, not for other people's pages. */
+/** Headers of every response. The control API sends no CORS headers: web pages of other sites must not use it. */
 export function commonHeaders(family: Family | undefined): HeaderBag {
   const common = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
   if (family === undefined || family === 'control') return common
   return { ...common, 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED }
 }
 
-/** The answer to a preflight (D-18): before authentication, without a point. */
+/** The response to a preflight (D-18): sent before authentication, without taking a point. */
 const PREFLIGHT: HeaderBag = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Allow-Methods': 'GET, POST, PATCH, DELETE, OPTIONS',
@@ -22,18 +22,18 @@ const PREFLIGHT: HeaderBag = {
   'Cache-Control': 'no-store',
 }
 
-/** What an answer says of the request that it belongs to. */
-interface Reference {
+/** The headers that depend on the request. */
+interface PerRequest {
   readonly requestId: string
-  /** Present on every answer under /helix (D-17). */
+  /** Present on every response under /helix (D-17). */
   readonly allowance: Allowance | undefined
 }
 
-/** So many sets of rate headers are kept for each kind of answer. */
+/** Cached sets of rate limit headers per kind of response. */
 const SLOTS = 32
 
-/** Headers that are filled in with these rates. */
-interface Filled {
+/** Headers, and the allowance that they were last filled in with. */
+interface FilledHeaders {
   readonly headers: Headers
   limit: number
   remaining: number
@@ -41,13 +41,14 @@ interface Filled {
 }
 
 /**
- * The headers of one kind of answer. They are made once and filled in for each answer, because the runtime copies its own
- * `Headers` into a response several times faster than it reads an object with nine fields. Setting a header costs as well:
- * callers who ask for little have nearly the same left, so filled-in headers are kept by what is left, and mostly fit.
+ * The headers of one kind of response. They are created once and filled in for each response, because the runtime copies
+ * native `Headers` several times faster than it reads an object with nine fields. Setting a header is expensive as well.
+ * Callers with little traffic have nearly the same number of points left, so filled-in headers are cached by that number
+ * and mostly match.
  */
 export class ResponseHeaders {
   readonly #fixed: Headers
-  readonly #filled: (Filled | undefined)[] = Array(SLOTS).fill(undefined)
+  readonly #filled: (FilledHeaders | undefined)[] = Array(SLOTS).fill(undefined)
 
   constructor(fixed: HeaderBag) {
     this.#fixed = new Headers(fixed)
@@ -56,7 +57,7 @@ export class ResponseHeaders {
   respond(
     status: number,
     body: string | Blob | ReadableStream<Uint8Array> | null,
-    { requestId, allowance }: Reference,
+    { requestId, allowance }: PerRequest,
   ): Response {
     const headers = allowance === undefined ? this.#fixed : this.#headersFor(allowance)
     headers.set('X-Request-Id', requestId)
@@ -87,7 +88,7 @@ const byFamily: Readonly<Record<Family, ResponseHeaders>> = {
   control: new ResponseHeaders(commonHeaders('control')),
 }
 
-/** For failures, and for what stands outside the families. */
+/** For error responses, and for paths outside the families. */
 export function responseHeadersOf(family: Family | undefined): ResponseHeaders {
   return family === undefined ? plain : byFamily[family]
 }

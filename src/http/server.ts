@@ -18,7 +18,7 @@ import { preflightHeaders, responseHeadersOf } from './response-headers.ts'
 import { Router } from './router.ts'
 import { StoreFailures } from './store-failures.ts'
 
-/** The same handlers answer under the names that client libraries use for a local server (D-1). */
+/** Path prefixes, including those that client libraries use for a local mock server (D-1). */
 const PREFIXES: readonly (readonly [prefix: string, Family])[] = [
   ['/helix/', 'helix'],
   ['/mock/', 'helix'],
@@ -27,53 +27,53 @@ const PREFIXES: readonly (readonly [prefix: string, Family])[] = [
   ['/control/', 'control'],
 ]
 
-/** Three lists of 100 values make a request line of about 10 KB; the runtime's own limit leaves little beside it. */
+/** Three lists of 100 values make a request line of about 10 KB; the default limit of the runtime is barely above it. */
 Object.assign(http, { maxHeaderSize: 32 * 1024 })
 
-/** How often the log says that the operator's side was asked for from outside. */
+/** Minimum time between warnings about control API requests from outside. */
 const WARNING_MILLISECONDS = 60_000
-/** How long a connection may be silent; and one on which long work is done, which is as long as the runtime allows. */
+/** Idle timeout of a connection, and of one that is held open for long work: the maximum of the runtime. */
 const IDLE_SECONDS = 12
 const HELD_OPEN_SECONDS = 255
 
 /**
- * The runtime's own limit on bodies: a larger announced length gets an empty 413 and the connection is closed. It lies this
- * far above what any route of a listener takes, so that a body that is merely too large is refused in the form of D-4.
+ * The runtime answers a larger Content-Length than its limit with an empty 413 and closes the connection. Its limit is this
+ * far above the largest body of any route, so that a body that is somewhat too large gets an error as in D-4.
  */
 const MARGIN_BYTES = 16 * 1024 * 1024
 
-/** How long a stop waits for the answers under way. */
-const LAST_ANSWERS_MILLISECONDS = 15_000
+/** How long `stop` waits for requests in flight. */
+const MAX_STOP_MILLISECONDS = 15_000
 
 export interface ServerOptions extends EndpointDependencies {
   readonly implementations: readonly Implementation[]
   readonly pages: Pages
   readonly trustedProxies: Networks
-  /** The OpenAPI document, as text. */
+  /** The OpenAPI document as JSON text. */
   openapi(): string
-  /** The reference as a page about these families, and the headers that go with it. */
+  /** The API reference of these families as an HTML page; `docsHeaders` are its headers. */
   docs(families: readonly Family[]): string
   readonly docsHeaders: Readonly<Record<string, string>>
   readonly version: string
-  /** A line for each request at level info, and not only at debug. */
+  /** Log each request at level info instead of debug. */
   readonly accessLog: boolean
-  /** Whether requests can be answered well; asked by /readyz. */
+  /** For /readyz: whether the server can handle requests. */
   isReady(): Promise<boolean>
-  /** How old what is shown from memory may be; told by /readyz. */
+  /** For /readyz: the maximum age of data served from memory. */
   staleSeconds(): number
-  /** What /metrics shows. */
+  /** The text for /metrics. */
   metrics(): Promise<string>
 }
 
-/** Which families a listener answers. */
+/** The families that a listener serves. */
 export type Side = readonly Family[]
 
-/** Takes every request and gives every answer; nothing thrown gets past it. */
+/** Handles every request. Never throws: errors become responses. */
 export class Application {
   readonly #options: ServerOptions
   readonly #router = new Router<Endpoint>()
-  /** The level of the line that each request gets; undefined for none. */
-  readonly #answerLevel: 'info' | 'debug' | undefined
+  /** The log level for requests; undefined if it is disabled. */
+  readonly #accessLevel: 'info' | 'debug' | undefined
   readonly #storeFailures: StoreFailures
   #warnedAt = Number.NEGATIVE_INFINITY
 
@@ -81,7 +81,7 @@ export class Application {
     this.#options = options
     const { log } = options.services
     const level = options.accessLog ? 'info' : 'debug'
-    this.#answerLevel = log.isLevelEnabled(level) ? level : undefined
+    this.#accessLevel = log.isLevelEnabled(level) ? level : undefined
     this.#storeFailures = new StoreFailures(log)
     for (const implementation of options.implementations) {
       const { operation } = implementation
@@ -111,7 +111,7 @@ export class Application {
     }
   }
 
-  /** Called now and then: logs it when requests no longer fail because of the store. */
+  /** Called periodically: logs when requests no longer fail because of the store. */
   logRecovery(storeAnswers: () => Promise<boolean>): Promise<void> {
     return this.#storeFailures.settle(storeAnswers)
   }
@@ -122,31 +122,31 @@ export class Application {
     if (!isWellFormedHost(context.headers.get('host'))) return this.#answerBadHost(context)
     if (found === undefined && side.includes('oauth') && pages.has(context.method, context.path)) {
       context.tally = traffic.pages
-      return pages.answer(context).catch(thrown => pages.refuse(context, this.#explain(context, thrown)))
+      return pages.answer(context).catch(thrown => pages.refuse(context, this.#problemOf(context, thrown)))
     }
     const family = found === undefined ? familyAt(context.path) : found.target.family
     if (family === undefined || !side.includes(family)) return this.#answerOutside(context, side)
-    if (family === 'control' && !this.#showsControl(context, side)) return this.#answerOutside(context, side)
+    if (family === 'control' && !this.#allowsControl(context, side)) return this.#answerOutside(context, side)
     context.family = family
-    if (found === undefined) return this.#answerUnknown(context, family)
+    if (found === undefined) return this.#answerUnknownRoute(context, family)
     context.operation = found.target.operation
     context.tally = found.target.tally
     return found.target.answer(context, found.params)
   }
 
   #refuse(context: RequestContext, thrown: unknown): Response {
-    return this.#conclude(context, refusal(context, this.#explain(context, thrown)))
+    return this.#conclude(context, errorResponse(context, this.#problemOf(context, thrown)))
   }
 
-  /** What was thrown, as its caller may see it; whatever else is known goes to the log. */
-  #explain(context: RequestContext, thrown: unknown): Problem {
+  /** The problem to return for a thrown value; details go to the log. */
+  #problemOf(context: RequestContext, thrown: unknown): Problem {
     const { log } = this.#options.services
     const failure = asProblem(thrown, context, { log, storeFailures: this.#storeFailures })
     context.failure = failure
     return failure
   }
 
-  /** Before authentication, like the runtime's own complaints about a head; under /helix the headers of D-17 are there. */
+  /** Rejected before authentication, like other malformed requests; under /helix with the headers of D-17. */
   #answerBadHost(context: RequestContext): never {
     context.tally = this.#options.traffic.unknown
     context.family = familyAt(context.path)
@@ -154,16 +154,16 @@ export class Application {
     return raise('malformed_host')
   }
 
-  /** Counts the answer, and logs it where that is wanted. */
+  /** Counts the response, and logs it if enabled. */
   #conclude(context: RequestContext, response: Response): Response {
     const { traffic } = this.#options
     const milliseconds = performance.now() - context.began
     traffic.end(context.tally ?? traffic.unknown, response.status, milliseconds, context.failure?.name)
-    if (this.#answerLevel !== undefined) this.#log(this.#answerLevel, context, response, milliseconds)
+    if (this.#accessLevel !== undefined) this.#log(this.#accessLevel, context, response, milliseconds)
     return response
   }
 
-  /** The path and the query are left out: they may hold ids, logins and codes. The operation says what was asked. */
+  /** Logs the operation instead of path and query, which may contain ids, logins and codes. */
   #log(level: 'info' | 'debug', context: RequestContext, { status }: Response, milliseconds: number): void {
     const { method, failure, clientKind } = context
     const ms = Math.round(milliseconds * 100) / 100
@@ -181,23 +181,23 @@ export class Application {
   }
 
   /**
-   * Whether this request is shown the operator's side. On a listener of its own it always is; where that is shared with
-   * the public side, only if it does not come through a proxy. The log tells what to do, the answer nothing.
+   * Whether the control API is available to this request: always on a separate listener; on one shared with the public API
+   * only if the request did not come through a proxy. The response reveals nothing; the log explains what to do.
    */
-  #showsControl({ headers, path }: RequestContext, side: Side): boolean {
+  #allowsControl({ headers, path }: RequestContext, side: Side): boolean {
     if (!side.includes('control')) return false
     if (!side.includes('helix') || isFromThisMachine(headers)) return true
     const now = performance.now()
     if (path !== '/docs' && now - this.#warnedAt > WARNING_MILLISECONDS) {
       this.#warnedAt = now
       this.#options.services.log.warn(
-        "a request for the operator's side came through a proxy, or under a foreign name, and was answered 404: give that side a listener of its own with STRAND_OPERATOR_LISTEN",
+        'a control API request came through a proxy or with a public host name and was answered with 404: set STRAND_OPERATOR_LISTEN to serve the control API on a separate listener',
       )
     }
     return false
   }
 
-  /** What is there beside the families. Monitors probe it with HEAD; the runtime then sends the head of the answer alone. */
+  /** Paths outside the families. Monitors may use HEAD: the runtime then omits the body. */
   #answerOutside(context: RequestContext, side: Side): MaybePromise<Response> {
     const { openapi, version, isReady, staleSeconds, traffic } = this.#options
     context.tally = traffic.others
@@ -221,7 +221,9 @@ export class Application {
       case '/docs':
         return this.#answerDocs(context, side)
       case '/metrics':
-        return this.#showsControl(context, side) ? this.#answerMetrics(context) : this.#answerNothing(context)
+        return this.#allowsControl(context, side)
+          ? this.#answerMetrics(context)
+          : this.#answerNotFound(context)
       case '/':
         return reply(200, {
           name: 'Strand',
@@ -232,13 +234,13 @@ export class Application {
           docs: '/docs',
         })
       default:
-        return this.#answerNothing(context)
+        return this.#answerNotFound(context)
     }
   }
 
   #answerDocs(context: RequestContext, side: Side): Response {
     const { docs, docsHeaders } = this.#options
-    const families = this.#showsControl(context, side) ? side : side.filter(family => family !== 'control')
+    const families = this.#allowsControl(context, side) ? side : side.filter(family => family !== 'control')
     return new Response(docs(families), {
       headers: { ...docsHeaders, 'X-Request-Id': context.requestId },
     })
@@ -250,13 +252,13 @@ export class Application {
     return response
   }
 
-  #answerNothing(context: RequestContext): never {
+  #answerNotFound(context: RequestContext): never {
     context.tally = this.#options.traffic.unknown
     return raise('route_unknown')
   }
 
-  /** An unknown path costs its point like every answer, and is told as unknown even from an empty bucket. */
-  #answerUnknown(context: RequestContext, family: Family): MaybePromise<Response> {
+  /** An unknown path costs a point like every response, but is reported as unknown even if the bucket is empty. */
+  #answerUnknownRoute(context: RequestContext, family: Family): MaybePromise<Response> {
     if (context.method === 'OPTIONS' && family !== 'control')
       return preflightHeaders.respond(204, null, context)
     if (family !== 'helix') return raise('route_unknown')
@@ -273,19 +275,19 @@ export class Application {
   }
 }
 
-/** Everywhere that an operation answers. */
+/** All paths of an operation, one for each prefix of its family. */
 function pathsOf({ path }: { readonly path: string }): string[] {
   const family = familyOf({ path })
   const [, , rest = ''] = /^(\/[^/]+\/)(.*)$/.exec(path) ?? []
   return PREFIXES.filter(([, of]) => of === family).map(([prefix]) => prefix + rest)
 }
 
-/** The family that a path belongs to; `/helix` itself is one of its paths, though nothing is there. */
+/** The family of a path. `/helix` itself belongs to its family, though it has no operation. */
 function familyAt(path: string): Family | undefined {
   return PREFIXES.find(([prefix]) => path.startsWith(prefix) || path === prefix.slice(0, -1))?.[1]
 }
 
-function refusal(context: RequestContext, failure: Problem): Response {
+function errorResponse(context: RequestContext, failure: Problem): Response {
   const { family } = context
   const body = failureBody(family, failure, context.operation)
   const response = responseHeadersOf(family).respond(failure.status, body, context)
@@ -293,37 +295,37 @@ function refusal(context: RequestContext, failure: Problem): Response {
   return response
 }
 
-/** The answer while the store is still being opened: alive, not ready. */
+/** The response while the store is being opened: alive, not ready. */
 export function answerBeforeReady(request: Request): Response {
   const context = new RequestContext(request, () => '')
   if (context.path === '/healthz')
     return responseHeadersOf(undefined).respond(200, '{"status":"ok"}', context)
   context.family = familyAt(context.path)
   if (context.family === 'helix') context.allowance = fullBucket(Date.now())
-  return refusal(context, problem('unavailable'))
+  return errorResponse(context, problem('unavailable'))
 }
 
-/** The runtime's limit on bodies for a listener that answers these families. */
+/** The body limit of the runtime for a listener that serves these families. */
 export function maxBodyBytesOf(side: Side, { importBytes }: { readonly importBytes: number }): number {
   return MARGIN_BYTES + (side.includes('control') ? importBytes : 0)
 }
 
-/** Whoever is at the other end of a connection. */
+/** The other end of a connection. */
 export interface Peer {
   address(): string
-  /** Lets the connection be silent for minutes. */
+  /** Extends the idle timeout to minutes. */
   holdOpen(): void
 }
 
-/** Where the server listens. `localhost` stands for both loopback addresses. */
+/** An open listener. */
 export interface Listening {
   readonly port: number
-  /** From now on every answer is the last on its connection: whoever asks again has to come in anew, or elsewhere. */
+  /** From now on closes each connection after its next response, so that clients reconnect, possibly to another node. */
   drain(): void
   stop(): Promise<void>
 }
 
-/** Takes connections from now on; whoever handles them may still be getting ready. */
+/** Accepts connections at once, even if the application is still starting. `localhost` means both loopback addresses. */
 export function listen(
   host: string,
   port: number,
@@ -341,7 +343,7 @@ export function listen(
           hostname,
           port: servers[0]?.port ?? port,
           development: false,
-          // Left to the runtime, any second server would share the port in silence.
+          // Explicit, because by default a second server could silently share the port.
           reusePort: options.sharesPort,
           idleTimeout: IDLE_SECONDS,
           maxRequestBodySize: options.maxBodyBytes,
@@ -350,12 +352,12 @@ export function listen(
               address: () => addressOf(request, server),
               holdOpen: () => server.timeout(request, HELD_OPEN_SECONDS),
             })
-            return draining ? chain(answer, asLastAnswer) : answer
+            return draining ? chain(answer, withConnectionClose) : answer
           },
         }),
       )
     } catch (error) {
-      // A machine without IPv6 serves the other loopback address alone.
+      // A machine without IPv6 serves the other loopback address only.
       if (servers.length === 0 || (error as { code?: string }).code === 'EADDRINUSE') {
         for (const server of servers) server.stop(true)
         throw error
@@ -369,8 +371,8 @@ export function listen(
     },
     stop: async () => {
       for (const server of servers) server.stop()
-      // What was begun is finished, unless it never ends; connections that only wait for another request are closed then.
-      const deadline = performance.now() + LAST_ANSWERS_MILLISECONDS
+      // Requests in flight may finish, up to a deadline; then idle connections are closed.
+      const deadline = performance.now() + MAX_STOP_MILLISECONDS
       while (servers.some(server => server.pendingRequests > 0) && performance.now() < deadline)
         await Bun.sleep(5)
       for (const server of servers) await server.stop(true)
@@ -379,8 +381,8 @@ export function listen(
 }
 
 /**
- * A listener there has peers on this machine alone. Which of its addresses they use makes no difference, and asking the runtime
- * costs about as much as all other work of a rate limit.
+ * All peers of a loopback listener are on this machine. Which of its addresses they use makes no difference, and getting it
+ * from the runtime costs about as much as the rest of a rate limit check.
  */
 const LOOPBACK = /^127(?:\.[0-9]+){3}$|^::1$/
 
@@ -388,7 +390,7 @@ function peerAddress(request: Request, server: Bun.Server<unknown>): string {
   return server.requestIP(request)?.address ?? ''
 }
 
-function asLastAnswer(response: Response): Response {
+function withConnectionClose(response: Response): Response {
   response.headers.set('Connection', 'close')
   return response
 }

@@ -1,27 +1,27 @@
 /**
- * What happens when a process runs out of file descriptors. The runtime would try to accept the next connection over and
- * over, which takes a whole core, and nothing else could be opened either: no file of the store, no connection to
- * PostgreSQL. So some descriptors are kept free. When only those are left, the listener is closed: answers under way are
- * finished, connections that only wait are cut, and new ones are refused by the system, where a proxy can ask another node.
- * As soon as there is room again, and that is mostly at once, the listener is opened again.
+ * Sheds connections before a process runs out of file descriptors. Without that, the runtime would retry accepting the next
+ * connection in a loop, which takes a whole core, and no store file or PostgreSQL connection could be opened. So some
+ * descriptors are reserved. When only those are left, the listener is closed: requests in flight finish, idle connections
+ * are closed, and the system refuses new ones, so that a proxy can try another node. The listener is reopened as soon as
+ * enough descriptors are free, which is usually at once.
  */
 import { descriptorLimit, nextDescriptor, openDescriptors } from '../kit/descriptors.ts'
 import type { Log } from '../kit/log.ts'
 import type { Measured, Metrics } from '../kit/metrics.ts'
 import type { Listening } from './server.ts'
 
-const LOOK_MILLISECONDS = 100
-/** How often the log says it. */
+const CHECK_MILLISECONDS = 100
+/** Minimum time between log lines. */
 const WARNING_MILLISECONDS = 60_000
 const MIN_RESERVED = 16
 const MAX_RESERVED = 1024
 
-/** How many descriptors are kept free: a tenth, within limits. */
+/** The number of reserved descriptors: a tenth, within bounds. */
 export function reservedOf(limit: number): number {
   return Math.min(Math.max(Math.floor(limit / 10), MIN_RESERVED), MAX_RESERVED)
 }
 
-/** A listener that can be closed and opened again on the same port. */
+/** A listener that can be closed and reopened on the same port. */
 export class SheddingListener implements Listening {
   readonly port: number
   readonly #open: (port: number) => Listening
@@ -63,7 +63,7 @@ export class SheddingListener implements Listening {
   }
 }
 
-/** Closes and reopens the listener that strangers reach, as descriptors run short and are there again. */
+/** Closes the public listener when descriptors run short, and reopens it when enough are free. */
 export class DescriptorGuard implements Measured {
   readonly #log: Log
   readonly #limit = descriptorLimit() ?? Number.POSITIVE_INFINITY
@@ -77,7 +77,7 @@ export class DescriptorGuard implements Measured {
 
   watch(listener: SheddingListener): void {
     if (!Number.isFinite(this.#limit)) return
-    this.#timer = setInterval(() => this.#look(listener), LOOK_MILLISECONDS)
+    this.#timer = setInterval(() => this.#check(listener), CHECK_MILLISECONDS)
     this.#timer.unref()
   }
 
@@ -93,9 +93,9 @@ export class DescriptorGuard implements Measured {
     )
   }
 
-  #look(listener: SheddingListener): void {
+  #check(listener: SheddingListener): void {
     const reserved = reservedOf(this.#limit)
-    if (!listener.isOpen) this.#reopenIfRoom(listener, this.#limit - 2 * reserved)
+    if (!listener.isOpen) this.#reopenIfPossible(listener, this.#limit - 2 * reserved)
     else if (nextDescriptor() >= this.#limit - reserved) this.#shed(listener)
   }
 
@@ -107,17 +107,17 @@ export class DescriptorGuard implements Measured {
     this.#warnedAt = now
     this.#log.error(
       { limit: this.#limit, shortages: this.#shortages },
-      'file descriptors ran short, so idle connections were closed and new ones are refused for now: raise the limit (LimitNOFILE in the systemd unit, ulimit -n in a shell), or limit the connections in the proxy',
+      'file descriptors ran short: idle connections were closed and new ones are refused for now; raise the limit (LimitNOFILE in the systemd unit, ulimit -n in a shell) or limit connections in the proxy',
     )
   }
 
-  #reopenIfRoom(listener: SheddingListener, most: number): void {
+  #reopenIfPossible(listener: SheddingListener, maxOpen: number): void {
     const open = openDescriptors()
-    if (open === undefined || open > most) return
+    if (open === undefined || open > maxOpen) return
     try {
       listener.reopen()
     } catch (error) {
-      this.#log.error({ error: String(error) }, 'the listener could not be opened again; trying again')
+      this.#log.error({ error: String(error) }, 'the listener could not be reopened; retrying')
     }
   }
 }

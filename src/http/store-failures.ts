@@ -2,8 +2,8 @@ import type { Log } from '../kit/log.ts'
 import { Outage } from '../kit/outage.ts'
 
 /**
- * Logs requests that failed because of the store. While it is away that is every request that needs it, so they share a
- * few lines; at level debug each has its own.
+ * Logs requests that failed because of the store. While it is unavailable, every request that needs it fails, so failures
+ * are summarized in a few lines; at level debug each failure is logged.
  */
 export class StoreFailures {
   readonly #log: Log
@@ -13,7 +13,7 @@ export class StoreFailures {
     this.#log = log
   }
 
-  /** `request` are the fields by which a log line names the request. */
+  /** `request` are the log fields that identify the request. */
   note(request: Readonly<Record<string, string | undefined>>, reason: string): void {
     const report = this.#outage.fail(performance.now())
     if (report === undefined)
@@ -23,16 +23,16 @@ export class StoreFailures {
       const { failures, seconds } = report
       this.#log.warn(
         { ...request, reason, failed_requests: failures, seconds },
-        'the store is still unavailable; the request is the latest of those that failed',
+        'the store is still unavailable; this is the latest failed request',
       )
     }
   }
 
-  /** Called now and then: logs the end of an outage, once requests have stopped failing and the store answers. */
+  /** Called periodically: logs the end of an outage once requests have stopped failing and the store responds. */
   async settle(storeAnswers: () => Promise<boolean>): Promise<void> {
     if (!this.#outage.isQuiet(performance.now()) || !(await storeAnswers())) return
     const now = performance.now()
-    // A request may have failed while the store was asked.
+    // A request may have failed during the check.
     if (!this.#outage.isQuiet(now)) return
     const ended = this.#outage.end(now)
     if (ended !== undefined)

@@ -1,8 +1,8 @@
 import type { StreamedLines } from '../operations/implement.ts'
 
 /**
- * An answer that is sent piece by piece. A piece is made when the one before has been taken, so that a slow reader holds
- * one piece in memory and not the answer. If the reader goes away, or the server stops, the making is ended.
+ * A streamed response body. Each piece is produced when the previous one was consumed, so a slow reader keeps one piece in
+ * memory instead of the whole body. Production ends if the reader disconnects or the server stops.
  */
 export function streamOf(
   { pieces, close }: StreamedLines,
@@ -14,7 +14,7 @@ export function streamOf(
       async pull(controller) {
         try {
           const { done, value } = await pieces.next()
-          // The reader may have gone away while the piece was made; whoever cancelled has closed it.
+          // If the reader disconnected in the meantime, `cancel` closes the source.
           if (isCancelled) return
           if (!done) return controller.enqueue(value)
         } catch (error) {

@@ -1,8 +1,8 @@
-/** The trace that a request belongs to, as W3C Trace Context tells it: version 00, and neither id only zeros. */
+/** The `traceparent` header of W3C Trace Context: version 00, and neither id is all zeros. */
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 
-/** Undefined without a header, or with one that is not well formed: that is ignored. */
+/** The trace id; undefined if the header is missing or malformed. */
 export function traceIdOf(headers: Headers): string | undefined {
-  const given = headers.get('traceparent')
-  return given === null ? undefined : TRACEPARENT.exec(given.trim())?.[1]
+  const header = headers.get('traceparent')
+  return header === null ? undefined : TRACEPARENT.exec(header.trim())?.[1]
 }
