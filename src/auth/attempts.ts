@@ -1,16 +1,16 @@
 /**
- * Limits on guessing passwords, secrets and codes. An attempt is counted before it is checked, so that many at once are no
- * way around, and is given back if it was right or could not be checked.
+ * Limits on guessing passwords, secrets and codes. An attempt is counted before it is checked, so that parallel attempts
+ * cannot bypass the limits, and is given back if it succeeds or could not be checked.
  *
- * What is guessed at is the subject: an account, a client, a device. Attempts are counted
+ * The target of an attempt is its subject: an account, a client or a device. Attempts are counted
  *
- * - by network, over all subjects, so that one network cannot try a password on every account;
- * - by subject and network: a network that guesses at an account is locked out of it, and others are not;
- * - by subject, over all networks, so that many addresses gain nothing. One network cannot use this up for the others:
- *   its own limit is lower, and fills more slowly.
+ * - per network, over all subjects, so that one network cannot try a password on every account;
+ * - per subject and network: a network that guesses at an account is locked out of it, and other networks are not;
+ * - per subject, over all networks, so that many addresses give no advantage. One network cannot use this limit up for the
+ *   others: the limit per subject and network is lower, and refills more slowly.
  *
- * Many networks together can use up the last one and keep it used up. A browser that logged in to the account before is
- * therefore counted by itself alone: the owner gets in, however many guess.
+ * Many networks together can use up the limit per subject and keep it used up. A browser that logged in to the account
+ * before therefore has a separate limit: the owner can log in during an attack.
  */
 
 import { sha256Hex } from '../kit/digest.ts'
@@ -28,13 +28,13 @@ interface Limits {
 }
 
 export interface AttemptLimits extends Limits {
-  /** What is attempted. Attempts at something else are counted apart. */
+  /** The kind of attempt. Each kind is counted separately. */
   readonly what: string
 }
 
 const inQuarterOfAnHour = (capacity: number): BucketSize => ({ capacity, fullAfterSeconds: 15 * 60 })
 
-/** Secrets of clients and codes of devices: they are long, and quick to check. */
+/** For client secrets and device codes: they are long, and cheap to check. */
 export const SECRET_LIMITS: AttemptLimits = {
   what: 'secret',
   perSite: inQuarterOfAnHour(400),
@@ -44,7 +44,7 @@ export const SECRET_LIMITS: AttemptLimits = {
   perKnownBrowser: inQuarterOfAnHour(10),
 }
 
-/** In any minute, at most ten attempts by strangers on one account are checked: 8 at once, and 2 that come back. */
+/** In any minute, at most ten attempts by unknown browsers on one account are checked: 8 at once, and 2 from the refill. */
 export const LOGIN_LIMITS: AttemptLimits = {
   ...SECRET_LIMITS,
   what: 'login',
@@ -52,29 +52,29 @@ export const LOGIN_LIMITS: AttemptLimits = {
   perSubject: { capacity: 8, fullAfterSeconds: 4 * 60 },
 }
 
-/** New accounts are no guesses: their subject is a network, and a person may find some names taken. */
+/** Sign-ups are not guesses: their subject is a network, and a few attempts may fail because a name is taken. */
 export const SIGN_UP_LIMITS: AttemptLimits = {
   ...SECRET_LIMITS,
   what: 'sign-up',
   perSubject: inQuarterOfAnHour(10),
 }
 
-/** Who counts: this process for itself, or all on one store together. */
+/** Counts attempts, either in this process or for all processes on one store. */
 export interface Attempts {
-  /** Counts an attempt. False if there were too many already: then it must not be checked, be it right or wrong. */
+  /** Counts an attempt. False if there were too many: then it must not be checked at all. */
   begin(subject: string, address: string, knownBrowser?: string): boolean | Promise<boolean>
-  /** The attempt was right: it is given back, and this network or browser may be wrong as often as at first. */
+  /** The attempt succeeded: it is given back, and this network or browser starts again with a full limit. */
   succeeded(subject: string, address: string, knownBrowser?: string): void | Promise<void>
   /** The attempt was not checked: it is given back. */
   giveBack(subject: string, address: string, knownBrowser?: string): void | Promise<void>
 }
 
-/** What an attempt is about and who makes it, as `Attempts` takes it. */
+/** The subject and the origin of an attempt: the arguments of `Attempts`. */
 export type Attempt = Parameters<Attempts['begin']>
 
 /**
- * Checks something and counts it. `check` returns what the right answer opens, and undefined for a wrong one; an attempt
- * whose check fails is given back.
+ * Counts and checks an attempt. `check` returns undefined if the attempt is wrong; if `check` throws, the attempt is
+ * given back.
  */
 export async function countAttempt<T>(
   attempts: Attempts,
@@ -82,13 +82,13 @@ export async function countAttempt<T>(
   check: () => Promise<T | undefined>,
 ): Promise<T | 'wrong' | 'too_many'> {
   if (!(await attempts.begin(...attempt))) return 'too_many'
-  const opened = await givingBackOnFailure(attempts, attempt, check)
-  if (opened === undefined) return 'wrong'
+  const result = await givingBackOnFailure(attempts, attempt, check)
+  if (result === undefined) return 'wrong'
   await attempts.succeeded(...attempt)
-  return opened
+  return result
 }
 
-/** Does what an attempt that was begun is for, and gives it back if that fails. */
+/** Runs the work of an attempt that was begun, and gives the attempt back if it throws. */
 export async function givingBackOnFailure<T>(
   attempts: Attempts,
   attempt: Attempt,
@@ -97,7 +97,7 @@ export async function givingBackOnFailure<T>(
   try {
     return await work()
   } catch (error) {
-    // Where the store is away it may not be possible to give back; what failed says why.
+    // Giving it back fails too if the store is unavailable; the original error is the one to report.
     await Promise.resolve(attempts.giveBack(...attempt)).catch(() => undefined)
     throw error
   }
@@ -109,14 +109,14 @@ interface AttemptBucket extends BucketSize {
 }
 
 /**
- * The buckets that an attempt takes from. The widest come first, so that one who is over a limit leaves no trace in the
- * narrower ones; and always in this order, in which the store holds them.
+ * The buckets that an attempt takes from. The widest come first, so that an attempt over a limit leaves the narrower ones
+ * untouched; and the order is always the same, because the store locks them in it.
  */
 function bucketsOf(limits: AttemptLimits, [subject, address, knownBrowser]: Attempt): AttemptBucket[] {
   const bucket = (level: keyof Limits, name: string): AttemptBucket => ({
     ...limits[level],
     level,
-    // With the level, and the subject last: whatever a subject is called, its buckets are nobody else's.
+    // The level is part of the name and the subject comes last, so no choice of subject can collide with another bucket.
     name: `attempts ${limits.what} ${level} ${bounded(name)}`,
   })
   if (knownBrowser !== undefined) return [bucket('perKnownBrowser', `${knownBrowser} ${subject}`)]
@@ -130,44 +130,44 @@ function bucketsOf(limits: AttemptLimits, [subject, address, knownBrowser]: Atte
   ]
 }
 
-/** Whose attempts are right starts again with these full. */
+/** The buckets that a successful attempt refills. */
 const FILLED_BY_SUCCESS: readonly AttemptBucket['level'][] = ['perSubjectAndNetwork', 'perKnownBrowser']
 
 const PLAIN_NAME = /^[\x20-\x7e]{1,120}$/
 
-/** A name that somebody made up takes no more room than others, and has nothing in it that a store refuses. */
+/** Hashes names that are too long or contain characters that a store rejects. */
 function bounded(name: string): string {
   return PLAIN_NAME.test(name) ? name : `#${sha256Hex(name)}`
 }
 
-/** Buckets of each level in memory. */
-const MANY = 50_000
+/** Maximum number of buckets in memory per level. */
+const MAX_BUCKETS = 50_000
 
 export class LocalAttempts implements Attempts {
   readonly #limits: AttemptLimits
-  /** One map for each level: many networks cannot push out what is known of an account. */
+  /** One map per level, so that many networks cannot evict the bucket of an account. */
   readonly #levels: Readonly<Record<keyof Limits, TokenBuckets>>
 
   constructor(limits: AttemptLimits, monotonic?: () => number) {
     this.#limits = limits
-    const buckets = () => new TokenBuckets(monotonic, MANY)
+    const createBuckets = () => new TokenBuckets(monotonic, MAX_BUCKETS)
     this.#levels = {
-      perSite: buckets(),
-      perNetwork: buckets(),
-      perSubjectAndNetwork: buckets(),
-      perSubject: buckets(),
-      perKnownBrowser: buckets(),
+      perSite: createBuckets(),
+      perNetwork: createBuckets(),
+      perSubjectAndNetwork: createBuckets(),
+      perSubject: createBuckets(),
+      perKnownBrowser: createBuckets(),
     }
   }
 
   begin(...attempt: Attempt): boolean {
-    const held: TokenBucket[] = []
-    for (const bucket of bucketsOf(this.#limits, attempt)) {
-      const kept = this.#kept(bucket)
-      if (kept.points < 1) return false
-      held.push(kept)
+    const buckets: TokenBucket[] = []
+    for (const each of bucketsOf(this.#limits, attempt)) {
+      const bucket = this.#find(each)
+      if (bucket.points < 1) return false
+      buckets.push(bucket)
     }
-    return held.every(takePoint)
+    return buckets.every(takePoint)
   }
 
   succeeded(...attempt: Attempt): void {
@@ -179,20 +179,18 @@ export class LocalAttempts implements Attempts {
   }
 
   #giveBack(attempt: Attempt, filled: readonly AttemptBucket['level'][]): void {
-    for (const bucket of bucketsOf(this.#limits, attempt)) {
-      const kept = this.#kept(bucket)
-      kept.points = filled.includes(bucket.level)
-        ? bucket.capacity
-        : Math.min(bucket.capacity, kept.points + 1)
+    for (const each of bucketsOf(this.#limits, attempt)) {
+      const bucket = this.#find(each)
+      bucket.points = filled.includes(each.level) ? each.capacity : Math.min(each.capacity, bucket.points + 1)
     }
   }
 
-  #kept(bucket: AttemptBucket): TokenBucket {
+  #find(bucket: AttemptBucket): TokenBucket {
     return this.#levels[bucket.level].get(bucket.name, bucket)
   }
 }
 
-/** The same buckets in the store, where several processes count: guessing at all of them gains nothing. */
+/** The same buckets in the store, shared by all processes: spreading guesses over processes gives no advantage. */
 export class SharedAttempts implements Attempts {
   readonly #limits: AttemptLimits
   readonly #store: Pick<Store, 'commands'>

@@ -10,7 +10,7 @@ import type { KnownToken } from '../store/queries/tokens.ts'
 import type { Store } from '../store/store.ts'
 import { hashOf, isWellFormed } from './tokens.ts'
 
-/** A good access token: whose it is, what it opens and until when. */
+/** A valid access token: its owner, scopes and expiry. */
 export interface AccessToken {
   readonly client_id: string
   readonly user_id: string | null
@@ -19,41 +19,41 @@ export interface AccessToken {
   /** Milliseconds since 1970. */
   readonly ends: number
   readonly caller: Caller
-  /** When the store was asked, on the monotonic clock. */
-  readonly askedAt: number
+  /** When it was read from the store, on the monotonic clock. */
+  readonly readAt: number
 }
 
-const MANY = 100_000
+const MAX_TOKENS = 100_000
 const TRUSTED_MILLISECONDS = 60_000
 
 /**
- * Who is behind a token, from memory. An entry is right until the feed says otherwise: whatever ends or changes tokens
- * publishes that in its own transaction, so a revoked token is refused here as soon as the revocation was answered, and in
- * other processes with their next reading of the feed. Tokens that are not known are asked for each time.
+ * A cache of access tokens and their callers. An entry is valid until the feed reports a change: revocations and changes are
+ * published in the transaction that makes them, so this process rejects a revoked token as soon as the revocation returns,
+ * and other processes after their next read of the feed. Unknown tokens are looked up in the store each time.
  */
 export class Callers implements FeedSubscriber {
   readonly #store: Store
-  readonly #known = new Recent<AccessToken>(MANY)
-  /** Counts what was forgotten: a look-up during which something was is not remembered. */
-  #forgettings = 0
+  readonly #known = new Recent<AccessToken>(MAX_TOKENS)
+  /** Counts invalidations: a look-up during which one happens may be stale and is not cached. */
+  #invalidations = 0
 
   constructor(store: Store) {
     this.#store = store
   }
 
-  /** The token, unless it is unknown, has ended or was never one of ours. */
+  /** The token; undefined if it is unknown, expired or malformed. */
   find(token: string, now: number): MaybePromise<AccessToken | undefined> {
     const hash = hashOf(token)
     const known = this.#known.get(hash)
     if (known === undefined && !isWellFormed(token)) return undefined
-    const isFresh = known !== undefined && performance.now() - known.askedAt < TRUSTED_MILLISECONDS
-    return chain(isFresh ? known : this.#askAgain(hash, known), found =>
+    const isFresh = known !== undefined && performance.now() - known.readAt < TRUSTED_MILLISECONDS
+    return chain(isFresh ? known : this.#refresh(hash, known), found =>
       found !== undefined && found.ends > now ? found : undefined,
     )
   }
 
-  /** Should the feed ever fail to tell, the store is asked from time to time; while it is away, what is known counts. */
-  async #askAgain(hash: string, known: AccessToken | undefined): Promise<AccessToken | undefined> {
+  /** Reads the store again, in case the feed missed a change; while the store is unavailable, the cached entry counts. */
+  async #refresh(hash: string, known: AccessToken | undefined): Promise<AccessToken | undefined> {
     try {
       const found = await this.#lookUp(hash)
       if (found === undefined) this.#known.delete(hash)
@@ -65,34 +65,30 @@ export class Callers implements FeedSubscriber {
   }
 
   measure(metrics: Metrics): void {
-    metrics.gauge(
-      'strand_known_callers',
-      'Access tokens whose holder is known from memory.',
-      this.#known.size,
-    )
+    metrics.gauge('strand_known_callers', 'Access tokens cached in memory.', this.#known.size)
   }
 
   async load(): Promise<() => void> {
     return () => {
       this.#known.clear()
-      this.#forgettings += 1
+      this.#invalidations += 1
     }
   }
 
   apply({ change }: FeedEntry): void {
     if (change.kind !== 'access') return
-    this.#forgettings += 1
+    this.#invalidations += 1
     const { access } = change
     if ('tokens' in access) for (const hash of access.tokens) this.#known.delete(hash)
     else for (const [hash, token] of this.#known) if (concerns(access, token)) this.#known.delete(hash)
   }
 
   async #lookUp(hash: string): Promise<AccessToken | undefined> {
-    const before = this.#forgettings
+    const before = this.#invalidations
     const row = await this.#store.tokens.find(hash)
     if (row === undefined || row.kind === 'refresh') return undefined
     const token = readToken(row)
-    if (before === this.#forgettings) this.#known.set(hash, token)
+    if (before === this.#invalidations) this.#known.set(hash, token)
     return token
   }
 }
@@ -111,7 +107,7 @@ function readToken(row: KnownToken): AccessToken {
     scopes,
     ends: Date.parse(row.expires_at),
     caller: callerOf(row, scopes),
-    askedAt: performance.now(),
+    readAt: performance.now(),
   }
 }
 
@@ -124,17 +120,17 @@ function callerOf(
   return { kind: 'user', client_id, organization_id, user_id, login, scopes }
 }
 
-/** The forms of an `Authorization` header with a token; the scheme in any case (D-2). */
+/** Forms of an `Authorization` header with a token; the scheme is case-insensitive (D-2). */
 const BEARER = /^bearer +(\S+)$/i
 export const OAUTH_OR_BEARER = /^(?:oauth|bearer) +(\S+)$/i
 
-/** The token of an `Authorization` header: undefined if there is none, `invalid` if it cannot be one. */
+/** The token of an `Authorization` header: undefined without a header, `invalid` if it has another form. */
 export function tokenIn(header: string | null, form: RegExp): string | 'invalid' | undefined {
   if (header === null || header === '') return undefined
   return form.exec(header)?.[1] ?? 'invalid'
 }
 
-/** Who a request's credentials stand for; `invalid` if they stand for nobody. */
+/** The caller that the credentials of a request identify; `invalid` if they identify none. */
 export type Resolution = Caller | 'invalid'
 
 export const ANONYMOUS: Caller = { kind: 'anonymous' }
@@ -152,8 +148,8 @@ export function resolveCaller(
 }
 
 /**
- * The operator behind the header: the holder of the first token, or one with a name. Names are looked up each time, for calls
- * of operators are few: a token that was taken away is refused by every process at once.
+ * The operator behind the header: the holder of the initial token, or a named one. Named operators are looked up each time,
+ * since their calls are rare: every process rejects a revoked token at once.
  */
 export function resolveOperator(
   operatorToken: string,

@@ -6,40 +6,39 @@ import type { Attempts } from './attempts.ts'
 import type { OAuthLimits } from './oauth-limits.ts'
 import { hashOf } from './tokens.ts'
 
-/** What it takes to tell who a client is. */
 interface ClientServices {
   readonly store: Store
   readonly attempts: Attempts
   readonly limits: OAuthLimits
 }
 
-interface GivenCredentials {
+interface RequestCredentials {
   readonly client_id?: string | undefined
   readonly client_secret?: string | undefined
 }
 
-/** The client that is named. It has proved nothing by that, but if it sends a secret, that has to be right. */
+/** The client with this id. It need not authenticate, but if it sends a secret, that must be right. */
 export async function namedClient(
   services: ClientServices,
-  given: GivenCredentials,
+  credentials: RequestCredentials,
   address: () => string,
 ): Promise<ClientCredentials> {
-  const client = await knownClient(services.store, given.client_id)
-  const sendsSecret = client.kind === 'confidential' && given.client_secret !== undefined
-  if (sendsSecret) await requireSecret(services, client, given.client_secret, address)
+  const client = await knownClient(services.store, credentials.client_id)
+  const sendsSecret = client.kind === 'confidential' && credentials.client_secret !== undefined
+  if (sendsSecret) await requireSecret(services, client, credentials.client_secret, address)
   services.limits.takeFromClient(client.id, { proved: sendsSecret })
   return client
 }
 
-/** The client that these credentials prove. A public client proves nothing and needs no secret. */
+/** Authenticates a client by its credentials. A public client has no secret and is not authenticated. */
 export async function authenticateClient(
   services: ClientServices,
-  given: GivenCredentials,
+  credentials: RequestCredentials,
   address: () => string,
 ): Promise<ClientCredentials> {
-  const client = await knownClient(services.store, given.client_id)
+  const client = await knownClient(services.store, credentials.client_id)
   const isConfidential = client.kind === 'confidential'
-  if (isConfidential) await requireSecret(services, client, given.client_secret, address)
+  if (isConfidential) await requireSecret(services, client, credentials.client_secret, address)
   services.limits.takeFromClient(client.id, { proved: isConfidential })
   return client
 }
@@ -57,7 +56,7 @@ async function requireSecret(
 ): Promise<void> {
   if (secret === undefined) raise('missing_client_secret')
   if (client.secret_hash !== null && sameSecret(hashOf(secret), client.secret_hash)) return
-  // The right secret always works: a stranger who guesses must not be able to lock a client out.
+  // The right secret always works: guessing by others must not lock a client out.
   const mayGuess = await attempts.begin(`client ${client.id}`, address())
   raise(mayGuess ? 'invalid_client_secret' : 'too_many_attempts')
 }

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto'
 import type { JWTPayload } from 'jose'
 
-/** An ID token is read once, when somebody logs in; it opens nothing. */
+/** An ID token is read once, at login, and grants no access. */
 const ID_TOKEN_SECONDS = 3600
 
 export interface IdTokenSubject {
   readonly issuer: string
   readonly client_id: string
   readonly user: { readonly id: string; readonly display_name: string }
-  /** The access token that is answered along with it. */
+  /** The access token issued with it. */
   readonly access_token: string
   readonly nonce?: string | null | undefined
-  /** When the person logged in, if that is known. */
+  /** When the user logged in, if known. */
   readonly authenticated_at?: string | undefined
 }
 
-/** The name under which this server vouches for people. */
+/** The issuer identifier (`iss`) of this server. */
 export const issuerOf = (publicUrl: string): string => `${publicUrl}/oauth2`
 
 export function idTokenClaims(subject: IdTokenSubject, now: number): JWTPayload {
@@ -30,12 +30,12 @@ export function idTokenClaims(subject: IdTokenSubject, now: number): JWTPayload 
     iat,
     ...(authenticated_at !== undefined && { auth_time: Math.floor(Date.parse(authenticated_at) / 1000) }),
     ...(typeof nonce === 'string' && { nonce }),
-    at_hash: halfHashOf(access_token),
+    at_hash: accessTokenHash(access_token),
     preferred_username: user.display_name,
   }
 }
 
-/** The left half of the SHA-256 of a token: binds the ID token to it (OpenID Connect Core 3.1.3.6). */
-function halfHashOf(token: string): string {
+/** The `at_hash` of an access token: the left half of its SHA-256 (OpenID Connect Core 3.1.3.6). */
+function accessTokenHash(token: string): string {
   return createHash('sha256').update(token).digest().subarray(0, 16).toString('base64url')
 }

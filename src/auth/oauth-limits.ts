@@ -4,37 +4,36 @@ import { must } from '../kit/must.ts'
 import { networkOf, siteOf } from '../kit/network.ts'
 import { perMinute, secondsUntilPoint, TokenBuckets, takePoint } from '../kit/token-buckets.ts'
 
-/** Requests per minute to the OAuth side; 0 switches a limit off. */
+/** Requests per minute to OAuth endpoints and pages; 0 disables a limit. */
 export interface OAuthRates {
-  /** From one network: every operation but ValidateToken, and every page. */
+  /** Per network: every operation except ValidateToken, and every page. */
   readonly address: number
-  /** By one client. */
+  /** Per client. */
   readonly client: number
-  /** ValidateToken, by one client. */
+  /** ValidateToken, per client. */
   readonly validation: number
 }
 
-/** How long a device is asked to wait between two polls. */
+/** The polling interval that devices are asked to keep. */
 export const POLL_INTERVAL_SECONDS = 5
 
 /**
- * How often a device may ask for its token: one library asks every second, for as long as the code lives. Twice that, and
- * two minutes of it at once, is no mistake of a clock any more.
+ * How often a device may poll for its token. One library polls every second for the lifetime of the code; twice that rate,
+ * with a burst of two minutes' worth of polls, cannot be explained by clock inaccuracy.
  */
 const POLLS = perMinute(120)
 
-/** A site has many networks, and so many times the points of one. */
+/** A site has many networks; its limit is this many times that of a network. */
 const SITE_FACTOR = 10
 
-/** What is counted. */
 type Subject = 'address' | 'client' | 'validation' | 'device_code'
 
 /**
- * Rate limits of the OAuth side. Each process counts for itself, in memory, because what they protect (processor time, and
- * the pace of writes) is a process's own; how much is kept is bounded in the store, for all processes together.
+ * Rate limits of OAuth. Each process counts in memory, because the protected resources (CPU time and the write rate) are
+ * per process; the amount of stored data is bounded in the store, for all processes together.
  *
- * A client pays for itself only after it has proved who it is. Anybody can name the id of a client, so what was asked
- * without proof is counted apart: a stranger cannot use up what belongs to a client with a secret.
+ * A request counts against the limit of a client only after authentication. Client ids are public, so unauthenticated
+ * requests are counted separately: they cannot use up the limit of a client with a secret.
  */
 export class OAuthLimits {
   readonly #rates: OAuthRates
@@ -51,7 +50,7 @@ export class OAuthLimits {
     this.#buckets = new TokenBuckets(now)
   }
 
-  /** Any request from this address. */
+  /** Counts a request from this address. */
   takeFromAddress(address: string): void {
     const [network, site] = [networkOf(address), siteOf(address)]
     if (site !== network) this.#take('address', site, this.#rates.address * SITE_FACTOR)
@@ -62,13 +61,13 @@ export class OAuthLimits {
     this.#take('client', proved ? client_id : `${client_id} unproved`, this.#rates.client)
   }
 
-  /** A good token is validated at its client's expense, anything else at that of the address. */
+  /** Validating a valid token counts against its client, anything else against the address. */
   takeForValidation(client_id: string | undefined, address: () => string): void {
     if (client_id === undefined) this.takeFromAddress(address())
     else this.#take('validation', client_id, this.#rates.validation)
   }
 
-  /** A device asks for its token with this code. */
+  /** Counts a poll with this device code. */
   takeForPoll(deviceCodeHash: string): void {
     if (takePoint(this.#buckets.get(`device_code ${deviceCodeHash}`, POLLS))) return
     this.#countRefusal('device_code')
@@ -78,7 +77,7 @@ export class OAuthLimits {
   measure(metrics: Metrics): void {
     metrics.counter(
       'strand_oauth_rate_limit_refusals_total',
-      'Requests to the OAuth side refused by a rate limit, by what was counted.',
+      'OAuth requests rejected by a rate limit, by subject.',
       Array.from(this.#refused, ([subject, count]) => [{ subject }, count]),
     )
   }

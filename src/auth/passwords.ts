@@ -1,13 +1,13 @@
 /**
- * Passwords: argon2id, computed in the runtime's own threads. A hash takes much memory and time, so only a few are
- * computed at once and the others wait, in a queue that no network can fill for the others. There are three lanes:
+ * Password hashing: argon2id, computed in threads of the runtime. A hash takes much memory and time, so only a few are
+ * computed at once and the others wait in a fair queue that no single network can fill. There are three lanes:
  *
- * - `known`: a browser that logged in to the account before, or that is logged in. It waits with its account.
- * - `operator`: calls of the control API, and imports.
- * - `stranger`: everybody else. They wait with their network.
+ * - `known`: a browser that is logged in, or logged in to the account before. Grouped by account.
+ * - `operator`: control API calls and imports.
+ * - `stranger`: everything else. Grouped by network.
  *
- * The lanes take turns, so that none can stop another. What has waited too long is refused, because the person has given
- * up by then, and what was abandoned leaves the queue without being computed.
+ * The lanes take turns, so that none can block another. An entry that waits too long is rejected, because the user has
+ * given up by then; one whose client disconnects leaves the queue without being computed.
  */
 
 import { type Added, FairQueue, type QueueLimits, type QueuePlace } from '../kit/fair-queue.ts'
@@ -19,14 +19,14 @@ import { comparableHash } from './password-hash.ts'
 
 /** Each hash takes 64 MiB while it is computed. */
 const AT_ONCE = 2
-/** The parameters of every hash that is made here. */
+/** The parameters of new hashes. */
 const MEMORY_KIBIBYTES = 65_536
 const PASSES = 2
 
 export const MIN_PASSWORD_LENGTH = 8
 export const MAX_PASSWORD_LENGTH = 200
 
-/** Shorter than a silent connection is kept open. */
+/** Shorter than the idle timeout of a connection. */
 const MAX_WAIT_MILLISECONDS = 10_000
 const RETRY_AFTER_SECONDS = 5
 
@@ -38,29 +38,29 @@ const LANES: Readonly<Record<Lane, QueueLimits>> = {
   stranger: { perMember: 4, perGroup: 16, total: 256 },
 }
 
-/** Which lane is asked first: over and over in this order, where a lane in which nobody waits is passed over. */
+/** Lanes are served in this order, repeatedly; empty lanes are skipped. */
 const TURNS: readonly Lane[] = ['known', 'operator', 'known', 'stranger']
 
-/** Who asks for a password to be hashed or compared. */
+/** Who requests a password to be hashed or compared. */
 export type Requester =
   | { readonly lane: 'known'; readonly account: string; readonly browser: string }
   | { readonly lane: 'operator' }
   | { readonly lane: 'stranger'; readonly address: string }
 
 export interface Waiting {
-  /** Aborted if the client hangs up. */
+  /** Aborted if the client disconnects. */
   readonly signal?: AbortSignal | undefined
   readonly maxWaitMilliseconds?: number
 }
 
-/** The turn of somebody who waited: the only place where passwords are hashed and compared. */
+/** Passed to work that has reached the front of the queue: the only way to hash and compare passwords. */
 export interface PasswordTurn {
   hash(password: string): Promise<string>
-  /** Whether the password is the one of the hash. Without a hash it is not, and that takes just as long. */
+  /** Whether the password matches the hash. Without a hash it does not, after the same time. */
   matches(password: string, hash: string | null | undefined): Promise<boolean>
 }
 
-/** Nothing was computed: the queue was full, the turn did not come in time, or the client hung up. */
+/** Nothing was computed: the queue was full, the wait was too long, or the client disconnected. */
 export class PasswordsBusy extends Error {
   override readonly name = 'PasswordsBusy'
   readonly reason: 'full' | 'late' | 'abandoned'
@@ -94,21 +94,21 @@ export class PasswordQueue {
     this.#maxWait = options.maxWaitMilliseconds ?? MAX_WAIT_MILLISECONDS
   }
 
-  /** Runs the work when it is this asker's turn. Throws `PasswordsBusy` if it was not begun. */
+  /** Runs the work when it is the requester's turn. Throws `PasswordsBusy` if it was not started. */
   async inTurn<T>(
     requester: Requester,
     work: (turn: PasswordTurn) => Promise<T>,
     { signal, maxWaitMilliseconds = this.#maxWait }: Waiting = {},
   ): Promise<T> {
-    if (signal?.aborted) throw this.#noted('abandoned')
-    const came = performance.now()
+    if (signal?.aborted) throw this.#countRefusal('abandoned')
+    const arrivedAt = performance.now()
     if (this.#running < AT_ONCE) this.#begin(requester)
     else await this.#wait(requester, signal, maxWaitMilliseconds)
-    this.#waited[requester.lane].note((performance.now() - came) / 1000)
+    this.#waited[requester.lane].note((performance.now() - arrivedAt) / 1000)
     try {
       return await work(this.#turn)
     } finally {
-      this.#forward()
+      this.#startNext()
     }
   }
 
@@ -146,7 +146,7 @@ export class PasswordQueue {
     this.#lanes[requester.lane].noteTurn(placeOf(requester))
   }
 
-  /** Resolves when a running check has handed on its place. */
+  /** Resolves when a running check has finished and this one is next. */
   #wait(requester: Requester, signal: AbortSignal | undefined, maxWait: number): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const queue = this.#lanes[requester.lane]
@@ -167,7 +167,7 @@ export class PasswordQueue {
       },
       refuse: reason => {
         settle()
-        reject(this.#noted(reason))
+        reject(this.#countRefusal(reason))
       },
     }
     signal?.addEventListener('abort', abandon)
@@ -177,20 +177,20 @@ export class PasswordQueue {
     return promise
   }
 
-  #noted(reason: PasswordsBusy['reason']): PasswordsBusy {
+  #countRefusal(reason: PasswordsBusy['reason']): PasswordsBusy {
     if (reason === 'abandoned') this.#abandoned += 1
     else this.#refused[reason] += 1
     return new PasswordsBusy(reason)
   }
 
-  /** The place of a check that has ended goes to the next in the queue. */
-  #forward(): void {
-    const next = this.#next()
+  /** Called when a check has finished: starts the next in the queue, if any. */
+  #startNext(): void {
+    const next = this.#takeNext()
     if (next === undefined) this.#running -= 1
     else next.start()
   }
 
-  #next(): Entry | undefined {
+  #takeNext(): Entry | undefined {
     for (let step = 0; step < TURNS.length; step += 1) {
       const turn = (this.#nextTurn + step) % TURNS.length
       const next = this.#lanes[must(TURNS[turn], 'a turn')].take()
@@ -206,7 +206,7 @@ function perLane<T>(make: (lane: Lane) => T): Record<Lane, T> {
   return { known: make('known'), operator: make('operator'), stranger: make('stranger') }
 }
 
-/** With whom an asker shares its turns. */
+/** The group and member under which the queue counts a requester. */
 function placeOf(requester: Requester): QueuePlace {
   if (requester.lane === 'known') return { group: requester.account, member: requester.browser }
   if (requester.lane === 'operator') return { group: '', member: '' }
@@ -219,8 +219,8 @@ const base64 = (bytes: number) =>
     .replaceAll('=', '')
 
 /**
- * In the form of a hash, of no password at all: an account that does not exist takes as long to refuse as one that does.
- * It is made up rather than computed, so that there is no moment at which it is missing.
+ * A well-formed hash that matches no password: rejecting an unknown account takes as long as rejecting a known one. It is
+ * random rather than computed, so that it is available from the start.
  */
 const DUMMY_HASH = `$argon2id$v=19$m=${MEMORY_KIBIBYTES},t=${PASSES},p=1$${base64(32)}$${base64(32)}`
 
@@ -235,7 +235,7 @@ const argon2id: PasswordTurn = {
     const hash = comparableHash(stored)
     const matches = await Bun.password.verify(password, hash ?? DUMMY_HASH).catch(async error => {
       if (!UNREADABLE.has((error as { code?: unknown }).code)) throw error
-      // Whoever has such a hash, from an import, takes as long to refuse as the others.
+      // An account with such a hash, from an import, takes as long to reject as the others.
       await Bun.password.verify(password, DUMMY_HASH)
       return false
     })
@@ -243,14 +243,14 @@ const argon2id: PasswordTurn = {
   },
 }
 
-/** The stored hash is at fault, and not the moment: another attempt would end the same way. */
+/** Errors caused by the stored hash: a retry would fail in the same way. */
 const UNREADABLE = new Set<unknown>([
   'PASSWORD_UNSUPPORTED_ALGORITHM',
   'PASSWORD_INVALID_ENCODING',
   'PASSWORD_WEAK_PARAMETERS',
 ])
 
-/** One for the process, because it is the memory of the process that it bounds. */
+/** One per process, because it bounds the memory of the process. */
 export const passwords = new PasswordQueue()
 
 export function hashPassword(password: string, requester: Requester, waiting?: Waiting): Promise<string> {

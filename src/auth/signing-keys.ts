@@ -11,10 +11,10 @@ import type { Store } from '../store/store.ts'
 
 const ALGORITHM = 'RS256'
 const MODULUS_BITS = 2048
-/** How long a node goes by what it last read. Shorter than a key is published before it signs. */
-const KNOWN_MILLISECONDS = 60_000
+/** How long a node caches the keys. Shorter than the time between publishing a key and signing with it. */
+const CACHE_MILLISECONDS = 60_000
 
-/** In a thread of its own: it takes about 100 ms. */
+/** In a separate thread, because it takes about 100 ms. */
 const generate = promisify(generateKeyPair)
 
 interface LoadedKey extends DatedKey {
@@ -24,9 +24,9 @@ interface LoadedKey extends DatedKey {
 }
 
 /**
- * The RSA keys that sign ID tokens, shared by all nodes through the store. The private half is sealed with a master key and
- * bound to the key's id. The first key is made when it is first needed. After 90 days the next one is made: it is published
- * at once and signs a quarter of an hour later; the one before stays published for a day (`domain/signing-plan.ts`).
+ * The RSA keys that sign ID tokens, shared by all nodes through the store. The private key is sealed with a master key and
+ * bound to the key id. The first key is created when it is first needed. After 90 days the next one is created: it is
+ * published at once and signs 15 minutes later; its predecessor stays published for a day (`domain/signing-plan.ts`).
  */
 export class SigningKeys {
   readonly #store: Pick<Store, 'signingKeys' | 'commands'>
@@ -34,10 +34,10 @@ export class SigningKeys {
   readonly #clock: Clock
   readonly #sealer: SigningKeySealer
   readonly #imported = new Map<string, CryptoKey>()
-  #known:
+  #cached:
     | { readonly keys: readonly LoadedKey[]; readonly until: number; readonly generation: number }
     | undefined
-  #making: Promise<void> | undefined
+  #creating: Promise<void> | undefined
 
   constructor(store: Pick<Store, 'signingKeys' | 'commands'>, ring: KeyRing, clock: Clock) {
     this.#store = store
@@ -46,7 +46,7 @@ export class SigningKeys {
     this.#sealer = new SigningKeySealer(ring)
   }
 
-  /** Makes sure that there is a key to sign with. */
+  /** Creates a key if there is none to sign with. */
   async prepare(): Promise<void> {
     await this.#signer()
   }
@@ -59,7 +59,7 @@ export class SigningKeys {
     return new SignJWT(claims).setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid }).sign(key)
   }
 
-  /** The public keys, for whoever verifies. */
+  /** The public keys that verify ID tokens. */
   async published(): Promise<SigningKey[]> {
     await this.#signer()
     const { published } = await this.#plan()
@@ -68,11 +68,11 @@ export class SigningKeys {
 
   async #signer(): Promise<LoadedKey & { readonly private_jwk: JWK }> {
     const plan = await this.#plan()
-    if (plan.signer === undefined) await this.#makeNext()
-    // The key that signs now goes on until the next one is there; if making it fails, the next call tries again.
-    else if (plan.isNextDue) this.#makeNext().catch(() => undefined)
+    if (plan.signer === undefined) await this.#createNext()
+    // The current key signs until the next one is ready; if creating it fails, the next call retries.
+    else if (plan.isNextDue) this.#createNext().catch(() => undefined)
     const { signer } = plan.signer === undefined ? await this.#plan() : plan
-    if (signer?.private_jwk === undefined) throw new Error('a signing key was made and cannot be read')
+    if (signer?.private_jwk === undefined) throw new Error('the new signing key cannot be read')
     return { ...signer, private_jwk: signer.private_jwk }
   }
 
@@ -80,16 +80,16 @@ export class SigningKeys {
     return signingPlan(await this.#keys(), this.#clock.now())
   }
 
-  /** From memory for a minute; while the store is away, whatever was read last. */
+  /** Cached for a minute; while the store is unavailable, the last keys that were read. */
   async #keys(): Promise<readonly LoadedKey[]> {
-    const known = this.#known
+    const cached = this.#cached
     const { generation } = this.#ring
-    if (known?.generation === generation && performance.now() < known.until) return known.keys
+    if (cached?.generation === generation && performance.now() < cached.until) return cached.keys
     try {
       return await this.#read()
     } catch (error) {
-      if (known === undefined) throw error
-      return known.keys
+      if (cached === undefined) throw error
+      return cached.keys
     }
   }
 
@@ -99,7 +99,7 @@ export class SigningKeys {
     const keys = rows.map(row => this.#load(row))
     const kids = new Set(rows.map(row => row.kid))
     for (const kid of this.#imported.keys()) if (!kids.has(kid)) this.#imported.delete(kid)
-    this.#known = { keys, until: performance.now() + KNOWN_MILLISECONDS, generation }
+    this.#cached = { keys, until: performance.now() + CACHE_MILLISECONDS, generation }
     return keys
   }
 
@@ -114,15 +114,15 @@ export class SigningKeys {
     }
   }
 
-  #makeNext(): Promise<void> {
-    this.#making ??= this.#make().finally(() => {
-      this.#making = undefined
+  #createNext(): Promise<void> {
+    this.#creating ??= this.#create().finally(() => {
+      this.#creating = undefined
     })
-    return this.#making
+    return this.#creating
   }
 
-  async #make(): Promise<void> {
-    // What another node has made in the meantime counts.
+  async #create(): Promise<void> {
+    // Another node may have created a key in the meantime.
     const keys = await this.#read()
     if (!signingPlan(keys, this.#clock.now()).isNextDue) return
     const { privateKey, publicKey } = await generate('rsa', { modulusLength: MODULUS_BITS })
@@ -142,7 +142,7 @@ export class SigningKeys {
   }
 }
 
-/** Seals the private half of a signing key, bound to the key's id. */
+/** Seals private signing keys, bound to the key id. */
 export class SigningKeySealer {
   readonly #box: SecretBox
 
@@ -154,7 +154,7 @@ export class SigningKeySealer {
     return this.#box.seal(JSON.stringify(private_jwk), kid)
   }
 
-  /** Undefined if the master keys of this installation do not open it. */
+  /** Undefined if no master key of this installation opens it. */
   open(row: Pick<SigningKeyRow, 'kid' | 'key_id' | 'sealed'>): JWK | undefined {
     const text = this.#box.open(row, row.kid)
     return text === undefined ? undefined : JSON.parse(text)

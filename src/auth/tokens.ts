@@ -6,8 +6,8 @@ import { randomAlphanumerics, uuidV7 } from '../kit/id.ts'
 import type { NewToken } from '../store/commands/tokens.ts'
 
 /**
- * Secrets that Strand hands out: a prefix that says what it is, 190 random bits in base62, and a checksum, so that a
- * mistyped or invented one is refused without a look-up and scanners can find a leaked one.
+ * Secrets that Strand issues: a prefix for the kind, 190 random bits in base62, and a checksum, so that a mistyped or
+ * invented one is rejected without a look-up and secret scanners can find a leaked one.
  */
 const PREFIXES = {
   app: 'sapp',
@@ -28,12 +28,12 @@ export function mintSecret(kind: SecretKind, random = randomAlphanumerics(RANDOM
   return head + crc32Base62(head)
 }
 
-/** Whether the text can be a secret of ours at all. */
+/** Whether the text has the form and checksum of an issued secret. */
 export function isWellFormed(text: string): boolean {
   return SHAPE.test(text) && crc32Base62(text.slice(0, -6)) === text.slice(-6)
 }
 
-/** The only form in which a token is kept. */
+/** The only form in which a token is stored. */
 export const hashOf = sha256Hex
 
 export interface Lifetimes {
@@ -45,7 +45,7 @@ export interface Lifetimes {
   readonly session_seconds: number
 }
 
-/** Tokens ready to be stored, and the answer that carries them to whoever asked. */
+/** Tokens ready to be stored, and the response that returns them to the client. */
 export interface Issue {
   readonly rows: readonly NewToken[]
   readonly answer: TokenAnswer
@@ -71,11 +71,11 @@ export function issueAppToken(
 
 interface UserLifetimes {
   readonly user_seconds: number
-  /** Absent: until it is revoked. */
+  /** Undefined: valid until revoked. */
   readonly refresh_seconds: number | undefined
 }
 
-/** An access token and its refresh token; whose they are may be known only to the store. */
+/** An access token and its refresh token; the owner may be known only to the store. */
 export function mintPair(
   now: number,
   { user_seconds, refresh_seconds }: UserLifetimes,
@@ -117,10 +117,10 @@ export function issueUserToken(
   }
 }
 
-/** Later than every other time that the store holds. */
+/** Later than any other time in the store. */
 const NEVER = '9999-12-31T23:59:59.999Z'
 
-/** A public client's refresh token ends by itself; a confidential client's ends when somebody ends it. */
+/** Refresh tokens of public clients expire; those of confidential clients are valid until revoked. */
 export function userLifetimes(kind: Client['kind'], lifetimes: Lifetimes) {
   return { ...lifetimes, refresh_seconds: kind === 'public' ? lifetimes.refresh_seconds : undefined }
 }

@@ -40,7 +40,7 @@ import {
 
 /** The local allowance, as a fraction of a minute's points. It refills within a minute. */
 const LOCAL_FRACTION = 1 / 20
-/** The largest lease, as a fraction of a minute's points. Each lease is twice the last if that was used up quickly, else half. */
+/** The largest lease, as a fraction of a minute's points. Each is twice the last if that was used up quickly, else half. */
 const MAX_LEASE = 1 / 20
 const QUICK_MILLISECONDS = 1000
 /** Points not spent within this time expire and are returned with the next lease request. */
