@@ -1,23 +1,23 @@
 /**
  * The live directory: every live stream in memory, in the order in which GetStreams lists them.
  *
- * Viewer counts change all the time, so a walk through the pages needs a fixed order: a ranking by the counts of one point
- * of the feed. A walk stays with the point that it started at, which its cursor carries, and matches each row as it is now:
- * streams that have ended, or no longer match, are left out. So a stream that is live during the whole walk appears exactly
+ * Viewer counts change constantly, so a walk through the pages needs a fixed order: a ranking by the counts at one point of
+ * the feed. A walk keeps the point where it started, which its cursor carries, and filters rows by their current state:
+ * streams that have ended, or no longer match, are omitted. So a stream that is live during the whole walk appears exactly
  * once (D-33). A point means the same in every process that follows the feed, so each page may come from another process.
- * Recent rankings are kept, and others are made again from the journal; a cursor whose point is older than the journal
+ * Recent rankings are cached, and others are rebuilt from the journal; a cursor whose point is older than the journal
  * continues by sort key in the newest ranking.
  *
- * Nothing is scanned that need not be. Look-ups by user, and followed channels, find their rows by user; filters by game
- * and language walk along slices of the ranking. Streams are kept as JSON with a gap for the viewer count.
+ * Full scans are avoided. Look-ups by user, and followed channels, find their rows by user; filters by game and language
+ * walk along slices of the ranking. Streams are stored as JSON with a gap for the viewer count.
  *
  * Glossary:
  * - point: a position in the feed, and with it a state of the directory (`store/feed.ts`).
  * - row: a live stream in memory (`row.ts`, `live-rows.ts`).
- * - channel: a user's place in memory, live or not; it leads to the row of the stream (`live-rows.ts`).
- * - journal: what each recent feed entry changed, to get from the current counts back to those of a point (`journal.ts`).
- * - snapshot: all viewer counts at a point, with the ranking by them (`snapshots.ts`, `snapshot-cache.ts`).
- * - ranking: all rows by the counts of a snapshot, most viewers first. A place is an index into it (`ranking.ts`).
+ * - channel: the entry of a user, live or not, with a reference to the row of the stream (`live-rows.ts`).
+ * - journal: the changes of recent feed entries, for restoring the counts at an earlier point (`journal.ts`).
+ * - snapshot: all viewer counts at a point, and the ranking by them (`snapshots.ts`, `snapshot-cache.ts`).
+ * - ranking: all rows sorted by the counts of a snapshot, most viewers first. A place is an index into it (`ranking.ts`).
  * - slice: the places of one game, one language or both, in the order of the ranking (`ranking.ts`).
  */
 import type { Window } from '../contract/page.ts'
@@ -46,7 +46,7 @@ export class Directory {
   constructor(options: {
     readonly publicUrl: string
     readonly monotonic?: () => number
-    /** For several processes on one store: when this one last read the feed to its end, on the monotonic clock. */
+    /** With several processes on one store: when this one last read the feed to its end, on the monotonic clock. */
     readonly inTouchAt?: () => number
   }) {
     const { publicUrl, monotonic = () => performance.now(), inTouchAt } = options
@@ -62,11 +62,11 @@ export class Directory {
   measure(metrics: Metrics): void {
     metrics.gauge('strand_directory_streams', 'Live streams.', this.size)
     const viewers = this.#rows.totalViewers()
-    metrics.gauge('strand_directory_viewers', 'Viewers of all live streams together.', viewers)
-    metrics.gauge('strand_directory_rankings', 'Rankings kept for walks under way.', this.#snapshots.size)
+    metrics.gauge('strand_directory_viewers', 'Total viewers of all live streams.', viewers)
+    metrics.gauge('strand_directory_rankings', 'Cached rankings for walks in progress.', this.#snapshots.size)
   }
 
-  /** Changes when new walks start on another ranking: until then, first pages stay the same. */
+  /** Changes when new walks start on another ranking. Until then, first pages stay the same. */
   get rankingVersion(): number {
     return this.#snapshots.version
   }
@@ -76,7 +76,7 @@ export class Directory {
     return this.#journal.oldest
   }
 
-  /** Replaces everything with these streams: those of this point of the feed. */
+  /** Replaces all streams with those at this point of the feed. */
   reload(streams: readonly LiveStream[], point: FeedPoint): void {
     this.#rows.endOthers(streams)
     for (const stream of streams) this.#rows.put(this.render(stream), 0)
@@ -93,16 +93,13 @@ export class Directory {
     return this.#snapshots.knows(point)
   }
 
-  /**
-   * Adds entries before the oldest point to the journal. They lead from the point wanted to the oldest, both included;
-   * false if they do not.
-   */
+  /** Adds older entries to the journal. False if they do not end at the oldest point. The first is the new oldest. */
   recall(entries: readonly FeedEntry[]): boolean {
     const steps = entries.slice(1).map(entry => this.#pastStep(entry))
     return this.#journal.recall(entries, steps)
   }
 
-  /** A stream from the store as the API shows it. */
+  /** A stream from the store as the API returns it. */
   render(live: LiveStream): Stream {
     return {
       ...live,
@@ -113,20 +110,20 @@ export class Directory {
   }
 
   page({ user_ids, user_logins, game_ids, languages }: StreamFilter, window: Window): StreamPage {
-    const wanted = {
+    const filter = {
       games: game_ids && this.#rows.games.find(game_ids),
       languages: languages && this.#rows.languages.find(languages),
     }
     if (user_ids === undefined && user_logins === undefined) {
-      const started = this.#startOf(window)
-      const snapshot = started ? this.#snapshots.ranked(started) : this.#snapshots.current()
-      return pageOfRanking(snapshot, wanted, window)
+      const start = this.#startOf(window)
+      const snapshot = start ? this.#snapshots.ranked(start) : this.#snapshots.current()
+      return pageOfRanking(snapshot, filter, window)
     }
-    const named = new Set<LiveRow>()
-    const add = (row: LiveRow | undefined) => row && matches(wanted, row) && named.add(row)
+    const found = new Set<LiveRow>()
+    const add = (row: LiveRow | undefined) => row && matches(filter, row) && found.add(row)
     for (const id of user_ids ?? []) add(this.#rows.ofUser(id))
     for (const login of user_logins ?? []) add(this.#rows.ofLogin(login.toLowerCase()))
-    return this.#pageOf(named, window)
+    return this.#pageOf(found, window)
   }
 
   /** The channels of these users, for `pageOfChannels`. They stay in memory until all are released. */
@@ -134,12 +131,12 @@ export class Directory {
     return this.#rows.keepChannels(user_ids)
   }
 
-  /** Keeps only these channels from now on. */
+  /** Releases all channels except these. */
   releaseChannels(kept: readonly (readonly Channel[])[]): void {
     this.#rows.releaseChannels(kept)
   }
 
-  /** The live streams of these channels, such as those that a user follows. */
+  /** A page of the live streams of these channels, such as those that a user follows. */
   pageOfChannels(channels: readonly Channel[], window: Window): StreamPage {
     const rows: LiveRow[] = []
     for (const { row } of channels) if (row !== undefined) rows.push(row)
@@ -151,7 +148,7 @@ export class Directory {
     return pageOfRows(rows, this.#startOf(window) ?? now, window)
   }
 
-  /** The snapshot that the walk started on; undefined if it starts now, or its point is no longer known. */
+  /** The snapshot where the walk started; undefined if it starts now, or its point is no longer known. */
   #startOf(window: Window) {
     const point = pointIn(window)
     return point && this.#snapshots.at(point)
@@ -174,7 +171,7 @@ export class Directory {
     }
   }
 
-  /** What an entry of the past changed for streams that are live now. */
+  /** The changes of a past entry to streams that are live now. */
   #pastStep({ seq, change }: FeedEntry): Step {
     if (change.kind === 'viewers') return this.#stepOfCounts(change)
     const row = change.kind === 'stream' ? this.#rows.ofStream(change.stream.id) : undefined
@@ -183,7 +180,7 @@ export class Directory {
     return stepOfStream(row, change)
   }
 
-  /** Writes the new viewers into `counts`, if given. */
+  /** Also writes the new viewer counts to `counts`, if present. */
   #stepOfCounts(
     { stream_ids, viewers, was }: Extract<Change, { kind: 'viewers' }>,
     counts?: Int32Array,

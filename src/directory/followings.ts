@@ -5,21 +5,21 @@ import type { Store } from '../store/store.ts'
 import type { Directory } from './directory.ts'
 import type { Channel } from './live-rows.ts'
 
-/** Follows kept in memory, over all users; at most twice as many. */
+/** Follows cached for all users together; up to twice as many may be in memory. */
 const MAX_FOLLOWS = 1_000_000
 
-/** Whom users follow, from memory: read from the store once, and again after the feed reports a change. */
+/** A cache of followed channels, read from the store again after the feed reports a change. */
 export class Followings implements FeedSubscriber {
   readonly #store: Pick<Store, 'follows'>
   readonly #directory: Directory
   readonly #known: Recent<readonly Channel[]>
-  /** Counts changes: a look-up during which one arrives may be stale and is not kept. */
-  #forgettings = 0
+  /** Counts invalidations: a look-up during which one happens may be stale and is not cached. */
+  #invalidations = 0
 
-  constructor(store: Pick<Store, 'follows'>, directory: Directory, most = MAX_FOLLOWS) {
+  constructor(store: Pick<Store, 'follows'>, directory: Directory, maxFollows = MAX_FOLLOWS) {
     this.#store = store
     this.#directory = directory
-    this.#known = new Recent(most, {
+    this.#known = new Recent(maxFollows, {
       weigh: channels => 1 + channels.length,
       dropped: () => this.#releaseChannels(),
     })
@@ -31,30 +31,30 @@ export class Followings implements FeedSubscriber {
   }
 
   async load(): Promise<() => void> {
-    return () => this.#forgetAll()
+    return () => this.#clear()
   }
 
   apply({ change }: FeedEntry): void {
     if (change.kind !== 'follows') return
-    this.#forgettings += 1
+    this.#invalidations += 1
     for (const user_id of change.user_ids) this.#known.delete(user_id)
   }
 
   async #lookUp(user_id: string): Promise<readonly Channel[]> {
-    const before = this.#forgettings
+    const before = this.#invalidations
     const follows = await this.#store.follows.of(user_id)
     const channels = this.#directory.keepChannels(follows)
-    if (before === this.#forgettings) this.#known.set(user_id, channels)
+    if (before === this.#invalidations) this.#known.set(user_id, channels)
     return channels
   }
 
-  #forgetAll(): void {
-    this.#forgettings += 1
+  #clear(): void {
+    this.#invalidations += 1
     this.#known.clear()
     this.#releaseChannels()
   }
 
-  /** Releases the channels that no remembered user follows. */
+  /** Releases channels that no cached user follows. */
   #releaseChannels(): void {
     this.#directory.releaseChannels(Array.from(this.#known, ([, channels]) => channels))
   }

@@ -4,26 +4,26 @@ import type { FeedFollower } from '../store/follower.ts'
 import type { Store } from '../store/store.ts'
 import type { Directory } from './directory.ts'
 
-/** Entries read at once: one may hold 10,000 counts, and no request is answered meanwhile. */
-const AT_ONCE = 10
-/** The most entries to go back; the feed itself is cut after some minutes. */
+/** Entries per read: one may hold 10,000 counts, and parsing them blocks other requests. */
+const BATCH_ENTRIES = 10
+/** Maximum number of entries to go back; the feed is truncated after some minutes. */
 const MAX_ENTRIES = 100_000
-/** How long the store may be unavailable before pages that need it are refused: a failover takes some seconds. */
+/** How long the store may be unavailable before pages that need it fail: a failover takes some seconds. */
 const MAX_WAIT_MILLISECONDS = 8000
-/** The least time that a store gets, however long it has been unavailable. */
+/** Minimum time to wait for the store, however long it has been unavailable. */
 const MIN_WAIT_MILLISECONDS = 250
 const RETRY_MILLISECONDS = 50
 
 /**
  * Loads the point where a walk started into the directory, if it is unknown: the first page may have come from another
- * process that is ahead of this one, or from before this one was started.
+ * process that is ahead of this one, or from a time before this one started.
  */
 export class History {
   readonly #store: Store
   readonly #directory: Directory
   readonly #follower: FeedFollower
   readonly #maxWait: number
-  readonly #underWay = new Map<string, Promise<void>>()
+  readonly #inProgress = new Map<string, Promise<void>>()
 
   constructor(
     store: Store,
@@ -38,18 +38,19 @@ export class History {
   }
 
   /**
-   * A point that the store no longer has is not an error: the walk continues by sort key then (D-33). But while the store is
-   * unavailable, this throws `Unavailable`: another process may know the point, and a page that repeats some streams and
-   * omits others would look like any other.
+   * A point that the store no longer has is not an error: the walk then continues by sort key (D-33). But while the store
+   * is unavailable, this throws `Unavailable`: another process may know the point, and the caller could not recognize a
+   * page that repeats some streams and omits others.
    */
   async reach(point: FeedPoint): Promise<void> {
     const name = `${point.seq} ${point.nonce}`
-    const attempt = this.#underWay.get(name) ?? this.#try(point).finally(() => this.#underWay.delete(name))
-    this.#underWay.set(name, attempt)
+    const attempt =
+      this.#inProgress.get(name) ?? this.#load(point).finally(() => this.#inProgress.delete(name))
+    this.#inProgress.set(name, attempt)
     await attempt
   }
 
-  /** Reads the feed as soon as it can be read: a store that is unavailable may be back soon. */
+  /** Reads the feed to its end, with retries: a store that is unavailable may be back soon. */
   async #catchUp(): Promise<void> {
     const left = this.#follower.inStepAt + this.#maxWait - performance.now()
     const deadline = Bun.sleep(Math.max(left, MIN_WAIT_MILLISECONDS)).then(() => 'late' as const)
@@ -66,7 +67,7 @@ export class History {
     }
   }
 
-  async #try(point: FeedPoint): Promise<void> {
+  async #load(point: FeedPoint): Promise<void> {
     await this.#catchUp()
     if (this.#directory.knows(point)) return
     const { oldest } = this.#directory
@@ -74,15 +75,15 @@ export class History {
     if (!(await this.#store.feed.has(point))) return
     const entries: FeedEntry[] = []
     while ((entries.at(-1)?.seq ?? 0) < oldest.seq) {
-      const more = await this.#store.feed.after(entries.at(-1)?.seq ?? point.seq - 1, AT_ONCE)
+      const more = await this.#store.feed.after(entries.at(-1)?.seq ?? point.seq - 1, BATCH_ENTRIES)
       if (more.length === 0) return
       for (const entry of more) {
         const previous = entries.at(-1)
-        // Entries in the middle are deleted first where their clock was wrong: the rest does not lead back to the point.
+        // Entries written with a wrong clock may be deleted early: with a gap, the rest does not lead back to the point.
         if (previous !== undefined && !isNext(entry, previous)) return
         entries.push(entry)
       }
-      // Requests are answered in between.
+      // Let other requests run.
       await Bun.sleep(0)
     }
     this.#directory.recall(entries.filter(entry => entry.seq <= oldest.seq))

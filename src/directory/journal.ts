@@ -1,16 +1,16 @@
 /**
- * What each feed entry of the last minutes changed in the viewer counts. Undoing one entry after the other leads from the
- * current counts back to those of any point in that time. That takes less memory than the counts of every point, and every
- * process that follows the same feed arrives at the same counts.
+ * The changes of viewer counts by each feed entry of the last minutes. Undoing one entry after the other restores the counts
+ * at any point in that time. That takes less memory than the counts at every point, and all processes that follow the feed
+ * arrive at the same counts.
  */
 import { type FeedPoint, samePoint } from '../store/feed.ts'
 
-/** How long a walk can continue along the ranking it started with: five minutes (D-33), and the age of its first page. */
+/** How long a walk can continue along its first ranking: five minutes (D-33), plus the age of its first page. */
 export const KEPT_MILLISECONDS = 6 * 60 * 1000
-/** Counts remembered at most, in 160 MB: those of 330,000 channels that change every five seconds. */
+/** Maximum number of counts, in 160 MB: enough for 330,000 channels that change every five seconds. */
 const MAX_COUNTS = 20_000_000
 
-/** What one entry changed: the indexes of the counts, and their former values. */
+/** The changes of one entry: the indexes of the counts, and their former values. */
 export interface Step {
   readonly indexes: Int32Array
   readonly was: Int32Array
@@ -20,29 +20,29 @@ const NONE = new Int32Array(0)
 /** An entry that changed no counts. */
 export const NO_STEP: Step = { indexes: NONE, was: NONE }
 
-interface Noted extends Step {
+interface JournalStep extends Step {
   readonly nonce: string
   readonly notedAt: number
 }
 
 export class Journal {
   readonly #monotonic: () => number
-  /** Where the journal begins: its first step leads away from here. */
+  /** Where the journal begins: the point before its first step. */
   #base: FeedPoint = { seq: 0, nonce: '' }
-  #steps: Noted[] = []
-  /** How many steps at the front of the array are forgotten already. */
-  #forgotten = 0
+  #steps: JournalStep[] = []
+  /** Number of dropped steps at the front of the array. */
+  #dropped = 0
   #counts = 0
 
   constructor(monotonic: () => number) {
     this.#monotonic = monotonic
   }
 
-  /** Forgets everything; the journal begins at this point. */
+  /** Clears the journal; it now begins at this point. */
   reset(base: FeedPoint): void {
     this.#base = base
     this.#steps = []
-    this.#forgotten = 0
+    this.#dropped = 0
     this.#counts = 0
   }
 
@@ -68,18 +68,18 @@ export class Journal {
     const now = this.#monotonic()
     this.#steps.push({ ...step, nonce: point.nonce, notedAt: now })
     this.#counts += step.indexes.length
-    this.#forget(now)
+    this.#dropOld(now)
   }
 
-  /** Adds older steps: `points` lead from the new beginning to the present one, which is the last of them. */
+  /** Adds older steps. `points` are all from the new beginning to the current one, both included; false if they end elsewhere. */
   recall(points: readonly FeedPoint[], steps: readonly Step[]): boolean {
     const [base, ...later] = points
     const last = points.at(-1)
     if (base === undefined || last === undefined || !samePoint(last, this.#base)) return false
     const notedAt = this.#monotonic()
     const recalled = later.map(({ nonce }, index) => ({ ...(steps[index] ?? NO_STEP), nonce, notedAt }))
-    this.#steps = [...recalled, ...this.#steps.slice(this.#forgotten)]
-    this.#forgotten = 0
+    this.#steps = [...recalled, ...this.#steps.slice(this.#dropped)]
+    this.#dropped = 0
     for (const { indexes } of recalled) this.#counts += indexes.length
     this.#base = { seq: base.seq, nonce: base.nonce }
     return true
@@ -90,7 +90,7 @@ export class Journal {
     return this.#stepTo(point.seq)?.nonce === point.nonce
   }
 
-  /** Turns the current counts into those of an earlier point that is known. */
+  /** Changes the current counts to those at an earlier point, which must be known. */
   undo(counts: Int32Array, seq: number): void {
     for (let each = this.#lastSeq(); each > seq; each--) {
       const step = this.#stepTo(each)
@@ -102,28 +102,28 @@ export class Journal {
   }
 
   #lastSeq(): number {
-    return this.#base.seq + this.#steps.length - this.#forgotten
+    return this.#base.seq + this.#steps.length - this.#dropped
   }
 
   /** The step of the entry with this number. */
-  #stepTo(seq: number): Noted | undefined {
+  #stepTo(seq: number): JournalStep | undefined {
     const place = seq - this.#base.seq - 1
-    return place < 0 ? undefined : this.#steps[this.#forgotten + place]
+    return place < 0 ? undefined : this.#steps[this.#dropped + place]
   }
 
-  #forget(now: number): void {
+  #dropOld(now: number): void {
     for (;;) {
-      const oldest = this.#steps[this.#forgotten]
-      if (oldest === undefined || this.#steps.length - this.#forgotten === 1) break
+      const oldest = this.#steps[this.#dropped]
+      if (oldest === undefined || this.#steps.length - this.#dropped === 1) break
       if (now - oldest.notedAt <= KEPT_MILLISECONDS && this.#counts <= MAX_COUNTS) break
       this.#base = { seq: this.#base.seq + 1, nonce: oldest.nonce }
       this.#counts -= oldest.indexes.length
-      this.#steps[this.#forgotten] = { ...NO_STEP, nonce: '', notedAt: 0 }
-      this.#forgotten += 1
+      this.#steps[this.#dropped] = { ...NO_STEP, nonce: '', notedAt: 0 }
+      this.#dropped += 1
     }
-    if (this.#forgotten > 1000 && this.#forgotten > this.#steps.length / 2) {
-      this.#steps = this.#steps.slice(this.#forgotten)
-      this.#forgotten = 0
+    if (this.#dropped > 1000 && this.#dropped > this.#steps.length / 2) {
+      this.#steps = this.#steps.slice(this.#dropped)
+      this.#dropped = 0
     }
   }
 }

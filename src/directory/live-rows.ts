@@ -3,7 +3,7 @@ import { compareDecimal } from '../kit/decimal.ts'
 import { Numbers } from './numbers.ts'
 import { type LiveRow, withGap } from './row.ts'
 
-/** A user's channel and its live row, if any. A look-up that is made often keeps channels and saves the search by id. */
+/** A user's channel and its live row, if any. Frequent look-ups keep channels to avoid the search by id. */
 export interface Channel {
   readonly user_id: string
   row: LiveRow | undefined
@@ -11,7 +11,7 @@ export interface Channel {
   kept: boolean
 }
 
-/** All live rows, found by stream, by user and by login, and their viewer counts. */
+/** All live rows, indexed by stream, user and login, and their viewer counts. */
 export class LiveRows {
   readonly games = new Numbers()
   readonly languages = new Numbers()
@@ -19,11 +19,11 @@ export class LiveRows {
   readonly #byLogin = new Map<string, LiveRow>()
   readonly #channels = new Map<string, Channel>()
   readonly #onMove: (row: LiveRow) => void
-  /** By `LiveRow.index`. An index is free again when its stream ends. */
+  /** By `LiveRow.index`. An index is reused after its stream ends. */
   #counts = new Int32Array(1024)
   #used = 0
   readonly #free: number[] = []
-  /** Ascending, except for rows that were added late (`#unsorted`); includes rows that have ended since. */
+  /** Ascending, unless rows were added out of order (`#unsorted`). Includes rows that have ended since. */
   #byId: LiveRow[] = []
   #unsorted = false
 
@@ -36,7 +36,7 @@ export class LiveRows {
     return this.#byStream.size
   }
 
-  /** The current viewer counts. Not to be kept: the array changes, and is replaced when it grows. */
+  /** The current viewer counts. Do not keep a reference: the array changes, and is replaced when it grows. */
   get counts(): Int32Array {
     return this.#counts
   }
@@ -78,7 +78,7 @@ export class LiveRows {
     })
   }
 
-  /** Keeps only these channels, and those that are live. */
+  /** Drops all channels except these and those that are live. */
   releaseChannels(kept: readonly (readonly Channel[])[]): void {
     for (const channel of this.#channels.values()) channel.kept = false
     for (const channels of kept) for (const channel of channels) channel.kept = true
@@ -86,7 +86,7 @@ export class LiveRows {
       if (!channel.kept && channel.row === undefined) this.#channels.delete(channel.user_id)
   }
 
-  /** Adds or updates a stream. `since` is given if it starts with this. */
+  /** Adds or updates a stream. `since` is set if the stream has just started. */
   put(stream: Stream, since?: number): LiveRow {
     const former = this.ofUser(stream.user_id)
     if (former !== undefined && former.id !== stream.id) this.end(former.id)
@@ -109,10 +109,10 @@ export class LiveRows {
     if (this.#byLogin.get(row.login) === row) this.#byLogin.delete(row.login)
   }
 
-  /** Ends every stream but these. */
+  /** Ends all streams except these. */
   endOthers(streams: readonly { readonly id: string }[]): void {
-    const staying = new Set(streams.map(stream => stream.id))
-    for (const id of this.#byStream.keys()) if (!staying.has(id)) this.end(id)
+    const remaining = new Set(streams.map(stream => stream.id))
+    for (const id of this.#byStream.keys()) if (!remaining.has(id)) this.end(id)
   }
 
   #add(stream: Stream): LiveRow {
@@ -127,8 +127,8 @@ export class LiveRows {
       live: true,
       text: '',
       gap: 0,
-      shown: '',
-      shownCount: -1,
+      rendered: '',
+      renderedCount: -1,
     }
     if (row.index >= this.#counts.length) {
       const larger = new Int32Array(this.#counts.length * 2)
@@ -155,8 +155,8 @@ export class LiveRows {
     row.language = language
     row.text = text
     row.gap = gap
-    row.shown = ''
-    row.shownCount = -1
+    row.rendered = ''
+    row.renderedCount = -1
     if (hasMoved) this.#onMove(row)
   }
 

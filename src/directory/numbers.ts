@@ -1,4 +1,4 @@
-/** Numbers that stand for names: small ones, given in the order in which names first come up. */
+/** Assigns small consecutive numbers to names, in the order of their first use. */
 export class Numbers {
   readonly #known = new Map<string, number>()
 
@@ -10,7 +10,7 @@ export class Numbers {
     return number
   }
 
-  /** The numbers of those names that have one, each once. */
+  /** The numbers of those names that have one, without duplicates. */
   find(names: readonly string[]): number[] {
     const numbers: number[] = []
     for (const name of names) {

@@ -1,7 +1,7 @@
 /**
- * A ranking: all rows by the viewer counts of one point of the feed, most viewers first, and how to walk along it. A place is
- * an index into it. A slice is the list of places of one game, one language, or both; slices are made when first needed, for
- * all games or all languages at once.
+ * A ranking: all rows sorted by the viewer counts at one point of the feed, most viewers first, and walks along it. A place
+ * is an index into it. A slice is the list of places of one game, one language, or both; slices are created when first
+ * needed, for all games or all languages at once.
  */
 import type { Rank } from '../domain/ranking.ts'
 import { compareDecimal } from '../kit/decimal.ts'
@@ -18,7 +18,7 @@ export interface Ranking {
   byLanguage: Slices | undefined
   /** The slices of one game by language, for games that were filtered by language. */
   readonly byBoth: Map<number, ReadonlyMap<number, readonly number[]>>
-  /** Places of rows whose game or language has changed since slices were made, ascending. */
+  /** Places of rows whose game or language has changed since slices were created, ascending. */
   readonly moved: number[]
 }
 
@@ -28,12 +28,10 @@ interface Slices {
   readonly starts: Int32Array
 }
 
-/** More rows than one ranking can have. A viewer count below 2^31 times this is still a whole number to a double. */
+/** More rows than a ranking can have. The product with a viewer count below 2^31 is still an exact integer in a double. */
 const SPAN = 2 ** 22
 
-/**
- * Sorts by one number per stream, which the runtime does natively: the viewer count, and below it the place in id order.
- */
+/** Sorts one number per stream, which the runtime does natively: the viewer count, then the position in id order. */
 export function makeRanking(inIdOrder: readonly LiveRow[], counts: Int32Array): Ranking {
   const size = inIdOrder.length
   const keys = new Float64Array(size)
@@ -48,13 +46,13 @@ export function makeRanking(inIdOrder: readonly LiveRow[], counts: Int32Array): 
   return { rows, counts, byGame: undefined, byLanguage: undefined, byBoth: new Map(), moved: [] }
 }
 
-/** A filter by the numbers of games and languages; a name without a number matches no row and is left out. */
+/** A filter by the numbers of games and languages. A name without a number matches no row and is omitted. */
 export interface SliceFilter {
   readonly games: readonly number[] | undefined
   readonly languages: readonly number[] | undefined
 }
 
-/** The slices that together hold every match; undefined if there is no filter. */
+/** The slices that together contain every match; undefined without a filter. */
 export function sliceOf(ranking: Ranking, { games, languages }: SliceFilter): readonly Slice[] | undefined {
   if (games === undefined && languages === undefined) return undefined
   const slices: Slice[] = []
@@ -67,8 +65,8 @@ export function sliceOf(ranking: Ranking, { games, languages }: SliceFilter): re
       const slice = sliceAt(ranking.byGame, game)
       if (languages === undefined) slices.push(slice)
       else {
-        const spoken = byLanguageOf(ranking, game, slice)
-        for (const language of languages) slices.push(spoken.get(language) ?? [])
+        const byLanguage = byLanguageOf(ranking, game, slice)
+        for (const language of languages) slices.push(byLanguage.get(language) ?? [])
       }
     }
   }
@@ -76,7 +74,7 @@ export function sliceOf(ranking: Ranking, { games, languages }: SliceFilter): re
   return slices.filter(slice => slice.length > 0)
 }
 
-/** In two passes: how many of each number, then each place into its group. */
+/** A counting sort: count the rows of each number, then put each place into its group. */
 function sliceBy({ rows }: Ranking, numberOf: (row: LiveRow) => number): Slices {
   const numbers = new Int32Array(rows.length)
   let largest = -1
@@ -108,23 +106,23 @@ function sliceAt({ places, starts }: Slices, number: number): Int32Array {
 function byLanguageOf({ rows, byBoth }: Ranking, game: number, slice: Int32Array) {
   const known = byBoth.get(game)
   if (known !== undefined) return known
-  const spoken = Map.groupBy(slice, place => (rows[place] as LiveRow).language)
-  byBoth.set(game, spoken)
-  return spoken
+  const byLanguage = Map.groupBy(slice, place => (rows[place] as LiveRow).language)
+  byBoth.set(game, byLanguage)
+  return byLanguage
 }
 
-/** A row's game or language has changed: filters find it along rankings that are already sliced, too. */
+/** Called when the game or language of a row has changed, so that filters find it in existing slices too. */
 export function noteMoved(ranking: Ranking, row: LiveRow): void {
   if (ranking.byGame === undefined && ranking.byLanguage === undefined) return
-  // A row that is younger than the ranking has no count in it, and is not found.
+  // A row that is newer than the ranking has no count in it and is not found.
   const rank = { viewer_count: ranking.counts[row.index] ?? 0, id: row.id }
   const place = startIn(ranking, ranking.rows.length, index => index, rank, true) - 1
   if (ranking.rows[place] !== row || ranking.moved.includes(place)) return
-  const behind = ranking.moved.findIndex(each => each > place)
-  ranking.moved.splice(behind < 0 ? ranking.moved.length : behind, 0, place)
+  const next = ranking.moved.findIndex(each => each > place)
+  ranking.moved.splice(next < 0 ? ranking.moved.length : next, 0, place)
 }
 
-/** Returns one place after another, away from `from`, and -1 at the end. Merges slices on the way. */
+/** Returns a function that returns the next place after `from` in this direction, and -1 at the end. Merges slices. */
 export function walkAlong(
   ranking: Ranking,
   slices: readonly Slice[] | undefined,
@@ -163,7 +161,7 @@ function walkAll(ranking: Ranking, from: Rank | undefined, forward: boolean): ()
   }
 }
 
-/** The first index behind `from` (forward), or the last one in front of it, by binary search in the order of ranks. */
+/** The first index after `from` (forward), or the last one before it, by binary search in the order of ranks. */
 function startIn(
   ranking: Ranking,
   length: number,

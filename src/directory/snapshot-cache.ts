@@ -2,12 +2,12 @@ import type { FeedPoint } from '../store/feed.ts'
 import { KEPT_MILLISECONDS } from './journal.ts'
 import type { Ranking } from './ranking.ts'
 
-/** The cache is a convenience: a snapshot that was dropped can be made again from the journal, at some cost. */
+/** A snapshot that was dropped can be rebuilt from the journal, at some cost. */
 const MAX_SNAPSHOTS = 100
-/** The most viewer counts in all of them together; each takes twelve bytes. */
+/** Maximum number of viewer counts in all snapshots together; each takes twelve bytes. */
 const MAX_COUNTS = 4_000_000
 
-/** All viewer counts at one point of the feed, and the ranking by them once it was needed. */
+/** All viewer counts at one point of the feed, and the ranking by them once it was used. */
 export interface Snapshot {
   readonly point: FeedPoint
   readonly counts: Int32Array
@@ -15,44 +15,44 @@ export interface Snapshot {
   usedAt: number
 }
 
-/** Recently used snapshots, in the order of their use. */
+/** Recently used snapshots, least recently used first. */
 export class SnapshotCache {
-  readonly #kept = new Map<string, Snapshot>()
+  readonly #snapshots = new Map<string, Snapshot>()
   #counts = 0
 
   get size(): number {
-    return this.#kept.size
+    return this.#snapshots.size
   }
 
   has(point: FeedPoint): boolean {
-    return this.#kept.has(keyOf(point))
+    return this.#snapshots.has(keyOf(point))
   }
 
   find(point: FeedPoint): Snapshot | undefined {
-    return this.#kept.get(keyOf(point))
+    return this.#snapshots.get(keyOf(point))
   }
 
   *rankings(): Generator<Ranking> {
-    for (const { ranking } of this.#kept.values()) if (ranking !== undefined) yield ranking
+    for (const { ranking } of this.#snapshots.values()) if (ranking !== undefined) yield ranking
   }
 
-  /** Adds a snapshot, or notes its use, and drops what is old or too much. */
+  /** Adds a snapshot or marks it as used, and drops snapshots that are too old or too many. */
   keep<S extends Snapshot>(snapshot: S, now: number): S {
     const key = keyOf(snapshot.point)
     snapshot.usedAt = now
-    if (!this.#kept.delete(key)) this.#counts += snapshot.counts.length
-    this.#kept.set(key, snapshot)
-    for (const [oldestKey, oldest] of this.#kept) {
-      const fits = this.#kept.size <= MAX_SNAPSHOTS && this.#counts <= MAX_COUNTS
+    if (!this.#snapshots.delete(key)) this.#counts += snapshot.counts.length
+    this.#snapshots.set(key, snapshot)
+    for (const [oldestKey, oldest] of this.#snapshots) {
+      const fits = this.#snapshots.size <= MAX_SNAPSHOTS && this.#counts <= MAX_COUNTS
       if (oldest === snapshot || (fits && now - oldest.usedAt <= KEPT_MILLISECONDS)) break
-      this.#kept.delete(oldestKey)
+      this.#snapshots.delete(oldestKey)
       this.#counts -= oldest.counts.length
     }
     return snapshot
   }
 
   clear(): void {
-    this.#kept.clear()
+    this.#snapshots.clear()
     this.#counts = 0
   }
 }

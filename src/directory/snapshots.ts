@@ -5,18 +5,18 @@ import { makeRanking, noteMoved, type Ranking } from './ranking.ts'
 import type { LiveRow } from './row.ts'
 import { type Snapshot, SnapshotCache } from './snapshot-cache.ts'
 
-/** Up to this size a ranking is so cheap that every walk starts on a current one. */
+/** Up to this size rankings are cheap enough to start every walk on a current one. */
 const SMALL = 2000
-/** In a larger directory new walks share a ranking for this long. It is never older than a second (D-34). */
+/** In a larger directory new walks share a ranking for this long, which keeps it less than a second old (D-34). */
 const SHARED_FOR_MILLISECONDS = 900
-/** The feed is read four times a second: after this long it cannot be read. */
+/** The feed is read four times a second: if the last read is older than this, reads are failing. */
 const OUT_OF_TOUCH_MILLISECONDS = 400
-/** Every process has read the entries that are older than this. */
+/** Every process has read entries that are older than this. */
 const KNOWN_TO_ALL_MILLISECONDS = 400
 
 export type RankedSnapshot = Snapshot & { readonly ranking: Ranking }
 
-/** The snapshots that walks run along: that of a new walk, and those of walks that started earlier. */
+/** The snapshots of walks: the one for new walks, and those of walks that started earlier. */
 export class Snapshots {
   readonly #rows: LiveRows
   readonly #journal: Journal
@@ -60,9 +60,9 @@ export class Snapshots {
 
   /** The snapshot of a point; undefined if the point is unknown. */
   at(point: FeedPoint): Snapshot | undefined {
-    const kept = this.#cache.find(point)
-    if (kept === undefined && !this.#journal.knows(point)) return undefined
-    return this.#cache.keep(kept ?? this.#make(point), this.#monotonic())
+    const cached = this.#cache.find(point)
+    if (cached === undefined && !this.#journal.knows(point)) return undefined
+    return this.#cache.keep(cached ?? this.#make(point), this.#monotonic())
   }
 
   /** The snapshot for a new walk. */
@@ -78,7 +78,7 @@ export class Snapshots {
     return snapshot
   }
 
-  /** The snapshot with its ranking, which is made when it is first needed. */
+  /** The snapshot with its ranking, which is built when first needed. */
   ranked(snapshot: Snapshot): RankedSnapshot {
     const { counts, point } = snapshot
     snapshot.ranking ??= makeRanking(
@@ -95,8 +95,8 @@ export class Snapshots {
   }
 
   /**
-   * The point where new walks start: the latest. While the feed cannot be read, it is one that the other processes have
-   * read as well: they could not learn of a younger one until the store is back.
+   * The point where new walks start: the latest. While the feed cannot be read, it is one that all other processes have
+   * read too: they could not load a newer one until the store is available again.
    */
   #startingPoint(now: number): FeedPoint {
     const inTouchAt = this.#inTouchAt?.() ?? now

@@ -2,12 +2,12 @@ import type { Key, Page, Window } from '../contract/page.ts'
 import { compareRank, type Rank } from '../domain/ranking.ts'
 import type { FeedPoint } from '../store/feed.ts'
 import { type SliceFilter, sliceOf, walkAlong } from './ranking.ts'
-import { type LiveRow, type ShownStream, show } from './row.ts'
+import { type LiveRow, type RenderedStream, renderRow } from './row.ts'
 import type { Snapshot } from './snapshot-cache.ts'
 import type { RankedSnapshot } from './snapshots.ts'
 
 /** A page, and the point of its walk for the cursor. */
-export type StreamPage = Page<ShownStream> & { readonly memory: Key }
+export type StreamPage = Page<RenderedStream> & { readonly memory: Key }
 
 export const streamSortKey = (row: Rank): Key => [row.viewer_count, row.id]
 
@@ -16,7 +16,7 @@ export function pointIn({ memory }: Window): FeedPoint | undefined {
   return memory && { seq: Number(memory[0]), nonce: String(memory[1]) }
 }
 
-/** Rows are matched as they are now: a slice has them as they were when it was made. */
+/** Matches the current state of a row: a slice reflects the state when it was created. */
 export function matches({ games, languages }: SliceFilter, row: LiveRow): boolean {
   return (
     (games === undefined || games.includes(row.game)) &&
@@ -24,7 +24,7 @@ export function matches({ games, languages }: SliceFilter, row: LiveRow): boolea
   )
 }
 
-/** A page of all rows that match, along a ranking. */
+/** A page of all matching rows, along a ranking. */
 export function pageOfRanking(
   { point, ranking }: RankedSnapshot,
   filter: SliceFilter,
@@ -32,17 +32,17 @@ export function pageOfRanking(
 ): StreamPage {
   const forward = window.direction === 'forward'
   const next = walkAlong(ranking, sliceOf(ranking, filter), window.from && toRank(window.from), forward)
-  const rows: ShownStream[] = []
+  const rows: RenderedStream[] = []
   for (let place = next(); place >= 0; place = next()) {
     const row = ranking.rows[place]
     if (!row?.live || !matches(filter, row)) continue
-    rows.push(show(row, ranking.counts[row.index] as number))
+    rows.push(renderRow(row, ranking.counts[row.index] as number))
     if (rows.length > window.first) break
   }
   return cutPage(rows, window, point)
 }
 
-/** A page of a few rows, sorted for it. */
+/** A page of a few rows, sorted on demand. */
 export function pageOfRows(
   rows: Iterable<LiveRow>,
   { point, counts }: Pick<Snapshot, 'point' | 'counts'>,
@@ -58,12 +58,14 @@ export function pageOfRows(
       found.push(each)
   }
   found.sort(forward ? compareRank : (a, b) => compareRank(b, a))
-  const shown = found.slice(0, window.first + 1).map(({ row, viewer_count }) => show(row, viewer_count))
-  return cutPage(shown, window, point)
+  const rendered = found
+    .slice(0, window.first + 1)
+    .map(({ row, viewer_count }) => renderRow(row, viewer_count))
+  return cutPage(rendered, window, point)
 }
 
-/** Takes rows in the order of the walk, one more than the page has if there are more, and puts them in list order. */
-function cutPage(rows: ShownStream[], { first, direction }: Window, point: FeedPoint): StreamPage {
+/** Takes rows in walk order, with one extra row if there are more than the page holds, and returns them in list order. */
+function cutPage(rows: RenderedStream[], { first, direction }: Window, point: FeedPoint): StreamPage {
   const more = rows.length > first
   if (more) rows.pop()
   if (direction === 'backward') rows.reverse()

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Window } from '../../src/contract/page.ts'
 import { Directory, type StreamFilter } from '../../src/directory/directory.ts'
-import type { ShownStream } from '../../src/directory/row.ts'
+import type { RenderedStream } from '../../src/directory/row.ts'
 import { pointIn, type StreamPage, streamSortKey } from '../../src/directory/stream-page.ts'
 import type { Change, FeedEntry, FeedPoint, LiveStream } from '../../src/store/feed.ts'
 
@@ -148,7 +148,7 @@ class Walker {
   }
 }
 
-function expectOrder(rows: readonly ShownStream[]): void {
+function expectOrder(rows: readonly RenderedStream[]): void {
   for (const [index, row] of rows.entries()) {
     const next = rows[index + 1]
     if (next === undefined) continue
@@ -482,7 +482,7 @@ describe('the directory', () => {
     expect(
       each.directory.knows(pointIn({ first: 1, direction: 'forward', memory: page.memory }) as FeedPoint),
     ).toBe(false)
-    const last = page.rows.at(-1) as ShownStream
+    const last = page.rows.at(-1) as RenderedStream
     const next = each.directory.page(
       {},
       { first: 100, direction: 'forward', from: streamSortKey(last), memory: page.memory },
