@@ -71,7 +71,7 @@ export class Journal {
     this.#dropOld(now)
   }
 
-  /** Adds older steps. `points` are all from the new beginning to the current one, both included; false if they end elsewhere. */
+  /** Adds older steps. `points` go from the new beginning to the current one, both included; false if they end elsewhere. */
   recall(points: readonly FeedPoint[], steps: readonly Step[]): boolean {
     const [base, ...later] = points
     const last = points.at(-1)
