@@ -2,7 +2,7 @@ import { repeatedly } from '../kit/lifetime.ts'
 import { OperatorError } from '../kit/operator-error.ts'
 import { SeededRandom } from '../kit/random.ts'
 import type { Services } from '../operations/implement.ts'
-import type { Step } from '../store/commands/index.ts'
+import type { Step } from '../store/command-list.ts'
 import { planWorld, type WorldOptions, type WorldPlan } from './world.ts'
 
 const FACT = 'demo world'

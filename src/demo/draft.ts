@@ -1,6 +1,6 @@
 import type { StreamKeys } from '../auth/stream-keys.ts'
 import { issueAppToken, issueUserToken } from '../auth/tokens.ts'
-import type { Step } from '../store/commands/index.ts'
+import type { Step } from '../store/command-list.ts'
 import { demoRandom, demoSecret } from './demo-secret.ts'
 
 export const TOKEN_SECONDS = 60 * 24 * 3600

@@ -3,7 +3,7 @@
 import { Histogram, SECONDS } from '../kit/histogram.ts'
 import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Metrics } from '../kit/metrics.ts'
-import { type CommandName, commands } from './commands/index.ts'
+import { type CommandName, commands } from './command-list.ts'
 import type { Database } from './database.ts'
 import { Conflict, Unavailable } from './errors.ts'
 

@@ -74,6 +74,37 @@ describe('the dependencies in ARCHITECTURE.md', () => {
   })
 })
 
+describe('the layers of the store', () => {
+  const [, table = ''] =
+    /\| Layer of `store` \|[^\n]*\n\|[-| ]+\|\n((?:\|.*\n)+)/.exec(readFileSync('ARCHITECTURE.md', 'utf8')) ??
+    []
+  const layers = table
+    .trim()
+    .split('\n')
+    .map(row => [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(match => match[1] ?? ''))
+  const nameOf = (file: string) => relative('src/store', file).split('/')[0] ?? ''
+  const levelOf = (file: string) => layers.findIndex(names => names.includes(nameOf(file)))
+  const inStore = files.filter(file => file.startsWith('src/store/'))
+
+  test('the table names every file and folder', () => {
+    expect([...new Set(inStore.map(nameOf))].sort()).toEqual(layers.flat().sort())
+  })
+
+  test('no import runs upward', () => {
+    const upward = inStore.flatMap(file =>
+      importsOf(file)
+        .filter(target => target.startsWith('.'))
+        .map(target => join(dirname(file), target))
+        .filter(path => path.startsWith('src/store/') && nameOf(path) !== nameOf(file))
+        .filter(
+          path => levelOf(path) > levelOf(file) || (levelOf(path) === levelOf(file) && levelOf(file) > 0),
+        )
+        .map(path => `${file} imports ${path}`),
+    )
+    expect(upward).toEqual([])
+  })
+})
+
 describe('what belongs in one place only', () => {
   const mentions = (pattern: RegExp) => files.filter(file => pattern.test(contents.get(file) ?? ''))
 

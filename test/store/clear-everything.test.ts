@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { WORLD_TABLES } from '../../src/store/commands/clear-everything.ts'
 import { migrations } from '../../src/store/engines/migrations/index.ts'
 import { sqliteDialect } from '../../src/store/sql/dialects.ts'
+import { WORLD_TABLES } from '../../src/store/tables.ts'
 
 /**
  * What stays when a demo begins anew: the schema's own, the feed, which goes on another way, and the keys that sign ID tokens,

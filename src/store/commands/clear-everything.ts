@@ -1,40 +1,7 @@
 import { randomAlphanumerics } from '../../kit/id.ts'
 import type { Transaction } from '../database.ts'
 import { sql, verbatim } from '../sql/tag.ts'
-
-/** Every table with user data, referencing tables before referenced ones. A test compares the list with the schema. */
-export const WORLD_TABLES = [
-  'markers',
-  'streams',
-  'videos',
-  'entitlements',
-  'follows',
-  'editors',
-  'stream_keys',
-  'channels',
-  'idempotency_keys',
-  'sessions',
-  'connections',
-  'openid_requests',
-  'authorization_codes',
-  'device_code_networks',
-  'device_codes',
-  'tokens',
-  'device_flow_clients',
-  'implicit_clients',
-  'clients',
-  'benefits',
-  'games',
-  'members',
-  'organizations',
-  'users',
-  'audit',
-  'audit_heads',
-  'operator_tokens',
-  'rate_buckets',
-  'turns',
-  'facts',
-] as const
+import { WORLD_TABLES } from '../tables.ts'
 
 /**
  * Empties the store, to restart a demo. The new nonce forks the history of the feed, as a failover that lost its last

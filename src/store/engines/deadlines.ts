@@ -1,5 +1,5 @@
 /** How long callers wait for a write, the same on both engines. */
-import type { CommandName } from '../commands/index.ts'
+import type { CommandName } from '../command-list.ts'
 
 /** A write that has begun is never cancelled. Its caller stops waiting, and the outcome is unknown. */
 export const WRITE_MILLISECONDS = 3000

@@ -11,7 +11,7 @@
 import { SQLiteError } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import type { Author } from '../../domain/audit.ts'
-import type { CommandName } from '../commands/index.ts'
+import type { CommandName } from '../command-list.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import type { FeedEntry } from '../feed.ts'
 import { runCommand } from './run-command.ts'

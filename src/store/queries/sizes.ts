@@ -1,6 +1,6 @@
-import { WORLD_TABLES } from '../commands/clear-everything.ts'
 import type { Database } from '../database.ts'
 import { isOneOf, sql } from '../sql/tag.ts'
+import { WORLD_TABLES } from '../tables.ts'
 
 /** The database may contain other tables; only those of the schema are listed. */
 const TABLES: readonly string[] = [...WORLD_TABLES, 'feed']
