@@ -1,9 +1,9 @@
 import { isoMillis } from '../kit/clock.ts'
 
-/** What the audit log calls whoever works on the store itself. */
+/** The actor that the audit log records for changes made by a command on the store. */
 export const COMMAND_LINE = 'strand'
 
-/** Whoever changes the store with a command is recorded as the command, in the chain of operators: more is not known of them. */
+/** Attribution of a change in the audit log: to the command, in the chain of operators, because the person is unknown. */
 export function commandLine(operation: string) {
   return { actor: COMMAND_LINE, operation, chain: 'operator', at: isoMillis(Date.now()) }
 }

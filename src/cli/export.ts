@@ -7,10 +7,10 @@ import { exportLines } from '../transfer/export.ts'
 import { SpoolError, writeAll } from '../transfer/spool.ts'
 import { callControl } from './remote.ts'
 import { settingsOfExistingStore } from './store-flags.ts'
-import { confirm } from './terminal/confirm.ts'
+import { requireConfirmation } from './terminal/confirm.ts'
 import { removeWhenInterrupted } from './terminal/interruption.ts'
 import { requireReplaceable } from './terminal/output-file.ts'
-import { print } from './terminal/print.ts'
+import { counted, printResult } from './terminal/print.ts'
 import { Progress } from './terminal/progress.ts'
 import { UsageError } from './usage-error.ts'
 import { openAppOf, type Server, serverOf, type TargetFlags, targetFlags } from './verbs/target.ts'
@@ -22,17 +22,16 @@ interface ExportFlags extends TargetFlags {
 }
 
 export const exportCommand = targetFlags(new Command('export'))
-  .description('write everything down as lines of JSON that strand import takes')
-  .argument('[file]', 'where to write; standard output if left out')
-  .option('--with-secrets', 'password hashes, client secret hashes and stream keys too', false)
-  .option('--yes', 'replace the file if it is there', false)
-  .option('--json', 'print the name of the file and how many lines it has as one line of JSON', false)
+  .description('export all data as NDJSON for strand import')
+  .argument('[file]', 'file to write; default: standard output')
+  .option('--with-secrets', 'include password hashes, client secret hashes and stream keys', false)
+  .option('--yes', 'overwrite the file if it exists', false)
+  .option('--json', 'print the file name and the number of lines as one line of JSON', false)
   .addHelpText(
     'after',
     `
-The lines are one consistent state, in an order that depends on nothing else; the server may run meanwhile. With secrets
-the file is as good as the store and the master keys: whoever has it can broadcast as anybody. It is written so that only
-you can read it, and only from the store itself, not with --url.
+The export is a consistent snapshot in a deterministic order; the server can keep running. With secrets, anyone who has the
+file can broadcast as any user. Files are created with mode 0600. --with-secrets cannot be combined with --url.
 
 Examples:
   strand export world.ndjson
@@ -48,12 +47,15 @@ type Write = (text: string | Uint8Array, lines: number) => Promise<void>
 
 async function runExport(file: string | undefined, flags: ExportFlags): Promise<void> {
   if (flags.url !== undefined && flags.withSecrets)
-    throw new UsageError('--with-secrets works on the store itself: leave --url out, and run it there')
+    throw new UsageError('--with-secrets cannot be combined with --url: run it where the store is')
   if (file === undefined && flags.json)
-    throw new UsageError('--json tells of the file: name one, as standard output has the lines')
+    throw new UsageError('--json requires a file, because the export itself goes to standard output')
   const server = serverOf(flags)
-  if (file !== undefined) await requireMayReplace(file, flags.yes)
-  const progress = new Progress('exporting', { unit: 'lines' })
+  if (file !== undefined) {
+    requireReplaceable(file)
+    if (existsSync(file)) await requireConfirmation(`${file} exists. Overwrite it?`, flags.yes)
+  }
+  const progress = new Progress('Exporting', { unit: 'lines' })
   const exportTo = async (output: Output) => {
     const write: Write = async (text, lines) => {
       await output(text)
@@ -64,26 +66,19 @@ async function runExport(file: string | undefined, flags: ExportFlags): Promise<
     return count
   }
   if (file === undefined) return void (await exportTo(text => Bun.write(Bun.stdout, text)))
-  const count = await intoFile(file, exportTo)
-  const lines = `${count.toLocaleString('en-US')} ${count === 1 ? 'line' : 'lines'}`
-  await print(flags.json ? `${JSON.stringify({ file, lines: count })}\n` : `${file}: ${lines}\n`)
+  const count = await writeFile(file, exportTo)
+  await printResult(flags, { file, lines: count }, `${file}: ${counted(count, 'line')}`)
 }
 
-async function requireMayReplace(file: string, yes: boolean): Promise<void> {
-  requireReplaceable(file)
-  if (existsSync(file) && !(await confirm(`${file} is there already. Replace it?`, yes)))
-    throw new OperatorError(`${file} was left as it is`)
-}
-
-/** The file appears under its name when it is complete. */
-async function intoFile(file: string, work: (output: Output) => Promise<number>): Promise<number> {
+/** Writes to a temporary name and renames the file when it is complete. */
+async function writeFile(file: string, work: (output: Output) => Promise<number>): Promise<number> {
   const unfinished = `${file}.${process.pid}.unfinished`
   removeWhenInterrupted([unfinished])
   let handle: FileHandle
   try {
     handle = await open(unfinished, 'wx', 0o600)
   } catch (error) {
-    throw new OperatorError(`${file} cannot be written: ${(error as Error).message}`)
+    throw new OperatorError(`cannot write ${file}: ${(error as Error).message}`)
   }
   try {
     const encoder = new TextEncoder()
@@ -95,9 +90,7 @@ async function intoFile(file: string, work: (output: Output) => Promise<number>)
   } catch (error) {
     await handle.close().catch(() => undefined)
     await rm(unfinished, { force: true })
-    throw error instanceof SpoolError
-      ? new OperatorError(`${file} cannot be written: ${error.message}`)
-      : error
+    throw error instanceof SpoolError ? new OperatorError(`cannot write ${file}: ${error.message}`) : error
   }
 }
 

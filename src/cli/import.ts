@@ -17,34 +17,39 @@ import { commandLine } from './command-line.ts'
 import { callControl } from './remote.ts'
 import { settingsOfExistingStore, settingsOfNamedStore } from './store-flags.ts'
 import { ByteProgress } from './terminal/byte-progress.ts'
-import { print } from './terminal/print.ts'
+import { wholeNumber } from './terminal/flag-values.ts'
+import { counted, printResult } from './terminal/print.ts'
 import { Progress } from './terminal/progress.ts'
-import { UsageError } from './usage-error.ts'
 import { openAppOf, type Server, serverOf, type TargetFlags, targetFlags } from './verbs/target.ts'
 
-/** Of a file in which everything is wrong, not everything is held in memory. */
+/** Bounds the memory for a file in which every line is invalid. */
 const MAX_SKIPPED_KEPT = 10_000
 
 interface ImportFlags extends TargetFlags {
   readonly dryRun: boolean
   readonly continue: boolean
-  readonly fromLine: string
+  readonly fromLine: number
   readonly json: boolean
 }
 
 export const importCommand = targetFlags(new Command('import'))
-  .description('make or change everything that the lines of a file tell of')
-  .argument('<file>', 'lines of JSON as strand export writes them; - for standard input')
-  .option('--dry-run', 'only check', false)
-  .option('--continue', 'leave out lines that are wrong, and tell each', false)
-  .option('--from-line <number>', 'begin at this line; those before are in the store', '1')
-  .option('--json', 'print the summary as JSON', false)
+  .description('import an NDJSON file: create what is missing, update what differs')
+  .argument('<file>', 'file from strand export, or in the same format; - for standard input')
+  .option('--dry-run', 'check the file and change nothing', false)
+  .option('--continue', 'skip and report invalid lines instead of stopping', false)
+  .option(
+    '--from-line <number>',
+    'line to start at; the lines before it must be in the store',
+    wholeNumber('--from-line', 1, 999_999_999),
+    1,
+  )
+  .option('--json', 'print the summary as one line of JSON', false)
   .addHelpText(
     'after',
     `
-Every line is checked first. One that is wrong is told with its number, and nothing is changed. The same file may be read
-again: what is there already is left alone. The server may run meanwhile. A folder given with --data that is new or empty
-gets a store of its own.
+Unless --continue is given, all lines are checked first; if one is invalid, it is reported with its number and nothing is
+changed. Importing a file again is safe: existing objects that do not differ are left alone. The server can keep running. If
+the folder of --data is missing or empty, a new store is created in it.
 
 Examples:
   strand import --dry-run world.ndjson
@@ -56,22 +61,17 @@ Examples:
   .action(runImport)
 
 async function runImport(file: string, flags: ImportFlags): Promise<void> {
-  if (!/^[1-9][0-9]{0,8}$/.test(flags.fromLine))
-    throw new UsageError(`--from-line must be a number from 1, not "${flags.fromLine}"`)
-  const options = { continues: flags.continue, dryRun: flags.dryRun, fromLine: Number(flags.fromLine) }
+  const options = { continues: flags.continue, dryRun: flags.dryRun, fromLine: flags.fromLine }
   const server = serverOf(flags)
   const { summary, skipped_lines } =
     server === undefined
       ? await importLocally(file, flags, options)
       : await importRemotely(file, server, options)
-  await print(flags.json ? `${JSON.stringify({ ...summary, skipped_lines })}\n` : inWords(summary))
-  if (summary.skipped > 0)
-    throw new OperatorError(
-      `${summary.skipped === 1 ? '1 line was' : `${summary.skipped} lines were`} left out; each is told above`,
-    )
+  await printResult(flags, { ...summary, skipped_lines }, describeSummary(summary))
+  if (summary.skipped > 0) throw new OperatorError(`skipped ${counted(summary.skipped, 'invalid line')}`)
 }
 
-async function importLocally(file: string, flags: ImportFlags, options: ImportOptions): Promise<Followed> {
+async function importLocally(file: string, flags: ImportFlags, options: ImportOptions): Promise<Outcome> {
   const config = flags.dryRun ? settingsOfExistingStore(flags) : settingsOfNamedStore(flags)
   if (config.spoolFolder === config.dataFolder) prepareDataFolder(config)
   let input: Rereadable | undefined
@@ -89,7 +89,7 @@ async function importLocally(file: string, flags: ImportFlags, options: ImportOp
   } catch (error) {
     if (error instanceof SpoolError)
       throw new OperatorError(
-        `${config.spoolFolder} has no room for the input (${error.message}): set STRAND_SPOOL to a folder with more`,
+        `not enough space in ${config.spoolFolder} for the input (${error.message}): set STRAND_SPOOL to a folder with more`,
       )
     if (!(error instanceof WrongLine)) throw describeFailure(error)
     const name = file === '-' ? 'standard input' : file
@@ -100,7 +100,7 @@ async function importLocally(file: string, flags: ImportFlags, options: ImportOp
   }
 }
 
-async function importRemotely(file: string, server: Server, options: ImportOptions): Promise<Followed> {
+async function importRemotely(file: string, server: Server, options: ImportOptions): Promise<Outcome> {
   const query = new URLSearchParams({
     continue: String(options.continues),
     dry_run: String(options.dryRun),
@@ -108,7 +108,7 @@ async function importRemotely(file: string, server: Server, options: ImportOptio
   })
   const input = await openInput(file)
   const total = input.size === undefined ? undefined : input.size / 1e6
-  const sending = new Progress('sending', { unit: 'MB', total })
+  const sending = new Progress('Sending', { unit: 'MB', total })
   async function* body(): AsyncGenerator<Uint8Array> {
     let sent = 0
     for await (const piece of input.read()) {
@@ -127,44 +127,44 @@ async function importRemotely(file: string, server: Server, options: ImportOptio
   }
 }
 
-/** What the server reports; a failure is thrown. */
+/** The events that the server sends. Throws a failure among them. */
 async function* eventsIn(response: Response): AsyncGenerator<ImportEvent> {
   for await (const lines of linesOf(response.body ?? new Blob().stream())) {
     for (const { text = '{}' } of lines) {
       const event = JSON.parse(text) as ImportEvent
-      if ('failure' in event) throw new OperatorError(`the server says: ${event.failure.message}`)
+      if ('failure' in event) throw new OperatorError(`the server reported: ${event.failure.message}`)
       yield event
     }
   }
 }
 
-/** A file is read where it is. What can be read only once is kept in the folder for a second reading, if there is one. */
+/** Opens a regular file in place. Other input can be read only once, so it is spooled if a folder is given. */
 async function openInput(file: string, spoolFolder?: string): Promise<Rereadable> {
   try {
     if (file !== '-' && statSync(file).isDirectory()) throw new Error('it is a folder')
     if (file !== '-' && statSync(file).isFile()) return await openFile(file)
   } catch (error) {
-    throw new OperatorError(`${file} cannot be read: ${(error as Error).message}`)
+    throw new OperatorError(`cannot read ${file}: ${(error as Error).message}`)
   }
   const pieces = file === '-' ? Bun.stdin.stream() : comingFrom(file)
   if (spoolFolder !== undefined) return spool(pieces, spoolFolder)
   return { size: undefined, read: () => pieces, close: async () => undefined }
 }
 
-interface Followed {
+interface Outcome {
   readonly summary: ImportSummary
   readonly skipped_lines: readonly SkippedLine[]
 }
 
-/** Shows progress on a terminal, and skipped lines on standard error wherever that goes. */
+/** Shows progress on a terminal and prints skipped lines to standard error. */
 async function follow(
   events: AsyncIterable<ImportEvent>,
   { dryRun, continues }: ImportOptions,
   file?: { readonly size: number | undefined; bytesRead(): number },
-): Promise<Followed> {
+): Promise<Outcome> {
   const skipped_lines: SkippedLine[] = []
-  const firstReading = dryRun || !continues ? 'checking' : 'importing'
-  let bar: ByteProgress | Progress = new ByteProgress(firstReading)
+  const firstPass = dryRun || !continues ? 'Checking' : 'Importing'
+  let bar: ByteProgress | Progress = new ByteProgress(firstPass)
   let began = performance.now()
   for await (const event of events) {
     if ('summary' in event) {
@@ -173,33 +173,40 @@ async function follow(
       return { summary: event.summary, skipped_lines }
     }
     if ('skipped' in event) {
-      process.stderr.write(`line ${event.skipped.line}: ${event.skipped.message}; left out\n`)
+      process.stderr.write(`line ${event.skipped.line}: ${event.skipped.message}; skipped\n`)
       if (skipped_lines.length < MAX_SKIPPED_KEPT) skipped_lines.push(event.skipped)
     } else if ('progress' in event) {
       const { lines, of: total } = event.progress
-      // How many lines there are is known at the second reading; at the first, how large the file is.
+      // The number of lines is known in the second pass, only the size of the file in the first.
       const size = total === undefined ? file?.size : undefined
       if (bar instanceof ByteProgress && file && size !== undefined) bar.reach(file.bytesRead(), size)
       else if (bar instanceof Progress && bar.total === total) bar.reach(lines)
       else {
         bar.end()
-        bar = new Progress(total === undefined ? firstReading : 'importing', { unit: 'lines', total, began })
+        bar = new Progress(total === undefined ? firstPass : 'Importing', { unit: 'lines', total, began })
         bar.reach(lines)
       }
       began = performance.now()
     }
   }
-  throw new OperatorError('the answer of the server ended in the middle: run it again, nothing happens twice')
+  throw new OperatorError('the response of the server is incomplete: run the import again, which is safe')
 }
 
-function inWords({ lines, skipped, types, dry_run, seconds, lines_per_second }: ImportSummary): string {
+function describeSummary({
+  lines,
+  skipped,
+  types,
+  dry_run,
+  seconds,
+  lines_per_second,
+}: ImportSummary): string {
   const count = (value: number) => value.toLocaleString('en-US')
   const rows = Object.entries(types).map(
     ([type, { created, changed, unchanged }]) =>
-      `  ${type.padEnd(14)}${count(created)} created, ${count(changed)} changed, ${count(unchanged)} unchanged\n`,
+      `  ${type.padEnd(14)}${count(created)} created, ${count(changed)} changed, ${count(unchanged)} unchanged`,
   )
   const head = dry_run
-    ? `${count(lines)} lines checked, ${count(skipped)} of them wrong; nothing was changed.`
-    : `${count(lines)} lines in ${count(seconds)} s, ${count(lines_per_second)} a second; ${count(skipped)} left out.`
-  return `${head}\n${rows.join('')}`
+    ? `Checked ${counted(lines, 'line')}, ${count(skipped)} of them invalid; nothing was changed.`
+    : `Read ${counted(lines, 'line')} in ${count(seconds)} s (${count(lines_per_second)} lines/s), ${count(skipped)} skipped.`
+  return [head, ...rows].join('\n')
 }

@@ -25,13 +25,12 @@ import { UsageError } from './usage-error.ts'
 import { nounCommands } from './verbs/commands.ts'
 import { passwordCommand } from './verbs/user-password.ts'
 
-/** How long the end waits for a slow reader of the log. */
-const LAST_LINES_MILLISECONDS = 1000
+/** How long the process waits at exit for a slow reader of the log. */
+const FLUSH_MILLISECONDS = 1000
 
-/** The tree of commands. */
 export function createProgram(): Command {
   const program = new Command('strand')
-    .description('A streaming platform API that you run yourself.')
+    .description('self-hosted streaming platform API server')
     .version(VERSION, '-v, --version')
     .addHelpText(
       'after',
@@ -84,11 +83,11 @@ export async function runProgram(words: readonly string[]): Promise<number> {
   } catch (error) {
     return exitCodeOf(error)
   } finally {
-    await logLines.flush(LAST_LINES_MILLISECONDS)
+    await logLines.flush(FLUSH_MILLISECONDS)
   }
 }
 
-/** Usage errors anywhere in the tree get our prefix and exit code. */
+/** Gives usage errors of every command our prefix and exit code. */
 function throwInsteadOfExit(command: Command): void {
   command.exitOverride().configureOutput({
     outputError: (text, write) => write(text.replace(/^error: /, 'strand: ')),
@@ -99,28 +98,28 @@ function throwInsteadOfExit(command: Command): void {
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof InvalidSettings) {
-    for (const violation of error.violations) printLine(violation)
+    for (const violation of error.violations) printError(violation)
     return error.isOfFlags ? 2 : 1
   }
   if (error instanceof UsageError || error instanceof InvalidScenario) {
-    printLine(error.message)
+    printError(error.message)
     return 2
   }
-  // The reader has closed the pipe, as head does.
+  // The reader closed the pipe, as head does.
   if ((error as { code?: unknown }).code === 'EPIPE') return 0
-  if (error instanceof OperatorError || error instanceof StrandError || isOfSystem(error))
-    printLine(error.message)
-  else printLine(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  if (error instanceof OperatorError || error instanceof StrandError || isSystemError(error))
+    printError(error.message)
+  else printError(error instanceof Error ? (error.stack ?? error.message) : String(error))
   return 1
 }
 
-/** An error of the operating system, such as a missing file, is not a bug. */
-function isOfSystem(error: unknown): error is Error {
+/** Errors of the operating system, such as a missing file, are not bugs and need no stack trace. */
+function isSystemError(error: unknown): error is Error {
   if (!(error instanceof Error)) return false
   const { code, errno, syscall } = error as NodeJS.ErrnoException
   return /^E[A-Z0-9]+$/.test(code ?? '') && (errno !== undefined || syscall !== undefined)
 }
 
-function printLine(sentence: string): void {
-  process.stderr.write(`strand: ${sentence}\n`)
+function printError(message: string): void {
+  process.stderr.write(`strand: ${message}\n`)
 }

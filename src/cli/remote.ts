@@ -1,7 +1,7 @@
 import { OperatorError } from '../kit/operator-error.ts'
 import type { Server } from './verbs/target.ts'
 
-/** Calls the operator's side of a server. An answer that is no success is told in its own words. */
+/** Sends a request to the control API of a server. Throws the message of an unsuccessful response. */
 export async function callControl(
   { baseUrl, operatorToken }: Server,
   path: string,
@@ -14,7 +14,7 @@ export async function callControl(
   })
   if (response.ok) return response
   const text = await response.text()
-  throw new OperatorError(`${url.origin} answered ${response.status}: ${messageIn(text)}`)
+  throw new OperatorError(`${url.origin} returned ${response.status}: ${messageIn(text)}`)
 }
 
 function messageIn(text: string): string {

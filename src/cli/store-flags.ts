@@ -54,7 +54,7 @@ export function settingsIn(flags: SettingFlags<typeof ALL_FLAGS>): Record<string
   return Object.fromEntries(given.map(([flag, { name }]) => [name, flags[flag]]))
 }
 
-/** The settings of an existing store: a mistyped folder is not created. */
+/** The configuration of an existing store. Throws instead of creating a folder that may be mistyped. */
 export function settingsOfExistingStore(flags: StoreFlags): Config {
   const config = configOf(flags)
   if (config.databaseUrl === undefined && !existsSync(storeFileOf(config))) {
@@ -65,7 +65,7 @@ export function settingsOfExistingStore(flags: StoreFlags): Config {
   return config
 }
 
-/** The same, or of a new store in the folder of `--data`, if that is missing or empty. */
+/** The same, but also accepts a `--data` folder that is missing or empty, for a new store. */
 export function settingsOfNamedStore(flags: StoreFlags): Config {
   const isNew = flags.data !== undefined && (!existsSync(flags.data) || readdirSync(flags.data).length === 0)
   if (!isNew) return settingsOfExistingStore(flags)
@@ -76,7 +76,7 @@ export function settingsOfNamedStore(flags: StoreFlags): Config {
 
 type OpenStore = Awaited<ReturnType<typeof openStore>>
 
-/** Opens the store, and closes it however the work ends. */
+/** Opens the store for `work` and closes it afterwards. */
 export async function withStore<T>(config: Config, work: (store: OpenStore) => Promise<T>): Promise<T> {
   const store = await openStore(config)
   try {

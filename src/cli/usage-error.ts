@@ -1,4 +1,4 @@
-/** The words of the command line do not go together; said in one sentence, exit code 2. */
+/** Invalid arguments or flags. The message is printed without a stack trace; the exit code is 2. */
 export class UsageError extends Error {
-  override readonly name = 'CalledWrongly'
+  override readonly name = 'UsageError'
 }

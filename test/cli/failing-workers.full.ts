@@ -72,12 +72,12 @@ describe.skipIf(!onLinux)('a worker', () => {
   test('that fails at every start is tried again with growing pauses while the others serve', async () => {
     const { strand, url, recover } = await startWorkers(3, { workers: '1' })
     await strand.serving()
-    expect(strand.stderr).toContain('not all workers serve')
+    expect(strand.stderr).toContain('not all workers are serving')
     await expectAnswers(url)
     const metric = await seriesOf(url)
     expect([metric('strand_workers'), metric('strand_workers_serving')]).toEqual([3, 2])
     // As often as used to end all of them.
-    await strand.until(({ stderr }) => count(stderr, 'a worker did not start; trying again') >= 5)
+    await strand.until(({ stderr }) => count(stderr, 'worker did not start; retrying') >= 5)
     await expectAnswers(url)
     const pauses = strand.stderr.matchAll(/"retry_seconds":(\d+)/g)
     expect([...pauses].map(([, seconds]) => Number(seconds)).slice(0, 5)).toEqual([1, 2, 4, 8, 16])
@@ -93,7 +93,7 @@ describe.skipIf(!onLinux)('a worker', () => {
     let next = victim
     for (let deaths = 1; deaths <= 3; deaths++) {
       process.kill(next ?? 0, 'SIGKILL')
-      await strand.until(({ stderr }) => count(stderr, 'a worker died; starting another') === deaths)
+      await strand.until(({ stderr }) => count(stderr, 'worker exited; restarting it') === deaths)
       await expectAnswers(url)
       next = await strand.until(() => childrenOf(strand.pid).find(pid => pid !== other))
       await until(async () => (await seriesOf(url))('strand_workers_serving') === 2)
@@ -107,7 +107,7 @@ describe.skipIf(!onLinux)('a worker', () => {
     await strand.serving()
     const [stopped = 0, other] = childrenOf(strand.pid)
     process.kill(stopped, 'SIGSTOP')
-    await strand.until(({ stderr }) => stderr.includes('a worker did not answer for too long and is killed'))
+    await strand.until(({ stderr }) => stderr.includes('worker did not respond and was killed'))
     await strand.until(() => !childrenOf(strand.pid).includes(stopped))
     await until(async () => (await seriesOf(url))('strand_workers_serving') === 2)
     await expectAnswers(url)
@@ -122,7 +122,7 @@ describe.skipIf(!onLinux)('a worker', () => {
     const [stopped = 0] = childrenOf(strand.pid)
     process.kill(stopped, 'SIGSTOP')
     expect(await strand.end('SIGTERM')).toBe(0)
-    expect(strand.stderr).toContain('a worker did not stop in time and was killed')
+    expect(strand.stderr).toContain('worker did not stop in time and was killed')
   }, 120_000)
 })
 
@@ -143,7 +143,7 @@ describe.skipIf(!onLinux)('the first worker', () => {
   }, 60_000)
 })
 
-describe('the pulse of a worker', () => {
+describe('the heartbeat of a worker', () => {
   const missed = (heartbeat: WorkerHeartbeat, from: number, ticks: number) =>
     Array.from({ length: ticks }, (_, n) => heartbeat.tick(from + n * 1000)).indexOf(true)
 
@@ -154,7 +154,7 @@ describe('the pulse of a worker', () => {
   test('begins again with every answer', () => {
     const heartbeat = new WorkerHeartbeat()
     expect(missed(heartbeat, 0, 15)).toBe(-1)
-    heartbeat.answered()
+    heartbeat.returned()
     expect(missed(heartbeat, 15_000, 15)).toBe(-1)
   })
 

@@ -36,7 +36,7 @@ describe('a file that cannot be', () => {
     [['export', 'a-folder'], 'a-folder is a folder: give a file'],
     [['export', '/dev/null', '--yes'], '/dev/null is not a regular file: give another'],
     [['verify', '.'], 'the backup . cannot be read: it is a folder'],
-    [['import', '.'], '. cannot be read: it is a folder'],
+    [['import', '.'], 'cannot read .: it is a folder'],
   ])('%p', async (words, sentence) => {
     expect(await strand(words)).toEqual({ code: 1, stdout: '', stderr: `strand: ${sentence}\n` })
     expect(readdirSync(folder).sort()).toEqual(['a-folder', 'data'])
@@ -47,7 +47,7 @@ describe('a file that cannot be', () => {
     const { code, stderr } = await strand(['import', 'nowhere.ndjson'])
     expect([code, stderr]).toEqual([
       1,
-      expect.stringMatching(/^strand: nowhere\.ndjson cannot be read: [^\n]+\n$/),
+      expect.stringMatching(/^strand: cannot read nowhere\.ndjson: [^\n]+\n$/),
     ])
   })
 

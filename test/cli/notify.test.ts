@@ -42,7 +42,7 @@ describe('strand serve --notify', () => {
   test('serves on where systemd cannot be told, and says so', async () => {
     const { PATH } = programs('failing', 'echo "nobody there" >&2; exit 1')
     const strand = serve('failing', ['--notify'], PATH)
-    await strand.until(({ stderr }) => stderr.includes('systemd could not be told'))
+    await strand.until(({ stderr }) => stderr.includes('could not notify systemd'))
     expect(strand.stderr).toContain('nobody there')
     expect(await strand.end('SIGTERM')).toBe(0)
   })

@@ -71,7 +71,7 @@ test('what is imported is exported, by standard streams and by files that only t
   const first = await strandReading(world, ['import', '-', '--data', await makeStore('one')])
   expect([first.code, first.stderr]).toEqual([0, ''])
   expect(first.stdout).toMatch(
-    /^34 lines in [\d.]+ s, [\d,]+ a second; 0 left out\.\n {2}organization {2}1 created/,
+    /^Read 34 lines in [\d.]+ s \([\d,]+ lines\/s\), 0 skipped\.\n {2}organization {2}1 created/,
   )
   const shown = await strand(['export', '--data', at('one')])
   const toFile = ['export', '--data', at('one'), at('one.ndjson')]
@@ -103,7 +103,7 @@ test('with a server elsewhere it is the same', async () => {
   writeFileSync(at('token'), `${TOKEN}\n`)
   const sent = await strand(['import', world, '--url', url, '--token-file', at('token')])
   expect([sent.code, sent.stderr]).toEqual([0, ''])
-  expect(sent.stdout).toMatch(/^54 lines .* 0 left out/)
+  expect(sent.stdout).toMatch(/^Read 54 lines .* 0 skipped/)
   const there = await strand(['export', '--url', url], environment)
   const nobody = await strand(['export', '--url', 'http://127.0.0.1:1'], environment)
   expect([nobody.code, nobody.stderr]).toEqual([
@@ -116,11 +116,11 @@ test('with a server elsewhere it is the same', async () => {
   const refused = await strand(['import', at('bad.ndjson'), '--url', url], environment)
   expect(refused.code).toBe(1)
   expect(refused.stderr).toBe(
-    `strand: ${url} answered 400: Line 55: the field "id" is missing. Nothing was changed.\n`,
+    `strand: ${url} returned 400: Line 55: the field "id" is missing. Nothing was changed.\n`,
   )
   const skipping = await strand(['import', at('bad.ndjson'), '--continue', '--url', url], environment)
   expect(skipping.code).toBe(1)
-  expect(skipping.stderr).toContain('line 55: the field "id" is missing; left out\n')
+  expect(skipping.stderr).toContain('line 55: the field "id" is missing; skipped\n')
   await server.end('SIGTERM')
 })
 
@@ -140,7 +140,7 @@ test('a line that is wrong is told with file and number, and nothing is changed'
   const going = await strand(['import', at('wrong.ndjson'), '--data', at('wrong'), '--continue'])
   expect(going.code).toBe(1)
   expect(going.stderr).toContain('line 3: the field "id" was malformed')
-  expect(going.stderr).toEndWith('strand: 1 line was left out; each is told above\n')
+  expect(going.stderr).toEndWith('strand: skipped 1 invalid line\n')
   expect((await strand(['export', '--data', at('wrong')])).stdout).toContain('"Kelp"')
   const result = await strand(['import', at('wrong.ndjson'), '--data', at('wrong'), '--continue', '--json'])
   expect(JSON.parse(result.stdout)).toMatchObject({
@@ -175,25 +175,25 @@ test.each([
   [
     1,
     ['import', 'package.json', '--url', 'http://127.0.0.1:1', '--token-file', 'nowhere'],
-    /^strand: the token file nowhere cannot be read: .*\n$/,
+    /^strand: cannot read --token-file nowhere: .*\n$/,
   ],
   [
     1,
     ['export', '--url', 'http://127.0.0.1:1', '--token-file', 'package.json'],
-    /^strand: the token file package\.json must have one token in it, and nothing else\n$/,
+    /^strand: invalid --token-file package\.json: must contain one token and nothing else\n$/,
   ],
   [2, ['import', 'package.json', '--token-file', 'package.json'], /^strand: --token-file requires --url\n$/],
   [2, ['export', '--token-file', 'package.json'], /^strand: --token-file requires --url\n$/],
   [
     2,
     ['import', 'package.json', '--url', 'http://127.0.0.1:1', '--data', 'nowhere'],
-    /^strand: --url names a server, and --data or --database-url a store: give one of them\n$/,
+    /^strand: --url cannot be combined with --data or --database-url\n$/,
   ],
   [2, ['import'], /missing required argument 'file'/],
   [
     2,
     ['import', 'package.json', '--from-line', '0'],
-    /^strand: --from-line must be a number from 1, not "0"\n$/,
+    /^strand: invalid --from-line: must be between 1 and 999999999, not "0"\n$/,
   ],
   [2, ['export', '--url', 'http://127.0.0.1:1'], /^strand: --url requires the operator token: .*\n$/],
   [
@@ -204,7 +204,7 @@ test.each([
   [
     2,
     ['export', '--with-secrets', '--url', 'http://localhost'],
-    /^strand: --with-secrets works on the store/,
+    /^strand: --with-secrets cannot be combined with --url/,
   ],
 ])('exit code %i for %p', async (code, words, says) => {
   const ended = await strand(words)
@@ -284,9 +284,9 @@ test.skipIf(Bun.which('script') === null)('progress is shown on a terminal, and 
   })
   const seen = await new Response(typed.stdout).text()
   expect(await typed.exited).toBe(0)
-  expect(seen).toMatch(/checking {2}\[#+\.*\] +\d+ % {2}\d+ of \d+ MB {2}\d+ MB\/s {2}\d+ s left/)
+  expect(seen).toMatch(/Checking {2}\[#+\.*\] +\d+ % {2}\d+ of \d+ MB {2}\d+ MB\/s {2}\d+ s left/)
   expect(seen).toMatch(
-    /importing {2}\[#+\.*\] +\d+ % {2}[\d,]+ of 20,004 lines {2}[\d,]+ lines\/s {2}\d+ s left/,
+    /Importing {2}\[#+\.*\] +\d+ % {2}[\d,]+ of 20,004 lines {2}[\d,]+ lines\/s {2}\d+ s left/,
   )
   expect((await strand(['import', world, '--data', at('shown')])).stderr).toBe('')
 })

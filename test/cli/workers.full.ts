@@ -142,10 +142,10 @@ describe.skipIf(!onLinux)('workers', () => {
     const [victim, other] = childrenOf(strand.pid) as [number, number]
     process.kill(victim, 'SIGKILL')
     await strand.until(() => childrenOf(strand.pid).some(pid => pid !== victim && pid !== other))
-    await strand.until(({ stderr }) => stderr.match(/a worker is serving/g)?.length === 3)
+    await strand.until(({ stderr }) => stderr.match(/worker is serving/g)?.length === 3)
     for (let n = 0; n < 20; n++) expect((await ask(`${url}/control/users`)).status).toBe(200)
     expect(isAlive(other)).toBe(true)
-    expect(strand.stderr).toContain('a worker died; starting another')
+    expect(strand.stderr).toContain('worker exited; restarting it')
     expect(await strand.end('SIGTERM')).toBe(0)
   })
 

@@ -41,12 +41,12 @@ async function metricsOfSupervisor(): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   const exchange = new MetricsExchange(
     () => new Map(),
-    () => ({ wanted: 2, serving: 2, restarts: 0, stalls: 0 }),
+    () => ({ configured: 2, serving: 2, restarts: 0, stalls: 0 }),
   )
   const send = (message: object) => {
     if ('families' in message) resolve(exposition(message.families as Parameters<typeof exposition>[0]))
   }
-  exchange.receive({ metrics: 'wanted', scrape: 1 }, { send })
+  exchange.receive({ metrics: 'scrape', scrape: 1 }, { send })
   return promise
 }
 

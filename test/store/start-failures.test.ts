@@ -175,7 +175,7 @@ describe.skipIf(!engines.includes('postgres'))('STRAND_STORE_WAIT_SECONDS', () =
   test('a signal ends the waiting in good order', async () => {
     const { strand, close } = await startWithoutStore()
     expect(await strand.end('SIGTERM')).toBe(0)
-    expect(strand.stderr).toContain('stopped before it served')
+    expect(strand.stderr).toContain('stopped during startup')
     await close()
   }, 60_000)
 })

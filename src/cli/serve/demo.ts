@@ -27,12 +27,12 @@ interface DemoFlags {
 
 export const demoCommand = new Command('demo')
   .description(
-    'serve a generated world to try everything on: users, live streams with changing viewers, drops',
+    'serve a generated world to try things out: users, live streams with changing viewer counts, drops',
   )
   .option('--port <port>', 'port to listen on', wholeNumber('--port', 0, 65535), 8080)
   .option(
     '--seed <number>',
-    'seed of the world; the same seed makes the same world',
+    'seed of the world; the same seed generates the same world',
     wholeNumber('--seed', 0),
     42,
   )
@@ -60,7 +60,7 @@ Examples:
 
 async function runDemo(flags: DemoFlags): Promise<void> {
   if (flags.world !== undefined) requireWritable(flags.world)
-  const stopAsked = flags.untilStdinEnds ? Promise.race([listenForStop(), stdinEnd()]) : listenForStop()
+  const stopRequested = flags.untilStdinEnds ? Promise.race([listenForStop(), stdinEnd()]) : listenForStop()
   const demo = await serveDemo({
     port: flags.port,
     seed: flags.seed,
@@ -75,7 +75,7 @@ async function runDemo(flags: DemoFlags): Promise<void> {
   try {
     if (flags.world !== undefined) writeWorld(flags.world, world)
     await print(flags.json ? `${JSON.stringify(world)}\n` : startupMessage(world, seed, flags.data))
-    await stopAsked
+    await stopRequested
   } finally {
     await stopGracefully(log, () => demo.stop())
   }
@@ -87,12 +87,12 @@ function clockStart({ clock, clockRuns }: DemoFlags): ClockStart | undefined {
   return undefined
 }
 
-/** A program that started this one holds the other end; when it is gone, however it went, this ends as well. */
+/** Resolves when the program that started this one closes its end of standard input or exits. */
 async function stdinEnd(): Promise<void> {
   for await (const _ of Bun.stdin.stream());
 }
 
-/** Only its owner may read it, also where the file was there before. */
+/** The file contains secrets, so an existing one gets mode 0600, too. */
 function writeWorld(file: string, world: World): void {
   writeFileSync(file, `${JSON.stringify(world)}\n`, { mode: 0o600 })
   if (statSync(file).isFile()) chmodSync(file, 0o600)
@@ -101,7 +101,7 @@ function writeWorld(file: string, world: World): void {
 function startupMessage(world: World, seed: number, folder: string | undefined): string {
   const { broadcaster, client, base_url } = world
   const password = world.users[0]?.password
-  const ask = new URLSearchParams({
+  const authorization = new URLSearchParams({
     response_type: 'code',
     client_id: client.id,
     redirect_uri: 'http://localhost:3000/callback',
@@ -132,14 +132,14 @@ Open one of these in a browser; the second redirects to localhost:3000, where an
 
   ${base_url}/account
 
-  ${base_url}/oauth2/authorize?${ask}
+  ${base_url}/oauth2/authorize?${authorization}
 
 Everything else: ${base_url}/docs
 
 `
 }
 
-/** What the scenario has put into the world, by name. */
+/** The objects that the scenario added to the world, by name. */
 function scenarioTable(scenario: World['scenario']): string {
   if (scenario === undefined) return ''
   const widest = Math.max(0, ...Object.keys(scenario).map(name => name.length))

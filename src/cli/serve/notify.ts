@@ -1,8 +1,8 @@
 import type { Log } from '../../kit/log.ts'
 
 /**
- * Tells systemd that the start is over, for units of `Type=notify`. Its own program does it, because the runtime has no
- * sockets of the kind that systemd listens on; where the message goes is in the environment that the program inherits.
+ * Notifies systemd that the server is ready, for units of `Type=notify`. It runs systemd-notify, which inherits
+ * NOTIFY_SOCKET, because Bun does not support Unix datagram sockets.
  */
 export async function notifySystemd(log: Log): Promise<void> {
   try {
@@ -12,8 +12,8 @@ export async function notifySystemd(log: Log): Promise<void> {
       stderr: 'pipe',
     })
     const error = await new Response(stderr).text()
-    if ((await exited) !== 0) log.warn({ error: error.trim() }, 'systemd could not be told of the start')
+    if ((await exited) !== 0) log.warn({ error: error.trim() }, 'could not notify systemd')
   } catch (error) {
-    log.warn({ error: String(error) }, 'systemd could not be told of the start')
+    log.warn({ error: String(error) }, 'could not notify systemd')
   }
 }

@@ -1,9 +1,9 @@
-/** Files inside a self-contained executable have addresses that start with one of these. */
+/** Paths of files inside a self-contained executable. */
 const INSIDE_EXECUTABLE = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN[\\/])/
 
 /**
- * The words that start this program again, without those that follow. From a self-contained executable that is the
- * executable alone; otherwise it is the runtime, with the words that it was given itself, and the file.
+ * The command that starts this program again, without its arguments: the self-contained executable, or the runtime with its
+ * options and the main file.
  */
 export function ownCommand(): string[] {
   const main = process.argv[1] ?? ''

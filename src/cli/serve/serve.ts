@@ -15,7 +15,7 @@ interface ServeFlags extends ServerFlags {
   readonly workers?: string
   readonly log?: string
   readonly notify: boolean
-  /** The name of a worker, given by the process that supervises it. */
+  /** Set by the supervisor in its workers: the name of this one. */
   readonly worker?: string
 }
 
@@ -42,7 +42,7 @@ Examples:
 
 async function runServe(flags: ServeFlags): Promise<void> {
   const { worker } = flags
-  const stopAsked = worker === undefined ? listenForStop() : listenToSupervisor()
+  const stopRequested = worker === undefined ? listenForStop() : listenToSupervisor()
   const config = configOf(flags)
   const log = createLog({
     level: config.logLevel,
@@ -51,10 +51,10 @@ async function runServe(flags: ServeFlags): Promise<void> {
   })
   if (worker === undefined) warnOfExposure(config, log)
   if (config.workers > 1 && worker === undefined)
-    return serveWithWorkers(config, log, stopAsked, flags.notify)
+    return serveWithWorkers(config, log, stopRequested, flags.notify)
 
   let isStopping = false
-  void stopAsked.then(() => {
+  void stopRequested.then(() => {
     isStopping = true
   })
   const strand = await startServer({
@@ -66,7 +66,7 @@ async function runServe(flags: ServeFlags): Promise<void> {
     ...(worker !== undefined && { gatherMetrics: shareMetrics(worker) }),
   }).catch((error: Error) => {
     if (!isStopping) throw error
-    log.warn({ reason: error.message }, 'stopped before it served')
+    log.warn({ reason: error.message }, 'stopped during startup')
   })
   if (strand === undefined) return
   const { store, directory } = strand.services
@@ -79,42 +79,45 @@ async function runServe(flags: ServeFlags): Promise<void> {
   if (worker === undefined) {
     log.info(serving, 'serving')
     if (flags.notify) await notifySystemd(log)
-    await stopAsked
+    await stopRequested
     await stopGracefully(log, () => strand.stop())
   } else {
-    log.debug(serving, 'a worker is serving')
+    log.debug(serving, 'worker is serving')
     reportReady()
-    await stopAsked
+    await stopRequested
     await strand.stop()
   }
 }
 
-/** In a container the operator's listener has to be on every address; whoever meant it knows what stands in front. */
+/** Only a warning: in a container the operator listener has to be on every address. */
 function warnOfExposure({ operatorListen }: Config, log: Log): void {
   if (operatorListen === undefined || isLoopback(operatorListen.host)) return
   log.warn(
     { operator_listen: shown(operatorListen) },
-    "the operator's listener is on an address that others may reach: let nobody through to it but the operator and the monitoring",
+    'the operator listener may be reachable from outside: restrict access to operators and monitoring',
   )
 }
 
-/** The workers are started with the words that this process was started with, and the addresses that were found free. */
+/** Starts the workers with the arguments of this process and the addresses that it found free. */
 async function serveWithWorkers(
   config: Config,
   log: Log,
-  stopAsked: Promise<void>,
+  stopRequested: Promise<void>,
   notify: boolean,
 ): Promise<void> {
   const listen = await claimAddress(config.listen)
   const operatorListen = config.operatorListen && (await claimAddress(config.operatorListen))
-  const words = [...ownCommand(), ...process.argv.slice(2), '--listen', shown(listen)]
-  if (operatorListen !== undefined) words.push('--operator-listen', shown(operatorListen))
+  const command = [...ownCommand(), ...process.argv.slice(2), '--listen', shown(listen)]
+  if (operatorListen !== undefined) command.push('--operator-listen', shown(operatorListen))
   const count = config.workers
-  await superviseWorkers({ count, words, drainSeconds: config.drainSeconds, log, stopAsked }, serving => {
-    log.info({ url: `http://${shown(listen)}`, workers: count, serving }, 'serving')
-    if (serving < count) log.warn({ workers: count, serving }, 'not all workers serve')
-    if (notify) void notifySystemd(log)
-  })
+  await superviseWorkers(
+    { count, command, drainSeconds: config.drainSeconds, log, stopRequested },
+    serving => {
+      log.info({ url: `http://${shown(listen)}`, workers: count, serving }, 'serving')
+      if (serving < count) log.warn({ workers: count, serving }, 'not all workers are serving')
+      if (notify) void notifySystemd(log)
+    },
+  )
   log.info('stopped')
 }
 

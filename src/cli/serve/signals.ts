@@ -2,9 +2,9 @@ import type { Log } from '../../kit/log.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 
 /**
- * Listens for SIGTERM and SIGINT from now on. Called before anything is started, so that a signal that comes early is
- * kept until there is something to stop. A second signal does not wait. A launcher that started this process holds the
- * other end of a channel: when it is gone, a kill -9 included, this process stops as well and gives the port free.
+ * Resolves on SIGTERM or SIGINT; a second signal exits immediately. Called before anything is started, so that a signal
+ * during startup is not lost. It also resolves when the IPC channel to a launcher closes, so that the server does not
+ * outlive a killed launcher and keep the port.
  */
 export function listenForStop(): Promise<void> {
   return new Promise(resolve => {
@@ -20,7 +20,7 @@ export function listenForStop(): Promise<void> {
 }
 
 export async function stopGracefully(log: Log, stop: () => Promise<void>): Promise<void> {
-  log.info('stopping: finishing what was begun')
+  log.info('stopping: finishing requests in progress')
   try {
     await stop()
   } catch (error) {

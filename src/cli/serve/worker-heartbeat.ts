@@ -1,26 +1,26 @@
 /**
- * Whether the event loop of a worker still turns. The supervisor asks at every tick and the worker answers; one that leaves
- * so many ticks in a row without an answer is stopped, or stuck in a loop, and takes connections that it will never serve.
+ * Detects a worker whose event loop is stuck or whose process is stopped: it accepts connections that it never serves. The
+ * supervisor sends a heartbeat at every tick and the worker returns it; a worker that misses too many in a row is stuck.
  *
- * Ticks are counted and not seconds: while the machine is suspended, or the supervisor itself gets no processor, no tick
- * happens. After such a gap the worker gets all of its time again, as it could not have answered either.
+ * Ticks are counted, not seconds: no tick happens while the machine is suspended or the supervisor gets no CPU time. After
+ * such a gap the count starts at zero, because the worker could not have responded either.
  */
 export const TICK_MILLISECONDS = 1000
-/** About fifteen seconds: longer than any work that a healthy worker does at one go. */
+/** About 15 seconds, longer than a healthy worker ever blocks its event loop. */
 const MAX_MISSED = 15
-/** A tick that comes so late says that the supervisor did not run meanwhile. */
+/** A tick this late means that the supervisor did not run in between. */
 const GAP_MILLISECONDS = 3 * TICK_MILLISECONDS
 
 export class WorkerHeartbeat {
   #missed = 0
   #tickedAt: number | undefined
 
-  /** Called when the worker has answered. */
-  answered(): void {
+  /** Called when the worker has returned a heartbeat. */
+  returned(): void {
     this.#missed = 0
   }
 
-  /** Called at every tick, before the worker is asked again; tells whether it is to be given up. */
+  /** Called at every tick, before the next heartbeat is sent. Returns whether the worker is stuck. */
   tick(now: number): boolean {
     const isGap = this.#tickedAt !== undefined && now - this.#tickedAt > GAP_MILLISECONDS
     this.#tickedAt = now

@@ -1,46 +1,46 @@
 /**
- * A scrape reaches one of several workers, and each has counted for itself. So that the answer is about all of them, the
- * worker that was asked asks the supervisor, that one asks every worker, and what comes back is told apart by a label. A
- * worker that does not answer in time is left out, and `strand_workers_answering` says so.
+ * A scrape reaches one of several workers, but returns the metrics of all: that worker sends a request to the supervisor,
+ * which collects the metrics of every worker and labels them. A worker that does not respond in time is missing from the
+ * result, which `strand_workers_answering` shows.
  */
 import { byWorker, type MetricFamily, Metrics } from '../../kit/metrics.ts'
 
-const MAX_WAIT_MILLISECONDS = 1000
-/** The supervisor may have to wait for a worker that hangs. */
-const LONGER_MILLISECONDS = 2 * MAX_WAIT_MILLISECONDS
+const COLLECT_MILLISECONDS = 1000
+/** Longer, because the supervisor may have to wait for a worker that hangs. */
+const SCRAPE_MILLISECONDS = 2 * COLLECT_MILLISECONDS
 
 type Families = readonly MetricFamily[]
 
-/** From a worker: a wish to know, and the answer to a question. */
+/** From a worker: a request for the metrics of all workers, and its response to a request of the supervisor. */
 type FromWorker =
-  | { readonly metrics: 'wanted'; readonly scrape: number }
-  | { readonly metrics: 'told'; readonly question: number; readonly families: Families }
+  | { readonly metrics: 'scrape'; readonly scrape: number }
+  | { readonly metrics: 'response'; readonly request: number; readonly families: Families }
 
-/** From the supervisor: a question to every worker, and what all of them said. */
+/** From the supervisor: a request to every worker, and the metrics of all of them. */
 type FromSupervisor =
-  | { readonly metrics: 'asked'; readonly question: number }
-  | { readonly metrics: 'gathered'; readonly scrape: number; readonly families: Families }
+  | { readonly metrics: 'request'; readonly request: number }
+  | { readonly metrics: 'result'; readonly scrape: number; readonly families: Families }
 
 interface Child {
   send(message: FromSupervisor): void
 }
 
-/** What the supervisor has counted. */
+/** Counts of the supervisor. */
 interface Counts {
-  /** How many workers there should be. */
-  readonly wanted: number
+  /** Configured number of workers. */
+  readonly configured: number
   readonly serving: number
   readonly restarts: number
   readonly stalls: number
 }
 
-/** The supervisor's end. */
+/** The supervisor's side. */
 export class MetricsExchange {
-  /** Those that were started, by name; one may just have died. */
+  /** By name. One may just have exited. */
   readonly #workers: () => ReadonlyMap<string, Child>
   readonly #counts: () => Counts
-  readonly #questions = new Map<number, (families: Families) => void>()
-  #asked = 0
+  readonly #requests = new Map<number, (families: Families) => void>()
+  #requestCount = 0
 
   constructor(workers: () => ReadonlyMap<string, Child>, counts: () => Counts) {
     this.#workers = workers
@@ -50,74 +50,72 @@ export class MetricsExchange {
   receive(message: unknown, from: Child): void {
     if (!isAboutMetrics(message)) return
     const { metrics } = message as FromWorker
-    if (metrics === 'told') {
-      const { question, families } = message as Extract<FromWorker, { metrics: 'told' }>
-      this.#questions.get(question)?.(families)
+    if (metrics === 'response') {
+      const { request, families } = message as Extract<FromWorker, { metrics: 'response' }>
+      this.#requests.get(request)?.(families)
       return
     }
-    const { scrape } = message as Extract<FromWorker, { metrics: 'wanted' }>
-    void this.#gather().then(families => sendTo(from, { metrics: 'gathered', scrape, families }))
+    const { scrape } = message as Extract<FromWorker, { metrics: 'scrape' }>
+    void this.#collect().then(families => sendTo(from, { metrics: 'result', scrape, families }))
   }
 
-  async #gather(): Promise<Families> {
-    const reported = new Map<string, Families>()
+  async #collect(): Promise<Families> {
+    const collected = new Map<string, Families>()
     await Promise.all(
       Array.from(this.#workers(), async ([name, worker]) => {
-        const families = await this.#ask(worker)
-        if (families !== undefined) reported.set(name, families)
+        const families = await this.#request(worker)
+        if (families !== undefined) collected.set(name, families)
       }),
     )
-    const inOrder = new Map([...reported].sort(([one], [other]) => Number(one) - Number(other)))
-    return [...this.#own(reported.size), ...byWorker(inOrder)]
+    const inOrder = new Map([...collected].sort(([one], [other]) => Number(one) - Number(other)))
+    return [...this.#supervisorMetrics(collected.size), ...byWorker(inOrder)]
   }
 
-  async #ask(worker: Child): Promise<Families | undefined> {
-    const question = ++this.#asked
-    const answer = Promise.withResolvers<Families>()
-    this.#questions.set(question, answer.resolve)
-    sendTo(worker, { metrics: 'asked', question })
+  async #request(worker: Child): Promise<Families | undefined> {
+    const request = ++this.#requestCount
+    const response = Promise.withResolvers<Families>()
+    this.#requests.set(request, response.resolve)
+    sendTo(worker, { metrics: 'request', request })
     const families = await Promise.race([
-      answer.promise,
-      Bun.sleep(MAX_WAIT_MILLISECONDS).then(() => undefined),
+      response.promise,
+      Bun.sleep(COLLECT_MILLISECONDS).then(() => undefined),
     ])
-    this.#questions.delete(question)
+    this.#requests.delete(request)
     return families
   }
 
-  #own(answering: number): Families {
+  #supervisorMetrics(answering: number): Families {
     const metrics = new Metrics()
-    const { wanted, serving, restarts, stalls } = this.#counts()
-    metrics.gauge('strand_workers', 'Configured number of workers.', wanted)
+    const { configured, serving, restarts, stalls } = this.#counts()
+    metrics.gauge('strand_workers', 'Configured number of workers.', configured)
     metrics.gauge('strand_workers_serving', 'Workers that accept connections.', serving)
-    metrics.gauge('strand_workers_answering', 'Workers whose metrics are in this answer.', answering)
-    metrics.counter('strand_worker_restarts_total', 'Workers replaced after they ended.', restarts)
+    metrics.gauge('strand_workers_answering', 'Workers whose metrics are included in this scrape.', answering)
+    metrics.counter('strand_worker_restarts_total', 'Workers replaced after they exited.', restarts)
     metrics.counter('strand_worker_stalls_total', 'Workers killed because they did not respond.', stalls)
     return metrics.families
   }
 }
 
-/** A worker's end: answers questions, and has what all of them said when it is scraped. */
+/** A worker's side: responds to requests of the supervisor. The returned function collects the metrics of all workers. */
 export function shareMetrics(worker: string) {
   return (own: () => Families): (() => Promise<Families>) => {
     const scrapes = new Map<number, (families: Families) => void>()
-    let scraped = 0
+    let scrapeCount = 0
     process.on('message', (message: unknown) => {
       if (!isAboutMetrics(message)) return
-      const said = message as FromSupervisor
-      if (said.metrics === 'asked') report({ metrics: 'told', question: said.question, families: own() })
-      else scrapes.get(said.scrape)?.(said.families)
+      const received = message as FromSupervisor
+      if (received.metrics === 'request')
+        sendToSupervisor({ metrics: 'response', request: received.request, families: own() })
+      else scrapes.get(received.scrape)?.(received.families)
     })
     return async () => {
-      const scrape = ++scraped
-      const answer = Promise.withResolvers<Families>()
-      scrapes.set(scrape, answer.resolve)
-      report({ metrics: 'wanted', scrape })
-      const gathered = await Promise.race([
-        answer.promise,
-        Bun.sleep(LONGER_MILLISECONDS).then(() => undefined),
-      ])
+      const scrape = ++scrapeCount
+      const response = Promise.withResolvers<Families>()
+      scrapes.set(scrape, response.resolve)
+      sendToSupervisor({ metrics: 'scrape', scrape })
+      const all = await Promise.race([response.promise, Bun.sleep(SCRAPE_MILLISECONDS).then(() => undefined)])
       scrapes.delete(scrape)
-      return gathered ?? byWorker(new Map([[worker, own()]]))
+      return all ?? byWorker(new Map([[worker, own()]]))
     }
   }
 }
@@ -125,9 +123,9 @@ export function shareMetrics(worker: string) {
 const isAboutMetrics = (message: unknown) =>
   typeof message === 'object' && message !== null && 'metrics' in message
 
-const report = (message: FromWorker) => process.send?.(message)
+const sendToSupervisor = (message: FromWorker) => process.send?.(message)
 
-/** A worker that has just died hears nothing more, and is left out. */
+/** Ignores a child that has just exited. */
 function sendTo(child: Child, message: FromSupervisor): void {
   try {
     child.send(message)

@@ -1,7 +1,7 @@
 /**
- * Several processes on one port. Each is a whole server of its own on the same store; the system hands every connection
- * to one of them. This process serves nothing: it starts them, replaces one that died or no longer answers, and stops
- * them all. However often one of them fails, the others go on; only if none has ever served is there nothing to go on with.
+ * Several processes on one port. Each is a complete server on the same store, and the kernel distributes the connections
+ * among them. This process serves no requests: it starts the workers, replaces one that exited or no longer responds, and
+ * stops them all. A worker that keeps failing does not affect the others; the command fails only if none has ever served.
  */
 import { createServer } from 'node:net'
 import type { Address } from '../../config.ts'
@@ -10,44 +10,44 @@ import { OperatorError } from '../../kit/operator-error.ts'
 import { TICK_MILLISECONDS, WorkerHeartbeat } from './worker-heartbeat.ts'
 import { MetricsExchange } from './worker-metrics.ts'
 
-/** The pause before a worker is replaced, which doubles with each short life in a row. */
+/** The pause before a worker is replaced. It doubles with each short life in a row. */
 const FIRST_PAUSE_MILLISECONDS = 1000
 const MAX_PAUSE_MILLISECONDS = 30_000
-/** A worker that served for less than this has failed. */
+/** A worker that served for less than this counts as failed. */
 const SHORT_LIFE_MILLISECONDS = 10_000
-/** How often the first worker may be killed by a signal before it serves. One that ends by itself has said why. */
+/** How often the first worker is started if a signal kills it before it serves. One that exits has logged the reason. */
 const MAX_FIRST_STARTS = 3
-/** How long the others may take before the server is called ready without them. */
+/** How long to wait for the others before the server counts as ready without them. */
 const READY_MILLISECONDS = 30_000
-/** How much longer than its drain a worker may take to end. */
-const LAST_ANSWERS_MILLISECONDS = 20_000
+/** How long a worker may take to stop, in addition to its drain time. */
+const STOP_MILLISECONDS = 20_000
 
-/** What a worker says to the process that started it, once it serves. */
+/** Sent by a worker when it serves. */
 const READY = 'ready'
-/** What a worker is asked, and answers. */
-const HEARTBEAT = 'pulse'
+/** Sent by the supervisor, and returned by the worker. */
+const HEARTBEAT = 'heartbeat'
 
 export interface WorkerPlan {
   readonly count: number
-  /** The words that start a worker, program first, but for its name. */
-  readonly words: readonly string[]
+  /** The command that starts a worker, without the flag for its name. */
+  readonly command: readonly string[]
   readonly drainSeconds: number
   readonly log: Log
-  readonly stopAsked: Promise<void>
+  readonly stopRequested: Promise<void>
 }
 
-/** How long to wait before the next start, after so many short lives in a row. */
+/** The pause before the next start, after this many short lives in a row. */
 export function pauseAfter(shortLives: number): number {
   return Math.min(FIRST_PAUSE_MILLISECONDS * 2 ** Math.max(0, shortLives - 1), MAX_PAUSE_MILLISECONDS)
 }
 
-/** Runs the workers until asked to stop. Throws if none of them has ever served. */
+/** Runs the workers until a stop is requested. Throws if none has ever served. */
 export async function superviseWorkers(plan: WorkerPlan, onReady: (serving: number) => void): Promise<void> {
   const supervisor = new Supervisor(plan)
   try {
     await supervisor.startAll()
     if (!supervisor.isStopping) onReady(supervisor.serving)
-    await plan.stopAsked
+    await plan.stopRequested
   } finally {
     await supervisor.stop()
   }
@@ -55,7 +55,7 @@ export async function superviseWorkers(plan: WorkerPlan, onReady: (serving: numb
 
 class Supervisor {
   readonly #plan: WorkerPlan
-  /** Those that run, by name. */
+  /** The running workers, by name. */
   readonly #workers = new Map<number, Worker>()
   readonly #lives: Promise<void>[] = []
   readonly #exchange: MetricsExchange
@@ -70,14 +70,14 @@ class Supervisor {
     this.#exchange = new MetricsExchange(
       () => new Map(Array.from(this.#workers, ([name, { child }]) => [String(name), child])),
       () => ({
-        wanted: plan.count,
+        configured: plan.count,
         serving: this.serving,
         restarts: this.#restarts,
         stalls: this.#stalls,
       }),
     )
     this.#timer = setInterval(() => this.#checkHeartbeats(), TICK_MILLISECONDS)
-    void plan.stopAsked.then(() => this.#beginStop())
+    void plan.stopRequested.then(() => this.#beginStop())
   }
 
   get isStopping(): boolean {
@@ -88,9 +88,9 @@ class Supervisor {
     return [...this.#workers.values()].filter(worker => worker.isServing).length
   }
 
-  /** The first one prepares the store and the secrets; the others follow when it serves. */
+  /** Starts the first worker, which prepares the store and the secrets, and the others when it serves. */
   async startAll(): Promise<void> {
-    const { count, stopAsked } = this.#plan
+    const { count, stopRequested } = this.#plan
     const first = await this.#startFirst()
     if (first === undefined) return
     const others = Array.from({ length: count - 1 }, (_, index) => this.#start(index + 1))
@@ -98,19 +98,19 @@ class Supervisor {
     await Promise.race([
       Promise.all(others.map(worker => worker.settled)),
       Bun.sleep(READY_MILLISECONDS),
-      stopAsked,
+      stopRequested,
     ])
   }
 
-  /** Ends all of them in good order, and those that do not end by force. */
+  /** Stops all workers gracefully, and kills those that take too long. */
   async stop(): Promise<void> {
     this.#beginStop()
     const running = [...this.#workers.values()]
     for (const { child } of running) child.kill('SIGTERM')
-    const maxWait = this.#plan.drainSeconds * 1000 + LAST_ANSWERS_MILLISECONDS
+    const maxWait = this.#plan.drainSeconds * 1000 + STOP_MILLISECONDS
     const force = setTimeout(() => {
       for (const { child, name } of this.#workers.values()) {
-        this.#plan.log.error({ worker: name }, 'a worker did not stop in time and was killed')
+        this.#plan.log.error({ worker: name }, 'worker did not stop in time and was killed')
         child.kill('SIGKILL')
       }
     }, maxWait)
@@ -125,18 +125,18 @@ class Supervisor {
     this.#stop.resolve()
   }
 
-  /** Undefined if asked to stop meanwhile. */
+  /** Returns undefined if a stop is requested in between. */
   async #startFirst(): Promise<Worker | undefined> {
     for (let starts = 1; ; starts++) {
       const worker = this.#start(0)
-      await Promise.race([worker.settled, this.#plan.stopAsked])
+      await Promise.race([worker.settled, this.#plan.stopRequested])
       if (this.#isStopping) return undefined
       if (worker.isServing) return worker
       const signal = worker.child.signalCode
       if (signal === null || starts === MAX_FIRST_STARTS) throw new OperatorError('worker 0 did not start')
       this.#plan.log.error(
         { worker: 0, signal },
-        'the first worker was killed before it served; starting another',
+        'the first worker was killed before it served; restarting it',
       )
       await this.#pause(pauseAfter(starts))
       if (this.#isStopping) return undefined
@@ -154,7 +154,7 @@ class Supervisor {
       const { exitCode: code, signalCode: signal } = worker.child
       this.#plan.log.error(
         { worker: name, code, signal, serving: this.serving, retry_seconds: pause / 1000 },
-        worker.isServing ? 'a worker died; starting another' : 'a worker did not start; trying again',
+        worker.isServing ? 'worker exited; restarting it' : 'worker did not start; retrying',
       )
       await this.#pause(pause)
       if (this.#isStopping) return
@@ -167,7 +167,7 @@ class Supervisor {
   }
 
   #start(name: number): Worker {
-    const worker = new Worker(name, this.#plan.words, this.#exchange)
+    const worker = new Worker(name, this.#plan.command, this.#exchange)
     this.#workers.set(name, worker)
     void worker.ended.then(() => {
       if (this.#workers.get(name) === worker) this.#workers.delete(name)
@@ -175,13 +175,13 @@ class Supervisor {
     return worker
   }
 
-  /** One that is still starting may have a store to prepare; one that is stopping has its own deadline. */
+  /** Ignores workers that are starting, which may take long to prepare the store, or stopping, which have another deadline. */
   #checkHeartbeats(): void {
     if (this.#isStopping) return
     for (const worker of this.#workers.values()) {
       if (!worker.isServing || !worker.isStuck(performance.now())) continue
       this.#stalls += 1
-      this.#plan.log.error({ worker: worker.name }, 'a worker did not answer for too long and is killed')
+      this.#plan.log.error({ worker: worker.name }, 'worker did not respond and was killed')
       worker.child.kill('SIGKILL')
     }
   }
@@ -190,23 +190,23 @@ class Supervisor {
 class Worker {
   readonly name: number
   readonly child: Bun.Subprocess
-  /** Resolves when it serves or has ended, whichever comes first. */
+  /** Resolves when it serves or has exited, whichever comes first. */
   readonly settled: Promise<void>
   readonly ended: Promise<unknown>
   readonly #heartbeat = new WorkerHeartbeat()
-  #servesSince: number | undefined
+  #servingSince: number | undefined
 
-  constructor(name: number, words: readonly string[], exchange: MetricsExchange) {
+  constructor(name: number, command: readonly string[], exchange: MetricsExchange) {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.name = name
-    this.child = Bun.spawn([...words, '--worker', String(name)], {
+    this.child = Bun.spawn([...command, '--worker', String(name)], {
       stdin: 'ignore',
       stdout: 'inherit',
       stderr: 'inherit',
       ipc: (message, child) => {
-        if (message === HEARTBEAT) return this.#heartbeat.answered()
+        if (message === HEARTBEAT) return this.#heartbeat.returned()
         if (message !== READY) return exchange.receive(message, child)
-        this.#servesSince = performance.now()
+        this.#servingSince = performance.now()
         resolve()
       },
     })
@@ -214,35 +214,35 @@ class Worker {
     this.ended = this.child.exited.then(() => resolve())
   }
 
-  /** Whether it serves, or did until it ended. */
+  /** Whether it serves, or did until it exited. */
   get isServing(): boolean {
-    return this.#servesSince !== undefined
+    return this.#servingSince !== undefined
   }
 
   servedMilliseconds(): number {
-    return this.#servesSince === undefined ? 0 : performance.now() - this.#servesSince
+    return this.#servingSince === undefined ? 0 : performance.now() - this.#servingSince
   }
 
-  /** Asks whether it still turns; tells whether that was asked too often without an answer. */
+  /** Sends the next heartbeat. Returns whether too many have been missed. */
   isStuck(now: number): boolean {
     const isStuck = this.#heartbeat.tick(now)
     try {
       this.child.send(HEARTBEAT)
     } catch {
-      // It has just ended, which is noticed elsewhere.
+      // It has just exited, which `ended` reports.
     }
     return isStuck
   }
 }
 
-/** In a worker: says that it serves. */
+/** In a worker: notifies the supervisor that it serves. */
 export function reportReady(): void {
   process.send?.(READY)
 }
 
 /**
- * In a worker: asked to stop by the process that started it, or left alone by it. A terminal sends Ctrl-C to both; the
- * worker leaves that to the other. On the way it answers whether it still turns.
+ * In a worker: returns heartbeats, and resolves when the supervisor requests a stop or is gone. A terminal sends Ctrl-C to
+ * both processes; the worker ignores it and waits for the supervisor.
  */
 export function listenToSupervisor(): Promise<void> {
   process.on('SIGINT', () => undefined)
@@ -255,15 +255,15 @@ export function listenToSupervisor(): Promise<void> {
   })
 }
 
-/** The address with a port that is free: workers share it, so they cannot notice a stranger there. */
+/** Checks that the port is free, and picks one for port 0. Workers share the port, so they cannot detect another program on it. */
 export async function claimAddress({ host, port }: Address): Promise<Address> {
   return new Promise((resolve, reject) => {
     const probe = createServer()
     probe.once('error', error => {
-      const isTaken = (error as { code?: string }).code === 'EADDRINUSE'
+      const isInUse = (error as { code?: string }).code === 'EADDRINUSE'
       reject(
         new OperatorError(
-          isTaken
+          isInUse
             ? `port ${port} is in use: stop the other program or choose another port`
             : `cannot listen on ${host}:${port}: ${error.message}`,
         ),
@@ -271,8 +271,8 @@ export async function claimAddress({ host, port }: Address): Promise<Address> {
     })
     probe.listen({ host, port, exclusive: true }, () => {
       const bound = probe.address()
-      const found = typeof bound === 'object' && bound !== null ? bound.port : port
-      probe.close(() => resolve({ host, port: found }))
+      const actualPort = typeof bound === 'object' && bound !== null ? bound.port : port
+      probe.close(() => resolve({ host, port: actualPort }))
     })
   })
 }

@@ -3,7 +3,7 @@ import { Progress } from './progress.ts'
 const MEGABYTE = 1e6
 const KILOBYTE = 1e3
 
-/** Progress in megabytes, or kilobytes where there is less than one, of a total that is known when the work has begun. */
+/** Progress in MB, or in kB if the total is less than 1 MB. The total is not known before the first call of `reach`. */
 export class ByteProgress {
   readonly #what: string
   readonly #began = performance.now()
@@ -26,7 +26,7 @@ export class ByteProgress {
     this.#progress.reach(bytes / this.#unit)
   }
 
-  /** Called when all of it is done. */
+  /** Shows the total as done. */
   end(): void {
     this.#progress?.reach(this.#total)
     this.#progress?.end()

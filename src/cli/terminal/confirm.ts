@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline/promises'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { UsageError } from '../usage-error.ts'
 
-/** Asks a person before something that cannot be undone. `--yes` answers for them; without a terminal it is required. */
-export async function confirm(question: string, yes = false): Promise<boolean> {
+/** Asks for confirmation unless `--yes` is given, which is required without a terminal. */
+async function confirm(question: string, yes = false): Promise<boolean> {
   if (yes) return true
   if (process.stdin.isTTY !== true) throw new UsageError(`${question} Confirm with --yes.`)
   const lines = createInterface({ input: process.stdin, output: process.stderr })
@@ -14,7 +14,7 @@ export async function confirm(question: string, yes = false): Promise<boolean> {
   }
 }
 
-/** Asks, and ends the command unless the answer is yes. */
+/** Asks for confirmation, and throws unless the answer is yes. */
 export async function requireConfirmation(question: string, yes: boolean | undefined): Promise<void> {
   if (!(await confirm(question, yes))) throw new OperatorError('canceled: nothing was changed')
 }

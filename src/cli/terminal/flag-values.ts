@@ -1,6 +1,6 @@
 import { UsageError } from '../usage-error.ts'
 
-/** A value that a flag or an argument cannot have. */
+/** The error for an invalid value of a flag or an argument. */
 export function invalid(name: string, requirement: string): UsageError {
   return new UsageError(`invalid ${name}: ${requirement}`)
 }
@@ -15,7 +15,7 @@ export function wholeNumber(name: string, min: number, max?: number): (text: str
   }
 }
 
-/** Reads the base URL of a server, without a slash at its end. */
+/** Reads the base URL of a server and removes trailing slashes. */
 export function baseUrl(text: string): string {
   if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, '')
   throw invalid('--url', `must be an http or https URL, not "${text}"`)

@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs'
 
-/** A person who gets impatient, or a system that shuts down, leaves nothing half done behind: these are removed first. */
+/** Removes these files and folders when the process is interrupted or terminated, so that nothing unfinished is left behind. */
 export function removeWhenInterrupted(paths: readonly string[]): void {
-  const leave = (code: number) => () => {
+  const exit = (code: number) => () => {
     for (const path of paths) rmSync(path, { recursive: true, force: true })
     process.exit(code)
   }
-  process.once('SIGINT', leave(130))
-  process.once('SIGTERM', leave(143))
+  process.once('SIGINT', exit(130))
+  process.once('SIGTERM', exit(143))
 }

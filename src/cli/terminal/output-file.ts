@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { OperatorError } from '../../kit/operator-error.ts'
 
-/** Rejects a file that cannot be written, before any work is done for it. */
+/** Throws if the file cannot be written, before any work is done. */
 export function requireWritable(file: string): void {
   if (existsSync(file) && statSync(file).isDirectory()) {
     throw new OperatorError(`${file} is a folder: give a file`)
@@ -16,7 +16,7 @@ export function requireWritable(file: string): void {
   }
 }
 
-/** The same for a file that is written beside and then renamed, which would replace a device. */
+/** The same for a file that is replaced by renaming, which must not replace a device. */
 export function requireReplaceable(file: string): void {
   requireWritable(file)
   if (existsSync(file) && !statSync(file).isFile()) {

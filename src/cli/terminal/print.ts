@@ -1,15 +1,11 @@
-/** Writes to standard output and waits until a pipe has taken all of it: the process may end right after. */
+/** Writes to standard output and waits until a pipe has accepted everything, because the process may exit right after. */
 export async function print(text: string): Promise<void> {
   await Bun.write(Bun.stdout, text)
 }
 
-/** Prints the result of a command as one line: JSON, or a sentence for people. */
-export function printResult(
-  flags: { readonly json?: boolean },
-  result: object,
-  sentence: string,
-): Promise<void> {
-  return print(`${flags.json ? JSON.stringify(result) : sentence}\n`)
+/** Prints the result of a command: with `--json` as one line of JSON, otherwise as text. */
+export function printResult(flags: { readonly json?: boolean }, result: object, text: string): Promise<void> {
+  return print(`${flags.json ? JSON.stringify(result) : text}\n`)
 }
 
 /** `1 row`, `1,204 rows`. */

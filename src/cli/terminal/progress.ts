@@ -4,16 +4,16 @@ const BAR_WIDTH = 24
 export interface ProgressOptions {
   /** What is counted, in the plural: `lines`, `MB`. */
   readonly unit: string
-  /** How much there is in all; undefined if that cannot be known beforehand. */
+  /** Undefined if unknown. */
   readonly total?: number | undefined
-  /** Where it is shown. Nothing is written where nobody sees it. */
+  /** Default: standard error. Nothing is written unless it is a terminal. */
   readonly out?: { readonly isTTY?: boolean; write(text: string): unknown }
   readonly now?: () => number
-  /** When the work began, if that was before how much there is was known; by the same clock as `now`. */
+  /** When the work began, by the clock of `now`. Default: when the object is created. */
   readonly began?: number
 }
 
-/** Shows on a terminal how far long work has got, how fast it goes and how long it will still take. */
+/** A progress line on a terminal: amount done, rate and estimated time left. */
 export class Progress {
   readonly #what: string
   readonly #options: ProgressOptions
@@ -35,7 +35,7 @@ export class Progress {
     return this.#options.total
   }
 
-  /** Tells how much is done by now, all in all. */
+  /** Sets the amount done so far. */
   reach(done: number): void {
     this.#done = done
     const now = this.#now()
@@ -44,7 +44,7 @@ export class Progress {
     this.#out.write(`\r\x1b[K${this.#line(now)}`)
   }
 
-  /** Shows the end of the work and leaves the line standing. */
+  /** Draws the line a last time and ends it with a newline. */
   end(): void {
     if (this.#out.isTTY === true) this.#out.write(`\r\x1b[K${this.#line(this.#now())}\n`)
   }
@@ -58,7 +58,7 @@ export class Progress {
     const part = total === 0 ? 1 : Math.min(1, this.#done / total)
     const filled = Math.round(part * BAR_WIDTH)
     const bar = `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}]`
-    const left = rate > 0 ? `${durationOf((total - this.#done) / rate)} left` : 'beginning'
+    const left = rate > 0 ? `${durationOf((total - this.#done) / rate)} left` : 'starting'
     const percent = String(Math.floor(part * 100)).padStart(3)
     return `${this.#what}  ${bar} ${percent} %  ${grouped(this.#done)} of ${grouped(total)} ${unit}  ${speed}  ${left}`
   }

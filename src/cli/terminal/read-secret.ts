@@ -5,16 +5,16 @@ import { MAX_SECRET_FILE, readSmallInput } from '../../kit/small-file.ts'
 
 const NEWLINE = 0x0a
 
-/** The first line of standard input; empty if there is none. At a terminal it is asked for, and not shown. */
+/** Reads the first line of standard input, or prompts for it at a terminal without echo. Empty if there is none. */
 export function readSecret(what: string): Promise<string> {
   return process.stdin.isTTY === true ? askForSecret(what) : readFirstLine()
 }
 
-/** What a person types at the terminal, without showing it. */
+/** Prompts for a line at the terminal without echo. */
 export async function askForSecret(what: string): Promise<string> {
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true })
-  // Asked only now: until then the terminal would have shown what is typed.
+  const discard = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input: process.stdin, output: discard, terminal: true })
+  // The prompt comes after the line above: only then is echo off.
   process.stderr.write(`${what}: `)
   const [line] = await Promise.race([once(lines, 'line'), once(lines, 'close').then(() => [''])])
   lines.close()
