@@ -37,10 +37,10 @@ describe('strand healthcheck', () => {
   test('1 when the answer is not a good one', async () => {
     const server = Bun.serve({ port: 0, fetch: () => new Response('', { status: 503 }) })
     const { code, stderr } = await ask(['--url', `http://localhost:${server.port}/`])
-    expect([code, stderr]).toEqual([1, `strand: http://localhost:${server.port}/healthz answered 503\n`])
+    expect([code, stderr]).toEqual([1, `strand: http://localhost:${server.port}/healthz returned 503\n`])
     const result = await ask(['--url', `http://localhost:${server.port}`, '--json'])
     const url = `http://localhost:${server.port}/healthz`
-    expect([result.code, JSON.parse(result.stdout)]).toEqual([1, { url, ok: false, failure: 'answered 503' }])
+    expect([result.code, JSON.parse(result.stdout)]).toEqual([1, { url, ok: false, failure: 'returned 503' }])
     await server.stop(true)
   })
 

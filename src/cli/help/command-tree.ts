@@ -3,12 +3,12 @@ import type { Command, Option } from 'commander'
 /** A command in the tree of commands. */
 export interface Place {
   readonly command: Command
-  /** The words that lead there; empty for `strand` itself. */
+  /** The words after `strand`; empty for `strand` itself. */
   readonly path: string
   readonly commands: readonly Command[]
 }
 
-/** Every visible command, each before those below it. */
+/** Every visible command, parents first. */
 export function placesUnder(command: Command, path = ''): Place[] {
   const { commands } = visibleAt(command)
   const below = commands.flatMap(each => placesUnder(each, `${path} ${each.name()}`.trim()))
@@ -24,7 +24,7 @@ export function visibleAt(command: Command): { commands: Command[]; options: Opt
   }
 }
 
-/** What `--help` prints, on every machine the same. */
+/** The output of `--help`, independent of the terminal. */
 export function helpOf(command: Command): string {
   let help = ''
   command

@@ -21,7 +21,7 @@ to ~/.config/fish/completions.`,
   )
   .action((shell: Shell) => print(SCRIPTS[shell]))
 
-/** The scripts call this on every Tab with the words of the line, the last of which is being typed. */
+/** Called by the scripts on every Tab with the words of the line up to the cursor. */
 export const completeCommand = new Command('__complete')
   .argument('[words...]')
   .action((words: string[], _flags: unknown, { parent }: Command) => {
@@ -34,7 +34,7 @@ export interface Candidate {
   readonly meaning: string
 }
 
-/** The words that can stand in place of the last one. None where any value can: there the shell offers files. */
+/** Completions of the last word. None where any value is allowed: the shell then completes file names. */
 export function candidatesFor(program: Command, words: readonly string[]): Candidate[] {
   const typed = words.at(-1) ?? ''
   const before = words.slice(0, -1)
@@ -44,20 +44,20 @@ export function candidatesFor(program: Command, words: readonly string[]): Candi
   )
   const { commands, options } = visibleAt(command)
   const flag = options.find(option => option.long === before.at(-1))
-  const offered = flag?.required
+  const candidates = flag?.required
     ? valuesOf(flag)
     : [
         ...commands.map(each => candidate(each.name(), each.description())),
         ...command.registeredArguments.flatMap(valuesOf),
         ...options.map(option => candidate(option.long ?? '', option.description)),
       ]
-  return offered.filter(({ word }) => word.startsWith(typed))
+  return candidates.filter(({ word }) => word.startsWith(typed))
 }
 
 const valuesOf = ({ argChoices = [] }: { argChoices?: string[] | undefined }) =>
   argChoices.map(value => candidate(value, ''))
 
-/** The first sentence is enough beside a word. */
+/** The shell shows the first sentence of the description beside the word. */
 function candidate(word: string, description: string): Candidate {
   return { word, meaning: (description.split(/[.;] /)[0] ?? '').replaceAll(/\s+/g, ' ') }
 }

@@ -36,14 +36,14 @@ async function runDoctor(flags: DoctorFlags): Promise<void> {
   if (problems > 0) throw new OperatorError(`${counted(problems, 'problem')} found`)
 }
 
-/** With invalid settings it is unknown which store to check. */
+/** With invalid settings it is unknown which store to check, so they are the only findings. */
 async function findingsOf(flags: DoctorFlags): Promise<Finding[]> {
   try {
     return await examine(configOf(flags), flags.url)
   } catch (error) {
     if (!(error instanceof InvalidSettings)) throw error
     return error.violations.map(violation =>
-      failure('settings', violation, 'correct it: the server does not start without'),
+      failure('settings', violation, 'correct it: the server does not start with it'),
     )
   }
 }

@@ -12,25 +12,30 @@ interface HealthcheckFlags {
   readonly json?: boolean
 }
 
-const PAUSE_MILLISECONDS = 100
-const MAX_WAIT_MILLISECONDS = 2000
+const RETRY_MILLISECONDS = 100
+const TIMEOUT_MILLISECONDS = 2000
 
-/** For containers and service managers, whose surroundings have no other program that could ask. */
+/** For containers and service managers, which may have no HTTP client. */
 export const healthcheckCommand = configFlag(new Command('healthcheck'))
   .description('check whether the server is healthy; exit code 0 if it is, 1 if not')
   .option('--url <url>', 'URL of the server; default: the listener of the settings', baseUrl)
-  .option('--wait <seconds>', 'how long to wait until it is ready', wholeNumber('--wait', 0, 9999), 0)
+  .option(
+    '--wait <seconds>',
+    'wait this long for the server to become ready',
+    wholeNumber('--wait', 0, 9999),
+    0,
+  )
   .option('--json', 'print the result as one line of JSON')
   .addHelpText('after', '\nExamples:\n  strand healthcheck\n  strand healthcheck --wait 30')
   .action(async (flags: HealthcheckFlags) => {
     const base = flags.url ?? urlOf(configOf(flags).listen)
-    // A server that is waited for is to have its store; one that is watched is not to be ended for the store's sake.
+    // Waiting for a start includes the store; a liveness check must not, or an outage of the store would restart servers.
     const url = `${base}/${flags.wait > 0 ? 'readyz' : 'healthz'}`
     const deadline = performance.now() + flags.wait * 1000
     for (;;) {
-      const failure = await ask(url)
+      const failure = await check(url)
       if (failure !== undefined && performance.now() < deadline) {
-        await Bun.sleep(PAUSE_MILLISECONDS)
+        await Bun.sleep(RETRY_MILLISECONDS)
         continue
       }
       if (flags.json) await print(`${JSON.stringify({ url, ok: failure === undefined, failure })}\n`)
@@ -39,18 +44,18 @@ export const healthcheckCommand = configFlag(new Command('healthcheck'))
     }
   })
 
-/** Why it is not well; undefined if it is. */
-async function ask(url: string): Promise<string | undefined> {
+/** Returns why the server is not healthy; undefined if it is. */
+async function check(url: string): Promise<string | undefined> {
   try {
-    const { ok, status } = await fetch(url, { signal: AbortSignal.timeout(MAX_WAIT_MILLISECONDS) })
-    return ok ? undefined : `answered ${status}`
+    const { ok, status } = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS) })
+    return ok ? undefined : `returned ${status}`
   } catch {
-    return `did not answer within ${MAX_WAIT_MILLISECONDS / 1000} seconds, or cannot be reached`
+    return `did not respond within ${TIMEOUT_MILLISECONDS / 1000} seconds, or cannot be reached`
   }
 }
 
-/** Where this machine reaches the listener: one on every address is asked on loopback. */
+/** The URL of the listener on this machine; loopback if it listens on all addresses. */
 function urlOf({ host, port }: Address): string {
-  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
+  const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`
 }

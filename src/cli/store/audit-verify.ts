@@ -19,7 +19,7 @@ interface ExpectedPoint {
 export const auditVerifyCommand = storeFlags(new Command('verify'))
   .description('verify that no row of the audit log was changed, removed or inserted')
   .addOption(
-    new Option('--expect <chain:seq:hash>', 'a line of an earlier run that must still hold; repeatable')
+    new Option('--expect <chain:seq:hash>', 'line printed by an earlier run, to verify again; repeatable')
       .argParser((text, before: readonly ExpectedPoint[]) => [
         ...before,
         ...text.trim().split(/\s+/).map(readPoint),
@@ -31,8 +31,8 @@ export const auditVerifyCommand = storeFlags(new Command('verify'))
     'after',
     `
 The server can keep running. If a row is wrong, the command prints it and exits with code 1. Each printed hash covers all
-rows up to that point: store the lines elsewhere and pass them with --expect later, and a rewritten log is detected. Rows
-that are older than the retention of the log cannot be checked, which is reported.
+rows up to that point: to detect a rewritten log later, store the lines elsewhere and pass them with --expect. Rows that
+are no longer retained cannot be checked, which is reported.
 
 Examples:
   strand audit verify
@@ -43,23 +43,23 @@ Examples:
   .action(verify)
 
 async function verify(flags: VerifyFlags): Promise<void> {
-  const verdict = await withStore(settingsOfExistingStore(flags), async store => {
+  const result = await withStore(settingsOfExistingStore(flags), async store => {
     const progress = new Progress('Verifying', { unit: 'rows', total: await store.audit.size() })
     const found = await store.audit.verify(rows => progress.reach(rows), flags.expect)
     progress.end()
     return found
   })
-  if (flags.json) await print(`${JSON.stringify(verdict)}\n`)
-  if ('flaw' in verdict) {
-    const { chain, seq, why } = verdict.flaw
+  if (flags.json) await print(`${JSON.stringify(result)}\n`)
+  if ('flaw' in result) {
+    const { chain, seq, why } = result.flaw
     throw new OperatorError(`the audit log is broken at row ${seq} of the chain "${chain}": ${why}`)
   }
-  for (const { chain, seq } of verdict.unrecorded ?? []) {
+  for (const { chain, seq } of result.unrecorded ?? []) {
     process.stderr.write(`Row ${seq} of the chain "${chain}" is no longer kept and cannot be checked.\n`)
   }
   if (flags.json) return
-  const lines = verdict.heads.map(({ chain, seq, hash }) => `${chain}:${seq}:${hash}`)
-  const found = `${counted(verdict.rows, 'row')} in ${counted(lines.length, 'chain')}`
+  const lines = result.heads.map(({ chain, seq, hash }) => `${chain}:${seq}:${hash}`)
+  const found = `${counted(result.rows, 'row')} in ${counted(lines.length, 'chain')}`
   await print([`The audit log is intact: ${found}.`, ...lines, ''].join('\n'))
 }
 

@@ -66,7 +66,7 @@ async function runBackup(file: string | undefined, flags: BackupFlags): Promise<
     onProgress: (now, bytes, of) => {
       if (now !== phase) {
         progress.end()
-        progress = new ByteProgress('Packing it')
+        progress = new ByteProgress('Packing')
         phase = now
       }
       progress.reach(bytes, of)
@@ -77,19 +77,19 @@ async function runBackup(file: string | undefined, flags: BackupFlags): Promise<
       ),
   })
   progress.end()
-  await printResult(flags, { file: target, ...manifest }, summaryOf(target, manifest))
+  await printResult(flags, { file: target, ...manifest }, describeBackup(target, manifest))
 }
 
-function summaryOf(target: string, { files, rows, master_keys, secrets }: Manifest): string {
+function describeBackup(target: string, { files, rows, master_keys, secrets }: Manifest): string {
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
   return [
     `${target}: ${Math.ceil(bytes / 1e6).toLocaleString('en-US')} MB, ${counted(total, 'row')}. Verify it with: strand verify ${target}`,
-    sentenceAboutKeys(master_keys, secrets),
+    describeKeys(master_keys, secrets),
   ].join('\n')
 }
 
-function sentenceAboutKeys(keys: Manifest['master_keys'], secrets: Manifest['secrets']): string {
+function describeKeys(keys: Manifest['master_keys'], secrets: Manifest['secrets']): string {
   if (!keys.included) {
     return keys.needed.length === 0
       ? 'It contains no master keys and needs none.'

@@ -25,7 +25,7 @@ interface KeyRingFlags extends StoreFlags {
   readonly yes?: boolean
 }
 
-/** A subcommand on the key ring; `more` is the rest of its help. */
+/** A subcommand of key-ring; `more` is printed after its flags in help. */
 function keyRingCommandFor(usage: string, description: string, more: string): Command {
   return storeFlags(new Command(usage))
     .description(description)
@@ -47,7 +47,7 @@ export const keyRingCommand = new Command('key-ring')
       'add',
       'add a new master key; running servers load it and then seal with it',
       `
-The new key is first added last in the ring, so that every server can open what it seals, and moved to the front some
+The new key is added at the end of the ring, so that every server can open what it seals, and moved to the front a few
 seconds later. Run strand key-ring reseal next.
 
 Examples:
@@ -132,7 +132,7 @@ async function runList(flags: KeyRingFlags): Promise<void> {
 }
 
 async function runAdd(flags: KeyRingFlags): Promise<void> {
-  const file = ownFile(settingsOf(flags))
+  const file = keyFileOf(settingsOf(flags))
   const id = addMasterKey(file)
   process.stderr.write(`Waiting ${TAKEN_UP_MILLISECONDS / 1000} s for running servers to load ${id}.\n`)
   await Bun.sleep(TAKEN_UP_MILLISECONDS)
@@ -140,7 +140,7 @@ async function runAdd(flags: KeyRingFlags): Promise<void> {
 }
 
 function runPromote(id: string, flags: KeyRingFlags): Promise<void> {
-  return promote(ownFile(settingsOf(flags)), id, flags)
+  return promote(keyFileOf(settingsOf(flags)), id, flags)
 }
 
 async function promote(file: string, id: string, flags: KeyRingFlags): Promise<void> {
@@ -149,7 +149,7 @@ async function promote(file: string, id: string, flags: KeyRingFlags): Promise<v
   await printResult(
     flags,
     { id },
-    `The master key ${id} seals now. Seal older keys with it: strand key-ring reseal`,
+    `The master key ${id} seals now. To seal older keys with it, run: strand key-ring reseal`,
   )
 }
 
@@ -180,14 +180,14 @@ async function runReseal(flags: KeyRingFlags): Promise<void> {
   for (const [count, noun, which] of failures) {
     if (count === 0) continue
     throw new OperatorError(
-      `${counted(count, noun)} cannot be opened and was not changed (${which}): is a master key missing from the ring?`,
+      `${counted(count, noun)} cannot be opened, left unchanged (${which}): is a master key missing from the ring?`,
     )
   }
 }
 
 async function runRetire(id: string, flags: KeyRingFlags): Promise<void> {
   const config = settingsOf(flags)
-  const file = ownFile(config)
+  const file = keyFileOf(config)
   await requireConfirmation(
     `Without the master key ${id}, older backups cannot be read. Retire it?`,
     flags.yes,
@@ -218,8 +218,8 @@ function settingsOf(flags: StoreFlags): Config {
 
 const ringOf = (config: Config) => new KeyRing(readMasterKeys(config) ?? [])
 
-/** The file with the keys. Keys of a setting have to be changed where the setting is. */
-function ownFile(config: Config): string {
+/** The file with the keys. Throws if they come from a setting, which has to be changed there. */
+function keyFileOf(config: Config): string {
   if (config.masterKeys === undefined) return masterKeyFileOf(config)
   throw new OperatorError(
     'the master keys come from STRAND_MASTER_KEYS: change them there and restart the nodes one by one (docs/backup.md)',

@@ -4,9 +4,9 @@ import { MAX_SECRET_FILE, readSmallFile } from '../../kit/small-file.ts'
 import { askForSecret } from '../terminal/read-secret.ts'
 import { UsageError } from '../usage-error.ts'
 
-const SHORTEST = 8
+const MIN_LENGTH = 8
 
-/** Where a passphrase can be given. It is not a flag, because others could see it in the list of processes. */
+/** Sources of a passphrase. It is not a flag, because other users could read it in the list of processes. */
 interface GivenPassphrase {
   readonly file: string | undefined
   readonly config: Config
@@ -56,6 +56,6 @@ function passphraseIn(file: string): string {
 }
 
 function requireLength(passphrase: string, what: string): void {
-  if (passphrase.length >= SHORTEST) return
-  throw new OperatorError(`${what} must be a passphrase of at least ${SHORTEST} characters`)
+  if (passphrase.length >= MIN_LENGTH) return
+  throw new OperatorError(`${what} must be a passphrase of at least ${MIN_LENGTH} characters`)
 }

@@ -71,11 +71,11 @@ async function runRestore(file: string, flags: RestoreFlags): Promise<void> {
   await printResult(
     flags,
     { folder, replaced: replaced ?? null, ...manifest, findings },
-    summaryOf(folder, manifest, restored),
+    describeRestored(folder, manifest, restored),
   )
 }
 
-function summaryOf(folder: string, manifest: Manifest, { findings, replaced }: Restored): string {
+function describeRestored(folder: string, manifest: Manifest, { findings, replaced }: Restored): string {
   const { created_at, strand_version, schema_version, master_keys } = manifest
   const lines = [
     `Restored ${folder} from ${created_at} (Strand ${strand_version}, schema ${schema_version}): ${counted(findings.rows, 'row')}, ${counted(findings.stream_keys, 'stream key')} tried.`,

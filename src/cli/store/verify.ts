@@ -43,9 +43,9 @@ Examples:
 async function runVerify(file: string | undefined, flags: VerifyFlags): Promise<void> {
   const config = configOf(flags)
   const what = file ?? config.dataFolder
-  const look = () =>
+  const verify = () =>
     file === undefined ? verifyStore(config) : verifyBackup(file, config, flags.passphraseFile)
-  const findings = await look().catch(async (error: Error) => {
+  const findings = await verify().catch(async (error: Error) => {
     // A backup that cannot be unpacked has findings, too.
     if (flags.json && error instanceof OperatorError) await printFindings(what, unreadable(error))
     throw error

@@ -1,25 +1,25 @@
 import { Command } from 'commander'
-import { offerInput } from './offer.ts'
+import { addInput } from './add-input.ts'
 import { runVerb } from './run.ts'
 import { NOUNS, verbs } from './table.ts'
 import { targetFlags } from './target.ts'
 import { mayAsk, type Verb } from './verb.ts'
 
-/** The nouns of the command line, each with its verbs and with the commands that are written by hand beside them. */
-export function nounCommands(beside: Readonly<Record<string, readonly Command[]>>): Command[] {
+/** The commands of all nouns, each with its verbs and the given handwritten commands. */
+export function nounCommands(handwritten: Readonly<Record<string, readonly Command[]>>): Command[] {
   const nouns = new Map<string, Command>()
   for (const verb of verbs) {
     const words = verb.words.split(' ')
     const name = words.pop() ?? ''
     nounOf(nouns, words).addCommand(verbCommand(verb, name))
   }
-  for (const [noun, commands] of Object.entries(beside)) {
+  for (const [noun, commands] of Object.entries(handwritten)) {
     for (const command of commands) nounOf(nouns, [noun]).addCommand(command)
   }
   return [...nouns].filter(([words]) => !words.includes(' ')).map(([, command]) => command)
 }
 
-/** The command of a noun, made when its first verb comes; a noun may stand under another. */
+/** The command of a noun, created on first use. A noun may be below another: `org member`. */
 function nounOf(nouns: Map<string, Command>, words: readonly string[]): Command {
   const path = words.join(' ')
   const known = nouns.get(path)
@@ -32,8 +32,8 @@ function nounOf(nouns: Map<string, Command>, words: readonly string[]): Command 
 
 function verbCommand(verb: Verb, name: string): Command {
   const { operation, examples } = verb
-  const command = new Command(name).summary(operation.summary).description(sentenceOf(verb))
-  offerInput(command, verb)
+  const command = new Command(name).summary(operation.summary).description(descriptionOf(verb))
+  addInput(command, verb)
   if (operation.page !== undefined) command.option('--all', 'list all pages')
   if (mayAsk(verb)) command.option('--yes', 'do not ask for confirmation')
   targetFlags(command.option('--json', 'print the response as JSON'))
@@ -42,7 +42,7 @@ function verbCommand(verb: Verb, name: string): Command {
   return command.action(() => runVerb(verb, command))
 }
 
-function sentenceOf({ operation }: Verb): string {
+function descriptionOf({ operation }: Verb): string {
   const { summary, description, demoOnly } = operation
   return [summary, description, demoOnly && 'In demo mode only.']
     .filter(Boolean)

@@ -19,7 +19,7 @@ const USERS = new Set(['user_id', 'broadcaster_id', 'editor_id', 'owner_user_id'
 
 export const isUser = (name: string) => USERS.has(name)
 
-/** Where the description in the contract is missing or written for programmers. */
+/** Descriptions for help, where the contract has none or one for programmers. */
 const MEANINGS: Readonly<Record<string, string>> = {
   organization_id: 'id of an organization',
   game_id: 'id of a game',
@@ -39,10 +39,10 @@ const MEANINGS: Readonly<Record<string, string>> = {
   advance_seconds: 'seconds to move the clock forward',
 }
 
-/** Words that differ from the names of the contract. */
+/** Names on the command line that differ from the contract. */
 const WORDS: Readonly<Record<string, string>> = { organization_id: 'org' }
 
-/** Derives from the contract what the command line needs to know of a verb. */
+/** Derives the fields of a verb from the contract. */
 export function withFields(row: VerbRow): Verb {
   const { operation, bulk } = row
   const body = operation.body as JsonSchema | undefined

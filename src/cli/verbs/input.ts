@@ -5,17 +5,17 @@ import { readSecret } from '../terminal/read-secret.ts'
 import { UsageError } from '../usage-error.ts'
 import { argumentsOf, type Field, flagsOf, type Verb } from './verb.ts'
 
-/** The fields that were given, by name. */
+/** The given fields, by name. */
 export type Input = Record<string, unknown>
 
-/** Reads the arguments and flags of a command. Nothing is sent to the server yet. */
+/** Reads the arguments and flags of a command. Sends nothing to the server. */
 export async function readInput(command: Command, verb: Verb): Promise<Input> {
   const options: Input = command.opts()
   const input: Input = {}
   for (const [place, { name }] of argumentsOf(verb).entries()) input[name] = command.processedArgs[place]
   for (const field of flagsOf(verb)) {
     const value = options[new Option(field.shown).attributeName()]
-    if (value !== undefined) input[field.name] = withoutRemoval(field, value)
+    if (value !== undefined) input[field.name] = resolveRemoval(field, value)
   }
   const secret = verb.fields.find(field => field.place === 'secret')
   if (secret !== undefined && (secret.required || options[`${secret.word}Stdin`] === true)) {
@@ -30,7 +30,7 @@ export async function readInput(command: Command, verb: Verb): Promise<Input> {
 }
 
 /** `--no-game` means null, `--no-tag` an empty list. */
-function withoutRemoval({ kind }: Field, value: unknown): unknown {
+function resolveRemoval({ kind }: Field, value: unknown): unknown {
   if (value !== false || kind === 'yes-no') return value
   return kind === 'list' ? [] : null
 }
@@ -56,7 +56,7 @@ async function bulkInput(command: Command, verb: Verb, bulk: string, input: Inpu
     return { [bulk]: [input] }
   }
   if (pairs.length === 0) throw incomplete(verb, 'USER=NUMBER or --body')
-  // Entries, because a login may be __proto__.
+  // fromEntries is safe for a login like __proto__.
   return { [bulk]: Object.fromEntries(pairs.map(readPair)) }
 }
 

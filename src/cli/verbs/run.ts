@@ -7,9 +7,9 @@ import { invalid } from '../terminal/flag-values.ts'
 import { print } from '../terminal/print.ts'
 import { UsageError } from '../usage-error.ts'
 import { type Input, readInput } from './input.ts'
-import { showThing, Table } from './show.ts'
+import { showObject, Table } from './show.ts'
 import { openTarget, type TargetFlags } from './target.ts'
-import { nameUsers } from './users.ts'
+import { resolveLogins } from './users.ts'
 import { mustAsk, type Verb } from './verb.ts'
 
 interface VerbFlags extends TargetFlags {
@@ -19,38 +19,38 @@ interface VerbFlags extends TargetFlags {
   readonly body?: string
 }
 
-interface Answer {
+interface OperationResponse {
   readonly data?: readonly Readonly<Record<string, unknown>>[]
   readonly pagination?: { readonly cursor?: string }
 }
 
-/** Any method of the client: what it takes has been read off the same declaration. */
-type AnyMethod = ((input: Input) => Promise<Answer | undefined>) & {
-  pages(input: Input): AsyncIterable<Answer>
+/** Any method of the client. Its input comes from the same declaration, so the types match. */
+type AnyMethod = ((input: Input) => Promise<OperationResponse | undefined>) & {
+  pages(input: Input): AsyncIterable<OperationResponse>
 }
 
-/** Does what a verb says. Everything that can be wrong with the words is found before anything is opened. */
+/** Runs a verb. Arguments and flags are checked before a server or store is opened. */
 export async function runVerb(verb: Verb, command: Command): Promise<void> {
   const flags = command.opts<VerbFlags>()
   const input = await readInput(command, verb)
   if (mustAsk(verb, input)) await requireConfirmation(questionOf(verb, command), flags.yes)
   const target = await openTarget(flags)
   try {
-    await doVerb(target.client, verb, input, flags)
+    await callOperation(target.client, verb, input, flags)
   } catch (error) {
-    // If it does not close either, that is for the same reason: the first to say so says it best.
+    // If closing fails too, the cause is the same and the first error describes it better.
     await target.close().catch(() => undefined)
-    throw explained(error, verb, flags)
+    throw explain(error, verb, flags)
   }
   await target.close()
 }
 
-async function doVerb(client: Client, verb: Verb, input: Input, flags: VerbFlags): Promise<void> {
-  const named = flags.body === undefined ? await nameUsers(client, verb, input) : input
+async function callOperation(client: Client, verb: Verb, input: Input, flags: VerbFlags): Promise<void> {
+  const resolved = flags.body === undefined ? await resolveLogins(client, verb, input) : input
   const method = methodOf(client, verb.operation)
-  if (verb.operation.page === undefined) await showAnswer(await method(named), flags)
-  else if (flags.all) await showAll(method.pages(named), verb, flags)
-  else await showPage(await method(named), verb, flags)
+  if (verb.operation.page === undefined) await showResponse(await method(resolved), flags)
+  else if (flags.all) await showAll(method.pages(resolved), verb, flags)
+  else await showPage(await method(resolved), verb, flags)
 }
 
 function methodOf(client: Client, operation: Operation): AnyMethod {
@@ -60,14 +60,14 @@ function methodOf(client: Client, operation: Operation): AnyMethod {
   return method
 }
 
-/** The sentence of the contract says what is lost. */
+/** The summary in the contract describes what is lost. */
 function questionOf({ words, operation }: Verb, { args }: Command): string {
   return `strand ${[words, ...args].join(' ')}: ${operation.summary} Continue?`
 }
 
-function explained(error: unknown, verb: Verb, { body }: VerbFlags): unknown {
+function explain(error: unknown, verb: Verb, { body }: VerbFlags): unknown {
   const { demoOnly, id } = verb.operation
-  // What the client cannot pack was not sent. A name that it does not know can only come from a file.
+  // The client rejected the input before sending it. Only a file can contain unknown names.
   if (error instanceof TypeError && error.message.startsWith(`${id} `)) {
     return new UsageError(body === undefined ? error.message : `--body ${body}: ${error.message}`)
   }
@@ -75,12 +75,12 @@ function explained(error: unknown, verb: Verb, { body }: VerbFlags): unknown {
   if (error.status === 404 && demoOnly) {
     return new OperatorError(`${id} works in demo mode only: give the URL of a running demo with --url`)
   }
-  const isAboutWords = error.status === 400 && error.operation === id && body === undefined
-  return isAboutWords ? (wrongWord(error.message, verb) ?? error) : error
+  const isAboutInput = error.status === 400 && error.operation === id && body === undefined
+  return isAboutInput ? (inputError(error.message, verb) ?? error) : error
 }
 
 /** The server names a field of the contract; the message names the flag or the argument. */
-function wrongWord(message: string, verb: Verb): UsageError | undefined {
+function inputError(message: string, verb: Verb): UsageError | undefined {
   const [, path = '', why] =
     /^The parameter "([^"]+)" was malformed: (.+)$/s.exec(message) ??
     /^Missing required parameter "([^"]+)"$/.exec(message) ??
@@ -93,15 +93,19 @@ function wrongWord(message: string, verb: Verb): UsageError | undefined {
     : invalid(field.shown, why.replace(/^(?:the )?value (?=must)/, ''))
 }
 
-async function showAnswer(answer: Answer | undefined, { json }: VerbFlags): Promise<void> {
-  if (json) await print(answer === undefined ? '' : `${JSON.stringify(answer)}\n`)
-  else if (answer?.data === undefined) await print('Done.\n')
-  else await print(answer.data.map(showThing).join('\n'))
+async function showResponse(response: OperationResponse | undefined, { json }: VerbFlags): Promise<void> {
+  if (json) await print(response === undefined ? '' : `${JSON.stringify(response)}\n`)
+  else if (response?.data === undefined) await print('Done.\n')
+  else await print(response.data.map(showObject).join('\n'))
 }
 
-async function showPage(answer: Answer | undefined, verb: Verb, { json }: VerbFlags): Promise<void> {
-  const { data = [], pagination } = answer ?? {}
-  if (json) return print(`${JSON.stringify(answer)}\n`)
+async function showPage(
+  response: OperationResponse | undefined,
+  verb: Verb,
+  { json }: VerbFlags,
+): Promise<void> {
+  const { data = [], pagination } = response ?? {}
+  if (json) return print(`${JSON.stringify(response)}\n`)
   await print(new Table(verb.columns).page(data))
   if (data.length === 0) process.stderr.write('No rows.\n')
   if (pagination?.cursor !== undefined) {
@@ -109,8 +113,12 @@ async function showPage(answer: Answer | undefined, verb: Verb, { json }: VerbFl
   }
 }
 
-/** A list of any length, printed as it comes: the JSON is one document all the same. */
-async function showAll(pages: AsyncIterable<Answer>, verb: Verb, { json }: VerbFlags): Promise<void> {
+/** Prints a list of any length page by page. The JSON is still one document. */
+async function showAll(
+  pages: AsyncIterable<OperationResponse>,
+  verb: Verb,
+  { json }: VerbFlags,
+): Promise<void> {
   const table = new Table(verb.columns)
   let count = 0
   if (json) await print('{"data":[')

@@ -1,15 +1,15 @@
-/** Answers as people read them: one thing as lines of name and value, a list as a table. */
+/** Responses for people: one object as lines of name and value, a list as a table. */
 
 type Row = Readonly<Record<string, unknown>>
 
-/** One thing, a field a line. */
-export function showThing(row: Row): string {
+/** One field per line. */
+export function showObject(row: Row): string {
   const names = Object.keys(row)
   const width = Math.max(...names.map(name => name.length))
   return names.map(name => `${name.padEnd(width)}  ${textOf(row[name])}\n`).join('')
 }
 
-/** A list that comes page by page. The columns are as wide as the first page needs; later rows may stand out. */
+/** Formats a list page by page. The first page determines the widths of the columns; later values may exceed them. */
 export class Table {
   readonly #columns: readonly string[] | undefined
   #widths: Map<string, number> | undefined
@@ -41,7 +41,7 @@ function widthsOf(columns: readonly string[], lines: readonly Row[]): Map<string
 
 const headingOf = (name: string) => name.replaceAll('_', ' ').toUpperCase()
 
-/** What people wrote may hold characters that a terminal would obey; they are shown, not sent. */
+/** Escapes control characters, which users may have put into a text and a terminal would interpret. */
 function textOf(value: unknown): string {
   if (value === undefined || value === null || value === '') return '-'
   if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(textOf).join(', ')

@@ -10,19 +10,19 @@ import { configOf, type StoreFlags, settingsOfExistingStore, storeFlags } from '
 import { baseUrl } from '../terminal/flag-values.ts'
 import { UsageError } from '../usage-error.ts'
 
-/** Where a verb does its work. */
+/** Flags that select the server or the store of a verb. */
 export interface TargetFlags extends StoreFlags {
   readonly url?: string
   readonly tokenFile?: string
 }
 
-/** The server or the store that a verb works on. */
+/** A client of the server or of the opened store. */
 export interface Target {
   readonly client: Client
   close(): Promise<void>
 }
 
-/** A token is never a flag: others on the machine could read it in the list of processes. */
+/** There is no flag for the token itself, because other users could read it in the list of processes. */
 export function targetFlags(command: Command): Command {
   return storeFlags(command)
     .option(
@@ -34,8 +34,8 @@ export function targetFlags(command: Command): Command {
 }
 
 /**
- * With `--url` a server is asked. Without it the store itself is opened, and the same requests are answered inside this
- * process; a server may run on the store meanwhile and notices within a second.
+ * With `--url`, requests go to a server. Without it, the store is opened and the same requests are handled in this process;
+ * a server may run on the store and sees changes within a second.
  */
 export async function openTarget(flags: TargetFlags): Promise<Target> {
   const server = serverOf(flags)
@@ -43,13 +43,13 @@ export async function openTarget(flags: TargetFlags): Promise<Target> {
   return { client: createClient(server), close: async () => undefined }
 }
 
-/** A server that is asked, and by what right. */
+/** A server and the token for it. */
 export interface Server {
   readonly baseUrl: string
   readonly operatorToken: string
 }
 
-/** The server that the flags name; undefined if they name a store. Words that name both, or half of one, are refused. */
+/** The server that the flags select; undefined if they select a store. Throws if they are incomplete or select both. */
 export function serverOf(flags: TargetFlags): Server | undefined {
   const { url, tokenFile } = flags
   if (url === undefined) {
@@ -79,7 +79,7 @@ function readTokenFile(file: string): string {
   throw new OperatorError(`invalid --token-file ${file}: must contain one token and nothing else`)
 }
 
-/** The local app, with the command line as the actor in the audit log. */
+/** Opens the local app with the command line as the actor in the audit log. */
 export function openAppOf(config: Config): Promise<LocalApp> {
   const log = createLog({ level: 'error', readable: true })
   return openLocalApp({ config, log, actor: COMMAND_LINE })

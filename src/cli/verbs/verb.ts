@@ -2,30 +2,30 @@ import type { Operation } from '../../contract/operation.ts'
 
 /** A row of the table of verbs. */
 export interface VerbRow {
-  /** What follows `strand`: a noun, perhaps another, and the verb. */
+  /** The words after `strand`: one or two nouns and the verb. */
   readonly words: string
   readonly operation: Operation
-  /** Fields that are arguments, besides those of the path, which always are. */
+  /** Fields that are arguments, in addition to those of the path, which always are. */
   readonly arguments?: readonly string[]
   /** A field that is read from standard input: as a flag it would be visible in the list of processes. */
   readonly secret?: string
-  /** The operation takes a list in this field: flags or arguments make one entry, `--body` takes a file with many. */
+  /** The field of the operation that takes a list: flags or arguments give one entry, `--body` a file with many. */
   readonly bulk?: string
-  /** The columns to show of a wide row; `--json` has everything. */
+  /** The columns of a table with too many; `--json` prints all fields. */
   readonly columns?: readonly string[]
-  /** A DELETE that another verb can undo, so it does not ask for confirmation. */
+  /** A DELETE that needs no confirmation, because another verb can undo it. */
   readonly harmless?: boolean
-  /** Asks for confirmation, though it is not a DELETE. */
+  /** Asks for confirmation without being a DELETE. */
   readonly asks?: boolean
   /** Asks for confirmation without this field: with it, the old value stays valid for a while. */
   readonly asksWithout?: string
-  /** A test runs them in the order of the table, those of DELETEs last. */
+  /** A test runs them in the order of the table, with DELETEs last. */
   readonly examples: readonly string[]
 }
 
-/** A verb with everything that parsing, help, completion and messages need to know of its fields. */
+/** A verb with its fields, as parsing, help, completion and messages need them. */
 export interface Verb extends VerbRow {
-  /** Those of the path first. Of a verb that takes a list, those of one entry. */
+  /** Those of the path come first. For a list, the fields of one entry. */
   readonly fields: readonly Field[]
   /** Takes arguments of the form USER=NUMBER. */
   readonly takesPairs: boolean
@@ -48,7 +48,7 @@ export interface Field {
   readonly removable: boolean
   readonly required: boolean
   readonly meaning: string
-  /** The name of a value in help. */
+  /** The placeholder of the value in help. */
   readonly sample: string
 }
 

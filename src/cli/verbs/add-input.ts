@@ -3,7 +3,7 @@ import { invalid, wholeNumber } from '../terminal/flag-values.ts'
 import { argumentsOf, type Field, flagsOf, type Verb } from './verb.ts'
 
 /** Adds the arguments and flags of a verb to its command. */
-export function offerInput(command: Command, verb: Verb): void {
+export function addInput(command: Command, verb: Verb): void {
   const isFilter = verb.operation.method === 'GET'
   for (const field of argumentsOf(verb))
     command.argument(field.shown, field.meaning, text => readValue(field, text))
@@ -41,7 +41,7 @@ function optionsOf(field: Field, isFilter: boolean): Option[] {
 function readValue({ shown, place, kind, choices, min, max }: Field, text: string): unknown {
   if (kind === 'integer') return wholeNumber(shown, min, max)(text)
   if (choices?.includes(text) === false) throw invalid(shown, `must be one of ${choices.join(', ')}`)
-  // An empty or dotted argument would lead to another path.
+  // An empty or dotted argument would change the path of the request.
   if (place === 'argument' && /^\.{0,2}$/.test(text)) throw invalid(shown, `must not be "${text}"`)
   return text
 }
