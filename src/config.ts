@@ -7,17 +7,17 @@ export type { Address, Config } from './settings.ts'
 
 type Source = Readonly<Record<string, string | undefined>>
 
-/** Thrown with every wrong setting in it, not only the first. */
+/** Reports all invalid settings, not only the first. */
 export class InvalidSettings extends Error {
   override readonly name = 'InvalidSettings'
   readonly violations: readonly string[]
-  /** Whether one of them was given on the command line. */
-  readonly isOfFlags: boolean
+  /** Whether one of them is a flag. */
+  readonly hasInvalidFlag: boolean
 
-  constructor(violations: readonly string[], isOfFlags = false) {
+  constructor(violations: readonly string[], hasInvalidFlag = false) {
     super(violations.join('\n'))
     this.violations = violations
-    this.isOfFlags = isOfFlags
+    this.hasInvalidFlag = hasInvalidFlag
   }
 }
 
@@ -27,7 +27,7 @@ export function readConfig(
   file: string | undefined,
   environment: Source = process.env,
 ): Config {
-  return decide(sourcesOf(flags, file, environment)).config
+  return resolve(sourcesOf(flags, file, environment)).config
 }
 
 /** Where the value of a setting comes from. */
@@ -35,15 +35,15 @@ export type Origin = 'flag' | 'environment' | 'file' | 'default'
 
 export interface EffectiveSetting {
   readonly name: string
-  /** Undefined if it is not set and has no default. Secrets are not shown. */
+  /** Undefined if it is not set and has no default. */
   readonly value: string | undefined
   readonly from: Origin
 }
 
-/** Every setting in effect, for people to look at. Throws like `readConfig`. */
+/** Every setting in effect, without secrets. Throws like `readConfig`. */
 export function effectiveSettings(flags: Source, file: string | undefined): EffectiveSetting[] {
   const sources = sourcesOf(flags, file, process.env)
-  const { texts } = decide(sources)
+  const { texts } = resolve(sources)
   return settings.map(setting => {
     const { name } = setting
     const value = texts.get(name) || undefined
@@ -69,29 +69,32 @@ function readSettingsFile(file: string): Source {
   }
 }
 
-/** The first source that has a setting decides; an empty value there means the default. */
+/** The first source that has the setting wins; an empty value there means the default. */
 function lookUp(name: string, sources: Sources): { from: Origin; text?: string } {
   const [from, source] = sources.find(([, each]) => each[name] !== undefined) ?? []
   const text = source?.[name]?.trim()
   return from === undefined || !text ? { from: 'default' } : { from, text }
 }
 
-/** The values, and the texts that they were read from. */
-function decide(sources: Sources): { config: Config; texts: ReadonlyMap<string, string> } {
+/** The parsed values, and their texts. */
+function resolve(sources: Sources): { config: Config; texts: ReadonlyMap<string, string> } {
   const violations: string[] = []
   const texts = new Map<string, string>()
-  let isOfFlags = false
-  const reject = (name: string, sentence: (shownName: string) => string) => {
+  let hasInvalidFlag = false
+  const reject = (name: string, message: (shownName: string) => string) => {
     const isFlag = lookUp(name, sources).from === 'flag'
-    isOfFlags ||= isFlag
-    violations.push(sentence(isFlag ? flagOf(name) : name))
+    hasInvalidFlag ||= isFlag
+    violations.push(message(isFlag ? flagOf(name) : name))
   }
   for (const name of unknownNames(sources)) {
-    const meant = nearestName(
+    const suggestion = nearestName(
       name,
       settings.map(setting => setting.name),
     )
-    reject(name, () => `unknown setting ${name}${meant === undefined ? '' : `: did you mean ${meant}?`}`)
+    reject(
+      name,
+      () => `unknown setting ${name}${suggestion === undefined ? '' : `: did you mean ${suggestion}?`}`,
+    )
   }
   const config = mapSettings(({ name, kind, default: standard, secret }) => {
     const { text } = lookUp(name, sources)
@@ -109,7 +112,7 @@ function decide(sources: Sources): { config: Config; texts: ReadonlyMap<string, 
     const advice = `set ${SETTINGS.operatorListen.name}, for example to localhost:8081`
     reject(exposed.name, shownName => `invalid ${shownName}: ${exposed.why}: ${advice}`)
   }
-  if (violations.length > 0) throw new InvalidSettings(violations, isOfFlags)
+  if (violations.length > 0) throw new InvalidSettings(violations, hasInvalidFlag)
   return { config, texts }
 }
 
@@ -119,7 +122,7 @@ function unknownNames(sources: Sources): Set<string> {
   return new Set(given.filter(name => name.startsWith('STRAND_') && !known.has(name)))
 }
 
-/** The setting that would let strangers reach the operator API, and how. */
+/** The setting that would expose the operator API, and why. */
 function exposure({ listen, operatorListen, publicUrl, trustedProxies }: Config) {
   if (operatorListen !== undefined) return undefined
   if (!isLoopback(listen.host)) {
@@ -134,7 +137,7 @@ function exposure({ listen, operatorListen, publicUrl, trustedProxies }: Config)
   return trustedProxies.isEmpty ? undefined : { name: SETTINGS.trustedProxies.name, why }
 }
 
-/** The address as one would type it into a browser. */
+/** The URL for a browser on this machine. */
 export function urlOf({ host, port }: Address): string {
   const shown = host === '127.0.0.1' ? 'localhost' : host
   return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`

@@ -22,7 +22,7 @@ export interface DemoOptions extends WorldOptions {
   readonly clock?: ClockStart | undefined
   /** Whether viewer counts change over time. */
   readonly movingViewers: boolean
-  /** Settings that replace those of the environment; without rate limits, unless these set them. */
+  /** Replace the environment. Rate limits are off unless set here. */
   readonly settings?: Readonly<Record<string, string>> | undefined
 }
 
@@ -66,7 +66,7 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
     undefined,
     options.settings && { ...NO_LIMITS, ...options.settings },
   )
-  if (!isLoopback(config.listen.host)) throw new OperatorError('the demo listens on loopback only')
+  if (!isLoopback(config.listen.host)) throw new OperatorError('the demo can listen on loopback only')
   const log = createLog({ level: config.logLevel, readable: config.logReadable })
   const demoControls = new DemoControls(new MovableClock(options.clock))
   const { seed, streams, scenario } = options

@@ -15,7 +15,7 @@ export interface Setting<T = unknown> extends Details {
 }
 
 interface Details {
-  /** As an operator would write it; empty for an empty list. */
+  /** In the form that an operator writes; empty for an empty list. */
   readonly default?: Default
   /** For help, where the default is not a constant. */
   readonly defaultInWords?: string
@@ -24,7 +24,7 @@ interface Details {
   readonly meaning: string
 }
 
-/** A function can ask for the texts of the settings above it in the table. */
+/** A function receives the texts of the settings above it in the table. */
 type Default = string | ((text: (name: string) => string) => string)
 
 /** A kind of value. */
@@ -96,7 +96,7 @@ export const SETTINGS = {
   drainSeconds: setting('STRAND_DRAIN_SECONDS', wholeNumber(0, 3600), {
     default: '0',
     meaning:
-      'seconds that a stopping server keeps answering while /readyz returns 503, for a proxy with other nodes',
+      'seconds that a stopping server keeps serving while /readyz returns 503, for a proxy with other nodes',
   }),
   signUp: setting('STRAND_SIGN_UP', choice({ open: true, closed: false }), {
     default: 'closed',
@@ -117,7 +117,7 @@ export const SETTINGS = {
   spoolFolder: setting('STRAND_SPOOL', FOLDER, {
     default: text => (text('DATABASE_URL') === '' ? text('STRAND_DATA') : tmpdir()),
     defaultInWords: 'the data folder; with PostgreSQL, the temporary folder of the system',
-    meaning: 'folder with room for a whole export or import while it runs',
+    meaning: 'folder with space for a whole export or import while it runs',
   }),
   databaseConnections: setting('STRAND_DATABASE_CONNECTIONS', wholeNumber(2, 1000), {
     default: '10',
@@ -211,7 +211,7 @@ export const SETTINGS = {
   keep: {
     videosDays: setting('STRAND_KEEP_VIDEOS_DAYS', DAYS, {
       default: '0',
-      meaning: 'days to keep a video and its markers after the stream ended, 0 to keep them',
+      meaning: 'days to keep a video and its markers after the stream ended, 0 to keep them forever',
     }),
     tokensDays: setting('STRAND_KEEP_TOKENS_DAYS', DAYS, {
       default: '0',
@@ -219,7 +219,7 @@ export const SETTINGS = {
     }),
     auditDays: setting('STRAND_KEEP_AUDIT_DAYS', DAYS, {
       default: '0',
-      meaning: 'days to keep rows of the audit log, 0 to keep them',
+      meaning: 'days to keep rows of the audit log, 0 to keep them forever',
     }),
   },
   importBytes: setting('STRAND_IMPORT_MIB', wholeNumber(1, undefined, 1024 ** 2), {
@@ -228,12 +228,12 @@ export const SETTINGS = {
   }),
   sweepSeconds: setting('STRAND_SWEEP_SECONDS', SECONDS, {
     default: '60',
-    meaning: 'seconds between two deletions of expired rows',
+    meaning: 'seconds between deletions of expired rows',
   }),
   clockSettlingHours: setting('STRAND_CLOCK_SETTLING_HOURS', wholeNumber(0), {
     default: '24',
     meaning:
-      'hours that a clock must run steadily after a jump forward before rows are deleted by it, 0 for none',
+      'hours that the clock must run steadily after a jump forward before it is used to delete rows, 0 for none',
   }),
   logLevel: setting('STRAND_LOG', choice(LEVELS, 'level'), { default: 'info', meaning: 'log level' }),
   logReadable: setting('STRAND_LOG_FORMAT', choice({ json: false, readable: true }), {
@@ -272,19 +272,19 @@ function isSetting(row: object): row is Setting {
   return 'kind' in row
 }
 
-/** A constant, or a description of the default; undefined if there is none. */
+/** The default as text for help; undefined if there is none. */
 export function describeDefault({ default: standard, defaultInWords }: Setting): string | undefined {
   return defaultInWords ?? (typeof standard === 'string' && standard !== '' ? standard : undefined)
 }
 
-/** Meaning, choices and default in one sentence. */
+/** Meaning, choices and default for help. */
 export function describeSetting(row: Setting): string {
   const choices = row.kind.choices === undefined ? '' : `: ${row.kind.choices.join(', ')}`
   const standard = describeDefault(row)
   return `${row.meaning}${choices}${standard === undefined ? '' : `; default: ${standard}`}`
 }
 
-/** The flag that sets it for one command, of the settings that have one: `--data`. */
+/** The name of the flag for a setting, such as `--data`. Not every setting has one. */
 export function flagOf(name: string): string {
   return `--${name
     .replace(/^STRAND_/, '')
@@ -292,7 +292,7 @@ export function flagOf(name: string): string {
     .replaceAll('_', '-')}`
 }
 
-/** The value as people may see it. */
+/** The value without secrets and passwords. */
 export function shownValue({ secret }: Setting, value: string): string {
   if (secret) return '(set, not shown)'
   return value.replace(/(:\/\/[^:@/]*):[^@]*@/, '$1:***@').replace(/(password=)[^&]*/i, '$1***')
@@ -304,7 +304,7 @@ function setting<T>(name: string, kind: Kind<T>, details: Details): Setting<T | 
   return { name, kind, ...details }
 }
 
-/** Nine digits at most: a larger number is a typing error. With `unit`, the value is a multiple of it. */
+/** At most nine digits: a larger number is a typing error. The value is multiplied by `unit`. */
 function wholeNumber(min: number, max = 999_999_999, unit = 1): Kind<number> {
   return {
     form: `a whole number between ${min} and ${max}`,

@@ -99,7 +99,7 @@ function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof InvalidSettings) {
     for (const violation of error.violations) printError(violation)
-    return error.isOfFlags ? 2 : 1
+    return error.hasInvalidFlag ? 2 : 1
   }
   if (error instanceof UsageError || error instanceof InvalidScenario) {
     printError(error.message)

@@ -1,8 +1,8 @@
 import { checkScenario, readScenarioFile } from '../demo/read-scenario.ts'
 import { serveDemo } from '../serve-demo.ts'
-import type { DemoRequest, StartedDemo } from './demo-wish.ts'
+import type { DemoRequest, StartedDemo } from './demo-request.ts'
 
-/** A demo in this process, which is Bun's. */
+/** Starts a demo in this process, which must be Bun. */
 export async function startInProcess(request: DemoRequest): Promise<StartedDemo> {
   const { scenario } = request
   return serveDemo({

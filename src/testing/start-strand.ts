@@ -1,7 +1,7 @@
 /**
- * The harness for other people's tests: `import { startStrand } from 'strand'`. It starts a demo on a port of its own, with
- * a world that is the same at every run, and gives what a test needs to use, move and break it. In Bun it runs in the same
- * process, elsewhere as a child with the Bun that comes with the package.
+ * The test harness: `import { startStrand } from 'strand'`. It starts a demo on a free port, with the same world in every
+ * run, and lets a test use it, move its clock and inject faults. Under Bun it runs in the same process, otherwise as a child
+ * process with the Bun that comes with the package.
  */
 
 import { createClient, type InputOf } from '../client/index.ts'
@@ -9,44 +9,44 @@ import type { controlOperations } from '../contract/index.ts'
 import type { Scenario } from '../contract/resources/scenario.ts'
 import type { World, WorldClient } from '../demo/described-world.ts'
 import { startChild } from './child.ts'
-import type { DemoRequest, StartedDemo } from './demo-wish.ts'
+import type { DemoRequest, StartedDemo } from './demo-request.ts'
 
 export type { Scenario } from '../contract/resources/scenario.ts'
 export type { ScenarioThing, World, WorldClient } from '../demo/described-world.ts'
 
-/** A failure to cause: of the next calls of an operation, or of the write of one entitlement. */
+/** A fault to inject: in the next calls of an operation, or in the write of one entitlement. */
 export type PlannedFault = InputOf<typeof controlOperations.planFault>
 
 export interface StrandOptions {
-  /** 0, and any other that is free: several can run at once. */
+  /** Default: 0, for any free port. */
   readonly port?: number
-  /** The same seed makes the same world; 42. */
+  /** The same seed generates the same world; default: 42. */
   readonly seed?: number
-  /** How many channels are live; 20. */
+  /** Number of live channels; default: 20. */
   readonly streams?: number
-  /** When it is. A time stands still until it is moved; with `running`, it goes on by itself. The system's time if left out. */
+  /** The time of the clock, which is stopped unless `running` is true. Default: the system clock. */
   readonly clock?: string | Date | { readonly start: string | Date; readonly running: boolean }
-  /** A scenario, or the path of a file with one. */
+  /** A scenario, or the path of a scenario file. */
   readonly scenario?: string | Scenario
-  /** Where it runs: in this process, which must be Bun's, or as a child. */
+  /** In this process, which must be Bun, or as a child process. Default: `process` under Bun, otherwise `child`. */
   readonly mode?: 'process' | 'child'
-  /** A folder that keeps the world; without it, it is gone when the server stops. */
+  /** Folder to keep the world in. Default: a temporary one, deleted when the server stops. */
   readonly data?: string
-  /** What is written to standard error; only errors if left out. */
+  /** Level of the log on standard error; default: `error`. */
   readonly log?: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
-  /** Settings of `strand serve`, by name. Those of the environment do not count; rate limits are off unless set here. */
+  /** Settings of `strand serve`, by name. The environment is ignored; rate limits are off unless set here. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
 export interface RunningStrand extends AsyncDisposable {
   readonly url: string
-  /** The same as `strand demo --world` writes: ids, tokens, secrets, and the things of the scenario by name. */
+  /** The same as `strand demo --world` writes: ids, tokens, secrets, and the objects of the scenario by name. */
   readonly world: World
   /** The client whose organization owns the drops. */
   readonly client: WorldClient
   readonly clock: {
     now(): Promise<Date>
-    /** Moves it forward, and gives the time that it is then. */
+    /** Moves the clock forward and returns the new time. */
     advance(seconds: number): Promise<Date>
     freeze(): Promise<Date>
     run(): Promise<Date>
@@ -55,12 +55,12 @@ export interface RunningStrand extends AsyncDisposable {
     plan(fault: PlannedFault): Promise<void>
     clear(): Promise<void>
   }
-  /** The world as it was at the start: the same ids and tokens, clock and faults. */
+  /** Restores the world of the start: ids, tokens, clock and faults. */
   reset(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Only Bun can load what is behind this, so neither the bundle nor the declarations for Node are to follow it there. */
+/** Not a literal import: only Bun can load this module, so the bundle and the declarations for Node must not include it. */
 const IN_PROCESS = './in-process.ts'
 interface InProcess {
   startInProcess(request: DemoRequest): Promise<StartedDemo>
@@ -115,16 +115,18 @@ export async function startStrand(options: StrandOptions = {}): Promise<RunningS
   }
 }
 
-/** Not everybody has a compiler that finds a name which was mistyped. */
+/** JavaScript callers have no compiler that finds a mistyped name. */
 function requireKnown(options: StrandOptions): void {
   const unknown = Object.keys(options).find(name => !Object.hasOwn(OPTIONS, name))
   if (unknown === undefined) return
-  throw new TypeError(`startStrand takes no "${unknown}"; it takes ${Object.keys(OPTIONS).join(', ')}`)
+  throw new TypeError(
+    `startStrand: unknown option "${unknown}"; must be one of ${Object.keys(OPTIONS).join(', ')}`,
+  )
 }
 
 async function startDemo(mode: 'process' | 'child', request: DemoRequest): Promise<StartedDemo> {
   if (mode === 'child') return startChild(request)
-  if (!isBun()) throw new Error('mode "process" needs Bun: leave it out, and Strand runs as a child')
+  if (!isBun()) throw new Error('mode "process" requires Bun: omit it to run Strand as a child process')
   const { startInProcess } = (await import(IN_PROCESS as string)) as InProcess
   return startInProcess(request)
 }
@@ -155,6 +157,6 @@ function clockOf(clock: StrandOptions['clock']): DemoRequest['clock'] {
     typeof clock === 'object' && 'start' in clock ? clock : { start: clock, running: false }
   const at = new Date(start).getTime()
   if (Number.isNaN(at))
-    throw new TypeError(`clock must be a time, such as 2026-03-01T12:00:00Z, not "${start}"`)
+    throw new TypeError(`invalid clock: must be a time such as 2026-03-01T12:00:00Z, not "${start}"`)
   return { at, running }
 }

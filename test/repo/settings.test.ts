@@ -89,7 +89,7 @@ describe('settings', () => {
     const read = () => readConfig(wrong, undefined, { STRAND_LISTEN: 'localhost:1', STRAND_LOG: 'loud' })
     expect(read).toThrow(
       expect.objectContaining({
-        isOfFlags: true,
+        hasInvalidFlag: true,
         violations: [
           'invalid --listen: must be host:port, not "nowhere"',
           'invalid --database-url: must be a postgres or postgresql URL',
@@ -97,7 +97,7 @@ describe('settings', () => {
         ],
       }),
     )
-    expect(() => readConfig({}, undefined, wrong)).toThrow(expect.objectContaining({ isOfFlags: false }))
+    expect(() => readConfig({}, undefined, wrong)).toThrow(expect.objectContaining({ hasInvalidFlag: false }))
   })
 
   test('flags win over the file', () => {

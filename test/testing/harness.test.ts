@@ -32,7 +32,7 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
 const status = async (url: string) => (await fetch(url)).status
 
 const MISTYPED =
-  'startStrand takes no "prot"; it takes port, seed, streams, clock, scenario, mode, data, log, settings'
+  'startStrand: unknown option "prot"; must be one of port, seed, streams, clock, scenario, mode, data, log, settings'
 
 for (const mode of ['process', 'child'] as const) {
   describe(`startStrand, ${mode}`, () => {
@@ -132,7 +132,7 @@ for (const mode of ['process', 'child'] as const) {
       await expect(startStrand({ mode, settings: { STRAND_RATE_APP: 'many' } })).rejects.toThrow(
         'STRAND_RATE_APP',
       )
-      await expect(startStrand({ mode, clock: 'noon' })).rejects.toThrow('clock must be a time')
+      await expect(startStrand({ mode, clock: 'noon' })).rejects.toThrow('invalid clock: must be a time')
       const mistyped = { mode, prot: 0 }
       await expect(startStrand(mistyped)).rejects.toThrow(new TypeError(MISTYPED))
     })

@@ -1,7 +1,7 @@
 import type { Scenario } from '../contract/resources/scenario.ts'
 import type { World } from '../demo/described-world.ts'
 
-/** The demo to start, in this process or as a child. */
+/** Options of the demo to start, in this process or as a child process. */
 export interface DemoRequest {
   readonly port: number
   readonly seed: number
