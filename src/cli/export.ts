@@ -16,17 +16,17 @@ import { UsageError } from './usage-error.ts'
 import { openAppOf, type Server, serverOf, type TargetFlags, targetFlags } from './verbs/target.ts'
 
 interface ExportFlags extends TargetFlags {
-  readonly withSecrets: boolean
-  readonly yes: boolean
-  readonly json: boolean
+  readonly withSecrets?: boolean
+  readonly yes?: boolean
+  readonly json?: boolean
 }
 
 export const exportCommand = targetFlags(new Command('export'))
   .description('export all data as NDJSON for strand import')
   .argument('[file]', 'file to write; default: standard output')
-  .option('--with-secrets', 'include password hashes, client secret hashes and stream keys', false)
-  .option('--yes', 'overwrite the file if it exists', false)
-  .option('--json', 'print the file name and the number of lines as one line of JSON', false)
+  .option('--with-secrets', 'include password hashes, client secret hashes and stream keys')
+  .option('--yes', 'overwrite the file if it exists')
+  .option('--json', 'print the file name and the number of lines as one line of JSON')
   .addHelpText(
     'after',
     `

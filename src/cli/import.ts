@@ -26,24 +26,24 @@ import { openAppOf, type Server, serverOf, type TargetFlags, targetFlags } from 
 const MAX_SKIPPED_KEPT = 10_000
 
 interface ImportFlags extends TargetFlags {
-  readonly dryRun: boolean
-  readonly continue: boolean
+  readonly dryRun?: boolean
+  readonly continue?: boolean
   readonly fromLine: number
-  readonly json: boolean
+  readonly json?: boolean
 }
 
 export const importCommand = targetFlags(new Command('import'))
   .description('import an NDJSON file: create what is missing, update what differs')
   .argument('<file>', 'file from strand export, or in the same format; - for standard input')
-  .option('--dry-run', 'check the file and change nothing', false)
-  .option('--continue', 'skip and report invalid lines instead of stopping', false)
+  .option('--dry-run', 'check the file and change nothing')
+  .option('--continue', 'skip and report invalid lines instead of stopping')
   .option(
     '--from-line <number>',
     'line to start at; the lines before it must be in the store',
     wholeNumber('--from-line', 1, 999_999_999),
     1,
   )
-  .option('--json', 'print the summary as one line of JSON', false)
+  .option('--json', 'print the summary as one line of JSON')
   .addHelpText(
     'after',
     `
@@ -61,7 +61,8 @@ Examples:
   .action(runImport)
 
 async function runImport(file: string, flags: ImportFlags): Promise<void> {
-  const options = { continues: flags.continue, dryRun: flags.dryRun, fromLine: flags.fromLine }
+  const { continue: continues = false, dryRun = false, fromLine } = flags
+  const options = { continues, dryRun, fromLine }
   const server = serverOf(flags)
   const { summary, skipped_lines } =
     server === undefined

@@ -47,7 +47,7 @@ export function candidatesFor(program: Command, words: readonly string[]): Candi
   const candidates = flag?.required
     ? valuesOf(flag)
     : [
-        ...commands.map(each => candidate(each.name(), each.description())),
+        ...commands.map(each => candidate(each.name(), each.summary() || each.description())),
         ...command.registeredArguments.flatMap(valuesOf),
         ...options.map(option => candidate(option.long ?? '', option.description)),
       ]

@@ -19,9 +19,9 @@ export const openapiCommand = new Command('openapi')
 /** For development: generates the reference in docs/ from the contract. */
 export const docsCommand = new Command('docs')
   .description('write the generated reference to docs/reference')
-  .option('--check', 'only check whether it is up to date', false)
+  .option('--check', 'only check whether it is up to date')
   .option('--folder <folder>', 'folder to write to', 'docs/reference')
-  .action((flags: { check: boolean; folder: string }, command: Command) => {
+  .action((flags: { check?: boolean; folder: string }, command: Command) => {
     const stale: string[] = []
     for (const [name, text] of generatedDocuments(command.parent ?? command)) {
       const file = join(flags.folder, name)

@@ -19,7 +19,7 @@ interface DemoFlags {
   readonly data?: string
   readonly scenario?: string
   readonly clock?: number
-  readonly clockRuns: boolean
+  readonly clockRuns?: boolean
   readonly still?: boolean
   readonly untilStdinEnds?: boolean
   readonly settings?: Readonly<Record<string, string>>
@@ -42,7 +42,7 @@ export const demoCommand = new Command('demo')
   .option('--data <folder>', 'folder to keep the world in; default: a temporary one, deleted at the end')
   .option('--scenario <file>', 'file with things to add to the world; see docs/testing-against-strand.md')
   .option('--clock <time>', 'set the clock to a time such as 2026-03-01T12:00:00Z and stop it there', time)
-  .option('--clock-runs', 'with --clock: let the clock run', false)
+  .option('--clock-runs', 'with --clock: let the clock run')
   .option('--still', 'do not change viewer counts')
   .option('--until-stdin-ends', 'stop when standard input ends, for programs that start the demo')
   // From the test harness, so that the environment of a test has no effect.
@@ -81,7 +81,7 @@ async function runDemo(flags: DemoFlags): Promise<void> {
   }
 }
 
-function clockStart({ clock, clockRuns }: DemoFlags): ClockStart | undefined {
+function clockStart({ clock, clockRuns = false }: DemoFlags): ClockStart | undefined {
   if (clock !== undefined) return { at: clock, running: clockRuns }
   if (clockRuns) throw new UsageError('--clock-runs requires --clock')
   return undefined

@@ -14,7 +14,7 @@ import { claimAddress, listenToSupervisor, reportReady, superviseWorkers } from 
 interface ServeFlags extends ServerFlags {
   readonly workers?: string
   readonly log?: string
-  readonly notify: boolean
+  readonly notify?: boolean
   /** Set by the supervisor in its workers: the name of this one. */
   readonly worker?: string
 }
@@ -24,7 +24,7 @@ export const serveCommand = settingFlags(serverFlags(new Command('serve')), [
   SETTINGS.logLevel,
 ])
   .description('run the server')
-  .option('--notify', 'notify systemd when the server is ready, for a unit of Type=notify', false)
+  .option('--notify', 'notify systemd when the server is ready, for a unit of Type=notify')
   .addOption(new Option('--worker <name>').hideHelp())
   .addHelpText(
     'after',
@@ -103,7 +103,7 @@ async function serveWithWorkers(
   config: Config,
   log: Log,
   stopRequested: Promise<void>,
-  notify: boolean,
+  notify: boolean | undefined,
 ): Promise<void> {
   const listen = await claimAddress(config.listen)
   const operatorListen = config.operatorListen && (await claimAddress(config.operatorListen))

@@ -14,7 +14,7 @@ import { passphraseToSeal } from './passphrase.ts'
 
 interface BackupFlags extends StoreFlags {
   readonly passphraseFile?: string
-  readonly unsealed: boolean
+  readonly unsealed?: boolean
   readonly yes?: boolean
   readonly json?: boolean
 }
@@ -23,7 +23,7 @@ export const backupCommand = storeFlags(new Command('backup'))
   .description('back up the embedded store and its secrets to one file; the server can keep running')
   .argument('[file]', 'file to write; default: strand-backup-<time>.tar')
   .option('--passphrase-file <file>', 'file whose first line is the passphrase to seal the secrets with')
-  .option('--unsealed', 'do not seal the secrets', false)
+  .option('--unsealed', 'do not seal the secrets')
   .option('--yes', 'overwrite the file if it exists')
   .option('--json', 'print the contents as one line of JSON')
   .addHelpText(
@@ -52,7 +52,7 @@ async function runBackup(file: string | undefined, flags: BackupFlags): Promise<
   const target = file ?? `strand-backup-${stamp(Date.now())}.tar`
   requireReplaceable(target)
   if (existsSync(target)) await requireConfirmation(`${target} exists. Overwrite it?`, flags.yes)
-  const { passphraseFile, unsealed } = flags
+  const { passphraseFile, unsealed = false } = flags
   const passphrase = hasSecrets(config)
     ? await passphraseToSeal({ file: passphraseFile, config, unsealed })
     : undefined

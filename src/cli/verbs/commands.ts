@@ -31,8 +31,8 @@ function nounOf(nouns: Map<string, Command>, words: readonly string[]): Command 
 }
 
 function verbCommand(verb: Verb, name: string): Command {
-  const { operation, examples } = verb
-  const command = new Command(name).summary(operation.summary).description(descriptionOf(verb))
+  const { operation, summary, examples } = verb
+  const command = new Command(name).summary(summary).description(descriptionOf(verb))
   addInput(command, verb)
   if (operation.page !== undefined) command.option('--all', 'list all pages')
   if (mayAsk(verb)) command.option('--yes', 'do not ask for confirmation')
@@ -42,10 +42,9 @@ function verbCommand(verb: Verb, name: string): Command {
   return command.action(() => runVerb(verb, command))
 }
 
-function descriptionOf({ operation }: Verb): string {
-  const { summary, description, demoOnly } = operation
-  return [summary, description, demoOnly && 'In demo mode only.']
-    .filter(Boolean)
-    .join(' ')
-    .replaceAll('`', '')
+/** The summary, and a paragraph with what the contract adds to it. */
+function descriptionOf({ operation, summary }: Verb): string {
+  const { description, demoOnly } = operation
+  const details = [description, demoOnly && 'Works in demo mode only.'].filter(Boolean).join(' ')
+  return details === '' ? summary : `${summary}\n\n${details.replaceAll('`', '')}`
 }

@@ -34,6 +34,11 @@ const MEANINGS: Readonly<Record<string, string>> = {
   vod_enabled: 'keep videos of streams',
   implicit_grant: 'allow the implicit grant (response_type=token)',
   device_flow: 'allow the device flow; default: on for public clients, off for confidential ones',
+  entitlement_id: 'id of an entitlement',
+  video_id: 'id of a video',
+  viewer_count: 'number of viewers',
+  running: 'let the clock run',
+  outcome: 'how the calls fail',
   expires_in: 'lifetime of the token in seconds',
   grace_seconds: 'seconds for which the old key stays valid',
   advance_seconds: 'seconds to move the clock forward',
@@ -104,7 +109,8 @@ function meaningOf(name: string, described: string | undefined, isList: boolean)
   const plain = name.replace(/_id$/, '').replaceAll('_', ' ')
   if (isUser(name)) return `id or login of the ${plain}`
   const words = (MEANINGS[name] ?? described ?? plain).replaceAll('`', '').replace(/\.$/, '')
-  return isList ? `${words}; repeatable` : words
+  const text = words.replace(/^[A-Z](?=[a-z ])/, letter => letter.toLowerCase())
+  return isList ? `${text}; repeatable` : text
 }
 
 function sampleOf(name: string, { type }: JsonSchema): string {
