@@ -76,9 +76,9 @@ function versionCommand(): Command {
 }
 
 /** Runs `strand` with these arguments. Returns the exit code: 0 success, 1 failure, 2 usage error. */
-export async function runProgram(words: readonly string[]): Promise<number> {
+export async function runProgram(args: readonly string[]): Promise<number> {
   try {
-    await createProgram().parseAsync(words, { from: 'user' })
+    await createProgram().parseAsync(args, { from: 'user' })
     return 0
   } catch (error) {
     return exitCodeOf(error)

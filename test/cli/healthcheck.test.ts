@@ -30,7 +30,7 @@ describe('strand healthcheck', () => {
     await serve.end('SIGTERM')
     const { code, stderr } = await ask([], environment)
     expect(code).toBe(1)
-    expect(stderr).toStartWith(`strand: http://127.0.0.1:${port}/healthz did not answer`)
+    expect(stderr).toStartWith(`strand: http://127.0.0.1:${port}/healthz did not respond`)
     rmSync(folder, { recursive: true, force: true })
   })
 

@@ -40,7 +40,7 @@ export const demoCommand = new Command('demo')
   .option('--json', 'print ids, tokens and URLs as one line of JSON')
   .option('--world <file>', 'write the same JSON to a file')
   .option('--data <folder>', 'folder to keep the world in; default: a temporary one, deleted at the end')
-  .option('--scenario <file>', 'file with things to add to the world; see docs/testing-against-strand.md')
+  .option('--scenario <file>', 'file with objects to add to the world; see docs/testing-against-strand.md')
   .option('--clock <time>', 'set the clock to a time such as 2026-03-01T12:00:00Z and stop it there', time)
   .option('--clock-runs', 'with --clock: let the clock run')
   .option('--still', 'do not change viewer counts')
@@ -143,8 +143,8 @@ Everything else: ${base_url}/docs
 function scenarioTable(scenario: World['scenario']): string {
   if (scenario === undefined) return ''
   const widest = Math.max(0, ...Object.keys(scenario).map(name => name.length))
-  const rows = Object.entries(scenario).map(([name, thing]) => {
-    const fields = Object.entries(thing).map(([field, value]) => {
+  const rows = Object.entries(scenario).map(([name, object]) => {
+    const fields = Object.entries(object).map(([field, value]) => {
       const shown = Array.isArray(value) ? value.join(' ') : String(value)
       return `${field} ${shown === '' ? '(none)' : shown}`
     })

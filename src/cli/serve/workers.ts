@@ -114,7 +114,7 @@ class Supervisor {
         child.kill('SIGKILL')
       }
     }, maxWait)
-    await Promise.all(running.map(({ ended }) => ended))
+    await Promise.all(running.map(({ exited }) => exited))
     await Promise.all(this.#lives)
     clearTimeout(force)
     clearInterval(this.#timer)
@@ -147,7 +147,7 @@ class Supervisor {
     const { name } = first
     let shortLives = 0
     for (let worker = first; ; worker = this.#start(name)) {
-      await worker.ended
+      await worker.exited
       if (this.#isStopping) return
       shortLives = worker.servedMilliseconds() < SHORT_LIFE_MILLISECONDS ? shortLives + 1 : 0
       const pause = pauseAfter(shortLives)
@@ -169,7 +169,7 @@ class Supervisor {
   #start(name: number): Worker {
     const worker = new Worker(name, this.#plan.command, this.#exchange)
     this.#workers.set(name, worker)
-    void worker.ended.then(() => {
+    void worker.exited.then(() => {
       if (this.#workers.get(name) === worker) this.#workers.delete(name)
     })
     return worker
@@ -190,9 +190,9 @@ class Supervisor {
 class Worker {
   readonly name: number
   readonly child: Bun.Subprocess
-  /** Resolves when it serves or has exited, whichever comes first. */
+  /** Resolves when it serves or exits, whichever comes first. */
   readonly settled: Promise<void>
-  readonly ended: Promise<unknown>
+  readonly exited: Promise<unknown>
   readonly #heartbeat = new WorkerHeartbeat()
   #servingSince: number | undefined
 
@@ -211,7 +211,7 @@ class Worker {
       },
     })
     this.settled = promise
-    this.ended = this.child.exited.then(() => resolve())
+    this.exited = this.child.exited.then(() => resolve())
   }
 
   /** Whether it serves, or did until it exited. */
@@ -229,7 +229,7 @@ class Worker {
     try {
       this.child.send(HEARTBEAT)
     } catch {
-      // It has just exited, which `ended` reports.
+      // It has just exited, which `exited` reports.
     }
     return isStuck
   }

@@ -84,7 +84,7 @@ async function readBody(file: string): Promise<Input> {
 }
 
 async function secretValue({ word }: Field): Promise<string> {
-  const line = await readSecret(`The ${word}`)
+  const line = await readSecret(`Enter the ${word}`)
   if (line !== '') return line
   throw new UsageError(`missing ${word}: give it on standard input`)
 }
