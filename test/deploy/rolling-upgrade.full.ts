@@ -131,7 +131,7 @@ test.skipIf(!engines.includes('postgres'))(
     expect(early.code).toBe(1)
     expect(early.stderr).toContain(`this program needs ${migrations.length + 1}: run strand migrate`)
     const migrated = await run(['migrate'], NEXT_RELEASE)
-    expect(migrated.stdout).toBe(`The store is at schema ${migrations.length + 1}: 1 step taken.\n`)
+    expect(migrated.stdout).toBe(`The store has schema ${migrations.length + 1}: 1 migration applied.\n`)
 
     for (const command of [NEXT_RELEASE, undefined]) {
       for (const node of [one, two]) await balancer.replace(node, command)

@@ -36,7 +36,7 @@ export const PLANTED_BUGS = {
     NO_DEADLINE,
   ],
   'a commit that failed is acknowledged': [
-    { file: WRITER, from: "db.say('commit')", to: "try { db.say('commit') } catch {}" },
+    { file: WRITER, from: "db.execute('commit')", to: "try { db.execute('commit') } catch {}" },
   ],
   'a write has no deadline': [NO_DEADLINE],
   'readiness does not ask for the writer': [
