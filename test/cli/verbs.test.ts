@@ -144,7 +144,7 @@ for (const engine of engines) {
     test('deleting asks; without anybody to ask it needs --yes', async () => {
       const asked = await shell.run('strand user delete with_password')
       expect([asked.code, asked.stdout]).toEqual([2, ''])
-      expect(asked.stderr).toContain('strand user delete with_password: Deletes a user with channel')
+      expect(asked.stderr).toContain('strand user delete with_password: Delete a user with channel')
       expect(await shell.ask('strand user list --login with_password')).toHaveLength(1)
       // A terminal of its own, in which a person answers.
       const answering = (answer: string) =>

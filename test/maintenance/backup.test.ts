@@ -466,7 +466,7 @@ describe('strand verify of a store', () => {
 
   test('finds a reference to nothing', async () => {
     const folder = await damagedBy(store => store.run("delete from users where id = '1001'"))
-    expectRefusal(await runStrand(['verify', '--data', folder]), 'refers to a row of users')
+    expectRefusal(await runStrand(['verify', '--data', folder]), 'refers to a missing row of users')
   })
 
   test('finds a row of the audit log that was altered', async () => {

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import type { Operation } from '../../contract/operation.ts'
 import { addInput } from './add-input.ts'
 import { runVerb } from './run.ts'
 import { NOUNS, verbs } from './table.ts'
@@ -31,8 +32,8 @@ function nounOf(nouns: Map<string, Command>, words: readonly string[]): Command 
 }
 
 function verbCommand(verb: Verb, name: string): Command {
-  const { operation, summary, examples } = verb
-  const command = new Command(name).summary(summary).description(descriptionOf(verb))
+  const { operation, examples } = verb
+  const command = new Command(name).summary(summaryOf(operation)).description(descriptionOf(operation))
   addInput(command, verb)
   if (operation.page !== undefined) command.option('--all', 'list all pages')
   if (mayAsk(verb)) command.option('--yes', 'do not ask for confirmation')
@@ -42,9 +43,16 @@ function verbCommand(verb: Verb, name: string): Command {
   return command.action(() => runVerb(verb, command))
 }
 
+/** The first sentence of the contract, as help pages write it: lower case, without a full stop. */
+function summaryOf({ summary }: Operation): string {
+  const [first = summary] = summary.split(/\.(?: |$)/)
+  return first.charAt(0).toLowerCase() + first.slice(1)
+}
+
 /** The summary, and a paragraph with what the contract adds to it. */
-function descriptionOf({ operation, summary }: Verb): string {
-  const { description, demoOnly } = operation
-  const details = [description, demoOnly && 'Works in demo mode only.'].filter(Boolean).join(' ')
-  return details === '' ? summary : `${summary}\n\n${details.replaceAll('`', '')}`
+function descriptionOf(operation: Operation): string {
+  const { summary, description, demoOnly } = operation
+  const further = summary.slice(summaryOf(operation).length + 2)
+  const details = [further, description, demoOnly && 'Works in demo mode only.'].filter(Boolean).join(' ')
+  return details === '' ? summaryOf(operation) : `${summaryOf(operation)}\n\n${details.replaceAll('`', '')}`
 }

@@ -4,8 +4,6 @@ import type { Operation } from '../../contract/operation.ts'
 export interface VerbRow {
   /** The words after `strand`: one or two nouns and the verb. */
   readonly words: string
-  /** For help: imperative, lower case, without a full stop. */
-  readonly summary: string
   readonly operation: Operation
   /** Fields that are arguments, in addition to those of the path, which always are. */
   readonly arguments?: readonly string[]

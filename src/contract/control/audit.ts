@@ -8,7 +8,7 @@ import { Type } from '../schema.ts'
 /** Rows are written in the same transaction as the change and never altered; `strand audit verify` checks that. */
 export const listAudit = defineOperation('GET /control/audit', {
   id: 'ListAudit',
-  summary: 'Lists changes and who made them, newest first.',
+  summary: 'List changes and who made them, newest first.',
   description:
     'Every change by an operator and every change of a fulfilment status is recorded. Calls that change nothing are not.',
   access: operator,

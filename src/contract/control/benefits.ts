@@ -17,7 +17,7 @@ const input = {
 /** Benefits: the rewards that entitlements grant. */
 export const createBenefit = defineOperation('POST /control/benefits', {
   id: 'CreateBenefit',
-  summary: 'Creates a benefit with a new id.',
+  summary: 'Create a benefit with a new id.',
   access: operator,
   body: Type.Object({ name: Name, organization_id: Uuid, game_id: Played }),
   returns: oneOf(Benefit),
@@ -27,7 +27,7 @@ export const createBenefit = defineOperation('POST /control/benefits', {
 
 export const putBenefit = defineOperation('PUT /control/benefits/{benefit_id}', {
   id: 'PutBenefit',
-  summary: 'Creates or updates the benefit with this id.',
+  summary: 'Create or update the benefit with this id.',
   description: 'The organization of an existing benefit cannot change.',
   access: operator,
   params: Type.Object({ benefit_id: Uuid }),
@@ -39,7 +39,7 @@ export const putBenefit = defineOperation('PUT /control/benefits/{benefit_id}', 
 
 export const getBenefit = defineOperation('GET /control/benefits/{benefit_id}', {
   id: 'GetBenefit',
-  summary: 'Returns a benefit.',
+  summary: 'Get a benefit.',
   access: operator,
   params: Type.Object({ benefit_id: Type.String() }),
   returns: oneOf(Benefit),
@@ -49,7 +49,7 @@ export const getBenefit = defineOperation('GET /control/benefits/{benefit_id}', 
 
 export const listBenefits = defineOperation('GET /control/benefits', {
   id: 'ListBenefits',
-  summary: 'Lists benefits, ordered by id.',
+  summary: 'List benefits, ordered by id.',
   access: operator,
   query: Type.Object({
     organization_id: Type.Optional(Type.String()),
@@ -63,7 +63,7 @@ export const listBenefits = defineOperation('GET /control/benefits', {
 
 export const deleteBenefit = defineOperation('DELETE /control/benefits/{benefit_id}', {
   id: 'DeleteBenefit',
-  summary: 'Deletes a benefit that has no entitlements.',
+  summary: 'Delete a benefit that has no entitlements.',
   access: operator,
   params: Type.Object({ benefit_id: Type.String() }),
   problems: ['not_found', 'in_use'],

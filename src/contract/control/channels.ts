@@ -16,7 +16,7 @@ const Editor = Type.Object({ user_id: Type.String(), editor_id: Type.String() })
 /** Channels: title and other metadata, editors, stream key and stream. */
 export const getChannel = defineOperation('GET /control/channels/{user_id}', {
   id: 'GetChannel',
-  summary: 'Returns a channel.',
+  summary: 'Get a channel.',
   access: operator,
   params: OfUser,
   returns: oneOf(Channel),
@@ -26,7 +26,7 @@ export const getChannel = defineOperation('GET /control/channels/{user_id}', {
 
 export const patchChannel = defineOperation('PATCH /control/channels/{user_id}', {
   id: 'PatchChannel',
-  summary: 'Updates a channel; omitted fields keep their value. A live stream shows the change immediately.',
+  summary: 'Update a channel; omitted fields keep their value. A live stream shows the change immediately.',
   access: operator,
   params: OfUser,
   body: Type.Object({
@@ -46,7 +46,7 @@ export const patchChannel = defineOperation('PATCH /control/channels/{user_id}',
 
 export const putEditor = defineOperation('PUT /control/channels/{user_id}/editors/{editor_id}', {
   id: 'PutEditor',
-  summary: 'Makes a user an editor of the channel.',
+  summary: 'Make a user an editor of the channel.',
   access: operator,
   params: Editor,
   problems: ['not_found'],
@@ -55,7 +55,7 @@ export const putEditor = defineOperation('PUT /control/channels/{user_id}/editor
 
 export const deleteEditor = defineOperation('DELETE /control/channels/{user_id}/editors/{editor_id}', {
   id: 'DeleteEditor',
-  summary: 'Removes an editor from the channel.',
+  summary: 'Remove an editor from the channel.',
   access: operator,
   params: Editor,
   problems: ['not_found'],
@@ -64,7 +64,7 @@ export const deleteEditor = defineOperation('DELETE /control/channels/{user_id}/
 
 export const listEditors = defineOperation('GET /control/channels/{user_id}/editors', {
   id: 'ListEditors',
-  summary: 'Lists the editors of the channel.',
+  summary: 'List the editors of the channel.',
   access: operator,
   params: OfUser,
   page: { standard: 20, before: false },
@@ -75,7 +75,7 @@ export const listEditors = defineOperation('GET /control/channels/{user_id}/edit
 
 export const startStream = defineOperation('PUT /control/channels/{user_id}/stream', {
   id: 'StartStream',
-  summary: 'Starts the stream of a channel. If the channel is live already, returns the current stream.',
+  summary: 'Start the stream of a channel. If the channel is live already, the current stream is returned.',
   access: operator,
   params: OfUser,
   body: Type.Object({
@@ -89,7 +89,7 @@ export const startStream = defineOperation('PUT /control/channels/{user_id}/stre
 
 export const getStream = defineOperation('GET /control/channels/{user_id}/stream', {
   id: 'GetStream',
-  summary: 'Returns the live stream of a channel.',
+  summary: 'Get the live stream of a channel.',
   access: operator,
   params: OfUser,
   returns: oneOf(Stream),
@@ -99,7 +99,7 @@ export const getStream = defineOperation('GET /control/channels/{user_id}/stream
 
 export const endStream = defineOperation('DELETE /control/channels/{user_id}/stream', {
   id: 'EndStream',
-  summary: 'Ends the live stream; its video is kept.',
+  summary: 'End the live stream; its video is kept.',
   access: operator,
   params: OfUser,
   problems: ['not_found', 'not_live'],
@@ -109,7 +109,7 @@ export const endStream = defineOperation('DELETE /control/channels/{user_id}/str
 export const rotateStreamKey = defineOperation('POST /control/channels/{user_id}/stream-key/rotate', {
   id: 'RotateStreamKey',
   summary:
-    'Replaces the stream key; the old key stays valid for the grace period. A running broadcast is not interrupted.',
+    'Replace the stream key; the old key stays valid for the grace period. A running broadcast is not interrupted.',
   access: operator,
   params: OfUser,
   body: Type.Object({ grace_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 604_800 })) }),
@@ -120,7 +120,7 @@ export const rotateStreamKey = defineOperation('POST /control/channels/{user_id}
 
 export const listStreams = defineOperation('GET /control/streams', {
   id: 'ListStreams',
-  summary: 'Lists all live streams, ordered by channel.',
+  summary: 'List all live streams, ordered by channel.',
   access: operator,
   query: Type.Object({ game_id: Type.Optional(IdFilter) }),
   page: { standard: 20, before: false },

@@ -22,7 +22,7 @@ const withSecret = { data: [{ ...exampleClient, secret: '<CLIENT_SECRET>' }] }
 /** Clients: the applications that request tokens. */
 export const createClient = defineOperation('POST /control/clients', {
   id: 'CreateClient',
-  summary: 'Registers a client; only this answer contains the secret.',
+  summary: 'Register a client; only this answer contains the secret.',
   access: operator,
   body: Type.Object({ name: Name, kind: Type.Optional(Type.Enum(CLIENT_KINDS)), ...references }),
   returns: oneOf(ClientWithSecret),
@@ -35,7 +35,7 @@ export const createClient = defineOperation('POST /control/clients', {
 
 export const getClient = defineOperation('GET /control/clients/{client_id}', {
   id: 'GetClient',
-  summary: 'Returns a client without its secret.',
+  summary: 'Get a client without its secret.',
   access: operator,
   params: Type.Object({ client_id: Type.String() }),
   returns: oneOf(Client),
@@ -45,7 +45,7 @@ export const getClient = defineOperation('GET /control/clients/{client_id}', {
 
 export const listClients = defineOperation('GET /control/clients', {
   id: 'ListClients',
-  summary: 'Lists clients, ordered by id.',
+  summary: 'List clients, ordered by id.',
   access: operator,
   query: Type.Object({
     organization_id: Type.Optional(Type.String()),
@@ -59,7 +59,7 @@ export const listClients = defineOperation('GET /control/clients', {
 
 export const patchClient = defineOperation('PATCH /control/clients/{client_id}', {
   id: 'PatchClient',
-  summary: 'Updates a client; omitted fields keep their value.',
+  summary: 'Update a client; omitted fields keep their value.',
   description:
     'A client that becomes public loses its secret. A client that becomes confidential has no secret until RotateClientSecret.',
   access: operator,
@@ -76,7 +76,7 @@ export const patchClient = defineOperation('PATCH /control/clients/{client_id}',
 
 export const rotateClientSecret = defineOperation('POST /control/clients/{client_id}/rotate-secret', {
   id: 'RotateClientSecret',
-  summary: 'Replaces the secret of a confidential client; the old one becomes invalid immediately.',
+  summary: 'Replace the secret of a confidential client; the old one becomes invalid immediately.',
   access: operator,
   params: Type.Object({ client_id: Type.String() }),
   returns: oneOf(ClientWithSecret),
@@ -86,7 +86,7 @@ export const rotateClientSecret = defineOperation('POST /control/clients/{client
 
 export const deleteClient = defineOperation('DELETE /control/clients/{client_id}', {
   id: 'DeleteClient',
-  summary: 'Deletes a client and revokes its tokens immediately.',
+  summary: 'Delete a client and revoke its tokens immediately.',
   access: operator,
   params: Type.Object({ client_id: Type.String() }),
   problems: ['not_found'],

@@ -28,7 +28,7 @@ const ClockState = Type.Object({
 /** Controls of the demo: move the clock, plan faults, reset the world. */
 export const advanceClock = defineOperation('POST /control/clock', {
   id: 'AdvanceClock',
-  summary: 'Advances the clock of the demo, stops it, or lets it run.',
+  summary: 'Advance the clock of the demo, stop it, or let it run.',
   description: 'At least one of the two fields is required.',
   access: operator,
   body: Type.Object({
@@ -46,7 +46,7 @@ export const advanceClock = defineOperation('POST /control/clock', {
 
 export const readClock = defineOperation('GET /control/clock', {
   id: 'ReadClock',
-  summary: 'Returns the time of the demo.',
+  summary: 'Get the time of the demo.',
   access: operator,
   returns: oneOf(ClockState),
   demoOnly: true,
@@ -56,7 +56,7 @@ export const readClock = defineOperation('GET /control/clock', {
 
 export const resetWorld = defineOperation('POST /control/reset', {
   id: 'ResetWorld',
-  summary: 'Resets the demo to its initial state: the same ids, tokens, clock and planned faults.',
+  summary: 'Reset the demo to its initial state: the same ids, tokens, clock and planned faults.',
   access: operator,
   demoOnly: true,
   problems: [],
@@ -65,7 +65,7 @@ export const resetWorld = defineOperation('POST /control/reset', {
 
 export const planFault = defineOperation('POST /control/faults', {
   id: 'PlanFault',
-  summary: 'Makes the next calls of an operation fail with the chosen outcome.',
+  summary: 'Make the next calls of an operation fail with the chosen outcome.',
   access: operator,
   body: Fault,
   returns: oneOf(Fault),
@@ -79,7 +79,7 @@ export const planFault = defineOperation('POST /control/faults', {
 
 export const listFaults = defineOperation('GET /control/faults', {
   id: 'ListFaults',
-  summary: 'Lists the planned faults in the order in which they apply, with the remaining number of calls.',
+  summary: 'List the planned faults in the order in which they apply, with the remaining number of calls.',
   access: operator,
   returns: Type.Object({ data: Type.Array(Fault) }),
   demoOnly: true,
@@ -89,7 +89,7 @@ export const listFaults = defineOperation('GET /control/faults', {
 
 export const clearFaults = defineOperation('DELETE /control/faults', {
   id: 'ClearFaults',
-  summary: 'Removes all planned faults.',
+  summary: 'Remove all planned faults.',
   access: operator,
   demoOnly: true,
   problems: [],

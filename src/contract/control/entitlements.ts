@@ -23,7 +23,7 @@ const Grant = Type.Object({
 export const grantEntitlements = defineOperation('POST /control/entitlements', {
   id: 'GrantEntitlements',
   summary:
-    'Grants 1 to 1000 entitlements, all or none; they start as CLAIMED and are returned in the order given.',
+    'Grant 1 to 1000 entitlements, all or none; they start as CLAIMED and are returned in the order given.',
   description: 'A grant with an existing id and the same content succeeds and changes nothing.',
   access: operator,
   body: Type.Object({ grants: listOf(Grant, 1, 1000) }),
@@ -45,7 +45,7 @@ export const grantEntitlements = defineOperation('POST /control/entitlements', {
 
 export const listEntitlements = defineOperation('GET /control/entitlements', {
   id: 'ListEntitlements',
-  summary: 'Lists entitlements of all organizations, newest first.',
+  summary: 'List entitlements of all organizations, newest first.',
   access: operator,
   query: Type.Object({
     organization_id: Type.Optional(Type.String()),
@@ -63,7 +63,7 @@ export const listEntitlements = defineOperation('GET /control/entitlements', {
 
 export const getEntitlement = defineOperation('GET /control/entitlements/{entitlement_id}', {
   id: 'GetEntitlement',
-  summary: 'Returns an entitlement of any organization.',
+  summary: 'Get an entitlement of any organization.',
   access: operator,
   params: Type.Object({ entitlement_id: Type.String() }),
   returns: oneOf(Entitlement),
@@ -74,7 +74,7 @@ export const getEntitlement = defineOperation('GET /control/entitlements/{entitl
 export const getEntitlementHistory = defineOperation('GET /control/entitlements/{entitlement_id}/history', {
   id: 'GetEntitlementHistory',
   summary:
-    'Returns the history of an entitlement, oldest first: the grant, then each change of status and who made it.',
+    'Get the history of an entitlement, oldest first: the grant, then each change of status and who made it.',
   description: 'Changes come from the audit log; changes that were made before it existed are missing.',
   access: operator,
   params: Type.Object({ entitlement_id: Type.String() }),

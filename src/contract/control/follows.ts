@@ -12,7 +12,7 @@ const pair = { user_id: '25009227', broadcaster_id: '141981764' }
 /** Follows. */
 export const putFollow = defineOperation('PUT /control/users/{user_id}/follows/{broadcaster_id}', {
   id: 'PutFollow',
-  summary: 'Makes a user follow a channel.',
+  summary: 'Make a user follow a channel.',
   access: operator,
   params: Pair,
   problems: ['not_found'],
@@ -21,7 +21,7 @@ export const putFollow = defineOperation('PUT /control/users/{user_id}/follows/{
 
 export const deleteFollow = defineOperation('DELETE /control/users/{user_id}/follows/{broadcaster_id}', {
   id: 'DeleteFollow',
-  summary: 'Removes a follow.',
+  summary: 'Remove a follow.',
   access: operator,
   params: Pair,
   problems: ['not_found'],
@@ -30,7 +30,7 @@ export const deleteFollow = defineOperation('DELETE /control/users/{user_id}/fol
 
 export const putFollows = defineOperation('POST /control/follows', {
   id: 'PutFollows',
-  summary: 'Adds up to 10,000 follows, all or none.',
+  summary: 'Add up to 10,000 follows, all or none.',
   access: operator,
   body: Type.Object({
     follows: listOf(Type.Object({ user_id: DecimalId, broadcaster_id: DecimalId }), 1, 10_000),
@@ -41,7 +41,7 @@ export const putFollows = defineOperation('POST /control/follows', {
 
 export const listFollows = defineOperation('GET /control/users/{user_id}/follows', {
   id: 'ListFollows',
-  summary: 'Lists the channels that a user follows.',
+  summary: 'List the channels that a user follows.',
   access: operator,
   params: Type.Object({ user_id: Type.String() }),
   page: { standard: 20, before: false },

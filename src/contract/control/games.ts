@@ -13,7 +13,7 @@ const input = { name: exampleGame.name, organization_id: exampleGame.organizatio
 /** Games. Those with an organization can have drops. */
 export const createGame = defineOperation('POST /control/games', {
   id: 'CreateGame',
-  summary: 'Creates a game with a new id.',
+  summary: 'Create a game with a new id.',
   access: operator,
   body: Type.Object({ name: Name, organization_id: Owner }),
   returns: oneOf(Game),
@@ -23,7 +23,7 @@ export const createGame = defineOperation('POST /control/games', {
 
 export const putGame = defineOperation('PUT /control/games/{game_id}', {
   id: 'PutGame',
-  summary: 'Creates or updates the game with this id.',
+  summary: 'Create or update the game with this id.',
   access: operator,
   params: Type.Object({ game_id: DecimalId }),
   body: Type.Object({ name: Type.Optional(Name), organization_id: Owner }),
@@ -34,7 +34,7 @@ export const putGame = defineOperation('PUT /control/games/{game_id}', {
 
 export const getGame = defineOperation('GET /control/games/{game_id}', {
   id: 'GetGame',
-  summary: 'Returns a game.',
+  summary: 'Get a game.',
   access: operator,
   params: Type.Object({ game_id: Type.String() }),
   returns: oneOf(Game),
@@ -44,7 +44,7 @@ export const getGame = defineOperation('GET /control/games/{game_id}', {
 
 export const listGames = defineOperation('GET /control/games', {
   id: 'ListGames',
-  summary: 'Lists games, ordered by id.',
+  summary: 'List games, ordered by id.',
   access: operator,
   query: Type.Object({
     organization_id: Type.Optional(Type.String()),
@@ -58,7 +58,7 @@ export const listGames = defineOperation('GET /control/games', {
 
 export const deleteGame = defineOperation('DELETE /control/games/{game_id}', {
   id: 'DeleteGame',
-  summary: 'Deletes a game that has neither benefits nor entitlements, and removes it from channels.',
+  summary: 'Delete a game that has neither benefits nor entitlements, and remove it from channels.',
   access: operator,
   params: Type.Object({ game_id: Type.String() }),
   problems: ['not_found', 'in_use'],

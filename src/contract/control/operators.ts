@@ -7,7 +7,7 @@ import { Type } from '../schema.ts'
 /** Named operator tokens: each can be revoked without affecting the others. */
 export const createOperator = defineOperation('POST /control/operators', {
   id: 'CreateOperator',
-  summary: 'Creates a named operator token; only this answer contains the token.',
+  summary: 'Create a named operator token; only this answer contains the token.',
   access: operator,
   body: Type.Object({
     name: Type.String({
@@ -25,7 +25,7 @@ export const createOperator = defineOperation('POST /control/operators', {
 
 export const listOperators = defineOperation('GET /control/operators', {
   id: 'ListOperators',
-  summary: 'Lists the named operator tokens by name, without the tokens.',
+  summary: 'List the named operator tokens by name, without the tokens.',
   access: operator,
   page: { standard: 20, before: false },
   returns: pageOf(OperatorToken),
@@ -35,7 +35,7 @@ export const listOperators = defineOperation('GET /control/operators', {
 
 export const deleteOperator = defineOperation('DELETE /control/operators/{name}', {
   id: 'DeleteOperator',
-  summary: 'Revokes a named operator token immediately.',
+  summary: 'Revoke a named operator token immediately.',
   access: operator,
   params: Type.Object({ name: Type.String() }),
   problems: ['name_not_found'],

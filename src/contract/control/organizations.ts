@@ -12,7 +12,7 @@ const Member = Type.Object({ organization_id: Type.String(), user_id: Type.Strin
 /** Organizations own games, benefits, clients and entitlements. */
 export const createOrganization = defineOperation('POST /control/organizations', {
   id: 'CreateOrganization',
-  summary: 'Creates an organization with a new id.',
+  summary: 'Create an organization with a new id.',
   access: operator,
   body: Type.Object({ name: Name }),
   returns: oneOf(Organization),
@@ -22,7 +22,7 @@ export const createOrganization = defineOperation('POST /control/organizations',
 
 export const putOrganization = defineOperation('PUT /control/organizations/{organization_id}', {
   id: 'PutOrganization',
-  summary: 'Creates or updates the organization with this id.',
+  summary: 'Create or update the organization with this id.',
   access: operator,
   params: Type.Object({ organization_id: Uuid }),
   body: Type.Object({ name: Type.Optional(Name) }),
@@ -33,7 +33,7 @@ export const putOrganization = defineOperation('PUT /control/organizations/{orga
 
 export const getOrganization = defineOperation('GET /control/organizations/{organization_id}', {
   id: 'GetOrganization',
-  summary: 'Returns an organization.',
+  summary: 'Get an organization.',
   access: operator,
   params: Type.Object({ organization_id: Type.String() }),
   returns: oneOf(Organization),
@@ -43,7 +43,7 @@ export const getOrganization = defineOperation('GET /control/organizations/{orga
 
 export const listOrganizations = defineOperation('GET /control/organizations', {
   id: 'ListOrganizations',
-  summary: 'Lists organizations, ordered by id.',
+  summary: 'List organizations, ordered by id.',
   access: operator,
   query: Type.Object({
     name: Type.Optional(Type.String({ description: 'Exact match, case-sensitive.' })),
@@ -56,7 +56,7 @@ export const listOrganizations = defineOperation('GET /control/organizations', {
 
 export const deleteOrganization = defineOperation('DELETE /control/organizations/{organization_id}', {
   id: 'DeleteOrganization',
-  summary: 'Deletes an organization that owns nothing.',
+  summary: 'Delete an organization that owns nothing.',
   access: operator,
   params: Type.Object({ organization_id: Type.String() }),
   problems: ['not_found', 'in_use'],
@@ -65,7 +65,7 @@ export const deleteOrganization = defineOperation('DELETE /control/organizations
 
 export const putMember = defineOperation('PUT /control/organizations/{organization_id}/members/{user_id}', {
   id: 'PutMember',
-  summary: 'Makes a user a member of the organization.',
+  summary: 'Make a user a member of the organization.',
   access: operator,
   params: Member,
   problems: ['not_found'],
@@ -76,7 +76,7 @@ export const deleteMember = defineOperation(
   'DELETE /control/organizations/{organization_id}/members/{user_id}',
   {
     id: 'DeleteMember',
-    summary: 'Removes a member from the organization.',
+    summary: 'Remove a member from the organization.',
     access: operator,
     params: Member,
     problems: ['not_found'],
@@ -86,7 +86,7 @@ export const deleteMember = defineOperation(
 
 export const listMembers = defineOperation('GET /control/organizations/{organization_id}/members', {
   id: 'ListMembers',
-  summary: 'Lists the members of the organization.',
+  summary: 'List the members of the organization.',
   access: operator,
   params: Type.Object({ organization_id: Type.String() }),
   page: { standard: 20, before: false },

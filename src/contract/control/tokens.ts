@@ -8,7 +8,7 @@ import { Type } from '../schema.ts'
 /** Tokens that the operator issues and revokes. */
 export const issueToken = defineOperation('POST /control/tokens', {
   id: 'IssueToken',
-  summary: 'Issues a token: a user token with `user_id`, else an app token.',
+  summary: 'Issue a token: a user token with `user_id`, else an app token.',
   access: operator,
   body: Type.Object({
     client_id: Type.String(),
@@ -36,7 +36,7 @@ export const issueToken = defineOperation('POST /control/tokens', {
 
 export const endToken = defineOperation('DELETE /control/tokens', {
   id: 'EndToken',
-  summary: 'Revokes an access or refresh token.',
+  summary: 'Revoke an access or refresh token.',
   access: operator,
   body: Type.Object({ token: Type.String({ minLength: 1 }) }),
   problems: ['token_not_found'],

@@ -41,7 +41,7 @@ const yesOrNo = (description: string) => Type.Optional(Type.Enum(['true', 'false
 /** Export and import of everything that operators manage. */
 export const exportLines = defineOperation('GET /control/export', {
   id: 'ExportLines',
-  summary: 'Exports everything as JSON lines that ImportLines accepts.',
+  summary: 'Export everything as JSON lines that ImportLines accepts.',
   description:
     'The lines are one consistent snapshot of the store, in a deterministic order, without secrets. See docs/transfer.md.',
   access: operator,
@@ -52,7 +52,7 @@ export const exportLines = defineOperation('GET /control/export', {
 
 export const importLines = defineOperation('POST /control/import', {
   id: 'ImportLines',
-  summary: 'Creates or updates everything in the lines of the body.',
+  summary: 'Create or update everything in the lines of the body.',
   description:
     'An invalid line fails the request with the line number before anything is changed. The answer is a stream of lines: progress, then a summary, or a failure as the last line. Sending the same body again is safe. See docs/transfer.md.',
   access: operator,

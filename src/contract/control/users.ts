@@ -18,7 +18,7 @@ const input = { login: exampleUser.login, display_name: exampleUser.display_name
 /** Users. Each is created with a channel and a stream key. */
 export const createUser = defineOperation('POST /control/users', {
   id: 'CreateUser',
-  summary: 'Creates a user with a new id.',
+  summary: 'Create a user with a new id.',
   access: operator,
   body: Type.Object({ login: Login, ...optional }),
   returns: oneOf(User),
@@ -28,7 +28,7 @@ export const createUser = defineOperation('POST /control/users', {
 
 export const putUser = defineOperation('PUT /control/users/{user_id}', {
   id: 'PutUser',
-  summary: 'Creates or updates the user with this id.',
+  summary: 'Create or update the user with this id.',
   description: 'The login is required for a new user. Omitted fields keep their value.',
   access: operator,
   params: Type.Object({ user_id: DecimalId }),
@@ -40,7 +40,7 @@ export const putUser = defineOperation('PUT /control/users/{user_id}', {
 
 export const getUser = defineOperation('GET /control/users/{user_id}', {
   id: 'GetUser',
-  summary: 'Returns a user.',
+  summary: 'Get a user.',
   access: operator,
   params: Type.Object({ user_id: Type.String() }),
   returns: oneOf(User),
@@ -50,7 +50,7 @@ export const getUser = defineOperation('GET /control/users/{user_id}', {
 
 export const listUsers = defineOperation('GET /control/users', {
   id: 'ListUsers',
-  summary: 'Lists users, ordered by id, or finds one by login.',
+  summary: 'List users, ordered by id, or find one by login.',
   access: operator,
   query: Type.Object({ login: Type.Optional(Type.String()) }),
   page: { standard: 20, before: false },
@@ -62,7 +62,7 @@ export const listUsers = defineOperation('GET /control/users', {
 export const deleteUser = defineOperation('DELETE /control/users/{user_id}', {
   id: 'DeleteUser',
   summary:
-    'Deletes a user with channel, stream, videos, follows and tokens; entitlements are kept for their organizations.',
+    'Delete a user with channel, stream, videos, follows and tokens; entitlements are kept for their organizations.',
   access: operator,
   params: Type.Object({ user_id: Type.String() }),
   problems: ['not_found'],

@@ -8,7 +8,7 @@ import { Type } from '../schema.ts'
 /** Videos. Streams create them. */
 export const listVideos = defineOperation('GET /control/videos', {
   id: 'ListVideos',
-  summary: 'Lists videos, newest first.',
+  summary: 'List videos, newest first.',
   access: operator,
   query: Type.Object({ user_id: Type.Optional(IdFilter) }),
   page: { standard: 20, before: false },
@@ -19,7 +19,7 @@ export const listVideos = defineOperation('GET /control/videos', {
 
 export const getVideo = defineOperation('GET /control/videos/{video_id}', {
   id: 'GetVideo',
-  summary: 'Returns a video.',
+  summary: 'Get a video.',
   access: operator,
   params: Type.Object({ video_id: Type.String() }),
   returns: oneOf(Video),
@@ -29,7 +29,7 @@ export const getVideo = defineOperation('GET /control/videos/{video_id}', {
 
 export const deleteVideo = defineOperation('DELETE /control/videos/{video_id}', {
   id: 'DeleteVideo',
-  summary: 'Deletes a video with its markers; a stream that is still live continues without one.',
+  summary: 'Delete a video with its markers; a stream that is still live continues without one.',
   access: operator,
   params: Type.Object({ video_id: Type.String() }),
   problems: ['not_found'],

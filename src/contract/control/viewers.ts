@@ -4,7 +4,7 @@ import { Type } from '../schema.ts'
 
 export const reportViewers = defineOperation('POST /control/viewers', {
   id: 'ReportViewers',
-  summary: 'Sets the viewer counts of up to 10,000 channels; channels that are not live are ignored.',
+  summary: 'Set the viewer counts of up to 10,000 channels; channels that are not live are ignored.',
   access: operator,
   body: Type.Object({
     counts: Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: 2_000_000_000 }), {

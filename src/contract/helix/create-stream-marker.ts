@@ -7,7 +7,7 @@ import { Type } from '../schema.ts'
 /** Spec 4.6, 2.5; decisions D-37 to D-39. */
 export const createStreamMarker = defineOperation('POST /helix/streams/markers', {
   id: 'CreateStreamMarker',
-  summary: 'Creates a marker at the current position of a live stream.',
+  summary: 'Create a marker at the current position of a live stream.',
   description:
     'Allowed for the broadcaster and the editors of the channel. A retry with the same Idempotency-Key returns the first marker.',
   access: user('channel:manage:broadcast'),

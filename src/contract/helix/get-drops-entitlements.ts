@@ -8,7 +8,7 @@ import { Type } from '../schema.ts'
 /** Spec 4.1, 2.1; decisions D-22 to D-25. */
 export const getDropsEntitlements = defineOperation('GET /helix/entitlements/drops', {
   id: 'GetDropsEntitlements',
-  summary: "Lists the entitlements of the client's organization, newest first.",
+  summary: "List the entitlements of the client's organization, newest first.",
   description:
     'An app token lists all entitlements of the organization, a user token those of its user. Ids are case-insensitive; ' +
     'unknown ids are absent from the answer.',

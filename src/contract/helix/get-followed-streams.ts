@@ -8,7 +8,7 @@ import { Type } from '../schema.ts'
 /** Spec 4.4; decision D-35. */
 export const getFollowedStreams = defineOperation('GET /helix/streams/followed', {
   id: 'GetFollowedStreams',
-  summary: 'Lists the live streams of the channels that the user follows, most viewers first.',
+  summary: 'List the live streams of the channels that the user follows, most viewers first.',
   access: user('user:read:follows'),
   query: Type.Object({ user_id: IdFilter }),
   page: { standard: 100, before: false },

@@ -8,7 +8,7 @@ import { Type } from '../schema.ts'
 /** Spec 4.5, 2.4; decision D-36. */
 export const getStreamKey = defineOperation('GET /helix/streams/key', {
   id: 'GetStreamKey',
-  summary: "Returns the broadcaster's stream key.",
+  summary: "Get the broadcaster's stream key.",
   access: user('channel:read:stream_key'),
   query: Type.Object({ broadcaster_id: IdFilter }),
   returns: oneOf(StreamKey),

@@ -10,7 +10,7 @@ const url = 'http://localhost:8080/videos/1234567890?t=0h4m4s'
 /** Spec 4.7, 2.6; decisions D-40 to D-42. */
 export const getStreamMarkers = defineOperation('GET /helix/streams/markers', {
   id: 'GetStreamMarkers',
-  summary: "Lists the markers of a user's latest video, or of one video.",
+  summary: "List the markers of a user's latest video, or of one video.",
   access: user('user:read:broadcast', 'channel:manage:broadcast'),
   query: Type.Object({ user_id: Type.Optional(IdFilter), video_id: Type.Optional(IdFilter) }),
   exactlyOne: ['user_id', 'video_id'],

@@ -10,7 +10,7 @@ const upTo100 = { maxItems: 100 }
 /** Spec 4.3, 2.3; decisions D-29 to D-34. */
 export const getStreams = defineOperation('GET /helix/streams', {
   id: 'GetStreams',
-  summary: 'Lists live streams, most viewers first.',
+  summary: 'List live streams, most viewers first.',
   description:
     'Filters combine as (user_id or user_login) and game_id and language. Paging through the list returns every stream that stays live exactly once.',
   access: anyone,

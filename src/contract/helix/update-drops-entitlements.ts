@@ -6,7 +6,7 @@ import { Type } from '../schema.ts'
 /** Spec 4.2, 2.2, 3, 7; decisions D-26 to D-28. */
 export const updateDropsEntitlements = defineOperation('PATCH /helix/entitlements/drops', {
   id: 'UpdateDropsEntitlements',
-  summary: 'Sets the fulfillment status of up to 100 entitlements and returns the outcome for each id.',
+  summary: 'Set the fulfillment status of up to 100 entitlements and return the outcome for each id.',
   description:
     'Successful updates are written in one transaction that is durable before the answer is sent. Each id appears once, in the group of its status.',
   access: appOrUser('user:manage:entitlements'),

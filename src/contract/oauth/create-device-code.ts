@@ -6,7 +6,7 @@ import { Type } from '../schema.ts'
 /** The start of the device flow (RFC 8628): the device shows the user code and polls the token endpoint with the device code. */
 export const createDeviceCode = defineOperation('POST /oauth2/device', {
   id: 'CreateDeviceCode',
-  summary: 'Starts the device flow: returns a device code and a user code to enter on the verification page.',
+  summary: 'Start the device flow: returns a device code and a user code to enter on the verification page.',
   description:
     'Parameters are accepted in the query string, a form or a JSON body. The device flow must be enabled for the client; it is enabled for public clients by default. A network can have 100 pending codes; another one invalidates the oldest.',
   access: open,

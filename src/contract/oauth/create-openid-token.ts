@@ -6,7 +6,7 @@ import { createToken } from './create-token.ts'
 /** The token endpoint for libraries that follow the standards strictly. The discovery document names this one. */
 export const createOpenidToken = defineOperation('POST /oauth2/openid/token', {
   id: 'CreateOpenidToken',
-  summary: 'Exchanges credentials for an access token, in the format of the standards.',
+  summary: 'Exchange credentials for an access token, in the format of the standards.',
   description:
     'Same parameters and behaviour as `/oauth2/token`, with three differences: `scope` in the answer is one string, errors also carry `error` and `error_description`, and a client may send its credentials as `Authorization: Basic`.',
   access: open,

@@ -15,7 +15,7 @@ import { Type } from '../schema.ts'
 /** The token endpoint of all grants except the implicit one. */
 export const createToken = defineOperation('POST /oauth2/token', {
   id: 'CreateToken',
-  summary: 'Exchanges credentials for an access token.',
+  summary: 'Exchange credentials for an access token.',
   description:
     'Parameters are accepted in the query string, a form or a JSON body. An Authorization header is ignored.',
   access: open,

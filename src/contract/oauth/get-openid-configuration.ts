@@ -4,7 +4,7 @@ import { OpenidConfiguration } from '../resources/openid.ts'
 
 export const getOpenidConfiguration = defineOperation('GET /oauth2/.well-known/openid-configuration', {
   id: 'GetOpenidConfiguration',
-  summary: 'Describes the OpenID Connect provider to client libraries.',
+  summary: 'Describe the OpenID Connect provider to client libraries.',
   access: open,
   returns: OpenidConfiguration,
   cacheSeconds: 300,

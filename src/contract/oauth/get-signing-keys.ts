@@ -5,7 +5,7 @@ import { Type } from '../schema.ts'
 
 export const getSigningKeys = defineOperation('GET /oauth2/keys', {
   id: 'GetSigningKeys',
-  summary: 'Lists the public keys that verify ID tokens.',
+  summary: 'List the public keys that verify ID tokens.',
   description: 'A new key is listed before it is used, and the previous key for one day after.',
   access: open,
   returns: Type.Object({ keys: Type.Array(SigningKey) }),

@@ -4,7 +4,7 @@ import { UserInfo } from '../resources/openid.ts'
 
 export const getUserInfo = defineOperation('GET /oauth2/userinfo', {
   id: 'GetUserInfo',
-  summary: 'Returns claims about the user of a token.',
+  summary: 'Get claims about the user of a token.',
   description:
     'Send a user token with the scope `openid` as `Authorization: Bearer <token>`. Requests with a valid token count against the rate limit of the client, others against that of the IP address.',
   access: open,

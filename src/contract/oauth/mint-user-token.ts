@@ -7,7 +7,7 @@ import { Type } from '../schema.ts'
 /** The grant that client libraries use in their mock mode: a user token without a login page. Demo only. */
 export const mintUserToken = defineOperation('POST /oauth2/authorize', {
   id: 'MintUserToken',
-  summary: 'Issues a user token without asking the user.',
+  summary: 'Issue a user token without asking the user.',
   access: open,
   body: Type.Object({
     grant_type: GrantType('`user_token`.'),

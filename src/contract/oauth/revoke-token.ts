@@ -6,7 +6,7 @@ import { Type } from '../schema.ts'
 /** Unknown tokens and those of other clients are not revoked and get the same answer. */
 export const revokeToken = defineOperation('POST /oauth2/revoke', {
   id: 'RevokeToken',
-  summary: 'Revokes an access or refresh token of the client.',
+  summary: 'Revoke an access or refresh token of the client.',
   access: open,
   status: 200,
   body: Type.Object({ client_id: ClientId, token: Token }),

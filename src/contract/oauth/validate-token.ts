@@ -5,7 +5,7 @@ import { Validation } from '../resources/token.ts'
 /** One library validates its token before each scoped call, so the rate limit is generous. */
 export const validateToken = defineOperation('GET /oauth2/validate', {
   id: 'ValidateToken',
-  summary: 'Returns the client, user, scopes and lifetime of a token.',
+  summary: 'Get the client, user, scopes and lifetime of a token.',
   description:
     'Send the token as `Authorization: OAuth <token>` or `Bearer <token>`. Requests with a valid token count against the rate limit of the client, others against that of the IP address.',
   access: open,
