@@ -1,13 +1,14 @@
 import { getDropsEntitlements } from '../../contract/helix/get-drops-entitlements.ts'
 import { raise } from '../../contract/problem.ts'
 import { type EntitlementReach, entitlementReach, isWithinReach } from '../../domain/access.ts'
+import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import { entitlementSortKey, type OwnedEntitlement, pageOfNamed } from '../../store/queries/entitlements.ts'
 import type { Store } from '../../store/store.ts'
 import { implement } from '../implement.ts'
 
 export const handleGetDropsEntitlements = implement(
   getDropsEntitlements,
-  async ({ query, caller, window, paginate }, { store }) => {
+  ({ query, caller, window, paginate }, { store }) => {
     const reach = entitlementReach(caller)
     if (reach.user_id !== undefined && (query.user_id ?? reach.user_id) !== reach.user_id)
       raise('other_user_filter')
@@ -18,18 +19,26 @@ export const handleGetDropsEntitlements = implement(
       fulfillment_status: query.fulfillment_status,
     }
     const ids = query.id?.map(id => id.toLowerCase())
-    if (query.game_id !== undefined) await requireOwnGame(store, reach, query.game_id)
-    const page =
+    const findPage = () =>
       ids === undefined
-        ? await store.entitlements.page(filter, window)
-        : pageOfNamed(requireOwn(reach, await store.entitlements.named(ids)), filter, window)
-    return { data: [...page.rows], pagination: paginate(page, entitlementSortKey) }
+        ? store.entitlements.page(filter, window)
+        : chain(store.entitlements.named(ids), named => pageOfNamed(requireOwn(reach, named), filter, window))
+    return chain(chain(requireOwnGame(store, reach, query.game_id), findPage), page => ({
+      data: [...page.rows],
+      pagination: paginate(page, entitlementSortKey),
+    }))
   },
 )
 
-async function requireOwnGame(store: Store, reach: EntitlementReach, game_id: string): Promise<void> {
-  const game = await store.games.find(game_id)
-  if (game?.organization_id !== reach.organization_id) raise('game_forbidden')
+function requireOwnGame(
+  store: Store,
+  reach: EntitlementReach,
+  game_id: string | undefined,
+): MaybePromise<void> {
+  if (game_id === undefined) return
+  return chain(store.games.find(game_id), game => {
+    if (game?.organization_id !== reach.organization_id) raise('game_forbidden')
+  })
 }
 
 function requireOwn(reach: EntitlementReach, rows: readonly OwnedEntitlement[]): readonly OwnedEntitlement[] {
