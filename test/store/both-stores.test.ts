@@ -1,8 +1,6 @@
 import { test } from 'bun:test'
 import { expectAgreement } from './both-stores.ts'
 
-test(
-  'random commands and queries: SQLite, PostgreSQL and the model agree',
-  () => expectAgreement(100),
-  60_000,
-)
+test('random commands and queries: SQLite, PostgreSQL and the model agree', async () => {
+  await expectAgreement(100)
+}, 60_000)
