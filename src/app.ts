@@ -31,6 +31,7 @@ import { Lifetime, repeatedly } from './kit/lifetime.ts'
 import type { Log } from './kit/log.ts'
 import type { Measured } from './kit/metrics.ts'
 import { OperatorError } from './kit/operator-error.ts'
+import { foldMissingNames } from './maintenance/fold-names.ts'
 import { SettledClock } from './maintenance/settled-clock.ts'
 import { StoreReport } from './maintenance/store-report.ts'
 import { type GatherMetrics, MetricsExporter } from './metrics.ts'
@@ -99,6 +100,8 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
   })
   lifetime.onClose(() => opened.close())
   const store = options.actor === undefined ? opened : recordingAs(opened, options.actor)
+  if (listeners.sweeps && store.unavailableReason() === undefined)
+    await foldMissingNames(store, () => options.isStopping?.() ?? false)
   const { services, follower } = createServices(options, store, folder, listeners)
   await options.prepare?.(services)
   await follower.catchUp()

@@ -5,6 +5,7 @@ import { uuid } from './kit/id.ts'
 import { type Lifetime, repeatedly } from './kit/lifetime.ts'
 import type { Log } from './kit/log.ts'
 import { Outage } from './kit/outage.ts'
+import { foldMissingNames } from './maintenance/fold-names.ts'
 import type { SettledClock, SweepTimes } from './maintenance/settled-clock.ts'
 import type { StoreReport } from './maintenance/store-report.ts'
 import { sweepExpired } from './maintenance/sweep-expired.ts'
@@ -45,6 +46,7 @@ export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): vo
   const turn = { name: 'sweep', holder: uuid(), seconds: 2 * config.sweepSeconds }
   const sweepInTurn = async () => {
     if (!(await services.store.commands.takeTurn(turn))) return
+    await foldMissingNames(services.store, () => context.isDraining())
     await metrics.sweeps.during(async removed => {
       await sweepExpired(services.store, await sweepTimes(services, settledClock), config.keep, {
         removed,

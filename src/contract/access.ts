@@ -4,7 +4,7 @@ import type { Scope } from './scope.ts'
 export type Access =
   | { readonly kind: 'open' }
   | { readonly kind: 'anyone' }
-  | { readonly kind: 'token'; readonly app: boolean; readonly scopes: readonly [Scope, ...Scope[]] }
+  | { readonly kind: 'token'; readonly app: boolean; readonly scopes: readonly Scope[] }
   | { readonly kind: 'operator' }
 
 /** Ignores tokens: the operation checks other credentials, or needs none. */
@@ -18,6 +18,9 @@ export const user = (...scopes: [Scope, ...Scope[]]): Access => ({ kind: 'token'
 
 /** An app token, or a user token with this scope. */
 export const appOrUser = (scope: Scope): Access => ({ kind: 'token', app: true, scopes: [scope] })
+
+/** An app or user token, whatever its scopes (D-61). */
+export const anyToken: Access = { kind: 'token', app: true, scopes: [] }
 
 /** An operator token. */
 export const operator: Access = { kind: 'operator' }

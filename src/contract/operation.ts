@@ -129,8 +129,10 @@ function accessProblems({ access }: Operation): ProblemName[] {
   if (access.kind === 'open') return []
   if (access.kind === 'operator') return ['operator_required', 'operator_invalid']
   if (access.kind === 'anyone') return ['token_invalid', 'client_mismatch']
-  const common: ProblemName[] = ['token_missing', 'token_invalid', 'client_mismatch', 'scope_missing']
-  return access.app ? common : [...common, 'user_token_required']
+  const names: ProblemName[] = ['token_missing', 'token_invalid', 'client_mismatch']
+  if (access.scopes.length > 0) names.push('scope_missing')
+  if (!access.app) names.push('user_token_required')
+  return names
 }
 
 function inputProblems(operation: Operation): ProblemName[] {

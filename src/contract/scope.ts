@@ -6,6 +6,11 @@ export const SCOPES = [
   'channel:read:stream_key',
   'channel:manage:broadcast',
   'user:read:broadcast',
+  'user:read:email',
+  'user:edit',
+  'channel:manage:videos',
+  'channel:read:editors',
+  'moderator:read:followers',
 ] as const
 
 export type Scope = (typeof SCOPES)[number]

@@ -130,7 +130,7 @@ function planUsers(draft: ScenarioDraft, users: NonNullable<Scenario['users']>):
     things[name] = { id, login, token, ...(stream_id !== undefined && { stream_id }) }
     for (const followed of user.follows ?? []) follows.push({ user_id: id, broadcaster_id: idOf(followed) })
   }
-  if (follows.length > 0) steps.push(['putFollows', { follows }])
+  if (follows.length > 0) steps.push(['putFollows', { follows, now }])
   return things
 }
 

@@ -75,11 +75,11 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
     issueToken(draft, now, { ...owner, token: tokenOf(person), name: person.login })
   }
 
-  steps.push(['putEditor', { user_id: broadcaster.id, editor_id: editor.id }])
+  steps.push(['putEditor', { user_id: broadcaster.id, editor_id: editor.id, now }])
   const streaming = { ...draft, random, client_id: client.id }
   planPastVideo(streaming, broadcaster)
   for (const [index, person] of live.entries()) planStream(streaming, person, index, games)
-  steps.push(['putFollows', { follows: inventFollows(random, viewer, crowd, live, offline) }])
+  steps.push(['putFollows', { follows: inventFollows(random, viewer, crowd, live, offline), now }])
   planEntitlements(draft, random, { ...own, people, count: 120 })
   planEntitlements(draft, random, { ...others, people, count: 15 })
 

@@ -13,8 +13,9 @@ export function refusal(access: Access, caller: Caller): Refusal | undefined {
     case 'token': {
       if (caller.kind === 'app') return access.app ? undefined : refuse('user_token_required')
       if (caller.kind !== 'user') return refuse('token_missing')
-      const holds = access.scopes.some(scope => caller.scopes.includes(scope))
-      return holds ? undefined : refuse('scope_missing', access.scopes[0])
+      const [needed] = access.scopes
+      if (needed === undefined || access.scopes.some(scope => caller.scopes.includes(scope))) return undefined
+      return refuse('scope_missing', needed)
     }
   }
 }

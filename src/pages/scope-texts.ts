@@ -9,6 +9,11 @@ const DESCRIPTIONS: Readonly<Record<KnownScope, string>> = {
   'channel:read:stream_key': 'See your stream key, which lets anyone broadcast as you',
   'channel:manage:broadcast': 'Create markers in your streams and change your channel',
   'user:read:broadcast': 'See the markers in your videos',
+  'user:read:email': 'See your email address',
+  'user:edit': 'Change the description of your profile',
+  'channel:manage:videos': 'Delete your videos',
+  'channel:read:editors': 'See who may edit your channel',
+  'moderator:read:followers': 'See who follows your channel and the channels that you edit',
 }
 
 export function describeScope(scope: string): string {

@@ -68,6 +68,7 @@ export function accessInWords(access: Access): string {
   if (access.kind === 'open') return 'none'
   if (access.kind === 'anyone') return 'optional; must be valid if sent'
   if (access.kind === 'operator') return 'an operator token'
+  if (access.scopes.length === 0) return 'an app or user token'
   const scopes = access.scopes.map(scope => `\`${scope}\``).join(' or ')
   return access.app ? `an app token, or a user token with ${scopes}` : `a user token with ${scopes}`
 }

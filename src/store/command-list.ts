@@ -13,6 +13,7 @@ import { changeClient, createClient, deleteClient, setClientSecret } from './com
 import { disconnect, grantCode, grantToken, useCode } from './commands/codes.ts'
 import { decideDevice, startDevice, useDevice } from './commands/devices.ts'
 import { grantEntitlements, updateEntitlements } from './commands/entitlements.ts'
+import { foldNames } from './commands/fold-names.ts'
 import { deleteFollow, putFollows } from './commands/follows.ts'
 import { deleteGame, putGame } from './commands/games.ts'
 import { createMarker } from './commands/markers.ts'
@@ -93,6 +94,7 @@ const single = {
   forgetAudit,
   sweep,
   forgetVideos,
+  foldNames,
   clearEverything,
 }
 

@@ -5,6 +5,7 @@ export const WORLD_TABLES = [
   'videos',
   'entitlements',
   'follows',
+  'follow_counts',
   'editors',
   'stream_keys',
   'channels',

@@ -165,7 +165,7 @@ async function onStore(store: Store, names: Cast, act: Action, now: number, step
       return undefined
     case 'editor': {
       const pair = { user_id: at(act.user), editor_id: at(act.by) }
-      await (act.on ? commands.putEditor(pair) : commands.deleteEditor(pair))
+      await (act.on ? commands.putEditor({ ...pair, now }) : commands.deleteEditor(pair))
       return undefined
     }
     case 'viewers':

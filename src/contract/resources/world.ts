@@ -6,10 +6,15 @@ import { Name, TimeMillis } from './id.ts'
 
 export const LOGIN_PATTERN = '^[a-zA-Z0-9_]{1,25}$'
 
+export const BROADCASTER_TYPES = ['', 'affiliate', 'partner'] as const
+
 export const User = Type.Object({
   id: Type.String(),
   login: Type.String({ description: 'Lower case.' }),
   display_name: Type.String(),
+  description: Type.String(),
+  broadcaster_type: Type.Enum(BROADCASTER_TYPES),
+  email: Type.Union([Type.String(), Type.Null()]),
   created_at: TimeMillis,
 })
 export type User = Static<typeof User>
@@ -21,6 +26,7 @@ export const Game = Type.Object({
   id: Type.String(),
   name: Name,
   organization_id: Type.Union([Type.String(), Type.Null()]),
+  igdb_id: Type.String({ description: 'Empty if unknown.' }),
 })
 export type Game = Static<typeof Game>
 
@@ -60,6 +66,9 @@ export const Channel = Type.Object({
   tags: Type.Array(Type.String()),
   is_mature: Type.Boolean(),
   vod_enabled: Type.Boolean(),
+  delay: Type.Integer({ minimum: 0, description: 'Seconds.' }),
+  content_classification_labels: Type.Array(Type.String()),
+  is_branded_content: Type.Boolean(),
 })
 export type Channel = Static<typeof Channel>
 
@@ -67,6 +76,9 @@ export const exampleUser: User = {
   id: '141981764',
   login: 'lunar_otter',
   display_name: 'Lunar_Otter',
+  description: 'Night dives and slow games.',
+  broadcaster_type: 'affiliate',
+  email: 'otter@example.com',
   created_at: '2026-02-01T09:30:00.000Z',
 }
 
@@ -75,7 +87,12 @@ export const exampleOrganization: Organization = {
   name: 'Reef Interactive',
 }
 
-export const exampleGame: Game = { id: '33214', name: 'Tidefall', organization_id: exampleOrganization.id }
+export const exampleGame: Game = {
+  id: '33214',
+  name: 'Tidefall',
+  organization_id: exampleOrganization.id,
+  igdb_id: '90210',
+}
 
 export const exampleBenefit: Benefit = {
   id: '74c52265-e214-48a6-91b9-23b6014e8041',
@@ -103,4 +120,7 @@ export const exampleChannel: Channel = {
   tags: ['Relaxed'],
   is_mature: false,
   vod_enabled: true,
+  delay: 0,
+  content_classification_labels: ['Gambling'],
+  is_branded_content: false,
 }

@@ -33,8 +33,8 @@ export const handlePatchChannel = implement(patchChannel, async ({ params, body 
   ),
 )
 
-export const handlePutEditor = implement(putEditor, ({ params }, { store }) =>
-  store.commands.putEditor(params),
+export const handlePutEditor = implement(putEditor, ({ params }, { store, clock }) =>
+  store.commands.putEditor({ ...params, now: clock.now() }),
 )
 
 export const handleDeleteEditor = implement(deleteEditor, ({ params }, { store }) =>

@@ -3,8 +3,8 @@ import { refuse } from '../../contract/problem.ts'
 import { idSortKey } from '../../store/queries/world.ts'
 import { answerPage, implement } from '../implement.ts'
 
-export const handlePutFollow = implement(putFollow, async ({ params }, { store }) => {
-  const refused = await store.commands.putFollows({ follows: [params] })
+export const handlePutFollow = implement(putFollow, async ({ params }, { store, clock }) => {
+  const refused = await store.commands.putFollows({ follows: [params], now: clock.now() })
   return refused && refuse('not_found', ...refused.details)
 })
 
@@ -12,8 +12,8 @@ export const handleDeleteFollow = implement(deleteFollow, ({ params }, { store }
   store.commands.deleteFollow(params),
 )
 
-export const handlePutFollows = implement(putFollows, ({ body }, { store }) =>
-  store.commands.putFollows(body),
+export const handlePutFollows = implement(putFollows, ({ body }, { store, clock }) =>
+  store.commands.putFollows({ ...body, now: clock.now() }),
 )
 
 export const handleListFollows = implement(listFollows, async ({ params, window, paginate }, { store }) => {

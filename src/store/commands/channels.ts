@@ -1,10 +1,11 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { Channel } from '../../contract/resources/world.ts'
+import { isoSeconds } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { channelQueries } from '../queries/world.ts'
 import { lockRows, sql, tableOf } from '../sql/tag.ts'
 import { refuseUnknown } from './references.ts'
-import { insertVideo, publishStreams } from './streams.ts'
+import { insertVideo, publishStreams, updateRunningVideo } from './streams.ts'
 import type { StoredStreamKey } from './users.ts'
 
 export async function changeChannel(
@@ -18,6 +19,9 @@ export async function changeChannel(
     tags?: readonly string[] | undefined
     is_mature?: boolean | undefined
     vod_enabled?: boolean | undefined
+    delay?: number | undefined
+    content_classification_labels?: readonly string[] | undefined
+    is_branded_content?: boolean | undefined
     /** Used if videos are switched on during a running stream. */
     video_id: string
   },
@@ -35,36 +39,51 @@ export async function changeChannel(
     tags: [...(args.tags ?? before.tags)],
     is_mature: args.is_mature ?? before.is_mature,
     vod_enabled: args.vod_enabled ?? before.vod_enabled,
+    delay: args.delay ?? before.delay,
+    content_classification_labels: [
+      ...(args.content_classification_labels ?? before.content_classification_labels),
+    ],
+    is_branded_content: args.is_branded_content ?? before.is_branded_content,
   }
   await tx.run(
     sql`update channels set title = ${channel.title}, game_id = ${channel.game_id || null},
           language = ${channel.language}, tags = ${JSON.stringify(channel.tags)}, is_mature = ${channel.is_mature},
-          vod_enabled = ${channel.vod_enabled}
+          vod_enabled = ${channel.vod_enabled}, delay = ${channel.delay},
+          content_labels = ${JSON.stringify(channel.content_classification_labels)},
+          is_branded_content = ${channel.is_branded_content}
         where user_id = ${channel.user_id}`,
   )
   if (channel.vod_enabled && !before.vod_enabled) await keepVideoFromNowOn(tx, args.user_id, args.video_id)
+  await updateRunningVideo(tx, args.user_id)
   await publishStreams(tx, sql`s.user_id = ${args.user_id}`)
   tx.record({ subject: `channel/${args.user_id}`, before, after: channel })
   return channel
 }
 
 async function keepVideoFromNowOn(tx: Transaction, user_id: string, video_id: string): Promise<void> {
-  const running = await tx.get<{ started_at: string }>(
-    sql`select started_at from streams where user_id = ${user_id} and video_id is null`,
+  const running = await tx.get<{ id: string; started_at: string }>(
+    sql`select id, started_at from streams where user_id = ${user_id} and video_id is null`,
   )
   if (running === undefined) return
-  await insertVideo(tx, video_id, user_id, running.started_at)
+  await insertVideo(tx, { id: video_id, user_id, stream_id: running.id, created_at: running.started_at })
   await tx.run(sql`update streams set video_id = ${video_id} where user_id = ${user_id}`)
 }
 
-export async function putEditor(tx: Transaction, args: { user_id: string; editor_id: string }) {
-  const unknown = await refuseUnknown(tx, { user: [args.user_id, args.editor_id] }, 'not_found')
+/** Of an existing editor only the time changes, if one is given. */
+export async function putEditor(
+  tx: Transaction,
+  args: { user_id: string; editor_id: string; created_at?: string | undefined; now: number },
+) {
+  const { user_id, editor_id } = args
+  const unknown = await refuseUnknown(tx, { user: [user_id, editor_id] }, 'not_found')
   if (unknown !== undefined) return unknown
-  const added = await tx.run(
-    sql`insert into editors (user_id, editor_id) values (${args.user_id}, ${args.editor_id})
-        on conflict (user_id, editor_id) do nothing`,
+  const created_at = args.created_at ?? isoSeconds(args.now)
+  const changed = await tx.run(
+    sql`insert into editors (user_id, editor_id, created_at) values (${user_id}, ${editor_id}, ${created_at})
+        on conflict (user_id, editor_id) do update set created_at = excluded.created_at
+        where ${args.created_at !== undefined} = 1 and editors.created_at <> excluded.created_at`,
   )
-  if (added > 0) tx.record({ subject: editorSubject(args), after: args })
+  if (changed > 0) tx.record({ subject: editorSubject(args), after: { user_id, editor_id, created_at } })
   return undefined
 }
 

@@ -1,37 +1,63 @@
 import { refuse } from '../../contract/problem.ts'
+import { isoSeconds } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { sql, tableOf } from '../sql/tag.ts'
 import { refuseUnknown } from './references.ts'
 
 export interface Follow {
-  readonly [column: string]: string
   readonly user_id: string
   readonly broadcaster_id: string
+  /** Whole seconds. */
+  readonly followed_at?: string | undefined
 }
 
 /** Maximum pairs that one audit entry names; the total is always recorded. */
 const PAIRS_NAMED = 100
 
-/** Adds follows, all or none; existing ones are left unchanged. */
-export async function putFollows(tx: Transaction, args: { follows: readonly Follow[] }) {
+/** Adds follows, all or none. Of an existing one only the time changes, if one is given. */
+export async function putFollows(tx: Transaction, args: { follows: readonly Follow[]; now: number }) {
   const user = args.follows.flatMap(follow => [follow.user_id, follow.broadcaster_id])
   const unknown = await refuseUnknown(tx, { user })
   if (unknown !== undefined) return unknown
-  const added = await tx.run(
-    sql`insert into follows (user_id, broadcaster_id)
-        select distinct pair.user_id, pair.broadcaster_id
-        from ${tableOf(args.follows, ['user_id', 'broadcaster_id'])} as pair where 1 = 1
-        on conflict (user_id, broadcaster_id) do nothing`,
-  )
+  const changed = (await putDated(tx, args.follows)) + (await putUndated(tx, args.follows, args.now))
   tx.publish({ kind: 'follows', user_ids: [...new Set(args.follows.map(follow => follow.user_id))] })
-  if (added > 0) recordFollows(tx, args.follows, added)
+  if (changed > 0) recordFollows(tx, args.follows, changed)
   return undefined
 }
 
-function recordFollows(tx: Transaction, follows: readonly Follow[], added: number): void {
+/** Of two follows of the same channel by the same user, the earlier time counts. */
+async function putDated(tx: Transaction, follows: readonly Follow[]): Promise<number> {
+  const dated = follows.flatMap(({ user_id, broadcaster_id, followed_at }) =>
+    followed_at === undefined ? [] : [{ user_id, broadcaster_id, followed_at }],
+  )
+  if (dated.length === 0) return 0
+  return tx.run(
+    sql`insert into follows (user_id, broadcaster_id, followed_at)
+        select user_id, broadcaster_id, min(followed_at)
+        from ${tableOf(dated, ['user_id', 'broadcaster_id', 'followed_at'])} as given
+        where 1 = 1 group by user_id, broadcaster_id
+        on conflict (user_id, broadcaster_id) do update set followed_at = excluded.followed_at
+        where follows.followed_at <> excluded.followed_at`,
+  )
+}
+
+async function putUndated(tx: Transaction, follows: readonly Follow[], now: number): Promise<number> {
+  const pairs = follows.flatMap(({ user_id, broadcaster_id, followed_at }) =>
+    followed_at === undefined ? [{ user_id, broadcaster_id }] : [],
+  )
+  if (pairs.length === 0) return 0
+  return tx.run(
+    sql`insert into follows (user_id, broadcaster_id, followed_at)
+        select distinct user_id, broadcaster_id, cast(${isoSeconds(now)} as text)
+        from ${tableOf(pairs, ['user_id', 'broadcaster_id'])} as given where 1 = 1
+        on conflict (user_id, broadcaster_id) do nothing`,
+  )
+}
+
+function recordFollows(tx: Transaction, follows: readonly Follow[], changed: number): void {
   const [only] = follows
   if (only !== undefined && follows.length === 1) tx.record({ subject: followSubject(only), after: only })
-  else tx.record({ subject: 'follows', after: { added, follows: follows.slice(0, PAIRS_NAMED) } })
+  else tx.record({ subject: 'follows', after: { added: changed, follows: follows.slice(0, PAIRS_NAMED) } })
 }
 
 const followSubject = (follow: { user_id: string; broadcaster_id: string }): string =>

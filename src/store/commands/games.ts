@@ -1,5 +1,6 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { Game } from '../../contract/resources/world.ts'
+import { fold } from '../../domain/fold.ts'
 import type { Transaction } from '../database.ts'
 import { gameQueries } from '../queries/world.ts'
 import { sql } from '../sql/tag.ts'
@@ -14,6 +15,7 @@ export async function putGame(
     isNew?: boolean | undefined
     name?: string | undefined
     organization_id?: string | null | undefined
+    igdb_id?: string | undefined
   },
 ): Promise<Game | Refusal<'missing_parameter' | 'unknown_reference'>> {
   await tx.lock(sql`select id from games where id = ${args.id}`, 'games')
@@ -22,15 +24,22 @@ export async function putGame(
   if (name === undefined) return refuse('missing_parameter', 'name')
   const unknown = await refuseUnknown(tx, { organization: [args.organization_id] })
   if (unknown !== undefined) return unknown
-  const organization_id =
-    args.organization_id === undefined ? (before?.organization_id ?? null) : args.organization_id
+  const game: Game = {
+    id: args.id,
+    name,
+    organization_id:
+      args.organization_id === undefined ? (before?.organization_id ?? null) : args.organization_id,
+    igdb_id: args.igdb_id ?? before?.igdb_id ?? '',
+  }
   await tx.run(
     before === undefined
-      ? sql`insert into games (id, name, organization_id) values (${args.id}, ${name}, ${organization_id})`
-      : sql`update games set name = ${name}, organization_id = ${organization_id} where id = ${args.id}`,
+      ? sql`insert into games (id, name, name_folded, organization_id, igdb_id)
+            values (${game.id}, ${name}, ${fold(name)}, ${game.organization_id}, ${game.igdb_id})`
+      : sql`update games set name = ${name}, name_folded = ${fold(name)},
+              organization_id = ${game.organization_id}, igdb_id = ${game.igdb_id}
+            where id = ${game.id}`,
   )
   if (before !== undefined && before.name !== name) await publishStreams(tx, sql`c.game_id = ${args.id}`)
-  const game: Game = { id: args.id, name, organization_id }
   tx.record({ subject: `game/${args.id}`, before, after: game })
   return game
 }

@@ -33,9 +33,9 @@ export async function refuseUnknown<N extends 'unknown_reference' | 'not_found' 
 
 /** The columns of a deleted row that the audit log keeps. */
 const SHOWN = {
-  user: 'id, login, display_name, created_at',
+  user: 'id, login, display_name, description, broadcaster_type, created_at',
   organization: 'id, name',
-  game: 'id, name, organization_id',
+  game: 'id, name, organization_id, igdb_id',
   benefit: 'id, name, organization_id, game_id',
 } as const
 

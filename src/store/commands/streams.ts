@@ -42,7 +42,13 @@ export async function startStream(
   )
   if (running === undefined) {
     const video_id = channel.vod_enabled === 1 ? args.video_id : null
-    if (video_id !== null) await insertVideo(tx, video_id, args.user_id, args.started_at)
+    if (video_id !== null)
+      await insertVideo(tx, {
+        id: video_id,
+        user_id: args.user_id,
+        stream_id: args.stream_id,
+        created_at: args.started_at,
+      })
     await tx.run(
       sql`insert into streams (user_id, id, video_id, started_at, viewer_count)
           values (${args.user_id}, ${args.stream_id}, ${video_id}, ${args.started_at}, ${args.viewer_count ?? 0})`,
@@ -86,6 +92,7 @@ export async function takeOffAir(
     sql`select id, video_id, started_at, viewer_count from streams where user_id = ${args.user_id}${lockRows}`,
   )
   if (running === undefined) return undefined
+  await updateRunningVideo(tx, args.user_id)
   await tx.run(sql`delete from streams where user_id = ${args.user_id}`)
   if (running.video_id !== null) {
     const now = isoSeconds(args.now)
@@ -143,11 +150,22 @@ export async function takeViewerReport(tx: Transaction, args: { text: string }) 
   return undefined
 }
 
+/** A video shows the title, language and game of the channel until its stream ends (D-92). */
 export async function insertVideo(
   tx: Transaction,
-  id: string,
-  user_id: string,
-  created_at: string,
+  video: { id: string; user_id: string; stream_id: string; created_at: string },
 ): Promise<void> {
-  await tx.run(sql`insert into videos (id, user_id, created_at) values (${id}, ${user_id}, ${created_at})`)
+  await tx.run(
+    sql`insert into videos (id, user_id, stream_id, created_at, title, language, game_id)
+        select ${video.id}, user_id, ${video.stream_id}, ${video.created_at}, title, language, game_id
+        from channels where user_id = ${video.user_id}`,
+  )
+}
+
+/** Copies the title, language and game of a channel to the video of its running stream. */
+export async function updateRunningVideo(tx: Transaction, user_id: string): Promise<void> {
+  await tx.run(
+    sql`update videos set title = c.title, language = c.language, game_id = c.game_id from channels c
+        where c.user_id = ${user_id} and videos.id = (select video_id from streams where user_id = ${user_id})`,
+  )
 }

@@ -1,5 +1,6 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { User } from '../../contract/resources/world.ts'
+import { fold } from '../../domain/fold.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { userQueries } from '../queries/world.ts'
@@ -24,6 +25,9 @@ export async function putUser(
     isNew?: boolean | undefined
     login?: string | undefined
     display_name?: string | undefined
+    description?: string | undefined
+    broadcaster_type?: User['broadcaster_type'] | undefined
+    email?: string | null | undefined
     password_hash?: string | undefined
     created_at?: string | undefined
     /** Stored only for a new user, as version 1. */
@@ -39,51 +43,64 @@ export async function putUser(
   const holder = await users.withLogin(login)
   if (holder !== undefined && holder.id !== args.id) return refuse('taken', 'login', args.login ?? login)
 
+  const user: User = {
+    id: args.id,
+    login,
+    display_name: args.display_name ?? before?.display_name ?? args.login ?? login,
+    description: args.description ?? before?.description ?? '',
+    broadcaster_type: args.broadcaster_type ?? before?.broadcaster_type ?? '',
+    email: args.email === undefined ? (before?.email ?? null) : args.email,
+    created_at: args.created_at ?? before?.created_at ?? isoMillis(args.now),
+  }
+  const { password_hash } = args
+  const after = { ...loggable(user), ...(password_hash !== undefined && { password: 'changed' }) }
   if (before === undefined) {
-    const user = {
-      id: args.id,
-      login,
-      display_name: args.display_name ?? args.login ?? login,
-      created_at: args.created_at ?? isoMillis(args.now),
-    }
-    await tx.run(
-      sql`insert into users (id, login, display_name, password_hash, created_at)
-          values (${user.id}, ${user.login}, ${user.display_name}, ${args.password_hash ?? null}, ${user.created_at})`,
-    )
-    await tx.run(
-      sql`insert into channels (user_id, title, game_id, language, tags, is_mature, vod_enabled)
-          values (${user.id}, '', null, 'en', '[]', 0, 1)`,
-    )
-    await tx.run(
-      sql`insert into stream_keys (user_id, version, key_id, sealed, lookup_hash)
-          values (${user.id}, 1, ${args.stream_key.key_id}, ${args.stream_key.sealed}, ${args.stream_key.lookup_hash})`,
-    )
-    tx.record({ subject: `user/${user.id}`, after: { ...user, ...passwordOf(args) } })
+    await insertUser(tx, user, args)
+    tx.record({ subject: userSubject(user), after })
     return user
   }
-
-  const user = {
-    ...before,
-    login,
-    display_name: args.display_name ?? before.display_name,
-    created_at: args.created_at ?? before.created_at,
-  }
   await tx.run(
-    sql`update users set login = ${login}, display_name = ${user.display_name}, created_at = ${user.created_at}
+    sql`update users set login = ${login}, display_name = ${user.display_name},
+          display_name_folded = ${fold(user.display_name)}, description = ${user.description},
+          broadcaster_type = ${user.broadcaster_type}, email = ${user.email}, created_at = ${user.created_at}
         where id = ${user.id}`,
   )
-  if (args.password_hash !== undefined) {
-    await setPassword(tx, { user_id: user.id, password_hash: args.password_hash })
-  }
+  if (password_hash !== undefined) await setPassword(tx, { user_id: user.id, password_hash })
   if (login !== before.login) tx.publish({ kind: 'access', access: { user_id: user.id } })
   await publishStreams(tx, sql`s.user_id = ${user.id}`)
-  tx.record({ subject: `user/${user.id}`, before, after: { ...user, ...passwordOf(args) } })
+  const email = user.email === before.email ? {} : { email: 'changed' }
+  tx.record({ subject: userSubject(user), before: loggable(before), after: { ...after, ...email } })
   return user
 }
 
-/** What the audit log records about a password. */
-const passwordOf = (args: { password_hash?: string | undefined }) =>
-  args.password_hash === undefined ? {} : { password: 'changed' }
+async function insertUser(
+  tx: Transaction,
+  user: User,
+  {
+    stream_key,
+    password_hash = null,
+  }: { stream_key: StoredStreamKey; password_hash?: string | null | undefined },
+): Promise<void> {
+  await tx.run(
+    sql`insert into users (id, login, display_name, display_name_folded, description, broadcaster_type, email,
+          password_hash, created_at)
+        values (${user.id}, ${user.login}, ${user.display_name}, ${fold(user.display_name)}, ${user.description},
+          ${user.broadcaster_type}, ${user.email}, ${password_hash}, ${user.created_at})`,
+  )
+  await tx.run(
+    sql`insert into channels (user_id, title, game_id, language, tags, is_mature, vod_enabled)
+        values (${user.id}, '', null, 'en', '[]', 0, 1)`,
+  )
+  await tx.run(
+    sql`insert into stream_keys (user_id, version, key_id, sealed, lookup_hash)
+        values (${user.id}, 1, ${stream_key.key_id}, ${stream_key.sealed}, ${stream_key.lookup_hash})`,
+  )
+}
+
+const userSubject = ({ id }: { id: string }): string => `user/${id}`
+
+/** The audit log outlives the user, so it never contains the address. */
+const loggable = ({ email: _, ...user }: User) => user
 
 /** Deletes a user and all data that belongs to the user alone. Ends a running stream, and lets none start meanwhile. */
 export async function deleteUser(tx: Transaction, args: { id: string; now: number }) {

@@ -11,7 +11,9 @@ const BY_ID = inOrderOf('id')
 export const decimalSortKey = (row: { readonly id: string }) => [row.id.length, row.id]
 export const idSortKey = (row: { readonly id: string }) => [row.id]
 
-const userColumns = sql`select id, login, display_name, created_at from users`
+/** The columns of a `User`. */
+const USER_COLUMNS = ['id', 'login', 'display_name', 'description', 'broadcaster_type', 'email', 'created_at']
+const userColumns = verbatim(`select ${USER_COLUMNS.join(', ')} from users`)
 
 export const userQueries = (db: Database) => ({
   find: (id: string) => db.get<User>(sql`${userColumns} where id = ${id}`),
@@ -27,7 +29,7 @@ export const userQueries = (db: Database) => ({
 })
 
 /** The users on one side of a relation, in the text order of their ids, which is the order of its index. */
-const peopleOf = (page: Sql) => sql`select u.id, u.login, u.display_name, u.created_at
+const peopleOf = (page: Sql) => sql`select ${verbatim(USER_COLUMNS.map(name => `u.${name}`).join(', '))}
   from (${page}) r join users u on u.id = r.id order by r.id`
 
 const organizationColumns = sql`select id, name from organizations`
@@ -71,7 +73,7 @@ const isOfOrganization =
 const called = ({ name }: { readonly name?: string | undefined }): Sql[] =>
   name === undefined ? [] : [sql`name = ${name}`]
 
-const gameColumns = sql`select id, name, organization_id from games`
+const gameColumns = sql`select id, name, organization_id, igdb_id from games`
 
 export const gameQueries = (db: Database) => ({
   find: (id: string) => db.get<Game>(sql`${gameColumns} where id = ${id}`),
@@ -167,25 +169,32 @@ export const clientQueries = (db: Database) => ({
   },
 })
 
-type ChannelRow = Omit<Channel, 'tags' | 'is_mature' | 'vod_enabled'> & {
+type Decoded = 'tags' | 'is_mature' | 'vod_enabled' | 'content_classification_labels' | 'is_branded_content'
+type ChannelRow = Omit<Channel, Decoded> & {
   tags: string
   is_mature: number
   vod_enabled: number
+  content_classification_labels: string
+  is_branded_content: number
 }
+
+/** The columns of a `Channel`. */
+export const channelColumns = sql`select user_id, title, coalesce(game_id, '') as game_id, language, tags, is_mature,
+    vod_enabled, delay, content_labels as content_classification_labels, is_branded_content from channels`
+
+const readChannel = (row: ChannelRow): Channel => ({
+  ...row,
+  tags: JSON.parse(row.tags),
+  is_mature: row.is_mature === 1,
+  vod_enabled: row.vod_enabled === 1,
+  content_classification_labels: JSON.parse(row.content_classification_labels),
+  is_branded_content: row.is_branded_content === 1,
+})
 
 export const channelQueries = (db: Database) => ({
   find: async (user_id: string): Promise<Channel | undefined> => {
-    const row = await db.get<ChannelRow>(
-      sql`select user_id, title, coalesce(game_id, '') as game_id, language, tags, is_mature, vod_enabled
-          from channels where user_id = ${user_id}`,
-    )
-    if (row === undefined) return undefined
-    return {
-      ...row,
-      tags: JSON.parse(row.tags),
-      is_mature: row.is_mature === 1,
-      vod_enabled: row.vod_enabled === 1,
-    }
+    const row = await db.get<ChannelRow>(sql`${channelColumns} where user_id = ${user_id}`)
+    return row && readChannel(row)
   },
   editors: (user_id: string, window: Window): MaybePromise<Page<User>> =>
     keysetPage<User>(db, {

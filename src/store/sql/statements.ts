@@ -1,7 +1,7 @@
-/** Splits the text of a migration. No statement in a migration contains a semicolon. */
+/** Splits the text of a migration. A statement ends with a semicolon before a line that is not indented. */
 export function statementsOf(text: string): string[] {
   return text
-    .split(';')
+    .split(/;\s*?\n(?=\S|\s*$|\s*?\n)/)
     .map(statement => statement.trim())
     .filter(statement => statement !== '')
 }

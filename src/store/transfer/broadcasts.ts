@@ -79,7 +79,13 @@ export const stream: TransferResource<'stream'> = {
 /** A stream without `video_id` gets a video with the same id, so that repeated imports reuse it. */
 async function ownVideo(tx: Transaction, line: TransferLine<'stream'>): Promise<string> {
   const known = await tx.get(sql`select id from videos where id = ${line.id}`)
-  if (known === undefined) await insertVideo(tx, line.id, line.user_id, line.started_at)
+  if (known === undefined)
+    await insertVideo(tx, {
+      id: line.id,
+      user_id: line.user_id,
+      stream_id: line.id,
+      created_at: line.started_at,
+    })
   return line.id
 }
 

@@ -61,7 +61,7 @@ async function importEach(
     rows.set(key, line as StoredLine)
     return row === undefined ? 'created' : 'changed'
   })
-  if (changes.length > 0 && putEach === undefined) await putAll(tx, changes)
+  if (changes.length > 0 && putEach === undefined) await putAll(tx, changes, now)
   for (const change of putEach === undefined ? [] : changes) {
     const result = await putEach?.(tx, change, now)
     if (isRefusal(result))

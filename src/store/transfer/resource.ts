@@ -69,7 +69,7 @@ export interface TransferResource<T extends TransferType> {
   /** Writes one line with a command. A refusal means that the row has changed since the check. */
   putEach?(tx: Transaction, change: Change<T>, now: number): Promise<unknown>
   /** Without `putEach`: writes many lines at once. Default: rows with the fields of the lines. */
-  putAll?(tx: Transaction, changes: readonly Change<T>[]): Promise<void>
+  putAll?(tx: Transaction, changes: readonly Change<T>[], now: number): Promise<void>
   /** For rows with the fields of the lines: the values of omitted fields. */
   readonly defaults?: Readonly<Record<string, Scalar>>
 }

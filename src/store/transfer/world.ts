@@ -7,7 +7,7 @@ import { putFollows } from '../commands/follows.ts'
 import { putGame } from '../commands/games.ts'
 import { putOrganization } from '../commands/organizations.ts'
 import { putUser } from '../commands/users.ts'
-import { clientFlags } from '../queries/world.ts'
+import { channelColumns, clientFlags } from '../queries/world.ts'
 import { isOneOf, sql } from '../sql/tag.ts'
 import { claimOf, hasValues, type ImportLine, type StoredLine, type TransferResource } from './resource.ts'
 
@@ -109,8 +109,7 @@ export const client: TransferResource<'client'> = {
 export const channel: TransferResource<'channel'> = {
   table: 'channels',
   key: ['user_id'],
-  select: sql`select user_id, title, coalesce(game_id, '') as game_id, language, tags, is_mature, vod_enabled
-    from channels`,
+  select: channelColumns,
   putEach: (tx, { line }, now) => changeChannel(tx, { ...line, video_id: decimalId(now) }),
 }
 
@@ -119,9 +118,7 @@ export const editor: TransferResource<'editor'> = { table: 'editors', key: ['use
 export const follow: TransferResource<'follow'> = {
   table: 'follows',
   key: ['user_id', 'broadcaster_id'],
-  putAll: async (tx, changes) => {
-    await putFollows(tx, {
-      follows: changes.map(({ line: { user_id, broadcaster_id } }) => ({ user_id, broadcaster_id })),
-    })
+  putAll: async (tx, changes, now) => {
+    await putFollows(tx, { follows: changes.map(({ line }) => line), now })
   },
 }

@@ -8,6 +8,7 @@ import { audit } from './006-audit.ts'
 import { oauthLimits } from './007-oauth-limits.ts'
 import { listIndexes } from './008-list-indexes.ts'
 import { openid } from './009-openid.ts'
+import { neighbours } from './010-neighbours.ts'
 
 export interface Migration {
   readonly text: (dialect: Dialect) => string
@@ -29,4 +30,5 @@ export const migrations: readonly Migration[] = [
   { text: oauthLimits, additive: false },
   { text: listIndexes, additive: false },
   { text: openid, additive: true },
+  { text: neighbours, additive: true },
 ]

@@ -1,0 +1,4 @@
+/** Text as searches compare it: without the difference between upper and lower case. */
+export function fold(text: string): string {
+  return text.normalize('NFC').toLowerCase()
+}
