@@ -20,6 +20,7 @@
  * - ranking: all rows sorted by the counts of a snapshot, most viewers first. A place is an index into it (`ranking.ts`).
  * - slice: the places of one game, one language or both, in the order of the ranking (`ranking.ts`).
  */
+import { imageUrl } from '../contract/image-urls.ts'
 import type { Window } from '../contract/page.ts'
 import type { Stream } from '../contract/resources/stream.ts'
 import type { Metrics } from '../kit/metrics.ts'
@@ -104,7 +105,7 @@ export class Directory {
     return {
       ...live,
       type: 'live',
-      thumbnail_url: `${this.#publicUrl}/thumbnails/${live.user_login}-{width}x{height}.jpg`,
+      thumbnail_url: imageUrl(this.#publicUrl, 'channels', live.user_id),
       tag_ids: [],
     }
   }

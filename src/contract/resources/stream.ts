@@ -15,7 +15,10 @@ export const Stream = Type.Object({
   viewer_count: Type.Integer({ minimum: 0 }),
   started_at: TimeSeconds,
   language: Type.String({ description: 'ISO 639-1 code.' }),
-  thumbnail_url: Type.String({ description: 'Contains the literal text `{width}x{height}`.' }),
+  thumbnail_url: Type.String({
+    description:
+      'A PNG; contains the literal text `{width}x{height}`, to be replaced by a size of at most 2048x2048.',
+  }),
   tag_ids: Type.Array(Type.String(), {
     description: 'Always empty: replaced by `tags`, but one client library still reads it.',
   }),
@@ -39,7 +42,7 @@ export const exampleStream: Stream = {
   viewer_count: 478,
   started_at: '2026-03-01T12:00:00Z',
   language: 'en',
-  thumbnail_url: 'http://localhost:8080/thumbnails/lunar_otter-{width}x{height}.jpg',
+  thumbnail_url: 'http://localhost:8080/images/channels/141981764-{width}x{height}.png',
   tag_ids: [],
   tags: ['Relaxed'],
   is_mature: false,

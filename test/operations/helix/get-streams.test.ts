@@ -133,7 +133,7 @@ describeOperation(getStreams, { valid, server: { streams: 130 } }, proofs => {
       expect(Number.isSafeInteger(row.viewer_count) && row.viewer_count >= 0).toBe(true)
       expect(row.started_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
       expect(row.language).toMatch(/^[a-z]{2}$/)
-      expect(row.thumbnail_url).toBe(`${server.url}/thumbnails/${row.user_login}-{width}x{height}.jpg`)
+      expect(row.thumbnail_url).toBe(`${server.url}/images/channels/${row.user_id}-{width}x{height}.png`)
       expect(row.tags.every((tag: unknown) => typeof tag === 'string')).toBe(true)
       expect(typeof row.is_mature).toBe('boolean')
     }
@@ -254,7 +254,7 @@ describeOperation(getStreams, { valid, server: { streams: 130 } }, proofs => {
     await goLive(server, user.id)
     const [row] = await rowsOf(server, { user_login: 'mixed_CASE' })
     expect([row.user_login, row.user_name]).toEqual(['mixed_case', 'Mixed Case'])
-    expect(row.thumbnail_url).toContain('/mixed_case-{width}x{height}.jpg')
+    expect(row.thumbnail_url).toEndWith(`/images/channels/${user.id}-{width}x{height}.png`)
     await server.control('DELETE', `/users/${user.id}`)
     expect(await rowsOf(server, { user_login: 'mixed_case' })).toEqual([])
   })
@@ -508,7 +508,7 @@ describeOperation(getStreams, { valid, server: { streams: 130 } }, proofs => {
       expect(await byLogin(former)).toEqual([])
       const [renamed] = await byLogin(login)
       expect(renamed).toMatchObject({ id: stream.id, user_login: login, user_name: `Renamed ${round}` })
-      expect(renamed.thumbnail_url).toBe(`${server.url}/thumbnails/${login}-{width}x{height}.jpg`)
+      expect(renamed.thumbnail_url).toBe(stream.thumbnail_url)
 
       await server.control('PATCH', `/channels/${channel.id}`, { game_id: '', tags: [] })
       expect((await byId())[0]).toMatchObject({ game_id: '', game_name: '', tags: [] })
