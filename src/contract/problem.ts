@@ -15,6 +15,9 @@ const retryAfter = (seconds: number): Headers => ({ 'Retry-After': String(second
 
 const parameter = (name: string, why: string) => `The parameter "${name}" was malformed: ${why}`
 
+const listed = (items: readonly string[]) =>
+  items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
+
 export const problems = {
   missing_parameter: { status: 400, message: (name: string) => `Missing required parameter "${name}"` },
   malformed_parameter: { status: 400, message: parameter },
@@ -116,6 +119,25 @@ export const problems = {
   },
 
   route_unknown: { status: 404, message: () => 'There is no such operation at this path with this method.' },
+  operation_not_offered: {
+    status: 404,
+    message: (operations: readonly string[]) =>
+      `${listed(operations)} ${operations.length === 1 ? 'is' : 'are'} not offered by this server; see /docs for the operations that are.`,
+  },
+  method_unknown: {
+    status: 404,
+    message: (method: string, path: string, methods: readonly string[]) =>
+      `${method} ${path} does not exist; ${path} supports ${listed(methods)}.`,
+  },
+  path_misspelled: {
+    status: 404,
+    message: (method: string, path: string, nearest: string) =>
+      `There is no ${method} ${path}; did you mean ${nearest}?`,
+  },
+  operation_removed: {
+    status: 410,
+    message: (name: string, advice: string) => `${name} was removed from Helix; ${advice}.`,
+  },
   user_not_found: { status: 404, message: (id: string) => `There is no user with the id "${id}".` },
   not_live: { status: 404, message: (login: string) => `The channel ${login} is not live.` },
   vods_off: {
@@ -295,6 +317,7 @@ export const reasonPhrases: Readonly<Record<number, string>> = {
   403: 'Forbidden',
   404: 'Not Found',
   409: 'Conflict',
+  410: 'Gone',
   413: 'Payload Too Large',
   429: 'Too Many Requests',
   500: 'Internal Server Error',

@@ -1,7 +1,7 @@
 import http from 'node:http'
 import { ANONYMOUS, type Resolution, resolveCaller } from '../auth/callers.ts'
 import { type Family, familyOf } from '../contract/operation.ts'
-import { type Problem, problem, raise } from '../contract/problem.ts'
+import { Problem, problem, raise } from '../contract/problem.ts'
 import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import { EXPOSITION_TYPE } from '../kit/metrics.ts'
 import { asRequest } from '../kit/request-scope.ts'
@@ -17,6 +17,7 @@ import { RequestContext } from './request-context.ts'
 import { preflightHeaders, responseHeadersOf } from './response-headers.ts'
 import { Router } from './router.ts'
 import { StoreFailures } from './store-failures.ts'
+import { explainUnknownRoute } from './unknown-route.ts'
 
 /** Path prefixes, including those that client libraries use for a local mock server (D-1). */
 const PREFIXES: readonly (readonly [prefix: string, Family])[] = [
@@ -266,7 +267,7 @@ export class Application {
     const takePoint = (resolution: Resolution) =>
       chain(limiter.take(resolution === 'invalid' ? ANONYMOUS : resolution, context.address), allowance => {
         context.allowance = allowance
-        return raise('route_unknown')
+        throw new Problem(explainUnknownRoute(context.method, context.path))
       })
     const resolved = resolveCaller(services.callers, context.authorization, services.clock)
     return resolved instanceof Promise

@@ -10,7 +10,7 @@ import { must } from '../kit/must.ts'
 import type { RateLimits } from './rate-limit.ts'
 
 /** Every status that is used; any other counts as the last. */
-const STATUSES = [200, 204, 302, 400, 401, 403, 404, 409, 413, 429, 500, 503, 0] as const
+const STATUSES = [200, 204, 302, 400, 401, 403, 404, 409, 410, 413, 429, 500, 503, 0] as const
 const slotOfStatus = new Uint8Array(600).fill(STATUSES.length - 1)
 for (const [slot, status] of STATUSES.entries()) slotOfStatus[status] = slot
 

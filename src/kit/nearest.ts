@@ -4,6 +4,8 @@ import { must } from './must.ts'
 export function nearestName(given: string, names: readonly string[]): string | undefined {
   const most = Math.max(2, Math.floor(given.length / 5))
   const ranked = names
+    // The distance is at least the difference in length, and much more expensive to compute.
+    .filter(name => Math.abs(name.length - given.length) <= most)
     .map(name => ({ name, changes: editDistance(given, name) }))
     .filter(({ changes }) => changes <= most)
     .sort((a, b) => a.changes - b.changes)
