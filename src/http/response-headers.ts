@@ -15,7 +15,7 @@ export function commonHeaders(family: Family | undefined): HeaderBag {
 /** The response to a preflight (D-18): sent before authentication, without taking a point. */
 const PREFLIGHT: HeaderBag = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Allow-Methods': 'GET, POST, PATCH, DELETE, OPTIONS',
+  'Access-Control-Allow-Methods': 'GET, POST, PUT, PATCH, DELETE, OPTIONS',
   'Access-Control-Allow-Headers': 'Authorization, Client-Id, Content-Type, Idempotency-Key',
   'Access-Control-Expose-Headers': EXPOSED,
   'Access-Control-Max-Age': '86400',

@@ -403,7 +403,8 @@ for (const engine of engines) {
               expect(allowed).toContain(name)
             }
             const methods = listOf(answer.headers.get('access-control-allow-methods'))
-            for (const name of ['get', 'post', 'patch', 'delete', 'options']) expect(methods).toContain(name)
+            for (const name of ['get', 'post', 'put', 'patch', 'delete', 'options'])
+              expect(methods).toContain(name)
             for (const name of RATE_HEADERS) expect(answer.headers.has(name)).toBe(false)
             expect(answer.headers.get('x-request-id')).toBeTruthy()
           }
