@@ -184,6 +184,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     docs: referencePages({
       version: VERSION,
       demo: services.demo !== undefined,
+      strict: config.strict,
       baseUrlOf: family => (family === 'control' ? controlUrlOf(config, listeners, publicUrl) : publicUrl),
     }),
     docsHeaders: REFERENCE_HEADERS,
@@ -247,6 +248,7 @@ function createServices(options: AppOptions, store: Store, folder: DataFolder, l
     attempts: attemptsOn(options, store, SECRET_LIMITS),
     lifetimes: config.lifetimes,
     publicUrl,
+    strict: config.strict,
     spoolFolder: config.spoolFolder,
     log,
     ...(demo && { demo }),

@@ -20,6 +20,8 @@ export interface DemoOptions extends WorldOptions {
   readonly data?: string | undefined
   /** Default: the system clock. */
   readonly clock?: ClockStart | undefined
+  /** Strict mode; default: as in the settings. */
+  readonly strict?: boolean | undefined
   /** Whether viewer counts change over time. */
   readonly movingViewers: boolean
   /** Replace the environment. Rate limits are off unless set here. */
@@ -35,6 +37,8 @@ export interface Demo {
   readonly world: World
   /** The seed of the world, which an earlier demo may have created. */
   readonly seed: number
+  /** Whether strict mode is on. */
+  readonly strict: boolean
   readonly demoControls: DemoControls
   readonly log: Log
   stop(): Promise<void>
@@ -62,6 +66,7 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
       STRAND_OPERATOR_LISTEN: '',
       STRAND_PUBLIC_URL: '',
       STRAND_TRUSTED_PROXIES: '',
+      ...(options.strict && { STRAND_STRICT: '1' }),
     },
     undefined,
     options.settings && { ...NO_LIMITS, ...options.settings },
@@ -84,6 +89,7 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
   return {
     world: describeWorld(strand, plan),
     seed: plan.options.seed,
+    strict: config.strict,
     demoControls,
     log,
     stop: async () => {

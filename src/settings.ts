@@ -34,6 +34,8 @@ interface Kind<T> {
   /** The value in the help of a flag: `--data <folder>`. */
   readonly sample: string
   readonly choices?: readonly string[]
+  /** Its flag takes no value and means `1`. */
+  readonly isSwitch?: boolean
   /** A malformed value may contain a password, so an error message does not repeat it. */
   readonly mayHoldPassword?: boolean
   /** Returns undefined for a malformed value. */
@@ -53,6 +55,11 @@ const ADDRESS: Kind<Address> = {
     const host = bracketed ?? plain
     return host === undefined || Number(port) > 65535 ? undefined : { host, port: Number(port) }
   },
+}
+const SWITCH: Kind<boolean> = {
+  ...choice({ 0: false, 1: true }),
+  form: '0 or 1',
+  isSwitch: true,
 }
 const FOLDER: Kind<string> = { form: 'a folder', sample: 'folder', parse: text => text }
 const NETWORKS: Kind<Networks> = {
@@ -97,6 +104,11 @@ export const SETTINGS = {
     default: '0',
     meaning:
       'seconds that a stopping server keeps serving while /readyz returns 503, for a proxy with other nodes',
+  }),
+  strict: setting('STRAND_STRICT', SWITCH, {
+    default: '0',
+    meaning:
+      'whether to refuse what production refuses, to find mistakes of a program; see docs/compatibility.md',
   }),
   signUp: setting('STRAND_SIGN_UP', choice({ open: true, closed: false }), {
     default: 'closed',

@@ -13,9 +13,18 @@ const SERVER_FLAGS = {
   operatorListen: SETTINGS.operatorListen,
   publicUrl: SETTINGS.publicUrl,
 }
-const ALL_FLAGS = { ...STORE_FLAGS, ...SERVER_FLAGS, workers: SETTINGS.workers, log: SETTINGS.logLevel }
+const ALL_FLAGS = {
+  ...STORE_FLAGS,
+  ...SERVER_FLAGS,
+  workers: SETTINGS.workers,
+  strict: SETTINGS.strict,
+  log: SETTINGS.logLevel,
+}
 
-type SettingFlags<Flags> = { readonly [Name in keyof Flags]?: string } & { readonly config?: string }
+/** The flag of a switch has no value. */
+type SettingFlags<Flags> = {
+  readonly [Name in keyof Flags]?: Name extends 'strict' ? true : string
+} & { readonly config?: string }
 
 /** Flags that select a store. */
 export type StoreFlags = SettingFlags<typeof STORE_FLAGS>
@@ -36,9 +45,10 @@ export function configFlag(command: Command): Command {
 
 export function settingFlags(command: Command, rows: readonly Setting[]): Command {
   for (const { name, kind, meaning } of rows) {
-    const option = new Option(`${flagOf(name)} <${kind.sample}>`, `${meaning} (${name})`)
+    const value = kind.isSwitch ? '' : ` <${kind.sample}>`
+    const option = new Option(flagOf(name) + value, `${meaning} (${name})`)
     // For help and completion; the value is checked with the other settings.
-    if (kind.choices !== undefined) option.argChoices = [...kind.choices]
+    if (kind.choices !== undefined && !kind.isSwitch) option.argChoices = [...kind.choices]
     command.addOption(option)
   }
   return command
@@ -51,7 +61,11 @@ export function configOf(flags: SettingFlags<typeof ALL_FLAGS>): Config {
 
 export function settingsIn(flags: SettingFlags<typeof ALL_FLAGS>): Record<string, string | undefined> {
   const given = Object.entries(ALL_FLAGS) as [keyof typeof ALL_FLAGS, Setting][]
-  return Object.fromEntries(given.map(([flag, { name }]) => [name, flags[flag]]))
+  return Object.fromEntries(given.map(([flag, { name }]) => [name, textOf(flags[flag])]))
+}
+
+function textOf(value: string | true | undefined): string | undefined {
+  return value === true ? '1' : value
 }
 
 /** The configuration of an existing store. Throws instead of creating a folder that may be mistyped. */

@@ -62,6 +62,12 @@ export const problems = {
     message: () =>
       'With a user token, user_id must be left out or be the user of the token; use an app token to see other users.',
   },
+  malformed_logins: { status: 400, message: () => 'Malformed query params.' },
+  bad_identifiers: {
+    status: 400,
+    message: () => 'Invalid username(s), email(s), or ID(s). Bad Identifiers.',
+  },
+  id_not_numeric: { status: 400, message: (name: string, id: string) => `${name} "${id}" must be numeric` },
   unknown_reference: {
     status: 400,
     message: (kind: string, id: string) => `There is no ${kind} with the id "${id}"; create it first.`,
@@ -83,6 +89,7 @@ export const problems = {
     headers: { 'WWW-Authenticate': 'OAuth realm="Strand", error="invalid_token"' },
   },
   client_mismatch: { status: 401, message: () => 'Client ID and OAuth token do not match' },
+  client_id_missing: { status: 401, message: () => 'Client ID is missing' },
   user_token_required: {
     status: 401,
     message: () => 'A user access token is required; an app access token cannot be used here.',

@@ -6,6 +6,7 @@ import { ANONYMOUS, type Resolution, resolveCaller, resolveOperator } from '../a
 import { type Family, familyOf, type Operation } from '../contract/operation.ts'
 import { MAX_PAGE, type Window } from '../contract/page.ts'
 import { isRefusal, Problem, raise } from '../contract/problem.ts'
+import { type StrictRule, strictRulesOf } from '../contract/strict.ts'
 import { refusal } from '../domain/access.ts'
 import { OPERATOR_CHAIN } from '../domain/audit.ts'
 import { actorOf, type Caller, isTokenCaller } from '../domain/caller.ts'
@@ -66,6 +67,8 @@ export class Endpoint {
   readonly #forAnonymous: ResponseHeaders
   readonly #forCallers: ResponseHeaders
   readonly #dependencies: EndpointDependencies
+  readonly #isStrict: boolean
+  readonly #strictChecks: readonly StrictCheck[]
 
   constructor(implementation: Implementation, dependencies: EndpointDependencies) {
     this.operation = implementation.operation
@@ -79,6 +82,8 @@ export class Endpoint {
     this.#forAnonymous = new ResponseHeaders(headersOf(this.operation, ANONYMOUS))
     this.#forCallers = new ResponseHeaders(headersOf(this.operation))
     this.#dependencies = dependencies
+    this.#isStrict = dependencies.services.strict
+    this.#strictChecks = this.#isStrict ? strictChecksOf(this.operation) : []
   }
 
   /** Token, rate limit, client, kind, scope; then the injected fault, the input, and the checks of the operation. */
@@ -127,10 +132,18 @@ export class Endpoint {
   #admit(context: RequestContext, caller: Resolution): Caller {
     if (caller === 'invalid') return raise(this.family === 'control' ? 'operator_invalid' : 'token_invalid')
     context.clientKind = caller.kind
-    if (isTokenCaller(caller)) requireSameClient(caller.client_id, context.headers.get('client-id'))
+    if (isTokenCaller(caller)) this.#requireSameClient(caller.client_id, context.headers.get('client-id'))
+    if (this.#isStrict && this.family === 'helix' && caller.kind === 'anonymous') raise('token_missing')
     const refused = refusal(this.operation.access, caller)
     if (refused !== undefined) throw new Problem(refused)
     return caller
+  }
+
+  /** A `Client-Id` sent with a token must match the token (D-3); in strict mode it must be sent. */
+  #requireSameClient(client_id: string, header: string | null): void {
+    if (header === client_id) return
+    if (header !== null && header !== '') raise('client_mismatch')
+    if (this.#isStrict && this.family === 'helix') raise('client_id_missing')
   }
 
   /** Applies the fault that the operator of a demo injected for this call, if any. */
@@ -197,9 +210,13 @@ export class Endpoint {
     const { operation } = this
     const { request, headers, search, authorization } = context
     const pairs = parseQuery(search)
-    const idempotencyKey = operation.idempotent ? readIdempotencyKey(headers) : undefined
+    const idempotencyKey = operation.idempotent && !this.#isStrict ? readIdempotencyKey(headers) : undefined
     const reader = this.#reader()
     const query = reader.query(pairs)
+    for (const check of this.#strictChecks) {
+      const refused = check(query)
+      if (refused !== undefined) throw new Problem(refused)
+    }
     const path = reader.params(params)
     return chain(
       operation.body === undefined ? NO_BODY : this.#readBody(request, pairs),
@@ -317,9 +334,10 @@ function secondsPerPoint(allowance: Allowance | undefined): number {
   return Math.max(1, Math.ceil(60 / (allowance?.limit ?? 60)))
 }
 
-/** A `Client-Id` sent with a token must match the token (D-3). */
-function requireSameClient(client_id: string, header: string | null): void {
-  if (header !== null && header !== '' && header !== client_id) raise('client_mismatch')
+type StrictCheck = NonNullable<StrictRule['check']>
+
+function strictChecksOf(operation: Operation): readonly StrictCheck[] {
+  return strictRulesOf(operation).flatMap(({ check }) => check ?? [])
 }
 
 function readIdempotencyKey(headers: Headers): string | undefined {

@@ -1,7 +1,8 @@
 import type { Family, Operation } from '../contract/operation.ts'
 import { problemsOf } from '../contract/operation.ts'
-import { Problem, problem, reasonPhrases } from '../contract/problem.ts'
+import { Problem, type ProblemName, problem, reasonPhrases } from '../contract/problem.ts'
 import { standardErrorOf } from '../contract/standard-error.ts'
+import { strictProblemsOf } from '../contract/strict.ts'
 import type { Log } from '../kit/log.ts'
 import { Conflict, Overloaded, Unavailable } from '../store/errors.ts'
 import type { RequestContext } from './request-context.ts'
@@ -32,6 +33,10 @@ export function logFieldsOf({ requestId, headers, operation, tally }: Logged) {
 
 type Logged = Pick<RequestContext, 'requestId' | 'headers' | 'operation' | 'tally'>
 
+function mayAnswerWith(operation: Operation, name: ProblemName): boolean {
+  return problemsOf(operation).has(name) || strictProblemsOf(operation).has(name)
+}
+
 interface FailureLog {
   readonly log: Log
   readonly storeFailures: StoreFailures
@@ -44,7 +49,7 @@ interface FailureLog {
 export function asProblem(thrown: unknown, context: Logged, { log, storeFailures }: FailureLog): Problem {
   const { operation } = context
   if (thrown instanceof Problem) {
-    if (operation === undefined || problemsOf(operation).has(thrown.name)) return thrown
+    if (operation === undefined || mayAnswerWith(operation, thrown.name)) return thrown
     log.error(
       { ...logFieldsOf(context), problem: thrown.name },
       'an operation failed with an undeclared problem',

@@ -200,18 +200,19 @@ export class Application {
 
   /** Paths outside the families. Monitors may use HEAD: the runtime then omits the body. */
   #answerOutside(context: RequestContext, side: Side): MaybePromise<Response> {
-    const { openapi, version, isReady, staleSeconds, traffic } = this.#options
+    const { openapi, version, isReady, staleSeconds, traffic, services } = this.#options
     context.tally = traffic.others
+    const mode = services.strict ? { strict: true } : {}
     const reply = (status: number, answer: object) =>
       responseHeadersOf(undefined).respond(status, JSON.stringify(answer), context)
     switch (asksToSee(context.method) && context.path) {
       case '/healthz':
-        return reply(200, { status: 'ok' })
+        return reply(200, { status: 'ok', ...mode })
       case '/readyz':
         return isReady().then(ready => {
           const stale_seconds = Math.round(staleSeconds() * 10) / 10
           return ready
-            ? reply(200, { status: 'ready', stale_seconds })
+            ? reply(200, { status: 'ready', stale_seconds, ...mode })
             : reply(503, { status: 'not ready', stale_seconds })
         })
       case '/openapi.json': {
@@ -233,6 +234,7 @@ export class Application {
           oauth: '/oauth2',
           reference: '/openapi.json',
           docs: '/docs',
+          ...mode,
         })
       default:
         return this.#answerNotFound(context)

@@ -175,6 +175,18 @@ export function checkListeners({ listen, operatorListen, publicUrl }: Listening)
   return [ok('listeners', `the public API is on ${shown(listen)}, the control API on ${operator}`)]
 }
 
+/** Strict mode is for testing a program: people who call the API by hand wonder about its answers. */
+export function checkStrict({ strict }: Pick<Config, 'strict'>): Finding[] {
+  if (!strict) return []
+  return [
+    note(
+      'strict mode',
+      'strict mode is on: requests that production would refuse are refused',
+      'set STRAND_STRICT=0 for a server that is not only for tests',
+    ),
+  ]
+}
+
 export type ObservedListener = 'free' | 'strand' | 'other' | { readonly failure: string }
 
 /** Whether a server can listen on the address of a setting, or already does. */

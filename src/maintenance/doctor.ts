@@ -24,6 +24,7 @@ import {
   checkSchema,
   checkSpace,
   checkStore,
+  checkStrict,
   checkSync,
 } from './checks.ts'
 import { type Finding, failure, note, ok } from './finding.ts'
@@ -40,6 +41,7 @@ export async function examine(config: Config, url: string | undefined): Promise<
     ...checkListeners(config),
     ...(await examinePorts(config)),
     checkPublicUrl(config),
+    ...checkStrict(config),
     ...examineFolder(config),
     ...(config.databaseUrl === undefined
       ? examineEmbedded(config)

@@ -30,6 +30,8 @@ export interface Services {
   readonly limits: OAuthLimits
   readonly lifetimes: Lifetimes
   readonly publicUrl: string
+  /** Whether requests that production refuses are refused here too; `contract/strict.ts` has the list. */
+  readonly strict: boolean
   /** For temporary files: request and response bodies that do not fit into memory. */
   readonly spoolFolder: string
   readonly log: Log

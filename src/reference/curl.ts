@@ -1,12 +1,14 @@
 import { familyOf, type Operation } from '../contract/operation.ts'
 
 /** The example of an operation as a curl command. Tokens are shell variables, so that none ends up in a page or a history. */
-export function curlLine(operation: Operation, baseUrl: string): string {
+export function curlLine(operation: Operation, baseUrl: string, isStrict = false): string {
   const { method, example, bodyFrom } = operation
   const words = ['curl']
   if (method !== 'GET' && !(method === 'POST' && example.body !== undefined)) words.push(`-X ${method}`)
-  const token = tokenOf(operation)
+  const isStrictHelix = isStrict && familyOf(operation) === 'helix'
+  const token = tokenOf(operation) ?? (isStrictHelix ? '$TOKEN' : undefined)
   if (token !== undefined) words.push(`-H "Authorization: Bearer ${token}"`)
+  if (isStrictHelix) words.push('-H "Client-Id: $CLIENT_ID"')
   if (example.body !== undefined) {
     const isForm = bodyFrom === 'anywhere' && familyOf(operation) === 'oauth'
     if (isForm) words.push(...formWords(example.body as Record<string, string>))

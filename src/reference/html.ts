@@ -23,6 +23,8 @@ export interface ReferenceOptions {
   readonly version: string
   /** Whether to include the operations of demo mode. */
   readonly demo: boolean
+  /** Whether the server is in strict mode. */
+  readonly strict: boolean
   /** The base URL under which a family is served. */
   baseUrlOf(family: Family): string
 }
@@ -89,12 +91,13 @@ ${shown.map(({ family, members }) => familySection(family, members, options))}
 `.text
 }
 
-function basics(families: readonly Family[], { baseUrlOf }: ReferenceOptions): Html {
+function basics(families: readonly Family[], { baseUrlOf, strict }: ReferenceOptions): Html {
   const urls = [...new Set(families.map(baseUrlOf))]
   const isPublic = families.includes('helix')
   return html`<dl class="basics">
 <div><dt>Base URL</dt><dd>${urls.map(url => html`<code>${url}</code> `)}</dd></div>
 <div><dt>Tokens</dt><dd>${prose('Send the token as `Authorization: Bearer <token>`. Each operation lists the kind of token and the scope that it requires.')}</dd></div>
+${isPublic && strict && html`<div><dt>Strict mode</dt><dd>${prose('On: requests that production would refuse are refused. Every request under `/helix` needs a token and its `Client-Id`.')}</dd></div>`}
 ${isPublic && html`<div><dt>Rate limits</dt><dd>${prose('Each request under `/helix` costs one point of a token bucket that refills within a minute. `Ratelimit-Remaining` is the number of points left, `Ratelimit-Reset` the time when the bucket is full again. With an empty bucket the answer is 429.')}</dd></div>`}
 <div><dt>Pagination</dt><dd>${prose('To get the next page of a list, send `pagination.cursor` as `after`. The last page has no cursor.')}</dd></div>
 </dl>`
@@ -121,11 +124,11 @@ function familySection(family: Family, members: readonly Operation[], options: R
   return html`<section class="family" aria-labelledby="${family}">
 <h2 id="${family}">${TITLES[family]}</h2>
 <p>${prose(INTRODUCTIONS[family])}</p>
-${sections.map(each => article(each, options.baseUrlOf(family)))}
+${sections.map(each => article(each, options))}
 </section>`
 }
 
-function article(operation: Operation, baseUrl: string): Html {
+function article(operation: Operation, { baseUrlOf, strict }: ReferenceOptions): Html {
   const { id, method, path, summary, description, example } = operation
   const status = operation.status ?? 200
   return html`<article id="${id}" aria-labelledby="${id}-title" data-words="${method} ${path} ${summary} ${scopesOf(operation.access)}">
@@ -144,7 +147,7 @@ ${operation.returns === undefined && html`<h4>Answer ${status}</h4><p>No body.</
 ${rows('Failures', failures(operation), 'failures')}
 </div>
 <div class="examples"><div class="inner">
-${figure('Request', curlLine(operation, baseUrl))}
+${figure('Request', curlLine(operation, baseUrlOf(familyOf(operation)), strict))}
 ${example.answer !== undefined && figure('Answer', JSON.stringify(example.answer, null, 2))}
 </div></div>
 </article>`

@@ -54,6 +54,7 @@ function argumentsFor(request: DemoRequest, scenario: string | undefined): strin
   if (request.clock !== undefined) args.push('--clock', new Date(request.clock.at).toISOString())
   if (request.clock?.running) args.push('--clock-runs')
   if (request.data !== undefined) args.push('--data', request.data)
+  if (request.strict) args.push('--strict')
   if (scenario !== undefined) args.push('--scenario', scenario)
   return args
 }

@@ -8,6 +8,7 @@ export interface DemoRequest {
   readonly streams: number
   readonly clock: { readonly at: number; readonly running: boolean } | undefined
   readonly scenario: string | Scenario | undefined
+  readonly strict: boolean
   readonly data: string | undefined
   readonly settings: Readonly<Record<string, string>>
 }

@@ -30,6 +30,11 @@ export interface StrandOptions {
   readonly scenario?: string | Scenario
   /** In this process, which must be Bun, or as a child process. Default: `process` under Bun, otherwise `child`. */
   readonly mode?: 'process' | 'child'
+  /**
+   * Refuse what production refuses: every call needs a token and its `Client-Id`, and more, as listed in
+   * docs/compatibility.md. Default: false.
+   */
+  readonly strict?: boolean
   /** Folder to keep the world in. Default: a temporary one, deleted when the server stops. */
   readonly data?: string
   /** Level of the log on standard error; default: `error`. */
@@ -73,6 +78,7 @@ const OPTIONS: Readonly<Record<keyof StrandOptions, true>> = {
   clock: true,
   scenario: true,
   mode: true,
+  strict: true,
   data: true,
   log: true,
   settings: true,
@@ -142,6 +148,7 @@ function demoRequestOf(options: StrandOptions): DemoRequest {
     streams: options.streams ?? 20,
     clock: clockOf(options.clock),
     scenario: options.scenario,
+    strict: options.strict ?? false,
     data: options.data,
     settings: {
       STRAND_LOG: options.log ?? 'error',

@@ -109,7 +109,7 @@ describe('strand', () => {
   test('demo --help shows the documented flags and their standards', async () => {
     const { code, stdout } = await run(['demo', '--help'])
     expect(code).toBe(0)
-    for (const flag of ['--port', '--seed', '--streams', '--json', '--world', '--data']) {
+    for (const flag of ['--port', '--seed', '--streams', '--json', '--world', '--data', '--strict']) {
       expect(stdout).toContain(flag)
     }
     for (const standard of ['8080', '42', '200']) expect(stdout).toContain(standard)
@@ -312,16 +312,20 @@ describe('strand demo', () => {
     expect(await strand.end('SIGTERM')).toBe(0)
   })
 
-  test('what it prints for people can be pasted: three curl lines', async () => {
+  test.each([
+    ['', []],
+    [', in strict mode too', ['--strict']],
+  ])('what it prints for people can be pasted: three curl lines%s', async (_, flags) => {
     if (Bun.which('curl') === null || Bun.which('bash') === null) {
       process.stderr.write('!!! SKIPPED: the printed curl lines; curl or bash is missing\n')
       return
     }
     const port = await freePort()
-    const strand = startStrand(['demo', '--port', String(port), '--streams', '20'])
+    const strand = startStrand(['demo', '--port', String(port), '--streams', '20', ...flags])
     await strand.until(({ stdout }) => stdout.includes('/docs'))
     const { stdout } = strand
     expect(stdout).toContain(`http://localhost:${port}`)
+    expect(stdout.includes('strict mode')).toBe(flags.length > 0)
     const lines = stdout.split('\n').filter(line => line.trim().startsWith('curl '))
     expect(lines).toHaveLength(3)
     const answers = []
@@ -592,6 +596,24 @@ describe('strand serve', () => {
     await strand.until(({ stderr }) => stderr.includes('"msg":"serving"'))
     expect((await call(`http://127.0.0.1:${port}/helix/streams`)).status).toBe(200)
     expect(await strand.end('SIGTERM')).toBe(0)
+  })
+
+  test('--strict is shown when it serves, and STRAND_STRICT by strand config', async () => {
+    const port = await freePort()
+    const strand = startStrand([
+      ...['serve', '--strict', '--listen', `localhost:${port}`, '--data', freshPath('data')],
+    ])
+    await strand.until(({ stderr }) => stderr.includes('"msg":"serving"'))
+    expect(strand.stderr).toMatch(/"strict":true.*"msg":"serving"/)
+    expect((await call(`http://localhost:${port}/helix/streams`)).status).toBe(401)
+    expect(await strand.end('SIGTERM')).toBe(0)
+    const { stdout } = await run(['config', '--json'], { STRAND_STRICT: '1' })
+    expect(JSON.parse(stdout).settings).toContainEqual({
+      name: 'STRAND_STRICT',
+      value: '1',
+      from: 'environment',
+    })
+    expectOneSentence(await run(['config'], { STRAND_STRICT: 'yes' }), 'invalid STRAND_STRICT', '0 or 1')
   })
 
   test('the files of the data folder are only for the owner', async () => {

@@ -23,9 +23,11 @@ import { engines, startTestServer, type TestServer } from '../support/server.ts'
 
 const STREAMS = 230
 const NO_FILTER = {} as HelixDropsEntitlementFilter
+/** The library sends the Client-Id and a token with every call, so nothing is different in strict mode. */
+const SERVERS = engines.flatMap(engine => [false, true].map(strict => ({ engine, strict })))
 
-for (const engine of engines) {
-  describe(`twurple on ${engine}`, () => {
+for (const { engine, strict } of SERVERS) {
+  describe(`twurple on ${engine}${strict ? ' in strict mode' : ''}`, () => {
     let server: TestServer
     let app: ApiClient
     let before: string | undefined
@@ -34,6 +36,7 @@ for (const engine of engines) {
       server = await startTestServer(engine, {
         streams: STREAMS,
         config: {
+          strict,
           listen: { host: 'localhost', port: 0 },
           rateLimits: { app: 800, user: 800, anonymous: 800 },
         },
@@ -392,6 +395,7 @@ for (const engine of engines) {
         const foreign = await server.call({
           path: '/helix/entitlements/drops',
           token: other_client.app_token,
+          headers: { 'Client-Id': other_client.id },
           query: { first: 1 },
         })
         const [good, failing] = all.map(each => each.id) as [string, string]

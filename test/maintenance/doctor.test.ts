@@ -116,6 +116,13 @@ describe('strand doctor', () => {
     ).toBeDefined()
   })
 
+  test('notes strict mode, which is no problem', async () => {
+    const folder = copy()
+    expect(worst(await doctor(['--data', folder]), 'strict mode')).toEqual([])
+    const [found] = worst(await doctor(['--data', folder], { STRAND_STRICT: '1' }), 'strict mode')
+    expect(found).toMatchObject({ level: 'note', message: expect.stringContaining('strict mode is on') })
+  })
+
   test('prints lines for people, an exit code and a summary', async () => {
     const folder = copy()
     const listen = await freeListener([])

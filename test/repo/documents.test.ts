@@ -5,6 +5,7 @@ import { Glob } from 'bun'
 import { operations } from '../../src/contract/index.ts'
 import { familyOf } from '../../src/contract/operation.ts'
 import { problems } from '../../src/contract/problem.ts'
+import { strictRules } from '../../src/contract/strict.ts'
 
 const documents = ['*.md', 'docs/**/*.md', 'bench/*.md', 'rig/*.md'].flatMap(pattern => [
   ...new Glob(pattern).scanSync('.'),
@@ -77,7 +78,8 @@ test('every problem is declared by an operation, or belongs to all of them or to
   const source = readFileSync('src/contract/operation.ts', 'utf8')
   const declared = new Set(operations.flatMap(operation => operation.problems as readonly string[]))
   const unknownRoutes = readFileSync('src/http/unknown-route.ts', 'utf8')
-  const others = ['internal', 'malformed_host', 'malformed_form']
+  const strict = strictRules.flatMap(({ problem }) => problem ?? [])
+  const others: readonly string[] = ['internal', 'malformed_host', 'malformed_form', ...strict]
   const idle = Object.keys(problems).filter(
     name =>
       !declared.has(name) && !`${source}${unknownRoutes}`.includes(`'${name}'`) && !others.includes(name),

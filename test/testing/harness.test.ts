@@ -32,7 +32,7 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
 const status = async (url: string) => (await fetch(url)).status
 
 const MISTYPED =
-  'startStrand: unknown option "prot"; must be one of port, seed, streams, clock, scenario, mode, data, log, settings'
+  'startStrand: unknown option "prot"; must be one of port, seed, streams, clock, scenario, mode, strict, data, log, settings'
 
 for (const mode of ['process', 'child'] as const) {
   describe(`startStrand, ${mode}`, () => {
@@ -65,6 +65,13 @@ for (const mode of ['process', 'child'] as const) {
       expect(same.world).toMatchObject(world)
       expect(new Set([one.url, same.url, other.url]).size).toBe(3)
       expect(other.world.client.id).not.toBe(one.world.client.id)
+    })
+
+    test('in strict mode it refuses a call without a token', async () => {
+      const strict = await start({ mode, strict: true })
+      expect(await status(`${strict.url}/helix/streams`)).toBe(401)
+      const lenient = await start({ mode })
+      expect(await status(`${lenient.url}/helix/streams`)).toBe(200)
     })
 
     test('a clock that is given stands, moves when it is told to, and runs when it is let go', async () => {

@@ -3,7 +3,8 @@ import { Command, Option } from 'commander'
 import type { World } from '../../demo/described-world.ts'
 import { readScenarioFile } from '../../demo/read-scenario.ts'
 import { type ClockStart, parseTimestamp } from '../../kit/clock.ts'
-import { serveDemo } from '../../serve-demo.ts'
+import { type Demo, serveDemo } from '../../serve-demo.ts'
+import { SETTINGS } from '../../settings.ts'
 import { invalid, wholeNumber } from '../terminal/flag-values.ts'
 import { requireWritable } from '../terminal/output-file.ts'
 import { print } from '../terminal/print.ts'
@@ -21,6 +22,7 @@ interface DemoFlags {
   readonly clock?: number
   readonly clockRuns?: boolean
   readonly still?: boolean
+  readonly strict?: boolean
   readonly untilStdinEnds?: boolean
   readonly settings?: Readonly<Record<string, string>>
 }
@@ -44,6 +46,7 @@ export const demoCommand = new Command('demo')
   .option('--clock <time>', 'set the clock to a time such as 2026-03-01T12:00:00Z and stop it there', time)
   .option('--clock-runs', 'with --clock: let the clock run')
   .option('--still', 'do not change viewer counts')
+  .option('--strict', `${SETTINGS.strict.meaning} (${SETTINGS.strict.name})`)
   .option('--until-stdin-ends', 'stop when standard input ends, for programs that start the demo')
   // From the test harness, so that the environment of a test has no effect.
   .addOption(new Option('--settings <json>').argParser(text => JSON.parse(text)).hideHelp())
@@ -53,6 +56,7 @@ export const demoCommand = new Command('demo')
 Examples:
   strand demo
   strand demo --port 9000 --streams 1000
+  strand demo --strict
   strand demo --json --world world.json
   strand demo --scenario scenario.json --clock 2026-03-01T12:00:00Z`,
   )
@@ -69,12 +73,13 @@ async function runDemo(flags: DemoFlags): Promise<void> {
     clock: clockStart(flags),
     data: flags.data,
     movingViewers: !flags.still,
+    strict: flags.strict,
     settings: flags.settings,
   })
-  const { world, seed, log } = demo
+  const { world, log } = demo
   try {
     if (flags.world !== undefined) writeWorld(flags.world, world)
-    await print(flags.json ? `${JSON.stringify(world)}\n` : startupMessage(world, seed, flags.data))
+    await print(flags.json ? `${JSON.stringify(world)}\n` : startupMessage(demo, flags.data))
     await stopRequested
   } finally {
     await stopGracefully(log, () => demo.stop())
@@ -98,7 +103,7 @@ function writeWorld(file: string, world: World): void {
   if (statSync(file).isFile()) chmodSync(file, 0o600)
 }
 
-function startupMessage(world: World, seed: number, folder: string | undefined): string {
+function startupMessage({ world, seed, strict }: Demo, folder: string | undefined): string {
   const { broadcaster, client, base_url } = world
   const password = world.users[0]?.password
   const authorization = new URLSearchParams({
@@ -108,8 +113,12 @@ function startupMessage(world: World, seed: number, folder: string | undefined):
     scope: 'user:read:follows channel:read:stream_key',
   })
   const kept = folder === undefined ? 'deleted when you stop it' : `kept in ${folder}`
+  const mode = strict ? ', strict mode' : ''
+  const as = (token: string) =>
+    `-H 'Authorization: Bearer ${token}'${strict ? ` -H 'Client-Id: ${client.id}'` : ''}`
+  const listStreams = strict ? `${as(client.app_token)} ` : ''
   return `
-Strand is serving a demo world (seed ${seed}, ${kept}). Stop it with Ctrl-C.
+Strand is serving a demo world (seed ${seed}, ${kept}${mode}). Stop it with Ctrl-C.
 
   Base URL        ${base_url}
   Client          ${client.id}
@@ -122,11 +131,11 @@ Strand is serving a demo world (seed ${seed}, ${kept}). Stop it with Ctrl-C.
 ${scenarioTable(world.scenario)}
 Paste one of these into another terminal:
 
-  curl '${base_url}/helix/streams?first=3'
+  curl ${listStreams}'${base_url}/helix/streams?first=3'
 
-  curl -H 'Authorization: Bearer ${client.app_token}' '${base_url}/helix/entitlements/drops?first=3'
+  curl ${as(client.app_token)} '${base_url}/helix/entitlements/drops?first=3'
 
-  curl -X POST -H 'Authorization: Bearer ${broadcaster.token}' '${base_url}/helix/streams/markers?user_id=${broadcaster.id}&description=hello'
+  curl -X POST ${as(broadcaster.token)} '${base_url}/helix/streams/markers?user_id=${broadcaster.id}&description=hello'
 
 Open one of these in a browser; the second redirects to localhost:3000, where an application would listen:
 

@@ -13,6 +13,7 @@ import { claimAddress, listenToSupervisor, reportReady, superviseWorkers } from 
 
 interface ServeFlags extends ServerFlags {
   readonly workers?: string
+  readonly strict?: true
   readonly log?: string
   readonly notify?: boolean
   /** Set by the supervisor in its workers: the name of this one. */
@@ -21,6 +22,7 @@ interface ServeFlags extends ServerFlags {
 
 export const serveCommand = settingFlags(serverFlags(new Command('serve')), [
   SETTINGS.workers,
+  SETTINGS.strict,
   SETTINGS.logLevel,
 ])
   .description('run the server')
@@ -36,6 +38,7 @@ Examples:
   strand serve
   strand serve --listen 0.0.0.0:8080 --operator-listen localhost:8081 --data /var/lib/strand
   strand serve --workers 4
+  strand serve --strict
   DATABASE_URL=postgres://strand@db/strand strand serve`,
   )
   .action(runServe)
@@ -75,6 +78,7 @@ async function runServe(flags: ServeFlags): Promise<void> {
     control_url: strand.controlUrl,
     store: store.engine,
     live: directory.size,
+    ...(config.strict && { strict: true }),
   }
   if (worker === undefined) {
     log.info(serving, 'serving')
@@ -113,7 +117,8 @@ async function serveWithWorkers(
   await superviseWorkers(
     { count, command, drainSeconds: config.drainSeconds, log, stopRequested },
     serving => {
-      log.info({ url: `http://${shown(listen)}`, workers: count, serving }, 'serving')
+      const strict = config.strict && { strict: true }
+      log.info({ url: `http://${shown(listen)}`, workers: count, serving, ...strict }, 'serving')
       if (serving < count) log.warn({ workers: count, serving }, 'not all workers are serving')
       if (notify) void notifySystemd(log)
     },

@@ -1,0 +1,196 @@
+/** Strict mode: each rule of the list, lenient by default and as production with the setting. */
+import { expect, test } from 'bun:test'
+import { HELIX_OPERATIONS } from '../../src/contract/helix-reference.ts'
+import { helixOperations, operations } from '../../src/contract/index.ts'
+import { problems } from '../../src/contract/problem.ts'
+import { STRICT_RULES, strictRules } from '../../src/contract/strict.ts'
+import { onEachStore } from '../support/each-store.ts'
+import type { Answer, Ask, TestServer } from '../support/server.ts'
+
+type RuleName = keyof typeof STRICT_RULES
+
+/** What a request answers: the status, and the message of a failure or what the proof looks at. */
+type Outcome = readonly [number, unknown]
+interface Proof {
+  /** The requests that the rule is about; the credentials of the world are added. */
+  readonly asks: (server: TestServer) => readonly Ask[]
+  readonly lenient: Outcome
+  readonly strict: Outcome
+  /** What to compare of a success. */
+  readonly seen?: (answers: readonly Answer[]) => unknown
+}
+
+const withClient = ({ world }: TestServer, ask: Ask, token = world.client.app_token): Ask => ({
+  ...ask,
+  token,
+  headers: { 'Client-Id': world.client.id, ...ask.headers },
+})
+const rowsOf = (answers: readonly Answer[]) => answers.at(-1)?.body.data.length
+
+const PROOFS: Readonly<Record<RuleName, Proof>> = {
+  client_id: {
+    asks: ({ world }) => [
+      { path: '/helix/entitlements/drops', token: world.client.app_token },
+      { path: '/helix/entitlements/drops', token: world.client.app_token, headers: { 'Client-Id': '' } },
+    ],
+    lenient: [200, 20],
+    strict: [401, 'Client ID is missing'],
+    seen: rowsOf,
+  },
+  token: {
+    asks: ({ world }) => [
+      { path: '/helix/streams' },
+      { path: '/mock/streams', headers: { 'Client-Id': world.client.id } },
+    ],
+    lenient: [200, 12],
+    strict: [401, 'OAuth token is missing'],
+    seen: rowsOf,
+  },
+  stream_logins: {
+    asks: server =>
+      ['a,b', 'two words', 'ö', 'x'.repeat(26), '-1'].map(login =>
+        withClient(server, {
+          path: '/helix/streams',
+          query: { user_login: [server.world.broadcaster.login, login] },
+        }),
+      ),
+    lenient: [200, 1],
+    strict: [400, 'Malformed query params.'],
+    seen: rowsOf,
+  },
+  user_identifiers: {
+    asks: server =>
+      [
+        { id: [server.world.broadcaster.id, 'x'] },
+        { id: server.world.broadcaster.id, login: 'two words' },
+        { login: [server.world.broadcaster.login, 'a,b'] },
+      ].map(query => withClient(server, { path: '/helix/users', query })),
+    lenient: [200, 1],
+    strict: [400, 'Invalid username(s), email(s), or ID(s). Bad Identifiers.'],
+    seen: rowsOf,
+  },
+  broadcaster_ids: {
+    asks: server => [
+      withClient(server, {
+        path: '/helix/channels',
+        query: { broadcaster_id: [server.world.broadcaster.id, 'x'] },
+      }),
+    ],
+    lenient: [200, 1],
+    strict: [400, 'broadcaster_id "x" must be numeric'],
+    seen: rowsOf,
+  },
+  idempotency_key: {
+    asks: server => {
+      const { broadcaster } = server.world
+      const ask = {
+        method: 'POST',
+        path: '/helix/streams/markers',
+        query: { user_id: broadcaster.id },
+        headers: { 'Idempotency-Key': 'the-same' },
+      } as const
+      return [ask, ask].map(each => withClient(server, each, broadcaster.token))
+    },
+    lenient: [200, 1],
+    strict: [200, 2],
+    seen: answers => new Set(answers.map(({ body }) => body.data[0].id)).size,
+  },
+}
+
+const isOffered = (name: RuleName) => {
+  const { operation } = strictRules[Object.keys(STRICT_RULES).indexOf(name)] ?? {}
+  return operation === undefined || operations.some(({ id }) => id === operation)
+}
+const proofs = (Object.entries(PROOFS) as [RuleName, Proof][]).filter(([name]) => isOffered(name))
+
+async function prove(server: TestServer, { asks, seen }: Proof, [status, expected]: Outcome): Promise<void> {
+  const answers: Answer[] = []
+  for (const ask of asks(server)) {
+    const answer = await server.call(ask)
+    answers.push(answer)
+    const { error, status: inBody, message } = answer.body
+    expect(answer.status).toBe(status)
+    if (status !== 200) expect([error !== undefined, inBody, message]).toEqual([true, status, expected])
+  }
+  if (status === 200) expect(seen?.(answers)).toBe(expected)
+}
+
+onEachStore('by default', {}, server => {
+  for (const [name, proof] of proofs)
+    test(`${proof.lenient[0]} ${name} is lenient`, () => prove(server(), proof, proof.lenient))
+
+  test('neither the health checks nor the index mention strict mode', async () => {
+    for (const path of ['/', '/healthz', '/readyz'])
+      expect((await server().call({ path })).body.strict).toBeUndefined()
+  })
+})
+
+onEachStore('in strict mode', { config: { strict: true } }, server => {
+  for (const [name, proof] of proofs)
+    test(`${proof.strict[0]} ${name} is as in production`, () => prove(server(), proof, proof.strict))
+
+  test('200 GetStreams with a token and its Client-Id', async () => {
+    const answer = await server().call(withClient(server(), { path: '/helix/streams' }))
+    expect([answer.status, answer.body.data.length]).toEqual([200, 12])
+    const { login } = server().world.broadcaster
+    const query = { user_login: [login.toUpperCase(), 'no_such_login'] }
+    const found = await server().call(withClient(server(), { path: '/helix/streams', query }))
+    expect([found.status, found.body.data.length]).toEqual([200, 1])
+  })
+
+  test('401 in the order of D-9: token, then Client-Id, then kind and scope', async () => {
+    const { client, broadcaster } = server().world
+    const path = '/helix/streams/key'
+    const messageOf = async (ask: Ask) => {
+      const answer = await server().call({ path, ...ask })
+      expect(answer.status).toBe(401)
+      return [answer.body.message, answer.headers.get('www-authenticate')]
+    }
+    expect(await messageOf({})).toEqual(['OAuth token is missing', 'OAuth realm="Strand"'])
+    expect(await messageOf({ token: 'rubbish' })).toEqual([
+      'Invalid OAuth token',
+      'OAuth realm="Strand", error="invalid_token"',
+    ])
+    expect(await messageOf({ token: broadcaster.token })).toEqual(['Client ID is missing', null])
+    expect(await messageOf({ token: client.app_token })).toEqual(['Client ID is missing', null])
+    const other = { 'Client-Id': server().world.other_client.id }
+    expect(await messageOf({ token: broadcaster.token, headers: other })).toEqual([
+      'Client ID and OAuth token do not match',
+      null,
+    ])
+  })
+
+  test('401 without a Client-Id on every operation', async () => {
+    for (const { method, path } of Object.values(helixOperations)) {
+      const answer = await server().call({ method, path, token: server().world.broadcaster.token })
+      expect([path, answer.status, answer.problem]).toEqual([path, 401, 'client_id_missing'])
+    }
+  })
+
+  test('404 an unknown path needs neither token nor Client-Id', async () => {
+    expect((await server().call({ path: '/helix/clips' })).status).toBe(404)
+  })
+
+  test('200 OAuth and the control API are as before', async () => {
+    const { world } = server()
+    const validated = await server().call({ path: '/oauth2/validate', token: world.broadcaster.token })
+    expect(validated.status).toBe(200)
+    expect(await server().control('GET', '/users?first=1')).toHaveLength(1)
+  })
+
+  test('200 the health checks, the index and the reference show it', async () => {
+    for (const path of ['/', '/healthz', '/readyz'])
+      expect((await server().call({ path })).body.strict).toBe(true)
+    const page = await (await fetch(`${server().url}/docs`)).text()
+    expect(page).toContain('Strict mode')
+    expect(page).toContain('Client-Id: $CLIENT_ID')
+  })
+})
+
+test('the rules are about Helix operations, and show the status of their problem', () => {
+  const names = new Set(HELIX_OPERATIONS.map(({ name }) => name.replaceAll(' ', '')))
+  for (const { operation: id, problem, strict } of strictRules) {
+    if (id !== undefined) expect(names).toContain(id)
+    if (problem !== undefined) expect(strict).toContain(String(problems[problem].status))
+  }
+})
