@@ -6,7 +6,7 @@ export interface ClientOptions {
   readonly baseUrl: string
   /** The app or user token for calls under `helix`, and the token that `oauth.validateToken` validates. */
   readonly token?: Token
-  /** Sent as `Client-Id` with the token. Optional: the server only checks that it matches the token. */
+  /** Sent as `Client-Id` with the token. The server checks that it matches the token, and requires it in strict mode. */
   readonly clientId?: string
   /** Sent with calls under `control` only. */
   readonly operatorToken?: Token

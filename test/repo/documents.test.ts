@@ -2,10 +2,12 @@ import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Glob } from 'bun'
+import { HELIX_OPERATIONS, REMOVED_OPERATIONS } from '../../src/contract/helix-reference.ts'
 import { operations } from '../../src/contract/index.ts'
 import { familyOf } from '../../src/contract/operation.ts'
 import { problems } from '../../src/contract/problem.ts'
 import { strictRules } from '../../src/contract/strict.ts'
+import { DIFFERENCES } from '../../src/reference/differences.ts'
 
 const documents = ['*.md', 'docs/**/*.md', 'bench/*.md', 'rig/*.md'].flatMap(pattern => [
   ...new Glob(pattern).scanSync('.'),
@@ -72,6 +74,16 @@ test('files that ARCHITECTURE and the decisions point to are there', () => {
 test('docs/decisions.md has D-1 to D-46', () => {
   const text = readFileSync('docs/decisions.md', 'utf8')
   for (let number = 1; number <= 46; number++) expect(text).toMatch(new RegExp(`\\bD-${number}\\b`))
+})
+
+test('docs/compatibility.md has every operation of Helix, and for each that is offered what is different', () => {
+  const text = readFileSync('docs/compatibility.md', 'utf8')
+  for (const { method, path } of [...HELIX_OPERATIONS, ...REMOVED_OPERATIONS])
+    expect(text).toContain(`| \`${method} /helix${path}\` |`)
+  const names = HELIX_OPERATIONS.map(({ name }) => name.replaceAll(/[ -]/g, ''))
+  for (const id of Object.keys(DIFFERENCES)) expect(names).toContain(id)
+  for (const { id } of operations.filter(operation => familyOf(operation) === 'helix'))
+    expect(Object.keys(DIFFERENCES)).toContain(id)
 })
 
 test('every problem is declared by an operation, or belongs to all of them or to pages', () => {

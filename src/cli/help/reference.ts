@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Command } from 'commander'
 import { OperatorError } from '../../kit/operator-error.ts'
+import { compatibilityPage } from '../../reference/compatibility.ts'
 import { markdownReference } from '../../reference/markdown.ts'
 import { openapiDocument } from '../../reference/openapi.ts'
 import { scenarioSchema } from '../../reference/scenario-schema.ts'
@@ -18,9 +19,9 @@ export const openapiCommand = new Command('openapi')
 
 /** For development: generates the reference in docs/ from the contract. */
 export const docsCommand = new Command('docs')
-  .description('write the generated reference to docs/reference')
+  .description('write the generated documents to docs')
   .option('--check', 'only check whether it is up to date')
-  .option('--folder <folder>', 'folder to write to', 'docs/reference')
+  .option('--folder <folder>', 'folder to write to', 'docs')
   .action((flags: { check?: boolean; folder: string }, command: Command) => {
     const stale: string[] = []
     for (const [name, text] of generatedDocuments(command.parent ?? command)) {
@@ -37,11 +38,12 @@ export const docsCommand = new Command('docs')
 
 function generatedDocuments(program: Command): Map<string, string> {
   const documents = new Map<string, string>()
-  for (const [family, text] of markdownReference()) documents.set(`${family}.md`, text)
-  documents.set('openapi.json', `${openapiText('http://localhost:8080')}\n`)
-  documents.set('settings.md', settingsPage())
-  documents.set('scenario.schema.json', `${JSON.stringify(scenarioSchema(), null, 2)}\n`)
-  documents.set('command.md', commandPage(program))
+  for (const [family, text] of markdownReference()) documents.set(`reference/${family}.md`, text)
+  documents.set('reference/openapi.json', `${openapiText('http://localhost:8080')}\n`)
+  documents.set('reference/settings.md', settingsPage())
+  documents.set('reference/scenario.schema.json', `${JSON.stringify(scenarioSchema(), null, 2)}\n`)
+  documents.set('reference/command.md', commandPage(program))
+  documents.set('compatibility.md', compatibilityPage())
   return documents
 }
 
