@@ -11,10 +11,11 @@ import { familyOf, type Operation } from './operation.ts'
 import { type ProblemName, type Refusal, refuse } from './problem.ts'
 
 export interface StrictRule {
-  /** The operation that it applies to, if it is not for all. */
+  /** The operation of Helix that it applies to, or a text for another place; default: all operations of Helix. */
   readonly operation?: string
+  readonly place?: string
   /** The decision that it tightens. */
-  readonly decision: `D-${number}`
+  readonly decision: string
   /** What is accepted without strict mode. */
   readonly lenient: string
   /** What production answers, and strict mode too. */
@@ -73,6 +74,13 @@ export const STRICT_RULES = {
       return odd === undefined ? undefined : refuse('id_not_numeric', 'broadcaster_id', odd.slice(0, 100))
     },
   },
+  /** `contract/helix-scopes.ts` */
+  scopes: {
+    place: 'Authorization and device code',
+    decision: '[Tokens](#tokens)',
+    lenient: 'Any well-formed scope is granted.',
+    strict: "A scope that does not exist is refused: `invalid scope requested: 'user:red:email'`.",
+  },
   /** `http/endpoint.ts` */
   idempotency_key: {
     operation: 'CreateStreamMarker',
@@ -87,9 +95,10 @@ export const strictRules: readonly StrictRule[] = Object.values(STRICT_RULES)
 
 /** The rules that apply to an operation. */
 export function strictRulesOf(operation: Pick<Operation, 'id' | 'path'>): readonly StrictRule[] {
-  return strictRules.filter(rule =>
-    rule.operation === undefined ? familyOf(operation) === 'helix' : rule.operation === operation.id,
-  )
+  return strictRules.filter(rule => {
+    if (rule.operation !== undefined) return rule.operation === operation.id
+    return rule.place === undefined && familyOf(operation) === 'helix'
+  })
 }
 
 /** What an operation may answer with in strict mode, beyond the problems that it declares. */

@@ -1,11 +1,15 @@
+import { isGrantableScope } from '../contract/helix-scopes.ts'
 import { raise } from '../contract/problem.ts'
-import { isWellFormedScope, MAX_SCOPES } from '../contract/scope.ts'
+import { MAX_SCOPES } from '../contract/scope.ts'
 
-/** The distinct scopes of a request. Raises a problem for a malformed scope, or for too many. */
-export function readScopes(text: string | readonly string[] | undefined): string[] {
+/** The distinct scopes of a request. Raises a problem for one that cannot be granted, or for too many. */
+export function readScopes(
+  text: string | readonly string[] | undefined,
+  { strict = false }: { readonly strict?: boolean } = {},
+): string[] {
   const scopes = distinctScopes(text)
-  const malformed = scopes.find(scope => !isWellFormedScope(scope))
-  return malformed === undefined ? scopes : raise('invalid_scope', malformed.slice(0, 100))
+  const invalid = scopes.find(scope => !isGrantableScope(scope, strict))
+  return invalid === undefined ? scopes : raise('invalid_scope', invalid.slice(0, 100))
 }
 
 /** Limits the number of scopes where they have no effect; they may be malformed. */

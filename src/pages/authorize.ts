@@ -3,7 +3,8 @@
  * nothing is redirected. Every later failure is reported to the application by redirect.
  */
 import { expiry, hashOf, issueUserToken, mintSecret, userLifetimes } from '../auth/tokens.ts'
-import { isWellFormedScope, MAX_SCOPES, OPENID } from '../contract/scope.ts'
+import { isGrantableScope } from '../contract/helix-scopes.ts'
+import { MAX_SCOPES, OPENID } from '../contract/scope.ts'
 import { isWellFormedChallenge } from '../domain/pkce.ts'
 import { isRegisteredRedirect, withParameters } from '../domain/redirect.ts'
 import { isoMillis } from '../kit/clock.ts'
@@ -41,7 +42,7 @@ interface RequestedOpenid {
   readonly maxAgeSeconds: number
 }
 
-type GrantServices = SessionServices & Pick<PageServices, 'signingKeys'>
+type GrantServices = SessionServices & Pick<PageServices, 'signingKeys' | 'strict'>
 
 export const showAuthorize: PageHandler = async (
   browser,
@@ -97,7 +98,7 @@ export const submitConsent: PageHandler = async (browser, services: GrantService
 
 async function readAuthorizationRequest(
   parameters: PageFields,
-  { store }: Pick<PageServices, 'store'>,
+  { store, strict }: Pick<PageServices, 'store' | 'strict'>,
 ): Promise<AuthorizationRequest | PageAnswer> {
   const application = await store.accounts.application(parameters.get('client_id') ?? '')
   if (application === undefined) {
@@ -128,12 +129,12 @@ async function readAuthorizationRequest(
     return refuse('unauthorized_client', 'this client is not registered for the implicit grant')
   }
   const scopes = [...new Set((parameters.get('scope') ?? '').split(' ').filter(scope => scope !== ''))]
-  const malformed = scopes.find(scope => !isWellFormedScope(scope))
+  const invalid = scopes.find(scope => !isGrantableScope(scope, strict))
   if (scopes.length > MAX_SCOPES) {
     return refuse('invalid_scope', `too many scopes requested: at most ${MAX_SCOPES} are allowed`)
   }
-  if (malformed !== undefined) {
-    return refuse('invalid_scope', `invalid scope requested: '${malformed.slice(0, 100)}'`)
+  if (invalid !== undefined) {
+    return refuse('invalid_scope', `invalid scope requested: '${invalid.slice(0, 100)}'`)
   }
   const challenge = parameters.get('code_challenge')
   if (

@@ -74,8 +74,8 @@ function referenceRow({ name, method, path }: HelixOperation): [string, string] 
   return [name, `\`${method} /helix${path}\``]
 }
 
-function strictRow({ operation, lenient, strict, decision }: StrictRule): string[] {
-  return [operation ?? 'every operation', lenient, strict, decision]
+function strictRow({ operation, place, lenient, strict, decision }: StrictRule): string[] {
+  return [operation ?? place ?? 'every operation', lenient, strict, decision]
 }
 
 /** A rule about an operation that is not offered has no effect. */

@@ -17,10 +17,10 @@ const MAX_ATTEMPTS = 5
  */
 export const handleCreateDeviceCode = implement(
   createDeviceCode,
-  async ({ body, address }, { store, clock, lifetimes, publicUrl, attempts, limits }) => {
+  async ({ body, address }, { store, clock, lifetimes, publicUrl, attempts, limits, strict }) => {
     const client = await namedClient({ store, attempts, limits }, body, address)
     if (!client.device_flow) return refuse('device_flow_off')
-    const scopes = readScopes(body.scopes ?? body.scope)
+    const scopes = readScopes(body.scopes ?? body.scope, { strict })
     const device_code = randomAlphanumerics(40)
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       const user_code = randomLetters(USER_CODE_LENGTH)

@@ -8,12 +8,12 @@ import { readScopes } from '../read-scopes.ts'
 
 export const handleMintUserToken = implement(
   mintUserToken,
-  async ({ body, address }, { store, clock, lifetimes, attempts, limits }) => {
+  async ({ body, address }, { store, clock, lifetimes, attempts, limits, strict }) => {
     if (body.grant_type === undefined) return refuse('missing_grant_type')
     if (body.grant_type !== 'user_token') return refuse('unsupported_grant_type', body.grant_type)
     const client = await authenticateClient({ store, attempts, limits }, body, address)
     const user_id = body.user_id ?? raise('missing_user_id')
-    const scopes = readScopes(body.scope)
+    const scopes = readScopes(body.scope, { strict })
     const { rows, answer } = issueUserToken(
       { client_id: client.id, user_id, scopes },
       clock.now(),
