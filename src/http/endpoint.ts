@@ -82,7 +82,7 @@ export class Endpoint {
     this.#forAnonymous = new ResponseHeaders(headersOf(this.operation, ANONYMOUS))
     this.#forCallers = new ResponseHeaders(headersOf(this.operation))
     this.#dependencies = dependencies
-    this.#isStrict = dependencies.services.strict
+    this.#isStrict = this.family === 'helix' && dependencies.services.strict
     this.#strictChecks = this.#isStrict ? strictChecksOf(this.operation) : []
   }
 
@@ -133,7 +133,7 @@ export class Endpoint {
     if (caller === 'invalid') return raise(this.family === 'control' ? 'operator_invalid' : 'token_invalid')
     context.clientKind = caller.kind
     if (isTokenCaller(caller)) this.#requireSameClient(caller.client_id, context.headers.get('client-id'))
-    if (this.#isStrict && this.family === 'helix' && caller.kind === 'anonymous') raise('token_missing')
+    if (this.#isStrict && caller.kind === 'anonymous') raise('token_missing')
     const refused = refusal(this.operation.access, caller)
     if (refused !== undefined) throw new Problem(refused)
     return caller
@@ -143,7 +143,7 @@ export class Endpoint {
   #requireSameClient(client_id: string, header: string | null): void {
     if (header === client_id) return
     if (header !== null && header !== '') raise('client_mismatch')
-    if (this.#isStrict && this.family === 'helix') raise('client_id_missing')
+    if (this.#isStrict) raise('client_id_missing')
   }
 
   /** Applies the fault that the operator of a demo injected for this call, if any. */

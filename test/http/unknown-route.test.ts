@@ -155,6 +155,25 @@ onEachStore('a path without an operation', { streams: 3 }, server => {
     }
   })
 
+  test('404 every offered path with a letter too few names an offered one', async () => {
+    for (const path of new Set(Object.values(helixOperations).map(each => each.path))) {
+      const misspelled = path.slice(0, -1)
+      const { status, body } = await server().call({ path: misspelled })
+      expect(status).toBe(404)
+      const [, meant = ''] = /^There is no GET \S+; did you mean \/helix(\S+)\?$/.exec(body.message) ?? []
+      expect([misspelled, isOffered(meant)]).toEqual([misspelled, true])
+    }
+  })
+
+  test('404 the path that one library misspells', async () => {
+    const { body } = await server().call({ path: '/helix/channel/editors' })
+    expect(body.message).toBe(
+      isOffered('/channels/editors')
+        ? 'There is no GET /helix/channel/editors; did you mean /helix/channels/editors?'
+        : 'There is no such operation at this path with this method.',
+    )
+  })
+
   test('404 a path close to nothing, or only to what is not offered, names none', async () => {
     const message = 'There is no such operation at this path with this method.'
     for (const path of ['/helix', '/helix/', '/helix/nothing', '/helix/clip', `/helix/${'x'.repeat(30_000)}`])
