@@ -1,0 +1,18 @@
+import type { ImageKind } from '../contract/image-urls.ts'
+import { SeededRandom } from '../kit/random.ts'
+import { drawAvatar } from './avatar.ts'
+import type { Picture } from './picture.ts'
+import { drawPoster } from './poster.ts'
+import { drawScene } from './scene.ts'
+
+const DRAW = { users: drawAvatar, games: drawPoster, channels: drawScene, videos: drawScene } as const
+
+/** Every hue except olive, which looks like mud when it is dark. */
+const FIRST_HUE = 130
+const HUES = 315
+
+/** The picture of an id: the same at any time and on every node. A user and the channel of the user have the same hue. */
+export function draw(kind: ImageKind, id: string): Picture {
+  const hue = FIRST_HUE + new SeededRandom(Bun.hash.crc32(id)).next() * HUES
+  return DRAW[kind](hue, new SeededRandom(Bun.hash.crc32(`${kind}/${id}`)))
+}
