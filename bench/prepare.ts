@@ -3,24 +3,25 @@ import { type AskServer, type BenchRequest, headersOf, type Scenario } from './s
 import type { BenchWorld } from './world.ts'
 
 const SAMPLED_ANSWERS = 50
+const JSON_TYPE = 'application/json'
 
 /** A scenario that is ready to run. */
 export interface Prepared {
   readonly requests: readonly BenchRequest[]
   /** A typical answer. */
-  readonly body: string
+  readonly body: Buffer
   readonly samples: readonly Sample[]
 }
 
 /** A request that was tried, and what came of it. */
 interface Sample {
   readonly request: BenchRequest
-  readonly answer: string
+  readonly answer: Buffer
 }
 
 /** The requests of a scenario, a sample of them tried, and an answer of middling length for the bare server to give. */
 export async function prepare(world: BenchWorld, strand: Served, scenario: Scenario): Promise<Prepared> {
-  const ask: AskServer = async request => JSON.parse(await askText(strand, request))
+  const ask: AskServer = async request => JSON.parse((await askBytes(strand, request)).toString())
   const requests = await scenario.prepare(world, ask)
   const samples: Sample[] = []
   const every = Math.ceil(requests.length / SAMPLED_ANSWERS)
@@ -28,8 +29,10 @@ export async function prepare(world: BenchWorld, strand: Served, scenario: Scena
     samples.push({ request, answer: await askRight(strand, scenario, request) })
   }
   const answers = samples.map(each => each.answer)
-  const mean = answers.reduce((sum, text) => sum + text.length, 0) / answers.length
-  const [body = ''] = answers.sort((a, b) => Math.abs(a.length - mean) - Math.abs(b.length - mean))
+  const mean = answers.reduce((sum, bytes) => sum + bytes.length, 0) / answers.length
+  const [body = Buffer.alloc(0)] = answers.sort(
+    (a, b) => Math.abs(a.length - mean) - Math.abs(b.length - mean),
+  )
   return { requests, body, samples }
 }
 
@@ -40,26 +43,34 @@ export async function requireSameAnswers(
   { samples }: Prepared,
 ): Promise<void> {
   for (const { request, answer } of samples) {
-    const text = await askRight(server, scenario, request)
-    if (request.method === undefined && text !== answer)
-      throw new Error(`${request.path} was answered otherwise: ${text.slice(0, 500)}`)
+    const bytes = await askRight(server, scenario, request)
+    if (request.method === undefined && !bytes.equals(answer))
+      throw new Error(`${request.path} was answered otherwise: ${bytes.toString('utf8', 0, 500)}`)
   }
 }
 
-async function askRight(server: Served, scenario: Scenario, request: BenchRequest): Promise<string> {
-  const text = await askText(server, request)
-  if (!scenario.isRight(JSON.parse(text))) throw new Error(`${request.path} answered something else: ${text}`)
-  return text
+async function askRight(server: Served, scenario: Scenario, request: BenchRequest): Promise<Buffer> {
+  const { mediaType = JSON_TYPE, isRight } = scenario
+  const bytes = await askBytes(server, request, mediaType)
+  const looksRight = mediaType === JSON_TYPE ? isRight?.(JSON.parse(bytes.toString())) : bytes.length > 0
+  if (!looksRight) throw new Error(`${request.path} answered something else: ${bytes}`)
+  return bytes
 }
 
-async function askText({ url }: Served, request: BenchRequest): Promise<string> {
+async function askBytes(
+  { url }: Served,
+  request: BenchRequest,
+  mediaType: string = JSON_TYPE,
+): Promise<Buffer> {
   const { method = 'GET', path, body } = request
   const answer = await fetch(url + path, {
     method,
     headers: headersOf(request),
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
-  const text = await answer.text()
-  if (answer.status !== 200) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`)
-  return text
+  const bytes = Buffer.from(await answer.arrayBuffer())
+  const type = answer.headers.get('content-type')
+  if (answer.status !== 200 || type !== mediaType)
+    throw new Error(`${method} ${path} answered ${answer.status} ${type}: ${bytes}`)
+  return bytes
 }

@@ -45,9 +45,11 @@ export interface Scenario {
   readonly grows?: boolean
   /** It is also measured while 32 connections write. */
   readonly besideWriters?: boolean
+  /** The type of its answers; default: JSON. */
+  readonly mediaType?: string
   prepare(world: BenchWorld, ask: AskServer): Promise<readonly BenchRequest[]>
-  /** What an answer must look like to count as the work. */
-  isRight(answer: AnsweredPage): boolean
+  /** What an answer must look like to count as the work. Answers that are not JSON have the right type and are not empty. */
+  isRight?(answer: AnsweredPage): boolean
 }
 
 export function goalText({ against, atLeast }: Goal): string {

@@ -25,6 +25,7 @@ import { LeasedLimiter } from './http/leased-limiter.ts'
 import { LocalLimiter } from './http/rate-limit.ts'
 import { Application, type Peer } from './http/server.ts'
 import { Traffic } from './http/traffic.ts'
+import { Images } from './images/images.ts'
 import { systemClock } from './kit/clock.ts'
 import { lazily } from './kit/lazily.ts'
 import { Lifetime, repeatedly } from './kit/lifetime.ts'
@@ -116,6 +117,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     log: options.log,
     settlingMilliseconds: options.config.clockSettlingHours * 3_600_000,
   })
+  const images = new Images()
   const report = new StoreReport(store)
   if (listeners.sweeps) await report.refresh()
   const metrics = new MetricsExporter({
@@ -131,6 +133,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
       services.directory,
       services.callers,
       settledClock,
+      images,
       ...(listeners.metrics === undefined ? [] : [listeners.metrics]),
     ],
     gather: options.gatherMetrics,
@@ -172,6 +175,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
       },
       folder.ring,
     ),
+    images,
     cursors: new Cursors(folder.ring),
     limiter,
     traffic,

@@ -4,6 +4,7 @@ import { getDropsEntitlementsById } from './get-drops-entitlements-by-id.ts'
 import { getDropsEntitlementsOfUser } from './get-drops-entitlements-of-user.ts'
 import { getDropsEntitlementsPage } from './get-drops-entitlements-page.ts'
 import { getFollowedStreams } from './get-followed-streams.ts'
+import { getImage } from './get-image.ts'
 import { getStreamKey } from './get-stream-key.ts'
 import { getStreamMarkers } from './get-stream-markers.ts'
 import { getStreamsOfUser } from './get-streams-of-user.ts'
@@ -24,6 +25,7 @@ export const scenarios: readonly Scenario[] = [
   getDropsEntitlementsOfUser,
   getDropsEntitlementsPage,
   validateToken,
+  getImage,
   createStreamMarker,
   updateDropsEntitlements,
 ]

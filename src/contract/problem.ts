@@ -34,6 +34,11 @@ export const problems = {
     status: 400,
     message: () => 'The header Host must be one host name or address, with or without a port.',
   },
+  malformed_image_size: {
+    status: 400,
+    message: (most: number) =>
+      `The size must be <width>x<height> with values from 1 to ${most}, such as 320x180.`,
+  },
   malformed_json: { status: 400, message: () => 'The body must be a JSON object in UTF-8.' },
   not_exactly_one: {
     status: 400,
@@ -196,6 +201,11 @@ export const problems = {
     status: 503,
     message: () => 'Too many passwords are being hashed; try again in a few seconds.',
     headers: { 'Retry-After': '5' },
+  },
+  images_busy: {
+    status: 503,
+    message: () => 'Too many pictures are being rendered; try again in a second.',
+    headers: { 'Retry-After': '1' },
   },
 
   no_room: {

@@ -1,7 +1,9 @@
 import http from 'node:http'
 import { ANONYMOUS, type Resolution, resolveCaller } from '../auth/callers.ts'
 import { type Family, familyOf } from '../contract/operation.ts'
-import { Problem, problem, raise } from '../contract/problem.ts'
+import { isRefusal, Problem, problem, raise } from '../contract/problem.ts'
+import { isImagePath, readImagePath } from '../images/image-name.ts'
+import type { Images } from '../images/images.ts'
 import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import { EXPOSITION_TYPE } from '../kit/metrics.ts'
 import { asRequest } from '../kit/request-scope.ts'
@@ -12,6 +14,7 @@ import { Endpoint, type EndpointDependencies } from './endpoint.ts'
 import { isFromThisMachine } from './exposure.ts'
 import { asProblem, failureBody, logFieldsOf } from './failure.ts'
 import { isWellFormedHost } from './host.ts'
+import { answerFromCache, answerImage } from './image-response.ts'
 import { fullBucket } from './rate-limit.ts'
 import { RequestContext } from './request-context.ts'
 import { preflightHeaders, responseHeadersOf } from './response-headers.ts'
@@ -49,6 +52,7 @@ const MAX_STOP_MILLISECONDS = 15_000
 export interface ServerOptions extends EndpointDependencies {
   readonly implementations: readonly Implementation[]
   readonly pages: Pages
+  readonly images: Images
   readonly trustedProxies: Networks
   /** The OpenAPI document as JSON text. */
   openapi(): string
@@ -118,9 +122,10 @@ export class Application {
   }
 
   #answer(context: RequestContext, side: Side): MaybePromise<Response> {
+    if (!isWellFormedHost(context.headers.get('host'))) return this.#answerBadHost(context)
+    if (isImagePath(context.path) && side.includes('helix')) return this.#answerImage(context)
     const found = this.#router.find(context.method, context.path)
     const { pages, traffic } = this.#options
-    if (!isWellFormedHost(context.headers.get('host'))) return this.#answerBadHost(context)
     if (found === undefined && side.includes('oauth') && pages.has(context.method, context.path)) {
       context.tally = traffic.pages
       return pages.answer(context).catch(thrown => pages.refuse(context, this.#problemOf(context, thrown)))
@@ -253,6 +258,19 @@ export class Application {
     const response = responseHeadersOf(undefined).respond(200, await this.#options.metrics(), context)
     response.headers.set('Content-Type', EXPOSITION_TYPE)
     return response
+  }
+
+  /** Without a token and without a point (D-95). Errors have the form and the CORS headers of the API. */
+  #answerImage(context: RequestContext): MaybePromise<Response> {
+    context.family = 'helix'
+    if (!asksToSee(context.method)) return this.#answerNotFound(context)
+    const { images, traffic } = this.#options
+    context.tally = traffic.images
+    const cached = answerFromCache(images, context)
+    if (cached !== undefined) return cached
+    const name = readImagePath(context.path) ?? this.#answerNotFound(context)
+    if (isRefusal(name)) throw new Problem(name)
+    return answerImage(images, name, context)
   }
 
   #answerNotFound(context: RequestContext): never {

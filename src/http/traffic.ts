@@ -10,7 +10,7 @@ import { must } from '../kit/must.ts'
 import type { RateLimits } from './rate-limit.ts'
 
 /** Every status that is used; any other counts as the last. */
-const STATUSES = [200, 204, 302, 400, 401, 403, 404, 409, 410, 413, 429, 500, 503, 0] as const
+const STATUSES = [200, 204, 302, 304, 400, 401, 403, 404, 409, 410, 413, 429, 500, 503, 0] as const
 const slotOfStatus = new Uint8Array(600).fill(STATUSES.length - 1)
 for (const [slot, status] of STATUSES.entries()) slotOfStatus[status] = slot
 
@@ -47,11 +47,12 @@ const BUCKETS: readonly (keyof RateLimits)[] = ['app', 'user', 'anonymous']
 export class Traffic {
   /** Web pages. */
   readonly pages = new Tally('page')
+  readonly images = new Tally('image')
   /** Health checks, API documents and /metrics. */
   readonly others = new Tally('other')
   /** Unknown paths, and preflights. */
   readonly unknown = new Tally('unknown', 404)
-  readonly #tallies = [this.pages, this.others, this.unknown]
+  readonly #tallies = [this.pages, this.images, this.others, this.unknown]
   readonly #problems = new Map(Object.keys(problems).map(name => [name as ProblemName, 0]))
   readonly #refused = new Map(BUCKETS.map(bucket => [bucket, 0]))
   #inFlight = 0

@@ -15,13 +15,13 @@ export interface Raster {
   readonly rows: Uint8Array
 }
 
-/** Between these, other requests are answered. */
-const ROWS_PER_SLICE = 64
+/** About a millisecond. */
+const PIXELS_PER_SLICE = 512 * 1024
 
 /** Lines per row of pixels on which the coverage is measured. */
 const LINES = 4
 
-/** `pause` is awaited after every few rows. */
+/** `pause` is awaited after every slice of a large picture. */
 export async function rasterize(
   picture: Picture,
   width: number,
@@ -30,6 +30,7 @@ export async function rasterize(
 ): Promise<Raster> {
   const palette = new Palette(picture)
   const rows = new Uint8Array(height * (width + 1))
+  const rowsPerSlice = Math.floor(PIXELS_PER_SLICE / width)
   const scale = Math.max(width / picture.width, height / picture.height)
   const left = (width - picture.width * scale) / 2
   const top = (height - picture.height * scale) / 2
@@ -38,7 +39,7 @@ export async function rasterize(
     colour: palette.indexOf(shape.fill),
   }))
   for (let y = 0; y < height; y++) {
-    if (y > 0 && y % ROWS_PER_SLICE === 0) await pause()
+    if (y > 0 && y % rowsPerSlice === 0) await pause()
     const start = y * (width + 1) + 1
     const row = rows.subarray(start, start + width)
     for (const { outline, colour } of outlines) {

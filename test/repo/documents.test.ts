@@ -89,12 +89,13 @@ test('docs/compatibility.md has every operation of Helix, and for each that is o
     expect(Object.keys(DIFFERENCES)).toContain(id)
 })
 
-test('every problem is declared by an operation, or belongs to all of them or to pages', () => {
+test('every problem is declared by an operation, or belongs to all of them, to pages or to pictures', () => {
   const source = readFileSync('src/contract/operation.ts', 'utf8')
   const declared = new Set(operations.flatMap(operation => operation.problems as readonly string[]))
   const unknownRoutes = readFileSync('src/http/unknown-route.ts', 'utf8')
   const strict = strictRules.flatMap(({ problem }) => problem ?? [])
-  const others: readonly string[] = ['internal', 'malformed_host', 'malformed_form', ...strict]
+  const pictures = ['malformed_image_size', 'images_busy']
+  const others: readonly string[] = ['internal', 'malformed_host', 'malformed_form', ...pictures, ...strict]
   const idle = Object.keys(problems).filter(
     name =>
       !declared.has(name) && !`${source}${unknownRoutes}`.includes(`'${name}'`) && !others.includes(name),

@@ -1,0 +1,39 @@
+import type { ImageName } from '../images/image-name.ts'
+import type { Images } from '../images/images.ts'
+import { cachingHeadersOf, etagOf, type Image } from '../images/render.ts'
+import type { RequestContext } from './request-context.ts'
+
+type ImageRequest = Pick<RequestContext, 'path' | 'headers' | 'requestId'>
+
+/** The answer from the cache; undefined if there is none, or if the caller asks whether the picture has changed. */
+export function answerFromCache(
+  images: Images,
+  { path, headers, requestId }: ImageRequest,
+): Response | undefined {
+  const image = images.cached(path)
+  return image === undefined || headers.has('if-none-match') ? undefined : respond(image, requestId)
+}
+
+/** A caller that has the picture gets a 304, without a rendering. */
+export async function answerImage(
+  images: Images,
+  name: ImageName,
+  { headers, requestId }: ImageRequest,
+): Promise<Response> {
+  if (!matches(headers.get('if-none-match'), etagOf(name))) return respond(await images.get(name), requestId)
+  const unchanged = cachingHeadersOf(name)
+  unchanged.set('X-Request-Id', requestId)
+  return new Response(null, { status: 304, headers: unchanged })
+}
+
+/** The response copies the headers, so that those of the image can be filled in for the next one. */
+function respond({ file, headers }: Image, requestId: string): Response {
+  headers.set('X-Request-Id', requestId)
+  return new Response(file, { headers })
+}
+
+/** Whether `If-None-Match` has this ETag. Compared weakly: a proxy that compresses makes an ETag weak. */
+function matches(ifNoneMatch: string | null, etag: string): boolean {
+  const given = ifNoneMatch?.split(',').map(each => each.trim()) ?? []
+  return given.some(each => each === '*' || each === etag || each === `W/${etag}`)
+}

@@ -1,0 +1,126 @@
+/**
+ * Rendered pictures. Strangers choose what is rendered, so everything that they can make grow has a bound: the cache, the
+ * renderings at a time, and what waits for them. Requests for the same picture share one rendering.
+ */
+import { raise } from '../contract/problem.ts'
+import type { Measured, Metrics } from '../kit/metrics.ts'
+import { Recent } from '../kit/recent.ts'
+import { type ImageName, imagePathOf } from './image-name.ts'
+import { type Image, render } from './render.ts'
+
+const CACHE_BYTES = 32 * 1024 * 1024
+/** What an entry takes beside its file, roughly. */
+const ENTRY_BYTES = 2 * 1024
+const AT_ONCE = 2
+/** Of all pictures that wait: 16 of the largest, which take about a third of a second, or 900 thumbnails. */
+const MAX_WAITING_PIXELS = 64 * 1024 * 1024
+/** Added to the pixels of each, because the smallest takes some time as well. */
+const BASE_PIXELS = 16 * 1024
+
+interface ImagesOptions {
+  readonly cacheBytes?: number
+  readonly maxWaitingPixels?: number
+  readonly render?: (name: ImageName) => Promise<Image>
+}
+
+interface Waiting {
+  readonly pixels: number
+  start(): void
+}
+
+export class Images implements Measured {
+  readonly #render: (name: ImageName) => Promise<Image>
+  readonly #maxWaitingPixels: number
+  /** By path. */
+  readonly #cache: Recent<Image>
+  /** By path, including those that wait. */
+  readonly #inProgress = new Map<string, Promise<Image>>()
+  readonly #waiting: Waiting[] = []
+  #waitingPixels = 0
+  #running = 0
+  #rendered = 0
+  #refused = 0
+
+  constructor(options: ImagesOptions = {}) {
+    this.#render = options.render ?? render
+    this.#maxWaitingPixels = options.maxWaitingPixels ?? MAX_WAITING_PIXELS
+    // It keeps up to twice the weight that it is given.
+    this.#cache = new Recent((options.cacheBytes ?? CACHE_BYTES) / 2, { weigh: weightOf })
+  }
+
+  /** What the cache weighs. */
+  get cachedBytes(): number {
+    let bytes = 0
+    for (const [, image] of this.#cache) bytes += weightOf(image)
+    return bytes
+  }
+
+  cached(path: string): Image | undefined {
+    return this.#cache.get(path)
+  }
+
+  /** Throws `images_busy` if too many wait already. */
+  async get(name: ImageName): Promise<Image> {
+    const path = imagePathOf(name)
+    return this.cached(path) ?? this.#inProgress.get(path) ?? this.#begin(path, name)
+  }
+
+  measure(metrics: Metrics): void {
+    metrics.counter('strand_images_rendered_total', 'Pictures rendered.', this.#rendered)
+    metrics.counter(
+      'strand_images_refused_total',
+      'Pictures not rendered because too many were waiting.',
+      this.#refused,
+    )
+    metrics.gauge('strand_images_cached_bytes', 'Size of the cache of rendered pictures.', this.cachedBytes)
+  }
+
+  #begin(path: string, name: ImageName): Promise<Image> {
+    const turn = this.#takeTurn(name.width * name.height + BASE_PIXELS)
+    const image = this.#renderInTurn(path, name, turn)
+    this.#inProgress.set(path, image)
+    return image
+  }
+
+  async #renderInTurn(path: string, name: ImageName, turn: Promise<void>): Promise<Image> {
+    await turn
+    try {
+      const image = await this.#render(name)
+      this.#rendered += 1
+      this.#cache.set(path, image)
+      return image
+    } finally {
+      this.#inProgress.delete(path)
+      this.#passTurn()
+    }
+  }
+
+  #takeTurn(pixels: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    if (this.#running < AT_ONCE) {
+      this.#running += 1
+      resolve()
+    } else if (this.#waitingPixels + pixels > this.#maxWaitingPixels) {
+      this.#refused += 1
+      return raise('images_busy')
+    } else {
+      this.#waiting.push({ pixels, start: resolve })
+      this.#waitingPixels += pixels
+    }
+    return promise
+  }
+
+  #passTurn(): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) {
+      this.#running -= 1
+    } else {
+      this.#waitingPixels -= next.pixels
+      next.start()
+    }
+  }
+}
+
+function weightOf({ file }: Image): number {
+  return file.size + ENTRY_BYTES
+}
