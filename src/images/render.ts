@@ -38,7 +38,13 @@ export async function render(name: ImageName): Promise<Image> {
   return { file: new Blob([await encode(name)]), headers }
 }
 
-async function encode({ kind, id, width, height, format }: ImageName): Promise<string | Uint8Array<ArrayBuffer>> {
+async function encode({
+  kind,
+  id,
+  width,
+  height,
+  format,
+}: ImageName): Promise<string | Uint8Array<ArrayBuffer>> {
   const picture = draw(kind, id)
   if (format === 'svg') return encodeSvg(picture, width, height)
   return encodePng(await rasterize(picture, width, height, () => Bun.sleep(0)))

@@ -34,6 +34,8 @@ async function beHostile(server: TestServer, mark: string): Promise<void> {
     const odd = `${mark}-${n}`
     await ask(`/${odd}`)
     await ask(`/helix/${odd}?${odd}=${odd}`)
+    await ask(`/images/users/${odd}-10x10.png`)
+    await ask(`/images/users/1-${odd}.png`)
     await ask(`/control/users/${odd}`, { method: 'DELETE' })
     await ask(`/helix/streams`, { method: `X${mark.toUpperCase()}${n}` })
     await ask(`/helix/streams?user_login=${odd}`, { headers: { Authorization: `Bearer ${odd}` } })
@@ -127,7 +129,7 @@ onEachStore('metrics', {}, server => {
       expect(after.text).not.toContain(id)
       expect(after.text).not.toContain(login)
     }
-    const known = new Set([...operations.map(({ id }) => id), 'page', 'other', 'unknown'])
+    const known = new Set([...operations.map(({ id }) => id), 'page', 'image', 'other', 'unknown'])
     const result = [...after.text.matchAll(/operation="([^"]*)"/g)].map(([, name = '']) => name)
     expect(result.filter(name => !known.has(name))).toEqual([])
   })
