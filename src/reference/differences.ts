@@ -19,6 +19,10 @@ export const COMMON_DIFFERENCES: readonly Difference[] = [
     'Rate limits',
     'every request costs one point. 429 has `Retry-After` in addition to the `Ratelimit-` headers.',
   ],
+  [
+    'Images',
+    'are [drawn from the id](self-hosting.md#pictures), PNG in any size up to 2048x2048; a URL whose placeholders were not replaced works too.',
+  ],
   ['503', 'has `Retry-After`; the store cannot be reached, and a write may or may not have happened.'],
   ['Filters by id', 'an id of another form, such as a name, matches nothing.'],
 ]
