@@ -19,6 +19,7 @@ export interface Operation {
   readonly access: Access
   /** The `{placeholders}` of the path. */
   readonly params?: TObject
+  /** An empty value counts as absent (D-11), except for a parameter with `emptyIsValue`. */
   readonly query?: TObject
   readonly body?: TObject
   /**
@@ -31,6 +32,8 @@ export interface Operation {
   /** The answer is a stream of JSON lines of this shape, instead of `returns`. */
   readonly answerLines?: TSchema
   readonly exactlyOne?: readonly [string, string]
+  /** The query parameters that name rows: together they take at most `MAX_LOOK_UP` values (D-62). */
+  readonly lookUpBy?: readonly string[]
   readonly page?: PageRule
   /** The request may carry an `Idempotency-Key` (D-39). */
   readonly idempotent?: boolean

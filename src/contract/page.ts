@@ -13,6 +13,9 @@ export interface PageRule {
 
 export const MAX_PAGE = 100
 
+/** Maximum values of all parameters that name rows, together (D-62). */
+export const MAX_LOOK_UP = 100
+
 const Pagination = Type.Object(
   {
     cursor: Type.Optional(
@@ -30,6 +33,11 @@ export function pageOf<Item extends TSchema>(item: Item) {
 /** The answer of an operation that returns one resource: an array with exactly one element. */
 export function oneOf<Item extends TSchema>(item: Item) {
   return Type.Object({ data: Type.Array(item, { minItems: 1, maxItems: 1 }) })
+}
+
+/** The answer of an operation that returns all its rows at once (D-63). */
+export function rowsOf<Item extends TSchema>(item: Item) {
+  return Type.Object({ data: Type.Array(item) })
 }
 
 /** The parameters that a page rule adds to the query. */

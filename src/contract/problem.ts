@@ -46,7 +46,10 @@ export const problems = {
   },
   none_given: {
     status: 400,
-    message: (a: string, b: string) => `At least one of "${a}" and "${b}" is required`,
+    message: (...names: string[]) => {
+      const quoted = names.map(name => `"${name}"`)
+      return `At least one of ${quoted.slice(0, -1).join(', ')} and ${quoted.at(-1)} is required`
+    },
   },
   invalid_cursor: { status: 400, message: () => 'invalid cursor' },
   both_cursors: { status: 400, message: () => 'Only one of "after" and "before" may be given' },

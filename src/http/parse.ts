@@ -1,5 +1,6 @@
 import type { TObject } from 'typebox'
 import { type Operation, queryParametersOf } from '../contract/operation.ts'
+import { MAX_LOOK_UP } from '../contract/page.ts'
 import { Problem, raise } from '../contract/problem.ts'
 import { createCheck, type Fields, parseJsonObject as parseObject, pickKnown } from '../domain/input.ts'
 import { decodeUtf8, type Pairs, percentDecode, splitPairs } from '../kit/text.ts'
@@ -45,8 +46,9 @@ export function createInputReader(operation: Operation): InputReader {
   return {
     query: pairs => {
       const fields = collectQuery(pairs)
+      const { exactlyOne, lookUpBy } = operation
+      if (lookUpBy !== undefined) refuseTooMany(fields, lookUpBy)
       checkQuery(fields)
-      const { exactlyOne } = operation
       if (
         exactlyOne !== undefined &&
         (fields[exactlyOne[0]] === undefined) === (fields[exactlyOne[1]] === undefined)
@@ -81,17 +83,36 @@ function createValidator(schema: TObject): (fields: Fields) => void {
   }
 }
 
-/** Collects the values of known names. An empty value counts as absent; a repeated scalar is rejected. */
+/** Fields are in the order in which they were sent: the message names the first (D-62). */
+function refuseTooMany(fields: Fields, names: readonly string[]): void {
+  let count = 0
+  let first = ''
+  for (const name in fields) {
+    if (!names.includes(name)) continue
+    first ||= name
+    count += (fields[name] as readonly string[]).length
+  }
+  if (count > MAX_LOOK_UP)
+    raise('malformed_parameter', first, `the value must be less than or equal to ${MAX_LOOK_UP}`)
+}
+
+/**
+ * Collects the values of known names. An empty value counts as absent, unless `emptyIsValue` is declared; a repeated scalar
+ * is rejected.
+ */
 function createCollector(schema: TObject): (pairs: Pairs) => Fields {
   const types = new Map<string, unknown>()
+  const mayBeEmpty = new Set<string>()
   for (const [name, property] of Object.entries(schema.properties)) {
-    types.set(name, (property as { type?: unknown }).type ?? 'any')
+    const { type = 'any', emptyIsValue } = property as { type?: unknown; emptyIsValue?: boolean }
+    types.set(name, type)
+    if (emptyIsValue) mayBeEmpty.add(name)
   }
   return pairs => {
     const fields: Fields = {}
     for (const [name, value] of pairs) {
       const type = types.get(name)
-      if (value === '' || type === undefined) continue
+      if (type === undefined || (value === '' && !mayBeEmpty.has(name))) continue
       const present = fields[name]
       if (type === 'array') {
         if (present === undefined) fields[name] = [value]

@@ -1,6 +1,7 @@
 /** The grammar of input (D-11, D-12), read straight from the reader that every operation is given. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { open } from '../../src/contract/access.ts'
 import { patchChannel } from '../../src/contract/control/channels.ts'
 import { grantEntitlements } from '../../src/contract/control/entitlements.ts'
 import { createStreamMarker } from '../../src/contract/helix/create-stream-marker.ts'
@@ -8,7 +9,9 @@ import { getDropsEntitlements } from '../../src/contract/helix/get-drops-entitle
 import { getStreamMarkers } from '../../src/contract/helix/get-stream-markers.ts'
 import { getStreams } from '../../src/contract/helix/get-streams.ts'
 import { updateDropsEntitlements } from '../../src/contract/helix/update-drops-entitlements.ts'
+import { defineOperation } from '../../src/contract/operation.ts'
 import { Problem, type ProblemName } from '../../src/contract/problem.ts'
+import { Type } from '../../src/contract/schema.ts'
 import type { Fields } from '../../src/domain/input.ts'
 import { createInputReader, parseJsonObject, parseQuery } from '../../src/http/parse.ts'
 
@@ -384,3 +387,46 @@ describe('bodies', () => {
 function encode(text: string): string {
   return encodeURIComponent(text.toWellFormed())
 }
+
+describe('parameters that name rows (D-62)', () => {
+  const named = createInputReader(
+    defineOperation('GET /helix/users', {
+      id: 'Named',
+      summary: '',
+      access: open,
+      query: Type.Object({
+        id: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
+        login: Type.Optional(Type.Array(Type.String(), { maxItems: 100, emptyIsValue: true })),
+        description: Type.Optional(Type.String({ emptyIsValue: true })),
+      }),
+      lookUpBy: ['id', 'login'],
+      problems: [],
+      example: {},
+    }),
+  )
+  const read = (search: string) => named.query(parseQuery(search))
+  const many = (name: string, count: number) => Array.from({ length: count }, (_, n) => `${name}=${n}`)
+  const tooMany = (name: string) =>
+    `The parameter "${name}" was malformed: the value must be less than or equal to 100`
+
+  test('a hundred values are accepted, over all of them together', () => {
+    expect(read(many('id', 100).join('&')).id).toHaveLength(100)
+    const mixed = read([...many('login', 40), ...many('id', 60)].join('&'))
+    expect([(mixed.id as string[]).length, (mixed.login as string[]).length]).toEqual([60, 40])
+  })
+
+  test('one more is refused, and the message names the first that was sent', () => {
+    const messageOf = (...pairs: string[]) => problemOf(() => read(pairs.join('&'))).message
+    expect(messageOf(...many('id', 101))).toBe(tooMany('id'))
+    expect(messageOf(...many('login', 101))).toBe(tooMany('login'))
+    expect(messageOf('login=x', ...many('id', 100))).toBe(tooMany('login'))
+    expect(messageOf('id=1', ...many('login', 100))).toBe(tooMany('id'))
+    expect(messageOf('description=x', 'login=x', ...many('id', 200))).toBe(tooMany('login'))
+  })
+
+  test('an empty value counts only where that is declared', () => {
+    expect(read('id=&id=')).toEqual({})
+    expect(read('id=&login=&login=x&description=')).toEqual({ login: ['', 'x'], description: '' })
+    expect(problemOf(() => read('description=&description=')).name).toBe('repeated_parameter')
+  })
+})

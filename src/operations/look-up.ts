@@ -1,0 +1,34 @@
+import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
+
+/** One of the parameters that name rows. */
+interface LookUpKey<Row> {
+  /** As sent; absent if the parameter was not. */
+  readonly values: readonly string[] | undefined
+  /** The rows with one of these values. If several rows share a value, they are in their order in the answer. */
+  readonly find: (values: readonly string[]) => MaybePromise<readonly Row[]>
+  /** The value that names a row. */
+  readonly valueIn: (row: Row) => string
+}
+
+/**
+ * The rows that a request names, in the order of the keys and of the values of each, every row once. A value that names
+ * nothing, whatever its form, is absent (D-62).
+ */
+export function lookUp<Row extends { readonly id: string }>(
+  ...keys: readonly LookUpKey<Row>[]
+): MaybePromise<Row[]> {
+  const byId = new Map<string, Row>()
+  let done: MaybePromise<unknown>
+  for (const key of keys) {
+    const { values = [], find, valueIn } = key
+    if (values.length === 0) continue
+    done = chain(done, () =>
+      chain(find(values), rows => {
+        const byValue = Map.groupBy(rows, valueIn)
+        // A row that is there already keeps its place.
+        for (const value of values) for (const row of byValue.get(value) ?? []) byId.set(row.id, row)
+      }),
+    )
+  }
+  return chain(done, () => [...byId.values()])
+}
