@@ -16,10 +16,13 @@ import * as viewers from './control/viewers.ts'
 import { createStreamMarker } from './helix/create-stream-marker.ts'
 import { getDropsEntitlements } from './helix/get-drops-entitlements.ts'
 import { getFollowedStreams } from './helix/get-followed-streams.ts'
+import { getGames } from './helix/get-games.ts'
 import { getStreamKey } from './helix/get-stream-key.ts'
 import { getStreamMarkers } from './helix/get-stream-markers.ts'
 import { getStreams } from './helix/get-streams.ts'
+import { getUsers } from './helix/get-users.ts'
 import { updateDropsEntitlements } from './helix/update-drops-entitlements.ts'
+import { updateUser } from './helix/update-user.ts'
 import { createDeviceCode } from './oauth/create-device-code.ts'
 import { createOpenidToken } from './oauth/create-openid-token.ts'
 import { createToken } from './oauth/create-token.ts'
@@ -40,6 +43,9 @@ export const helixOperations = {
   getStreamKey,
   createStreamMarker,
   getStreamMarkers,
+  getUsers,
+  updateUser,
+  getGames,
 }
 
 export const oauthOperations = {

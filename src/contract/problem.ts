@@ -51,6 +51,11 @@ export const problems = {
       return `At least one of ${quoted.slice(0, -1).join(', ')} and ${quoted.at(-1)} is required`
     },
   },
+  no_identifier: { status: 400, message: () => 'Must provide an ID, Login or OAuth Token' },
+  bad_identifiers: {
+    status: 400,
+    message: () => 'Invalid username(s), email(s), or ID(s). Bad Identifiers.',
+  },
   invalid_cursor: { status: 400, message: () => 'invalid cursor' },
   both_cursors: { status: 400, message: () => 'Only one of "after" and "before" may be given' },
   bad_idempotency_key: {

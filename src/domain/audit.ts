@@ -1,8 +1,12 @@
+import { isoMillis } from '../kit/clock.ts'
 import { sha256Hex } from '../kit/digest.ts'
 
 /** Who makes a change, by which operation, and when. */
 export interface Author {
-  /** `operator`, `operator/<name>`, `client/<client id>`, `client/<client id>/user/<user id>`, or `strand` for the command line. */
+  /**
+   * `operator`, `operator/<name>`, `user/<user id>`, `client/<client id>`, `client/<client id>/user/<user id>`, or `strand`
+   * for the command line.
+   */
   readonly actor: string
   readonly operation: string
   /** Entries are numbered within a chain, so a writer waits for other writers of the same chain only. */
@@ -12,6 +16,14 @@ export interface Author {
 
 /** The chain of changes by operators. Changes by clients to an organization's entitlements use the organization's id. */
 export const OPERATOR_CHAIN = 'operator'
+
+/** The chain of changes by users to what belongs to them. */
+const USER_CHAIN = 'user'
+
+/** A user who changes what belongs to them (D-69). */
+export function userAuthor(user_id: string, operation: string, now: number): Author {
+  return { actor: `user/${user_id}`, operation, chain: USER_CHAIN, at: isoMillis(now) }
+}
 
 /** A change as a command reports it: subject, previous and new state. Secrets are written as `"changed"`. */
 export interface Recording {

@@ -16,10 +16,13 @@ import * as viewers from './control/viewers.ts'
 import { handleCreateStreamMarker } from './helix/create-stream-marker.ts'
 import { handleGetDropsEntitlements } from './helix/get-drops-entitlements.ts'
 import { handleGetFollowedStreams } from './helix/get-followed-streams.ts'
+import { handleGetGames } from './helix/get-games.ts'
 import { handleGetStreamKey } from './helix/get-stream-key.ts'
 import { handleGetStreamMarkers } from './helix/get-stream-markers.ts'
 import { handleGetStreams } from './helix/get-streams.ts'
+import { handleGetUsers } from './helix/get-users.ts'
 import { handleUpdateDropsEntitlements } from './helix/update-drops-entitlements.ts'
+import { handleUpdateUser } from './helix/update-user.ts'
 import type { Implementation } from './implement.ts'
 import { handleCreateDeviceCode } from './oauth/create-device-code.ts'
 import { handleCreateOpenidToken } from './oauth/create-openid-token.ts'
@@ -40,6 +43,9 @@ export const implementations: readonly Implementation[] = [
   handleGetStreamKey,
   handleCreateStreamMarker,
   handleGetStreamMarkers,
+  handleGetUsers,
+  handleUpdateUser,
+  handleGetGames,
 
   handleCreateToken,
   handleCreateDeviceCode,

@@ -26,7 +26,7 @@ import { addSigningKey, removeSigningKeys, resealSigningKey } from './commands/s
 import { endStream, reportViewers, startStream, takeViewerReport } from './commands/streams.ts'
 import { issueTokens, revokeToken, useRefreshToken } from './commands/tokens.ts'
 import { forgetVideos, noteFact, sweep } from './commands/upkeep.ts'
-import { deleteUser, putUser } from './commands/users.ts'
+import { deleteUser, describeUser, putUser } from './commands/users.ts'
 import { deleteVideo } from './commands/videos.ts'
 import type { Transaction } from './database.ts'
 import { importLines } from './transfer/import-lines.ts'
@@ -37,6 +37,7 @@ import { importLines } from './transfer/import-lines.ts'
  */
 const single = {
   putUser,
+  describeUser,
   deleteUser,
   putOrganization,
   deleteOrganization,

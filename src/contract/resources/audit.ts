@@ -6,13 +6,13 @@ import { TimeMillis } from './id.ts'
 export const AuditEntry = Type.Object({
   chain: Type.String({
     description:
-      '`operator`, or the id of the organization whose entitlements changed, with a suffix such as `/1` if several writers were concurrent.',
+      '`operator`, `user` for changes by users to what belongs to them, or the id of the organization whose entitlements changed, with a suffix such as `/1` if several writers were concurrent.',
   }),
   seq: Type.Integer({ minimum: 1, description: 'Without gaps within a chain.' }),
   at: TimeMillis,
   actor: Type.String({
     description:
-      '`operator`, `operator/<name>`, `client/<client_id>`, `client/<client_id>/user/<user_id>`, or `strand` for the command line.',
+      '`operator`, `operator/<name>`, `user/<user_id>`, `client/<client_id>`, `client/<client_id>/user/<user_id>`, or `strand` for the command line.',
   }),
   operation: Type.String(),
   subject: Type.String({ description: 'The changed resource, such as `game/33214`.' }),

@@ -97,6 +97,20 @@ async function insertUser(
   )
 }
 
+/** Sets the description of a user. Undefined: there is no such user. */
+export async function describeUser(
+  tx: Transaction,
+  { id, description }: { id: string; description: string },
+): Promise<User | undefined> {
+  await tx.lock(sql`select id from users where id = ${id}`, 'users')
+  const before = await userQueries(tx).find(id)
+  if (before === undefined || before.description === description) return before
+  const user: User = { ...before, description }
+  await tx.run(sql`update users set description = ${description} where id = ${id}`)
+  tx.record({ subject: userSubject(user), before: loggable(before), after: loggable(user) })
+  return user
+}
+
 const userSubject = ({ id }: { id: string }): string => `user/${id}`
 
 /** The audit log outlives the user, so it never contains the address. */

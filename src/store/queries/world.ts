@@ -3,7 +3,7 @@ import type { Benefit, Channel, Client, Game, Organization, User } from '../../c
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { BY_NUMBER, inOrderOf, keysetPage, pickedPage } from '../keyset.ts'
-import { type Sql, sql, verbatim } from '../sql/tag.ts'
+import { isOneOf, type Sql, sql, verbatim } from '../sql/tag.ts'
 
 const BY_ID = inOrderOf('id')
 
@@ -18,6 +18,9 @@ const userColumns = verbatim(`select ${USER_COLUMNS.join(', ')} from users`)
 export const userQueries = (db: Database) => ({
   find: (id: string) => db.get<User>(sql`${userColumns} where id = ${id}`),
   withLogin: (login: string) => db.get<User>(sql`${userColumns} where login = ${login.toLowerCase()}`),
+  withIds: (ids: readonly string[]) => db.all<User>(sql`${userColumns} where ${isOneOf(sql`id`, ids)}`),
+  withLogins: (logins: readonly string[]) =>
+    db.all<User>(sql`${userColumns} where ${isOneOf(sql`login`, logins)}`),
   page: (window: Window): MaybePromise<Page<User>> =>
     keysetPage<User>(db, {
       select: userColumns,
@@ -77,6 +80,13 @@ const gameColumns = sql`select id, name, organization_id, igdb_id from games`
 
 export const gameQueries = (db: Database) => ({
   find: (id: string) => db.get<Game>(sql`${gameColumns} where id = ${id}`),
+  withIds: (ids: readonly string[]) => db.all<Game>(sql`${gameColumns} where ${isOneOf(sql`id`, ids)}`),
+  withNames: (names: readonly string[]) =>
+    db.all<Game>(sql`${gameColumns} where ${isOneOf(sql`name`, names)} order by length(id), id`),
+  withIgdbIds: (ids: readonly string[]) =>
+    db.all<Game>(
+      sql`${gameColumns} where ${isOneOf(sql`igdb_id`, ids)} and igdb_id <> '' order by length(id), id`,
+    ),
   page: (
     filter: Pick<Owners, 'organization_id'> & { readonly name?: string | undefined },
     window: Window,
