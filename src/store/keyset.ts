@@ -51,22 +51,48 @@ export function inOrderOf(...columns: readonly string[]): Order {
 }
 
 /**
- * By a decimal id as a number: the shorter is the smaller. SQLite cannot use an index for a row comparison that contains an
- * expression, so ids of the same length are one part and longer or shorter ones the next.
+ * By columns, and rows that are equal in them by a decimal id as a number: the shorter is the smaller. All in one direction.
+ * SQLite cannot use an index for a row comparison that contains an expression, so ids of the same length are one part,
+ * longer or shorter ones the next, and rows that differ in the columns the last.
  */
-export const BY_NUMBER: Order = {
-  whole: down => ({ order: towards(down, 'length(id)', 'id') }),
-  beyond: ([length = 0, id = ''], down) => [
-    {
-      where: down ? sql`length(id) = ${length} and id < ${id}` : sql`length(id) = ${length} and id > ${id}`,
-      order: towards(down, 'id'),
+export function inOrderThenByNumber(columns: readonly string[], id: string): Order {
+  const length = `length(${id})`
+  const row = verbatim(columns.join(', '))
+  const [column, digits] = [verbatim(id), verbatim(length)]
+  return {
+    whole: down => ({ order: towards(down, ...columns, length, id) }),
+    beyond: (from, down) => {
+      const place = from.slice(0, columns.length)
+      const [size = 0, least = ''] = from.slice(columns.length)
+      const equal = columns.map((name, index) => sql`${verbatim(name)} = ${place[index] ?? ''}`)
+      const parts = [
+        {
+          where: all([
+            ...equal,
+            sql`${digits} = ${size}`,
+            down ? sql`${column} < ${least}` : sql`${column} > ${least}`,
+          ]),
+          order: towards(down, id),
+        },
+        {
+          where: all([...equal, down ? sql`${digits} < ${size}` : sql`${digits} > ${size}`]),
+          order: towards(down, length, id),
+        },
+      ]
+      if (columns.length === 0) return parts
+      const values = joined(place, ', ')
+      return [
+        ...parts,
+        {
+          where: down ? sql`(${row}) < (${values})` : sql`(${row}) > (${values})`,
+          order: towards(down, ...columns, length, id),
+        },
+      ]
     },
-    {
-      where: down ? sql`length(id) < ${length}` : sql`length(id) > ${length}`,
-      order: towards(down, 'length(id)', 'id'),
-    },
-  ],
+  }
 }
+
+export const BY_NUMBER = inOrderThenByNumber([], 'id')
 
 interface List<Row> {
   readonly select: Sql
