@@ -21,6 +21,7 @@ import { getStreamKey } from './helix/get-stream-key.ts'
 import { getStreamMarkers } from './helix/get-stream-markers.ts'
 import { getStreams } from './helix/get-streams.ts'
 import { getUsers } from './helix/get-users.ts'
+import { searchCategories } from './helix/search-categories.ts'
 import { updateDropsEntitlements } from './helix/update-drops-entitlements.ts'
 import { updateUser } from './helix/update-user.ts'
 import { createDeviceCode } from './oauth/create-device-code.ts'
@@ -46,6 +47,7 @@ export const helixOperations = {
   getUsers,
   updateUser,
   getGames,
+  searchCategories,
 }
 
 export const oauthOperations = {

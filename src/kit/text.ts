@@ -26,6 +26,21 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
 
+/** Negative if `a` comes first by code point, which is the order of UTF-8 and of both stores. */
+export function compareCodePoints(a: string, b: string): number {
+  const end = Math.min(a.length, b.length)
+  for (let at = 0; at < end; at++) {
+    const [mine, other] = [a.charCodeAt(at), b.charCodeAt(at)]
+    if (mine !== other) return rankOfUnit(mine) - rankOfUnit(other)
+  }
+  return a.length - b.length
+}
+
+/** Surrogates stand for code points behind all others. */
+function rankOfUnit(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
+}
+
 /** Splits `a=1&b=2`; empty pieces are skipped (D-11). Undefined if a piece is not percent-encoded UTF-8. */
 export function splitPairs(text: string): Pairs | undefined {
   const pairs: (readonly [string, string])[] = []

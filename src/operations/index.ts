@@ -21,6 +21,7 @@ import { handleGetStreamKey } from './helix/get-stream-key.ts'
 import { handleGetStreamMarkers } from './helix/get-stream-markers.ts'
 import { handleGetStreams } from './helix/get-streams.ts'
 import { handleGetUsers } from './helix/get-users.ts'
+import { handleSearchCategories } from './helix/search-categories.ts'
 import { handleUpdateDropsEntitlements } from './helix/update-drops-entitlements.ts'
 import { handleUpdateUser } from './helix/update-user.ts'
 import type { Implementation } from './implement.ts'
@@ -46,6 +47,7 @@ export const implementations: readonly Implementation[] = [
   handleGetUsers,
   handleUpdateUser,
   handleGetGames,
+  handleSearchCategories,
 
   handleCreateToken,
   handleCreateDeviceCode,

@@ -6,8 +6,8 @@
  * has an index, because each one makes every write more expensive. A list without one is either
  * - merged: `ranges` are parts that do have an index and together form the whole list, read side by side as far as the
  *   page needs; or
- * - picked: `keeps` filters the rows of a list that is short by nature, such as those of one user. It is read in steps, and
- *   other work can run between them.
+ * - picked: `keeps` filters the rows of a list that is short by nature, such as those of one user, or that no index can
+ *   serve, such as names that contain a word. It is read in steps, and other work can run between them.
  */
 import type { Key, Page, Window } from '../contract/page.ts'
 import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
@@ -16,7 +16,7 @@ import { all, joined, limitedTo, merged, type Sql, sql, verbatim } from './sql/t
 
 /** Maximum ranges merged by one statement; each number of ranges is a separate statement. */
 const MAX_MERGED = 16
-/** Maximum rows read in one step of picking. */
+/** Maximum rows read in one step of picking, unless the list has another. */
 const MAX_STEP = 200
 
 /** A part of a list, and the order of its rows. */
@@ -167,12 +167,13 @@ function rowsOfPart<Row>(
   )
 }
 
-/** A page of the rows that `keeps` accepts, of a list that is short by nature. Forward only. */
+/** A page of the rows that `keeps` accepts, of a list that is short by nature, or that no index serves. Forward only. */
 export function pickedPage<Row>(
   db: Database,
-  list: List<Row> & { readonly keeps: (row: Row) => boolean },
+  list: List<Row> & { readonly keeps: (row: Row) => boolean; readonly step?: number },
 ): MaybePromise<Page<Row>> {
   const { first } = list.window
+  const maxStep = list.step ?? MAX_STEP
   const kept: Row[] = []
   const step = (window: Window): MaybePromise<Page<Row>> =>
     chain(keysetPage<Row>(db, { ...list, window }), ({ rows, more }) => {
@@ -180,7 +181,7 @@ export function pickedPage<Row>(
       const last = rows.at(-1)
       if (kept.length > first || !more || last === undefined)
         return { rows: kept.slice(0, first), more: kept.length > first }
-      const next = { ...window, first: Math.min(window.first * 4, MAX_STEP), from: list.keyOf(last) }
+      const next = { ...window, first: Math.min(window.first * 4, maxStep), from: list.keyOf(last) }
       return Bun.sleep(0).then(() => step(next))
     })
   return step({ ...list.window, first: first + 1 })

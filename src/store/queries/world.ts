@@ -1,9 +1,11 @@
 import type { Page, Window } from '../../contract/page.ts'
 import type { Benefit, Channel, Client, Game, Organization, User } from '../../contract/resources/world.ts'
+import type { GameSearch } from '../../domain/game-search.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { BY_NUMBER, inOrderOf, keysetPage, pickedPage } from '../keyset.ts'
 import { isOneOf, type Sql, sql, verbatim } from '../sql/tag.ts'
+import { searchGames } from './game-search.ts'
 
 const BY_ID = inOrderOf('id')
 
@@ -87,6 +89,7 @@ export const gameQueries = (db: Database) => ({
     db.all<Game>(
       sql`${gameColumns} where ${isOneOf(sql`igdb_id`, ids)} and igdb_id <> '' order by length(id), id`,
     ),
+  search: (search: GameSearch, window: Window) => searchGames(db, search, window),
   page: (
     filter: Pick<Owners, 'organization_id'> & { readonly name?: string | undefined },
     window: Window,

@@ -29,11 +29,13 @@ alter table videos add column if not exists language ${dialect.key} not null def
 alter table videos add column if not exists game_id ${dialect.key} references games (id) on delete set null;
 alter table videos add column if not exists description text not null default '';
 alter table videos add column if not exists view_count integer not null default 0;
-${dialect.name === 'sqlite' ? '' : POSTGRES_DEFAULTS}
+${dialect.name === 'sqlite' ? '' : POSTGRES_COLUMNS}
 create index if not exists users_by_display_name on users (display_name_folded, login)
   where display_name_folded <> login;
 create index if not exists users_not_folded on users (id) where display_name_folded is null;
 create index if not exists games_by_folded_name on games (name_folded, length(id), id);
+create index if not exists games_in_name_order on games (name, length(id), id, name_folded, igdb_id);
+drop index if exists games_with_name;
 create index if not exists games_by_igdb_id on games (igdb_id, length(id), id) where igdb_id <> '';
 create index if not exists games_not_folded on games (id) where name_folded is null;
 create index if not exists videos_of_user_by_time on videos (user_id, created_at, length(id), id);
@@ -86,8 +88,9 @@ create trigger if not exists follow_removed after delete on follows begin
   end;
 `
 
-/** For rows that nodes of the previous version add. */
-const POSTGRES_DEFAULTS = `
+/** Games are listed by name, so names compare by byte; and defaults for rows that nodes of the previous version add. */
+const POSTGRES_COLUMNS = `
+alter table games alter column name type text collate "C";
 alter table editors alter column created_at
   set default to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
 alter table follows alter column followed_at

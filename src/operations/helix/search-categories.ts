@@ -1,0 +1,18 @@
+import { searchCategories } from '../../contract/helix/search-categories.ts'
+import { raise } from '../../contract/problem.ts'
+import { gameSearchOf } from '../../domain/game-search.ts'
+import { foundSortKey } from '../../store/queries/game-search.ts'
+import { implement } from '../implement.ts'
+import { renderCategory } from '../render-category.ts'
+
+export const handleSearchCategories = implement(
+  searchCategories,
+  async ({ query, window, paginate }, { store, publicUrl }) => {
+    const search = gameSearchOf(query.query) ?? raise('missing_parameter', 'query')
+    const page = await store.games.search(search, window)
+    return {
+      data: page.rows.map(game => renderCategory(game, publicUrl)),
+      pagination: paginate(page, foundSortKey(search)),
+    }
+  },
+)
