@@ -23,71 +23,112 @@ const time = (number: string) => `'2026-03-01T' || ${text(`100000 + ${number}`)}
 interface Rows {
   readonly table: string
   readonly count: number
-  readonly columns: readonly string[]
+  /** What each column is made of; a column that is not here has its default. */
+  readonly columns: Readonly<Record<string, string>>
 }
 
-const rows = (table: string, count: number, columns: readonly string[]): Rows => ({ table, count, columns })
+const rows = (table: string, count: number, columns: Rows['columns']): Rows => ({ table, count, columns })
 
 /** Organizations are `o1` and so on, benefits `b1`, clients `c1`; all else are numbers. */
 const TABLES: readonly Rows[] = [
-  rows('users', USERS, [text('n'), `'user' || ${text('n')}`, "'User'", 'null', time('n')]),
-  rows('organizations', SOME_THOUSAND, [`'o' || ${text('n')}`, `'Organization ' || ${text(skewed(1000))}`]),
-  rows('members', SOME_THOUSAND, ["'o1'", text('n')]),
-  rows('games', SOME_THOUSAND, [
-    text('n'),
-    `'Game ' || ${text(skewed(1000))}`,
-    `case when n % 10 = 0 then null else 'o' || ${text(skewed(500))} end`,
-  ]),
-  rows('benefits', SOME_THOUSAND, [
-    `'b' || ${text('n')}`,
-    "'Benefit'",
-    `'o' || ${text('1 + n % 500')}`,
-    text(skewed(500)),
-  ]),
-  rows('clients', SOME_THOUSAND, [
-    `'c' || ${text('n')}`,
-    "'Client'",
-    `'o' || ${text(skewed(500))}`,
-    text(skewed(500)),
-    "'confidential'",
-    "'[]'",
-    'null',
-  ]),
-  rows('channels', USERS, [text('n'), "'Title'", text(skewed(500)), "'en'", "'[]'", '0', '1']),
-  rows('editors', SOME_THOUSAND, ["'1'", text('n + 1')]),
-  rows('follows', SOME_THOUSAND, [text('1 + n % 60'), text('n + 100')]),
-  rows('videos', SOME_THOUSAND, [text('n'), text(skewed(500)), time('n'), time('n + 1')]),
-  rows('markers', SOME_THOUSAND, [`'m' || ${text('n')}`, text(skewed(500)), 'n', "''", time('n')]),
-  rows('streams', SOME_THOUSAND, [text('n'), text('10000 + n'), 'null', time('n'), 'n']),
-  rows('operator_tokens', SOME_THOUSAND, [
-    `'night-shift-' || ${text('n')}`,
-    `'hash' || ${text('n')}`,
-    time('n'),
-  ]),
+  rows('users', USERS, {
+    id: text('n'),
+    login: `'user' || ${text('n')}`,
+    display_name: "'User'",
+    display_name_folded: "'user'",
+    created_at: time('n'),
+  }),
+  rows('organizations', SOME_THOUSAND, {
+    id: `'o' || ${text('n')}`,
+    name: `'Organization ' || ${text(skewed(1000))}`,
+  }),
+  rows('members', SOME_THOUSAND, { organization_id: "'o1'", user_id: text('n') }),
+  rows('games', SOME_THOUSAND, {
+    id: text('n'),
+    name: `'Game ' || ${text(skewed(1000))}`,
+    name_folded: `'game ' || ${text(skewed(1000))}`,
+    organization_id: `case when n % 10 = 0 then null else 'o' || ${text(skewed(500))} end`,
+  }),
+  rows('benefits', SOME_THOUSAND, {
+    id: `'b' || ${text('n')}`,
+    name: "'Benefit'",
+    organization_id: `'o' || ${text('1 + n % 500')}`,
+    game_id: text(skewed(500)),
+  }),
+  rows('clients', SOME_THOUSAND, {
+    id: `'c' || ${text('n')}`,
+    name: "'Client'",
+    organization_id: `'o' || ${text(skewed(500))}`,
+    owner_user_id: text(skewed(500)),
+    kind: "'confidential'",
+    redirect_uris: "'[]'",
+  }),
+  rows('channels', USERS, {
+    user_id: text('n'),
+    title: "'Title'",
+    game_id: text(skewed(500)),
+    language: "'en'",
+    tags: "'[]'",
+    is_mature: '0',
+    vod_enabled: '1',
+  }),
+  rows('editors', SOME_THOUSAND, { user_id: "'1'", editor_id: text('n + 1'), created_at: time('n') }),
+  // One user who follows many channels and has many more followers, some dozens of them in the same second.
+  rows('follows', SOME_THOUSAND, {
+    user_id: `case when n % 4 = 0 then '1' else ${text('n + 1')} end`,
+    broadcaster_id: `case when n % 4 = 0 then ${text('n + 1')} else '1' end`,
+    followed_at: time('n / 50'),
+  }),
+  rows('videos', SOME_THOUSAND, {
+    id: text('n'),
+    user_id: text(skewed(500)),
+    created_at: time('n'),
+    ended_at: time('n + 1'),
+    game_id: text(skewed(500)),
+    view_count: 'n % 100',
+  }),
+  rows('markers', SOME_THOUSAND, {
+    id: `'m' || ${text('n')}`,
+    video_id: text(skewed(500)),
+    position_seconds: 'n',
+    description: "''",
+    created_at: time('n'),
+  }),
+  rows('streams', SOME_THOUSAND, {
+    user_id: text('n'),
+    id: text('10000 + n'),
+    started_at: time('n'),
+    viewer_count: 'n',
+  }),
+  rows('operator_tokens', SOME_THOUSAND, {
+    name: `'night-shift-' || ${text('n')}`,
+    hash: `'hash' || ${text('n')}`,
+    created_at: time('n'),
+  }),
   // The organization is that of the benefit; the game mostly belongs to it, and sometimes to nobody.
-  rows('entitlements', ENTITLEMENTS, [
-    `'e' || ${text('n')}`,
-    `'o' || ${text(`1 + ${skewed(500)} % 500`)}`,
-    `'b' || ${text(skewed(500))}`,
-    text(skewed(SOME_THOUSAND)),
-    text('case when n % 3 = 0 then 10 else 1 + n % 40 end'),
-    time('n'),
-    `case when n % 500 = 0 then 'CLAIMED' else 'FULFILLED' end`,
-    time('n'),
-  ]),
-  rows('audit', AUDIT_ROWS, [
-    "'chain'",
-    'n',
-    time('n'),
-    `case when n % 100 = 0 then 'operator/night-shift' when n % 3 = 0 then 'operator' else 'client/c' || ${text(skewed(500))} end`,
-    `case when n % 500 = 0 then 'DeleteUser' when n % 3 = 0 then 'GrantEntitlements' else 'UpdateDropsEntitlements' end`,
-    `case when n % 3 = 0 then 'entitlements' else 'entitlement/e' || ${text('1 + n % 1000')} end`,
-    `case when n % 3 = 0 then '' else ${time('1 + n % 1000')} end`,
-    `case when n % 7 = 0 then 'null' else '"CLAIMED"' end`,
-    `'"FULFILLED"'`,
-    "''",
-    "''",
-  ]),
+  rows('entitlements', ENTITLEMENTS, {
+    id: `'e' || ${text('n')}`,
+    organization_id: `'o' || ${text(`1 + ${skewed(500)} % 500`)}`,
+    benefit_id: `'b' || ${text(skewed(500))}`,
+    user_id: text(skewed(SOME_THOUSAND)),
+    game_id: text('case when n % 3 = 0 then 10 else 1 + n % 40 end'),
+    timestamp: time('n'),
+    fulfillment_status: `case when n % 500 = 0 then 'CLAIMED' else 'FULFILLED' end`,
+    last_updated: time('n'),
+  }),
+  rows('audit', AUDIT_ROWS, {
+    chain: "'chain'",
+    seq: 'n',
+    at: time('n'),
+    actor: `case when n % 100 = 0 then 'operator/night-shift' when n % 3 = 0 then 'operator' else 'client/c' || ${text(skewed(500))} end`,
+    operation: `case when n % 500 = 0 then 'DeleteUser' when n % 3 = 0 then 'GrantEntitlements' else 'UpdateDropsEntitlements' end`,
+    subject: `case when n % 3 = 0 then 'entitlements' else 'entitlement/e' || ${text('1 + n % 1000')} end`,
+    place: `case when n % 3 = 0 then '' else ${time('1 + n % 1000')} end`,
+    before: `case when n % 7 = 0 then 'null' else '"CLAIMED"' end`,
+    after: `'"FULFILLED"'`,
+    previous: "''",
+    hash: "''",
+  }),
 ]
 
 /** The statements that make them; with a divisor, so many times fewer. */
@@ -95,7 +136,7 @@ function manyRows(divisor = 1): readonly string[] {
   return TABLES.map(
     ({ table, count, columns }) =>
       `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${Math.ceil(count / divisor)})
-       insert into ${table} select ${columns.join(', ')} from numbers`,
+       insert into ${table} (${Object.keys(columns).join(', ')}) select ${Object.values(columns).join(', ')} from numbers`,
   )
 }
 
