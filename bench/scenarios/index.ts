@@ -10,6 +10,8 @@ import { getStreamMarkers } from './get-stream-markers.ts'
 import { getStreamsOfUser } from './get-streams-of-user.ts'
 import { getStreamsRandom } from './get-streams-random.ts'
 import { getStreamsTop } from './get-streams-top.ts'
+import { getUsersBy100Ids } from './get-users-by-100-ids.ts'
+import { getUsersById } from './get-users-by-id.ts'
 import { updateDropsEntitlements } from './update-drops-entitlements.ts'
 import { validateToken } from './validate-token.ts'
 
@@ -24,6 +26,8 @@ export const scenarios: readonly Scenario[] = [
   getDropsEntitlementsById,
   getDropsEntitlementsOfUser,
   getDropsEntitlementsPage,
+  getUsersById,
+  getUsersBy100Ids,
   validateToken,
   getImage,
   createStreamMarker,
