@@ -10,7 +10,10 @@ export const getUsersById: Scenario = {
   connections: 32,
   prepare: async ({ liveIds, appToken: token }) => {
     const random = new SeededRandom(15)
-    return Array.from({ length: QUESTIONS }, () => ({ path: `/helix/users?id=${random.pick(liveIds)}`, token }))
+    return Array.from({ length: QUESTIONS }, () => ({
+      path: `/helix/users?id=${random.pick(liveIds)}`,
+      token,
+    }))
   },
   isRight: ({ data }) => data?.length === 1,
 }

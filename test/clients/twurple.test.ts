@@ -17,6 +17,8 @@ import {
   StaticAuthProvider,
   startDeviceCodeFlow,
 } from '@twurple/auth'
+import type { Game } from '../../src/contract/resources/world.ts'
+import { newGame } from '../operations/helix/profiles.ts'
 import { allow, authorizeLink, CALLBACK, codeFor, loggedIn, register } from '../support/consent.ts'
 import { carried } from '../support/person.ts'
 import { engines, startTestServer, type TestServer } from '../support/server.ts'
@@ -258,6 +260,89 @@ for (const { engine, strict } of SERVERS) {
             expect((await app.streams.getStreams({ limit: 1 })).data).toHaveLength(1)
           }
         })
+    })
+
+    describe('users', () => {
+      test('by id and by name; the user and the game of a stream', async () => {
+        const { broadcaster } = server.world
+        const byName = await app.users.getUserByName(broadcaster.login.toUpperCase())
+        expect([byName?.id, byName?.name]).toEqual([broadcaster.id, broadcaster.login])
+        const byId = await app.users.getUserById(broadcaster.id)
+        expect(byId?.creationDate.getTime()).toBeGreaterThan(0)
+        expect([byId?.type, byId?.broadcasterType, byId?.offlinePlaceholderUrl]).toEqual(['', '', ''])
+        expect(byId?.profilePictureUrl).toEndWith(`/images/users/${broadcaster.id}-300x300.png`)
+        const stream = await byName?.getStream()
+        expect((await stream?.getUser())?.id).toBe(broadcaster.id)
+        expect((await stream?.getGame())?.id).toBe(stream?.gameId ?? '')
+        expect(await app.users.getUserByName('no_such_login')).toBeNull()
+        expect(await app.users.getUserById('not an id')).toBeNull()
+      })
+
+      test('a hundred at once by id and by name, and none that does not exist', async () => {
+        const { data } = await app.streams.getStreams({ limit: 100 })
+        const ids = data.map(stream => stream.userId)
+        expect((await app.users.getUsersByIds(ids)).map(user => user.id)).toEqual(ids)
+        const names = data.slice(0, 99).map(stream => stream.userName)
+        const found = await app.users.getUsersByNames([...names, 'no_such_login'])
+        expect(found.map(user => user.name)).toEqual(names)
+      })
+
+      test('150 batched look-ups are answered, each with its own user', async () => {
+        const streams = await app.streams.getStreamsPaginated().getAll()
+        const some = streams.slice(0, 150)
+        const byId = await Promise.all(some.map(({ userId }) => app.users.getUserByIdBatched(userId)))
+        expect(byId.map(user => user?.id)).toEqual(some.map(stream => stream.userId))
+        const byName = await Promise.all(some.map(({ userName }) => app.users.getUserByNameBatched(userName)))
+        expect(byName.map(user => user?.name)).toEqual(some.map(stream => stream.userName))
+      })
+
+      test('the own account, with the address only if it is asked for, and a new description', async () => {
+        const { viewer } = server.world
+        const own = await as(viewer).users.getAuthenticatedUser(viewer.id, true)
+        expect(own.id).toBe(viewer.id)
+        expect(typeof own.email).toBe('string')
+        for (const description of ['Slow games & tea ☕', '']) {
+          const changed = await as(viewer).users.updateAuthenticatedUser(viewer.id, { description })
+          expect([changed.id, changed.description]).toEqual([viewer.id, description])
+          expect((await app.users.getUserById(viewer.id))?.description).toBe(description)
+        }
+      })
+    })
+
+    describe('games', () => {
+      test('by id, name and IGDB id, one at a time, many at once and batched', async () => {
+        const made = []
+        for (let n = 0; n < 3; n++)
+          made.push(await newGame(server, { name: `Twurple's ${n} & more`, igdb_id: `4711${n}` }))
+        const [game] = made as [Game, ...Game[]]
+        const all = made.map(each => each.id)
+        expect((await app.games.getGameById(game.id))?.name).toBe(game.name)
+        expect((await app.games.getGameByName(game.name))?.id).toBe(game.id)
+        expect((await app.games.getGameByIgdbId(game.igdb_id))?.id).toBe(game.id)
+        expect(await app.games.getGameByName(game.name.toLowerCase())).toBeNull()
+        const box = (await app.games.getGameById(game.id))?.getBoxArtUrl(52, 72)
+        expect(box).toEndWith(`/images/games/${game.id}-52x72.png`)
+        const idsOf = (games: ({ id: string } | null)[]) => games.map(each => each?.id)
+        expect(idsOf(await app.games.getGamesByIds(all))).toEqual(all)
+        expect(idsOf(await app.games.getGamesByNames(made.map(each => each.name)))).toEqual(all)
+        expect(idsOf(await app.games.getGamesByIgdbIds(made.map(each => each.igdb_id)))).toEqual(all)
+        const { games } = app
+        expect(idsOf(await Promise.all(all.map(id => games.getGameByIdBatched(id))))).toEqual(all)
+        const byName = made.map(({ name }) => games.getGameByNameBatched(name))
+        const byIgdbId = made.map(({ igdb_id }) => games.getGameByIgdbIdBatched(igdb_id))
+        expect(idsOf(await Promise.all(byName))).toEqual(all)
+        expect(idsOf(await Promise.all(byIgdbId))).toEqual(all)
+      })
+
+      test('a search for categories is walked to its end', async () => {
+        const names = Array.from({ length: 45 }, (_, n) => `Reefwalker ${String(n).padStart(2, '0')}`)
+        for (const name of names) await newGame(server, { name })
+        const found = await app.search.searchCategoriesPaginated('reefWALKER').getAll()
+        expect(found.map(category => category.name)).toEqual(names)
+        const page = await app.search.searchCategories('walker 44', { limit: 5 })
+        expect(page.data.map(category => category.name)).toEqual(['Reefwalker 44'])
+        expect((await app.search.searchCategories('no such category')).data).toEqual([])
+      })
     })
 
     test('GetFollowedStreams: every followed live channel, page by page', async () => {

@@ -46,6 +46,10 @@ describe('the census', () => {
       ['GetStreamKey', false, 'channel:read:stream_key'],
       ['CreateStreamMarker', false, 'channel:manage:broadcast'],
       ['GetStreamMarkers', false, 'user:read:broadcast channel:manage:broadcast'],
+      ['GetUsers', true, ''],
+      ['UpdateUser', false, 'user:edit'],
+      ['GetGames', true, ''],
+      ['SearchCategories', true, ''],
     ])
   })
 
