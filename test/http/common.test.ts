@@ -34,6 +34,10 @@ function goodAsks({ world }: TestServer): Record<string, Ask> {
     GetStreamKey: { token: broadcaster.token, query: { broadcaster_id: broadcaster.id } },
     CreateStreamMarker: { token: broadcaster.token, body: { user_id: broadcaster.id } },
     GetStreamMarkers: { token: broadcaster.token, query: { user_id: broadcaster.id } },
+    GetUsers: { token: broadcaster.token },
+    UpdateUser: { token: broadcaster.token, query: { description: '' } },
+    GetGames: { token: client.app_token, query: { id: world.game.id } },
+    SearchCategories: { token: client.app_token, query: { query: 'the' } },
   }
 }
 
@@ -130,7 +134,7 @@ for (const engine of engines) {
         '/helix/Streams',
         '/helix/streams/key/more',
         '/helix/entitlements',
-        '/mock/users',
+        '/mock/clips',
         '/mock/helix/streams',
         '/helix/%73treams',
         '/helix/__proto__',

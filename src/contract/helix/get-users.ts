@@ -5,7 +5,7 @@ import { IdFilter } from '../resources/id.ts'
 import { exampleProfile, Profile } from '../resources/profile.ts'
 import { Type } from '../schema.ts'
 
-/** An empty value is one that names no user: a client that looks up an empty name must not get its own account (D-70). */
+/** An empty value names no user: a client that looks up an empty name must not get the account of its token (D-70). */
 const values = { maxItems: MAX_LOOK_UP, emptyIsValue: true }
 
 /** Decisions D-61 to D-63, D-70 to D-72. */
