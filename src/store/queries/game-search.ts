@@ -5,7 +5,7 @@
  * to its end and the best rows are kept. No index finds the other names: if the page has room for them, all names are read
  * in the order of the answer until it is full. Both are read in steps, and other work can run between them.
  */
-import type { Page, Window } from '../../contract/page.ts'
+import type { Key, Page, Window } from '../../contract/page.ts'
 import type { Game } from '../../contract/resources/world.ts'
 import { compareFound, FIT, fitOf, type GameSearch } from '../../domain/game-search.ts'
 import type { Database } from '../database.ts'
@@ -64,10 +64,9 @@ async function beginningWith(
   db: Database,
   search: GameSearch,
   { first, from }: Window,
-): Promise<NamedGame[]> {
+): Promise<readonly NamedGame[]> {
   const keyOf = foundSortKey(search)
-  const isAhead = (row: NamedGame) => from === undefined || compareFound(keyOf(row), from) > 0
-  let best: NamedGame[] = []
+  let best: readonly { row: NamedGame; key: Key }[] = []
   let start = [search.text, 0, '']
   for (;;) {
     const { rows, more } = await keysetPage<NamedGame>(db, {
@@ -78,11 +77,14 @@ async function beginningWith(
       keyOf,
     })
     const fitting = rows.filter(row => row.name_folded?.startsWith(search.text))
-    best = [...best, ...fitting.filter(isAhead)]
-      .sort((a, b) => compareFound(keyOf(a), keyOf(b)))
-      .slice(0, first + 1)
+    const worst = best[first]?.key
+    const better = fitting
+      .map(row => ({ row, key: keyOf(row) }))
+      .filter(({ key }) => from === undefined || compareFound(key, from) > 0)
+      .filter(({ key }) => worst === undefined || compareFound(key, worst) < 0)
+    best = [...best, ...better].sort((a, b) => compareFound(a.key, b.key)).slice(0, first + 1)
     const last = rows.at(-1)
-    if (!more || fitting.length < rows.length || last === undefined) return best
+    if (!more || fitting.length < rows.length || last === undefined) return best.map(({ row }) => row)
     start = [last.name_folded ?? '', last.id.length, last.id]
     await Bun.sleep(0)
   }

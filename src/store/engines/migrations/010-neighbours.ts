@@ -33,7 +33,7 @@ ${dialect.name === 'sqlite' ? '' : POSTGRES_COLUMNS}
 create index if not exists users_by_display_name on users (display_name_folded, login)
   where display_name_folded <> login;
 create index if not exists users_not_folded on users (id) where display_name_folded is null;
-create index if not exists games_by_folded_name on games (name_folded, length(id), id);
+create index if not exists games_by_folded_name on games (name_folded, length(id), id, name, igdb_id);
 create index if not exists games_in_name_order on games (name, length(id), id, name_folded, igdb_id);
 drop index if exists games_with_name;
 create index if not exists games_by_igdb_id on games (igdb_id, length(id), id) where igdb_id <> '';
