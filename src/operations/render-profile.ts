@@ -6,9 +6,7 @@ import type { Caller } from '../domain/caller.ts'
 /** A user as a caller sees it: only the user's own token with the scope shows the address (D-71). */
 export function renderProfile(user: User, caller: Caller, publicUrl: string): Profile {
   const { id, login, display_name, broadcaster_type, description } = user
-  const showsEmail =
-    caller.kind === 'user' && caller.user_id === id && caller.scopes.includes('user:read:email')
-  return {
+  const profile: Profile = {
     id,
     login,
     display_name,
@@ -18,7 +16,9 @@ export function renderProfile(user: User, caller: Caller, publicUrl: string): Pr
     profile_image_url: imageUrl(publicUrl, 'users', id),
     offline_image_url: '',
     view_count: 0,
-    ...(showsEmail && { email: user.email ?? '' }),
     created_at: `${user.created_at.slice(0, 19)}Z`,
   }
+  if (caller.kind === 'user' && caller.user_id === id && caller.scopes.includes('user:read:email'))
+    profile.email = user.email ?? ''
+  return profile
 }
