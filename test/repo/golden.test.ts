@@ -1,5 +1,5 @@
 /**
- * Golden answers (D-19): what the seven operations answer, kept to the letter but for times, ids and secrets. A change
+ * Golden answers (D-19): what the operations answer, kept to the letter but for times, ids and secrets. A change
  * here is a change of the wire. After a wanted one: UPDATE_GOLDEN=1 npm test -- test/repo/golden.test.ts
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
@@ -77,6 +77,23 @@ function asks({ world }: TestServer): Record<string, Ask> {
       query: { user_id: broadcaster.id, first: 1 },
     },
     'GetStreamMarkers 400': { path: '/helix/streams/markers', token: broadcaster.token },
+    'GetUsers 200': { path: '/helix/users', token: client.app_token, query: { login: broadcaster.login } },
+    'GetUsers 400': { path: '/helix/users', token: client.app_token },
+    'UpdateUser 200': {
+      method: 'PUT',
+      path: '/helix/users',
+      token: world.viewer.token,
+      query: { description: 'golden' },
+    },
+    'UpdateUser 401': { method: 'PUT', path: '/helix/users', token: client.app_token },
+    'GetGames 200': { path: '/helix/games', token: client.app_token, query: { id: world.game.id } },
+    'GetGames 400': { path: '/helix/games', token: client.app_token },
+    'SearchCategories 200': {
+      path: '/helix/search/categories',
+      token: client.app_token,
+      query: { query: 'e', first: 2 },
+    },
+    'SearchCategories 400': { path: '/helix/search/categories', token: client.app_token },
     'unknown route 404': { path: '/helix/nothing' },
   }
 }
