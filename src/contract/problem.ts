@@ -76,10 +76,6 @@ export const problems = {
       'With a user token, user_id must be left out or be the user of the token; use an app token to see other users.',
   },
   malformed_logins: { status: 400, message: () => 'Malformed query params.' },
-  bad_identifiers: {
-    status: 400,
-    message: () => 'Invalid username(s), email(s), or ID(s). Bad Identifiers.',
-  },
   id_not_numeric: { status: 400, message: (name: string, id: string) => `${name} "${id}" must be numeric` },
   unknown_reference: {
     status: 400,
