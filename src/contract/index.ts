@@ -14,6 +14,7 @@ import * as users from './control/users.ts'
 import * as videos from './control/videos.ts'
 import * as viewers from './control/viewers.ts'
 import { createStreamMarker } from './helix/create-stream-marker.ts'
+import { deleteVideos } from './helix/delete-videos.ts'
 import { getDropsEntitlements } from './helix/get-drops-entitlements.ts'
 import { getFollowedStreams } from './helix/get-followed-streams.ts'
 import { getGames } from './helix/get-games.ts'
@@ -21,6 +22,7 @@ import { getStreamKey } from './helix/get-stream-key.ts'
 import { getStreamMarkers } from './helix/get-stream-markers.ts'
 import { getStreams } from './helix/get-streams.ts'
 import { getUsers } from './helix/get-users.ts'
+import { getVideos } from './helix/get-videos.ts'
 import { searchCategories } from './helix/search-categories.ts'
 import { updateDropsEntitlements } from './helix/update-drops-entitlements.ts'
 import { updateUser } from './helix/update-user.ts'
@@ -48,6 +50,8 @@ export const helixOperations = {
   updateUser,
   getGames,
   searchCategories,
+  getVideos,
+  deleteVideos,
 }
 
 export const oauthOperations = {

@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Access } from './access.ts'
 import { type PageRule, pageParameters } from './page.ts'
-import type { ProblemName } from './problem.ts'
+import type { ProblemName, ProblemWithoutDetails } from './problem.ts'
 import { Type } from './schema.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -31,8 +31,14 @@ export interface Operation {
   readonly bodyLines?: TSchema
   /** The answer is a stream of JSON lines of this shape, instead of `returns`. */
   readonly answerLines?: TSchema
-  readonly exactlyOne?: readonly [string, string]
-  /** The query parameters that name rows: together they take at most `MAX_LOOK_UP` values (D-62). */
+  /** Exactly one of these has to be given. */
+  readonly exactlyOne?: readonly [string, string, ...string[]]
+  /** The problem if not exactly one of them is given; default: `not_exactly_one`. */
+  readonly exactlyOneProblem?: ProblemWithoutDetails
+  /**
+   * The query parameters that name rows: together they take at most `MAX_LOOK_UP` values (D-62). With one of them, all rows
+   * are on one page: page size and cursor have no effect, but must be well formed (D-88).
+   */
   readonly lookUpBy?: readonly string[]
   readonly page?: PageRule
   /** The request may carry an `Idempotency-Key` (D-39). */
@@ -96,9 +102,9 @@ export type ProblemOf<O extends Operation> =
 
 type PlainQueryOf<O extends Operation> = StaticOr<O['query'], Record<never, never>>
 export type QueryOf<O extends Operation> = O extends {
-  readonly exactlyOne: readonly [infer A extends string, infer B extends string]
+  readonly exactlyOne: readonly (infer Name extends string)[]
 }
-  ? ExactlyOne<PlainQueryOf<O>, (A | B) & keyof PlainQueryOf<O>>
+  ? ExactlyOne<PlainQueryOf<O>, Name & keyof PlainQueryOf<O>>
   : PlainQueryOf<O>
 
 /** Error body, rate limits and cross-origin rules depend on the family. */
@@ -150,7 +156,7 @@ function inputProblems(operation: Operation): ProblemName[] {
   if (scalars.some(schema => !('items' in schema))) names.push('repeated_parameter')
   if (operation.body !== undefined) names.push('malformed_json', 'body_too_large')
   if (operation.bodyLines !== undefined) names.push('body_too_large')
-  if (operation.exactlyOne !== undefined) names.push('not_exactly_one')
+  if (operation.exactlyOne !== undefined) names.push(operation.exactlyOneProblem ?? 'not_exactly_one')
   if (operation.idempotent) names.push('bad_idempotency_key', 'idempotency_key_reused')
   if (operation.page !== undefined) names.push('invalid_cursor')
   if (operation.page?.before) names.push('both_cursors')

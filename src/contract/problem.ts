@@ -42,7 +42,8 @@ export const problems = {
   malformed_json: { status: 400, message: () => 'The body must be a JSON object in UTF-8.' },
   not_exactly_one: {
     status: 400,
-    message: (a: string, b: string) => `Exactly one of "${a}" and "${b}" is required`,
+    message: (...names: string[]) =>
+      `Exactly one of ${names.map(name => `"${name}"`).join(' and ')} is required`,
   },
   none_given: {
     status: 400,
@@ -55,6 +56,11 @@ export const problems = {
   bad_identifiers: {
     status: 400,
     message: () => 'Invalid username(s), email(s), or ID(s). Bad Identifiers.',
+  },
+  not_one_video_filter: {
+    status: 400,
+    message: () =>
+      'Must provide only one of the following query params: user ID, game ID, or one or more video IDs.',
   },
   invalid_cursor: { status: 400, message: () => 'invalid cursor' },
   both_cursors: { status: 400, message: () => 'Only one of "after" and "before" may be given' },
@@ -107,6 +113,10 @@ export const problems = {
   identity_mismatch: {
     status: 401,
     message: (name: string) => `The ID in ${name} must match the user ID found in the request's OAuth token.`,
+  },
+  not_video_owner: {
+    status: 401,
+    message: () => 'Only the owner of a video may delete it; nothing was deleted.',
   },
   operator_required: {
     status: 401,
@@ -161,7 +171,7 @@ export const problems = {
     message: (login: string) => `The channel ${login} does not record videos, so it cannot have markers.`,
   },
   no_videos: { status: 404, message: () => 'The user has no videos.' },
-  video_not_found: { status: 404, message: (id: string) => `There is no video with the id "${id}".` },
+  video_not_found: { status: 404, message: (id: string) => `There is no video with the id "${id}"` },
   not_found: {
     status: 404,
     message: (kind: string, id: string) => `There is no ${kind} with the id "${id}".`,
@@ -281,6 +291,9 @@ export const problems = {
 
 export type ProblemName = keyof typeof problems
 export type ProblemDetails<N extends ProblemName> = Parameters<(typeof problems)[N]['message']>
+export type ProblemWithoutDetails = {
+  [N in ProblemName]: ProblemDetails<N> extends [] ? N : never
+}[ProblemName]
 
 /**
  * A failure as a value: the name of a problem and what its sentence is made of. It is plain data, so a command can return

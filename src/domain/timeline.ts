@@ -22,3 +22,26 @@ export function secondsBetween(from: string, to: number): number {
 export function videoMoment(seconds: number): string {
   return `${Math.floor(seconds / 3600)}h${Math.floor(seconds / 60) % 60}m${seconds % 60}s`
 }
+
+/** `3h8m33s`, `3m21s`, `0s`: as `videoMoment`, but without leading units that are zero (D-90). */
+export function durationText(seconds: number): string {
+  return videoMoment(seconds).replace(/^0h(0m)?/, '')
+}
+
+const POSITION = /^(?:([0-9]{1,10})h)?(?:([0-9]{1,10})m)?(?:([0-9]{1,10})s?)?$/
+
+/** The seconds of `1h2m3s`, `244s` or `244`; undefined if the text is no position in a video. */
+export function parsePosition(text: string): number | undefined {
+  const [whole, hours = 0, minutes = 0, seconds = 0] = POSITION.exec(text) ?? []
+  if (!whole) return undefined
+  const total = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)
+  return total <= MAX_POSITION ? total : undefined
+}
+
+/** The duration of a video; so far, if the stream is live. */
+export function videoSeconds(
+  video: { readonly created_at: string; readonly ended_at: string | null },
+  now: number,
+): number {
+  return secondsBetween(video.created_at, video.ended_at === null ? now : Date.parse(video.ended_at))
+}

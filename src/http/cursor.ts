@@ -37,9 +37,8 @@ export class Cursors {
 
   /** The bookmark, or undefined if the cursor was not issued for exactly this binding. */
   open(binding: string, text: string): Bookmark | undefined {
-    const bytes = Buffer.from(text, 'base64url')
-    // Each cursor has exactly one spelling: reject trailing bits and characters that the decoder ignores.
-    if (bytes.length <= HEAD_BYTES || bytes.toString('base64url') !== text) return undefined
+    const bytes = decode(text)
+    if (bytes === undefined) return undefined
     const payload = bytes.toString('utf8', HEAD_BYTES)
     const isGenuine = this.#hashers().some(hasher => {
       const expected = bytesOf(hasher, binding, payload)
@@ -57,6 +56,17 @@ export class Cursors {
     }
     return this.#keyed
   }
+}
+
+/** Whether a text has the form of a cursor. Only `open` finds out whether it was issued, and for what. */
+export function isWellFormedCursor(text: string): boolean {
+  return decode(text)?.[0] === VERSION
+}
+
+function decode(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64url')
+  // Each cursor has exactly one spelling: reject trailing bits and characters that the decoder ignores.
+  return bytes.length <= HEAD_BYTES || bytes.toString('base64url') !== text ? undefined : bytes
 }
 
 function hashersOf(ring: KeyRing): [Bun.CryptoHasher, ...Bun.CryptoHasher[]] {

@@ -17,7 +17,7 @@ import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import type { Pairs } from '../kit/text.ts'
 import { type Call, type Implementation, type Services, StreamedLines } from '../operations/implement.ts'
 import { readApiBody, readApiPieces } from './body.ts'
-import type { Cursors } from './cursor.ts'
+import { type Cursors, isWellFormedCursor } from './cursor.ts'
 import { logFieldsOf } from './failure.ts'
 import { HotAnswers } from './hot-answers.ts'
 import {
@@ -268,9 +268,13 @@ export class Endpoint {
     const after = fields.after as string | undefined
     const before = fields.before as string | undefined
     if (after !== undefined && before !== undefined) raise('both_cursors')
+    const cursor = after ?? before
+    if (this.operation.lookUpBy?.some(name => fields[name] !== undefined)) {
+      if (cursor !== undefined && !isWellFormedCursor(cursor)) raise('invalid_cursor')
+      return { first: MAX_PAGE, direction: 'forward' }
+    }
     const isBatch = rule.wholeBatchOf?.some(name => fields[name] !== undefined) ?? false
     const first = (fields.first as number | undefined) ?? (isBatch ? MAX_PAGE : rule.standard)
-    const cursor = after ?? before
     if (cursor === undefined) return { first, direction: 'forward' }
     const bookmark = this.#dependencies.cursors.open(binding(), cursor) ?? raise('invalid_cursor')
     return {

@@ -46,13 +46,11 @@ export function createInputReader(operation: Operation): InputReader {
   return {
     query: pairs => {
       const fields = collectQuery(pairs)
-      const { exactlyOne, lookUpBy } = operation
+      const { exactlyOne, exactlyOneProblem, lookUpBy } = operation
       if (lookUpBy !== undefined) refuseTooMany(fields, lookUpBy)
       checkQuery(fields)
-      if (
-        exactlyOne !== undefined &&
-        (fields[exactlyOne[0]] === undefined) === (fields[exactlyOne[1]] === undefined)
-      ) {
+      if (exactlyOne !== undefined && exactlyOne.filter(name => fields[name] !== undefined).length !== 1) {
+        if (exactlyOneProblem !== undefined) raise(exactlyOneProblem)
         raise('not_exactly_one', ...exactlyOne)
       }
       return fields

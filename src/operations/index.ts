@@ -14,6 +14,7 @@ import * as users from './control/users.ts'
 import * as videos from './control/videos.ts'
 import * as viewers from './control/viewers.ts'
 import { handleCreateStreamMarker } from './helix/create-stream-marker.ts'
+import { handleDeleteVideos } from './helix/delete-videos.ts'
 import { handleGetDropsEntitlements } from './helix/get-drops-entitlements.ts'
 import { handleGetFollowedStreams } from './helix/get-followed-streams.ts'
 import { handleGetGames } from './helix/get-games.ts'
@@ -21,6 +22,7 @@ import { handleGetStreamKey } from './helix/get-stream-key.ts'
 import { handleGetStreamMarkers } from './helix/get-stream-markers.ts'
 import { handleGetStreams } from './helix/get-streams.ts'
 import { handleGetUsers } from './helix/get-users.ts'
+import { handleGetVideos } from './helix/get-videos.ts'
 import { handleSearchCategories } from './helix/search-categories.ts'
 import { handleUpdateDropsEntitlements } from './helix/update-drops-entitlements.ts'
 import { handleUpdateUser } from './helix/update-user.ts'
@@ -48,6 +50,8 @@ export const implementations: readonly Implementation[] = [
   handleUpdateUser,
   handleGetGames,
   handleSearchCategories,
+  handleGetVideos,
+  handleDeleteVideos,
 
   handleCreateToken,
   handleCreateDeviceCode,

@@ -27,7 +27,7 @@ import { endStream, reportViewers, startStream, takeViewerReport } from './comma
 import { issueTokens, revokeToken, useRefreshToken } from './commands/tokens.ts'
 import { forgetVideos, noteFact, sweep } from './commands/upkeep.ts'
 import { deleteUser, describeUser, putUser } from './commands/users.ts'
-import { deleteVideo } from './commands/videos.ts'
+import { changeVideo, deleteVideo, deleteVideos } from './commands/videos.ts'
 import type { Transaction } from './database.ts'
 import { importLines } from './transfer/import-lines.ts'
 
@@ -82,7 +82,9 @@ const single = {
   grantEntitlements,
   updateEntitlements,
   createMarker,
+  changeVideo,
   deleteVideo,
+  deleteVideos,
   createOperator,
   deleteOperator,
   importLines,

@@ -167,20 +167,22 @@ function rowsOfPart<Row>(
   )
 }
 
-/** A page of the rows that `keeps` accepts, of a list that is short by nature, or that no index serves. Forward only. */
+/** A page of the rows that `keeps` accepts, of a list that is short by nature, or that no index serves. */
 export function pickedPage<Row>(
   db: Database,
   list: List<Row> & { readonly keeps: (row: Row) => boolean; readonly step?: number },
 ): MaybePromise<Page<Row>> {
-  const { first } = list.window
+  const { first, direction } = list.window
+  const backward = direction === 'backward'
   const maxStep = list.step ?? MAX_STEP
-  const kept: Row[] = []
+  let kept: Row[] = []
   const step = (window: Window): MaybePromise<Page<Row>> =>
     chain(keysetPage<Row>(db, { ...list, window }), ({ rows, more }) => {
-      for (const row of rows) if (list.keeps(row)) kept.push(row)
-      const last = rows.at(-1)
+      const found = rows.filter(list.keeps)
+      kept = backward ? [...found, ...kept] : [...kept, ...found]
+      const last = rows.at(backward ? 0 : -1)
       if (kept.length > first || !more || last === undefined)
-        return { rows: kept.slice(0, first), more: kept.length > first }
+        return { rows: backward ? kept.slice(-first) : kept.slice(0, first), more: kept.length > first }
       const next = { ...window, first: Math.min(window.first * 4, maxStep), from: list.keyOf(last) }
       return Bun.sleep(0).then(() => step(next))
     })

@@ -28,6 +28,7 @@ export const NOUNS: Readonly<Record<string, string>> = {
 
 const STREAM_COLUMNS = ['user_id', 'user_login', 'game_name', 'viewer_count', 'started_at', 'title']
 const ENTITLEMENT_COLUMNS = ['id', 'user_id', 'game_id', 'benefit_id', 'fulfillment_status', 'timestamp']
+const VIDEO_COLUMNS = ['id', 'user_login', 'created_at', 'duration_seconds', 'is_live', 'view_count', 'title']
 const REEF = '5c0f4d0e-9d4a-4f0e-8a57-2f4f6ad0c3a1'
 const PEARL = '9a5df0a2-3a70-4f3b-9a3e-6f2d1b0c7e55'
 const LANTERN = '74c52265-e214-48a6-91b9-23b6014e8041'
@@ -359,12 +360,18 @@ const rows: readonly VerbRow[] = [
   {
     words: 'video list',
     operation: control.listVideos,
+    columns: VIDEO_COLUMNS,
     examples: ['video list --user lunar_otter'],
   },
   {
     words: 'video show',
     operation: control.getVideo,
     examples: [`video show ${VIDEO}`],
+  },
+  {
+    words: 'video edit',
+    operation: control.patchVideo,
+    examples: [`video edit ${VIDEO} --description "Night dive, part two" --view-count 1200`],
   },
   {
     words: 'video delete',

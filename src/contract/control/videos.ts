@@ -27,6 +27,25 @@ export const getVideo = defineOperation('GET /control/videos/{video_id}', {
   example: { params: { video_id: exampleVideo.id }, answer: { data: [exampleVideo] } },
 })
 
+export const patchVideo = defineOperation('PATCH /control/videos/{video_id}', {
+  id: 'PatchVideo',
+  summary: 'Update a video; omitted fields keep their value. The title of a live video follows its channel.',
+  access: operator,
+  params: Type.Object({ video_id: Type.String() }),
+  body: Type.Object({
+    title: Type.Optional(Type.String({ maxLength: 140 })),
+    description: Type.Optional(Type.String({ maxLength: 300 })),
+    view_count: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_000_000_000 })),
+  }),
+  returns: oneOf(Video),
+  problems: ['not_found', 'in_use'],
+  example: {
+    params: { video_id: exampleVideo.id },
+    body: { title: exampleVideo.title },
+    answer: { data: [exampleVideo] },
+  },
+})
+
 export const deleteVideo = defineOperation('DELETE /control/videos/{video_id}', {
   id: 'DeleteVideo',
   summary: 'Delete a video with its markers; a stream that is still live continues without one.',

@@ -1,8 +1,8 @@
-import { deleteVideo, getVideo, listVideos } from '../../contract/control/videos.ts'
-import { refuse } from '../../contract/problem.ts'
-import { secondsBetween } from '../../domain/timeline.ts'
+import { deleteVideo, getVideo, listVideos, patchVideo } from '../../contract/control/videos.ts'
+import { isRefusal, refuse } from '../../contract/problem.ts'
+import { videoSeconds } from '../../domain/timeline.ts'
 import { type VideoRow, videoSortKey } from '../../store/queries/videos.ts'
-import { implement } from '../implement.ts'
+import { implement, type Services } from '../implement.ts'
 
 export const handleListVideos = implement(
   listVideos,
@@ -14,15 +14,22 @@ export const handleListVideos = implement(
   },
 )
 
-export const handleGetVideo = implement(getVideo, async ({ params }, { store, clock }) => {
-  const row = await store.videos.inFull(params.video_id)
-  return row ? { data: [withDuration(row, clock.now())] } : refuse('not_found', 'video', params.video_id)
+export const handleGetVideo = implement(getVideo, ({ params }, services) =>
+  showVideo(params.video_id, services),
+)
+
+export const handlePatchVideo = implement(patchVideo, async ({ params, body }, services) => {
+  const refused = await services.store.commands.changeVideo({ id: params.video_id, ...body })
+  return isRefusal(refused) ? refused : showVideo(params.video_id, services)
 })
 
-/** The duration grows while the stream is live. */
+async function showVideo(id: string, { store, clock }: Pick<Services, 'store' | 'clock'>) {
+  const row = await store.videos.inFull(id)
+  return row ? { data: [withDuration(row, clock.now())] } : refuse('not_found', 'video', id)
+}
+
 function withDuration(row: VideoRow, now: number) {
-  const end = row.ended_at === null ? now : Date.parse(row.ended_at)
-  return { ...row, duration_seconds: secondsBetween(row.created_at, end) }
+  return { ...row, duration_seconds: videoSeconds(row, now) }
 }
 
 export const handleDeleteVideo = implement(deleteVideo, ({ params }, { store }) =>

@@ -8,6 +8,7 @@ import { must } from '../../kit/must.ts'
 import { markerSortKey, type Video } from '../../store/queries/videos.ts'
 import type { Store } from '../../store/store.ts'
 import { implement } from '../implement.ts'
+import { videoUrl } from '../render-video.ts'
 
 export const handleGetStreamMarkers = implement(
   getStreamMarkers,
@@ -36,7 +37,7 @@ async function requireOwnerOrEditor(store: Store, caller: Caller, owner_id: stri
 
 function listing(video: Video, markers: readonly StreamMarker[], publicUrl: string) {
   const withUrl = (marker: StreamMarker) => {
-    const url = `${publicUrl}/videos/${video.id}?t=${videoMoment(marker.position_seconds)}`
+    const url = `${videoUrl(publicUrl, video.id)}?t=${videoMoment(marker.position_seconds)}`
     const { id, created_at, description, position_seconds } = marker
     return { id, created_at, description, position_seconds, url, URL: url }
   }

@@ -164,6 +164,8 @@ export async function insertVideo(
 
 /** Copies the title, language and game of a channel to the video of its running stream. */
 export async function updateRunningVideo(tx: Transaction, user_id: string): Promise<void> {
+  // A stream is locked before its video, here as in all commands.
+  await tx.lock(sql`select user_id from streams where user_id = ${user_id}`, 'streams')
   await tx.run(
     sql`update videos set title = c.title, language = c.language, game_id = c.game_id from channels c
         where c.user_id = ${user_id} and videos.id = (select video_id from streams where user_id = ${user_id})`,

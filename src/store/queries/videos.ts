@@ -1,21 +1,13 @@
-import type { Page, Window } from '../../contract/page.ts'
+import type { Key, Page, Window } from '../../contract/page.ts'
 import type { StreamMarker } from '../../contract/resources/marker.ts'
 import type { Video as ListedVideo } from '../../contract/resources/video.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
-import { inOrderOf, keysetPage } from '../keyset.ts'
-import { type Sql, sql, verbatim } from '../sql/tag.ts'
+import { inOrderOf, inOrderThenByNumber, keysetPage, type Order, pickedPage } from '../keyset.ts'
+import { all, isOneOf, type Sql, sql, verbatim } from '../sql/tag.ts'
 
 /** A video and its user. */
-export interface Video {
-  readonly id: string
-  readonly user_id: string
-  readonly user_login: string
-  readonly user_name: string
-}
-
-const videoColumns = sql`select v.id, v.user_id, u.login as user_login, u.display_name as user_name
-  from videos v join users u on u.id = v.user_id`
+export type Video = Omit<ListedVideo, 'duration_seconds' | 'marker_count' | 'is_live'>
 
 /** A video with everything an operator sees; the duration is computed. */
 export type VideoRow = Omit<ListedVideo, 'duration_seconds'>
@@ -26,10 +18,17 @@ type StoredVideo = Omit<VideoRow, 'marker_count' | 'is_live'> & {
   is_live: number | null
 }
 
-const listedFrom = (
-  videos: Sql,
-) => sql`select v.id, v.user_id, u.login as user_login, u.display_name as user_name, v.created_at,
-    v.ended_at, (select count(*) from markers m where m.video_id = v.id) as marker_count,
+const VIDEOS = verbatim('videos')
+const storedColumns = sql`select id, stream_id, user_id, title, description, language, game_id, view_count, created_at,
+    ended_at from videos`
+const videoColumns = sql`v.id, v.stream_id, v.user_id, u.login as user_login, u.display_name as user_name, v.title,
+    v.description, v.language, coalesce(v.game_id, '') as game_id, v.view_count, v.created_at, v.ended_at`
+
+const videosFrom = (videos: Sql) =>
+  sql`select ${videoColumns} from ${videos} v join users u on u.id = v.user_id`
+
+const listedFrom = (videos: Sql) => sql`select ${videoColumns},
+    (select count(*) from markers m where m.video_id = v.id) as marker_count,
     (select 1 from streams s where s.video_id = v.id) as is_live
   from ${videos} v join users u on u.id = v.user_id`
 const readVideo = (row: StoredVideo): VideoRow => ({
@@ -40,13 +39,68 @@ const readVideo = (row: StoredVideo): VideoRow => ({
 const inOrder = inOrderOf('created_at', 'id')
 export const videoSortKey = (row: Pick<ListedVideo, 'created_at' | 'id'>) => [row.created_at, row.id]
 
+/** The videos of a user or of a game. */
+export interface VideoFilter {
+  readonly user_id?: string | undefined
+  readonly game_id?: string | undefined
+  readonly language?: string | undefined
+  /** Only videos from this time on. */
+  readonly since?: string | undefined
+  readonly sort: VideoSort
+}
+
+type VideoSort = 'time' | 'views'
+
+/**
+ * Newest first, or most viewed first and then newest (D-89). Only the view count can change: a walk returns every video
+ * exactly once, except for those whose count changes while it lasts.
+ */
+const SORTS = {
+  time: {
+    order: inOrderThenByNumber(['created_at'], 'id'),
+    joined: {
+      backward: verbatim(' order by v.created_at, length(v.id), v.id'),
+      forward: verbatim(' order by v.created_at desc, length(v.id) desc, v.id desc'),
+    },
+    keyOf: (row: Video) => [row.created_at, row.id.length, row.id],
+  },
+  views: {
+    order: inOrderThenByNumber(['view_count', 'created_at'], 'id'),
+    joined: {
+      backward: verbatim(' order by v.view_count, v.created_at, length(v.id), v.id'),
+      forward: verbatim(' order by v.view_count desc, v.created_at desc, length(v.id) desc, v.id desc'),
+    },
+    keyOf: (row: Video) => [row.view_count, row.created_at, row.id.length, row.id],
+  },
+} as const
+
+export const videoSortKeyOf = (sort: VideoSort): ((row: Video) => Key) => SORTS[sort].keyOf
+
+/** The order, up to rows of this time. A page that was not cut starts at a row within it. */
+function downTo(order: Order, since: string): Order {
+  const within = sql`created_at >= ${since}`
+  return {
+    whole: down => (down ? { ...order.whole(down), where: within } : order.whole(down)),
+    beyond: (from, down) => {
+      const parts = order.beyond(from, down)
+      const last = parts.at(-1)
+      if (!down || last?.where === undefined) return parts
+      return [...parts.slice(0, -1), { ...last, where: all([last.where, within]) }]
+    },
+  }
+}
+
 export const videoQueries = (db: Database) => ({
-  find: (id: string) => db.get<Video>(sql`${videoColumns} where v.id = ${id}`),
+  find: (id: string) => db.get<Video>(sql`${videosFrom(VIDEOS)} where v.id = ${id}`),
+
+  /** The videos with these ids that exist. */
+  named: (ids: readonly string[]) =>
+    db.all<Video>(sql`${videosFrom(VIDEOS)} where ${isOneOf(sql`v.id`, ids)}`),
 
   /** The user's latest video: that of the running stream, otherwise the one that ended last (D-41). */
   latestOf: (user_id: string) =>
     db.get<Video>(
-      sql`${videoColumns} where v.id = coalesce(
+      sql`${videosFrom(VIDEOS)} where v.id = coalesce(
             (select video_id from streams where user_id = ${user_id}),
             (select id from videos where user_id = ${user_id} and ended_at is not null
               order by ended_at desc, length(id) desc, id desc limit 1))`,
@@ -54,7 +108,7 @@ export const videoQueries = (db: Database) => ({
 
   /** A video as an operator sees it. */
   inFull: async (id: string): Promise<VideoRow | undefined> => {
-    const row = await db.get<StoredVideo>(sql`${listedFrom(verbatim('videos'))} where v.id = ${id}`)
+    const row = await db.get<StoredVideo>(sql`${listedFrom(VIDEOS)} where v.id = ${id}`)
     return row && readVideo(row)
   },
 
@@ -64,7 +118,7 @@ export const videoQueries = (db: Database) => ({
     window: Window,
   ): Promise<Page<VideoRow>> => {
     const page = await keysetPage<StoredVideo>(db, {
-      select: sql`select id, user_id, created_at, ended_at from videos`,
+      select: storedColumns,
       where: filter.user_id === undefined ? [] : [sql`user_id = ${filter.user_id}`],
       around: page => sql`${listedFrom(sql`(${page})`)} order by v.created_at desc, v.id desc`,
       order: inOrder,
@@ -73,6 +127,26 @@ export const videoQueries = (db: Database) => ({
       keyOf: videoSortKey,
     })
     return { ...page, rows: page.rows.map(readVideo) }
+  },
+
+  /** The videos of a user or of a game. Those of another language, and with `views` of another time, are passed over. */
+  listed: (
+    { user_id, game_id, language, since, sort }: VideoFilter,
+    window: Window,
+  ): MaybePromise<Page<Video>> => {
+    const { order, joined, keyOf } = SORTS[sort]
+    return pickedPage<Video>(db, {
+      select: storedColumns,
+      where: [user_id === undefined ? sql`game_id = ${game_id ?? ''}` : sql`user_id = ${user_id}`],
+      around: page => sql`${videosFrom(sql`(${page})`)}${joined[window.direction]}`,
+      order: since === undefined || sort === 'views' ? order : downTo(order, since),
+      descending: true,
+      window,
+      keyOf,
+      keeps: row =>
+        (language === undefined || row.language === language) &&
+        (since === undefined || row.created_at >= since),
+    })
   },
 })
 

@@ -1,0 +1,53 @@
+import { getVideos } from '../../contract/helix/get-videos.ts'
+import type { QueryOf } from '../../contract/operation.ts'
+import { raise } from '../../contract/problem.ts'
+import { isoSeconds } from '../../kit/clock.ts'
+import { must } from '../../kit/must.ts'
+import { videoSortKeyOf } from '../../store/queries/videos.ts'
+import type { Store } from '../../store/store.ts'
+import { implement } from '../implement.ts'
+import { lookUp } from '../look-up.ts'
+import { renderVideo } from '../render-video.ts'
+
+export const handleGetVideos = implement(
+  getVideos,
+  async ({ query, window, paginate }, { store, clock, publicUrl }) => {
+    const now = clock.now()
+    const rendered = (video: Parameters<typeof renderVideo>[0]) => renderVideo(video, publicUrl, now)
+    if (query.id !== undefined) {
+      const videos = await requireNamed(store, query.id)
+      return { data: videos.map(rendered), pagination: {} }
+    }
+    if (query.game_id !== undefined) await requireGame(store, query.game_id)
+    if (query.type === 'highlight' || query.type === 'upload') return { data: [], pagination: {} }
+
+    // All pages of a walk are of the same period, which began that long before the first page.
+    const startedOn = window.memory?.[0]
+    const since = startedOn === undefined ? startOf(query.period, now) : String(startedOn)
+    const sort = query.sort === undefined || query.sort === 'time' ? 'time' : 'views'
+    const { user_id, game_id } = query
+    const filter = { user_id, game_id, language: query.language?.toLowerCase(), since, sort } as const
+    const page = await store.videos.listed(filter, window)
+    return {
+      data: page.rows.map(rendered),
+      pagination: paginate(page, videoSortKeyOf(sort), since === undefined ? undefined : [since]),
+    }
+  },
+)
+
+async function requireNamed(store: Store, ids: readonly string[]) {
+  const videos = await lookUp({ values: ids, find: store.videos.named, valueIn: video => video.id })
+  return videos.length > 0 ? videos : raise('video_not_found', must(ids[0], 'an id'))
+}
+
+async function requireGame(store: Store, id: string): Promise<void> {
+  if ((await store.games.find(id)) === undefined) raise('not_found', 'game', id)
+}
+
+const DAYS = { day: 1, week: 7, month: 30 } as const
+
+/** When the period began; undefined if it has no beginning. */
+function startOf(period: QueryOf<typeof getVideos>['period'], now: number): string | undefined {
+  if (period === undefined || period === 'all') return undefined
+  return isoSeconds(now - DAYS[period] * 24 * 3600 * 1000)
+}
