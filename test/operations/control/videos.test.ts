@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { deleteVideo, getVideo, listVideos } from '../../../src/contract/control/videos.ts'
+import { deleteVideo, getVideo, listVideos, patchVideo } from '../../../src/contract/control/videos.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { Ask, TestServer } from '../../support/server.ts'
 import { asOperator, expectEmpty, naming, newUser, nowOf, tokenOf, walk } from './operator.ts'
@@ -28,20 +28,27 @@ const mark = async (server: TestServer, user_id: string) =>
 /** A user who is live, and the video. */
 async function newLive(server: TestServer, body: object = {}) {
   const user = await newUser(server)
-  await goLive(server, user.id, body)
+  const [stream] = await goLive(server, user.id, body)
   const [video] = (await list(server, { user_id: user.id })).body.data
-  return { user, video }
+  return { user, stream, video }
 }
 
 describeOperation(listVideos, { valid: server => asOperator(server) }, ({ ok, fails }) => {
   ok('a running stream has a video that is live and grows; when it ends, so does the video', async server => {
     const started_at = new Date(nowOf(server) - 100_000).toISOString()
-    const { user, video } = await newLive(server, { started_at })
+    const { user, video, stream } = await newLive(server, { started_at })
+    const [channel] = await server.control('GET', `/channels/${user.id}`)
     expect(video).toEqual({
       id: expect.stringMatching(/^[1-9][0-9]*$/),
       user_id: user.id,
       user_login: user.login,
       user_name: user.display_name,
+      stream_id: stream.id,
+      title: channel.title,
+      description: '',
+      language: channel.language,
+      game_id: '',
+      view_count: 0,
       created_at: `${started_at.slice(0, 19)}Z`,
       ended_at: null,
       duration_seconds: expect.any(Number),
@@ -154,5 +161,89 @@ describeOperation(
     })
 
     fails('not_found', 'when it does not exist', server => naming('1', show(server, '1')))
+  },
+)
+
+describeOperation(
+  patchVideo,
+  {
+    valid: async server =>
+      asOperator(server, {
+        path: `${PATH}/${(await newLive(server)).video.id}`,
+        body: { description: 'Night dive', view_count: 12 },
+      }),
+  },
+  ({ ok, fails }) => {
+    const edit = (server: TestServer, id: string, body: object) =>
+      send(server, patchVideo, asOperator(server, { path: `${PATH}/${id}`, body }))
+    const recordsOf = async (server: TestServer, id: string) =>
+      (await server.call(asOperator(server, { path: '/control/audit', query: { subject: `video/${id}` } })))
+        .body.data
+
+    ok('changes what is given and keeps the rest; clients see it at once', async server => {
+      const { user, video } = await newLive(server)
+      await goOffline(server, user.id)
+      const [before] = (await list(server, { user_id: user.id })).body.data
+      const changes = { title: 'Night dive', description: 'Part two', view_count: 1200 }
+      let expected = before
+      for (const change of Object.entries(changes).map(([name, value]) => ({ [name]: value }))) {
+        expected = { ...expected, ...change }
+        const answer = await edit(server, video.id, change)
+        expect([answer.status, answer.body]).toEqual([200, { data: [expected] }])
+      }
+      const { app_token: token } = server.world.client
+      const shown = await server.call({ path: '/helix/videos', query: { id: video.id }, token })
+      expect(shown.body.data[0]).toMatchObject(changes)
+      expect((await edit(server, video.id, { title: '', description: '' })).body.data[0]).toMatchObject({
+        title: '',
+        description: '',
+        view_count: 1200,
+      })
+    })
+
+    ok('description and view count change while the stream is live', async server => {
+      const { video } = await newLive(server)
+      const answer = await edit(server, video.id, { description: 'Live now', view_count: 2_000_000_000 })
+      expect(answer.body.data[0]).toMatchObject({ description: 'Live now', view_count: 2_000_000_000 })
+    })
+
+    ok('a change is recorded, and a call that changes nothing is not', async server => {
+      const { video } = await newLive(server)
+      const body = { view_count: 7 }
+      for (const _ of [1, 2]) expect((await edit(server, video.id, body)).status).toBe(200)
+      expect((await edit(server, video.id, {})).status).toBe(200)
+      const [row, ...more] = await recordsOf(server, video.id)
+      expect(more).toEqual([])
+      expect(row).toMatchObject({
+        actor: 'operator',
+        operation: 'PatchVideo',
+        before: { view_count: 0 },
+        after: { view_count: 7 },
+      })
+    })
+
+    fails('in_use', 'when the title is given while the stream is live; nothing is changed', async server => {
+      const { video } = await newLive(server)
+      const answer = await edit(server, video.id, { title: 'Other', view_count: 5 })
+      const [after] = await server.control('GET', `/videos/${video.id}`)
+      expect([after.title, after.view_count]).toEqual([video.title, 0])
+      expect(await recordsOf(server, video.id)).toEqual([])
+      return answer
+    })
+    fails('malformed_parameter', 'when the title has 141 characters', async server => {
+      const { video } = await newLive(server)
+      await goOffline(server, video.user_id)
+      expect((await edit(server, video.id, { title: '\u{1F419}'.repeat(140) })).status).toBe(200)
+      return edit(server, video.id, { title: 'x'.repeat(141) })
+    })
+    fails('malformed_parameter', 'when the description has 301 characters', async server =>
+      edit(server, (await newLive(server)).video.id, { description: 'x'.repeat(301) }),
+    )
+    for (const view_count of [-1, 1.5, '3', 2_000_000_001]) {
+      fails('malformed_parameter', `when the view count is ${JSON.stringify(view_count)}`, async server =>
+        edit(server, (await newLive(server)).video.id, { view_count }),
+      )
+    }
+    fails('not_found', 'when it does not exist', server => naming('1', edit(server, '1', { title: 'x' })))
   },
 )
