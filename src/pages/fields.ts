@@ -40,6 +40,7 @@ export const FIELDS = {
   nonce: 1000,
   prompt: SHORT,
   max_age: SHORT,
+  t: SHORT,
 } as const satisfies Record<string, number>
 
 export type FieldName = keyof typeof FIELDS

@@ -35,14 +35,14 @@ export function document({ title, body, wide = false }: Page): string {
 }
 
 /**
- * No scripts, no subresources, no framing; the one style sheet is allowed by digest. `form-action` is not restricted because
+ * No scripts, no framing, and no subresources but the images of this server; the one style sheet is allowed by digest. `form-action` is not restricted because
  * a form may redirect to an application.
  */
 export function pageHeaders(styleDigest: string): Record<string, string> {
   return {
     'Content-Type': 'text/html; charset=utf-8',
     'Cache-Control': 'no-store',
-    'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${styleDigest}'; img-src data:; frame-ancestors 'none'; base-uri 'none'`,
+    'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${styleDigest}'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'`,
     'Referrer-Policy': 'same-origin',
     'X-Content-Type-Options': 'nosniff',
     'X-Frame-Options': 'DENY',

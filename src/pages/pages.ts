@@ -10,6 +10,7 @@ import { document, pageHeaders } from './layout.ts'
 import { showLogin, showSignUp, submitLogin, submitLogout, submitSignUp } from './login.ts'
 import type { PageAnswer, PageHandler, PageServices } from './session.ts'
 import { STYLE } from './style.ts'
+import { showVideo } from './video.ts'
 import { failurePage } from './views.ts'
 
 /** The handlers of all pages, by path and method. */
@@ -27,6 +28,7 @@ export const PAGES: Readonly<Record<string, Readonly<Record<string, PageHandler>
   '/account/disconnect': { POST: submitDisconnect },
   '/account/end-session': { POST: submitEndSession },
   '/account/password': { POST: submitPassword },
+  '/videos/{video_id}': { GET: showVideo },
 }
 
 const handlers = new Map(
@@ -39,7 +41,8 @@ export function asksToSee(method: string): boolean {
 }
 
 function handlerOf(method: string, path: string): PageHandler | undefined {
-  return handlers.get(path)?.get(asksToSee(method) ? 'GET' : method)
+  const page = path.replace(/^\/videos\/[^/]+$/, '/videos/{video_id}')
+  return handlers.get(page)?.get(asksToSee(method) ? 'GET' : method)
 }
 
 const HEADERS = pageHeaders(createHash('sha256').update(STYLE).digest('base64'))

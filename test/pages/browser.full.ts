@@ -246,6 +246,28 @@ describe.skipIf(executablePath === undefined)('in a real browser', () => {
     await page.waitForURL(/login/)
   })
 
+  test('a link to a marker leads to the page of its video', async () => {
+    const { broadcaster } = server.world
+    const answer = await server.call({
+      path: '/helix/streams/markers',
+      query: { user_id: broadcaster.id },
+      token: broadcaster.token,
+    })
+    const [{ markers }] = answer.body.data[0].videos
+    for (const [name, url] of [
+      ['video', markers[4].url.replace(/\?.*/, '')],
+      ['video-position', markers[4].url],
+    ] as const) {
+      await page.goto(url.replace('127.0.0.1', 'localhost'))
+      expect(await page.textContent('.channel')).toBe(answer.body.data[0].user_name)
+      await look(name)
+    }
+    expect(await page.textContent('.position')).toContain('This link points to')
+    await page.goto(`${server.url}/videos/999`)
+    expect(await page.textContent('h1')).toBe('Video not found')
+    await look('video-unknown')
+  })
+
   test('a wrong link is an error page', async () => {
     await page.goto(link('nobody'))
     expect(await page.textContent('h1')).toBe('Unknown application')

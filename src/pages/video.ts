@@ -1,0 +1,23 @@
+/** The page that the URLs of videos and markers lead to (D-99). Everyone may see it, so it shows no markers. */
+import { parsePosition, videoSeconds } from '../domain/timeline.ts'
+import type { PageHandler, PageServices } from './session.ts'
+import { problemPage, videoPage } from './views.ts'
+
+export const showVideo: PageHandler = async (
+  browser,
+  { store, clock }: Pick<PageServices, 'store' | 'clock'>,
+) => {
+  const id = /^\/videos\/([0-9]{1,19})$/.exec(browser.path)?.[1]
+  const video = id === undefined ? undefined : await store.videos.find(id)
+  if (video === undefined)
+    return problemPage(404, 'Video not found', 'There is no video at this address. It may have been deleted.')
+  const { game_id, ended_at, ...shown } = video
+  return videoPage({
+    ...shown,
+    game: (await store.games.find(game_id))?.name,
+    isLive: ended_at === null,
+    seconds: videoSeconds(video, clock.now()),
+    // A position that cannot be read is ignored: the link still leads to its video.
+    position: parsePosition(browser.parameter('t') ?? ''),
+  })
+}
