@@ -69,26 +69,27 @@ ul.rows > li { display: flex; flex-wrap: wrap; gap: .75rem; justify-content: spa
 ul.rows > li:last-child { border-bottom: 0; padding-bottom: 0; }
 ul.rows .what { flex: 1 1 14rem; min-width: 0; overflow-wrap: anywhere; }
 .who { display: flex; align-items: center; justify-content: space-between; gap: .75rem; flex-wrap: wrap; border-top: 1px solid var(--line); margin-top: 1.25rem; padding-top: .75rem; }
-.video { padding: 0; overflow: hidden; }
-.video > * { margin-left: 1.5rem; margin-right: 1.5rem; }
+.card.video { --side: 1.5rem; padding: 0; overflow: hidden; }
+.video > * { margin-left: var(--side); margin-right: var(--side); }
 .video > .picture { position: relative; margin: 0 0 1.25rem; background: var(--line); }
+.video h1 { margin-bottom: .9rem; }
 .picture img { display: block; width: 100%; height: auto; aspect-ratio: 16 / 9; object-fit: cover; }
 .badge { position: absolute; right: .75rem; bottom: .75rem; padding: .1rem .5rem; border-radius: .4rem; background: #101217; color: #ffffff; font-size: .875rem; font-weight: 600; font-variant-numeric: tabular-nums; }
 .badge.live { background: #b42318; }
 .position { margin-top: -1.25rem; margin-bottom: 1.25rem; }
 .video > .position { margin-left: 0; margin-right: 0; }
-.position p { margin: .6rem 1.5rem 0; }
+.position p { margin: .6rem var(--side) 0; }
 progress { display: block; width: 100%; height: .35rem; border: 0; appearance: none; background: var(--line); color: var(--accent); accent-color: var(--accent); }
 progress::-webkit-progress-bar { background: var(--line); }
 progress::-webkit-progress-value { background: var(--accent); }
 progress::-moz-progress-bar { background: var(--accent); }
 .channel { display: flex; align-items: center; gap: .75rem; margin-bottom: 1.25rem; }
 .channel img { border-radius: 50%; background: var(--line); flex: none; }
-dl.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: 1rem; margin-top: 0; margin-bottom: 1.5rem; padding-top: 1.25rem; border-top: 1px solid var(--line); }
+dl.facts { display: flex; flex-wrap: wrap; gap: 1rem 3rem; margin-top: 0; margin-bottom: 1.5rem; padding-top: 1.25rem; border-top: 1px solid var(--line); }
 dl.facts dt { color: var(--quiet); font-size: .875rem; }
 dl.facts dd { margin: 0; font-weight: 600; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 .skip { position: absolute; left: -100vw; }
 .skip:focus { position: static; padding: .5rem; }
 @media (prefers-reduced-motion: no-preference) { button, .button { transition: background-color .12s, border-color .12s; } }
-@media (max-width: 26rem) { .card { padding: 1.1rem; border-radius: .8rem; } }
+@media (max-width: 26rem) { .card { padding: 1.1rem; border-radius: .8rem; } .card.video { --side: 1.1rem; } }
 `
