@@ -18,7 +18,10 @@ import {
   startDeviceCodeFlow,
 } from '@twurple/auth'
 import type { Game } from '../../src/contract/resources/world.ts'
+import { tokenOf } from '../operations/helix/callers.ts'
+import { newChannel } from '../operations/helix/channels.ts'
 import { newGame } from '../operations/helix/profiles.ts'
+import { newVideo } from '../operations/helix/videos.ts'
 import { allow, authorizeLink, CALLBACK, codeFor, loggedIn, register } from '../support/consent.ts'
 import { carried } from '../support/person.ts'
 import { engines, startTestServer, type TestServer } from '../support/server.ts'
@@ -424,6 +427,76 @@ for (const { engine, strict } of SERVERS) {
           ).cursor as string,
         })
         expect(back.data.map(marker => marker.id)).toEqual(listed.slice(4, 7))
+      })
+    })
+
+    describe('videos', () => {
+      test('a marker leads to its video, with every value as it is meant', async () => {
+        const { broadcaster } = server.world
+        const [marker] = (await as(broadcaster).streams.getStreamMarkersForUser(broadcaster.id)).data
+        const video = await marker?.getVideo()
+        expect(video?.id).toBe(marker?.videoId)
+        expect([video?.userId, video?.userName]).toEqual([broadcaster.id, broadcaster.login])
+        const stream = await app.streams.getStreamByUserId(broadcaster.id)
+        expect([video?.streamId, video?.title, video?.language]).toEqual([
+          stream?.id,
+          stream?.title,
+          stream?.language,
+        ])
+        expect(video?.creationDate).toEqual(stream?.startDate as Date)
+        expect(video?.publishDate).toEqual(video?.creationDate)
+        expect(video?.durationInSeconds).toBeGreaterThanOrEqual(marker?.positionInSeconds ?? 0)
+        expect([video?.type, video?.isPublic, video?.views]).toEqual(['archive', true, 0])
+        expect(video?.mutedSegmentData).toEqual([])
+        expect(video?.isMutedAt(10)).toBe(false)
+        expect(video?.thumbnailUrl).toContain('%{width}x%{height}')
+        expect(video?.getThumbnailUrl(320, 180)).toContain('-320x180.png')
+        expect((await fetch(video?.url ?? '')).status).toBe(200)
+      })
+
+      test('by user and by game, page by page, and one or many by id', async () => {
+        const { id: user_id } = await newChannel(server)
+        const [{ id: game_id }] = await server.control('POST', '/games', { name: 'Tidefall' })
+        const made: string[] = []
+        const started = Date.now() - 30 * 3_600_000
+        for (let n = 0; n < 130; n++)
+          made.unshift(
+            await newVideo(server, { user_id, game_id, started: started + n * 1000, view_count: n }),
+          )
+        const { videos } = app
+        const idsOf = (found: readonly { id: string }[]) => found.map(video => video.id)
+
+        expect(idsOf(await videos.getVideosByUserPaginated(user_id).getAll())).toEqual(made)
+        expect(idsOf(await videos.getVideosByGamePaginated(game_id).getAll())).toEqual(made)
+        const first = await videos.getVideosByUser(user_id, { limit: 7, orderBy: 'views', type: 'archive' })
+        expect(idsOf(first.data)).toEqual(made.slice(0, 7))
+        const next = await videos.getVideosByGame(game_id, { limit: 5, period: 'month', language: 'en' })
+        expect(idsOf(next.data)).toEqual(made.slice(0, 5))
+        expect((await videos.getVideosByGame(game_id, { period: 'day' })).data).toEqual([])
+        expect((await videos.getVideosByUser(user_id, { type: 'highlight' })).data).toEqual([])
+
+        expect((await videos.getVideoById(made[3] ?? ''))?.id).toBe(made[3] ?? '')
+        expect(idsOf(await videos.getVideosByIds(made.slice(0, 100).reverse()))).toEqual(
+          made.slice(0, 100).reverse(),
+        )
+        const batched = await Promise.all([...made, '999'].map(id => videos.getVideoByIdBatched(id)))
+        expect(batched.map(video => video?.id ?? null)).toEqual([...made, null])
+        await expect(videos.getVideoById('999')).rejects.toMatchObject({ statusCode: 404 })
+      })
+
+      test('deleted by their owner, and by nobody else', async () => {
+        const { id: user_id, token } = await newChannel(server, ['channel:manage:videos'])
+        const ids = [await newVideo(server, { user_id }), await newVideo(server, { user_id })]
+        const { viewer, client } = server.world
+        const stranger = await tokenOf(server, {
+          client_id: client.id,
+          user_id: viewer.id,
+          scopes: ['channel:manage:videos'],
+        })
+        const refused = as({ token: stranger }).videos.deleteVideosByIds(viewer.id, ids)
+        await expect(refused).rejects.toMatchObject({ statusCode: 401 })
+        await as({ token }).videos.deleteVideosByIds(user_id, ids)
+        expect(await app.videos.getVideosByUserPaginated(user_id).getAll()).toEqual([])
       })
     })
 
