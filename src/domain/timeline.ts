@@ -13,11 +13,6 @@ export function markerPosition(started_at: string, now: number, latest: number |
   return Math.min(Math.max(elapsed, latest ?? 0, 0), MAX_POSITION)
 }
 
-/** Whole seconds since a stored time; never negative, even if the clock moves back. */
-export function secondsBetween(from: string, to: number): number {
-  return Math.max(0, Math.floor((to - Date.parse(from)) / 1000))
-}
-
 /** `1h2m3s`, the form in which a video's URL takes a position. */
 export function videoMoment(seconds: number): string {
   return `${Math.floor(seconds / 3600)}h${Math.floor(seconds / 60) % 60}m${seconds % 60}s`
@@ -38,10 +33,11 @@ export function parsePosition(text: string): number | undefined {
   return total <= MAX_POSITION ? total : undefined
 }
 
-/** The duration of a video; so far, if the stream is live. */
+/** The duration of a video; so far, if the stream is live. Never negative, even if the clock moves back. */
 export function videoSeconds(
   video: { readonly created_at: string; readonly ended_at: string | null },
   now: number,
 ): number {
-  return secondsBetween(video.created_at, video.ended_at === null ? now : Date.parse(video.ended_at))
+  const end = video.ended_at === null ? now : Date.parse(video.ended_at)
+  return Math.max(0, Math.floor((end - Date.parse(video.created_at)) / 1000))
 }

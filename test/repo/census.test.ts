@@ -50,6 +50,8 @@ describe('the census', () => {
       ['UpdateUser', false, 'user:edit'],
       ['GetGames', true, ''],
       ['SearchCategories', true, ''],
+      ['GetVideos', true, ''],
+      ['DeleteVideos', false, 'channel:manage:videos'],
     ])
   })
 

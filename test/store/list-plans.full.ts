@@ -50,6 +50,17 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   type: ['all'],
   language: [['en']],
 }
+/** Values for one operation only, where its filter of this name is of another form or other values matter. */
+const VALUES_OF: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>> = {
+  GetVideos: {
+    id: [['1', '77', 'nothing']],
+    game_id: ['1', '77', 'nothing'],
+    period: ['day', 'all'],
+    sort: ['time', 'views'],
+    type: ['archive'],
+    language: ['en', 'nothing'],
+  },
+}
 /** Values of path parameters that exist. */
 const PARAMS: Readonly<Record<string, string>> = { organization_id: 'o1', user_id: '1', entitlement_id: 'e2' }
 
@@ -75,15 +86,18 @@ function* queriesOf(operation: Operation): Generator<Readonly<Record<string, unk
     if (!required.every(name => names.includes(name))) continue
     if (operation.exactlyOne && names.filter(name => operation.exactlyOne?.includes(name)).length !== 1)
       continue
-    yield* withValues(names)
+    yield* withValues(names, { ...VALUES, ...VALUES_OF[operation.id] })
   }
 }
 
-function* withValues([name, ...more]: readonly string[]): Generator<Readonly<Record<string, unknown>>> {
+function* withValues(
+  [name, ...more]: readonly string[],
+  valuesOf: typeof VALUES,
+): Generator<Readonly<Record<string, unknown>>> {
   if (name === undefined) return yield {}
-  const values = VALUES[name]
+  const values = valuesOf[name]
   if (values === undefined) throw new Error(`say in VALUES what to filter by with "${name}"`)
-  for (const rest of withValues(more)) for (const value of values) yield { [name]: value, ...rest }
+  for (const rest of withValues(more, valuesOf)) for (const value of values) yield { [name]: value, ...rest }
 }
 
 /** A store that notes what it is asked. */
@@ -166,7 +180,8 @@ for (const engine of engines) {
         store,
         directory,
         followings: new Followings(store, directory),
-        clock: { now: () => Date.now() },
+        // The day on which the rows were made.
+        clock: { now: () => Date.parse('2026-03-02T00:00:00Z') },
         publicUrl: '',
       } as unknown as Services
       return { notes, services }

@@ -3,7 +3,7 @@ import type { QueryOf } from '../../contract/operation.ts'
 import { raise } from '../../contract/problem.ts'
 import { isoSeconds } from '../../kit/clock.ts'
 import { must } from '../../kit/must.ts'
-import { videoSortKeyOf } from '../../store/queries/videos.ts'
+import { type Video, videoSortKeyOf } from '../../store/queries/videos.ts'
 import type { Store } from '../../store/store.ts'
 import { implement } from '../implement.ts'
 import { lookUp } from '../look-up.ts'
@@ -13,7 +13,7 @@ export const handleGetVideos = implement(
   getVideos,
   async ({ query, window, paginate }, { store, clock, publicUrl }) => {
     const now = clock.now()
-    const rendered = (video: Parameters<typeof renderVideo>[0]) => renderVideo(video, publicUrl, now)
+    const rendered = (video: Video) => renderVideo(video, publicUrl, now)
     if (query.id !== undefined) {
       const videos = await requireNamed(store, query.id)
       return { data: videos.map(rendered), pagination: {} }

@@ -4,7 +4,7 @@ import type { Video as ListedVideo } from '../../contract/resources/video.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { inOrderOf, inOrderThenByNumber, keysetPage, type Order, pickedPage } from '../keyset.ts'
-import { all, isOneOf, type Sql, sql, verbatim } from '../sql/tag.ts'
+import { all, isOneOf, sql } from '../sql/tag.ts'
 
 /** A video and its user. */
 export type Video = Omit<ListedVideo, 'duration_seconds' | 'marker_count' | 'is_live'>
@@ -18,19 +18,15 @@ type StoredVideo = Omit<VideoRow, 'marker_count' | 'is_live'> & {
   is_live: number | null
 }
 
-const VIDEOS = verbatim('videos')
-const storedColumns = sql`select id, stream_id, user_id, title, description, language, game_id, view_count, created_at,
-    ended_at from videos`
-const videoColumns = sql`v.id, v.stream_id, v.user_id, u.login as user_login, u.display_name as user_name, v.title,
-    v.description, v.language, coalesce(v.game_id, '') as game_id, v.view_count, v.created_at, v.ended_at`
-
-const videosFrom = (videos: Sql) =>
-  sql`select ${videoColumns} from ${videos} v join users u on u.id = v.user_id`
-
-const listedFrom = (videos: Sql) => sql`select ${videoColumns},
+/** The user is looked up for each row of the page: PostgreSQL might start a join with the users. */
+const videoColumns = sql`v.id, v.stream_id, v.user_id, (select login from users u where u.id = v.user_id) as user_login,
+    (select display_name from users u where u.id = v.user_id) as user_name, v.title, v.description, v.language,
+    coalesce(v.game_id, '') as game_id, v.view_count, v.created_at, v.ended_at`
+const videos = sql`select ${videoColumns} from videos v`
+const listedVideos = sql`select ${videoColumns},
     (select count(*) from markers m where m.video_id = v.id) as marker_count,
     (select 1 from streams s where s.video_id = v.id) as is_live
-  from ${videos} v join users u on u.id = v.user_id`
+  from videos v`
 const readVideo = (row: StoredVideo): VideoRow => ({
   ...row,
   marker_count: Number(row.marker_count),
@@ -40,7 +36,7 @@ const inOrder = inOrderOf('created_at', 'id')
 export const videoSortKey = (row: Pick<ListedVideo, 'created_at' | 'id'>) => [row.created_at, row.id]
 
 /** The videos of a user or of a game. */
-export interface VideoFilter {
+interface VideoFilter {
   readonly user_id?: string | undefined
   readonly game_id?: string | undefined
   readonly language?: string | undefined
@@ -58,25 +54,17 @@ type VideoSort = 'time' | 'views'
 const SORTS = {
   time: {
     order: inOrderThenByNumber(['created_at'], 'id'),
-    joined: {
-      backward: verbatim(' order by v.created_at, length(v.id), v.id'),
-      forward: verbatim(' order by v.created_at desc, length(v.id) desc, v.id desc'),
-    },
     keyOf: (row: Video) => [row.created_at, row.id.length, row.id],
   },
   views: {
     order: inOrderThenByNumber(['view_count', 'created_at'], 'id'),
-    joined: {
-      backward: verbatim(' order by v.view_count, v.created_at, length(v.id), v.id'),
-      forward: verbatim(' order by v.view_count desc, v.created_at desc, length(v.id) desc, v.id desc'),
-    },
     keyOf: (row: Video) => [row.view_count, row.created_at, row.id.length, row.id],
   },
 } as const
 
 export const videoSortKeyOf = (sort: VideoSort): ((row: Video) => Key) => SORTS[sort].keyOf
 
-/** The order, up to rows of this time. A page that was not cut starts at a row within it. */
+/** The order, down to rows of this time. A cursor names rows within it, so only what follows at other times needs the bound. */
 function downTo(order: Order, since: string): Order {
   const within = sql`created_at >= ${since}`
   return {
@@ -91,16 +79,15 @@ function downTo(order: Order, since: string): Order {
 }
 
 export const videoQueries = (db: Database) => ({
-  find: (id: string) => db.get<Video>(sql`${videosFrom(VIDEOS)} where v.id = ${id}`),
+  find: (id: string) => db.get<Video>(sql`${videos} where v.id = ${id}`),
 
   /** The videos with these ids that exist. */
-  named: (ids: readonly string[]) =>
-    db.all<Video>(sql`${videosFrom(VIDEOS)} where ${isOneOf(sql`v.id`, ids)}`),
+  named: (ids: readonly string[]) => db.all<Video>(sql`${videos} where ${isOneOf(sql`v.id`, ids)}`),
 
   /** The user's latest video: that of the running stream, otherwise the one that ended last (D-41). */
   latestOf: (user_id: string) =>
     db.get<Video>(
-      sql`${videosFrom(VIDEOS)} where v.id = coalesce(
+      sql`${videos} where v.id = coalesce(
             (select video_id from streams where user_id = ${user_id}),
             (select id from videos where user_id = ${user_id} and ended_at is not null
               order by ended_at desc, length(id) desc, id desc limit 1))`,
@@ -108,7 +95,7 @@ export const videoQueries = (db: Database) => ({
 
   /** A video as an operator sees it. */
   inFull: async (id: string): Promise<VideoRow | undefined> => {
-    const row = await db.get<StoredVideo>(sql`${listedFrom(VIDEOS)} where v.id = ${id}`)
+    const row = await db.get<StoredVideo>(sql`${listedVideos} where v.id = ${id}`)
     return row && readVideo(row)
   },
 
@@ -118,9 +105,8 @@ export const videoQueries = (db: Database) => ({
     window: Window,
   ): Promise<Page<VideoRow>> => {
     const page = await keysetPage<StoredVideo>(db, {
-      select: storedColumns,
+      select: listedVideos,
       where: filter.user_id === undefined ? [] : [sql`user_id = ${filter.user_id}`],
-      around: page => sql`${listedFrom(sql`(${page})`)} order by v.created_at desc, v.id desc`,
       order: inOrder,
       descending: true,
       window,
@@ -134,11 +120,10 @@ export const videoQueries = (db: Database) => ({
     { user_id, game_id, language, since, sort }: VideoFilter,
     window: Window,
   ): MaybePromise<Page<Video>> => {
-    const { order, joined, keyOf } = SORTS[sort]
+    const { order, keyOf } = SORTS[sort]
     return pickedPage<Video>(db, {
-      select: storedColumns,
+      select: videos,
       where: [user_id === undefined ? sql`game_id = ${game_id ?? ''}` : sql`user_id = ${user_id}`],
-      around: page => sql`${videosFrom(sql`(${page})`)}${joined[window.direction]}`,
       order: since === undefined || sort === 'views' ? order : downTo(order, since),
       descending: true,
       window,
