@@ -38,6 +38,8 @@ function goodAsks({ world }: TestServer): Record<string, Ask> {
     UpdateUser: { token: broadcaster.token, query: { description: '' } },
     GetGames: { token: client.app_token, query: { id: world.game.id } },
     SearchCategories: { token: client.app_token, query: { query: 'the' } },
+    GetVideos: { token: client.app_token, query: { user_id: broadcaster.id } },
+    DeleteVideos: { token: broadcaster.token, query: { id: '999' } },
   }
 }
 

@@ -91,7 +91,9 @@ test('docs/compatibility.md has every operation of Helix, and for each that is o
 
 test('every problem is declared by an operation, or belongs to all of them, to pages or to pictures', () => {
   const source = readFileSync('src/contract/operation.ts', 'utf8')
-  const declared = new Set(operations.flatMap(operation => operation.problems as readonly string[]))
+  const declared = new Set<string | undefined>(
+    operations.flatMap(({ problems, exactlyOneProblem }) => [...problems, exactlyOneProblem]),
+  )
   const unknownRoutes = readFileSync('src/http/unknown-route.ts', 'utf8')
   const strict = strictRules.flatMap(({ problem }) => problem ?? [])
   const pictures = ['malformed_image_size', 'images_busy']
