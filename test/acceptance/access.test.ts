@@ -40,6 +40,12 @@ const rows: Readonly<Record<string, Row>> = {
     ask: ({ world }) => ({ query: { user_id: world.broadcaster.id } }),
     otherUser: 'channel_forbidden',
   },
+  GetVideos: { ask: ({ world }) => ({ query: { user_id: world.broadcaster.id } }), otherUser: 'in' },
+  DeleteVideos: {
+    ask: () => ({ query: { id: '999' } }),
+    otherUser: 'in',
+    showsNothing: ({ body }) => expect(body.data).toEqual([]),
+  },
   GetDropsEntitlements: {
     ask: () => ({}),
     otherUser: 'in',
