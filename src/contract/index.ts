@@ -15,7 +15,10 @@ import * as videos from './control/videos.ts'
 import * as viewers from './control/viewers.ts'
 import { createStreamMarker } from './helix/create-stream-marker.ts'
 import { deleteVideos } from './helix/delete-videos.ts'
+import { getChannelEditors } from './helix/get-channel-editors.ts'
+import { getChannelFollowers } from './helix/get-channel-followers.ts'
 import { getDropsEntitlements } from './helix/get-drops-entitlements.ts'
+import { getFollowedChannels } from './helix/get-followed-channels.ts'
 import { getFollowedStreams } from './helix/get-followed-streams.ts'
 import { getGames } from './helix/get-games.ts'
 import { getStreamKey } from './helix/get-stream-key.ts'
@@ -52,6 +55,9 @@ export const helixOperations = {
   searchCategories,
   getVideos,
   deleteVideos,
+  getFollowedChannels,
+  getChannelFollowers,
+  getChannelEditors,
 }
 
 export const oauthOperations = {

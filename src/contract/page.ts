@@ -30,6 +30,12 @@ export function pageOf<Item extends TSchema>(item: Item) {
   return Type.Object({ data: Type.Array(item), pagination: Pagination })
 }
 
+/** The answer of a list operation that also counts: `total` is the size of the whole list. */
+export function countedPageOf<Item extends TSchema>(item: Item, description: string) {
+  const total = Type.Integer({ minimum: 0, description })
+  return Type.Object({ total, data: Type.Array(item), pagination: Pagination })
+}
+
 /** The answer of an operation that returns one resource: an array with exactly one element. */
 export function oneOf<Item extends TSchema>(item: Item) {
   return Type.Object({ data: Type.Array(item, { minItems: 1, maxItems: 1 }) })

@@ -26,10 +26,25 @@ export function theUser(caller: Caller): UserCaller {
   return caller
 }
 
-/** Followed streams and the stream key are only available to the token's user (D-6). */
+/** Some resources are only available to the token's user, such as followed streams and the stream key (D-6). */
 export function requireOwnId(caller: Caller, name: string, id: string): UserCaller {
   const own = theUser(caller)
   return own.user_id === id ? own : raise('identity_mismatch', name)
+}
+
+const FOLLOWERS_SCOPE = 'moderator:read:followers'
+
+/**
+ * Why a caller may not see who follows a channel; undefined: the caller may (D-84). An identity mismatch does not apply to
+ * the editors of the channel.
+ */
+export function refuseFollowers(
+  caller: Caller,
+  broadcaster_id: string,
+): Refusal<'user_token_required' | 'scope_missing' | 'identity_mismatch'> | undefined {
+  if (caller.kind !== 'user') return refuse('user_token_required')
+  if (!caller.scopes.includes(FOLLOWERS_SCOPE)) return refuse('scope_missing', FOLLOWERS_SCOPE)
+  return caller.user_id === broadcaster_id ? undefined : refuse('identity_mismatch', 'broadcaster_id')
 }
 
 /** The entitlements that a caller may access: those of an organization, and with a user token only those of the user (D-23). */

@@ -15,7 +15,10 @@ import * as videos from './control/videos.ts'
 import * as viewers from './control/viewers.ts'
 import { handleCreateStreamMarker } from './helix/create-stream-marker.ts'
 import { handleDeleteVideos } from './helix/delete-videos.ts'
+import { handleGetChannelEditors } from './helix/get-channel-editors.ts'
+import { handleGetChannelFollowers } from './helix/get-channel-followers.ts'
 import { handleGetDropsEntitlements } from './helix/get-drops-entitlements.ts'
+import { handleGetFollowedChannels } from './helix/get-followed-channels.ts'
 import { handleGetFollowedStreams } from './helix/get-followed-streams.ts'
 import { handleGetGames } from './helix/get-games.ts'
 import { handleGetStreamKey } from './helix/get-stream-key.ts'
@@ -52,6 +55,9 @@ export const implementations: readonly Implementation[] = [
   handleSearchCategories,
   handleGetVideos,
   handleDeleteVideos,
+  handleGetFollowedChannels,
+  handleGetChannelFollowers,
+  handleGetChannelEditors,
 
   handleCreateToken,
   handleCreateDeviceCode,

@@ -53,7 +53,8 @@ export function inOrderOf(...columns: readonly string[]): Order {
 /**
  * By columns, and rows that are equal in them by a decimal id as a number: the shorter is the smaller. All in one direction.
  * SQLite cannot use an index for a row comparison that contains an expression, so ids of the same length are one part,
- * longer or shorter ones the next, and rows that differ in the columns the last.
+ * longer or shorter ones the next, and rows that differ in the columns the last. Nor does it see that an expression which
+ * is compared with one value needs no sorting, so each part names only what its rows differ in.
  */
 export function inOrderThenByNumber(columns: readonly string[], id: string): Order {
   const length = `length(${id})`
@@ -63,14 +64,14 @@ export function inOrderThenByNumber(columns: readonly string[], id: string): Ord
     whole: down => ({ order: towards(down, ...columns, length, id) }),
     beyond: (from, down) => {
       const place = from.slice(0, columns.length)
-      const [size = 0, least = ''] = from.slice(columns.length)
+      const [size = 0, last = ''] = from.slice(columns.length)
       const equal = columns.map((name, index) => sql`${verbatim(name)} = ${place[index] ?? ''}`)
       const parts = [
         {
           where: all([
             ...equal,
             sql`${digits} = ${size}`,
-            down ? sql`${column} < ${least}` : sql`${column} > ${least}`,
+            down ? sql`${column} < ${last}` : sql`${column} > ${last}`,
           ]),
           order: towards(down, id),
         },
@@ -94,7 +95,7 @@ export function inOrderThenByNumber(columns: readonly string[], id: string): Ord
 
 export const BY_NUMBER = inOrderThenByNumber([], 'id')
 
-interface List<Row> {
+export interface List<Row> {
   readonly select: Sql
   readonly where: readonly Sql[]
   /** Parts that together form the whole list. The columns of the order must then be selected under their names. */

@@ -32,6 +32,7 @@ const SLACK = 2000
 const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   organization_id: ['o2', 'o77'],
   user_id: ['1', '77'],
+  broadcaster_id: ['1', '77'],
   game_id: ['10', '77'],
   benefit_id: ['b1', 'b77'],
   fulfillment_status: ['CLAIMED', 'FULFILLED'],
@@ -67,7 +68,14 @@ const PARAMS: Readonly<Record<string, string>> = { organization_id: 'o1', user_i
 const CALLERS: Readonly<Record<'operator' | 'app' | 'user', Caller>> = {
   operator: { kind: 'operator', name: null },
   app: { kind: 'app', client_id: 'c1', organization_id: 'o2' },
-  user: { kind: 'user', client_id: 'c1', organization_id: 'o2', user_id: '1', login: 'user1', scopes: [] },
+  user: {
+    kind: 'user',
+    client_id: 'c1',
+    organization_id: 'o2',
+    user_id: '1',
+    login: 'user1',
+    scopes: ['moderator:read:followers'],
+  },
 }
 
 const lists = implementations.filter(({ operation }) => operation.page !== undefined)
@@ -278,7 +286,11 @@ function examineSqlite(place: StorePlace, statistics: boolean): Examiner {
       // What was cut before is not read again.
       const cut = all.map(step => step.detail.match(/^CO-ROUTINE (\w+)$/)?.[1])
       const steps = all.filter(step => !cut.some(name => name && step.detail === `SCAN ${name}`))
+      // Nor does it matter how the rows of a page are put in order once it is cut.
       const faults = steps
+        .filter(
+          step => !(step.parent === 0 && step.detail.startsWith('USE TEMP B-TREE') && cut.some(Boolean)),
+        )
         .map(step => step.detail)
         .filter(
           step =>

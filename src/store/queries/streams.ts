@@ -65,16 +65,6 @@ export const streamQueries = (db: Database) => ({
   whyNoneOf: (user_id: string) => refuseNotLive(db, user_id),
 })
 
-export const followQueries = (db: Database) => ({
-  /** The channels that a user follows. */
-  of: async (user_id: string): Promise<string[]> => {
-    const rows = await db.all<{ broadcaster_id: string }>(
-      sql`select broadcaster_id from follows where user_id = ${user_id}`,
-    )
-    return rows.map(row => row.broadcaster_id)
-  },
-})
-
 /** A stored stream key. */
 export interface StreamKeyRow {
   readonly user_id: string

@@ -1,10 +1,11 @@
 import type { Page, Window } from '../../contract/page.ts'
+import { type ChannelEditor, MAX_EDITORS } from '../../contract/resources/channel.ts'
 import type { Benefit, Channel, Client, Game, Organization, User } from '../../contract/resources/world.ts'
 import type { GameSearch } from '../../domain/game-search.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { BY_NUMBER, inOrderOf, keysetPage, pickedPage } from '../keyset.ts'
-import { isOneOf, type Sql, sql, verbatim } from '../sql/tag.ts'
+import { isOneOf, limitedTo, type Sql, sql, verbatim } from '../sql/tag.ts'
 import { searchGames } from './game-search.ts'
 
 const BY_ID = inOrderOf('id')
@@ -218,6 +219,13 @@ export const channelQueries = (db: Database) => ({
       window,
       keyOf: idSortKey,
     }),
+  /** All editors, the newest first (D-85). */
+  newestEditors: (user_id: string): MaybePromise<ChannelEditor[]> =>
+    db.all<ChannelEditor>(
+      sql`select e.editor_id as user_id, u.display_name as user_name, e.created_at
+          from editors e join users u on u.id = e.editor_id where e.user_id = ${user_id}
+          order by e.created_at desc, length(e.editor_id) desc, e.editor_id desc${limitedTo(MAX_EDITORS)}`,
+    ),
   followed: (user_id: string, window: Window): MaybePromise<Page<User>> =>
     keysetPage<User>(db, {
       select: sql`select broadcaster_id as id from follows`,

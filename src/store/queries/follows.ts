@@ -1,0 +1,77 @@
+import type { Key, Page, Window } from '../../contract/page.ts'
+import type { ChannelFollower, FollowedChannel } from '../../contract/resources/channel.ts'
+import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
+import type { Database } from '../database.ts'
+import { inOrderThenByNumber, keysetPage, type List } from '../keyset.ts'
+import { sql, verbatim } from '../sql/tag.ts'
+
+/** One end of a follow: the other end lists it with its names, the latest follow first (D-83, D-84). */
+function endOfFollow(
+  end: 'user' | 'broadcaster',
+): Pick<List<never>, 'select' | 'around' | 'order' | 'descending'> {
+  const id = verbatim(`f.${end}_id`)
+  const names = verbatim(`u.login as ${end}_login, u.display_name as ${end}_name`)
+  return {
+    select: verbatim(`select ${end}_id, followed_at from follows`),
+    around: page => sql`select ${id}, ${names}, f.followed_at from (${page}) f join users u on u.id = ${id}
+      order by f.followed_at desc, length(${id}) desc, ${id} desc`,
+    order: inOrderThenByNumber(['followed_at'], `${end}_id`),
+    descending: true,
+  }
+}
+
+const followed = endOfFollow('broadcaster')
+const follower = endOfFollow('user')
+
+export const followedSortKey = (row: FollowedChannel): Key => sortKey(row.followed_at, row.broadcaster_id)
+export const followerSortKey = (row: ChannelFollower): Key => sortKey(row.followed_at, row.user_id)
+const sortKey = (followed_at: string, id: string): Key => [followed_at, id.length, id]
+
+const ofUser = (id: string | undefined) => (id === undefined ? [] : [sql`user_id = ${id}`])
+const ofBroadcaster = (id: string | undefined) => (id === undefined ? [] : [sql`broadcaster_id = ${id}`])
+
+export const followQueries = (db: Database) => {
+  /** Counted where follows are written, so that it costs the same for a channel with a million followers (D-93). */
+  const counted = (column: 'following' | 'followers', user_id: string): MaybePromise<number> =>
+    chain(
+      db.get<{ total: number | string }>(
+        sql`select ${verbatim(column)} as total from follow_counts where user_id = ${user_id}`,
+      ),
+      row => Number(row?.total ?? 0),
+    )
+  return {
+    /** The ids of all channels that a user follows. */
+    of: async (user_id: string): Promise<string[]> => {
+      const rows = await db.all<{ broadcaster_id: string }>(
+        sql`select broadcaster_id from follows where user_id = ${user_id}`,
+      )
+      return rows.map(row => row.broadcaster_id)
+    },
+
+    /** The channels that a user follows, or one of them. */
+    followed: (
+      { user_id, broadcaster_id }: { readonly user_id: string; readonly broadcaster_id?: string | undefined },
+      window: Window,
+    ): MaybePromise<Page<FollowedChannel>> =>
+      keysetPage<FollowedChannel>(db, {
+        ...followed,
+        where: [...ofUser(user_id), ...ofBroadcaster(broadcaster_id)],
+        window,
+        keyOf: followedSortKey,
+      }),
+    countFollowed: (user_id: string) => counted('following', user_id),
+
+    /** The followers of a channel, or one of them. */
+    followers: (
+      { broadcaster_id, user_id }: { readonly broadcaster_id: string; readonly user_id?: string | undefined },
+      window: Window,
+    ): MaybePromise<Page<ChannelFollower>> =>
+      keysetPage<ChannelFollower>(db, {
+        ...follower,
+        where: [...ofBroadcaster(broadcaster_id), ...ofUser(user_id)],
+        window,
+        keyOf: followerSortKey,
+      }),
+    countFollowers: (broadcaster_id: string) => counted('followers', broadcaster_id),
+  }
+}
