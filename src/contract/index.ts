@@ -17,6 +17,7 @@ import { createStreamMarker } from './helix/create-stream-marker.ts'
 import { deleteVideos } from './helix/delete-videos.ts'
 import { getChannelEditors } from './helix/get-channel-editors.ts'
 import { getChannelFollowers } from './helix/get-channel-followers.ts'
+import { getChannelInformation } from './helix/get-channel-information.ts'
 import { getDropsEntitlements } from './helix/get-drops-entitlements.ts'
 import { getFollowedChannels } from './helix/get-followed-channels.ts'
 import { getFollowedStreams } from './helix/get-followed-streams.ts'
@@ -26,6 +27,7 @@ import { getStreamMarkers } from './helix/get-stream-markers.ts'
 import { getStreams } from './helix/get-streams.ts'
 import { getUsers } from './helix/get-users.ts'
 import { getVideos } from './helix/get-videos.ts'
+import { modifyChannelInformation } from './helix/modify-channel-information.ts'
 import { searchCategories } from './helix/search-categories.ts'
 import { updateDropsEntitlements } from './helix/update-drops-entitlements.ts'
 import { updateUser } from './helix/update-user.ts'
@@ -55,6 +57,8 @@ export const helixOperations = {
   searchCategories,
   getVideos,
   deleteVideos,
+  getChannelInformation,
+  modifyChannelInformation,
   getFollowedChannels,
   getChannelFollowers,
   getChannelEditors,

@@ -87,6 +87,15 @@ export const problems = {
     status: 400,
     message: (kind: string, id: string) => `There is no ${kind} with the id "${id}"; create it first.`,
   },
+  nothing_to_update: {
+    status: 400,
+    message: () => 'The request must update at least one channel property field.',
+  },
+  invalid_game_id: { status: 400, message: () => 'invalid game_id' },
+  not_partnered: {
+    status: 400,
+    message: () => 'the broadcaster is not partnered, failed to set delay',
+  },
   refused_reference: { status: 400, message: (why: string) => why },
   wrong_line: {
     status: 400,
@@ -142,6 +151,10 @@ export const problems = {
   channel_forbidden: {
     status: 403,
     message: () => "Only the broadcaster and the channel's editors may list its markers.",
+  },
+  mature_label_fixed: {
+    status: 403,
+    message: () => "The label MatureGame follows the channel's mature setting and cannot be changed here.",
   },
 
   route_unknown: { status: 404, message: () => 'There is no such operation at this path with this method.' },

@@ -47,11 +47,25 @@ function pick(schema: TSchema, value: unknown): unknown {
   for (const [name, property] of Object.entries(properties)) {
     const given = Object.hasOwn(value, name) ? value[name] : undefined
     if (given === undefined) continue
-    const rules = property as { nullIsAbsent?: boolean; numberIsText?: boolean }
-    if (given === null && rules.nullIsAbsent) continue
-    picked[name] = rules.numberIsText && Number.isSafeInteger(given) ? String(given) : pick(property, given)
+    if (given === null && (property as Leniency).nullIsAbsent) continue
+    picked[name] = convert(property, given) ?? pick(property, given)
   }
   return picked
+}
+
+/** Other forms in which clients send a field, as its declaration accepts them. */
+interface Leniency {
+  readonly nullIsAbsent?: boolean
+  readonly numberIsText?: boolean
+  readonly digitsAreInteger?: boolean
+}
+
+const DIGITS = /^[0-9]{1,9}$/
+
+function convert({ numberIsText, digitsAreInteger }: Leniency, given: unknown): string | number | undefined {
+  if (numberIsText && Number.isSafeInteger(given)) return String(given)
+  if (digitsAreInteger && typeof given === 'string' && DIGITS.test(given)) return Number(given)
+  return undefined
 }
 
 /** Checks fields: first the rule for all text (D-12), then the schema. Only the first violation is reported. */

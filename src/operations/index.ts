@@ -17,6 +17,7 @@ import { handleCreateStreamMarker } from './helix/create-stream-marker.ts'
 import { handleDeleteVideos } from './helix/delete-videos.ts'
 import { handleGetChannelEditors } from './helix/get-channel-editors.ts'
 import { handleGetChannelFollowers } from './helix/get-channel-followers.ts'
+import { handleGetChannelInformation } from './helix/get-channel-information.ts'
 import { handleGetDropsEntitlements } from './helix/get-drops-entitlements.ts'
 import { handleGetFollowedChannels } from './helix/get-followed-channels.ts'
 import { handleGetFollowedStreams } from './helix/get-followed-streams.ts'
@@ -26,6 +27,7 @@ import { handleGetStreamMarkers } from './helix/get-stream-markers.ts'
 import { handleGetStreams } from './helix/get-streams.ts'
 import { handleGetUsers } from './helix/get-users.ts'
 import { handleGetVideos } from './helix/get-videos.ts'
+import { handleModifyChannelInformation } from './helix/modify-channel-information.ts'
 import { handleSearchCategories } from './helix/search-categories.ts'
 import { handleUpdateDropsEntitlements } from './helix/update-drops-entitlements.ts'
 import { handleUpdateUser } from './helix/update-user.ts'
@@ -55,6 +57,8 @@ export const implementations: readonly Implementation[] = [
   handleSearchCategories,
   handleGetVideos,
   handleDeleteVideos,
+  handleGetChannelInformation,
+  handleModifyChannelInformation,
   handleGetFollowedChannels,
   handleGetChannelFollowers,
   handleGetChannelEditors,

@@ -4,6 +4,7 @@ import { deleteBenefit, putBenefit } from './commands/benefits.ts'
 import {
   changeChannel,
   deleteEditor,
+  modifyChannel,
   putEditor,
   resealStreamKeys,
   rotateStreamKey,
@@ -66,6 +67,7 @@ const single = {
   endSession,
   changePassword,
   changeChannel,
+  modifyChannel,
   putEditor,
   deleteEditor,
   rotateStreamKey,

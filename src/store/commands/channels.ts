@@ -1,8 +1,10 @@
-import { type Refusal, refuse } from '../../contract/problem.ts'
+import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
 import type { Channel } from '../../contract/resources/world.ts'
+import { isChange } from '../../domain/audit.ts'
+import { type ChannelUpdate, updateChannel } from '../../domain/channel-update.ts'
 import { isoSeconds } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
-import { channelQueries } from '../queries/world.ts'
+import { channelQueries, userQueries } from '../queries/world.ts'
 import { lockRows, sql, tableOf } from '../sql/tag.ts'
 import { refuseUnknown } from './references.ts'
 import { insertVideo, publishStreams, updateRunningVideo } from './streams.ts'
@@ -45,6 +47,32 @@ export async function changeChannel(
     ],
     is_branded_content: args.is_branded_content ?? before.is_branded_content,
   }
+  if (channel.vod_enabled && !before.vod_enabled) await keepVideoFromNowOn(tx, args.user_id, args.video_id)
+  await writeChannel(tx, before, channel)
+  return channel
+}
+
+/** A change by the broadcaster. */
+export async function modifyChannel(
+  tx: Transaction,
+  { user_id, update }: { user_id: string; update: ChannelUpdate },
+) {
+  await tx.lock(sql`select user_id from channels where user_id = ${user_id}`, 'channels')
+  const before = await channelQueries(tx).find(user_id)
+  const user = await userQueries(tx).find(user_id)
+  if (before === undefined || user === undefined) return refuse('not_found', 'channel', user_id)
+  const unknown = await refuseUnknown(tx, { game: [update.game_id || null] })
+  if (unknown !== undefined) return refuse('invalid_game_id')
+  const channel = updateChannel(before, user, update)
+  if (isRefusal(channel)) return channel
+  await writeChannel(tx, before, channel)
+  return undefined
+}
+
+/** A running stream and its video show the change (D-82, D-92). If nothing changes, nothing is written or published. */
+async function writeChannel(tx: Transaction, before: Channel, channel: Channel): Promise<void> {
+  const recording = { subject: `channel/${channel.user_id}`, before, after: channel }
+  if (!isChange(recording)) return
   await tx.run(
     sql`update channels set title = ${channel.title}, game_id = ${channel.game_id || null},
           language = ${channel.language}, tags = ${JSON.stringify(channel.tags)}, is_mature = ${channel.is_mature},
@@ -53,11 +81,9 @@ export async function changeChannel(
           is_branded_content = ${channel.is_branded_content}
         where user_id = ${channel.user_id}`,
   )
-  if (channel.vod_enabled && !before.vod_enabled) await keepVideoFromNowOn(tx, args.user_id, args.video_id)
-  await updateRunningVideo(tx, args.user_id)
-  await publishStreams(tx, sql`s.user_id = ${args.user_id}`)
-  tx.record({ subject: `channel/${args.user_id}`, before, after: channel })
-  return channel
+  await updateRunningVideo(tx, channel.user_id)
+  await publishStreams(tx, sql`s.user_id = ${channel.user_id}`)
+  tx.record(recording)
 }
 
 async function keepVideoFromNowOn(tx: Transaction, user_id: string, video_id: string): Promise<void> {

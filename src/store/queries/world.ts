@@ -2,7 +2,7 @@ import type { Page, Window } from '../../contract/page.ts'
 import { type ChannelEditor, MAX_EDITORS } from '../../contract/resources/channel.ts'
 import type { Benefit, Channel, Client, Game, Organization, User } from '../../contract/resources/world.ts'
 import type { GameSearch } from '../../domain/game-search.ts'
-import type { MaybePromise } from '../../kit/maybe-promise.ts'
+import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { BY_NUMBER, inOrderOf, keysetPage, pickedPage } from '../keyset.ts'
 import { isOneOf, limitedTo, type Sql, sql, verbatim } from '../sql/tag.ts'
@@ -205,7 +205,26 @@ const readChannel = (row: ChannelRow): Channel => ({
   is_branded_content: row.is_branded_content === 1,
 })
 
+/** A channel with the names of its user and game. */
+export interface DescribedChannel extends Channel {
+  /** That of the user. */
+  readonly id: string
+  readonly user_login: string
+  readonly user_name: string
+  readonly game_name: string
+}
+
 export const channelQueries = (db: Database) => ({
+  described: (user_ids: readonly string[]): MaybePromise<DescribedChannel[]> =>
+    chain(
+      db.all<ChannelRow & Omit<DescribedChannel, keyof Channel>>(
+        sql`select c.*, c.user_id as id, u.login as user_login, u.display_name as user_name,
+              coalesce(g.name, '') as game_name
+            from (${channelColumns} where ${isOneOf(sql`user_id`, user_ids)}) c
+            join users u on u.id = c.user_id left join games g on g.id = c.game_id`,
+      ),
+      rows => rows.map(row => ({ ...row, ...readChannel(row) })),
+    ),
   find: async (user_id: string): Promise<Channel | undefined> => {
     const row = await db.get<ChannelRow>(sql`${channelColumns} where user_id = ${user_id}`)
     return row && readChannel(row)
