@@ -13,6 +13,8 @@ export interface PagedList {
   readonly operation: Operation
   /** A request without `first` whose list has more than eight rows and does not change. */
   readonly ask: (server: TestServer) => Ask | Promise<Ask>
+  /** What names a row, if it is not `id`. */
+  readonly idOf?: (row: Row) => string
   /** Other filters that list something too; absent where the list has none. */
   readonly otherFilters?: (server: TestServer) => Filters | Promise<Filters>
   /** Tokens of other callers who may make the same request. */
@@ -79,7 +81,7 @@ export function saying(answer: Answer, message: string): Answer {
 export const idsOf = (rows: readonly Row[]): string[] => rows.map(row => row.id)
 
 export function provePages({ ok, fails }: Proofs, list: PagedList): void {
-  const { operation } = list
+  const { operation, idOf = row => row.id } = list
   const page = async (server: TestServer, search: string, changes: Ask = {}) =>
     send(server, operation, { ...(await list.ask(server)), ...changes, search })
   /** Proves it of each, and hands the last one on. */
@@ -95,11 +97,11 @@ export function provePages({ ok, fails }: Proofs, list: PagedList): void {
 
   ok('pages of 1, 7 and 100, and of changing size, give the same rows in the same order', async server => {
     const ask = await list.ask(server)
-    const whole = idsOf(await walk(server, operation, ask, () => 100))
+    const whole = (await walk(server, operation, ask, () => 100)).map(idOf)
     expect(whole.length).toBeGreaterThan(8)
     expect(new Set(whole).size).toBe(whole.length)
     for (const sizeOf of [() => 1, () => 7, (n: number) => 1 + ((n * 5) % 9)]) {
-      expect(idsOf(await walk(server, operation, ask, sizeOf))).toEqual(whole)
+      expect((await walk(server, operation, ask, sizeOf)).map(idOf)).toEqual(whole)
     }
   })
 
