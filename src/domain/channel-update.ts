@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal, refuse } from '../contract/problem.ts'
 import type { Channel, User } from '../contract/resources/world.ts'
 import { changeLabels, type LabelChanges } from './content-labels.ts'
-import { checkTags } from './tags.ts'
+import { tagsToStore } from './tags.ts'
 
 /** What a broadcaster changes; absent fields keep their value. */
 export interface ChannelUpdate {
@@ -21,21 +21,19 @@ export function updateChannel(
   { broadcaster_type }: Pick<User, 'broadcaster_type'>,
   update: ChannelUpdate,
 ): Channel | Refusal<'malformed_parameter' | 'not_partnered' | 'mature_label_fixed'> {
-  const { tags = channel.tags, delay = channel.delay, labels = {} } = update
-  // Tags that were stored before there was a rule may be sent back as they were read.
-  const checkedTags = JSON.stringify(tags) === JSON.stringify(channel.tags) ? tags : checkTags(tags)
-  if (isRefusal(checkedTags)) return checkedTags
+  const tags = tagsToStore(channel.tags, update.tags ?? channel.tags)
+  if (isRefusal(tags)) return tags
   if (update.delay && broadcaster_type !== 'partner') return refuse('not_partnered')
-  const changedLabels = changeLabels(channel, labels)
-  if (isRefusal(changedLabels)) return changedLabels
+  const labels = changeLabels(channel, update.labels ?? {})
+  if (isRefusal(labels)) return labels
   return {
     ...channel,
     title: update.title ?? channel.title,
     game_id: update.game_id ?? channel.game_id,
     language: update.language ?? channel.language,
-    tags: [...checkedTags],
-    delay,
-    content_classification_labels: changedLabels,
+    tags: [...tags],
+    delay: update.delay ?? channel.delay,
+    content_classification_labels: labels,
     is_branded_content: update.is_branded_content ?? channel.is_branded_content,
   }
 }

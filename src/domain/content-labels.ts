@@ -9,6 +9,11 @@ export type LabelChanges = Readonly<Record<string, boolean>>
 
 const ALL_LABELS: readonly string[] = [...CONTENT_LABELS, MATURE_GAME].sort()
 
+/** The labels among those that a channel can set, each once, in the order in which they are stored and shown. */
+export function inLabelOrder(labels: readonly string[]): string[] {
+  return CONTENT_LABELS.filter(label => labels.includes(label))
+}
+
 /** The labels that clients see, in alphabetical order (D-81). */
 export function shownLabels({ content_classification_labels, is_mature }: Labelled): string[] {
   return [...content_classification_labels, ...(is_mature ? [MATURE_GAME] : [])].sort()

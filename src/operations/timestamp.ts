@@ -1,5 +1,5 @@
 import { raise } from '../contract/problem.ts'
-import { parseTimestamp } from '../kit/clock.ts'
+import { isoSeconds, parseTimestamp } from '../kit/clock.ts'
 
 /** Parses a timestamp of a control request. Its pattern allows days that do not exist, such as 31 April. */
 export function timestampOf(text: string): number {
@@ -7,4 +7,12 @@ export function timestampOf(text: string): number {
     parseTimestamp(text) ??
     raise('refused_reference', `The timestamp "${text}" does not exist in the calendar.`)
   )
+}
+
+/** Whole seconds of a timestamp that must not be in the future; undefined if none is given. */
+export function pastSecondOf(name: string, text: string | undefined, now: number): string | undefined {
+  if (text === undefined) return undefined
+  const timestamp = timestampOf(text)
+  if (timestamp > now) raise('refused_reference', `The parameter "${name}" must not be in the future.`)
+  return isoSeconds(timestamp)
 }

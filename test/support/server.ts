@@ -1,3 +1,4 @@
+import { Database as Sqlite } from 'bun:sqlite'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -114,6 +115,9 @@ export interface TestServer {
   /** A control call that must succeed; gives `data`. */
   // biome-ignore lint/suspicious/noExplicitAny: see Answer.body
   control(method: Method, path: string, body?: unknown): Promise<any>
+  /** Runs a statement on the store, past the server, and gives its rows. */
+  // biome-ignore lint/suspicious/noExplicitAny: see Answer.body
+  execute(statement: string): Promise<any[]>
   /** Lets every node know what was written past the address. */
   settle(): Promise<void>
   stop(): Promise<void>
@@ -182,6 +186,7 @@ export async function startTestServer(
       if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`)
       return answer.body?.data
     },
+    execute: statement => executeIn(place, statement),
     settle: async () => {
       for (const node of nodes) await node.catchUp()
     },
@@ -192,6 +197,20 @@ export async function startTestServer(
       await place.remove()
       if (leaks.length > 0) throw new Error(`secrets were left in the store or the log: ${leaks.join(', ')}`)
     },
+  }
+}
+
+async function executeIn({ folder, databaseUrl }: StorePlace, statement: string): Promise<unknown[]> {
+  if (databaseUrl === undefined) {
+    using connection = new Sqlite(join(folder, 'strand.db'))
+    connection.run('pragma busy_timeout = 5000')
+    return connection.query(statement).all()
+  }
+  const client = new SQL(databaseUrl, { max: 1 })
+  try {
+    return [...(await client.unsafe(statement))]
+  } finally {
+    await client.close()
   }
 }
 

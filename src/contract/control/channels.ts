@@ -2,9 +2,19 @@ import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { DecimalId, GivenTime, IdFilter } from '../resources/id.ts'
-import { listOf } from '../resources/list.ts'
 import { exampleStream, Stream, StreamKey } from '../resources/stream.ts'
-import { Channel, exampleChannel, exampleUser, User } from '../resources/world.ts'
+import {
+  Channel,
+  ContentLabels,
+  Delay,
+  exampleChannel,
+  exampleUser,
+  Language,
+  MAX_EDITORS,
+  Tags,
+  Title,
+  User,
+} from '../resources/world.ts'
 import { Type } from '../schema.ts'
 
 const OfUser = Type.Object({ user_id: Type.String() })
@@ -30,14 +40,17 @@ export const patchChannel = defineOperation('PATCH /control/channels/{user_id}',
   access: operator,
   params: OfUser,
   body: Type.Object({
-    title: Type.Optional(Type.String({ maxLength: 140 })),
+    title: Type.Optional(Title),
     game_id: Type.Optional(
       Type.Union([DecimalId, Type.Literal(''), Type.Null()], { description: 'Empty or null: no game.' }),
     ),
-    language: Type.Optional(Type.String({ pattern: '^[a-z]{2}$', hint: 'an ISO 639-1 code' })),
-    tags: Type.Optional(listOf(Type.String({ minLength: 1, maxLength: 25 }), 0, 10)),
+    language: Type.Optional(Language),
+    tags: Type.Optional(Tags),
     is_mature: Type.Optional(Type.Boolean()),
     vod_enabled: Type.Optional(Type.Boolean()),
+    delay: Type.Optional(Delay),
+    content_classification_labels: Type.Optional(ContentLabels),
+    is_branded_content: Type.Optional(Type.Boolean()),
   }),
   returns: oneOf(Channel),
   problems: ['not_found', 'unknown_reference'],
@@ -47,9 +60,11 @@ export const patchChannel = defineOperation('PATCH /control/channels/{user_id}',
 export const putEditor = defineOperation('PUT /control/channels/{user_id}/editors/{editor_id}', {
   id: 'PutEditor',
   summary: 'Make a user an editor of the channel.',
+  description: `A channel has at most ${MAX_EDITORS.toLocaleString('en-US')} editors. Of an existing editor only the time changes, if one is given.`,
   access: operator,
   params: Editor,
-  problems: ['not_found'],
+  body: Type.Object({ created_at: Type.Optional(GivenTime) }),
+  problems: ['not_found', 'in_use', 'refused_reference'],
   example: { params: { ...path, editor_id: '25009227' } },
 })
 

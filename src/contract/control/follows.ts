@@ -1,21 +1,24 @@
 import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { pageOf } from '../page.ts'
-import { DecimalId } from '../resources/id.ts'
+import { DecimalId, GivenTime } from '../resources/id.ts'
 import { listOf } from '../resources/list.ts'
 import { exampleUser, User } from '../resources/world.ts'
 import { Type } from '../schema.ts'
 
 const Pair = Type.Object({ user_id: Type.String(), broadcaster_id: Type.String() })
+const followed_at = Type.Optional(GivenTime)
 const pair = { user_id: '25009227', broadcaster_id: '141981764' }
 
 /** Follows. */
 export const putFollow = defineOperation('PUT /control/users/{user_id}/follows/{broadcaster_id}', {
   id: 'PutFollow',
   summary: 'Make a user follow a channel.',
+  description: 'Of an existing follow only the time changes, if one is given.',
   access: operator,
   params: Pair,
-  problems: ['not_found'],
+  body: Type.Object({ followed_at }),
+  problems: ['not_found', 'refused_reference'],
   example: { params: pair },
 })
 
@@ -33,9 +36,9 @@ export const putFollows = defineOperation('POST /control/follows', {
   summary: 'Add up to 10,000 follows, all or none.',
   access: operator,
   body: Type.Object({
-    follows: listOf(Type.Object({ user_id: DecimalId, broadcaster_id: DecimalId }), 1, 10_000),
+    follows: listOf(Type.Object({ user_id: DecimalId, broadcaster_id: DecimalId, followed_at }), 1, 10_000),
   }),
-  problems: ['unknown_reference'],
+  problems: ['unknown_reference', 'refused_reference'],
   example: { body: { follows: [pair] } },
 })
 

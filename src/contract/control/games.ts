@@ -2,7 +2,7 @@ import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { DecimalId, Name, Uuid } from '../resources/id.ts'
-import { exampleGame, Game } from '../resources/world.ts'
+import { exampleGame, Game, IgdbId } from '../resources/world.ts'
 import { Type } from '../schema.ts'
 
 const Owner = Type.Optional(Type.Union([Uuid, Type.Null()]))
@@ -15,7 +15,7 @@ export const createGame = defineOperation('POST /control/games', {
   id: 'CreateGame',
   summary: 'Create a game with a new id.',
   access: operator,
-  body: Type.Object({ name: Name, organization_id: Owner }),
+  body: Type.Object({ name: Name, organization_id: Owner, igdb_id: Type.Optional(IgdbId) }),
   returns: oneOf(Game),
   problems: ['unknown_reference'],
   example: { body: input, answer: one },
@@ -26,7 +26,11 @@ export const putGame = defineOperation('PUT /control/games/{game_id}', {
   summary: 'Create or update the game with this id.',
   access: operator,
   params: Type.Object({ game_id: DecimalId }),
-  body: Type.Object({ name: Type.Optional(Name), organization_id: Owner }),
+  body: Type.Object({
+    name: Type.Optional(Name),
+    organization_id: Owner,
+    igdb_id: Type.Optional(IgdbId),
+  }),
   returns: oneOf(Game),
   problems: ['missing_parameter', 'unknown_reference'],
   example: { params: path, body: input, answer: one },

@@ -2,12 +2,26 @@ import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { DecimalId, GivenTime } from '../resources/id.ts'
-import { exampleUser, LOGIN_PATTERN, User } from '../resources/world.ts'
+import {
+  BROADCASTER_TYPES,
+  Description,
+  Email,
+  exampleUser,
+  LOGIN_PATTERN,
+  User,
+} from '../resources/world.ts'
 import { Type } from '../schema.ts'
 
 const Login = Type.String({ pattern: LOGIN_PATTERN, hint: '1 to 25 letters, digits or underscores' })
 const optional = {
   display_name: Type.Optional(Type.String({ minLength: 1, maxLength: 50 })),
+  description: Type.Optional(Description),
+  broadcaster_type: Type.Optional(Type.Enum(BROADCASTER_TYPES)),
+  email: Type.Optional(
+    Type.Union([Email, Type.Null()], {
+      description: 'Shown only to the user, and to clients with the scope `user:read:email`. Null: none.',
+    }),
+  ),
   password: Type.Optional(Type.String({ minLength: 8, maxLength: 200 })),
   created_at: Type.Optional(GivenTime),
 }

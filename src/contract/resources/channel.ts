@@ -41,9 +41,6 @@ export const ChannelFollower = Type.Object({
 })
 export type ChannelFollower = Static<typeof ChannelFollower>
 
-/** Maximum editors of a channel (D-85). */
-export const MAX_EDITORS = 1000
-
 export const ChannelEditor = Type.Object({
   user_id: Type.String(),
   user_name: Type.String(),

@@ -2,9 +2,23 @@ import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import { Type } from '../schema.ts'
 import { FulfillmentStatus } from './entitlement.ts'
 import { DecimalId, GivenTime, Name, Uuid } from './id.ts'
-import { listOf } from './list.ts'
 import { RedirectUris } from './redirect-uri.ts'
-import { CLIENT_KINDS, exampleGame, exampleOrganization, exampleUser, LOGIN_PATTERN } from './world.ts'
+import {
+  BROADCASTER_TYPES,
+  CLIENT_KINDS,
+  ContentLabels,
+  Delay,
+  Description,
+  Email,
+  exampleGame,
+  exampleOrganization,
+  exampleUser,
+  IgdbId,
+  Language,
+  LOGIN_PATTERN,
+  Tags,
+  Title,
+} from './world.ts'
 
 /**
  * The lines of an export and an import: one JSON object each, with a `type`. The parser, the order and fields of an
@@ -47,6 +61,9 @@ export const transferLines = {
       kept: 'lower case',
     }),
     display_name: Type.Optional(Type.String({ minLength: 1, maxLength: 50 })),
+    description: Type.Optional(Description),
+    broadcaster_type: Type.Optional(Type.Enum(BROADCASTER_TYPES)),
+    email: Type.Optional(noneOr(Email)),
     created_at: Type.Optional(Moment),
     password: Type.Optional(
       Type.String({ minLength: 8, maxLength: 200, description: 'Accepted in imports, never exported.' }),
@@ -71,6 +88,7 @@ export const transferLines = {
     id: Type.String(Id),
     name: Name,
     organization_id: Type.Optional(noneOr(OfOrganization)),
+    igdb_id: Type.Optional(IgdbId),
   }),
   benefit: line('benefit', {
     id: Type.String(OrganizationId),
@@ -96,20 +114,29 @@ export const transferLines = {
   }),
   channel: line('channel', {
     user_id: OfUser,
-    title: Type.Optional(Type.String({ maxLength: 140 })),
+    title: Type.Optional(Title),
     game_id: Type.Optional(Type.Union([OfGame, Type.Literal('')], { description: 'Empty string: no game.' })),
-    language: Type.Optional(Type.String({ pattern: '^[a-z]{2}$', hint: 'an ISO 639-1 code' })),
-    tags: Type.Optional(listOf(Type.String({ minLength: 1, maxLength: 25 }), 0, 10)),
+    language: Type.Optional(Language),
+    tags: Type.Optional(Tags),
     is_mature: Type.Optional(Type.Boolean()),
     vod_enabled: Type.Optional(Type.Boolean()),
+    delay: Type.Optional(Delay),
+    content_classification_labels: Type.Optional(ContentLabels),
+    is_branded_content: Type.Optional(Type.Boolean()),
   }),
-  editor: line('editor', { user_id: OfUser, editor_id: OfUser }),
-  follow: line('follow', { user_id: OfUser, broadcaster_id: OfUser }),
+  editor: line('editor', { user_id: OfUser, editor_id: OfUser, created_at: Type.Optional(Second) }),
+  follow: line('follow', { user_id: OfUser, broadcaster_id: OfUser, followed_at: Type.Optional(Second) }),
   video: line('video', {
     id: Type.String(Id),
     user_id: OfUser,
     created_at: Second,
     ended_at: Type.Optional(noneOr(Second)),
+    stream_id: Type.Optional(noneOr(Type.String(Id))),
+    title: Type.Optional(Title),
+    description: Type.Optional(Description),
+    language: Type.Optional(Language),
+    game_id: Type.Optional(noneOr(OfGame)),
+    view_count: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_000_000_000 })),
   }),
   stream: line('stream', {
     id: Type.String(Id),

@@ -1,12 +1,47 @@
 import type { Static } from 'typebox'
 import { Type } from '../schema.ts'
+import { CONTENT_LABELS } from './content-label.ts'
 import { Name, TimeMillis } from './id.ts'
+import { listOf } from './list.ts'
 
 /** The resources that operators manage: users, organizations, games, benefits, clients and channels. */
 
 export const LOGIN_PATTERN = '^[a-zA-Z0-9_]{1,25}$'
 
 export const BROADCASTER_TYPES = ['', 'affiliate', 'partner'] as const
+
+/** What operators may set beside names, in requests, imports and scenarios. */
+export const Description = Type.String({ maxLength: 300 })
+
+export const Email = Type.String({
+  maxLength: 254,
+  pattern: '^[^@\\s\\x00-\\x1f\\x7f]+@[^@\\s\\x00-\\x1f\\x7f]+$',
+  hint: 'an email address',
+  examples: ['otter@example.com'],
+})
+
+export const IgdbId = Type.String({
+  pattern: '^(0|[1-9][0-9]{0,18})?$',
+  hint: 'decimal digits, or empty',
+  description: 'The id of the game at IGDB; empty: unknown.',
+})
+
+export const Title = Type.String({ maxLength: 140 })
+
+export const Language = Type.String({
+  pattern: '^([a-z]{2}|other)$',
+  hint: 'an ISO 639-1 code, or "other"',
+})
+
+/** The rule for the characters is checked where the stored tags are known (D-80). */
+export const Tags = listOf(Type.String({ minLength: 1, maxLength: 25 }), 0, 10)
+
+export const Delay = Type.Integer({ minimum: 0, maximum: 900, description: 'Seconds.' })
+
+export const ContentLabels = listOf(Type.Enum(CONTENT_LABELS), 0, CONTENT_LABELS.length)
+
+/** Maximum editors of a channel (D-85). */
+export const MAX_EDITORS = 1000
 
 export const User = Type.Object({
   id: Type.String(),

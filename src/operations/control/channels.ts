@@ -16,7 +16,7 @@ import { decimalId } from '../../kit/id.ts'
 import { streamSortKey } from '../../store/queries/streams.ts'
 import { idSortKey } from '../../store/queries/world.ts'
 import { answerOne, answerPage, implement } from '../implement.ts'
-import { timestampOf } from '../timestamp.ts'
+import { pastSecondOf } from '../timestamp.ts'
 
 export const handleGetChannel = implement(getChannel, async ({ params: { user_id } }, { store }) =>
   answerOne((await store.channels.find(user_id)) ?? refuse('not_found', 'channel', user_id)),
@@ -33,9 +33,11 @@ export const handlePatchChannel = implement(patchChannel, async ({ params, body 
   ),
 )
 
-export const handlePutEditor = implement(putEditor, ({ params }, { store, clock }) =>
-  store.commands.putEditor({ ...params, now: clock.now() }),
-)
+export const handlePutEditor = implement(putEditor, ({ params, body }, { store, clock }) => {
+  const now = clock.now()
+  const created_at = pastSecondOf('created_at', body.created_at, now)
+  return store.commands.putEditor({ ...params, created_at, now })
+})
 
 export const handleDeleteEditor = implement(deleteEditor, ({ params }, { store }) =>
   store.commands.deleteEditor(params),
@@ -51,15 +53,11 @@ export const handleStartStream = implement(
   startStream,
   async ({ params, body }, { store, directory, clock }) => {
     const now = clock.now()
-    const started = body.started_at === undefined ? now : timestampOf(body.started_at)
-    if (started > now) {
-      return refuse('refused_reference', 'The parameter "started_at" must not be in the future.')
-    }
     const stream = await store.commands.startStream({
       user_id: params.user_id,
       stream_id: decimalId(now),
       video_id: decimalId(now),
-      started_at: isoSeconds(started),
+      started_at: pastSecondOf('started_at', body.started_at, now) ?? isoSeconds(now),
       viewer_count: body.viewer_count,
     })
     return isRefusal(stream) ? stream : { data: [directory.render(stream)] }

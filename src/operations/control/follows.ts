@@ -2,9 +2,12 @@ import { deleteFollow, listFollows, putFollow, putFollows } from '../../contract
 import { refuse } from '../../contract/problem.ts'
 import { idSortKey } from '../../store/queries/world.ts'
 import { answerPage, implement } from '../implement.ts'
+import { pastSecondOf } from '../timestamp.ts'
 
-export const handlePutFollow = implement(putFollow, async ({ params }, { store, clock }) => {
-  const refused = await store.commands.putFollows({ follows: [params], now: clock.now() })
+export const handlePutFollow = implement(putFollow, async ({ params, body }, { store, clock }) => {
+  const now = clock.now()
+  const follow = { ...params, followed_at: pastSecondOf('followed_at', body.followed_at, now) }
+  const refused = await store.commands.putFollows({ follows: [follow], now })
   return refused && refuse('not_found', ...refused.details)
 })
 
@@ -12,9 +15,14 @@ export const handleDeleteFollow = implement(deleteFollow, ({ params }, { store }
   store.commands.deleteFollow(params),
 )
 
-export const handlePutFollows = implement(putFollows, ({ body }, { store, clock }) =>
-  store.commands.putFollows({ ...body, now: clock.now() }),
-)
+export const handlePutFollows = implement(putFollows, ({ body }, { store, clock }) => {
+  const now = clock.now()
+  const follows = body.follows.map(({ followed_at, ...pair }) => ({
+    ...pair,
+    followed_at: pastSecondOf('followed_at', followed_at, now),
+  }))
+  return store.commands.putFollows({ follows, now })
+})
 
 export const handleListFollows = implement(listFollows, async ({ params, window, paginate }, { store }) => {
   const { user_id } = params

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { createGame, deleteGame, getGame, listGames, putGame } from '../../contract/control/games.ts'
 import { refuse } from '../../contract/problem.ts'
 import { decimalId } from '../../kit/id.ts'
@@ -16,10 +17,10 @@ export const handlePutGame = implement(putGame, async ({ params, body }, { store
 async function saveGame(
   store: Store,
   which: { id: string; isNew?: boolean },
-  body: { name?: string; organization_id?: string | null },
+  body: Static<typeof putGame.body>,
 ) {
   const organization_id = body.organization_id?.toLowerCase() ?? body.organization_id
-  return answerOne(await store.commands.putGame({ ...which, name: body.name, organization_id }))
+  return answerOne(await store.commands.putGame({ ...which, ...body, organization_id }))
 }
 
 export const handleGetGame = implement(getGame, async ({ params: { game_id } }, { store }) =>

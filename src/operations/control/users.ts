@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { hashPassword, PasswordsBusy } from '../../auth/passwords.ts'
 import { createUser, deleteUser, getUser, listUsers, putUser } from '../../contract/control/users.ts'
 import { raise, refuse } from '../../contract/problem.ts'
@@ -19,17 +20,16 @@ export const handlePutUser = implement(putUser, async ({ params, body }, service
 
 async function saveUser(
   which: { id: string; isNew?: boolean },
-  body: { login?: string; display_name?: string; password?: string; created_at?: string },
+  { password, created_at, ...body }: Static<typeof putUser.body>,
   { store, clock, streamKeys }: UserServices,
 ) {
-  const password_hash = body.password === undefined ? undefined : await hashOrRaise(body.password)
+  const password_hash = password === undefined ? undefined : await hashOrRaise(password)
   const user = await store.commands.putUser({
     ...which,
-    login: body.login,
-    display_name: body.display_name,
+    ...body,
     password_hash,
     stream_key: streamKeys.mint(which.id, 1).stored,
-    created_at: body.created_at === undefined ? undefined : isoMillis(timestampOf(body.created_at)),
+    created_at: created_at === undefined ? undefined : isoMillis(timestampOf(created_at)),
     now: clock.now(),
   })
   return answerOne(user)

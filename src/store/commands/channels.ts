@@ -1,7 +1,9 @@
 import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
-import type { Channel } from '../../contract/resources/world.ts'
+import { type Channel, MAX_EDITORS } from '../../contract/resources/world.ts'
 import { isChange } from '../../domain/audit.ts'
 import { type ChannelUpdate, updateChannel } from '../../domain/channel-update.ts'
+import { inLabelOrder } from '../../domain/content-labels.ts'
+import { tagsToStore } from '../../domain/tags.ts'
 import { isoSeconds } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { channelQueries, userQueries } from '../queries/world.ts'
@@ -27,24 +29,26 @@ export async function changeChannel(
     /** Used if videos are switched on during a running stream. */
     video_id: string
   },
-): Promise<Channel | Refusal<'not_found' | 'unknown_reference'>> {
+): Promise<Channel | Refusal<'not_found' | 'unknown_reference' | 'malformed_parameter'>> {
   await tx.lock(sql`select user_id from channels where user_id = ${args.user_id}`, 'channels')
   const before = await channelQueries(tx).find(args.user_id)
   if (before === undefined) return refuse('not_found', 'channel', args.user_id)
   const unknown = await refuseUnknown(tx, { game: [args.game_id || null] })
   if (unknown !== undefined) return unknown
+  const tags = tagsToStore(before.tags, args.tags ?? before.tags)
+  if (isRefusal(tags)) return tags
   const channel: Channel = {
     user_id: args.user_id,
     title: args.title ?? before.title,
     game_id: args.game_id ?? before.game_id,
     language: args.language ?? before.language,
-    tags: [...(args.tags ?? before.tags)],
+    tags: [...tags],
     is_mature: args.is_mature ?? before.is_mature,
     vod_enabled: args.vod_enabled ?? before.vod_enabled,
     delay: args.delay ?? before.delay,
-    content_classification_labels: [
-      ...(args.content_classification_labels ?? before.content_classification_labels),
-    ],
+    content_classification_labels: inLabelOrder(
+      args.content_classification_labels ?? before.content_classification_labels,
+    ),
     is_branded_content: args.is_branded_content ?? before.is_branded_content,
   }
   if (channel.vod_enabled && !before.vod_enabled) await keepVideoFromNowOn(tx, args.user_id, args.video_id)
@@ -95,14 +99,23 @@ async function keepVideoFromNowOn(tx: Transaction, user_id: string, video_id: st
   await tx.run(sql`update streams set video_id = ${video_id} where user_id = ${user_id}`)
 }
 
+const TOO_MANY_EDITORS = `The channel has ${MAX_EDITORS.toLocaleString('en-US')} editors already`
+
 /** Of an existing editor only the time changes, if one is given. */
 export async function putEditor(
   tx: Transaction,
   args: { user_id: string; editor_id: string; created_at?: string | undefined; now: number },
 ) {
   const { user_id, editor_id } = args
+  // So that no two additions at once exceed the maximum.
+  await tx.lock(sql`select user_id from channels where user_id = ${user_id}`, 'channels')
   const unknown = await refuseUnknown(tx, { user: [user_id, editor_id] }, 'not_found')
   if (unknown !== undefined) return unknown
+  const full = await tx.get(
+    sql`select count(*) as editors from editors where user_id = ${user_id}
+        having count(*) >= ${MAX_EDITORS} and count(case when editor_id = ${editor_id} then 1 end) = 0`,
+  )
+  if (full !== undefined) return refuse('in_use', `${TOO_MANY_EDITORS}; remove one first.`)
   const created_at = args.created_at ?? isoSeconds(args.now)
   const changed = await tx.run(
     sql`insert into editors (user_id, editor_id, created_at) values (${user_id}, ${editor_id}, ${created_at})

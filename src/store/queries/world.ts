@@ -1,6 +1,14 @@
 import type { Page, Window } from '../../contract/page.ts'
-import { type ChannelEditor, MAX_EDITORS } from '../../contract/resources/channel.ts'
-import type { Benefit, Channel, Client, Game, Organization, User } from '../../contract/resources/world.ts'
+import type { ChannelEditor } from '../../contract/resources/channel.ts'
+import {
+  type Benefit,
+  type Channel,
+  type Client,
+  type Game,
+  MAX_EDITORS,
+  type Organization,
+  type User,
+} from '../../contract/resources/world.ts'
 import type { GameSearch } from '../../domain/game-search.ts'
 import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'

@@ -1,10 +1,10 @@
 import { refuse } from '../../contract/problem.ts'
 import type { TransferLine } from '../../contract/resources/transfer.ts'
-import { insertVideo } from '../commands/streams.ts'
+import { insertVideo, updateRunningVideo } from '../commands/streams.ts'
 import type { Transaction } from '../database.ts'
 import { liveStreams } from '../queries/streams.ts'
 import { isOneOf, lockRows, sql } from '../sql/tag.ts'
-import { claimOf, type TransferResource } from './resource.ts'
+import { type Change, claimOf, putRows, type TransferResource } from './resource.ts'
 
 export const video: TransferResource<'video'> = {
   table: 'videos',
@@ -14,7 +14,34 @@ export const video: TransferResource<'video'> = {
     claimOf('video', line.id),
     { ...claimOf('video', line.id), what: ['video', line.id, line.user_id] },
   ],
-  defaults: { ended_at: null },
+  putAll: async (tx, changes) => {
+    const channels = await channelsOf(tx, changes)
+    await putRows(tx, 'videos', changes, change => videoRow(change, channels), ['id', 'user_id'])
+  },
+}
+
+type ChannelText = Record<'title' | 'language', string> & { readonly game_id: string | null }
+
+async function channelsOf(
+  tx: Transaction,
+  changes: readonly Change<'video'>[],
+): Promise<ReadonlyMap<string, ChannelText>> {
+  const users = [...new Set(changes.map(({ line }) => line.user_id))]
+  const rows = await tx.all<ChannelText & { user_id: string }>(
+    sql`select user_id, title, language, game_id from channels where ${isOneOf(sql`user_id`, users)}`,
+  )
+  return new Map(rows.map(row => [row.user_id, row]))
+}
+
+/** Omitted fields keep their value; a new video gets the present title, language and game of the channel. */
+function videoRow({ line, row }: Change<'video'>, channels: ReadonlyMap<string, ChannelText>) {
+  const { title = '', language = 'en', game_id = null } = channels.get(line.user_id) ?? {}
+  const { type: _, ...known } = {
+    ...{ ended_at: null, stream_id: null, title, language, game_id, description: '', view_count: 0 },
+    ...row,
+    ...line,
+  }
+  return known
 }
 
 export const stream: TransferResource<'stream'> = {
@@ -70,10 +97,19 @@ export const stream: TransferResource<'stream'> = {
           on conflict (user_id) do update set video_id = excluded.video_id, started_at = excluded.started_at,
             viewer_count = excluded.viewer_count`,
     )
+    if (video_id !== null) await takeUpVideo(tx, { id, user_id, video_id })
     const [live] = await liveStreams(tx, sql`s.user_id = ${user_id}`)
     if (live !== undefined) tx.publish({ kind: 'stream', stream: live, was: before?.viewer_count ?? null })
     return undefined
   },
+}
+
+/** The video of a running stream names it, unless the file does, and shows the texts of the channel (D-92). */
+async function takeUpVideo(tx: Transaction, stream: { id: string; user_id: string; video_id: string }) {
+  await tx.run(
+    sql`update videos set stream_id = ${stream.id} where id = ${stream.video_id} and stream_id is null`,
+  )
+  await updateRunningVideo(tx, stream.user_id)
 }
 
 /** A stream without `video_id` gets a video with the same id, so that repeated imports reuse it. */

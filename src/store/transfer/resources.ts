@@ -7,9 +7,10 @@ import {
 } from '../../contract/resources/transfer.ts'
 import { type Scalar, verbatim } from '../sql/tag.ts'
 import { marker, stream, video } from './broadcasts.ts'
+import { channel, editor, follow } from './channels.ts'
 import { entitlement } from './entitlements.ts'
 import { claimOf, hasValues, putRows, type TransferResource } from './resource.ts'
-import { benefit, channel, client, editor, follow, game, member, organization, user } from './world.ts'
+import { benefit, client, game, member, organization, user } from './world.ts'
 
 const DECLARED: { readonly [T in TransferType]: TransferResource<T> } = {
   organization,
@@ -65,7 +66,7 @@ function complete(type: TransferType) {
     key,
     order,
     keyOf,
-    /** Commands lock their rows, and a pair has nothing to change. */
+    /** Commands lock their rows, and of a pair only the time changes, whatever it was. */
     locks: declared.putEach === undefined && second === undefined,
     references: referencesOf(type),
     decoders: Object.entries(fieldsOf(type)).flatMap(([field, schema]) => {

@@ -1,13 +1,11 @@
 import { isRefusal } from '../../contract/problem.ts'
-import { decimalId } from '../../kit/id.ts'
 import { putBenefit } from '../commands/benefits.ts'
-import { changeChannel, rotateStreamKey } from '../commands/channels.ts'
+import { rotateStreamKey } from '../commands/channels.ts'
 import { changeClient, createClient, setClientSecret } from '../commands/clients.ts'
-import { putFollows } from '../commands/follows.ts'
 import { putGame } from '../commands/games.ts'
 import { putOrganization } from '../commands/organizations.ts'
 import { putUser } from '../commands/users.ts'
-import { channelColumns, clientFlags } from '../queries/world.ts'
+import { clientFlags } from '../queries/world.ts'
 import { isOneOf, sql } from '../sql/tag.ts'
 import { claimOf, hasValues, type ImportLine, type StoredLine, type TransferResource } from './resource.ts'
 
@@ -18,7 +16,7 @@ export const organization: TransferResource<'organization'> = {
 
 export const user: TransferResource<'user'> = {
   table: 'users',
-  select: sql`select id, login, display_name, created_at, password_hash,
+  select: sql`select id, login, display_name, description, broadcaster_type, email, created_at, password_hash,
       (select version from stream_keys k where k.user_id = users.id order by version desc limit 1) as version,
       (select key_id from stream_keys k where k.user_id = users.id order by version desc limit 1) as key_id,
       (select sealed from stream_keys k where k.user_id = users.id order by version desc limit 1) as sealed
@@ -103,22 +101,5 @@ export const client: TransferResource<'client'> = {
     if (secret_hash !== undefined && secret_hash !== row.secret_hash)
       await setClientSecret(tx, { id: line.id, secret_hash })
     return undefined
-  },
-}
-
-export const channel: TransferResource<'channel'> = {
-  table: 'channels',
-  key: ['user_id'],
-  select: channelColumns,
-  putEach: (tx, { line }, now) => changeChannel(tx, { ...line, video_id: decimalId(now) }),
-}
-
-export const editor: TransferResource<'editor'> = { table: 'editors', key: ['user_id', 'editor_id'] }
-
-export const follow: TransferResource<'follow'> = {
-  table: 'follows',
-  key: ['user_id', 'broadcaster_id'],
-  putAll: async (tx, changes, now) => {
-    await putFollows(tx, { follows: changes.map(({ line }) => line), now })
   },
 }

@@ -11,11 +11,14 @@ import {
   rotateStreamKey,
   startStream,
 } from '../../../src/contract/control/channels.ts'
+import { CONTENT_LABELS } from '../../../src/contract/resources/content-label.ts'
+import { MAX_EDITORS } from '../../../src/contract/resources/world.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { TestServer } from '../../support/server.ts'
 import {
   asOperator,
   expectEmpty,
+  exported,
   latestVideo,
   naming,
   newUser,
@@ -39,8 +42,8 @@ const show = (server: TestServer, id: string) =>
   send(server, getStream, asOperator(server, { path: streamAt(id) }))
 const end = (server: TestServer, id: string) =>
   send(server, endStream, asOperator(server, { path: streamAt(id) }))
-const addEditor = (server: TestServer, id: string, editor_id: string) =>
-  send(server, putEditor, asOperator(server, { path: editorAt(id, editor_id) }))
+const addEditor = (server: TestServer, id: string, editor_id: string, body?: object) =>
+  send(server, putEditor, asOperator(server, { path: editorAt(id, editor_id), ...(body && { body }) }))
 const removeEditor = (server: TestServer, id: string, editor_id: string) =>
   send(server, deleteEditor, asOperator(server, { path: editorAt(id, editor_id) }))
 const rotate = (server: TestServer, id: string, body: object = {}) =>
@@ -61,6 +64,30 @@ const mark = async (server: TestServer, user_id: string, as = user_id) =>
     token: await tokenOf(server, as),
   })
 
+/** Tags as an earlier version stored them. */
+async function setTagsDirectly(server: TestServer, user_id: string, tags: readonly string[]): Promise<void> {
+  await server.execute(`update channels set tags = '${JSON.stringify(tags)}' where user_id = '${user_id}'`)
+}
+
+/** When the editors of a channel were added, by their ids. */
+async function editorTimes(server: TestServer, user_id: string): Promise<Map<string, string>> {
+  const editors = (await exported(server, 'editor')).filter(line => line.user_id === user_id)
+  return new Map(editors.map(line => [line.editor_id, line.created_at]))
+}
+
+/** Makes new users editors of a channel. */
+async function addManyEditors(server: TestServer, user_id: string, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, (_, index) => `7${user_id.slice(-9)}${1000 + index}`)
+  const lines = ids.flatMap((id, index) => [
+    { type: 'user', id, login: `e${user_id.slice(-12)}_${index}` },
+    { type: 'editor', user_id, editor_id: id },
+  ])
+  const rawBody = lines.map(line => JSON.stringify(line)).join('\n')
+  const answer = await server.call(asOperator(server, { method: 'POST', path: '/control/import', rawBody }))
+  expect(answer.text).toContain('"summary"')
+  return ids
+}
+
 const ofWorld = (server: TestServer) => asOperator(server, { path: at(server.world.broadcaster.id) })
 
 describeOperation(getChannel, { valid: ofWorld }, ({ ok, fails }) => {
@@ -77,6 +104,9 @@ describeOperation(getChannel, { valid: ofWorld }, ({ ok, fails }) => {
           tags: [],
           is_mature: false,
           vod_enabled: true,
+          delay: 0,
+          content_classification_labels: [],
+          is_branded_content: false,
         },
       ],
     })
@@ -102,16 +132,62 @@ describeOperation(
         tags: ['Relaxed', 'Čau'],
         is_mature: true,
         vod_enabled: false,
+        delay: 900,
+        content_classification_labels: [...CONTENT_LABELS],
+        is_branded_content: true,
       }
       const full = await patch(server, id, all)
       expect(full.body.data).toEqual([{ user_id: id, ...all }])
       expect((await patch(server, id, {})).body).toEqual(full.body)
-      for (const change of [{ title: '' }, { tags: [] }, { is_mature: false }, { language: 'de' }]) {
+      for (const change of [
+        { title: '' },
+        { tags: [] },
+        { is_mature: false },
+        { language: 'de' },
+        { delay: 0 },
+        { content_classification_labels: [] },
+        { is_branded_content: false },
+      ]) {
         const { body } = await patch(server, id, change)
         expect(body.data).toEqual([{ ...(await get(server, id)).body.data[0], ...change }])
       }
-      const last = { title: '', tags: [], is_mature: false, language: 'de' }
+      const last = {
+        ...{ title: '', tags: [], is_mature: false, language: 'de' },
+        ...{ delay: 0, content_classification_labels: [], is_branded_content: false },
+      }
       expect((await get(server, id)).body.data).toEqual([{ user_id: id, ...all, ...last }])
+    })
+
+    ok('takes the language "other", and GetStreams filters by it (D-79)', async server => {
+      const id = await newLive(server)
+      expect((await patch(server, id, { language: 'other' })).body.data[0].language).toBe('other')
+      const query = { user_id: id, language: 'other' }
+      expect((await server.call({ path: '/helix/streams', query })).body.data).toHaveLength(1)
+    })
+
+    ok('labels are listed once each, in a fixed order (D-81)', async server => {
+      const { id } = await newUser(server)
+      const given = { content_classification_labels: ['ViolentGraphic', 'Gambling', 'ViolentGraphic'] }
+      const { body } = await patch(server, id, given)
+      expect(body.data[0].content_classification_labels).toEqual(['Gambling', 'ViolentGraphic'])
+    })
+
+    ok('tags that differ only in case count once (D-80)', async server => {
+      const { id } = await newUser(server)
+      const { body } = await patch(server, id, { tags: ['Sea', 'SEA', '深海', 'sea'] })
+      expect(body.data[0].tags).toEqual(['Sea', '深海'])
+    })
+
+    ok('tags from before the rule stay until they change (D-80)', async server => {
+      const { id } = await newUser(server)
+      const old = ['two words', 'Sea', 'sea']
+      await setTagsDirectly(server, id, old)
+      expect((await patch(server, id, { title: 'Kept' })).body.data[0].tags).toEqual(old)
+      expect((await patch(server, id, { tags: old })).body.data[0].tags).toEqual(old)
+      expect((await patch(server, id, { tags: ['two words'] })).status).toBe(400)
+      expect((await patch(server, id, { tags: old.toReversed() })).status).toBe(400)
+      expect((await get(server, id)).body.data[0].tags).toEqual(old)
+      expect((await patch(server, id, { tags: ['Sea'] })).body.data[0].tags).toEqual(['Sea'])
     })
 
     ok('an empty game_id and null both mean no game', async server => {
@@ -160,11 +236,22 @@ describeOperation(
       ['a tag is empty', { tags: [''] }],
       ['a tag has 26 characters', { tags: ['x'.repeat(26)] }],
       ['the game is not a number', { game_id: 'abc' }],
+      ['a tag has a space (D-80)', { tags: ['two words'] }],
+      ['a tag has a hyphen (D-80)', { tags: ['Sea', 'no-spoilers'] }],
+      ['the delay is negative', { delay: -1 }],
+      ['the delay is 901', { delay: 901 }],
+      ['the delay is a fraction', { delay: 1.5 }],
+      ['a label is unknown', { content_classification_labels: ['Boring'] }],
+      ['a label follows is_mature (D-81)', { content_classification_labels: ['MatureGame'] }],
+      ['the language is another word', { language: 'others' }],
     ] as const) {
       fails('malformed_parameter', `when ${title}`, server =>
         patch(server, server.world.broadcaster.id, change),
       )
     }
+    fails('malformed_parameter', 'when a tag has an emoji, named in the message (D-80)', server =>
+      naming('Sea🦦', patch(server, server.world.broadcaster.id, { tags: ['Sea', 'Sea🦦'] })),
+    )
     fails('malformed_parameter', 'when a tag contains U+0000', server =>
       patch(server, server.world.broadcaster.id, { tags: ['a\0b'] }),
     )
@@ -191,6 +278,42 @@ describeOperation(
       expect((await mark(server, other, one)).status).toBe(403)
     })
 
+    ok('takes a time in whole seconds; again without one, it keeps its time (D-94)', async server => {
+      const [{ id }, { id: editor }, { id: other }] = [
+        await newUser(server),
+        await newUser(server),
+        await newUser(server),
+      ]
+      expectEmpty(await addEditor(server, id, editor, { created_at: '2026-01-02T03:04:05.678Z' }))
+      expectEmpty(await addEditor(server, id, editor))
+      const before = nowOf(server)
+      expectEmpty(await addEditor(server, id, other, {}))
+      const times = await editorTimes(server, id)
+      expect(times.get(editor)).toBe('2026-01-02T03:04:05Z')
+      expect(Date.parse(times.get(other) ?? '')).toBeWithin(before - 1000, nowOf(server) + 1)
+      expectEmpty(await addEditor(server, id, editor, { created_at: '2026-01-03T00:00:00Z' }))
+      expect((await editorTimes(server, id)).get(editor)).toBe('2026-01-03T00:00:00Z')
+    })
+
+    fails('in_use', 'when the channel has 1,000 editors (D-85)', async server => {
+      const { id } = await newUser(server)
+      const [first = ''] = await addManyEditors(server, id, MAX_EDITORS)
+      const { id: one } = await newUser(server)
+      const answer = await addEditor(server, id, one)
+      expect(answer.body.message).toBe('The channel has 1,000 editors already; remove one first.')
+      expectEmpty(await addEditor(server, id, first, { created_at: '2026-01-02T03:04:05Z' }))
+      expectEmpty(await removeEditor(server, id, first))
+      const together = await Promise.all([addEditor(server, id, one), addEditor(server, id, first)])
+      expect(together.map(({ status }) => status).sort()).toEqual([204, 409])
+      return answer
+    })
+    fails('refused_reference', 'when the time is in the future, and adds nothing', async server => {
+      const [{ id }, { id: editor }] = [await newUser(server), await newUser(server)]
+      const created_at = new Date(nowOf(server) + 60_000).toISOString()
+      const answer = await naming('created_at', addEditor(server, id, editor, { created_at }))
+      expect((await editorTimes(server, id)).size).toBe(0)
+      return answer
+    })
     fails('not_found', 'when the channel does not exist', server =>
       naming('999', addEditor(server, '999', server.world.viewer.id)),
     )

@@ -2,7 +2,17 @@ import { expect } from 'bun:test'
 import { deleteFollow, listFollows, putFollow, putFollows } from '../../../src/contract/control/follows.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { TestServer } from '../../support/server.ts'
-import { asOperator, expectEmpty, idsOf, naming, newUser, tokenOf, walk } from './operator.ts'
+import {
+  asOperator,
+  expectEmpty,
+  exported,
+  idsOf,
+  naming,
+  newUser,
+  nowOf,
+  tokenOf,
+  walk,
+} from './operator.ts'
 
 interface Pair {
   readonly user_id: string
@@ -10,8 +20,8 @@ interface Pair {
 }
 
 const at = (user_id: string, broadcaster_id: string) => `/control/users/${user_id}/follows/${broadcaster_id}`
-const follow = (server: TestServer, user_id: string, broadcaster_id: string) =>
-  send(server, putFollow, asOperator(server, { path: at(user_id, broadcaster_id) }))
+const follow = (server: TestServer, user_id: string, broadcaster_id: string, body?: object) =>
+  send(server, putFollow, asOperator(server, { path: at(user_id, broadcaster_id), ...(body && { body }) }))
 const unfollow = (server: TestServer, user_id: string, broadcaster_id: string) =>
   send(server, deleteFollow, asOperator(server, { path: at(user_id, broadcaster_id) }))
 const followAll = (server: TestServer, follows: readonly object[]) =>
@@ -23,6 +33,14 @@ async function followed(server: TestServer, user_id: string): Promise<string[]> 
   const answer = await server.call({ path: '/helix/streams/followed', query: { user_id }, token })
   return answer.body.data.map((stream: { user_id: string }) => stream.user_id)
 }
+
+/** When the user followed each of these channels. */
+async function followTimes(server: TestServer, user_id: string, channels: readonly string[]) {
+  const follows = (await exported(server, 'follow')).filter(line => line.user_id === user_id)
+  return channels.map(id => follows.find(line => line.broadcaster_id === id)?.followed_at)
+}
+
+const tomorrow = (server: TestServer) => new Date(nowOf(server) + 86_400_000).toISOString()
 
 async function newUsers(server: TestServer, count: number): Promise<string[]> {
   const ids: string[] = []
@@ -57,6 +75,43 @@ describeOperation(
       expect(await followed(server, star)).toEqual([])
     })
 
+    ok('takes a time in whole seconds; without one it is now (D-94)', async server => {
+      const [fan = '', star = '', other = ''] = await newUsers(server, 3)
+      expectEmpty(await follow(server, fan, star, { followed_at: '2026-01-02T03:04:05.678Z' }))
+      const before = nowOf(server)
+      expectEmpty(await follow(server, fan, other, {}))
+      const [given, now] = await followTimes(server, fan, [star, other])
+      expect(given).toBe('2026-01-02T03:04:05Z')
+      expect(Date.parse(now)).toBeWithin(before - 1000, nowOf(server) + 1)
+    })
+
+    ok('again with another time, it has that; again without one, it keeps its time (D-94)', async server => {
+      const [fan = '', star = ''] = await newUsers(server, 2)
+      await follow(server, fan, star)
+      for (const followed_at of ['2026-01-02T03:04:05Z', '2026-01-03T03:04:05Z']) {
+        expectEmpty(await follow(server, fan, star, { followed_at }))
+        expectEmpty(await follow(server, fan, star))
+        expect(await followTimes(server, fan, [star])).toEqual([followed_at])
+      }
+    })
+
+    fails('refused_reference', 'when the time is in the future, and adds nothing', async server => {
+      const [fan = '', star = ''] = await newUsers(server, 2)
+      const answer = await naming('followed_at', follow(server, fan, star, { followed_at: tomorrow(server) }))
+      expect(await followTimes(server, fan, [star])).toEqual([undefined])
+      return answer
+    })
+    fails('refused_reference', 'when there is no such day', server =>
+      follow(server, server.world.viewer.id, server.world.offline.id, {
+        followed_at: '2026-02-30T12:00:00Z',
+      }),
+    )
+    fails('malformed_parameter', 'when the time is a day', server =>
+      naming(
+        'followed_at',
+        follow(server, server.world.viewer.id, server.world.offline.id, { followed_at: '2026-01-02' }),
+      ),
+    )
     fails('not_found', 'when the user does not exist', server =>
       naming('999', follow(server, '999', server.world.broadcaster.id)),
     )
@@ -127,6 +182,36 @@ describeOperation(
       expect(await followed(server, people.at(-1) ?? '')).toEqual([star])
     })
 
+    ok('each may have a time; of one that is there twice, the earlier counts (D-94)', async server => {
+      const [user_id = '', star = '', other = '', third = ''] = await newUsers(server, 4)
+      expectEmpty(
+        await followAll(server, [
+          { user_id, broadcaster_id: star, followed_at: '2026-01-02T03:04:05.999Z' },
+          { user_id, broadcaster_id: other },
+          { user_id, broadcaster_id: third, followed_at: '2026-01-03T00:00:00Z' },
+          { user_id, broadcaster_id: third, followed_at: '2026-01-02T00:00:00Z' },
+          { user_id, broadcaster_id: star },
+        ]),
+      )
+      const times = await followTimes(server, user_id, [star, other, third])
+      expect([times[0], times[2]]).toEqual(['2026-01-02T03:04:05Z', '2026-01-02T00:00:00Z'])
+      expect(Date.parse(times[1])).toBeWithin(nowOf(server) - 60_000, nowOf(server) + 1)
+    })
+
+    fails('refused_reference', 'when one time is in the future, and adds none', async server => {
+      const [user_id = '', star = '', other = ''] = await newUsers(server, 3)
+      const answer = await followAll(server, [
+        { user_id, broadcaster_id: star },
+        { user_id, broadcaster_id: other, followed_at: tomorrow(server) },
+      ])
+      expect(await followTimes(server, user_id, [star, other])).toEqual([undefined, undefined])
+      return answer
+    })
+    fails('malformed_parameter', 'when a time is a number', server =>
+      followAll(server, [
+        { user_id: server.world.viewer.id, broadcaster_id: server.world.broadcaster.id, followed_at: 5 },
+      ]),
+    )
     fails('unknown_reference', 'when one user does not exist, and adds none', async server => {
       const { broadcaster } = server.world
       const { id: user_id } = await newUser(server)

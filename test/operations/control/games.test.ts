@@ -43,7 +43,12 @@ describeOperation(
     ok('assigns a decimal id; without an organization it is nobody’s', async server => {
       const { body } = await create(server, { name: 'Tidefall' })
       expect(body.data).toEqual([
-        { id: expect.stringMatching(/^[1-9][0-9]{0,18}$/), name: 'Tidefall', organization_id: null },
+        {
+          id: expect.stringMatching(/^[1-9][0-9]{0,18}$/),
+          name: 'Tidefall',
+          organization_id: null,
+          igdb_id: '',
+        },
       ])
       expect((await get(server, body.data[0].id)).body).toEqual(body)
     })
@@ -56,6 +61,16 @@ describeOperation(
       }
     })
 
+    ok('takes the id of IGDB (D-94)', async server => {
+      for (const igdb_id of ['0', '90210', '9'.repeat(19), ''])
+        expect((await create(server, { name: 'Known', igdb_id })).body.data[0].igdb_id).toBe(igdb_id)
+    })
+
+    for (const igdb_id of ['abc', '-1', '1.5', ' 7', '007', '1'.repeat(20)]) {
+      fails('malformed_parameter', `when igdb_id is "${igdb_id}"`, server =>
+        naming('igdb_id', create(server, { name: 'Lost', igdb_id })),
+      )
+    }
     fails('unknown_reference', 'when the organization does not exist', server =>
       naming(UNKNOWN_UUID, create(server, { name: 'Lost', organization_id: UNKNOWN_UUID })),
     )
@@ -78,7 +93,7 @@ describeOperation(
     ok('creates the game with this id, and a repeat changes nothing', async server => {
       const body = { name: 'Chosen', organization_id: server.world.organization.id }
       for (const _ of [1, 2]) {
-        expect((await put(server, '4711', body)).body.data).toEqual([{ id: '4711', ...body }])
+        expect((await put(server, '4711', body)).body.data).toEqual([{ id: '4711', ...body, igdb_id: '' }])
       }
     })
 
@@ -90,6 +105,9 @@ describeOperation(
       const freed = await put(server, game.id, { organization_id: null })
       expect(freed.body.data).toEqual([{ ...game, name: 'Renamed', organization_id: null }])
       expect((await get(server, game.id)).body).toEqual(freed.body)
+      const known = await put(server, game.id, { igdb_id: '90210' })
+      expect(known.body.data).toEqual([{ ...freed.body.data[0], igdb_id: '90210' }])
+      expect((await put(server, game.id, { name: 'Renamed' })).body).toEqual(known.body)
     })
 
     ok('running streams show the new name at once', async server => {
@@ -125,7 +143,14 @@ describeOperation(
     ok('shows the game', async server => {
       const { game, organization } = server.world
       const { body } = await get(server, game.id)
-      expect(body.data).toEqual([{ id: game.id, name: expect.any(String), organization_id: organization.id }])
+      expect(body.data).toEqual([
+        {
+          id: game.id,
+          name: expect.any(String),
+          organization_id: organization.id,
+          igdb_id: expect.any(String),
+        },
+      ])
     })
 
     fails('not_found', 'when it does not exist', server => naming('999', get(server, '999')))

@@ -75,6 +75,13 @@ export async function walk(server: TestServer, path: string, query: Ask['query']
   return rows
 }
 
+/** The lines of this type that an export has now. */
+export async function exported(server: TestServer, type: string): Promise<Row[]> {
+  const { text } = await server.call(asOperator(server, { path: '/control/export' }))
+  const lines = text.split('\n').filter(line => line.startsWith(`{"type":"${type}"`))
+  return lines.map(line => JSON.parse(line))
+}
+
 export const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(row => row.id)
 
 export const byNumber = (ids: readonly string[]): string[] =>

@@ -65,6 +65,9 @@ describeOperation(
           id: expect.stringMatching(/^[1-9][0-9]{0,18}$/),
           login: 'lunar_otter_9',
           display_name: 'Lunar_Otter_9',
+          description: '',
+          broadcaster_type: '',
+          email: null,
           created_at: expect.stringMatching(TIME),
         },
       ])
@@ -85,6 +88,24 @@ describeOperation(
       expect(text).not.toContain('password')
       expect(text).not.toContain('correct horse')
       expect((await get(server, body.data[0].id)).text).not.toContain('password')
+    })
+
+    ok('takes description, broadcaster type and email (D-94)', async server => {
+      const given = {
+        description: '🦦'.repeat(300),
+        broadcaster_type: 'partner',
+        email: 'Ž.otter+reef@example.com',
+      }
+      const { body } = await create(server, { login: login(), ...given })
+      expect(body.data[0]).toMatchObject(given)
+      expect((await get(server, body.data[0].id)).body).toEqual(body)
+      const longest = `${'x'.repeat(64)}@${'y'.repeat(189)}`
+      expect((await create(server, { login: login(), email: longest })).body.data[0].email).toBe(longest)
+    })
+
+    ok('an email address may belong to several users (D-94)', async server => {
+      const email = 'shared@example.com'
+      for (const _ of [1, 2]) expect((await create(server, { login: login(), email })).status).toBe(200)
     })
 
     ok('the user has a channel and a stream key at once', async server => {
@@ -117,6 +138,16 @@ describeOperation(
       ['the display name is empty', { login: 'fine', display_name: '' }],
       ['the display name has 51 characters', { login: 'fine', display_name: 'x'.repeat(51) }],
       ['the password has 7 characters', { login: 'fine', password: '1234567' }],
+      ['the description has 301 characters', { login: 'fine', description: 'x'.repeat(301) }],
+      ['the broadcaster type is unknown', { login: 'fine', broadcaster_type: 'star' }],
+      ['the email has no @', { login: 'fine', email: 'otter' }],
+      ['the email has two @', { login: 'fine', email: 'a@b@c' }],
+      ['the email has nothing after @', { login: 'fine', email: 'otter@' }],
+      ['the email has nothing before @', { login: 'fine', email: '@example.com' }],
+      ['the email has a space', { login: 'fine', email: 'an otter@example.com' }],
+      ['the email has a line break', { login: 'fine', email: 'otter@example.com\nBcc: x' }],
+      ['the email has 255 characters', { login: 'fine', email: `${'x'.repeat(254)}@` }],
+      ['the email is empty', { login: 'fine', email: '' }],
     ] as const) {
       fails('malformed_parameter', `when ${title}`, server => create(server, body))
     }
@@ -159,6 +190,24 @@ describeOperation(
       expect(shown.body.data).toEqual([{ ...user, login: 'renamed_user', display_name: 'Shown' }])
       expect((await put(server, user.id, {})).body).toEqual(shown.body)
       expect((await put(server, user.id, { password: 'long enough' })).body).toEqual(shown.body)
+    })
+
+    ok('a profile changes field by field; an empty text and null clear (D-94)', async server => {
+      const profile = { description: 'Slow dives', broadcaster_type: 'affiliate', email: 'a@example.com' }
+      const user = await newUser(server, profile)
+      for (const change of [
+        { description: '' },
+        { broadcaster_type: '' },
+        { email: null },
+        { email: 'b@example.com' },
+      ]) {
+        const before = (await get(server, user.id)).body.data[0]
+        expect((await put(server, user.id, change)).body.data).toEqual([{ ...before, ...change }])
+      }
+      expect((await put(server, user.id, { description: 'x'.repeat(301) })).status).toBe(400)
+      expect((await get(server, user.id)).body.data).toEqual([
+        { ...user, description: '', broadcaster_type: '', email: 'b@example.com' },
+      ])
     })
 
     ok('a first password leaves tokens alone, another one ends them', async server => {
@@ -226,7 +275,15 @@ describeOperation(
       const { body } = await get(server, broadcaster.id)
       expect(Object.keys(body)).toEqual(['data'])
       expect(body.data).toHaveLength(1)
-      expect(Object.keys(body.data[0])).toEqual(['id', 'login', 'display_name', 'created_at'])
+      expect(Object.keys(body.data[0])).toEqual([
+        'id',
+        'login',
+        'display_name',
+        'description',
+        'broadcaster_type',
+        'email',
+        'created_at',
+      ])
       expect(body.data[0]).toMatchObject({ id: broadcaster.id, login: broadcaster.login })
     })
 
