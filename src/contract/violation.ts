@@ -32,6 +32,8 @@ export function reasonOf(root: TSchema, violation: Violation): string {
   const { limit } = params
   const { hint, size } = schemaAt(root, violation.schemaPath)
   const value = subjectOf(root, violation)
+  const variants = hintOfUnion(root, violation)
+  if (variants !== undefined) return `${value} must be ${variants}`
   if (size !== undefined && /^((min|max)Items|maxProperties)$/.test(violation.keyword))
     return `${value} must have ${size}`
   switch (violation.keyword) {
@@ -53,6 +55,12 @@ export function reasonOf(root: TSchema, violation: Violation): string {
     default:
       return `${value} must be ${hint ?? 'of the documented form'}`
   }
+}
+
+/** Of a value that is of none of several forms, the first alone would mislead: the hint of the union names them all. */
+function hintOfUnion(root: TSchema, { schemaPath }: Violation): unknown {
+  const union = /^(.*)\/anyOf\/[0-9]+/.exec(schemaPath)?.[1]
+  return union === undefined ? undefined : schemaAt(root, union).hint
 }
 
 /** The invalid value: in a list with a `size`, the entry by its position. */
