@@ -52,6 +52,11 @@ describe('the census', () => {
       ['SearchCategories', true, ''],
       ['GetVideos', true, ''],
       ['DeleteVideos', false, 'channel:manage:videos'],
+      ['GetChannelInformation', true, ''],
+      ['ModifyChannelInformation', false, 'channel:manage:broadcast'],
+      ['GetFollowedChannels', false, 'user:read:follows'],
+      ['GetChannelFollowers', true, ''],
+      ['GetChannelEditors', false, 'channel:read:editors'],
     ])
   })
 

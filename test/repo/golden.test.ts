@@ -94,6 +94,39 @@ function asks({ world }: TestServer): Record<string, Ask> {
       query: { query: 'e', first: 2 },
     },
     'SearchCategories 400': { path: '/helix/search/categories', token: client.app_token },
+    'GetChannelInformation 200': {
+      path: '/helix/channels',
+      token: client.app_token,
+      query: { broadcaster_id: broadcaster.id },
+    },
+    'GetChannelInformation 400': { path: '/helix/channels', token: client.app_token },
+    'ModifyChannelInformation 400': {
+      method: 'PATCH',
+      path: '/helix/channels',
+      token: broadcaster.token,
+      query: { broadcaster_id: broadcaster.id },
+      body: { game_id: '1' },
+    },
+    'GetFollowedChannels 200': {
+      path: '/helix/channels/followed',
+      token: world.viewer.token,
+      query: { user_id: world.viewer.id, first: 1 },
+    },
+    'GetChannelFollowers 200': {
+      path: '/helix/channels/followers',
+      token: broadcaster.token,
+      query: { broadcaster_id: broadcaster.id, first: 1 },
+    },
+    'GetChannelFollowers 401': {
+      path: '/helix/channels/followers',
+      token: client.app_token,
+      query: { broadcaster_id: broadcaster.id, user_id: '1' },
+    },
+    'GetChannelEditors 200': {
+      path: '/helix/channels/editors',
+      token: broadcaster.token,
+      query: { broadcaster_id: broadcaster.id },
+    },
     'unknown route 404': { path: '/helix/nothing' },
   }
 }
