@@ -579,6 +579,107 @@ for (const { engine, strict } of SERVERS) {
       })
     })
 
+    describe('channels', () => {
+      const liveIds = async () =>
+        (await app.streams.getStreamsPaginated().getAll()).map(stream => stream.userId)
+
+      test('GetChannelInformation: one, several in order, and 150 batched look-ups', async () => {
+        const { broadcaster } = server.world
+        const channel = await app.channels.getChannelInfoById(broadcaster.id)
+        expect([channel?.id, channel?.name]).toEqual([broadcaster.id, broadcaster.login])
+        expect(channel?.language).toMatch(/^[a-z]{2}$/)
+        expect(await app.channels.getChannelInfoById('999')).toBeNull()
+        const ids = (await liveIds()).slice(0, 150)
+        const hundred = await app.channels.getChannelInfoByIds(ids.slice(0, 100))
+        expect(hundred.map(each => each.id)).toEqual(ids.slice(0, 100))
+        const batched = await Promise.all(
+          [...ids, '999'].map(id => app.channels.getChannelInfoByIdBatched(id)),
+        )
+        expect(batched.map(each => each?.id)).toEqual([...ids, undefined])
+      })
+
+      test('ModifyChannelInformation: everything at once, delay and labels included', async () => {
+        const { broadcaster, game } = server.world
+        const mine = as(broadcaster)
+        await server.control('PUT', `/users/${broadcaster.id}`, { broadcaster_type: 'partner' })
+        await server.control('PATCH', `/channels/${broadcaster.id}`, {
+          is_mature: true,
+          content_classification_labels: [],
+        })
+        await mine.channels.updateChannelInfo(broadcaster.id, {
+          title: 'Changed by a library',
+          gameId: game.id,
+          language: 'sv',
+          delay: 25,
+          tags: ['Calm', 'Reef'],
+          contentClassificationLabels: ['Gambling', 'ViolentGraphic'],
+          isBrandedContent: true,
+        })
+        const changed = await mine.channels.getChannelInfoById(broadcaster.id)
+        expect(changed).toMatchObject({
+          title: 'Changed by a library',
+          gameId: game.id,
+          language: 'sv',
+          delay: 25,
+          tags: ['Calm', 'Reef'],
+          contentClassificationLabels: ['Gambling', 'MatureGame', 'ViolentGraphic'],
+          isBrandedContent: true,
+        })
+        expect((await app.streams.getStreamByUserId(broadcaster.id))?.title).toBe('Changed by a library')
+        expect((await app.channels.getChannelInfoById(broadcaster.id))?.delay).toBe(0)
+        await mine.channels.updateChannelInfo(broadcaster.id, { tags: [], delay: 0, isBrandedContent: false })
+        const cleared = await mine.channels.getChannelInfoById(broadcaster.id)
+        expect([cleared?.tags, cleared?.delay, cleared?.title]).toEqual([[], 0, 'Changed by a library'])
+        const refused = mine.channels.updateChannelInfo(broadcaster.id, { gameId: '999' })
+        await expect(refused).rejects.toThrow('invalid game_id')
+      })
+
+      test('GetFollowedChannels: all of them page by page, their number, and one alone', async () => {
+        const { id, token } = server.world.offline
+        const ids = (await liveIds()).slice(0, 130)
+        await server.control('POST', '/follows', {
+          follows: ids.map(broadcaster_id => ({ user_id: id, broadcaster_id })),
+        })
+        const mine = as({ token })
+        const request = mine.channels.getFollowedChannelsPaginated(id)
+        const total = await request.getTotalCount()
+        const all = await request.getAll()
+        expect(all.map(each => each.broadcasterId)).toEqual(expect.arrayContaining(ids))
+        expect([new Set(all.map(each => each.broadcasterId)).size, all.length]).toEqual([total, total])
+        expect(all.every(each => each.followDate.getTime() > 0)).toBe(true)
+        const page = await mine.channels.getFollowedChannels(id)
+        expect([page.data.length, page.total]).toEqual([20, total])
+        const one = await mine.channels.getFollowedChannels(id, ids[0])
+        expect([one.data.map(each => each.broadcasterId), one.total]).toEqual([[ids[0] ?? ''], total])
+      })
+
+      test('GetChannelFollowers: all of them page by page, their number for anyone, and one alone', async () => {
+        const { broadcaster, viewer, editor } = server.world
+        const ids = (await liveIds()).slice(0, 130)
+        await server.control('POST', '/follows', {
+          follows: [viewer.id, ...ids].map(user_id => ({ user_id, broadcaster_id: broadcaster.id })),
+        })
+        const mine = as(broadcaster)
+        const request = mine.channels.getChannelFollowersPaginated(broadcaster.id)
+        const total = await request.getTotalCount()
+        const all = await request.getAll()
+        expect(all.map(each => each.userId)).toEqual(expect.arrayContaining(ids))
+        expect([new Set(all.map(each => each.userId)).size, all.length]).toEqual([total, total])
+        for (const api of [app, mine, as(viewer)])
+          expect(await api.channels.getChannelFollowerCount(broadcaster.id)).toBe(total)
+        const one = await as(editor).channels.getChannelFollowers(broadcaster.id, viewer.id)
+        expect([one.data.map(each => each.userId), one.total]).toEqual([[viewer.id], total])
+        expect((await as(viewer).channels.getChannelFollowers(broadcaster.id)).data).toEqual([])
+      })
+
+      test('GetChannelEditors: those of the own channel', async () => {
+        const { broadcaster, editor } = server.world
+        const editors = await as(broadcaster).channels.getChannelEditors(broadcaster.id)
+        expect(editors.map(each => each.userId)).toContain(editor.id)
+        expect(editors.every(each => each.creationDate.getTime() > 0)).toBe(true)
+      })
+    })
+
     test('300 calls at once do not hang', async () => {
       const { broadcaster, viewer } = server.world
       const [mine, theirs] = [as(broadcaster), as(viewer)]
