@@ -31,6 +31,7 @@ export interface Goal {
 export type AskServer = (request: BenchRequest) => Promise<AnsweredPage>
 
 interface AnsweredPage {
+  readonly total?: number
   readonly data?: readonly unknown[]
   readonly pagination?: { readonly cursor?: string }
 }

@@ -33,6 +33,8 @@ const MAX_BATCHES = 100
 const ROWS_PER_BATCH = 150
 const BATCH_SIZE = 100
 const ROWS_PER_USER = 20
+/** Of the most followed channel: for each live stream so many, 1,000,000 in the usual world. */
+const FANS_PER_STREAM = 10
 
 const MARKERS_PER_VIDEO = 200
 const FOLLOWED = 500
@@ -80,6 +82,8 @@ export interface BenchWorld {
   /** They follow 500 channels of which 40 are live. */
   readonly followers: readonly TokenHolder[]
   readonly appToken: string
+  /** The id of the channel with ten followers for each live stream. */
+  readonly mostFollowed: string
   /** Entitlements of the app's organization, drawn from all of them. */
   readonly entitlements: readonly {
     readonly id: string
@@ -114,7 +118,7 @@ export async function makeWorld(
   db.run('pragma synchronous = off')
   db.run('pragma foreign_keys = off')
   db.run('pragma cache_size = -262144')
-  const indexes = dropIndexes(db)
+  const [indexes, triggers] = [takeAway(db, 'index'), takeAway(db, 'trigger')]
 
   output('games, organizations, clients')
   const platform = fillPlatform(filling)
@@ -138,10 +142,17 @@ export async function makeWorld(
     fillFollows(filling, followers, live, offline.slice(FOLLOWERS))
     fillMarkers(filling, callers.slice(0, MARKED))
   })
+  const [mostFollowed = ''] = live.map(each => each.id)
+  const fans = size.streams * FANS_PER_STREAM
+  output(`${fans} followers of one channel`)
+  inOneCommit(db, () => {
+    fillFans(filling, mostFollowed, fans)
+    countFollows(filling)
+  })
   output(`${size.entitlements} entitlements`)
   const entitled = inOneCommit(db, () => fillEntitlements(filling, size.entitlements, people, platform))
   output(`${indexes.length} indexes`)
-  for (const index of indexes) db.run(index)
+  for (const statement of [...indexes, ...triggers]) db.run(statement)
   db.run('pragma wal_checkpoint(truncate)')
   db.close()
   return {
@@ -160,16 +171,17 @@ export async function makeWorld(
     marking: marking.map(each => ({ ...withToken(each), videoId: videoOf(each) })),
     followers: followers.map(withToken),
     appToken: platform.appToken,
+    mostFollowed,
     ...entitled,
   }
 }
 
-/** Takes away every index that is not part of a table, and gives the statements that bring them back. */
-function dropIndexes(db: Sqlite): string[] {
+/** Takes away what is not part of a table, and gives the statements that bring it back. */
+function takeAway(db: Sqlite, type: 'index' | 'trigger'): string[] {
   const found = db
-    .query("select name, sql from sqlite_master where type = 'index' and sql is not null")
-    .all() as { name: string; sql: string }[]
-  for (const { name } of found) db.run(`drop index ${name}`)
+    .query('select name, sql from sqlite_master where type = ? and sql is not null')
+    .all(type) as { name: string; sql: string }[]
+  for (const { name } of found) db.run(`drop ${type} ${name}`)
   return found.map(each => each.sql)
 }
 
@@ -301,18 +313,41 @@ function fillStreams({ db, random, now }: Filling, live: readonly Person[]): voi
 }
 
 function fillFollows(
-  { db, random }: Filling,
+  { db, random, now }: Filling,
   followers: readonly Person[],
   live: readonly Person[],
   offline: readonly Person[],
 ): void {
-  const insert = inserter(db, 'follows', 'user_id, broadcaster_id')
+  const insert = inserter(db, 'follows', 'user_id, broadcaster_id, followed_at')
   for (const follower of followers) {
     const chosen = new Set<Person>()
     while (chosen.size < FOLLOWED_LIVE) chosen.add(random.pick(live))
     while (chosen.size < FOLLOWED) chosen.add(random.pick(offline))
-    for (const each of chosen) insert(follower.id, each.id)
+    for (const each of chosen)
+      insert(follower.id, each.id, isoSeconds(now - random.between(1, 400 * 24 * 3600) * 1000))
   }
+}
+
+/** Users who do nothing but follow one channel, three each second. */
+function fillFans({ db, now }: Filling, broadcaster_id: string, count: number): void {
+  const fans = `with recursive fans (n) as (select 1 union all select n + 1 from fans where n < ${count})`
+  db.query(
+    `${fans} insert into users (id, login, display_name, display_name_folded, created_at)
+     select cast(500000000 + n as text), 'fan_' || n, 'Fan_' || n, 'fan_' || n, ? from fans`,
+  ).run(isoMillis(now - 400 * DAY))
+  db.query(
+    `${fans} insert into follows (user_id, broadcaster_id, followed_at)
+     select cast(500000000 + n as text), ?, strftime('%Y-%m-%dT%H:%M:%SZ', ? - n / 3, 'unixepoch') from fans`,
+  ).run(broadcaster_id, Math.floor(now / 1000))
+}
+
+/** As the triggers would have. */
+function countFollows({ db }: Filling): void {
+  db.run(`insert into follow_counts (user_id, following, followers)
+    select id, sum(following), sum(followers) from (
+      select user_id as id, 1 as following, 0 as followers from follows
+      union all select broadcaster_id, 0, 1 from follows
+    ) group by id`)
 }
 
 function fillMarkers({ db, random, now }: Filling, people: readonly Person[]): void {

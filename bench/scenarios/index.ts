@@ -1,5 +1,6 @@
 import type { Scenario } from '../scenario.ts'
 import { createStreamMarker } from './create-stream-marker.ts'
+import { getChannelFollowersTotal } from './get-channel-followers-total.ts'
 import { getDropsEntitlementsById } from './get-drops-entitlements-by-id.ts'
 import { getDropsEntitlementsOfUser } from './get-drops-entitlements-of-user.ts'
 import { getDropsEntitlementsPage } from './get-drops-entitlements-page.ts'
@@ -28,6 +29,7 @@ export const scenarios: readonly Scenario[] = [
   getDropsEntitlementsPage,
   getUsersById,
   getUsersBy100Ids,
+  getChannelFollowersTotal,
   validateToken,
   getImage,
   createStreamMarker,
