@@ -70,6 +70,28 @@ const rows: Readonly<Record<string, Row>> = {
   },
   GetGames: { ask: ({ world }) => ({ query: { id: world.game.id } }), otherUser: 'in' },
   SearchCategories: { ask: () => ({ query: { query: 'the' } }), otherUser: 'in' },
+  GetChannelInformation: {
+    ask: ({ world }) => ({ query: { broadcaster_id: world.broadcaster.id } }),
+    otherUser: 'in',
+    showsNothing: ({ body }) => expect(body.data[0].delay).toBe(0),
+  },
+  ModifyChannelInformation: {
+    ask: ({ world }) => ({ query: { broadcaster_id: world.broadcaster.id }, body: { title: 'Changed' } }),
+    otherUser: 'identity_mismatch',
+  },
+  GetFollowedChannels: {
+    ask: ({ world }) => ({ query: { user_id: world.broadcaster.id } }),
+    otherUser: 'identity_mismatch',
+  },
+  GetChannelFollowers: {
+    ask: ({ world }) => ({ query: { broadcaster_id: world.broadcaster.id } }),
+    otherUser: 'in',
+    showsNothing: ({ body }) => expect(body.data).toEqual([]),
+  },
+  GetChannelEditors: {
+    ask: ({ world }) => ({ query: { broadcaster_id: world.broadcaster.id } }),
+    otherUser: 'identity_mismatch',
+  },
 }
 
 /** Credentials by what is wrong with them; `right` are the broadcaster's. */
