@@ -1,5 +1,6 @@
 import { user } from '../access.ts'
 import { defineOperation } from '../operation.ts'
+import { CONTENT_LABELS, MATURE_GAME } from '../resources/content-label.ts'
 import { IdFilter } from '../resources/id.ts'
 import { Type } from '../schema.ts'
 
@@ -45,7 +46,7 @@ export const modifyChannelInformation = defineOperation('PATCH /helix/channels',
     ),
     content_classification_labels: Type.Optional(
       Type.Array(Label, {
-        description: 'Labels that are not listed keep their state. `MatureGame` cannot be changed.',
+        description: `Labels that are not listed keep their state. Labels: ${CONTENT_LABELS.map(label => `\`${label}\``).join(', ')}; \`${MATURE_GAME}\` follows the channel's mature setting.`,
         nullIsAbsent: true,
       }),
     ),
