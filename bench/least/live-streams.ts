@@ -1,5 +1,5 @@
 import { Directory } from '../../src/directory/directory.ts'
-import { type StreamPage, streamSortKey } from '../../src/directory/stream-page.ts'
+import { rankKey, type StreamPage } from '../../src/directory/stream-page.ts'
 import { openSqlite, sqliteDatabase } from '../../src/store/engines/sqlite-connection.ts'
 import { feedQueries } from '../../src/store/queries/feed.ts'
 import { streamQueries } from '../../src/store/queries/streams.ts'
@@ -22,7 +22,7 @@ export function pageText({ cursors }: LeastServices, page: StreamPage, binding: 
   for (const row of rows) text += row === top ? row.json : `,${row.json}`
   const cursor =
     more && top !== undefined && bottom !== undefined
-      ? cursors.seal(binding(), { first: streamSortKey(top), last: streamSortKey(bottom), memory })
+      ? cursors.seal(binding(), { first: rankKey(top), last: rankKey(bottom), memory })
       : undefined
   return `${text}],${paginationText(cursor)}`
 }

@@ -25,6 +25,7 @@ import { getGames } from './helix/get-games.ts'
 import { getStreamKey } from './helix/get-stream-key.ts'
 import { getStreamMarkers } from './helix/get-stream-markers.ts'
 import { getStreams } from './helix/get-streams.ts'
+import { getTopGames } from './helix/get-top-games.ts'
 import { getUsers } from './helix/get-users.ts'
 import { getVideos } from './helix/get-videos.ts'
 import { modifyChannelInformation } from './helix/modify-channel-information.ts'
@@ -62,6 +63,7 @@ export const helixOperations = {
   getFollowedChannels,
   getChannelFollowers,
   getChannelEditors,
+  getTopGames,
 }
 
 export const oauthOperations = {

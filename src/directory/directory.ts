@@ -15,21 +15,25 @@
  * - point: a position in the feed, and with it a state of the directory (`store/feed.ts`).
  * - row: a live stream in memory (`row.ts`, `live-rows.ts`).
  * - channel: the entry of a user, live or not, with a reference to the row of the stream (`live-rows.ts`).
- * - journal: the changes of recent feed entries, for restoring the counts at an earlier point (`journal.ts`).
- * - snapshot: all viewer counts at a point, and the ranking by them (`snapshots.ts`, `snapshot-cache.ts`).
+ * - index: the position of a row in arrays by row; one that ended may share it with a later one (`live-rows.ts`).
+ * - journal: the changes of recent feed entries, for restoring counts and games at an earlier point (`journal.ts`).
+ * - snapshot: all viewer counts at a point, and the rankings by them (`snapshots.ts`, `snapshot-cache.ts`).
  * - ranking: all rows sorted by the counts of a snapshot, most viewers first. A place is an index into it (`ranking.ts`).
  * - slice: the places of one game, one language or both, in the order of the ranking (`ranking.ts`).
+ * - game ranking: the games of a snapshot sorted by their total viewers (`game-ranking.ts`, `game-page.ts`).
  */
 import { imageUrl } from '../contract/image-urls.ts'
 import type { Window } from '../contract/page.ts'
 import type { Stream } from '../contract/resources/stream.ts'
+import type { Rank } from '../domain/ranking.ts'
 import type { Metrics } from '../kit/metrics.ts'
-import type { Change, FeedEntry, FeedPoint, LiveStream } from '../store/feed.ts'
-import { Journal, NO_STEP, type Step } from './journal.ts'
+import { type Change, type FeedEntry, type FeedPoint, type LiveStream, samePoint } from '../store/feed.ts'
+import { pageOfGames } from './game-page.ts'
+import { Journal, NO_STEP, NO_STREAM, type Step } from './journal.ts'
 import { type Channel, LiveRows } from './live-rows.ts'
 import type { LiveRow } from './row.ts'
 import { Snapshots } from './snapshots.ts'
-import { matches, pageOfRanking, pageOfRows, pointIn, type StreamPage } from './stream-page.ts'
+import { matches, pageOfRanking, pageOfRows, pointIn, type StreamPage, type WalkPage } from './stream-page.ts'
 
 export interface StreamFilter {
   readonly user_ids?: readonly string[] | undefined
@@ -95,9 +99,24 @@ export class Directory {
   }
 
   /** Adds older entries to the journal. False if they do not end at the oldest point. The first is the new oldest. */
-  recall(entries: readonly FeedEntry[]): boolean {
-    const steps = entries.slice(1).map(entry => this.#pastStep(entry))
-    return this.#journal.recall(entries, steps)
+  recall([base, ...entries]: readonly FeedEntry[]): boolean {
+    return base !== undefined && this.#recall(base, entries)
+  }
+
+  /**
+   * Writes the journal again for entries that were applied to streams which may have been read after them: what an entry
+   * changed is then not the difference that it made in memory.
+   */
+  retrace(base: FeedPoint, entries: readonly FeedEntry[]): void {
+    this.#journal.reset(this.#journal.latest)
+    this.#recall(base, entries)
+  }
+
+  #recall(base: FeedPoint, entries: readonly FeedEntry[]): boolean {
+    if (!samePoint(entries.at(-1) ?? base, this.oldest)) return false
+    const ended = this.#journal.endedStreams()
+    const latestFirst = entries.toReversed().map(entry => this.#pastStep(entry, ended))
+    return this.#journal.recall([base, ...entries], latestFirst.reverse())
   }
 
   /** A stream from the store as the API returns it. */
@@ -144,6 +163,12 @@ export class Directory {
     return this.#pageOf(rows, window)
   }
 
+  /** A page of the games that have live streams, by total viewers. */
+  pageOfGames(window: Window): WalkPage<Rank> {
+    const snapshot = this.#startOf(window) ?? this.#snapshots.current()
+    return pageOfGames(this.#snapshots.gameRanking(snapshot), this.#rows, window, snapshot.point)
+  }
+
   #pageOf(rows: Iterable<LiveRow>, window: Window): StreamPage {
     const now = { point: this.#journal.latest, counts: this.#rows.counts }
     return pageOfRows(rows, this.#startOf(window) ?? now, window)
@@ -158,51 +183,78 @@ export class Directory {
   #applyChange(change: Change, seq: number): Step {
     switch (change.kind) {
       case 'stream': {
-        const isStart = change.was === null
-        const row = this.#rows.put(this.render(change.stream), isStart ? seq : undefined)
-        return stepOfStream(row, change)
+        const { stream, was } = change
+        const wasGame = was === null ? NO_STREAM : this.#rows.ofStream(stream.id)?.game
+        const row = this.#rows.put(this.render(stream), was === null ? seq : undefined)
+        if (was === stream.viewer_count && wasGame === row.game) return NO_STEP
+        return { indexes: [row.index], was: [was ?? 0], wasGame: wasGame ?? NO_STREAM }
       }
-      case 'end':
-        this.#rows.end(change.stream_id)
-        return NO_STEP
+      case 'end': {
+        const row = this.#rows.ofStream(change.stream_id)
+        if (row === undefined) return NO_STEP
+        this.#rows.end(row.id)
+        const was = [this.#rows.counts[row.index] as number]
+        return { indexes: [row.index], was, wasGame: row.game, ended: row.id }
+      }
       case 'viewers':
-        return this.#stepOfCounts(change, this.#rows.counts)
+        return this.#stepOfCounts(change, { counts: this.#rows.counts })
       default:
         return NO_STEP
     }
   }
 
-  /** The changes of a past entry to streams that are live now. */
-  #pastStep({ seq, change }: FeedEntry): Step {
-    if (change.kind === 'viewers') return this.#stepOfCounts(change)
-    const row = change.kind === 'stream' ? this.#rows.ofStream(change.stream.id) : undefined
-    if (change.kind !== 'stream' || row === undefined) return NO_STEP
-    if (change.was === null) row.since = seq
-    return stepOfStream(row, change)
+  /**
+   * The changes of a past entry, which are found from the latest entry back. `ended` has the streams that have ended since,
+   * with their indexes.
+   */
+  #pastStep({ seq, change }: FeedEntry, ended: Map<string, number>): Step {
+    switch (change.kind) {
+      case 'stream': {
+        const { stream, was, was_game_id = stream.game_id } = change
+        const row = this.#rows.ofStream(stream.id)
+        if (row !== undefined && was === null) row.since = seq
+        const index = row?.index ?? ended.get(stream.id)
+        if (index === undefined) return NO_STEP
+        const wasGame = was === null ? NO_STREAM : this.#rows.games.of(was_game_id)
+        return { indexes: [index], was: [was ?? 0], wasGame }
+      }
+      case 'end': {
+        const { stream_id, game_id, viewer_count } = change
+        if (game_id === undefined || viewer_count === undefined) return NO_STEP
+        const index = this.#rows.indexOfEnded()
+        ended.set(stream_id, index)
+        return {
+          indexes: [index],
+          was: [viewer_count],
+          wasGame: this.#rows.games.of(game_id),
+          ended: stream_id,
+        }
+      }
+      case 'viewers':
+        return this.#stepOfCounts(change, { ended })
+      default:
+        return NO_STEP
+    }
   }
 
   /** Also writes the new viewer counts to `counts`, if present. */
   #stepOfCounts(
     { stream_ids, viewers, was }: Extract<Change, { kind: 'viewers' }>,
-    counts?: Int32Array,
+    { counts, ended }: { counts?: Int32Array; ended?: ReadonlyMap<string, number> },
   ): Step {
     const indexes = new Int32Array(stream_ids.length)
     const before = new Int32Array(stream_ids.length)
     let known = 0
     for (let place = 0; place < stream_ids.length; place++) {
-      const row = this.#rows.ofStream(stream_ids[place] as string)
-      if (row === undefined) continue
-      if (counts !== undefined) counts[row.index] = viewers[place] as number
-      indexes[known] = row.index
+      const id = stream_ids[place] as string
+      const index = this.#rows.ofStream(id)?.index ?? ended?.get(id)
+      if (index === undefined) continue
+      if (counts !== undefined) counts[index] = viewers[place] as number
+      indexes[known] = index
       before[known] = was[place] as number
       known += 1
     }
     if (known === stream_ids.length) return { indexes, was: before }
     return { indexes: indexes.slice(0, known), was: before.slice(0, known) }
   }
-}
-
-function stepOfStream({ index }: LiveRow, { stream, was }: Extract<Change, { kind: 'stream' }>): Step {
-  if (was === null || was === stream.viewer_count) return NO_STEP
-  return { indexes: Int32Array.of(index), was: Int32Array.of(was) }
 }

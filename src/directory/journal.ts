@@ -1,7 +1,7 @@
 /**
- * The changes of viewer counts by each feed entry of the last minutes. Undoing one entry after the other restores the counts
- * at any point in that time. That takes less memory than the counts at every point, and all processes that follow the feed
- * arrive at the same counts.
+ * The changes of viewer counts and games by each feed entry of the last minutes. Undoing one entry after the other restores
+ * both at any point in that time, also those of streams that have ended since. That takes less memory than the state at
+ * every point, and all processes that follow the feed arrive at the same state.
  */
 import { type FeedPoint, samePoint } from '../store/feed.ts'
 
@@ -10,15 +10,21 @@ export const KEPT_MILLISECONDS = 6 * 60 * 1000
 /** Maximum number of counts, in 160 MB: enough for 330,000 channels that change every five seconds. */
 const MAX_COUNTS = 20_000_000
 
+/** The game at an index that no live stream has. */
+export const NO_STREAM = -1
+
 /** The changes of one entry: the indexes of the counts, and their former values. */
 export interface Step {
-  readonly indexes: Int32Array
-  readonly was: Int32Array
+  readonly indexes: ArrayLike<number>
+  readonly was: ArrayLike<number>
+  /** For an entry about one stream: the former number of its game; `NO_STREAM` if it has just started. */
+  readonly wasGame?: number
+  /** The id of the stream, if it has ended. */
+  readonly ended?: string
 }
 
-const NONE = new Int32Array(0)
-/** An entry that changed no counts. */
-export const NO_STEP: Step = { indexes: NONE, was: NONE }
+/** An entry that changed nothing. */
+export const NO_STEP: Step = { indexes: [], was: [] }
 
 interface JournalStep extends Step {
   readonly nonce: string
@@ -92,12 +98,32 @@ export class Journal {
 
   /** Changes the current counts to those at an earlier point, which must be known. */
   undo(counts: Int32Array, seq: number): void {
+    for (const { indexes, was } of this.#stepsBackTo(seq)) {
+      for (let each = 0; each < indexes.length; each++) counts[indexes[each] as number] = was[each] as number
+    }
+  }
+
+  /** Changes the current games to those at an earlier point, or at the oldest if that is later. */
+  undoGames(games: Int32Array, seq: number): void {
+    for (const { indexes, wasGame } of this.#stepsBackTo(seq)) {
+      if (wasGame !== undefined) games[indexes[0] as number] = wasGame
+    }
+  }
+
+  /** The streams that have ended since the oldest point, with their indexes. */
+  endedStreams(): Map<string, number> {
+    const ended = new Map<string, number>()
+    for (const step of this.#stepsBackTo(this.#base.seq))
+      if (step.ended !== undefined) ended.set(step.ended, step.indexes[0] as number)
+    return ended
+  }
+
+  /** The steps after a point, latest first. */
+  *#stepsBackTo(seq: number): Generator<JournalStep> {
     for (let each = this.#lastSeq(); each > seq; each--) {
       const step = this.#stepTo(each)
       if (step === undefined) return
-      for (let index = 0; index < step.indexes.length; index++) {
-        counts[step.indexes[index] as number] = step.was[index] as number
-      }
+      yield step
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Stream } from '../contract/resources/stream.ts'
 import { compareDecimal } from '../kit/decimal.ts'
+import { NO_STREAM } from './journal.ts'
 import { Numbers } from './numbers.ts'
 import { type LiveRow, withGap } from './row.ts'
 
@@ -21,6 +22,10 @@ export class LiveRows {
   readonly #onMove: (row: LiveRow) => void
   /** By `LiveRow.index`. An index is reused after its stream ends. */
   #counts = new Int32Array(1024)
+  /** The number of the game, likewise; `NO_STREAM` where no live row has the index. */
+  #games = new Int32Array(1024).fill(NO_STREAM)
+  /** The number of live rows of each game, by its number. */
+  readonly #liveByGame: number[] = []
   #used = 0
   readonly #free: number[] = []
   /** Ascending, unless rows were added out of order (`#unsorted`). Includes rows that have ended since. */
@@ -43,6 +48,15 @@ export class LiveRows {
 
   copyCounts(): Int32Array {
     return this.#counts.slice(0, this.#used)
+  }
+
+  /** The current games, by `LiveRow.index`. */
+  copyGames(): Int32Array {
+    return this.#games.slice(0, this.#used)
+  }
+
+  hasLive(game: number): boolean {
+    return (this.#liveByGame[game] ?? 0) > 0
   }
 
   totalViewers(): number {
@@ -102,6 +116,7 @@ export class LiveRows {
     if (row === undefined) return
     row.live = false
     this.#free.push(row.index)
+    this.#setGame(row.index, NO_STREAM)
     this.#byStream.delete(stream_id)
     const channel = this.#channel(row.user_id)
     channel.row = undefined
@@ -115,11 +130,34 @@ export class LiveRows {
     for (const id of this.#byStream.keys()) if (!remaining.has(id)) this.end(id)
   }
 
+  /** An index that no stream has had so far, for one that has ended: streams that start later may reuse it. */
+  indexOfEnded(): number {
+    const index = this.#newIndex()
+    this.#free.push(index)
+    return index
+  }
+
+  #newIndex(): number {
+    const index = this.#used++
+    if (index >= this.#counts.length) {
+      this.#counts = enlarged(this.#counts, 0)
+      this.#games = enlarged(this.#games, NO_STREAM)
+    }
+    return index
+  }
+
+  #setGame(index: number, game: number): void {
+    const former = this.#games[index] as number
+    if (former !== NO_STREAM) this.#liveByGame[former] = (this.#liveByGame[former] ?? 0) - 1
+    if (game !== NO_STREAM) this.#liveByGame[game] = (this.#liveByGame[game] ?? 0) + 1
+    this.#games[index] = game
+  }
+
   #add(stream: Stream): LiveRow {
     const row: LiveRow = {
       id: stream.id,
       user_id: stream.user_id,
-      index: this.#free.pop() ?? this.#used++,
+      index: this.#free.pop() ?? this.#newIndex(),
       since: 0,
       login: stream.user_login,
       game: this.games.of(stream.game_id),
@@ -129,11 +167,6 @@ export class LiveRows {
       gap: 0,
       rendered: '',
       renderedCount: -1,
-    }
-    if (row.index >= this.#counts.length) {
-      const larger = new Int32Array(this.#counts.length * 2)
-      larger.set(this.#counts)
-      this.#counts = larger
     }
     const last = this.#byId.at(-1)
     if (last !== undefined && compareDecimal(last.id, stream.id) > 0) this.#unsorted = true
@@ -152,6 +185,7 @@ export class LiveRows {
     const { text, gap } = withGap(stream)
     row.login = stream.user_login
     row.game = game
+    this.#setGame(row.index, game)
     row.language = language
     row.text = text
     row.gap = gap
@@ -168,4 +202,10 @@ export class LiveRows {
     }
     return channel
   }
+}
+
+function enlarged(array: Int32Array<ArrayBuffer>, filler: number): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(array.length * 2).fill(filler)
+  larger.set(array)
+  return larger
 }

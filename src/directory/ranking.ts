@@ -169,14 +169,26 @@ function startIn(
   from: Rank | undefined,
   forward: boolean,
 ): number {
+  return startAmong(length, from, forward, ({ viewer_count, id }, place) => {
+    const row = ranking.rows[placeAt(place)] as LiveRow
+    return viewer_count - (ranking.counts[row.index] as number) || compareDecimal(id, row.id)
+  })
+}
+
+/** The same for anything in the order of ranks. `order` is negative if the element at an index comes before a rank. */
+export function startAmong(
+  length: number,
+  from: Rank | undefined,
+  forward: boolean,
+  order: (from: Rank, index: number) => number,
+): number {
   if (from === undefined) return forward ? 0 : length - 1
   let low = 0
   let high = length
   while (low < high) {
     const middle = (low + high) >>> 1
-    const { index, id } = ranking.rows[placeAt(middle)] as LiveRow
-    const order = from.viewer_count - (ranking.counts[index] as number) || compareDecimal(from.id, id)
-    if (order < 0 || (forward && order === 0)) low = middle + 1
+    const found = order(from, middle)
+    if (found < 0 || (forward && found === 0)) low = middle + 1
     else high = middle
   }
   return forward ? low : low - 1

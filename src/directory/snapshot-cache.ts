@@ -1,17 +1,19 @@
 import type { FeedPoint } from '../store/feed.ts'
+import type { GameRanking } from './game-ranking.ts'
 import { KEPT_MILLISECONDS } from './journal.ts'
 import type { Ranking } from './ranking.ts'
 
 /** A snapshot that was dropped can be rebuilt from the journal, at some cost. */
 const MAX_SNAPSHOTS = 100
-/** Maximum number of viewer counts in all snapshots together; each takes twelve bytes. */
+/** Maximum number of viewer counts in all snapshots together; each takes twelve bytes, and as many if its game has no other. */
 const MAX_COUNTS = 4_000_000
 
-/** All viewer counts at one point of the feed, and the ranking by them once it was used. */
+/** All viewer counts at one point of the feed, and the rankings by them once they were used. */
 export interface Snapshot {
   readonly point: FeedPoint
   readonly counts: Int32Array
   ranking: Ranking | undefined
+  gameRanking: GameRanking | undefined
   usedAt: number
 }
 

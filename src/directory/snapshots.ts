@@ -1,4 +1,5 @@
 import { type FeedPoint, samePoint } from '../store/feed.ts'
+import { type GameRanking, rankGames } from './game-ranking.ts'
 import type { Journal } from './journal.ts'
 import type { LiveRows } from './live-rows.ts'
 import { makeRanking, noteMoved, type Ranking } from './ranking.ts'
@@ -88,10 +89,20 @@ export class Snapshots {
     return snapshot as RankedSnapshot
   }
 
+  /** The games by the viewer counts of a snapshot, ranked when first needed. */
+  gameRanking(snapshot: Snapshot): GameRanking {
+    if (snapshot.gameRanking === undefined) {
+      const games = this.#rows.copyGames()
+      this.#journal.undoGames(games, snapshot.point.seq)
+      snapshot.gameRanking = rankGames(snapshot.counts, games, this.#rows.games)
+    }
+    return snapshot.gameRanking
+  }
+
   #make(point: FeedPoint): Snapshot {
     const counts = this.#rows.copyCounts()
     this.#journal.undo(counts, point.seq)
-    return { point, counts, ranking: undefined, usedAt: 0 }
+    return { point, counts, ranking: undefined, gameRanking: undefined, usedAt: 0 }
   }
 
   /**

@@ -21,4 +21,8 @@ export class StreamFeedSubscriber implements FeedSubscriber {
   apply(entry: FeedEntry): void {
     this.#directory.apply(entry)
   }
+
+  retrace(point: FeedPoint, entries: readonly FeedEntry[]): void {
+    this.#directory.retrace(point, entries)
+  }
 }

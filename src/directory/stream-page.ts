@@ -7,9 +7,11 @@ import type { Snapshot } from './snapshot-cache.ts'
 import type { RankedSnapshot } from './snapshots.ts'
 
 /** A page, and the point of its walk for the cursor. */
-export type StreamPage = Page<RenderedStream> & { readonly memory: Key }
+export type WalkPage<Row> = Page<Row> & { readonly memory: Key }
+export type StreamPage = WalkPage<RenderedStream>
 
-export const streamSortKey = (row: Rank): Key => [row.viewer_count, row.id]
+/** The sort key of streams and games in the directory. */
+export const rankKey = (row: Rank): Key => [row.viewer_count, row.id]
 
 /** The point that a walk started at, from its cursor. */
 export function pointIn({ memory }: Window): FeedPoint | undefined {
@@ -65,13 +67,13 @@ export function pageOfRows(
 }
 
 /** Takes rows in walk order, with one extra row if there are more than the page holds, and returns them in list order. */
-function cutPage(rows: RenderedStream[], { first, direction }: Window, point: FeedPoint): StreamPage {
+export function cutPage<Row>(rows: Row[], { first, direction }: Window, point: FeedPoint): WalkPage<Row> {
   const more = rows.length > first
   if (more) rows.pop()
   if (direction === 'backward') rows.reverse()
   return { rows, more, memory: [point.seq, point.nonce] }
 }
 
-function toRank([viewer_count, id]: Key): Rank {
+export function toRank([viewer_count, id]: Key): Rank {
   return { viewer_count: Number(viewer_count), id: String(id) }
 }

@@ -1,6 +1,6 @@
 import { compareDecimal } from '../kit/decimal.ts'
 
-/** The sort key of a stream in the directory. */
+/** The sort key of a stream in the directory, or of a game with the viewers of all its streams. */
 export interface Rank {
   readonly viewer_count: number
   readonly id: string

@@ -25,6 +25,7 @@ import { handleGetGames } from './helix/get-games.ts'
 import { handleGetStreamKey } from './helix/get-stream-key.ts'
 import { handleGetStreamMarkers } from './helix/get-stream-markers.ts'
 import { handleGetStreams } from './helix/get-streams.ts'
+import { handleGetTopGames } from './helix/get-top-games.ts'
 import { handleGetUsers } from './helix/get-users.ts'
 import { handleGetVideos } from './helix/get-videos.ts'
 import { handleModifyChannelInformation } from './helix/modify-channel-information.ts'
@@ -62,6 +63,7 @@ export const implementations: readonly Implementation[] = [
   handleGetFollowedChannels,
   handleGetChannelFollowers,
   handleGetChannelEditors,
+  handleGetTopGames,
 
   handleCreateToken,
   handleCreateDeviceCode,

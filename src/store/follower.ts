@@ -11,6 +11,8 @@ export interface FeedSubscriber {
   /** Reads the store, and returns a function that replaces the state in memory, as of a point of the feed. */
   load(): Promise<(point: FeedPoint) => void>
   apply(entry: FeedEntry): void
+  /** Called after a load with the entries since its point, which were applied to data that may contain their changes. */
+  retrace?(point: FeedPoint, entries: readonly FeedEntry[]): void
 }
 
 /**
@@ -109,6 +111,7 @@ export class FeedFollower {
       for (const place of placings) place(start)
       this.#applied = start
       this.#apply(entries)
+      for (const subscriber of this.#subscribers) subscriber.retrace?.(start, entries)
       return
     }
   }

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { Window } from '../../src/contract/page.ts'
 import { Directory, type StreamFilter } from '../../src/directory/directory.ts'
 import type { RenderedStream } from '../../src/directory/row.ts'
-import { pointIn, type StreamPage, streamSortKey } from '../../src/directory/stream-page.ts'
+import { pointIn, rankKey, type StreamPage } from '../../src/directory/stream-page.ts'
 import type { Change, FeedEntry, FeedPoint, LiveStream } from '../../src/store/feed.ts'
 
 function live(n: number, changes: Partial<LiveStream> = {}): LiveStream {
@@ -143,7 +143,7 @@ class Walker {
     this.seen.push(...page.rows.map(row => row.id))
     const next = this.#direction === 'forward' ? page.rows.at(-1) : page.rows[0]
     if (!page.more || next === undefined) this.done = true
-    else this.#window = { first, direction: this.#direction, from: streamSortKey(next), memory: page.memory }
+    else this.#window = { first, direction: this.#direction, from: rankKey(next), memory: page.memory }
     return page
   }
 }
@@ -224,7 +224,7 @@ function play({ events, games, backward }: Course, make: MakeDirectory) {
     walker = new Walker(filter, {
       first: 3,
       direction: 'backward',
-      from: streamSortKey(row),
+      from: rankKey(row),
       memory: second.memory,
     })
   } else walker.step(nodeAt(0), 2)
@@ -350,17 +350,14 @@ describe('the directory', () => {
         pages.push(page)
         const last = page.rows.at(-1)
         if (!page.more || last === undefined) break
-        window = { first, direction: 'forward', from: streamSortKey(last), memory: page.memory }
+        window = { first, direction: 'forward', from: rankKey(last), memory: page.memory }
       }
       const forward = pages.flatMap(page => page.rows.map(row => row.id))
       expect(forward).toHaveLength(57)
       const backward: string[] = []
       let top = pages.at(-1)?.rows[0]
       while (top !== undefined) {
-        const page: StreamPage = directory.page(
-          {},
-          { first, direction: 'backward', from: streamSortKey(top) },
-        )
+        const page: StreamPage = directory.page({}, { first, direction: 'backward', from: rankKey(top) })
         backward.unshift(...page.rows.map(row => row.id))
         top = page.more ? page.rows[0] : undefined
       }
@@ -397,7 +394,7 @@ describe('the directory', () => {
             forward.push(...last.rows.map(each => each.id))
             const bottom = last.rows.at(-1)
             if (bottom !== undefined)
-              window = { first, direction: 'forward', from: streamSortKey(bottom), memory: last.memory }
+              window = { first, direction: 'forward', from: rankKey(bottom), memory: last.memory }
           } while (last.more)
           expect(forward).toEqual(expected)
           const backward = last.rows.map(each => each.id)
@@ -405,7 +402,7 @@ describe('the directory', () => {
             const page: StreamPage = directory.page(filter, {
               first,
               direction: 'backward',
-              from: streamSortKey(top),
+              from: rankKey(top),
             })
             backward.unshift(...page.rows.map(each => each.id))
             top = page.more ? page.rows[0] : undefined
@@ -434,7 +431,7 @@ describe('the directory', () => {
       seen.push(...page.rows.map(row => row.id))
       const last = page.rows.at(-1)
       if (!page.more || last === undefined) break
-      window = { first: 20, direction: 'forward', from: streamSortKey(last), memory: page.memory }
+      window = { first: 20, direction: 'forward', from: rankKey(last), memory: page.memory }
       world.end(pages)
       world.put(1000 + pages, { viewer_count: 3 })
       world.watch(Array.from({ length: 400 }, (_, n) => [n, (n * 31 + pages) % 11]))
@@ -485,7 +482,7 @@ describe('the directory', () => {
     const last = page.rows.at(-1) as RenderedStream
     const next = each.directory.page(
       {},
-      { first: 100, direction: 'forward', from: streamSortKey(last), memory: page.memory },
+      { first: 100, direction: 'forward', from: rankKey(last), memory: page.memory },
     )
     expect(next.rows.map(row => JSON.parse(row.json).user_id)).toEqual(['5', '4', '3', '2', '1'])
   })

@@ -3,7 +3,7 @@ import type { Window } from '../../src/contract/page.ts'
 import { Directory } from '../../src/directory/directory.ts'
 import { History } from '../../src/directory/history.ts'
 import { StreamFeedSubscriber } from '../../src/directory/stream-feed-subscriber.ts'
-import { pointIn, type StreamPage, streamSortKey } from '../../src/directory/stream-page.ts'
+import { pointIn, rankKey, type StreamPage } from '../../src/directory/stream-page.ts'
 import { createLog } from '../../src/kit/log.ts'
 import { Unavailable } from '../../src/store/errors.ts'
 import { FeedFollower } from '../../src/store/follower.ts'
@@ -199,7 +199,7 @@ for (const engine of engines) {
           page = await each.page({
             first: 1,
             direction: 'forward',
-            from: streamSortKey(last),
+            from: rankKey(last),
             memory: page.memory,
           })
           expect(page.memory).toEqual(first.memory)

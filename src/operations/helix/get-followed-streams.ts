@@ -1,5 +1,5 @@
 import { getFollowedStreams } from '../../contract/helix/get-followed-streams.ts'
-import { streamSortKey } from '../../directory/stream-page.ts'
+import { rankKey } from '../../directory/stream-page.ts'
 import { requireOwnId } from '../../domain/access.ts'
 import { implement, preparedPage } from '../implement.ts'
 import { cutAlongWalk } from '../walk.ts'
@@ -12,6 +12,6 @@ export const handleGetFollowedStreams = implement(
     const page = await cutAlongWalk({ directory, history }, window, () =>
       directory.pageOfChannels(channels, window),
     )
-    return preparedPage(page.rows, paginate(page, streamSortKey, page.memory))
+    return preparedPage(page.rows, paginate(page, rankKey, page.memory))
   },
 )

@@ -1,5 +1,5 @@
 import { getStreams } from '../../contract/helix/get-streams.ts'
-import { streamSortKey } from '../../directory/stream-page.ts'
+import { rankKey } from '../../directory/stream-page.ts'
 import { implement, preparedPage } from '../implement.ts'
 import { cutAlongWalk } from '../walk.ts'
 
@@ -17,7 +17,7 @@ export const handleGetStreams = implement(
       languages: query.language?.map(language => language.toLowerCase()),
     }
     const page = await cutAlongWalk({ directory, history }, window, () => directory.page(filter, window))
-    return preparedPage(page.rows, paginate(page, streamSortKey, page.memory))
+    return preparedPage(page.rows, paginate(page, rankKey, page.memory))
   },
   {
     versionOf: ({ directory }, search) => (FIRST_PAGE.test(search) ? directory.rankingVersion : undefined),

@@ -86,7 +86,7 @@ async function writeChannel(tx: Transaction, before: Channel, channel: Channel):
         where user_id = ${channel.user_id}`,
   )
   await updateRunningVideo(tx, channel.user_id)
-  await publishStreams(tx, sql`s.user_id = ${channel.user_id}`)
+  await publishStreams(tx, sql`s.user_id = ${channel.user_id}`, before.game_id)
   tx.record(recording)
 }
 

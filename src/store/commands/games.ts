@@ -39,7 +39,9 @@ export async function putGame(
               organization_id = ${game.organization_id}, igdb_id = ${game.igdb_id}
             where id = ${game.id}`,
   )
-  if (before !== undefined && before.name !== name) await publishStreams(tx, sql`c.game_id = ${args.id}`)
+  // Pages of live streams show the name, and pages of top games also the id at IGDB.
+  if (before !== undefined && (before.name !== name || before.igdb_id !== game.igdb_id))
+    await publishStreams(tx, sql`c.game_id = ${args.id}`)
   tx.record({ subject: `game/${args.id}`, before, after: game })
   return game
 }
@@ -56,6 +58,6 @@ export async function deleteGame(tx: Transaction, args: { id: string }) {
   )
   await tx.run(sql`update channels set game_id = null where game_id = ${args.id}`)
   const refused = await deleteById(tx, 'game', args.id)
-  for (const { user_id } of players) await publishStreams(tx, sql`s.user_id = ${user_id}`)
+  for (const { user_id } of players) await publishStreams(tx, sql`s.user_id = ${user_id}`, args.id)
   return refused
 }

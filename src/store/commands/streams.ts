@@ -10,15 +10,22 @@ import { isOneOf, lockRows, type Sql, sql, tableOf } from '../sql/tag.ts'
 
 /**
  * Publishes the current state of these live streams, and returns them. Their rows are locked first: otherwise a stream could
- * end or get another viewer count between the read and the commit, and the feed would contradict the store.
+ * end or get another viewer count between the read and the commit, and the feed would contradict the store. `wasGame` is
+ * their former game, if that has changed.
  */
-export async function publishStreams(tx: Transaction, where: Sql): Promise<LiveStream[]> {
+export async function publishStreams(tx: Transaction, where: Sql, wasGame?: string): Promise<LiveStream[]> {
   await tx.lock(
     sql`select s.user_id from streams s join channels c on c.user_id = s.user_id where ${where} order by s.user_id`,
     's',
   )
   const streams = await liveStreams(tx, where)
-  for (const stream of streams) tx.publish({ kind: 'stream', stream, was: stream.viewer_count })
+  for (const stream of streams)
+    tx.publish({
+      kind: 'stream',
+      stream,
+      was: stream.viewer_count,
+      was_game_id: wasGame ?? stream.game_id,
+    })
   return streams
 }
 
@@ -58,7 +65,12 @@ export async function startStream(
   }
   const [stream] = await liveStreams(tx, sql`s.user_id = ${args.user_id}`)
   if (stream === undefined) throw new Error('the stream was just written')
-  tx.publish({ kind: 'stream', stream, was: running?.viewer_count ?? null })
+  tx.publish({
+    kind: 'stream',
+    stream,
+    was: running?.viewer_count ?? null,
+    was_game_id: stream.game_id,
+  })
   const after = { id: stream.id, started_at: stream.started_at, viewer_count: stream.viewer_count }
   const before = running === undefined ? null : { ...after, viewer_count: running.viewer_count }
   tx.record({ subject: streamSubject(args.user_id), before, after })
@@ -100,7 +112,17 @@ export async function takeOffAir(
     const ended_at = now < running.started_at ? running.started_at : now
     await tx.run(sql`update videos set ended_at = ${ended_at} where id = ${running.video_id}`)
   }
-  tx.publish({ kind: 'end', user_id: args.user_id, stream_id: running.id })
+  // Read after the row of the stream is locked: a change of the game that committed before is seen.
+  const channel = await tx.get<{ game_id: string | null }>(
+    sql`select game_id from channels where user_id = ${args.user_id}`,
+  )
+  tx.publish({
+    kind: 'end',
+    user_id: args.user_id,
+    stream_id: running.id,
+    game_id: channel?.game_id ?? '',
+    viewer_count: running.viewer_count,
+  })
   return running
 }
 

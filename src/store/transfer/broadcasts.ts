@@ -99,7 +99,13 @@ export const stream: TransferResource<'stream'> = {
     )
     if (video_id !== null) await takeUpVideo(tx, { id, user_id, video_id })
     const [live] = await liveStreams(tx, sql`s.user_id = ${user_id}`)
-    if (live !== undefined) tx.publish({ kind: 'stream', stream: live, was: before?.viewer_count ?? null })
+    if (live !== undefined)
+      tx.publish({
+        kind: 'stream',
+        stream: live,
+        was: before?.viewer_count ?? null,
+        was_game_id: live.game_id,
+      })
     return undefined
   },
 }
