@@ -3,9 +3,9 @@
  * function of the point alone, so walks through the games keep the same promise (D-75): streams that have ended since, or
  * have another game now, count as they did then. A game is omitted once it has no live stream.
  */
-import { compareDecimal } from '../kit/decimal.ts'
 import { NO_STREAM } from './journal.ts'
 import type { Numbers } from './numbers.ts'
+import { largestFirst } from './ranking.ts'
 
 /** Most viewers first: the numbers of the games, and their totals. */
 export interface GameRanking {
@@ -24,14 +24,7 @@ export function rankGames(counts: Int32Array, gameAt: Int32Array, names: Numbers
     totalOf[game] = (totalOf[game] as number) + (counts[index] as number)
     isLive[game] = 1
   }
-  const games: number[] = []
-  for (let game = 0; game < isLive.length; game++) if (isLive[game] === 1) games.push(game)
-  games.sort(
-    (a, b) =>
-      (totalOf[b] as number) - (totalOf[a] as number) || compareDecimal(names.nameOf(b), names.nameOf(a)),
-  )
-  return {
-    games: Int32Array.from(games),
-    totals: Float64Array.from(games, game => totalOf[game] as number),
-  }
+  const byId = names.inDecimalOrder().filter(game => isLive[game] === 1)
+  const games = Int32Array.from(largestFirst(byId, game => totalOf[game] as number))
+  return { games, totals: Float64Array.from(games, game => totalOf[game] as number) }
 }

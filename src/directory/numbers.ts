@@ -1,9 +1,11 @@
+import { compareDecimal } from '../kit/decimal.ts'
 import { must } from '../kit/must.ts'
 
 /** Assigns small consecutive numbers to names, in the order of their first use. */
 export class Numbers {
   readonly #known = new Map<string, number>()
   readonly #names: string[] = []
+  #sorted: readonly number[] = []
 
   get size(): number {
     return this.#names.length
@@ -19,6 +21,13 @@ export class Numbers {
 
   nameOf(number: number): string {
     return must(this.#names[number], 'the name of a number')
+  }
+
+  /** All numbers in the order of their names as decimal ids. Sorted only after names were added. */
+  inDecimalOrder(): readonly number[] {
+    if (this.#sorted.length !== this.size)
+      this.#sorted = [...this.#names.keys()].sort((a, b) => compareDecimal(this.nameOf(a), this.nameOf(b)))
+    return this.#sorted
   }
 
   /** The numbers of those names that have one, without duplicates. */

@@ -30,20 +30,33 @@ interface Slices {
 
 /** More rows than a ranking can have. The product with a viewer count below 2^31 is still an exact integer in a double. */
 const SPAN = 2 ** 22
+const MAX_EXACT = Number.MAX_SAFE_INTEGER / SPAN
 
-/** Sorts one number per stream, which the runtime does natively: the viewer count, then the position in id order. */
 export function makeRanking(inIdOrder: readonly LiveRow[], counts: Int32Array): Ranking {
+  const rows = largestFirst(inIdOrder, row => counts[row.index] as number)
+  return { rows, counts, byGame: undefined, byLanguage: undefined, byBoth: new Map(), moved: [] }
+}
+
+/**
+ * The larger count first, then the larger id. Sorts one number per element, which the runtime does natively: the count, then
+ * the position in id order. Only the totals of games can be too large for that.
+ */
+export function largestFirst<T>(inIdOrder: readonly T[], countOf: (element: T) => number): T[] {
   const size = inIdOrder.length
   const keys = new Float64Array(size)
+  let largest = 0
   for (let place = 0; place < size; place++) {
-    keys[place] = (counts[(inIdOrder[place] as LiveRow).index] as number) * SPAN + place
+    const count = countOf(inIdOrder[place] as T)
+    if (count > largest) largest = count
+    keys[place] = count * SPAN + place
   }
+  if (largest >= MAX_EXACT) return inIdOrder.toReversed().sort((a, b) => countOf(b) - countOf(a))
   keys.sort()
-  const rows: LiveRow[] = new Array(size)
+  const sorted: T[] = new Array(size)
   for (let place = 0; place < size; place++) {
-    rows[place] = inIdOrder[(keys[size - 1 - place] as number) % SPAN] as LiveRow
+    sorted[place] = inIdOrder[(keys[size - 1 - place] as number) % SPAN] as T
   }
-  return { rows, counts, byGame: undefined, byLanguage: undefined, byBoth: new Map(), moved: [] }
+  return sorted
 }
 
 /** A filter by the numbers of games and languages. A name without a number matches no row and is omitted. */

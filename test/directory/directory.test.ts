@@ -4,121 +4,8 @@ import type { Window } from '../../src/contract/page.ts'
 import { Directory, type StreamFilter } from '../../src/directory/directory.ts'
 import type { RenderedStream } from '../../src/directory/row.ts'
 import { pointIn, rankKey, type StreamPage } from '../../src/directory/stream-page.ts'
-import type { Change, FeedEntry, FeedPoint, LiveStream } from '../../src/store/feed.ts'
-
-function live(n: number, changes: Partial<LiveStream> = {}): LiveStream {
-  return {
-    id: String(1000 + n),
-    user_id: String(n),
-    user_login: `user${n}`,
-    user_name: `User${n}`,
-    game_id: '1',
-    game_name: 'Game',
-    title: '',
-    viewer_count: 0,
-    started_at: '2026-03-01T12:00:00Z',
-    language: 'en',
-    tags: [],
-    is_mature: false,
-    ...changes,
-  }
-}
-
-type MakeDirectory = (monotonic: () => number) => Directory
-
-const ordinary: MakeDirectory = monotonic => new Directory({ publicUrl: '', monotonic })
-
-/** What the store is to processes that follow it: the truth, and the feed that leads to it. */
-class World {
-  readonly streams = new Map<string, LiveStream>()
-  readonly feed: FeedEntry[] = []
-  #starts = 0
-
-  get head(): FeedPoint {
-    return this.feed.at(-1) ?? { seq: 0, nonce: '' }
-  }
-
-  /** Goes live under a new id, or, if live already, is told of again. */
-  put(n: number, changes: Partial<LiveStream>): void {
-    const running = this.of(n)
-    this.#starts += 1
-    const id = running?.id ?? String(1000 * this.#starts + n)
-    const stream = live(n, { ...running, id, ...changes })
-    this.streams.set(stream.id, stream)
-    this.#publish({ kind: 'stream', stream, was: running?.viewer_count ?? null })
-  }
-
-  end(n: number): void {
-    const running = this.of(n)
-    if (running === undefined) return
-    this.streams.delete(running.id)
-    this.#publish({ kind: 'end', user_id: running.user_id, stream_id: running.id })
-  }
-
-  watch(counts: readonly (readonly [n: number, viewers: number])[]): void {
-    const stream_ids: string[] = []
-    const now: number[] = []
-    const was: number[] = []
-    for (const [n, viewers] of new Map(counts)) {
-      const running = this.of(n)
-      if (running === undefined) continue
-      stream_ids.push(running.id)
-      now.push(viewers)
-      was.push(running.viewer_count)
-      this.streams.set(running.id, { ...running, viewer_count: viewers })
-    }
-    this.#publish({ kind: 'viewers', stream_ids, viewers: now, was })
-  }
-
-  of(n: number): LiveStream | undefined {
-    return [...this.streams.values()].find(stream => stream.user_id === String(n))
-  }
-
-  #publish(change: Change): void {
-    const { seq, nonce } = this.head
-    this.feed.push({ seq: seq + 1, nonce: `nonce${seq + 1}`, previous: nonce, change })
-  }
-}
-
-/** A process that follows the world, at its own pace. */
-class Node {
-  readonly #world: World
-  readonly #make: MakeDirectory
-  readonly #monotonic: () => number
-  directory: Directory
-  #applied = 0
-
-  constructor(world: World, make: MakeDirectory, monotonic: () => number = () => 0) {
-    this.#world = world
-    this.#make = make
-    this.#monotonic = monotonic
-    this.directory = this.restart()
-  }
-
-  restart(): Directory {
-    this.directory = this.#make(this.#monotonic)
-    this.directory.reload([...this.#world.streams.values()], this.#world.head)
-    this.#applied = this.#world.feed.length
-    return this.directory
-  }
-
-  follow(entries = Number.POSITIVE_INFINITY): void {
-    for (const entry of this.#world.feed.slice(this.#applied, this.#applied + entries)) {
-      this.directory.apply(entry)
-      this.#applied += 1
-    }
-  }
-
-  /** What `History` does with a store. */
-  reach(point: FeedPoint | undefined): void {
-    if (point === undefined || this.directory.knows(point)) return
-    this.follow()
-    if (this.directory.knows(point)) return
-    const { oldest } = this.directory
-    const entries = this.#world.feed.filter(({ seq }) => seq >= point.seq && seq <= oldest.seq)
-    expect(this.directory.recall(entries)).toBe(true)
-  }
-}
+import type { FeedPoint, LiveStream } from '../../src/store/feed.ts'
+import { Cluster, type Event, event, live, type MakeDirectory, Node, ordinary, World } from './world.ts'
 
 /** A walk that is under way: asks for one page after another as a client does, through the keys of the last page. */
 class Walker {
@@ -159,39 +46,6 @@ function expectOrder(rows: readonly RenderedStream[]): void {
   }
 }
 
-type Event =
-  | { kind: 'put'; n: number; viewers: number; game: number }
-  | { kind: 'end'; n: number }
-  | { kind: 'viewers'; counts: [number, number][] }
-  | { kind: 'step'; first: number; node: number }
-  | { kind: 'follow'; node: number; entries: number }
-  | { kind: 'restart'; node: number }
-  | { kind: 'wait'; milliseconds: number }
-
-const NODES = 3
-const who = fc.nat(29)
-const viewers = fc.nat(6)
-const node = fc.nat(NODES - 1)
-const event: fc.Arbitrary<Event> = fc.oneof(
-  fc.record({ kind: fc.constant('put' as const), n: who, viewers, game: fc.nat(2) }),
-  fc.record({ kind: fc.constant('end' as const), n: who }),
-  fc.record({
-    kind: fc.constant('viewers' as const),
-    counts: fc.array(fc.tuple(who, viewers), { maxLength: 30 }),
-  }),
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      kind: fc.constant('step' as const),
-      first: fc.integer({ min: 1, max: 6 }),
-      node,
-    }),
-  },
-  fc.record({ kind: fc.constant('follow' as const), node, entries: fc.integer({ min: 1, max: 5 }) }),
-  fc.record({ kind: fc.constant('restart' as const), node }),
-  fc.record({ kind: fc.constant('wait' as const), milliseconds: fc.integer({ min: 0, max: 5000 }) }),
-)
-
 interface Course {
   readonly events: readonly Event[]
   readonly games: readonly string[]
@@ -201,12 +55,8 @@ interface Course {
 
 /** Plays events and says which streams were live and matching throughout, and what the walker saw. */
 function play({ events, games, backward }: Course, make: MakeDirectory) {
-  let now = 0
-  const world = new World()
-  const nodes = Array.from({ length: NODES }, () => new Node(world, make, () => now))
-  const nodeAt = (index: number) => nodes[index] as Node
-  for (let n = 0; n < 20; n++) world.put(n, { viewer_count: n % 4, game_id: String(n % 3) })
-  nodeAt(0).follow()
+  const cluster = new Cluster(make)
+  const { world } = cluster
 
   const filter = games.length > 0 ? { game_ids: games } : {}
   const matches = (id: string) => {
@@ -216,8 +66,8 @@ function play({ events, games, backward }: Course, make: MakeDirectory) {
   let walker = new Walker(filter)
   let throughout = new Set([...world.streams.keys()].filter(matches))
   if (backward) {
-    const top = walker.step(nodeAt(0), 5)
-    const second = walker.step(nodeAt(0), 2)
+    const top = walker.step(cluster.node(0), 5)
+    const second = walker.step(cluster.node(0), 2)
     const [row] = second?.rows ?? []
     if (top === undefined || row === undefined || second === undefined) throw new Error('there are two pages')
     throughout = new Set(top.rows.map(each => each.id))
@@ -227,21 +77,16 @@ function play({ events, games, backward }: Course, make: MakeDirectory) {
       from: rankKey(row),
       memory: second.memory,
     })
-  } else walker.step(nodeAt(0), 2)
+  } else walker.step(cluster.node(0), 2)
 
   const everLive = new Set(world.streams.keys())
   for (const each of events) {
-    if (each.kind === 'put') world.put(each.n, { viewer_count: each.viewers, game_id: String(each.game) })
-    else if (each.kind === 'end') world.end(each.n)
-    else if (each.kind === 'viewers') world.watch(each.counts)
-    else if (each.kind === 'wait') now += each.milliseconds
-    else if (each.kind === 'follow') nodeAt(each.node).follow(each.entries)
-    else if (each.kind === 'restart') nodeAt(each.node).restart()
-    else walker.step(nodeAt(each.node), each.first)
+    if (each.kind === 'step') walker.step(cluster.node(each.node), each.first)
+    else cluster.play(each)
     for (const id of world.streams.keys()) everLive.add(id)
     for (const id of throughout) if (!matches(id)) throughout.delete(id)
   }
-  for (let steps = 0; !walker.done; steps++) walker.step(nodeAt(steps % NODES), 5)
+  for (let steps = 0; !walker.done; steps++) walker.step(cluster.node(steps), 5)
   return { seen: walker.seen, throughout, everLive }
 }
 
