@@ -30,6 +30,7 @@ import { getUsers } from './helix/get-users.ts'
 import { getVideos } from './helix/get-videos.ts'
 import { modifyChannelInformation } from './helix/modify-channel-information.ts'
 import { searchCategories } from './helix/search-categories.ts'
+import { searchChannels } from './helix/search-channels.ts'
 import { updateDropsEntitlements } from './helix/update-drops-entitlements.ts'
 import { updateUser } from './helix/update-user.ts'
 import { createDeviceCode } from './oauth/create-device-code.ts'
@@ -64,6 +65,7 @@ export const helixOperations = {
   getChannelFollowers,
   getChannelEditors,
   getTopGames,
+  searchChannels,
 }
 
 export const oauthOperations = {

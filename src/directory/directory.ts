@@ -23,11 +23,13 @@
  * - game ranking: the games of a snapshot sorted by their total viewers (`game-ranking.ts`, `game-page.ts`).
  */
 import { imageUrl } from '../contract/image-urls.ts'
-import type { Window } from '../contract/page.ts'
+import type { Page, Window } from '../contract/page.ts'
 import type { Stream } from '../contract/resources/stream.ts'
+import type { ChannelSearch } from '../domain/channel-search.ts'
 import type { Rank } from '../domain/ranking.ts'
 import type { Metrics } from '../kit/metrics.ts'
 import { type Change, type FeedEntry, type FeedPoint, type LiveStream, samePoint } from '../store/feed.ts'
+import { type FoundStream, foundStream, searchLive } from './channel-search.ts'
 import { pageOfGames } from './game-page.ts'
 import { Journal, NO_STEP, NO_STREAM, type Step } from './journal.ts'
 import { type Channel, LiveRows } from './live-rows.ts'
@@ -167,6 +169,17 @@ export class Directory {
   pageOfGames(window: Window): WalkPage<Rank> {
     const snapshot = this.#startOf(window) ?? this.#snapshots.current()
     return pageOfGames(this.#snapshots.gameRanking(snapshot), this.#rows, window, snapshot.point)
+  }
+
+  /** A page of the live channels that a search finds, by login. */
+  search(search: ChannelSearch, window: Window): Promise<Page<FoundStream>> {
+    return searchLive(this.#rows, search, window)
+  }
+
+  /** The live stream of a user. */
+  streamOf(user_id: string): FoundStream | undefined {
+    const row = this.#rows.ofUser(user_id)
+    return row && foundStream(row)
   }
 
   #pageOf(rows: Iterable<LiveRow>, window: Window): StreamPage {

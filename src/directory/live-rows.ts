@@ -1,4 +1,5 @@
 import type { Stream } from '../contract/resources/stream.ts'
+import { fold } from '../domain/fold.ts'
 import { compareDecimal } from '../kit/decimal.ts'
 import { NO_STREAM } from './journal.ts'
 import { Numbers } from './numbers.ts'
@@ -26,6 +27,9 @@ export class LiveRows {
   #games = new Int32Array(1024).fill(NO_STREAM)
   /** The number of live rows of each game, by its number. */
   readonly #liveByGame: number[] = []
+  /** The name of each game, by its number, and the same folded. */
+  readonly #gameNames: string[] = []
+  readonly #foldedGameNames: string[] = []
   #used = 0
   readonly #free: number[] = []
   /** Ascending, unless rows were added out of order (`#unsorted`). Includes rows that have ended since. */
@@ -75,6 +79,16 @@ export class LiveRows {
 
   ofLogin(login: string): LiveRow | undefined {
     return this.#byLogin.get(login)
+  }
+
+  /** May be read while rows start and end. */
+  all(): Iterable<LiveRow> {
+    return this.#byStream.values()
+  }
+
+  /** For each game, by its number, whether its folded name satisfies a condition. */
+  gamesWhere(holds: (folded: string) => boolean): boolean[] {
+    return this.#foldedGameNames.map(holds)
   }
 
   inIdOrder(): readonly LiveRow[] {
@@ -160,6 +174,7 @@ export class LiveRows {
       index: this.#free.pop() ?? this.#newIndex(),
       since: 0,
       login: stream.user_login,
+      name: '',
       game: this.games.of(stream.game_id),
       language: this.languages.of(stream.language),
       live: true,
@@ -184,6 +199,11 @@ export class LiveRows {
     this.#byLogin.set(stream.user_login, row)
     const { text, gap } = withGap(stream)
     row.login = stream.user_login
+    row.name = fold(stream.user_name)
+    if (this.#gameNames[game] !== stream.game_name) {
+      this.#gameNames[game] = stream.game_name
+      this.#foldedGameNames[game] = fold(stream.game_name)
+    }
     row.game = game
     this.#setGame(row.index, game)
     row.language = language

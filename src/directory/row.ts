@@ -13,6 +13,8 @@ export interface LiveRow {
   /** The feed entry that started it; 0 if it started before the journal begins. */
   since: number
   login: string
+  /** The display name, folded. */
+  name: string
   /** The numbers of its game and its language. */
   game: number
   language: number

@@ -30,6 +30,7 @@ import { handleGetUsers } from './helix/get-users.ts'
 import { handleGetVideos } from './helix/get-videos.ts'
 import { handleModifyChannelInformation } from './helix/modify-channel-information.ts'
 import { handleSearchCategories } from './helix/search-categories.ts'
+import { handleSearchChannels } from './helix/search-channels.ts'
 import { handleUpdateDropsEntitlements } from './helix/update-drops-entitlements.ts'
 import { handleUpdateUser } from './helix/update-user.ts'
 import type { Implementation } from './implement.ts'
@@ -64,6 +65,7 @@ export const implementations: readonly Implementation[] = [
   handleGetChannelFollowers,
   handleGetChannelEditors,
   handleGetTopGames,
+  handleSearchChannels,
 
   handleCreateToken,
   handleCreateDeviceCode,

@@ -7,6 +7,7 @@ import type { Engine } from './engine.ts'
 import type { FeedEntry } from './feed.ts'
 import { accountQueries } from './queries/accounts.ts'
 import { auditQueries } from './queries/audit.ts'
+import { channelSearchQueries } from './queries/channel-search.ts'
 import { entitlementQueries } from './queries/entitlements.ts'
 import { factQueries, feedQueries } from './queries/feed.ts'
 import { followQueries } from './queries/follows.ts'
@@ -78,6 +79,7 @@ function portOf(
     benefits: benefitQueries(db),
     clients: clientQueries(db),
     channels: channelQueries(db),
+    channelSearch: channelSearchQueries(db),
     entitlements: entitlementQueries(db),
     signingKeys: signingKeyQueries(db),
     streams: streamQueries(db),

@@ -31,7 +31,9 @@ alter table videos add column if not exists description text not null default ''
 alter table videos add column if not exists view_count integer not null default 0;
 ${dialect.name === 'sqlite' ? '' : POSTGRES_COLUMNS}
 create index if not exists users_by_display_name on users (display_name_folded, login)
-  where display_name_folded <> login;
+  where ${OTHER_NAME};
+create index if not exists users_by_initial on users (substr(display_name_folded, 1, 1), login, display_name_folded)
+  where ${OTHER_NAME};
 create index if not exists users_not_folded on users (id) where display_name_folded is null;
 create index if not exists games_by_folded_name on games (name_folded, length(id), id, name, igdb_id);
 create index if not exists games_in_name_order on games (name, length(id), id, name_folded, igdb_id);
@@ -74,6 +76,9 @@ insert into follow_counts (user_id, following, followers)
   ) as sides where true group by id
   on conflict (user_id) do update set following = excluded.following, followers = excluded.followers;
 `
+
+/** A display name that differs from the login by more than spaces: searches find all others by their login. */
+const OTHER_NAME = `replace(display_name_folded, ' ', '_') <> login and replace(display_name_folded, ' ', '') <> login`
 
 const SQLITE_TRIGGERS = `
 create trigger if not exists follow_added after insert on follows begin
