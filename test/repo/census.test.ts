@@ -57,6 +57,8 @@ describe('the census', () => {
       ['GetFollowedChannels', false, 'user:read:follows'],
       ['GetChannelFollowers', true, ''],
       ['GetChannelEditors', false, 'channel:read:editors'],
+      ['GetTopGames', true, ''],
+      ['SearchChannels', true, ''],
     ])
   })
 

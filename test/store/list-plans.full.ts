@@ -47,7 +47,8 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   since: ['2026-03-01T00:00:00Z'],
   until: ['2026-03-02T00:00:00Z'],
   user_login: [['user1', 'nothing']],
-  query: ['game 1', 'Game 77', 'ame 77', 'nothing'],
+  query: ['game 1', 'Game 77', 'ame 77', 'u', 'user1', 'use r', 'nothing'],
+  live_only: ['true', 'false'],
   type: ['all'],
   language: [['en']],
 }

@@ -32,8 +32,12 @@ const rowsOf = async (server: TestServer, query: NonNullable<Ask['query']>): Pro
   return answer.body.data
 }
 const loginsOf = (rows: readonly Row[]): string[] => rows.map(row => row.broadcaster_login)
-const search = (server: TestServer, query: NonNullable<Ask['query']>, sizeOf = (_: number) => 100) =>
-  walk(server, searchChannels, { token: server.world.client.app_token, query }, sizeOf)
+const search = (
+  server: TestServer,
+  query: NonNullable<Ask['query']>,
+  sizeOf = (_: number) => 100,
+  between?: (page: number) => Promise<void>,
+) => walk(server, searchChannels, { token: server.world.client.app_token, query }, sizeOf, between)
 
 interface Person {
   readonly login: string
@@ -210,7 +214,7 @@ describeOperation(
         { login: 'reaper' },
         { login: 'mower' },
         { login: 'sower' },
-        { login: 'ähre'.replace('ä', 'a') },
+        { login: 'ahre' },
       ])
       const [reaper = '', mower = '', sower = ''] = ids
       for (const id of [reaper, mower, sower])
@@ -220,7 +224,7 @@ describeOperation(
       await server.settle()
       for (const live_only of ['true', 'True', 'TRUE'])
         expect(loginsOf(await rowsOf(server, { query: 'ÄHRE', live_only }))).toEqual(['mower', 'reaper'])
-      expect(await rowsOf(server, { query: 'und', live_only: 'true' })).toEqual([])
+      expect(await rowsOf(server, { query: 'korn', live_only: 'true' })).toEqual([])
       for (const live_only of ['false', 'False', 'FALSE', '', undefined])
         expect(await rowsOf(server, { query: 'ÄHRE', live_only })).toEqual([])
       await server.control('PUT', `/games/${game.id}`, { name: 'Roggen' })
@@ -247,8 +251,6 @@ describeOperation(
           },
         )
         const persons = [...new Map(drawn.map(each => [each.login, each])).values()]
-        const prior = await search(server, { query: 'zz' })
-        expect(prior).toEqual([])
         const games: { id: string; name: string }[] = []
         for (const name of ['a b', 'É', 'B字'])
           games.push((await server.control('POST', '/games', { name }))[0])
@@ -275,8 +277,6 @@ describeOperation(
             live: person.live,
           })
         }
-        // Games of other proofs have other names; channels of the demo may have names that fit a query of one letter.
-        const others = new Set(['zz'])
         await server.settle()
         const expected = (query: string, live_only: boolean) => {
           const folded = fold(query)
@@ -306,7 +306,8 @@ describeOperation(
                 { query, ...(live_only && { live_only: 'true' }) },
                 page => sizes[page % sizes.length] as number,
               )
-              const own = loginsOf(found).filter(login => others.has(login.slice(0, 2)))
+              // Channels of the demo may fit too.
+              const own = loginsOf(found).filter(login => login.startsWith('zz'))
               expect({ query, live_only, own }).toEqual({ query, live_only, own: expected(query, live_only) })
             },
           ),
