@@ -11,6 +11,7 @@ import { getStreamMarkers } from './get-stream-markers.ts'
 import { getStreamsOfUser } from './get-streams-of-user.ts'
 import { getStreamsRandom } from './get-streams-random.ts'
 import { getStreamsTop } from './get-streams-top.ts'
+import { getTopGames } from './get-top-games.ts'
 import { getUsersBy100Ids } from './get-users-by-100-ids.ts'
 import { getUsersById } from './get-users-by-id.ts'
 import { updateDropsEntitlements } from './update-drops-entitlements.ts'
@@ -21,6 +22,7 @@ export const scenarios: readonly Scenario[] = [
   getStreamsTop,
   getStreamsRandom,
   getStreamsOfUser,
+  getTopGames,
   getFollowedStreams,
   getStreamKey,
   getStreamMarkers,

@@ -500,6 +500,47 @@ for (const { engine, strict } of SERVERS) {
       })
     })
 
+    describe('top games and search', () => {
+      test('GetTopGames: one page, all pages, and the streams of a game', async () => {
+        const page = await app.games.getTopGames({ limit: 3 })
+        expect(page.data).toHaveLength(3)
+        expect(page.cursor).toBeString()
+        const all = await app.games.getTopGamesPaginated().getAll()
+        expect(all.map(game => game.id).slice(0, 3)).toEqual(page.data.map(game => game.id))
+        const streams = await app.streams.getStreamsPaginated().getAll()
+        const played = new Set(streams.map(stream => stream.gameId).filter(Boolean))
+        expect(new Set(all.map(game => game.id))).toEqual(played)
+        const [top] = all
+        expect(top?.name).toBe(streams.find(stream => stream.gameId === top?.id)?.gameName as string)
+        expect(top?.getBoxArtUrl(285, 380)).toEndWith(`/images/games/${top?.id}-285x380.png`)
+        expect((await top?.getStreams())?.data.length).toBeGreaterThan(0)
+      })
+
+      test('SearchChannels: every channel that fits, and only live ones', async () => {
+        const { broadcaster } = server.world
+        const [found] = (await app.search.searchChannels(broadcaster.login.toUpperCase())).data
+        expect([found?.id, found?.name, found?.isLive]).toEqual([broadcaster.id, broadcaster.login, true])
+        expect(found?.startDate?.getTime()).toBeLessThanOrEqual(Date.now())
+        expect(found?.thumbnailUrl).toEndWith(`/images/users/${broadcaster.id}-300x300.png`)
+        expect(found?.tags).toBeArray()
+        const [offline] = await server.control('POST', '/users', { login: 'silent_wader' })
+        const [silent] = (await app.search.searchChannels('silent_wader')).data
+        expect([silent?.id, silent?.isLive, silent?.startDate]).toEqual([offline.id, false, null])
+        const letter = broadcaster.login.slice(0, 1)
+        const all = await app.search.searchChannelsPaginated(letter).getAll()
+        const streams = await app.streams.getStreamsPaginated().getAll()
+        const isLive = new Set(streams.map(stream => stream.userId))
+        expect(all.every(channel => channel.isLive === isLive.has(channel.id))).toBe(true)
+        const live = await app.search.searchChannelsPaginated(letter, { liveOnly: true }).getAll()
+        const fitting = streams.filter(
+          stream => stream.userName.startsWith(letter) || stream.gameName.toLowerCase().startsWith(letter),
+        )
+        expect(live.map(channel => channel.id).toSorted()).toEqual(
+          fitting.map(stream => stream.userId).toSorted(),
+        )
+      })
+    })
+
     describe('entitlements', () => {
       test('GetDropsEntitlements: every one of the organization, page by page, dates valid', async () => {
         const all = await app.entitlements.getDropsEntitlementsPaginated(NO_FILTER).getAll()

@@ -280,6 +280,13 @@ interface Step {
 function examineSqlite(place: StorePlace, statistics: boolean): Examiner {
   const connection = new Sqlite(`${place.folder}/strand.db`)
   if (statistics) connection.run('analyze')
+  /** The conditions of the partial index that a step searches. */
+  const impliedBy = (step: string): readonly string[] => {
+    const { sql: text = '' } = (connection
+      .query('select sql from sqlite_master where name = ?')
+      .get(step.match(/ INDEX (\w+)/)?.[1] ?? '') ?? {}) as { sql?: string | null }
+    return text?.split(/\s+where\s+/)[1]?.split(' and ') ?? []
+  }
   return {
     faultsOf: async query => {
       const { text, values } = render(query, sqliteDialect)
@@ -302,7 +309,7 @@ function examineSqlite(place: StorePlace, statistics: boolean): Examiner {
       if (/limit \?/.test(text)) faults.push('bare limit')
       for (const driver of isPage(text) ? driversOf(steps) : []) {
         const used = driver.match(/\((.*)\)$/)?.[1]?.split(' AND ').length ?? 0
-        const conditions = conditionsIn(text)
+        const conditions = conditionsIn(text, impliedBy(driver))
         if (used !== conditions) faults.push(`of ${conditions} conditions the index takes ${used}: ${driver}`)
       }
       return faults.map(fault => `${fault}\n  in ${text}`)
@@ -330,12 +337,13 @@ function driversOf(steps: readonly Step[]): string[] {
   return [...outermost.values()]
 }
 
-/** How many conditions each branch of a page has. */
-function conditionsIn(text: string): number {
+/** How many conditions each branch of a page has, without those that all rows of its index meet. */
+function conditionsIn(text: string, implied: readonly string[]): number {
   const cut = text.match(/from \((select .*limit cast\(\? as integer\))\)/s)?.[1] ?? text
   const [branch = ''] = cut.split(' union all ')
-  const where = branch.slice(branch.lastIndexOf(' where ') + 7).split(/ (?:order by|limit) /)[0] ?? ''
-  return where.split(' and ').filter(condition => condition !== '1 = 1').length
+  const where = branch.slice(branch.lastIndexOf(' where ') + 7).split(/\s+(?:order by|limit) /)[0] ?? ''
+  return where.split(' and ').filter(condition => condition !== '1 = 1' && !implied.includes(condition))
+    .length
 }
 
 interface PlanNode {
