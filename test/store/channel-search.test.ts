@@ -77,7 +77,7 @@ for (const engine of engines) {
       const others = setInterval(() => {
         turns += 1
       }, 0)
-      await walk('m', 100, 1)
+      await walk('many', 100)
       clearInterval(others)
       expect(turns).toBeGreaterThan(0)
     })
