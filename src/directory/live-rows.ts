@@ -25,6 +25,9 @@ export class LiveRows {
   #counts = new Int32Array(1024)
   /** The number of the game, likewise; `NO_STREAM` where no live row has the index. */
   #games = new Int32Array(1024).fill(NO_STREAM)
+  /** The first code units of the login and of the folded name, 16 bits each, likewise. */
+  #initials = new Int32Array(1024)
+  readonly #byIndex: (LiveRow | undefined)[] = []
   /** The number of live rows of each game, by its number. */
   readonly #liveByGame: number[] = []
   /** The name of each game, by its number, and the same folded. */
@@ -81,14 +84,26 @@ export class LiveRows {
     return this.#byLogin.get(login)
   }
 
-  /** May be read while rows start and end. */
-  all(): Iterable<LiveRow> {
-    return this.#byStream.values()
+  /** All indexes are below this. */
+  get indexes(): number {
+    return this.#used
   }
 
-  /** For each game, by its number, whether its folded name satisfies a condition. */
-  gamesWhere(holds: (folded: string) => boolean): boolean[] {
-    return this.#foldedGameNames.map(holds)
+  /**
+   * The row at an index, if it is of one of these games, or its login or folded name begins with one of these code units.
+   * Both lists have a 1 for each that counts. Most rows are passed over without touching them.
+   */
+  candidateAt(index: number, games: Uint8Array, codeUnits: Uint8Array): LiveRow | undefined {
+    const game = this.#games[index] as number
+    if (game === NO_STREAM) return undefined
+    const initials = this.#initials[index] as number
+    const counts = games[game] === 1 || codeUnits[initials >>> 16] === 1 || codeUnits[initials & 0xffff] === 1
+    return counts ? this.#byIndex[index] : undefined
+  }
+
+  /** By the number of each game, a 1 if its folded name satisfies a condition. */
+  gamesWhere(holds: (folded: string) => boolean): Uint8Array {
+    return Uint8Array.from(this.#foldedGameNames, name => (holds(name) ? 1 : 0))
   }
 
   inIdOrder(): readonly LiveRow[] {
@@ -131,6 +146,7 @@ export class LiveRows {
     row.live = false
     this.#free.push(row.index)
     this.#setGame(row.index, NO_STREAM)
+    this.#byIndex[row.index] = undefined
     this.#byStream.delete(stream_id)
     const channel = this.#channel(row.user_id)
     channel.row = undefined
@@ -156,6 +172,7 @@ export class LiveRows {
     if (index >= this.#counts.length) {
       this.#counts = enlarged(this.#counts, 0)
       this.#games = enlarged(this.#games, NO_STREAM)
+      this.#initials = enlarged(this.#initials, 0)
     }
     return index
   }
@@ -200,6 +217,8 @@ export class LiveRows {
     const { text, gap } = withGap(stream)
     row.login = stream.user_login
     row.name = fold(stream.user_name)
+    this.#byIndex[row.index] = row
+    this.#initials[row.index] = (row.login.charCodeAt(0) << 16) | row.name.charCodeAt(0)
     if (this.#gameNames[game] !== stream.game_name) {
       this.#gameNames[game] = stream.game_name
       this.#foldedGameNames[game] = fold(stream.game_name)

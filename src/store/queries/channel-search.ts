@@ -5,9 +5,9 @@
  * another order, so all names of a range would have to be read and sorted to find the first logins. That is done where they
  * are few: `MAX_SORTED` take about a millisecond. Where they are many, channels are read in the order of their logins until
  * the page is full, which is soon because many fit, and only those whose name has the same first character. These are read
- * in steps, and other work can run between them. A page in the middle of 1,000,000 users takes 1 to 3 ms on either engine,
- * whether the query is one letter or more; the worst case, many names with one beginning that all belong to the last logins
- * of a million, takes a second or two, in steps of a millisecond.
+ * in steps, and other work can run between them. Among 1,000,000 users who all have other display names, a page takes 1 to
+ * 3 ms on SQLite, and on a busy machine with PostgreSQL 5 to 20 ms, whether the query is one letter or more. The worst case
+ * is many names with the same beginning that all belong to the last logins: then all names with that first character are read.
  *
  * Both indexes omit display names that differ from the login by spaces only: the spellings of the query find those by login.
  */
