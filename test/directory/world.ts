@@ -139,7 +139,7 @@ export type Event =
   | { kind: 'restart'; node: number; entries: number }
   | { kind: 'wait'; milliseconds: number }
 
-export const NODES = 3
+const NODES = 3
 const who = fc.nat(29)
 const viewers = fc.nat(6)
 const node = fc.nat(NODES - 1)
