@@ -49,6 +49,8 @@ function goodAsks({ world }: TestServer): Record<string, Ask> {
     GetFollowedChannels: { token: viewer.token, query: { user_id: viewer.id, first: 1 } },
     GetChannelFollowers: { token: client.app_token, query: { broadcaster_id: broadcaster.id } },
     GetChannelEditors: { token: broadcaster.token, query: { broadcaster_id: broadcaster.id } },
+    GetTopGames: { token: client.app_token, query: { first: 2 } },
+    SearchChannels: { token: client.app_token, query: { query: broadcaster.login } },
   }
 }
 
