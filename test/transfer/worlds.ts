@@ -1,5 +1,7 @@
 /** Worlds drawn at random, as lines: whatever one may write into an import. */
+import { CONTENT_LABELS } from '../../src/contract/resources/content-label.ts'
 import type { TransferLine } from '../../src/contract/resources/transfer.ts'
+import { BROADCASTER_TYPES } from '../../src/contract/resources/world.ts'
 import { isoMillis, isoSeconds } from '../../src/kit/clock.ts'
 import { SeededRandom } from '../../src/kit/random.ts'
 
@@ -25,7 +27,16 @@ export function drawWorld(seed: number, size: number): TransferLine[] {
   const users = Array.from({ length: count() }, decimal)
   for (const id of users) {
     const display_name = random.pick(TITLES) || 'Otter'
-    lines.push({ type: 'user', id, login: `user_${id}`, display_name, created_at: isoMillis(moment()) })
+    lines.push({
+      type: 'user',
+      id,
+      login: `user_${id}`,
+      display_name,
+      description: random.pick(TITLES),
+      broadcaster_type: random.pick(BROADCASTER_TYPES),
+      email: maybe(`user_${id}@example.com`),
+      created_at: isoMillis(moment()),
+    })
   }
   const pairs = <T>(make: (a: string, b: string) => T): T[] => {
     const made = new Map<string, T>()
@@ -42,7 +53,8 @@ export function drawWorld(seed: number, size: number): TransferLine[] {
   const games = Array.from({ length: count() }, decimal)
   for (const id of games) {
     const organization_id = organizations.length === 0 ? null : maybe(random.pick(organizations))
-    lines.push({ type: 'game', id, name: random.pick(TITLES) || 'Kelp', organization_id })
+    const igdb_id = maybe(String(random.between(0, 999_999))) ?? ''
+    lines.push({ type: 'game', id, name: random.pick(TITLES) || 'Kelp', organization_id, igdb_id })
   }
   const benefits = organizations.length === 0 ? [] : Array.from({ length: count() }, () => random.uuid())
   for (const id of benefits) {
@@ -63,31 +75,53 @@ export function drawWorld(seed: number, size: number): TransferLine[] {
     }
     lines.push({ type: 'client', id: random.hex(30), name: 'Shop', organization_id, owner_user_id, ...rest })
   }
-  for (const user_id of users) {
-    lines.push({
-      type: 'channel',
+  const channels = users.map(user_id => {
+    return {
+      type: 'channel' as const,
       user_id,
       title: random.pick(TITLES),
       game_id: some(games, ''),
-      language: random.pick(['en', 'de']),
+      language: random.pick(['en', 'de', 'other']),
       tags: random.next() < 0.5 ? [] : ['Calm', '深海'],
       is_mature: random.next() < 0.5,
       vod_enabled: random.next() < 0.5,
+      delay: random.between(0, 900),
+      content_classification_labels: CONTENT_LABELS.filter(() => random.next() < 0.3),
+      is_branded_content: random.next() < 0.5,
+    }
+  })
+  lines.push(...channels)
+  const related = <T extends object>(pair: T) => ({ ...pair, at: isoSeconds(moment()) })
+  for (const { at, ...pair } of pairs((user_id, editor_id) => related({ user_id, editor_id })))
+    lines.push({ type: 'editor', ...pair, created_at: at })
+  for (const { at, ...pair } of pairs((user_id, broadcaster_id) => related({ user_id, broadcaster_id })))
+    lines.push({ type: 'follow', ...pair, followed_at: at })
+  const videos = users.filter(() => random.next() < 0.5).map(user_id => ({ id: decimal(), user_id }))
+  const streams = new Map(users.filter(() => random.next() < 0.4).map(user_id => [user_id, decimal()]))
+  for (const { id, user_id } of videos) {
+    const channel = channels.find(each => each.user_id === user_id)
+    const stream_id = streams.get(user_id)
+    lines.push({
+      type: 'video',
+      id,
+      user_id,
+      created_at: isoSeconds(moment()),
+      ended_at: maybe(isoSeconds(moment())),
+      stream_id: stream_id ?? maybe(decimal()),
+      // The video of a running stream has the texts of its channel.
+      title: stream_id ? (channel?.title ?? '') : random.pick(TITLES),
+      description: random.pick(TITLES),
+      language: stream_id ? (channel?.language ?? '') : random.pick(['en', 'other']),
+      game_id: (stream_id ? channel?.game_id : some(games, '')) || null,
+      view_count: random.between(0, 2_000_000_000),
     })
   }
-  lines.push(...pairs((user_id, editor_id) => ({ type: 'editor' as const, user_id, editor_id })))
-  lines.push(...pairs((user_id, broadcaster_id) => ({ type: 'follow' as const, user_id, broadcaster_id })))
-  const videos = users.filter(() => random.next() < 0.5).map(user_id => ({ id: decimal(), user_id }))
-  for (const { id, user_id } of videos) {
-    const created_at = isoSeconds(moment())
-    lines.push({ type: 'video', id, user_id, created_at, ended_at: maybe(isoSeconds(moment())) })
-  }
-  for (const user_id of users.filter(() => random.next() < 0.4)) {
+  for (const [user_id, id] of streams) {
     const video_id = videos.find(video => video.user_id === user_id)?.id ?? null
     const viewer_count = random.between(0, 100_000)
     lines.push({
       type: 'stream',
-      id: decimal(),
+      id,
       user_id,
       video_id,
       started_at: isoSeconds(moment()),

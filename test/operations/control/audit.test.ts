@@ -441,12 +441,60 @@ onEachStore('what operators change is recorded', {}, server => {
     const password = 'nobody shall read this one'
     server().canaries.add(password)
     const user = await newUser(server(), { password })
-    expect((await recordedOf(server(), `user/${user.id}`))[0].after).toEqual({ ...user, password: 'changed' })
+    const { email: _email, ...recorded } = user
+    expect((await recordedOf(server(), `user/${user.id}`))[0].after).toEqual({
+      ...recorded,
+      password: 'changed',
+    })
     const { secret: _, ...client } = await newClient(server())
     await server().control('POST', `/clients/${client.id}/rotate-secret`)
     const [rotated, made] = await recordedOf(server(), `client/${client.id}`)
     expect(made.after).toEqual(client)
     expect(rotated).toMatchObject({ before: client, after: { ...client, secret: 'changed' } })
+  })
+})
+
+onEachStore('an email address', {}, server => {
+  const FIRST = 'first.otter@example.com'
+  const SECOND = 'second.otter@example.com'
+
+  /** Every row of every table, as text. */
+  async function storedRows(): Promise<string> {
+    const names: { name: string }[] = await server().execute(
+      server().engine === 'sqlite'
+        ? "select name from sqlite_schema where type = 'table'"
+        : "select table_name as name from information_schema.tables where table_schema = 'public'",
+    )
+    const rows = await Promise.all(names.map(({ name }) => server().execute(`select * from "${name}"`)))
+    return JSON.stringify(rows)
+  }
+
+  test('is in no record and no log line, and is gone with its user (D-94)', async () => {
+    const user = await newUser(server(), { email: FIRST })
+    await server().control('PUT', `/users/${user.id}`, { email: SECOND })
+    await server().control('PUT', `/users/${user.id}`, { display_name: 'Renamed' })
+    const line = JSON.stringify({ type: 'user', id: user.id, login: user.login, email: FIRST })
+    for (const rawBody of [line, line.replace(FIRST, 'no address'), line.replace(FIRST, SECOND)])
+      await server().call({
+        method: 'POST',
+        path: '/control/import',
+        rawBody,
+        token: server().world.operator_token,
+      })
+    for (const email of [FIRST, SECOND])
+      await server().call({
+        method: 'PUT',
+        path: `/control/users/${user.id}`,
+        body: { email: `${email}@` },
+        token: server().world.operator_token,
+      })
+    const rows = await recordedOf(server(), `user/${user.id}`)
+    expect(rows.map((row: Row) => row.after.email)).toContain('changed')
+    expect(await storedRows()).toContain(SECOND)
+
+    await server().control('DELETE', `/users/${user.id}`)
+    const traces = [await storedRows(), ...server().logLines, await walk(server(), PATH, { first: 100 })]
+    for (const trace of traces) expect(JSON.stringify(trace)).not.toContain('otter@example.com')
   })
 })
 
