@@ -9,6 +9,7 @@ import {
   SCHEMA_VERSION,
   storeSummary,
   streamKeysIn,
+  wrongFollowCounts,
 } from '../store/embedded-file.ts'
 import { STORE_FILE } from './manifest.ts'
 
@@ -25,10 +26,12 @@ export interface Findings {
 const MAX_NAMED = 5
 /** The schema that introduced the audit log. */
 const FIRST_WITH_AUDIT = 6
+/** The schema that introduced the counts of follows. */
+const FIRST_WITH_FOLLOW_COUNTS = 10
 
 /**
  * Checks the store of a folder, in use or unpacked: every page, index and reference, that every stream key can be opened,
- * and that the audit log is intact. Uses the given master keys, or those in the folder.
+ * that follow counts equal the follows, and that the audit log is intact. Uses the given master keys, or those in the folder.
  */
 export async function verifyFolder(
   folder: string,
@@ -42,9 +45,11 @@ export async function verifyFolder(
   if (violations.length > 0) return found(violations.map(violation => `the store is damaged: ${violation}`))
   let schema: number
   let rows: number
+  let followProblems: string[]
   try {
     schema = storeSummary(store).schema
     rows = Object.values(rowsOf(store)).reduce((sum, count) => sum + count, 0)
+    followProblems = schema < FIRST_WITH_FOLLOW_COUNTS ? [] : checkFollowCounts(store)
   } catch (error) {
     // SQLite may consider a file intact although it lacks tables of a store.
     return found([`the store is damaged: ${(error as Error).message}`])
@@ -54,15 +59,25 @@ export async function verifyFolder(
     return found([newer], { rows })
   }
   const flaw = schema >= FIRST_WITH_AUDIT ? await auditFlawIn(store) : undefined
-  const auditProblems = flaw === undefined ? [] : [`the audit log is broken at ${flaw}`]
+  const contentProblems = flaw === undefined ? [] : [`the audit log is broken at ${flaw}`]
+  contentProblems.push(...followProblems)
   const keys = readMasterKeys({ dataFolder: folder, masterKeys: given })
   if (keys === undefined) {
     const note =
       'stream keys were not checked because the master keys are missing: give --passphrase-file or STRAND_MASTER_KEYS'
-    return found(auditProblems, { notes: [note], rows })
+    return found(contentProblems, { notes: [note], rows })
   }
   const { problems, stream_keys } = await checkStreamKeys(store, new KeyRing(keys))
-  return found([...auditProblems, ...problems], { stream_keys, rows })
+  return found([...contentProblems, ...problems], { stream_keys, rows })
+}
+
+function checkFollowCounts(store: string): string[] {
+  const users = wrongFollowCounts(store)
+  if (users.length === 0) return []
+  const named = users.slice(0, MAX_NAMED).join(', ')
+  return [
+    `the follow counts of ${users.length} ${users.length === 1 ? 'user' : 'users'} differ from the follows (users ${named})`,
+  ]
 }
 
 async function checkStreamKeys(

@@ -84,6 +84,18 @@ export function streamKeysByMasterKey(file: string): Map<string, number> {
   return new Map(rows as [string, number][])
 }
 
+/** The users whose follow counts differ from their follows. */
+export function wrongFollowCounts(file: string): string[] {
+  const query = `
+    select id from (
+      select user_id as id, 1 as following, 0 as followers from follows
+      union all select broadcaster_id, 0, 1 from follows
+      union all select user_id, -following, -followers from follow_counts
+    ) group by id having sum(following) <> 0 or sum(followers) <> 0 order by id`
+  const rows = withSqlite(file, 'read', connection => connection.query(query).values())
+  return rows.map(([id]) => String(id))
+}
+
 /** Every stream key of the store, in batches. */
 export async function* streamKeysIn(file: string): AsyncGenerator<readonly StreamKeyRow[]> {
   const db = sqliteDatabase(openSqlite(file, 'read'))

@@ -485,6 +485,40 @@ describe('strand verify of a store', () => {
     }
   })
 
+  test('finds follow counts that differ from the follows', async () => {
+    const folder = await damagedBy(store => {
+      store.run(
+        "insert into follows (user_id, broadcaster_id, followed_at) values ('1001', '1002', '2026-01-01T00:00:00Z')",
+      )
+    })
+    expect((await runStrand(['verify', '--data', folder])).code).toBe(0)
+    for (const [harm, named] of [
+      ["update follow_counts set followers = 7 where user_id = '1002'", '(users 1002)'],
+      ["delete from follow_counts where user_id = '1001'", '(users 1001, 1002)'],
+    ] as const) {
+      const store = new Database(join(folder, 'strand.db'))
+      store.run(harm)
+      store.close()
+      expectRefusal(await runStrand(['verify', '--data', folder]), 'differ from the follows', named)
+    }
+  })
+
+  test('finds a table that is missing', async () => {
+    const folder = await damagedBy(store => store.run('drop table follow_counts'))
+    expectRefusal(await runStrand(['verify', '--data', folder]), 'no such table: follow_counts')
+  })
+
+  test('finds a trigger that only has the name of one of a store', async () => {
+    const folder = await damagedBy(store => {
+      store.run('drop trigger follow_removed')
+      store.run('create trigger follow_removed after delete on follows begin delete from users; end')
+    })
+    expectRefusal(
+      await runStrand(['verify', '--data', folder]),
+      'the trigger "follow_removed" is not part of a store',
+    )
+  })
+
   test('finds a master key that is missing', async () => {
     const folder = await damagedBy(() => undefined)
     writeFileSync(join(folder, 'master-keys'), `other:${Buffer.alloc(32, 1).toString('base64')}\n`)

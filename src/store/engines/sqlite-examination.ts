@@ -1,5 +1,9 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
+import { lazily } from '../../kit/lazily.ts'
+import { sqliteDialect } from '../sql/dialects.ts'
+import { statementsOf } from '../sql/statements.ts'
+import { migrations } from './migrations/index.ts'
 import { withSqlite } from './sqlite-connection.ts'
 
 /** `quick` checks the structure of every page; `full` also checks indexes against tables, and foreign keys. */
@@ -31,18 +35,30 @@ function checked(connection: Sqlite, check: 'quick_check' | 'integrity_check'): 
   return found.map(([text]) => text).filter(text => text !== 'ok')
 }
 
-/** Parts that a store never has and that could run foreign code on reads or writes, such as triggers and views. */
+/** Parts that a store never has and that could run foreign code on reads or writes, such as other triggers and views. */
 function foreignPartsIn(connection: Sqlite): string[] {
+  const known = ownTriggers()
   const found = connection
     .query(
       `select type, name from sqlite_schema
-       where type not in ('table', 'index') or sql like 'create virtual %' limit ${MAX_VIOLATIONS}`,
+       where (type not in ('table', 'index') or sql like 'create virtual %')
+         and not (type = 'trigger' and sql in (${known.map(() => '?').join(', ')})) limit ${MAX_VIOLATIONS}`,
     )
-    .values() as [string, string][]
+    .values(...known) as [string, string][]
   return found.map(
     ([type, name]) => `the ${type} ${JSON.stringify(name.slice(0, 64))} is not part of a store`,
   )
 }
+
+/** The triggers that migrations create, as SQLite keeps their text. */
+const ownTriggers = lazily(() =>
+  migrations.flatMap(({ text }) =>
+    statementsOf(text(sqliteDialect)).flatMap(statement => {
+      const [, definition] = /^create trigger if not exists (.*)$/s.exec(statement) ?? []
+      return definition === undefined ? [] : [`CREATE TRIGGER ${definition}`]
+    }),
+  ),
+)
 
 /**
  * Whether another process has the store open: each holds a shared lock on the file, so an exclusive lock is refused. A file
