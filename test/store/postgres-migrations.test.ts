@@ -12,15 +12,15 @@ import { useMigration } from './postgres-migration.ts'
 describe('the steps of a migration', () => {
   test('keep together what changes tables, and take indexes of tables in use out of it', () => {
     const text = `
-      create table if not exists notes (id text primary key, word text);
-      create index if not exists notes_by_word on notes (word);
-      alter table users add column if not exists note text;
-      create index if not exists users_by_note
-        on users (note);
-      create unique index if not exists users_by_word on users (word);
-      drop index if exists users_by_number;
-      update users set note = '';
-    `
+create table if not exists notes (id text primary key, word text);
+create index if not exists notes_by_word on notes (word);
+alter table users add column if not exists note text;
+create index if not exists users_by_note
+  on users (note);
+create unique index if not exists users_by_word on users (word);
+drop index if exists users_by_number;
+update users set note = '';
+`
     expect(stepsOf(text)).toEqual([
       {
         kind: 'transaction',
@@ -33,7 +33,7 @@ describe('the steps of a migration', () => {
       {
         kind: 'build',
         index: 'users_by_note',
-        statement: 'create index concurrently if not exists users_by_note\n        on users (note)',
+        statement: 'create index concurrently if not exists users_by_note\n  on users (note)',
       },
       {
         kind: 'build',
@@ -52,8 +52,14 @@ describe('the steps of a migration', () => {
   test('of every migration are understood: each statement may run again, and no index is missed', () => {
     for (const { text } of migrations) {
       const rendered = text(postgresDialect)
-      for (const statement of statementsOf(rendered)) {
-        if (/^(create|drop|alter)/.test(statement)) expect(statement).toMatch(/ if (not )?exists /)
+      const statements = statementsOf(rendered)
+      for (const [index, statement] of statements.entries()) {
+        const [, trigger] = /^create trigger (\w+)/.exec(statement) ?? []
+        // PostgreSQL has no such clause for triggers: one is dropped right before.
+        if (trigger !== undefined)
+          expect(statements[index - 1]).toMatch(new RegExp(`^drop trigger if exists ${trigger} `))
+        else if (/^(create|drop|alter)/.test(statement))
+          expect(statement).toMatch(/ if (not )?exists |^create or replace |alter column \w+\s+set default/)
       }
       const made = new Set(
         [...rendered.matchAll(/create table if not exists (\w+)/g)].map(([, name]) => name),
@@ -65,6 +71,31 @@ describe('the steps of a migration', () => {
       expect(built).toEqual(inUse as string[])
     }
   })
+})
+
+test('the body of a trigger or function stays one statement', () => {
+  const text = `
+create trigger if not exists t after insert on a begin
+  update b set n = n + 1;
+  update c set n = n + 1;
+  end;
+create or replace function f() returns trigger language plpgsql as $$
+  begin
+    perform 1;
+    return null;
+  end
+  $$;
+
+drop table if exists d;
+`
+  const statements = statementsOf(text)
+  expect(statements.map(statement => statement.split(' ').slice(0, 2).join(' '))).toEqual([
+    'create trigger',
+    'create or',
+    'drop table',
+  ])
+  expect(statements[0]).toEndWith('  end')
+  expect(statements[1]).toEndWith('$$')
 })
 
 describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () => {

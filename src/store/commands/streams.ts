@@ -184,12 +184,17 @@ export async function insertVideo(
   )
 }
 
-/** Copies the title, language and game of a channel to the video of its running stream. */
+/**
+ * Copies the title, language and game of a channel to the video of its running stream. Nodes of an earlier version, and
+ * imports, may have left out the id of the stream too.
+ */
 export async function updateRunningVideo(tx: Transaction, user_id: string): Promise<void> {
   // A stream is locked before its video, here as in all commands.
   await tx.lock(sql`select user_id from streams where user_id = ${user_id}`, 'streams')
   await tx.run(
-    sql`update videos set title = c.title, language = c.language, game_id = c.game_id from channels c
-        where c.user_id = ${user_id} and videos.id = (select video_id from streams where user_id = ${user_id})`,
+    sql`update videos set title = c.title, language = c.language, game_id = c.game_id,
+          stream_id = coalesce(videos.stream_id, s.id)
+        from channels c join streams s on s.user_id = c.user_id
+        where c.user_id = ${user_id} and videos.id = s.video_id`,
   )
 }

@@ -97,7 +97,7 @@ export const stream: TransferResource<'stream'> = {
           on conflict (user_id) do update set video_id = excluded.video_id, started_at = excluded.started_at,
             viewer_count = excluded.viewer_count`,
     )
-    if (video_id !== null) await takeUpVideo(tx, { id, user_id, video_id })
+    await updateRunningVideo(tx, user_id)
     const [live] = await liveStreams(tx, sql`s.user_id = ${user_id}`)
     if (live !== undefined)
       tx.publish({
@@ -108,14 +108,6 @@ export const stream: TransferResource<'stream'> = {
       })
     return undefined
   },
-}
-
-/** The video of a running stream names it, unless the file does, and shows the texts of the channel (D-92). */
-async function takeUpVideo(tx: Transaction, stream: { id: string; user_id: string; video_id: string }) {
-  await tx.run(
-    sql`update videos set stream_id = ${stream.id} where id = ${stream.video_id} and stream_id is null`,
-  )
-  await updateRunningVideo(tx, stream.user_id)
 }
 
 /** A stream without `video_id` gets a video with the same id, so that repeated imports reuse it. */
