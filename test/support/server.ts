@@ -200,7 +200,9 @@ export async function startTestServer(
   }
 }
 
-async function executeIn({ folder, databaseUrl }: StorePlace, statement: string): Promise<unknown[]> {
+/** Runs a statement on a store, past any server, and gives its rows. */
+// biome-ignore lint/suspicious/noExplicitAny: see Answer.body
+export async function executeIn({ folder, databaseUrl }: StorePlace, statement: string): Promise<any[]> {
   if (databaseUrl === undefined) {
     using connection = new Sqlite(join(folder, 'strand.db'))
     connection.run('pragma busy_timeout = 5000')
