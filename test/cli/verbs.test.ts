@@ -31,16 +31,26 @@ for (const engine of engines) {
 
     test('one thing is shown a field a line, and as the answer itself with --json', async () => {
       const shown = await shell.output(
-        'strand user set 4711 --login Lunar_Otter --created-at 2026-02-01T09:30:00Z',
+        'strand user set 4711 --login Lunar_Otter --created-at 2026-02-01T09:30:00Z --broadcaster-type partner',
       )
-      expect(shown).toBe(
-        'id            4711\nlogin         lunar_otter\ndisplay_name  Lunar_Otter\ncreated_at    2026-02-01T09:30:00.000Z\n',
-      )
+      expect(shown.split('\n')).toEqual([
+        'id                4711',
+        'login             lunar_otter',
+        'display_name      Lunar_Otter',
+        'description       -',
+        'broadcaster_type  partner',
+        'email             -',
+        'created_at        2026-02-01T09:30:00.000Z',
+        '',
+      ])
       const [user] = await shell.ask('strand user show 4711')
       expect(user).toEqual({
         id: '4711',
         login: 'lunar_otter',
         display_name: 'Lunar_Otter',
+        description: '',
+        broadcaster_type: 'partner',
+        email: null,
         created_at: '2026-02-01T09:30:00.000Z',
       })
     })
@@ -106,12 +116,43 @@ for (const engine of engines) {
       expect(kept).toEqual({ ...changed, title: 'just the title' })
       const [emptied] = await edit('--no-is-mature --no-tag --no-game')
       expect(emptied).toMatchObject({ is_mature: false, tags: [], game_id: '', title: 'just the title' })
+      const [labelled] = await edit(
+        '--delay 30 --is-branded-content --content-classification-label Gambling --language other',
+      )
+      expect(labelled).toMatchObject({
+        delay: 30,
+        is_branded_content: true,
+        content_classification_labels: ['Gambling'],
+        language: 'other',
+      })
+      const [plain] = await edit('--delay 0 --no-is-branded-content --no-content-classification-label')
+      expect(plain).toEqual({ ...emptied, language: 'other' })
+      for (const [flags, why] of [
+        ['--delay 901', 'invalid --delay: must be between 0 and 900'],
+        ['--content-classification-label Boring', 'must be one of DebatedSocialIssuesAndPolitics'],
+        ['--tag "two words"', 'the tag "two words" must be 1 to 25 letters or digits'],
+      ] as const) {
+        const refused = await shell.run(`strand channel edit lunar_otter ${flags}`)
+        expect([refused.code > 0, refused.stderr]).toEqual([true, expect.stringContaining(why)])
+      }
+    })
+
+    test('a profile is set and emptied; a list shows no address', async () => {
+      const set = (flags: string) => shell.ask(`strand user set lunar_otter ${flags}`)
+      const profile = { description: 'Slow dives', broadcaster_type: 'affiliate', email: 'otter@example.com' }
+      const flags = '--description "Slow dives" --broadcaster-type affiliate --email otter@example.com'
+      expect((await set(flags))[0]).toMatchObject(profile)
+      expect(await shell.output('strand user list')).not.toContain('otter@example.com')
+      const [emptied] = await set('--description "" --broadcaster-type "" --no-email')
+      expect(emptied).toMatchObject({ description: '', broadcaster_type: '', email: null })
+      const refused = await shell.run('strand user set lunar_otter --email otter')
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('an email address')])
     })
 
     test('what would steer a terminal is shown, not sent', async () => {
       await shell.output(`strand channel edit 4711 --title $'\\e[31mred\\e]0;title\\a'`)
       const shown = await shell.output('strand channel show 4711')
-      expect(shown).toContain('title        \\u{1b}[31mred\\u{1b}]0;title\\u{7}')
+      expect(shown).toContain('title                          \\u{1b}[31mred\\u{1b}]0;title\\u{7}')
       expect((await shell.ask('strand channel show 4711'))[0].title).toBe('\x1b[31mred\x1b]0;title\x07')
     })
 

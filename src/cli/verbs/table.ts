@@ -26,6 +26,7 @@ export const NOUNS: Readonly<Record<string, string>> = {
   world: 'the generated world of a demo',
 }
 
+const USER_COLUMNS = ['id', 'login', 'display_name', 'created_at']
 const STREAM_COLUMNS = ['user_id', 'user_login', 'game_name', 'viewer_count', 'started_at', 'title']
 const ENTITLEMENT_COLUMNS = ['id', 'user_id', 'game_id', 'benefit_id', 'fulfillment_status', 'timestamp']
 const VIDEO_COLUMNS = ['id', 'user_login', 'created_at', 'duration_seconds', 'is_live', 'view_count', 'title']
@@ -54,12 +55,14 @@ const rows: readonly VerbRow[] = [
     examples: [
       'user set 141981764 --login lunar_otter --display-name Lunar_Otter',
       'user set 25009227 --login brave_newt',
+      'user set brave_newt --description "Night dives" --broadcaster-type affiliate --email newt@example.com',
       'user set 25009300 --login spare_crab',
     ],
   },
   {
     words: 'user list',
     operation: control.listUsers,
+    columns: USER_COLUMNS,
     examples: ['user list --first 50', 'user list --all --json'],
   },
   {
@@ -107,6 +110,7 @@ const rows: readonly VerbRow[] = [
   {
     words: 'org member list',
     operation: control.listMembers,
+    columns: USER_COLUMNS,
     examples: [`org member list ${REEF}`],
   },
   {
@@ -126,13 +130,14 @@ const rows: readonly VerbRow[] = [
     words: 'game set',
     operation: control.putGame,
     examples: [
-      `game set 33214 --name Tidefall --org ${REEF}`,
+      `game set 33214 --name Tidefall --org ${REEF} --igdb 90210`,
       'game set 33215 --name "Sand Castles" --no-org',
     ],
   },
   {
     words: 'game list',
     operation: control.listGames,
+    columns: ['id', 'name', 'organization_id'],
     examples: [`game list --org ${REEF}`],
   },
   { words: 'game show', operation: control.getGame, examples: ['game show 33214'] },
@@ -238,17 +243,22 @@ const rows: readonly VerbRow[] = [
     examples: [
       'channel edit lunar_otter --title "First light over the reef" --game 33214 --tag Relaxed --tag English',
       'channel edit brave_newt --language de --is-mature --no-vod-enabled --no-game --no-tag',
+      'channel edit brave_newt --delay 30 --content-classification-label Gambling --is-branded-content',
     ],
   },
 
   {
     words: 'editor add',
     operation: control.putEditor,
-    examples: ['editor add lunar_otter brave_newt'],
+    examples: [
+      'editor add lunar_otter brave_newt',
+      'editor add lunar_otter brave_newt --created-at 2026-02-20T08:15:00Z',
+    ],
   },
   {
     words: 'editor list',
     operation: control.listEditors,
+    columns: USER_COLUMNS,
     examples: ['editor list lunar_otter'],
   },
   {
@@ -304,7 +314,10 @@ const rows: readonly VerbRow[] = [
   {
     words: 'follow add',
     operation: control.putFollow,
-    examples: ['follow add brave_newt lunar_otter'],
+    examples: [
+      'follow add brave_newt lunar_otter',
+      'follow add brave_newt lunar_otter --followed-at 2026-02-14T18:00:05Z',
+    ],
   },
   {
     words: 'follow add-many',
@@ -318,6 +331,7 @@ const rows: readonly VerbRow[] = [
   {
     words: 'follow list',
     operation: control.listFollows,
+    columns: USER_COLUMNS,
     examples: ['follow list brave_newt'],
   },
   {
