@@ -1,5 +1,6 @@
 import type { StreamKeys } from '../auth/stream-keys.ts'
 import { issueAppToken, issueUserToken } from '../auth/tokens.ts'
+import type { User } from '../contract/resources/world.ts'
 import type { Step } from '../store/command-list.ts'
 import { demoRandom, demoSecret } from './demo-secret.ts'
 
@@ -18,6 +19,9 @@ interface DraftUser {
   readonly id: string
   readonly login: string
   readonly display_name: string
+  readonly description?: string | undefined
+  readonly broadcaster_type?: User['broadcaster_type'] | undefined
+  readonly email?: string | undefined
   readonly created: number
   readonly isNew?: boolean
 }

@@ -51,3 +51,16 @@ export const MARKERS: readonly string[] = [
   'close call',
   '',
 ]
+
+export const DESCRIPTIONS: readonly string[] = [
+  'Night dives and slow games.',
+  'Speedruns on weekdays, everything else on Sundays.',
+  'I build things until they fall over.',
+  'Cosy evenings, loud mornings.',
+  'Learning one game at a time.',
+  'Mapping every cave twice.',
+  'Here for the music and the company.',
+]
+
+/** The display name of one user, which has nothing in common with the login. */
+export const OTHER_NAME = '灯台のカワウソ'

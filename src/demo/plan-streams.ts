@@ -5,11 +5,13 @@ import type { SeededRandom } from '../kit/random.ts'
 import type { Draft } from './draft.ts'
 import { LANGUAGES, MARKERS, TAGS, TITLES } from './names.ts'
 import type { Person } from './people.ts'
+import { inventLabels } from './profiles.ts'
 
 const MINUTE = 60_000
 
 interface StreamDraft extends Draft {
   readonly random: SeededRandom
+  readonly profiles: SeededRandom
   readonly client_id: string
 }
 
@@ -26,6 +28,7 @@ export function planStream(
   person: Person,
   index: number,
   games: readonly { id: string }[],
+  isPartner: boolean,
 ): void {
   const { steps, random } = draft
   const began = draft.now - random.between(5, 600) * MINUTE
@@ -40,6 +43,7 @@ export function planStream(
       tags: [...new Set([random.pick(TAGS), random.pick(TAGS)])],
       is_mature: random.next() < 0.1,
       vod_enabled: index !== 1,
+      ...inventLabels(draft.profiles, isPartner),
       video_id: '',
     },
   ])

@@ -8,11 +8,12 @@ import type { Step } from '../store/command-list.ts'
 import { demoRandom, demoSecret } from './demo-secret.ts'
 import type { World, WorldClient } from './described-world.ts'
 import { type Draft, issueToken, putUser } from './draft.ts'
-import { GAMES } from './names.ts'
-import { displayName, inventPeople, type Person } from './people.ts'
+import { GAMES, OTHER_NAME } from './names.ts'
+import { inventPeople, type Person } from './people.ts'
 import { planEntitlements } from './plan-drops.ts'
 import { planScenario } from './plan-scenario.ts'
 import { planPastVideo, planStream } from './plan-streams.ts'
+import { inventIgdbId, inventProfile, inventTime, planEarlierVideos, profileRandom } from './profiles.ts'
 
 const MINUTE = 60_000
 
@@ -40,6 +41,7 @@ export interface WorldPlan {
 export function planWorld(options: WorldOptions, now: number, streamKeys: StreamKeys): WorldPlan {
   const { seed } = options
   const random = new SeededRandom(seed)
+  const profiles = profileRandom(seed)
   const password = `reef-${demoRandom(seed, 'password', 10)}`
   const steps: Step[] = []
   const draft: Draft = { steps, seed, now, streamKeys, password_hash: demoPasswordHash(password) }
@@ -50,7 +52,8 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
 
   const games = GAMES.map((name, index) => {
     const owner = index < 3 ? organization.id : index < 5 ? other_organization.id : null
-    return { id: String(random.between(10_000, 999_999)), name, organization_id: owner }
+    const igdb_id = inventIgdbId(profiles, index)
+    return { id: String(random.between(10_000, 999_999)), name, organization_id: owner, igdb_id }
   })
   for (const game of games) steps.push(['putGame', game])
   const own = planBenefits(random, organization.id, games, ['Coral lantern', 'Tide cloak', 'Ferry pass'])
@@ -58,12 +61,19 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
   for (const benefit of [...own.benefits, ...others.benefits]) steps.push(['putBenefit', benefit])
 
   const people = inventPeople(random, options.streams + 40)
-  for (const [index, { id, login }] of people.entries()) {
-    const created = now - (400 + index) * 1000 * MINUTE
-    putUser(draft, { id, login, display_name: displayName(login), created })
-  }
   const [viewer, editor, offline, broadcaster] = people as [Person, Person, Person, Person]
   const live = people.slice(3, 3 + Math.max(options.streams, 1))
+  const partners = new Set<Person>()
+  for (const [index, person] of people.entries()) {
+    const created = now - (400 + index) * 1000 * MINUTE
+    const profile = inventProfile(profiles, person, {
+      isFirstBroadcaster: person === broadcaster,
+      isLive: live.includes(person),
+      otherName: person === people.at(-1) ? OTHER_NAME : undefined,
+    })
+    if (profile.broadcaster_type === 'partner') partners.add(person)
+    putUser(draft, { ...person, ...profile, created })
+  }
   const crowd = people.filter(person => !live.includes(person))
 
   const client = planClient(draft, 'Reef drops back end', organization.id)
@@ -75,11 +85,22 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
     issueToken(draft, now, { ...owner, token: tokenOf(person), name: person.login })
   }
 
-  steps.push(['putEditor', { user_id: broadcaster.id, editor_id: editor.id, now }])
-  const streaming = { ...draft, random, client_id: client.id }
+  const created_at = inventTime(profiles, now)
+  steps.push(['putEditor', { user_id: broadcaster.id, editor_id: editor.id, created_at, now }])
+  const streaming = { ...draft, random, profiles, client_id: client.id }
   planPastVideo(streaming, broadcaster)
-  for (const [index, person] of live.entries()) planStream(streaming, person, index, games)
-  steps.push(['putFollows', { follows: inventFollows(random, viewer, crowd, live, offline), now }])
+  for (const [index, person] of live.entries())
+    planStream(streaming, person, index, games, partners.has(person))
+  // The second channel keeps no videos.
+  planEarlierVideos(
+    draft,
+    profiles,
+    live.slice(0, 6).filter((_, index) => index !== 1),
+    games,
+  )
+  const follows = inventFollows(random, viewer, crowd, live, offline)
+  const dated = follows.map(follow => ({ ...follow, followed_at: inventTime(profiles, now) }))
+  steps.push(['putFollows', { follows: dated, now }])
   planEntitlements(draft, random, { ...own, people, count: 120 })
   planEntitlements(draft, random, { ...others, people, count: 15 })
 
