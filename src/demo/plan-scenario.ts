@@ -6,6 +6,7 @@ import { SCOPES } from '../contract/scope.ts'
 import { isoMillis, isoSeconds } from '../kit/clock.ts'
 import type { Fault } from '../operations/faults.ts'
 import type { Step } from '../store/command-list.ts'
+import type { Follow } from '../store/commands/follows.ts'
 import { demoDigest, demoSecret } from './demo-secret.ts'
 import type { ScenarioThing } from './described-world.ts'
 import { type Draft, issueToken, putUser, TOKEN_SECONDS } from './draft.ts'
@@ -14,6 +15,8 @@ import { InvalidScenario } from './invalid-scenario.ts'
 export const WRITTEN_UUID = new RegExp(UUID_PATTERN)
 const ALWAYS = 1_000_000
 const HOUR = 3_600_000
+/** Longer than a scenario can put a follow into the past. */
+const OLD_ACCOUNT = 10_000 * HOUR
 
 /** The world without the scenario. */
 export interface ScenarioContext extends Draft {
@@ -22,6 +25,7 @@ export interface ScenarioContext extends Draft {
   readonly own: Drop
   readonly others: Drop
   readonly clients: Readonly<Record<'client' | 'other_client', { readonly id: string }>>
+  readonly games: readonly { readonly id: string; readonly name: string }[]
 }
 
 interface Drop {
@@ -109,29 +113,52 @@ function inventedUserId(name: string, seed: number): string {
 function planUsers(draft: ScenarioDraft, users: NonNullable<Scenario['users']>): Things {
   const { steps, seed, now, idOf } = draft
   const things: Record<string, ScenarioThing> = {}
-  const follows: { user_id: string; broadcaster_id: string }[] = []
+  const follows: Follow[] = []
   for (const [name, user] of Object.entries(users)) {
     const id = idOf(name)
     const login = user.login ?? name.toLowerCase()
     const display_name = user.display_name ?? login
-    putUser(draft, { id, login, display_name, isNew: true, created: now - 1000 * HOUR })
+    const { description, broadcaster_type, email } = user
+    const profile = { display_name, description, broadcaster_type, email }
+    putUser(draft, { id, login, ...profile, isNew: true, created: now - OLD_ACCOUNT })
+    const { title, language, tags, game } = user.stream ?? {}
+    const game_id = gameOf(draft, game)
+    steps.push(['changeChannel', { user_id: id, title, language, tags, game_id, video_id: '' }])
     for (let index = 0; index < (user.past_videos ?? 0); index++) {
       const began = now - (24 * (index + 1) + 1) * HOUR
       steps.push(['startStream', { user_id: id, ...streamIds(id, index + 1), started_at: isoSeconds(began) }])
       steps.push(['endStream', { user_id: id, now: began + HOUR }])
     }
-    const { title, language } = user.stream ?? {}
-    const channel = { title, language, game_id: draft.own.game_id, vod_enabled: user.vod_enabled }
-    steps.push(['changeChannel', { user_id: id, ...channel, video_id: '' }])
+    if (user.vod_enabled !== undefined)
+      steps.push(['changeChannel', { user_id: id, vod_enabled: user.vod_enabled, video_id: '' }])
     const stream_id = user.stream && planStream(draft, id, user.stream)
     const token = demoSecret(seed, 'user', `scenario user ${name}`)
     const owner = { user_id: id, scopes: SCOPES, client_id: draft.clients.client.id }
     issueToken(draft, now, { ...owner, token, name: token })
     things[name] = { id, login, token, ...(stream_id !== undefined && { stream_id }) }
-    for (const followed of user.follows ?? []) follows.push({ user_id: id, broadcaster_id: idOf(followed) })
+    for (const followed of user.follows ?? []) follows.push(followOf(draft, id, followed))
   }
+  for (const [name, { editors = [] }] of Object.entries(users))
+    for (const editor of editors)
+      steps.push(['putEditor', { user_id: idOf(name), editor_id: idOf(editor), now }])
   if (follows.length > 0) steps.push(['putFollows', { follows, now }])
   return things
+}
+
+function followOf(
+  { idOf, now }: ScenarioDraft,
+  user_id: string,
+  followed: string | { readonly user: string; readonly followed_seconds_ago: number },
+): Follow {
+  if (typeof followed === 'string') return { user_id, broadcaster_id: idOf(followed) }
+  const followed_at = isoSeconds(now - followed.followed_seconds_ago * 1000)
+  return { user_id, broadcaster_id: idOf(followed.user), followed_at }
+}
+
+/** The id of a game by its name; empty: no game. */
+function gameOf({ games, own }: ScenarioDraft, name: string | undefined): string {
+  if (name === undefined) return own.game_id
+  return games.find(game => game.name === name)?.id ?? ''
 }
 
 type ScenarioStream = NonNullable<NonNullable<Scenario['users']>[string]['stream']>

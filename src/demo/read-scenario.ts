@@ -1,8 +1,11 @@
 import { Compile } from 'typebox/schema'
+import { isRefusal } from '../contract/problem.ts'
 import { Scenario } from '../contract/resources/scenario.ts'
+import { checkTags } from '../domain/tags.ts'
 import { MAX_INPUT_FILE, readSmallFile } from '../kit/small-file.ts'
 import { violationIn } from '../operations/faults.ts'
 import { InvalidScenario } from './invalid-scenario.ts'
+import { GAMES } from './names.ts'
 import { WRITTEN_UUID } from './plan-scenario.ts'
 import { ROLES } from './world.ts'
 
@@ -87,8 +90,13 @@ function* userViolations({ users = {} }: Scenario): Generator<string> {
   const ids = new Map<string, string>()
   for (const [name, user] of Object.entries(users)) {
     for (const [index, followed] of (user.follows ?? []).entries()) {
-      yield* personViolations(users, followed, `$.users.${name}.follows[${index}]`)
+      const [person, field] = typeof followed === 'string' ? [followed, ''] : [followed.user, '.user']
+      yield* personViolations(users, person, `$.users.${name}.follows[${index}]${field}`)
     }
+    for (const [index, editor] of (user.editors ?? []).entries()) {
+      yield* personViolations(users, editor, `$.users.${name}.editors[${index}]`)
+    }
+    yield* streamViolations(user.stream ?? {}, `$.users.${name}.stream`)
     if (user.login === undefined && name.length > 25) {
       yield `$.users.${name} needs a login, because the name is longer than the 25 characters of a login`
     }
@@ -97,6 +105,16 @@ function* userViolations({ users = {} }: Scenario): Generator<string> {
     if (other !== undefined) yield `$.users.${name}.id is the same as $.users.${other}.id`
     ids.set(user.id, name)
   }
+}
+
+function* streamViolations(
+  { tags = [], game = '' }: { tags?: readonly string[]; game?: string },
+  place: string,
+): Generator<string> {
+  const checked = checkTags(tags)
+  if (isRefusal(checked)) yield `${place}.tags was malformed: ${checked.details[1]}`
+  if (game !== '' && !GAMES.includes(game))
+    yield `${place}.game is "${game}", but must be empty or one of ${GAMES.join(', ')}`
 }
 
 function* personViolations(

@@ -112,6 +112,7 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
       own: dropOf(own),
       others: dropOf(others),
       clients: { client, other_client },
+      games,
     })
   if (scenario !== undefined) steps.push(...scenario.steps)
 

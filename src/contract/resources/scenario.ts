@@ -3,6 +3,7 @@ import { FAULT_OUTCOMES } from '../control/demo.ts'
 import { Type } from '../schema.ts'
 import { FulfillmentStatus, UPDATE_STATUSES } from './entitlement.ts'
 import { DecimalId } from './id.ts'
+import { BROADCASTER_TYPES, Description, Email, Language, Tags, Title } from './world.ts'
 
 /**
  * A scenario file: the users, entitlements, tokens and faults that a test needs in the demo world. Each named entry
@@ -32,11 +33,22 @@ const ScenarioStream = Type.Object(
   {
     id: Type.Optional(DecimalId),
     viewer_count: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
-    title: Type.Optional(Type.String({ maxLength: 140 })),
-    language: Type.Optional(Type.String({ pattern: '^[a-z]{2}$' })),
+    title: Type.Optional(Title),
+    language: Type.Optional(Language),
+    tags: Type.Optional(Tags),
+    game: Type.Optional(
+      Type.String({
+        description: 'The name of a game of the demo (default: that of `world.game`); empty: no game.',
+      }),
+    ),
     started_seconds_ago: Type.Optional(SecondsAgo),
   },
   strict,
+)
+
+const ScenarioFollow = Type.Object(
+  { user: Person, followed_seconds_ago: SecondsAgo },
+  { ...strict, description: 'A follow with its time; without one it is the start of the demo.' },
 )
 
 const ScenarioUser = Type.Object(
@@ -46,6 +58,9 @@ const ScenarioUser = Type.Object(
       Type.String({ pattern: '^[a-z0-9_]{1,25}$', description: 'Default: the name in lower case.' }),
     ),
     display_name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+    description: Type.Optional(Description),
+    broadcaster_type: Type.Optional(Type.Enum(BROADCASTER_TYPES)),
+    email: Type.Optional(Email),
     stream: Type.Optional({
       ...ScenarioStream,
       description: 'The live stream; without it the user is offline.',
@@ -63,7 +78,10 @@ const ScenarioUser = Type.Object(
           'Whether streams are recorded as videos (default: true); false gives a live channel without videos.',
       }),
     ),
-    follows: Type.Optional(Type.Array(Person, { maxItems: 100 })),
+    follows: Type.Optional(Type.Array(Type.Union([Person, ScenarioFollow]), { maxItems: 100 })),
+    editors: Type.Optional(
+      Type.Array(Person, { maxItems: 100, description: 'Users that may edit the channel.' }),
+    ),
   },
   strict,
 )
