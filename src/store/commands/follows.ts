@@ -1,7 +1,7 @@
 import { refuse } from '../../contract/problem.ts'
 import { isoSeconds } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
-import { sql, tableOf } from '../sql/tag.ts'
+import { isOneOf, type Sql, sql, tableOf } from '../sql/tag.ts'
 import { refuseUnknown } from './references.ts'
 
 export interface Follow {
@@ -19,10 +19,30 @@ export async function putFollows(tx: Transaction, args: { follows: readonly Foll
   const user = args.follows.flatMap(follow => [follow.user_id, follow.broadcaster_id])
   const unknown = await refuseUnknown(tx, { user })
   if (unknown !== undefined) return unknown
+  await lockCounts(tx, sql`${isOneOf(sql`user_id`, [...new Set(user)])}`)
   const changed = (await putDated(tx, args.follows)) + (await putUndated(tx, args.follows, args.now))
   tx.publish({ kind: 'follows', user_ids: [...new Set(args.follows.map(follow => follow.user_id))] })
   if (changed > 0) recordFollows(tx, args.follows, changed)
   return undefined
+}
+
+/**
+ * Locks the counts that a command changes with several statements, all of them in the order of the ids: each statement locks
+ * in that order, but not what the next one needs.
+ */
+async function lockCounts(tx: Transaction, where: Sql): Promise<void> {
+  await tx.lock(sql`select user_id from follow_counts where ${where} order by user_id`, 'follow_counts')
+}
+
+/** Locks the counts on the other sides of all follows of a user, who is about to be deleted. */
+export async function lockCountsAround(tx: Transaction, user_id: string): Promise<void> {
+  await lockCounts(
+    tx,
+    sql`user_id in (
+          select broadcaster_id from follows where user_id = ${user_id}
+          union all select user_id from follows where broadcaster_id = ${user_id}
+          union all select ${user_id})`,
+  )
 }
 
 /** Of two follows of the same channel by the same user, the earlier time counts. */

@@ -5,6 +5,7 @@ import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { userQueries } from '../queries/world.ts'
 import { sql } from '../sql/tag.ts'
+import { lockCountsAround } from './follows.ts'
 import { deleteById } from './references.ts'
 import { setPassword } from './sessions.ts'
 import { publishStreams, takeOffAir } from './streams.ts'
@@ -120,6 +121,7 @@ const loggable = ({ email: _, ...user }: User) => user
 export async function deleteUser(tx: Transaction, args: { id: string; now: number }) {
   await tx.lock(sql`select user_id from channels where user_id = ${args.id}`, 'channels')
   await takeOffAir(tx, { user_id: args.id, now: args.now })
+  await lockCountsAround(tx, args.id)
   tx.publish({ kind: 'access', access: { user_id: args.id } })
   tx.publish({ kind: 'follows', user_ids: [args.id] })
   return deleteById(tx, 'user', args.id)
