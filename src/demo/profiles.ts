@@ -1,5 +1,5 @@
 /**
- * What the demo's users, games and channels have beside names and streams. Drawn from a random of its own, so that ids and
+ * What the demo's users, games and channels have beside names and streams. Drawn from a separate random, so that ids and
  * tokens of a seed stay those of earlier versions.
  */
 
