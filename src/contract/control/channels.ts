@@ -65,7 +65,7 @@ export const putEditor = defineOperation('PUT /control/channels/{user_id}/editor
   params: Editor,
   body: Type.Object({ created_at: Type.Optional(GivenTime) }),
   problems: ['not_found', 'in_use', 'refused_reference'],
-  example: { params: { ...path, editor_id: '25009227' } },
+  example: { params: { ...path, editor_id: '25009227' }, body: { created_at: '2026-02-20T08:15:00Z' } },
 })
 
 export const deleteEditor = defineOperation('DELETE /control/channels/{user_id}/editors/{editor_id}', {

@@ -19,7 +19,7 @@ export const putFollow = defineOperation('PUT /control/users/{user_id}/follows/{
   params: Pair,
   body: Type.Object({ followed_at }),
   problems: ['not_found', 'refused_reference'],
-  example: { params: pair },
+  example: { params: pair, body: { followed_at: '2026-02-14T18:00:05Z' } },
 })
 
 export const deleteFollow = defineOperation('DELETE /control/users/{user_id}/follows/{broadcaster_id}', {
@@ -39,7 +39,7 @@ export const putFollows = defineOperation('POST /control/follows', {
     follows: listOf(Type.Object({ user_id: DecimalId, broadcaster_id: DecimalId, followed_at }), 1, 10_000),
   }),
   problems: ['unknown_reference', 'refused_reference'],
-  example: { body: { follows: [pair] } },
+  example: { body: { follows: [{ ...pair, followed_at: '2026-02-14T18:00:05Z' }] } },
 })
 
 export const listFollows = defineOperation('GET /control/users/{user_id}/follows', {

@@ -8,7 +8,7 @@ import { Type } from '../schema.ts'
 const Owner = Type.Optional(Type.Union([Uuid, Type.Null()]))
 const path = { game_id: exampleGame.id }
 const one = { data: [exampleGame] }
-const input = { name: exampleGame.name, organization_id: exampleGame.organization_id }
+const { id: _, ...input } = exampleGame
 
 /** Games. Those with an organization can have drops. */
 export const createGame = defineOperation('POST /control/games', {

@@ -27,7 +27,7 @@ const optional = {
 }
 const path = { user_id: exampleUser.id }
 const one = { data: [exampleUser] }
-const input = { login: exampleUser.login, display_name: exampleUser.display_name }
+const { id: _id, created_at: _created, ...input } = exampleUser
 
 /** Users. Each is created with a channel and a stream key. */
 export const createUser = defineOperation('POST /control/users', {
