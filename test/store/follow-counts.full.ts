@@ -5,5 +5,5 @@ import { expectExactCounts } from './follow-counts.ts'
 test.each([...engines])(
   'follow counts equal the follows on %s after 10,000 changes (D-93)',
   engine => expectExactCounts(engine, 10_000),
-  300_000,
+  600_000,
 )

@@ -33,18 +33,18 @@ async function migrate(place: StorePlace, list: typeof migrations): Promise<void
   else await migratePostgres(() => new SQL(databaseUrl, { max: 1 }), { migrations: list })
 }
 
-/** Follows and unfollows as a node of the version before does, until it is stopped; the longest wait in milliseconds. */
-function followMeanwhile(databaseUrl: string): { stop(): Promise<number> } {
+/** Runs a statement as a node of the version before does, until it is stopped; the longest wait in milliseconds. */
+function writeMeanwhile(
+  databaseUrl: string,
+  statementOf: (turn: number) => string,
+): { stop(): Promise<number> } {
   const client = new SQL(databaseUrl, { max: 1 })
   let isRunning = true
   const running = (async () => {
     let longest = 0
-    while (isRunning) {
+    for (let turn = 0; isRunning; turn++) {
       const began = performance.now()
-      await client.unsafe(
-        "insert into follows (user_id, broadcaster_id) values ('2', '9999') on conflict do nothing",
-      )
-      await client.unsafe("delete from follows where user_id = '2' and broadcaster_id = '9999'")
+      await client.unsafe(statementOf(turn))
       longest = Math.max(longest, performance.now() - began)
       await Bun.sleep(20)
     }
@@ -59,6 +59,14 @@ function followMeanwhile(databaseUrl: string): { stop(): Promise<number> } {
   }
 }
 
+/** Of channels that nobody follows yet. */
+const follow = (turn: number) =>
+  `insert into follows (user_id, broadcaster_id) values ('${2 + (turn % 9000)}', '${2 + (turn % 9000)}') on conflict do nothing`
+
+/** Of follows from before. */
+const unfollow = (turn: number) =>
+  `delete from follows where user_id = '${USERS - (turn % 9000)}' and broadcaster_id = '1'`
+
 const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(1)} s`
 
 test.each([...engines])(
@@ -70,18 +78,24 @@ test.each([...engines])(
       for (const statement of ROWS) await executeIn(place, statement)
       const [{ count }] = await executeIn(place, 'select count(*) as count from follows')
       expect(Number(count)).toBeGreaterThan(980_000)
-      const others = place.databaseUrl === undefined ? undefined : followMeanwhile(place.databaseUrl)
+      const { databaseUrl } = place
+      const writers =
+        databaseUrl === undefined
+          ? []
+          : [follow, unfollow].map(statementOf => writeMeanwhile(databaseUrl, statementOf))
       const began = performance.now()
       await migrate(place, migrations)
       const took = performance.now() - began
-      const waited = await others?.stop()
-      const wait = waited === undefined ? '' : `, a follow waited at most ${seconds(waited)}`
-      process.stdout.write(`${engine}: ${count} follows migrated in ${seconds(took)}${wait}\n`)
+      const waits = await Promise.all(writers.map(writer => writer.stop()))
+      const longest = waits.map(seconds).join(' and ')
+      const others = databaseUrl === undefined ? '' : `; a follow and an unfollow waited at most ${longest}`
+      process.stdout.write(`${engine}: ${count} follows migrated in ${seconds(took)}${others}\n`)
       const [sums] = await executeIn(
         place,
         'select sum(following) as following, sum(followers) as followers from follow_counts',
       )
-      expect([Number(sums.following), Number(sums.followers)]).toEqual([Number(count), Number(count)])
+      const [now] = await executeIn(place, 'select count(*) as count from follows')
+      expect([Number(sums.following), Number(sums.followers)]).toEqual([Number(now.count), Number(now.count)])
       const [undated] = await executeIn(
         place,
         'select count(*) as count from follows where followed_at is null',
