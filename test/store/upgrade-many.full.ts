@@ -59,9 +59,9 @@ function writeMeanwhile(
   }
 }
 
-/** Of channels that nobody follows yet. */
+/** Of channels that the user does not follow yet. */
 const follow = (turn: number) =>
-  `insert into follows (user_id, broadcaster_id) values ('${2 + (turn % 9000)}', '${2 + (turn % 9000)}') on conflict do nothing`
+  `insert into follows (user_id, broadcaster_id) values ('1', '${5000 + (turn % 4000)}') on conflict do nothing`
 
 /** Of follows from before. */
 const unfollow = (turn: number) =>
