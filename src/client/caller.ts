@@ -81,7 +81,8 @@ export class Caller {
 }
 
 function answerIn(call: Call, { response, text }: ReceivedResponse): unknown {
-  if (!call.hasAnswer) return undefined
+  if (call.answer === 'nothing') return undefined
+  if (call.answer === 'text') return text
   try {
     return JSON.parse(text)
   } catch (cause) {

@@ -18,11 +18,12 @@ export interface Call {
   /** Which token of the client is sent. */
   readonly credential: 'none' | 'token' | 'operatorToken'
   readonly idempotent: boolean
-  readonly hasAnswer: boolean
+  /** What the body of a success is. */
+  readonly answer: 'nothing' | 'json' | 'text'
 }
 
 function callOf(operation: Operation): Call {
-  const { id, method, path, params, body, idempotent = false, returns } = operation
+  const { id, method, path, params, body, idempotent = false } = operation
   return {
     id,
     method,
@@ -32,8 +33,13 @@ function callOf(operation: Operation): Call {
     body: body && Object.keys(body.properties),
     credential: credentialOf(operation),
     idempotent,
-    hasAnswer: returns !== undefined,
+    answer: answerKindOf(operation),
   }
+}
+
+function answerKindOf({ returns, answerFile }: Operation): Call['answer'] {
+  if (answerFile !== undefined) return 'text'
+  return returns === undefined ? 'nothing' : 'json'
 }
 
 function credentialOf(operation: Operation): Call['credential'] {

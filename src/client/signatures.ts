@@ -25,6 +25,11 @@ export type InputOf<O extends Operation> =
       : never
     : never
 
+/** The answer as the client returns it: a file as its text. */
+type ReceivedOf<O extends Operation> = O extends { readonly answerFile: readonly string[] }
+  ? string
+  : AnswerOf<O>
+
 /** One row of the answer, for the answers that have rows. */
 export type RowOf<O extends Operation> = AnswerOf<O> extends { data: (infer Row)[] } ? Row : never
 
@@ -42,8 +47,8 @@ export interface CallOptions {
 
 /** An operation as a function. */
 export type Method<O extends Operation> = (Record<never, never> extends InputOf<O>
-  ? (input?: InputOf<O>, options?: CallOptions) => Promise<AnswerOf<O>>
-  : (input: InputOf<O>, options?: CallOptions) => Promise<AnswerOf<O>>) &
+  ? (input?: InputOf<O>, options?: CallOptions) => Promise<ReceivedOf<O>>
+  : (input: InputOf<O>, options?: CallOptions) => Promise<ReceivedOf<O>>) &
   Walks<O> &
   One<O>
 

@@ -6,6 +6,7 @@ import { advanceClock, clearFaults, listFaults, planFault, readClock, resetWorld
 import * as entitlements from './control/entitlements.ts'
 import * as follows from './control/follows.ts'
 import * as games from './control/games.ts'
+import * as markers from './control/markers.ts'
 import * as operators from './control/operators.ts'
 import * as organizations from './control/organizations.ts'
 import * as tokens from './control/tokens.ts'
@@ -15,6 +16,7 @@ import * as videos from './control/videos.ts'
 import * as viewers from './control/viewers.ts'
 import { createStreamMarker } from './helix/create-stream-marker.ts'
 import { deleteVideos } from './helix/delete-videos.ts'
+import { exportStreamMarkers } from './helix/export-stream-markers.ts'
 import { getChannelEditors } from './helix/get-channel-editors.ts'
 import { getChannelFollowers } from './helix/get-channel-followers.ts'
 import { getChannelInformation } from './helix/get-channel-information.ts'
@@ -66,6 +68,7 @@ export const helixOperations = {
   getChannelEditors,
   getTopGames,
   searchChannels,
+  exportStreamMarkers,
 }
 
 export const oauthOperations = {
@@ -92,6 +95,7 @@ export const controlOperations = {
   ...viewers,
   ...entitlements,
   ...videos,
+  ...markers,
   ...operators,
   ...audit,
   exportLines: transfer.exportLines,

@@ -31,6 +31,8 @@ export interface Operation {
   readonly bodyLines?: TSchema
   /** The answer is a stream of JSON lines of this shape, instead of `returns`. */
   readonly answerLines?: TSchema
+  /** The answer is a text file in one of these media types, instead of `returns`. The example is in the first. */
+  readonly answerFile?: readonly string[]
   /** Exactly one of these has to be given. */
   readonly exactlyOne?: readonly [string, string, ...string[]]
   /** The problem if not exactly one of them is given; default: `not_exactly_one`. */
@@ -75,8 +77,16 @@ export function defineOperation<
   const O extends Omit<Operation, 'method' | 'path'>,
 >(route: R, operation: O): O & Route<R> {
   const [method, path] = route.split(' ')
-  const status = operation.returns === undefined && operation.answerLines === undefined ? 204 : 200
+  const status = hasAnswer(operation) ? 200 : 204
   return { status, ...operation, method, path } as unknown as O & Route<R>
+}
+
+export function hasAnswer({
+  returns,
+  answerLines,
+  answerFile,
+}: Pick<Operation, 'returns' | 'answerLines' | 'answerFile'>): boolean {
+  return returns !== undefined || answerLines !== undefined || answerFile !== undefined
 }
 
 type Simplify<T> = { [K in keyof T]: T[K] }

@@ -199,6 +199,11 @@ export const problems = {
   },
 
   taken: { status: 409, message: (field: string, value: string) => `The ${field} "${value}" is taken.` },
+  too_many_markers: {
+    status: 409,
+    message: (most: number) =>
+      `The video has more than ${most} markers, too many for one file; list them with GetStreamMarkers.`,
+  },
   in_use: { status: 409, message: (why: string) => why },
   entitlement_conflict: {
     status: 409,

@@ -3,7 +3,7 @@
  * Whatever depends on the declaration alone is computed once.
  */
 import { ANONYMOUS, type Resolution, resolveCaller, resolveOperator } from '../auth/callers.ts'
-import { type Family, familyOf, type Operation } from '../contract/operation.ts'
+import { type Family, familyOf, hasAnswer, type Operation } from '../contract/operation.ts'
 import { MAX_PAGE, type Window } from '../contract/page.ts'
 import { isRefusal, Problem, raise } from '../contract/problem.ts'
 import { type StrictRule, strictRulesOf } from '../contract/strict.ts'
@@ -15,7 +15,13 @@ import { isoMillis } from '../kit/clock.ts'
 import { lazily } from '../kit/lazily.ts'
 import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import type { Pairs } from '../kit/text.ts'
-import { type Call, type Implementation, type Services, StreamedLines } from '../operations/implement.ts'
+import {
+  type Call,
+  type Implementation,
+  type Services,
+  StreamedLines,
+  TextFile,
+} from '../operations/implement.ts'
 import { readApiBody, readApiPieces } from './body.ts'
 import { type Cursors, isWellFormedCursor } from './cursor.ts'
 import { logFieldsOf } from './failure.ts'
@@ -176,6 +182,7 @@ export class Endpoint {
     return chain(this.#read(context, params, caller), call =>
       chain(this.#handle(call, this.#servicesFor(caller)), answer => {
         if (isRefusal(answer)) throw new Problem(answer)
+        if (answer instanceof TextFile) return answer
         return answer instanceof StreamedLines
           ? streamOf(answer, error => this.#logAborted(context, error))
           : this.#write(answer)
@@ -297,13 +304,11 @@ export class Endpoint {
   }
 
   #respond(context: RequestContext, caller: Caller, body: ResponseBody): Response {
-    const { returns, answerLines, status = 200 } = this.operation
+    const { status = 200 } = this.operation
     const responseHeaders = caller.kind === 'anonymous' ? this.#forAnonymous : this.#forCallers
-    return responseHeaders.respond(
-      status,
-      returns === undefined && answerLines === undefined ? null : body,
-      context,
-    )
+    if (body instanceof TextFile)
+      return describeFile(responseHeaders.respond(status, body.text, context), body)
+    return responseHeaders.respond(status, hasAnswer(this.operation) ? body : null, context)
   }
 }
 
@@ -312,7 +317,7 @@ interface Body {
   readonly bodyText: string
 }
 
-type ResponseBody = string | Blob | ReadableStream<Uint8Array>
+type ResponseBody = string | Blob | ReadableStream<Uint8Array> | TextFile
 
 async function* noPieces(): AsyncGenerator<Uint8Array> {}
 const NO_PIECES = noPieces()
@@ -322,15 +327,30 @@ const NO_BODY: Body = { body: NO_FIELDS, bodyText: '' }
 /** The headers of a success (D-21). */
 function headersOf(operation: Operation, caller?: Caller): Record<string, string> {
   const { 'Content-Type': type = '', ...common } = commonHeaders(familyOf(operation))
-  const { cacheSeconds, returns, answerLines } = operation
+  const { cacheSeconds, returns, answerLines, answerFile } = operation
   const isPublic = cacheSeconds !== undefined && caller?.kind === 'anonymous'
   return {
     ...common,
     ...(returns !== undefined && { 'Content-Type': type }),
     ...(answerLines !== undefined && { 'Content-Type': 'application/x-ndjson' }),
+    ...(answerFile !== undefined && fileHeaders(common)),
     ...(cacheSeconds !== undefined && { Vary: 'Authorization' }),
     ...(isPublic && { 'Cache-Control': `public, max-age=${cacheSeconds}` }),
   }
+}
+
+/** A browser saves a file under the type that it is sent with, and the pages of other sites may read its name. */
+function fileHeaders({ 'Access-Control-Expose-Headers': exposed }: Readonly<Record<string, string>>) {
+  return {
+    'X-Content-Type-Options': 'nosniff',
+    ...(exposed && { 'Access-Control-Expose-Headers': `${exposed}, Content-Disposition` }),
+  }
+}
+
+function describeFile(response: Response, { name, mediaType }: TextFile): Response {
+  response.headers.set('Content-Type', mediaType)
+  response.headers.set('Content-Disposition', `attachment; filename="${name}"`)
+  return response
 }
 
 /** Seconds until an empty bucket has a point again, rounded up (D-17). */

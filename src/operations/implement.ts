@@ -80,6 +80,19 @@ export class StreamedLines {
   }
 }
 
+/** A response that is saved as a file. Its name consists of characters that need no quoting in a header. */
+export class TextFile<MediaType extends string = string> {
+  readonly name: string
+  readonly mediaType: MediaType
+  readonly text: string
+
+  constructor(file: { readonly name: string; readonly mediaType: MediaType; readonly text: string }) {
+    this.name = file.name.replace(/[^A-Za-z0-9._-]/g, '_')
+    this.mediaType = file.mediaType
+    this.text = file.text
+  }
+}
+
 /** A page of serialised rows. A cursor contains no character that JSON escapes (D-14). */
 export function preparedPage(
   rows: readonly { readonly json: string }[],
@@ -103,7 +116,18 @@ export interface Implementation {
   versionOf?(services: Services, search: string): number | undefined
 }
 
-type HandlerAnswer<O extends Operation> = AnswerOf<O> | PreparedJson | StreamedLines | Refusal<ProblemOf<O>>
+type HandlerAnswer<O extends Operation> =
+  | AnswerOf<O>
+  | PreparedJson
+  | StreamedLines
+  | FileOf<O>
+  | Refusal<ProblemOf<O>>
+
+type FileOf<O extends Operation> = O extends {
+  readonly answerFile: readonly (infer MediaType extends string)[]
+}
+  ? TextFile<MediaType>
+  : never
 
 export function implement<O extends Operation>(
   operation: O,

@@ -6,6 +6,7 @@ import * as demo from './control/demo.ts'
 import * as entitlements from './control/entitlements.ts'
 import * as follows from './control/follows.ts'
 import * as games from './control/games.ts'
+import * as markers from './control/markers.ts'
 import * as operators from './control/operators.ts'
 import * as organizations from './control/organizations.ts'
 import * as tokens from './control/tokens.ts'
@@ -15,6 +16,7 @@ import * as videos from './control/videos.ts'
 import * as viewers from './control/viewers.ts'
 import { handleCreateStreamMarker } from './helix/create-stream-marker.ts'
 import { handleDeleteVideos } from './helix/delete-videos.ts'
+import { handleExportStreamMarkers } from './helix/export-stream-markers.ts'
 import { handleGetChannelEditors } from './helix/get-channel-editors.ts'
 import { handleGetChannelFollowers } from './helix/get-channel-followers.ts'
 import { handleGetChannelInformation } from './helix/get-channel-information.ts'
@@ -66,6 +68,7 @@ export const implementations: readonly Implementation[] = [
   handleGetChannelEditors,
   handleGetTopGames,
   handleSearchChannels,
+  handleExportStreamMarkers,
 
   handleCreateToken,
   handleCreateDeviceCode,
@@ -88,6 +91,7 @@ export const implementations: readonly Implementation[] = [
   ...Object.values(viewers),
   ...Object.values(entitlements),
   ...Object.values(videos),
+  ...Object.values(markers),
   ...Object.values(operators),
   ...Object.values(audit),
   ...Object.values(transfer),

@@ -143,14 +143,26 @@ ${operation.exactlyOne && html`<div><dt>Exactly one</dt><dd>${prose(operation.ex
 </dl>
 ${rows('Parameters', parameters(operation))}
 ${rows(`Answer ${status}`, answer(operation))}
-${operation.returns === undefined && html`<h4>Answer ${status}</h4><p>No body.</p>`}
+${operation.returns === undefined && html`<h4>Answer ${status}</h4><p>${prose(bodyInWords(operation))}</p>`}
 ${rows('Failures', failures(operation), 'failures')}
 </div>
 <div class="examples"><div class="inner">
 ${figure('Request', curlLine(operation, baseUrlOf(familyOf(operation)), strict))}
-${example.answer !== undefined && figure('Answer', JSON.stringify(example.answer, null, 2))}
+${example.answer !== undefined && figure('Answer', exampleText(operation))}
 </div></div>
 </article>`
+}
+
+/** A body that is not one JSON document. */
+function bodyInWords({ answerFile, answerLines }: Operation): string {
+  if (answerLines !== undefined) return 'A stream of JSON lines.'
+  if (answerFile === undefined) return 'No body.'
+  const types = answerFile.map(each => `\`${each}\``).join(', ')
+  return `A file, with its name in \`Content-Disposition\`: ${types}.`
+}
+
+function exampleText({ answerFile, example }: Operation): string {
+  return answerFile === undefined ? JSON.stringify(example.answer, null, 2) : String(example.answer)
 }
 
 function scopesOf(access: Access): string {

@@ -60,7 +60,7 @@ function section(operation: Operation): string {
   const statuses = [...statusesOf(operation)].map(([status, names]) => `${status} (${names.join(', ')})`)
   lines.push(`Success: ${operation.status ?? 200}. Errors: ${statuses.join('; ')}.`, '')
   lines.push(...block('Body', example.body, operation.bodyLines !== undefined))
-  lines.push(...block('Answer', example.answer, operation.answerLines !== undefined))
+  lines.push(...answerBlock(operation))
   return lines.join('\n')
 }
 
@@ -115,6 +115,20 @@ function bounds(least: number | undefined, most: number | undefined): string {
     return least === most ? `, exactly ${least}` : `, ${least} to ${most}`
   if (most !== undefined) return `, at most ${most}`
   return least === undefined ? '' : `, at least ${least}`
+}
+
+function answerBlock({ answerFile, answerLines, example }: Operation): string[] {
+  if (answerFile === undefined) return block('Answer', example.answer, answerLines !== undefined)
+  const types = answerFile.map(each => `\`${each}\``).join(', ')
+  const text = String(example.answer).trimEnd()
+  return [
+    `Answer: a file, with its name in \`Content-Disposition\` (${types}).`,
+    '',
+    '```text',
+    text,
+    '```',
+    '',
+  ]
 }
 
 function block(title: string, value: unknown, isLines: boolean): string[] {

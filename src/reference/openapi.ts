@@ -109,7 +109,20 @@ function parametersOf(operation: Operation): Json[] {
   }))
 }
 
-function descriptionOf({ returns, answerLines }: Operation): string {
+/** A file in each of its media types. The example is in the first. */
+function fileContent(mediaTypes: readonly string[], example: unknown): Json {
+  const entries = mediaTypes.map((mediaType, index) => [
+    mediaType,
+    {
+      schema: { type: mediaType === 'application/json' ? 'object' : 'string' },
+      ...(index === 0 && { example }),
+    },
+  ])
+  return Object.fromEntries(entries)
+}
+
+function descriptionOf({ returns, answerLines, answerFile }: Operation): string {
+  if (answerFile !== undefined) return 'Success: a file, with its name in `Content-Disposition`.'
   if (answerLines !== undefined) return 'Success: a stream of JSON lines. A later failure is the last line.'
   return returns === undefined ? 'Success, without a body.' : 'Success.'
 }
@@ -118,6 +131,7 @@ function responsesOf(operation: Operation, family: Family): Json {
   const success = {
     description: descriptionOf(operation),
     ...(operation.answerLines && { content: linesContent(operation.answerLines, operation.example.answer) }),
+    ...(operation.answerFile && { content: fileContent(operation.answerFile, operation.example.answer) }),
     ...(operation.returns && {
       content: {
         'application/json': {

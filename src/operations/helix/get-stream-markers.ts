@@ -1,14 +1,12 @@
 import { getStreamMarkers } from '../../contract/helix/get-stream-markers.ts'
 import { raise } from '../../contract/problem.ts'
 import type { StreamMarker } from '../../contract/resources/marker.ts'
-import { theUser } from '../../domain/access.ts'
-import type { Caller } from '../../domain/caller.ts'
 import { videoMoment } from '../../domain/timeline.ts'
 import { must } from '../../kit/must.ts'
 import { markerSortKey, type Video } from '../../store/queries/videos.ts'
-import type { Store } from '../../store/store.ts'
 import { implement } from '../implement.ts'
 import { videoUrl } from '../render-video.ts'
+import { requireOwnerOrEditor } from '../require-owner-or-editor.ts'
 
 export const handleGetStreamMarkers = implement(
   getStreamMarkers,
@@ -29,11 +27,6 @@ export const handleGetStreamMarkers = implement(
     }
   },
 )
-
-async function requireOwnerOrEditor(store: Store, caller: Caller, owner_id: string): Promise<void> {
-  const { user_id } = theUser(caller)
-  if (user_id !== owner_id && !(await store.channels.hasEditor(owner_id, user_id))) raise('channel_forbidden')
-}
 
 function listing(video: Video, markers: readonly StreamMarker[], publicUrl: string) {
   const withUrl = (marker: StreamMarker) => {

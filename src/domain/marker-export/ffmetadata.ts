@@ -1,0 +1,28 @@
+import { chaptersOf } from './chapters.ts'
+import type { MarkerExport } from './marked-video.ts'
+import { oneLine, videoName } from './text.ts'
+
+/** Chapters as FFmpeg reads them: `ffmpeg -i video -i chapters.ffmetadata -map_metadata 1 -map_chapters 1 -codec copy`. */
+export function writeFfmetadata(given: MarkerExport): string {
+  const { video } = given
+  const lines = [
+    ';FFMETADATA1',
+    `title=${escaped(videoName(video))}`,
+    `artist=${escaped(oneLine(video.user_name))}`,
+    `creation_time=${video.created_at}`,
+  ]
+  for (const { start, end, name } of chaptersOf(given)) {
+    lines.push(
+      '[CHAPTER]',
+      'TIMEBASE=1/1000',
+      `START=${start * 1000}`,
+      `END=${end * 1000}`,
+      `title=${escaped(name)}`,
+    )
+  }
+  return `${lines.join('\n')}\n`
+}
+
+function escaped(text: string): string {
+  return text.replace(/[=;#\\]/g, '\\$&')
+}

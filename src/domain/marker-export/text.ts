@@ -1,0 +1,16 @@
+import type { StreamMarker } from '../../contract/resources/marker.ts'
+import type { MarkedVideo } from './marked-video.ts'
+
+/** Text without control characters, on one line. */
+export function oneLine(text: string): string {
+  return text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
+}
+
+/** The name of a marker in formats that need one: its description, or its number if it has none. */
+export function markerName({ description }: StreamMarker, index: number): string {
+  return oneLine(description) || `Marker ${index + 1}`
+}
+
+export function videoName({ title, user_name, id }: MarkedVideo): string {
+  return oneLine(title) || `${user_name} ${id}`
+}
