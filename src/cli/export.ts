@@ -1,15 +1,9 @@
-import { existsSync } from 'node:fs'
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { Command } from 'commander'
-import { OperatorError } from '../kit/operator-error.ts'
 import { describeFailure } from '../transfer/describe-failure.ts'
 import { exportLines } from '../transfer/export.ts'
-import { SpoolError, writeAll } from '../transfer/spool.ts'
 import { callControl } from './remote.ts'
 import { settingsOfExistingStore } from './store-flags.ts'
-import { requireConfirmation } from './terminal/confirm.ts'
-import { removeWhenInterrupted } from './terminal/interruption.ts'
-import { requireReplaceable } from './terminal/output-file.ts'
+import { confirmReplacing, type Output, writeFile } from './terminal/output-file.ts'
 import { counted, printResult } from './terminal/print.ts'
 import { Progress } from './terminal/progress.ts'
 import { UsageError } from './usage-error.ts'
@@ -42,7 +36,6 @@ Examples:
   )
   .action(runExport)
 
-type Output = (text: string | Uint8Array) => Promise<unknown>
 type Write = (text: string | Uint8Array, lines: number) => Promise<void>
 
 async function runExport(file: string | undefined, flags: ExportFlags): Promise<void> {
@@ -51,10 +44,7 @@ async function runExport(file: string | undefined, flags: ExportFlags): Promise<
   if (file === undefined && flags.json)
     throw new UsageError('--json requires a file, because the export itself goes to standard output')
   const server = serverOf(flags)
-  if (file !== undefined) {
-    requireReplaceable(file)
-    if (existsSync(file)) await requireConfirmation(`${file} exists. Overwrite it?`, flags.yes)
-  }
+  if (file !== undefined) await confirmReplacing(file, flags.yes)
   const progress = new Progress('Exporting', { unit: 'lines' })
   const exportTo = async (output: Output) => {
     const write: Write = async (text, lines) => {
@@ -68,30 +58,6 @@ async function runExport(file: string | undefined, flags: ExportFlags): Promise<
   if (file === undefined) return void (await exportTo(text => Bun.write(Bun.stdout, text)))
   const count = await writeFile(file, exportTo)
   await printResult(flags, { file, lines: count }, `${file}: ${counted(count, 'line')}`)
-}
-
-/** Writes to a temporary name and renames the file when it is complete. */
-async function writeFile(file: string, work: (output: Output) => Promise<number>): Promise<number> {
-  const unfinished = `${file}.${process.pid}.unfinished`
-  removeWhenInterrupted([unfinished])
-  let handle: FileHandle
-  try {
-    handle = await open(unfinished, 'wx', 0o600)
-  } catch (error) {
-    throw new OperatorError(`cannot write ${file}: ${(error as Error).message}`)
-  }
-  try {
-    const encoder = new TextEncoder()
-    const count = await work(text => writeAll(handle, typeof text === 'string' ? encoder.encode(text) : text))
-    await handle.sync()
-    await handle.close()
-    await rename(unfinished, file)
-    return count
-  } catch (error) {
-    await handle.close().catch(() => undefined)
-    await rm(unfinished, { force: true })
-    throw error instanceof SpoolError ? new OperatorError(`cannot write ${file}: ${error.message}`) : error
-  }
 }
 
 async function exportLocally(flags: ExportFlags, write: Write): Promise<number> {

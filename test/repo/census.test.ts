@@ -59,6 +59,7 @@ describe('the census', () => {
       ['GetChannelEditors', false, 'channel:read:editors'],
       ['GetTopGames', true, ''],
       ['SearchChannels', true, ''],
+      ['ExportStreamMarkers', false, 'user:read:broadcast channel:manage:broadcast'],
     ])
   })
 

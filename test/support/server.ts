@@ -216,12 +216,20 @@ export async function executeIn({ folder, databaseUrl }: StorePlace, statement: 
   }
 }
 
+const isJson = ({ headers }: Response) => headers.get('content-type') === 'application/json'
 const isLines = ({ headers }: Response) => headers.get('content-type') === 'application/x-ndjson'
 const linesIn = (text: string) =>
   text
     .trimEnd()
     .split('\n')
     .map(line => JSON.parse(line))
+
+/** The parsed body; undefined if it is empty or not JSON. */
+function bodyOf(response: Response, text: string): unknown {
+  if (text === '') return undefined
+  if (isLines(response)) return linesIn(text)
+  return isJson(response) ? JSON.parse(text) : undefined
+}
 
 let requests = 0
 
@@ -251,7 +259,7 @@ async function callServer(baseUrl: string, ask: Ask, logLines: readonly string[]
     status: response.status,
     headers: response.headers,
     text,
-    body: text === '' ? undefined : isLines(response) ? linesIn(text) : JSON.parse(text),
+    body: bodyOf(response, text),
     problem: line && (JSON.parse(line) as { problem?: string }).problem,
   }
 }

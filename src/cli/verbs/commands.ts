@@ -37,7 +37,12 @@ function verbCommand(verb: Verb, name: string): Command {
   addInput(command, verb)
   if (operation.page !== undefined) command.option('--all', 'list all pages')
   if (mayAsk(verb)) command.option('--yes', 'do not ask for confirmation')
-  targetFlags(command.option('--json', 'print the response as JSON'))
+  if (operation.answerFile === undefined) command.option('--json', 'print the response as JSON')
+  else {
+    command.option('--output <file>', 'file to write; default: standard output')
+    command.option('--yes', 'overwrite the file if it exists')
+  }
+  targetFlags(command)
   const title = examples.length === 1 ? 'Example' : 'Examples'
   command.addHelpText('after', `\n${title}:\n${examples.map(each => `  strand ${each}`).join('\n')}`)
   return command.action(() => runVerb(verb, command))

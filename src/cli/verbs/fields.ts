@@ -46,6 +46,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   video_id: 'id of a video',
   viewer_count: 'number of viewers',
   running: 'let the clock run',
+  format: 'format of the file',
   outcome: 'how the calls fail',
   expires_in: 'lifetime of the token in seconds',
   grace_seconds: 'seconds for which the old key stays valid',

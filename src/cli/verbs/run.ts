@@ -4,6 +4,7 @@ import { familyOf, type Operation } from '../../contract/operation.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { requireConfirmation } from '../terminal/confirm.ts'
 import { invalid } from '../terminal/flag-values.ts'
+import { confirmReplacing, writeFile } from '../terminal/output-file.ts'
 import { print } from '../terminal/print.ts'
 import { UsageError } from '../usage-error.ts'
 import { type Input, readInput } from './input.ts'
@@ -17,6 +18,7 @@ interface VerbFlags extends TargetFlags {
   readonly yes?: boolean
   readonly all?: boolean
   readonly body?: string
+  readonly output?: string
 }
 
 interface OperationResponse {
@@ -34,6 +36,7 @@ export async function runVerb(verb: Verb, command: Command): Promise<void> {
   const flags = command.opts<VerbFlags>()
   const input = await readInput(command, verb)
   if (mustAsk(verb, input)) await requireConfirmation(questionOf(verb, command), flags.yes)
+  if (flags.output !== undefined) await confirmReplacing(flags.output, flags.yes)
   const target = await openTarget(flags)
   try {
     await callOperation(target.client, verb, input, flags)
@@ -48,7 +51,8 @@ export async function runVerb(verb: Verb, command: Command): Promise<void> {
 async function callOperation(client: Client, verb: Verb, input: Input, flags: VerbFlags): Promise<void> {
   const resolved = flags.body === undefined ? await resolveLogins(client, verb, input) : input
   const method = methodOf(client, verb.operation)
-  if (verb.operation.page === undefined) await showResponse(await method(resolved), flags)
+  if (verb.operation.answerFile !== undefined) await saveFile(String(await method(resolved)), flags)
+  else if (verb.operation.page === undefined) await showResponse(await method(resolved), flags)
   else if (flags.all) await showAll(method.pages(resolved), verb, flags)
   else await showPage(await method(resolved), verb, flags)
 }
@@ -91,6 +95,12 @@ function inputError(message: string, verb: Verb): UsageError | undefined {
   return why === undefined
     ? new UsageError(`missing ${field.shown}`)
     : invalid(field.shown, why.replace(/^(?:the )?value (?=must)/, ''))
+}
+
+async function saveFile(text: string, { output }: VerbFlags): Promise<void> {
+  if (output === undefined) return print(text)
+  await writeFile(output, write => write(text))
+  await print(`Saved ${output}.\n`)
 }
 
 async function showResponse(response: OperationResponse | undefined, { json }: VerbFlags): Promise<void> {

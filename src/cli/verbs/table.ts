@@ -19,6 +19,7 @@ export const NOUNS: Readonly<Record<string, string>> = {
   follow: 'followed channels',
   entitlement: 'drops entitlements of users',
   video: 'videos of past streams',
+  marker: 'markers of a video',
   operator: 'named operator tokens',
   audit: 'the audit log',
   clock: 'the clock of a demo',
@@ -391,6 +392,16 @@ const rows: readonly VerbRow[] = [
     words: 'video delete',
     operation: control.deleteVideo,
     examples: [`video delete ${VIDEO} --yes`],
+  },
+
+  {
+    words: 'marker export',
+    operation: control.exportVideoMarkers,
+    examples: [
+      `marker export ${VIDEO} --format csv`,
+      `marker export ${VIDEO} --format edl --fps 59.94 --output markers.edl`,
+      `marker export ${VIDEO} --format youtube`,
+    ],
   },
 
   {

@@ -12,5 +12,5 @@ export function markerName({ description }: StreamMarker, index: number): string
 }
 
 export function videoName({ title, user_name, id }: MarkedVideo): string {
-  return oneLine(title) || `${user_name} ${id}`
+  return oneLine(title) || oneLine(`${user_name} ${id}`)
 }
