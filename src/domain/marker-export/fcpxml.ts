@@ -26,7 +26,7 @@ export function writeFcpxml(given: MarkerExport): string {
     '<!DOCTYPE fcpxml>',
     '<fcpxml version="1.9">',
     `  <resources><format id="r1" ${format}/></resources>`,
-    `  <library><event name="${escaped(video.user_name)}"><project name="${escaped(videoName(video))}">`,
+    `  <library><event name="${escaped(oneLine(video.user_name))}"><project name="${escaped(videoName(video))}">`,
     `    <sequence format="r1" duration="${duration}" tcStart="0s" tcFormat="${rate.dropped > 0 ? 'DF' : 'NDF'}"><spine>`,
     `      <gap name="Gap" offset="0s" start="0s" duration="${duration}">`,
     ...markers.map((marker, index) => {
@@ -49,9 +49,6 @@ function timeOf(frames: number, { numerator, denominator }: FrameRate): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** XML 1.0 has no way to write the two noncharacters at the end of the plane. */
 function escaped(text: string): string {
-  return oneLine(text)
-    .replace(/[\uFFFE\uFFFF]/g, '')
-    .replace(/[&<>"]/g, character => ENTITIES[character] ?? '')
+  return text.replace(/[&<>"]/g, character => ENTITIES[character] ?? '')
 }

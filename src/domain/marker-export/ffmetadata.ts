@@ -23,6 +23,7 @@ export function writeFfmetadata(given: MarkerExport): string {
   return `${lines.join('\n')}\n`
 }
 
+/** FFmpeg continues a line that ends with a backslash, escaped or not, so a space follows it there. */
 function escaped(text: string): string {
-  return text.replace(/[=;#\\]/g, '\\$&')
+  return text.replace(/[=;#\\]/g, '\\$&').replace(/\\$/, '$& ')
 }

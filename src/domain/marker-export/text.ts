@@ -1,9 +1,12 @@
 import type { StreamMarker } from '../../contract/resources/marker.ts'
 import type { MarkedVideo } from './marked-video.ts'
 
-/** Text without control characters, on one line. */
+/** Text on one line, without control characters and without the two noncharacters that XML and FFmpeg refuse. */
 export function oneLine(text: string): string {
-  return text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
+  return text
+    .replace(/[\uFFFE\uFFFF]/g, '')
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
 }
 
 /** The name of a marker in formats that need one: its description, or its number if it has none. */

@@ -209,9 +209,8 @@ describe('fcpxml', () => {
         expect([name, frameOf(attributes.duration, rate)]).toEqual(['marker', 1])
         expect(frameOf(attributes.start, rate)).toBeLessThan(duration)
       }
-      const xml = (text: string) => text.replace(/[\ufffe\uffff]/g, '')
-      expect(markers.map(({ attributes }) => attributes.value)).toEqual(names(given).map(xml))
-      expect(found(root, 'project')[0]?.attributes.name).toBe(xml(videoName(given.video)))
+      expect(markers.map(({ attributes }) => attributes.value)).toEqual(names(given))
+      expect(found(root, 'project')[0]?.attributes.name).toBe(videoName(given.video))
     })
   })
 
@@ -281,6 +280,21 @@ describe('chapters', () => {
         chaptersOf(given).map(({ start, end, name }) => ({ start, end, text: name })),
       )
     })
+  })
+
+  test('in FFmetadata a name cannot continue on the next line', () => {
+    const text = writeMarkers(
+      'ffmetadata',
+      exportOf(
+        [
+          [10, 'a\\'],
+          [20, 'b'],
+        ],
+        { title: '\\' },
+      ),
+    )
+    expect(text.split('\n').filter(line => line.endsWith('\\'))).toEqual([])
+    expect(text).toContain('title=a\\\\ \n[CHAPTER]\n')
   })
 
   test('in FFmetadata every special character is escaped', () => {
