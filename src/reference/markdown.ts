@@ -120,7 +120,7 @@ function bounds(least: number | undefined, most: number | undefined): string {
 function answerBlock({ answerFile, answerLines, example }: Operation): string[] {
   if (answerFile === undefined) return block('Answer', example.answer, answerLines !== undefined)
   const types = answerFile.map(each => `\`${each}\``).join(', ')
-  const text = String(example.answer).trimEnd()
+  const text = String(example.answer).trimEnd().replaceAll('\r\n', '\n')
   return [
     `Answer: a file, with its name in \`Content-Disposition\` (${types}).`,
     '',

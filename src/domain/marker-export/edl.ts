@@ -31,9 +31,10 @@ export function writeEdl({ video, markers, fps }: MarkerExport): string {
   const lines = [
     cut(`TITLE: ${ascii(videoName(video)) ?? video.id}`, MAX_LINE),
     `FCM: ${rate.dropped > 0 ? 'DROP FRAME' : 'NON-DROP FRAME'}`,
+    // Above the events, because Resolve adds a comment below one to its notes.
+    ...(beyond > 0 ? [`* LEFT OUT: ${beyond} AFTER THE LAST HOUR OF TIMECODE`] : []),
     '',
     ...events,
-    ...(beyond > 0 ? [`* LEFT OUT: ${beyond} AFTER THE LAST HOUR OF TIMECODE`] : []),
   ]
   return lines.map(line => `${line}\r\n`).join('')
 }

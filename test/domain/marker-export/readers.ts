@@ -62,6 +62,10 @@ export function readEdl(text: string): {
     if (!/^[\x20-\x7e]{0,80}$/.test(line)) refuse(`not 80 characters of ASCII: ${line}`)
   const [, title] = /^TITLE: (\S.*)$/.exec(lines.shift() ?? '') ?? refuse('no title')
   const [, mode] = /^FCM: (DROP FRAME|NON-DROP FRAME)$/.exec(lines.shift() ?? '') ?? refuse('no FCM')
+  const comments = lines.splice(
+    0,
+    lines.findIndex(line => !line.startsWith('* ')),
+  )
   if (lines.shift() !== '') refuse('no empty line below the header')
   const events: EdlEvent[] = []
   while (/^\d/.test(lines[0] ?? '')) {
@@ -82,8 +86,8 @@ export function readEdl(text: string): {
       name: name ?? '',
     })
   }
-  for (const line of lines) if (!line.startsWith('* ')) refuse(`neither event nor comment: ${line}`)
-  return { title: title ?? '', isDropFrame: mode === 'DROP FRAME', events, comments: lines }
+  if (lines.length > 0) refuse(`no event: ${lines[0]}`)
+  return { title: title ?? '', isDropFrame: mode === 'DROP FRAME', events, comments }
 }
 
 export interface Element {
