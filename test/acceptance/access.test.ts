@@ -6,6 +6,7 @@ import { expect, test } from 'bun:test'
 import { operations } from '../../src/contract/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import { type ProblemName, problems } from '../../src/contract/problem.ts'
+import { latestVideo } from '../operations/control/operator.ts'
 import { onEachStore } from '../support/each-store.ts'
 import type { Answer, Ask, TestServer } from '../support/server.ts'
 
@@ -13,7 +14,7 @@ type Outcome = 'in' | ProblemName
 
 interface Row {
   /** A request about the broadcaster, without a token. */
-  readonly ask: (server: TestServer) => Ask
+  readonly ask: (server: TestServer) => Ask | Promise<Ask>
   /** What the token of somebody else, with the right scope, gets. */
   readonly otherUser: Outcome
   /** What it is to be told apart by, where it gets in: nothing of the broadcaster's is in the answer. */
@@ -45,6 +46,12 @@ const rows: Readonly<Record<string, Row>> = {
     ask: () => ({ query: { id: '999' } }),
     otherUser: 'in',
     showsNothing: ({ body }) => expect(body.data).toEqual([]),
+  ExportStreamMarkers: {
+    ask: async server => {
+      const video_id = await latestVideo(server, server.world.broadcaster.id)
+      return { query: { video_id, format: 'json' } }
+    },
+    otherUser: 'channel_forbidden',
   },
   GetDropsEntitlements: {
     ask: () => ({}),
@@ -174,7 +181,7 @@ onEachStore('credentials', {}, server => {
         const answer = await server().call({
           method: operation.method,
           path: operation.path.replaceAll(/\{\w+\}/g, '1'),
-          ...row?.ask(server()),
+          ...(await row?.ask(server())),
           ...(headers && { headers }),
           ...(token !== undefined && { token }),
         })
@@ -192,7 +199,12 @@ onEachStore('credentials', {}, server => {
     for (const operation of guarded) {
       if (operation.access.kind !== 'token') continue
       const { method, path } = operation
-      const answer = await server().call({ method, path, ...rows[operation.id]?.ask(server()), token })
+      const answer = await server().call({
+        method,
+        path,
+        ...(await rows[operation.id]?.ask(server())),
+        token,
+      })
       expect([operation.id, answer.problem]).toEqual([operation.id, 'token_invalid'])
     }
   })

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { operations } from '../../src/contract/index.ts'
 import { familyOf, type Operation } from '../../src/contract/operation.ts'
 import { Networks } from '../../src/http/client-address.ts'
+import { latestVideo } from '../operations/control/operator.ts'
 import {
   type Answer,
   type Ask,
@@ -21,8 +22,9 @@ const RATE_HEADERS = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset
 const SMALL = { rateLimits: { app: 5, user: 5, anonymous: 5 } }
 
 /** A request for each operation that succeeds. */
-function goodAsks({ world }: TestServer): Record<string, Ask> {
-  const { broadcaster, viewer, client } = world
+async function goodAsks(server: TestServer): Promise<Record<string, Ask>> {
+  const { broadcaster, viewer, client } = server.world
+  const video_id = await latestVideo(server, broadcaster.id)
   return {
     GetDropsEntitlements: { token: client.app_token, query: { first: 2 } },
     UpdateDropsEntitlements: {
@@ -51,6 +53,7 @@ function goodAsks({ world }: TestServer): Record<string, Ask> {
     GetChannelEditors: { token: broadcaster.token, query: { broadcaster_id: broadcaster.id } },
     GetTopGames: { token: client.app_token, query: { first: 2 } },
     SearchChannels: { token: client.app_token, query: { query: broadcaster.login } },
+    ExportStreamMarkers: { token: broadcaster.token, query: { video_id, format: 'json' } },
   }
 }
 
@@ -118,6 +121,8 @@ for (const engine of engines) {
       const status = operation.status ?? 200
       test(`${status} ${operation.id} answers under /helix and /mock alike`, async () => {
         const ask = goodAsks(server)[operation.id] as Ask
+      test(`200 ${operation.id} answers under /helix and /mock alike`, async () => {
+        const ask = (await goodAsks(server))[operation.id] as Ask
         for (const prefix of ['/helix', '/mock']) {
           const answer = await server.call({
             ...ask,
@@ -127,6 +132,8 @@ for (const engine of engines) {
           expect(answer.status).toBe(status)
           if (status === 204) expect(answer.text).toBe('')
           else expect(Array.isArray(answer.body.data)).toBe(true)
+          expect(answer.status).toBe(200)
+          expect(Array.isArray(answer.body.data)).toBe(operation.answerFile === undefined)
           expectCommon(answer)
         }
       })
@@ -477,7 +484,7 @@ for (const engine of engines) {
     })
 
     test('no token and no secret is in the log', async () => {
-      const asks = goodAsks(server)
+      const asks = await goodAsks(server)
       for (const operation of helix) {
         const { method, path } = operation
         const answer = await server.call({ method, path, ...asks[operation.id] })

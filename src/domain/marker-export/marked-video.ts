@@ -23,7 +23,7 @@ export interface MarkedVideo {
   readonly url: string
 }
 
-/** The length of a timeline that contains all markers: one that was set just now is at the end of a live video. */
+/** The length of a timeline that contains all markers: the latest may lie at the very end of a live video. */
 export function timelineSeconds({ video, markers }: MarkerExport): number {
   const last = markers.at(-1)
   return Math.max(video.duration_seconds, last === undefined ? 0 : last.position_seconds + 1)

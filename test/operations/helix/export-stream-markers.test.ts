@@ -4,23 +4,18 @@ import { type MarkerFormat, markerFormats } from '../../../src/contract/resource
 import { checkOtio, readCsv, readEdl, readWebvtt, readXml } from '../../domain/marker-export/readers.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { Ask, TestServer } from '../../support/server.ts'
+import { latestVideo } from '../control/operator.ts'
 import { type Marks, newMarkedVideo } from '../marked-video.ts'
 import { tokenOf } from './callers.ts'
 import { goOffline, newLiveChannel } from './channels.ts'
 
 const ask = (server: TestServer, changes: Ask = {}) => send(server, exportStreamMarkers, changes)
 
-/** The broadcaster's latest video, which has 25 markers. */
-async function latestVideo({ call, world }: TestServer): Promise<string> {
-  const { token, id } = world.broadcaster
-  const { body } = await call({ path: '/helix/streams/markers', token, query: { user_id: id } })
-  return body.data[0].videos[0].video_id
+/** The broadcaster's latest video has 25 markers. */
+const valid = async (server: TestServer) => {
+  const { id, token } = server.world.broadcaster
+  return { token, query: { video_id: await latestVideo(server, id), format: 'csv' } }
 }
-
-const valid = async (server: TestServer): Promise<Ask & { query: { video_id: string; format: string } }> => ({
-  token: server.world.broadcaster.token,
-  query: { video_id: await latestVideo(server), format: 'csv' },
-})
 
 /** Exports a new video with these markers, as its owner. */
 async function exported(server: TestServer, marks: Marks, format: MarkerFormat, fps?: string) {
