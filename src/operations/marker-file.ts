@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts'
 import { type Services, TextFile } from './implement.ts'
 
 /** More markers than any editor shows; a file with all of them has a few megabytes. */
-export const MAX_EXPORTED_MARKERS = 10_000
+const MAX_EXPORTED_MARKERS = 10_000
 const STEP = 500
 
 type MarkerMediaType = (typeof markerFormats)[keyof typeof markerFormats]['mediaType']

@@ -47,6 +47,16 @@ onEachStore('the typed client', { streams: 12 }, (server, engine) => {
     expect(await client().control.deleteUser({ user_id: user.id })).toBeUndefined()
   })
 
+  test('gives a file as its text, and a failure as any other', async () => {
+    const { helix } = client()
+    const { data } = await helix.getStreamMarkers({ user_id: server().world.broadcaster.id })
+    const video_id = data[0]?.videos[0]?.video_id ?? ''
+    expect(await helix.exportStreamMarkers({ video_id, format: 'vtt' })).toStartWith('WEBVTT\n\n')
+    expect(await client().control.exportVideoMarkers({ video_id, format: 'json' })).toStartWith('{\n')
+    const refused = helix.exportStreamMarkers({ video_id: '999', format: 'vtt' })
+    expect(await refused.catch(error => [error instanceof StrandError, error.status])).toEqual([true, 404])
+  })
+
   test('names the server that cannot be reached, and a base URL that may be wrong', async () => {
     const result = async (baseUrl: string) => {
       const { message } = await client({ baseUrl, retries: 0 })

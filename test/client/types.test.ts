@@ -35,6 +35,10 @@ export const compiled = [
   () => control.grantEntitlements({ grants: [{ user_id: '1', game_id: '2' }] }),
   // @ts-expect-error a number is no id
   () => control.putUser({ user_id: 141981764 }),
+  // @ts-expect-error a format that does not exist
+  () => helix.exportStreamMarkers({ video_id: '1', format: 'xlsx' }),
+  // @ts-expect-error a file is text, without rows
+  async () => (await helix.exportStreamMarkers({ video_id: '1', format: 'json' })).data,
   // @ts-expect-error no such operation
   () => oauth.createTokens(),
   // @ts-expect-error an answer without a body has no rows
@@ -45,7 +49,8 @@ export const compiled = [
     const title: string | undefined = (await helix.getStreams({ user_login: ['a'] as const })).data[0]?.title
     const { id }: { id: string } = await control.createUser.one({ login: 'a', display_name: undefined })
     for await (const { name } of control.listGames.each()) name.toUpperCase()
-    return [title, id, await helix.getStreamMarkers({ video_id: '1' })]
+    const file: string = await helix.exportStreamMarkers({ video_id: '1', format: 'csv', fps: '25' })
+    return [title, id, file, await helix.getStreamMarkers({ video_id: '1' })]
   },
 ]
 

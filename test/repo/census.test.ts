@@ -5,6 +5,7 @@ import { Compile } from 'typebox/compile'
 import { operations } from '../../src/contract/index.ts'
 import { familyOf, problemsOf, queryParametersOf } from '../../src/contract/operation.ts'
 import { implementations } from '../../src/operations/index.ts'
+import { markdownReference } from '../../src/reference/markdown.ts'
 import { openapiDocument } from '../../src/reference/openapi.ts'
 
 const named = (filter: (operation: (typeof operations)[number]) => boolean) =>
@@ -128,6 +129,21 @@ describe('the OpenAPI document', () => {
       expect(described?.operationId).toBe(operation.id)
       expect(Object.keys(described?.responses ?? {})).toContain(String(operation.status ?? 200))
       expect(problemsOf(operation).size).toBeGreaterThan(1)
+    }
+  })
+
+  test('a file is described by its media types, with an example in the first', () => {
+    for (const { id, path, method, answerFile, example } of operations) {
+      if (answerFile === undefined) continue
+      const success = document.paths[path]?.[method.toLowerCase()]?.responses['200'] as {
+        content: Record<string, { example?: unknown }>
+      }
+      expect([id, Object.keys(success.content)]).toEqual([id, [...answerFile]])
+      expect(success.content[answerFile[0] ?? '']?.example).toBe(example.answer)
+      const page = markdownReference().get(familyOf({ path })) ?? ''
+      const [, section = ''] = page.split(`\n## ${id}\n`)
+      const [own = ''] = section.split('\n## ')
+      expect(answerFile.filter(type => !own.includes(`\`${type}\``))).toEqual([])
     }
   })
 })

@@ -4,7 +4,7 @@ import type { StreamMarker } from '../../../src/contract/resources/marker.ts'
 import { type FrameRateName, frameRates } from '../../../src/contract/resources/marker-file.ts'
 import type { MarkedVideo, MarkerExport } from '../../../src/domain/marker-export/marked-video.ts'
 
-export const video: MarkedVideo = {
+const video: MarkedVideo = {
   id: '1234567890',
   user_id: '141981764',
   user_login: 'lunar_otter',
@@ -16,7 +16,7 @@ export const video: MarkedVideo = {
   url: 'http://localhost:8080/videos/1234567890',
 }
 
-export function marker(position_seconds: number, description: string, index = 0): StreamMarker {
+function marker(position_seconds: number, description: string, index = 0): StreamMarker {
   const created_at = '2026-03-01T12:04:04Z'
   return { id: index.toString(16).padStart(32, '0'), created_at, description, position_seconds }
 }
@@ -85,7 +85,7 @@ const SPECIAL = [
 ]
 
 /** Any text that the store keeps. */
-export const anyText: fc.Arbitrary<string> = fc
+const anyText: fc.Arbitrary<string> = fc
   .array(
     fc.oneof(
       fc.constantFrom(...SPECIAL),
