@@ -13,7 +13,7 @@ const STEP = 500
 
 type MarkerMediaType = (typeof markerFormats)[keyof typeof markerFormats]['mediaType']
 
-/** All markers of a video as a file (D-110). */
+/** All markers of a video as a file, or none (D-112). */
 export async function createMarkerFile(
   video: Video,
   { format, fps = '30' }: MarkerFileQuery,
@@ -33,7 +33,7 @@ export async function createMarkerFile(
   return new TextFile({ name: `${video.user_login}-${video.id}${ending}`, mediaType, text })
 }
 
-/** By position, and at most one step more than fit into a file. */
+/** By position, and at most one step more than fit into a file. Other work can run between the steps. */
 async function allMarkersOf(store: Store, video_id: string): Promise<StreamMarker[]> {
   const markers: StreamMarker[] = []
   for (;;) {
@@ -45,5 +45,6 @@ async function allMarkersOf(store: Store, video_id: string): Promise<StreamMarke
     })
     markers.push(...rows)
     if (!more || markers.length > MAX_EXPORTED_MARKERS) return markers
+    await Bun.sleep(0)
   }
 }

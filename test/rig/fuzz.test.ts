@@ -104,6 +104,21 @@ describe('the schema checker', () => {
 })
 
 describe('an answer held against the document', () => {
+  test('a file has one of its declared types, and its failures are JSON', () => {
+    const exporting = operation('ExportVideoMarkers')
+    const of = (given: ReturnType<typeof answer>) =>
+      violationsOf({ operation: exporting, request: plain, answer: given }, named)
+    const file = (type: string, text: string) => ({
+      ...answer(200, {}, { 'content-type': type }),
+      body: Buffer.from(text),
+    })
+    expect(of(file('text/vtt; charset=utf-8', 'WEBVTT'))).toEqual([])
+    expect(of(file('application/json', '{}'))).toEqual([])
+    expect(of(file('application/json', 'WEBVTT'))).toEqual(['the body is not JSON'])
+    expect(of(file('text/html', 'WEBVTT'))[0]).toStartWith('content type text/html, declared is text/csv')
+    expect(of(answer(404, { error: 'Not Found', status: 404, message: 'x' }))).toEqual([])
+  })
+
   test('nothing is wrong with a right one', () => {
     expect(held(answer(200, { data: [user] }))).toEqual([])
     expect(held(answer(404, { error: 'Not Found', status: 404, message: 'x' }))).toEqual([])
