@@ -2,10 +2,11 @@ import { type Refusal, refuse } from '../contract/problem.ts'
 import type { StreamMarker } from '../contract/resources/marker.ts'
 import { type MarkerFileQuery, markerFormats } from '../contract/resources/marker-file.ts'
 import { writeMarkers } from '../domain/marker-export/formats.ts'
-import { secondsBetween } from '../domain/timeline.ts'
+import { videoSeconds } from '../domain/timeline.ts'
 import { markerSortKey, type Video } from '../store/queries/videos.ts'
 import type { Store } from '../store/store.ts'
 import { type Services, TextFile } from './implement.ts'
+import { videoUrl } from './render-video.ts'
 
 /** More markers than any editor shows; a file with all of them has a few megabytes. */
 const MAX_EXPORTED_MARKERS = 10_000
@@ -21,12 +22,11 @@ export async function createMarkerFile(
 ): Promise<TextFile<MarkerMediaType> | Refusal<'too_many_markers'>> {
   const markers = await allMarkersOf(store, video.id)
   if (markers.length > MAX_EXPORTED_MARKERS) return refuse('too_many_markers', MAX_EXPORTED_MARKERS)
-  const end = video.ended_at === null ? clock.now() : Date.parse(video.ended_at)
   const marked = {
     ...video,
-    duration_seconds: secondsBetween(video.created_at, end),
+    duration_seconds: videoSeconds(video, clock.now()),
     is_live: video.ended_at === null,
-    url: `${publicUrl}/videos/${video.id}`,
+    url: videoUrl(publicUrl, video.id),
   }
   const { mediaType, ending } = markerFormats[format]
   const text = writeMarkers(format, { video: marked, markers, fps })
