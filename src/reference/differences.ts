@@ -54,6 +54,7 @@ export const DIFFERENCES: Readonly<Record<string, readonly string[]>> = {
     'Listed markers have `url` and `URL`, with the same value.',
     'A video without markers has its group, with an empty `markers`.',
   ],
+  ExportStreamMarkers: ['Helix has no such operation: all markers of a video as a file.'],
   GetUsers: [
     'An `id` or `login` that cannot be one is absent; production refuses the whole request.',
     'Rows are in the order of the request.',

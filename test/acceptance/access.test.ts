@@ -46,6 +46,7 @@ const rows: Readonly<Record<string, Row>> = {
     ask: () => ({ query: { id: '999' } }),
     otherUser: 'in',
     showsNothing: ({ body }) => expect(body.data).toEqual([]),
+  },
   ExportStreamMarkers: {
     ask: async server => {
       const video_id = await latestVideo(server, server.world.broadcaster.id)
@@ -77,6 +78,8 @@ const rows: Readonly<Record<string, Row>> = {
   },
   GetGames: { ask: ({ world }) => ({ query: { id: world.game.id } }), otherUser: 'in' },
   SearchCategories: { ask: () => ({ query: { query: 'the' } }), otherUser: 'in' },
+  GetTopGames: { ask: () => ({}), otherUser: 'in' },
+  SearchChannels: { ask: () => ({ query: { query: 'a' } }), otherUser: 'in' },
   GetChannelInformation: {
     ask: ({ world }) => ({ query: { broadcaster_id: world.broadcaster.id } }),
     otherUser: 'in',

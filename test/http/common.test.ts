@@ -38,7 +38,7 @@ async function goodAsks(server: TestServer): Promise<Record<string, Ask>> {
     GetStreamMarkers: { token: broadcaster.token, query: { user_id: broadcaster.id } },
     GetUsers: { token: broadcaster.token },
     UpdateUser: { token: broadcaster.token, query: { description: '' } },
-    GetGames: { token: client.app_token, query: { id: world.game.id } },
+    GetGames: { token: client.app_token, query: { id: server.world.game.id } },
     SearchCategories: { token: client.app_token, query: { query: 'the' } },
     GetVideos: { token: client.app_token, query: { user_id: broadcaster.id } },
     DeleteVideos: { token: broadcaster.token, query: { id: '999' } },
@@ -120,8 +120,6 @@ for (const engine of engines) {
     for (const operation of helix) {
       const status = operation.status ?? 200
       test(`${status} ${operation.id} answers under /helix and /mock alike`, async () => {
-        const ask = goodAsks(server)[operation.id] as Ask
-      test(`200 ${operation.id} answers under /helix and /mock alike`, async () => {
         const ask = (await goodAsks(server))[operation.id] as Ask
         for (const prefix of ['/helix', '/mock']) {
           const answer = await server.call({
@@ -131,9 +129,7 @@ for (const engine of engines) {
           })
           expect(answer.status).toBe(status)
           if (status === 204) expect(answer.text).toBe('')
-          else expect(Array.isArray(answer.body.data)).toBe(true)
-          expect(answer.status).toBe(200)
-          expect(Array.isArray(answer.body.data)).toBe(operation.answerFile === undefined)
+          else expect(Array.isArray(answer.body.data)).toBe(operation.answerFile === undefined)
           expectCommon(answer)
         }
       })

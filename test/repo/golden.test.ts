@@ -127,6 +127,28 @@ function asks({ world }: TestServer): Record<string, Ask> {
       token: broadcaster.token,
       query: { broadcaster_id: broadcaster.id },
     },
+    'GetTopGames 200': { path: '/helix/games/top', token: client.app_token, query: { first: 2 } },
+    'SearchChannels 200': {
+      path: '/helix/search/channels',
+      token: client.app_token,
+      query: { query: broadcaster.login, first: 1 },
+    },
+    'SearchChannels 400': { path: '/helix/search/channels', token: client.app_token },
+    'GetVideos 200': {
+      path: '/helix/videos',
+      token: client.app_token,
+      query: { user_id: broadcaster.id, first: 1 },
+    },
+    'GetVideos 400': { path: '/helix/videos', token: client.app_token },
+    'GetVideos 404': { path: '/helix/videos', token: client.app_token, query: { id: '999' } },
+    'DeleteVideos 200': {
+      method: 'DELETE',
+      path: '/helix/videos',
+      token: broadcaster.token,
+      query: { id: '999' },
+    },
+    'operation not offered 404': { path: '/helix/clips' },
+    'operation removed 410': { path: '/helix/users/follows' },
     'unknown route 404': { path: '/helix/nothing' },
   }
 }
@@ -141,6 +163,7 @@ function settled(text: string): unknown {
       .replaceAll(/localhost:\d+/g, 'localhost:8080')
       .replaceAll(/live_\d+_\w{30}/g, '<STREAM_KEY>')
       .replaceAll(/"id":"[0-9a-f]{32}"/g, '"id":"<32 hex digits>"')
+      .replaceAll(/"duration":"[0-9hms]+"/g, '"duration":"<duration>"')
       .replaceAll(/"position_seconds":\d+/g, '"position_seconds":0'),
   )
 }
