@@ -42,13 +42,13 @@ export const problems = {
   malformed_json: { status: 400, message: () => 'The body must be a JSON object in UTF-8.' },
   not_exactly_one: {
     status: 400,
-    message: (...names: string[]) =>
-      `Exactly one of ${names.map(name => `"${name}"`).join(' and ')} is required`,
+    message: (first: string, second: string, ...more: string[]) =>
+      `Exactly one of ${[first, second, ...more].map(name => `"${name}"`).join(' and ')} is required`,
   },
   none_given: {
     status: 400,
-    message: (...names: string[]) => {
-      const quoted = names.map(name => `"${name}"`)
+    message: (first: string, second: string, ...more: string[]) => {
+      const quoted = [first, second, ...more].map(name => `"${name}"`)
       return `At least one of ${quoted.slice(0, -1).join(', ')} and ${quoted.at(-1)} is required`
     },
   },

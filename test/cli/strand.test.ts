@@ -279,8 +279,9 @@ describe('strand demo', () => {
     benefit: ['id'],
   }
   const SCOPES = [
-    ...['channel:manage:broadcast', 'channel:read:stream_key', 'user:manage:entitlements'],
-    ...['user:read:broadcast', 'user:read:entitlements', 'user:read:follows'],
+    ...['channel:manage:broadcast', 'channel:manage:videos', 'channel:read:editors'],
+    ...['channel:read:stream_key', 'moderator:read:followers', 'user:edit', 'user:manage:entitlements'],
+    ...['user:read:broadcast', 'user:read:email', 'user:read:entitlements', 'user:read:follows'],
   ]
 
   test('--json prints one line, --world writes the same, with exactly the documented fields', async () => {

@@ -272,7 +272,7 @@ for (const { engine, strict } of SERVERS) {
         expect([byName?.id, byName?.name]).toEqual([broadcaster.id, broadcaster.login])
         const byId = await app.users.getUserById(broadcaster.id)
         expect(byId?.creationDate.getTime()).toBeGreaterThan(0)
-        expect([byId?.type, byId?.broadcasterType, byId?.offlinePlaceholderUrl]).toEqual(['', '', ''])
+        expect([byId?.type, byId?.broadcasterType, byId?.offlinePlaceholderUrl]).toEqual(['', 'partner', ''])
         expect(byId?.profilePictureUrl).toEndWith(`/images/users/${broadcaster.id}-300x300.png`)
         const stream = await byName?.getStream()
         expect((await stream?.getUser())?.id).toBe(broadcaster.id)

@@ -37,6 +37,9 @@ const user = {
   id: '141981764',
   login: 'lunar_otter',
   display_name: 'Lunar_Otter',
+  description: '',
+  broadcaster_type: '',
+  email: null,
   created_at: '2026-02-01T09:30:00.000Z',
 }
 const held = (given: ReturnType<typeof answer> | 'hung up' | 'no answer', request = plain) =>

@@ -59,7 +59,9 @@ update users set note = '';
         if (trigger !== undefined)
           expect(statements[index - 1]).toMatch(new RegExp(`^drop trigger if exists ${trigger} `))
         else if (/^(create|drop|alter)/.test(statement))
-          expect(statement).toMatch(/ if (not )?exists |^create or replace |alter column \w+\s+set default/)
+          expect(statement).toMatch(
+            / if (not )?exists |^create or replace |alter column \w+\s+(set default|type)/,
+          )
       }
       const made = new Set(
         [...rendered.matchAll(/create table if not exists (\w+)/g)].map(([, name]) => name),

@@ -196,7 +196,8 @@ class PostgresMigration {
       if (step.kind === 'transaction')
         await this.#inTransaction(worker, label, [...step.statements, recordStep(index + 1)])
       else {
-        await this.#changeIndex(worker, label, step)
+        if (step.kind === 'repeat') await this.#repeat(worker, label, step.statement)
+        else await this.#changeIndex(worker, label, step)
         await this.#inTransaction(worker, label, [recordStep(index + 1)])
       }
     }
@@ -215,10 +216,24 @@ class PostgresMigration {
     )
   }
 
+  /** Repeats an update until it changes no row. Interrupted, it continues with the rows that are left. */
+  async #repeat(worker: SQL, label: string, statement: string): Promise<void> {
+    let reportedAt = performance.now()
+    for (let total = 0, changed = 1; changed > 0; total += changed) {
+      await this.#retryUntilUnlocked(label, async () => {
+        changed = (await worker.unsafe(statement)).count
+      })
+      this.#deadline = performance.now() + this.#maxWait
+      if (performance.now() - reportedAt < REPORT_MILLISECONDS) continue
+      reportedAt = performance.now()
+      this.#report(`${label}: ${total + changed} rows`)
+    }
+  }
+
   #changeIndex(
     worker: SQL,
     label: string,
-    { kind, index, statement }: Exclude<Step, { kind: 'transaction' }>,
+    { kind, index, statement }: Extract<Step, { kind: 'build' | 'drop' }>,
   ): Promise<void> {
     const watch = setInterval(() => {
       void this.#watch(label, statement).catch(() => undefined)

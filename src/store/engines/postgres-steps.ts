@@ -2,10 +2,12 @@ import { statementsOf } from '../sql/statements.ts'
 
 /**
  * A step of a migration on PostgreSQL. Statements that change tables form one transaction. An index of an existing table is
- * built or dropped concurrently, as a separate step, because that is not possible inside a transaction.
+ * built or dropped concurrently, as a separate step, because that is not possible inside a transaction. An update of a
+ * limited number of rows is repeated until no row is left, each time in a transaction, so that it never locks many rows.
  */
 export type Step =
   | { readonly kind: 'transaction'; readonly statements: readonly string[] }
+  | { readonly kind: 'repeat'; readonly statement: string }
   | {
       readonly kind: 'build' | 'drop'
       readonly index: string
@@ -14,6 +16,7 @@ export type Step =
 
 const BUILD = /^create (unique )?index if not exists (\w+)\s+on (\w+)/
 const DROP = /^drop index if exists (\w+)$/
+const LIMITED = /^update (\w+) [\s\S]* limit [0-9]+\)$/
 const TABLE = /^create table if not exists (\w+)/
 
 /** The steps of a migration, in its order. */
@@ -28,7 +31,9 @@ export function stepsOf(text: string): Step[] {
   for (const statement of statementsOf(text)) {
     const table = TABLE.exec(statement)?.[1]
     if (table !== undefined) created.add(table)
-    const separate = indexStep(statement, created)
+    const separate: Step | undefined = LIMITED.test(statement)
+      ? { kind: 'repeat', statement }
+      : indexStep(statement, created)
     if (separate === undefined) statements.push(statement)
     else {
       endTransaction()
@@ -57,6 +62,7 @@ function indexStep(statement: string, created: ReadonlySet<string>): Step | unde
 
 /** A short description for progress lines. */
 export function describeStep(step: Step): string {
+  if (step.kind === 'repeat') return `update ${LIMITED.exec(step.statement)?.[1]}`
   if (step.kind !== 'transaction') return `${step.kind} index ${step.index}`
   const [first = ''] = step.statements
   const [words = ''] = first.split(/[\n(]/)

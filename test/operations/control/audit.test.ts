@@ -337,6 +337,11 @@ const CALLS: Record<string, Call> = {
     subject: 'entitlements',
     ...created,
   }),
+  PatchVideo: async server => {
+    const user_id = await live(server)
+    const [{ id }] = await server.control('GET', `/videos?user_id=${user_id}`)
+    return { path: `/videos/${id}`, body: { view_count: 7 }, subject: `video/${id}`, ...changed }
+  },
   DeleteVideo: async server => {
     const user_id = await live(server)
     const [{ id }] = await server.control('GET', `/videos?user_id=${user_id}`)

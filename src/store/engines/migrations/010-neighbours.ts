@@ -48,14 +48,22 @@ create index if not exists videos_of_game_by_views on videos (game_id, view_coun
 update editors set created_at = (
   select substr(max(u.created_at), 1, 19) || 'Z' from users u where u.id in (editors.user_id, editors.editor_id)
 ) where created_at is null;
-update follows set followed_at = (
-  select substr(max(u.created_at), 1, 19) || 'Z' from users u where u.id in (follows.user_id, follows.broadcaster_id)
-) where followed_at is null;
 update videos set
   stream_id = (select s.id from streams s where s.video_id = videos.id),
   title = coalesce((select c.title from channels c where c.user_id = videos.user_id), ''),
   language = coalesce((select c.language from channels c where c.user_id = videos.user_id), 'en'),
   game_id = (select c.game_id from channels c where c.user_id = videos.user_id);
+
+create index if not exists follows_not_dated on follows (user_id, broadcaster_id) where followed_at is null;
+update follows set followed_at = (
+  select substr(max(u.created_at), 1, 19) || 'Z' from users u where u.id in (follows.user_id, follows.broadcaster_id)
+) where ${
+  dialect.name === 'sqlite'
+    ? 'followed_at is null'
+    : `(user_id, broadcaster_id) in (
+  select user_id, broadcaster_id from follows where followed_at is null limit 5000)`
+};
+drop index if exists follows_not_dated;
 
 create index if not exists follows_of_user
   on follows (user_id, followed_at, length(broadcaster_id), broadcaster_id);
