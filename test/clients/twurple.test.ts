@@ -278,7 +278,9 @@ for (const { engine, strict } of SERVERS) {
         expect((await stream?.getUser())?.id).toBe(broadcaster.id)
         expect((await stream?.getGame())?.id).toBe(stream?.gameId ?? '')
         expect(await app.users.getUserByName('no_such_login')).toBeNull()
-        expect(await app.users.getUserById('not an id')).toBeNull()
+        const odd = app.users.getUserById('not an id')
+        if (strict) await expect(odd).rejects.toMatchObject({ statusCode: 400 })
+        else expect(await odd).toBeNull()
       })
 
       test('a hundred at once by id and by name, and none that does not exist', async () => {
@@ -437,6 +439,7 @@ for (const { engine, strict } of SERVERS) {
         const video = await marker?.getVideo()
         expect(video?.id).toBe(marker?.videoId)
         expect([video?.userId, video?.userName]).toEqual([broadcaster.id, broadcaster.login])
+        expect((await video?.getUser())?.id).toBe(broadcaster.id)
         const stream = await app.streams.getStreamByUserId(broadcaster.id)
         expect([video?.streamId, video?.title, video?.language]).toEqual([
           stream?.id,
@@ -550,6 +553,12 @@ for (const { engine, strict } of SERVERS) {
           expect(each.grantDate.getTime()).toBeGreaterThan(0)
           expect(each.updateDate.getTime()).toBeGreaterThanOrEqual(each.grantDate.getTime())
         }
+      })
+
+      test('an entitlement leads to its user and its game', async () => {
+        const [entitlement] = (await app.entitlements.getDropsEntitlements(NO_FILTER)).data
+        expect((await entitlement?.getUser())?.id).toBe(entitlement?.userId ?? '')
+        expect((await entitlement?.getGame())?.id).toBe(entitlement?.gameId ?? '')
       })
 
       test('GetDropsEntitlements: filters, with an app token and with a user token', async () => {
