@@ -35,6 +35,7 @@ describe('bash', () => {
     expect(await offeredByBash('client', 'create', '--re')).toEqual(['--redirect-uri'])
     expect(await offeredByBash('channel', 'edit', 'lunar_otter', '--title', 'x', '--is')).toEqual([
       '--is-mature',
+      '--is-branded-content',
     ])
   })
   test('offers the values of a flag and of an argument', async () => {
