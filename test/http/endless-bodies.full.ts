@@ -65,6 +65,12 @@ afterAll(async () => {
 const pathOf = ({ path, example }: Operation) =>
   path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(example.params?.[name] ?? '1'))
 
+/** The query of the example: without what it requires, a body is not read. */
+const queryOf = ({ example: { query = {} } }: Operation) =>
+  Object.entries(query)
+    .map(([name, value], index) => `${index === 0 ? '?' : '&'}${name}=${value}`)
+    .join('')
+
 const paths = [...new Set([...operations.map(pathOf), ...Object.keys(PAGES), ...OTHER_PATHS])]
 
 /** The token with which a path lets a request in. */
@@ -173,7 +179,7 @@ describe.skipIf(process.platform !== 'linux')('a body without end', () => {
     const readers = [
       ...operations
         .filter(({ body, bodyLines }) => body !== undefined || bodyLines !== undefined)
-        .map(operation => [operation.method, pathOf(operation)] as const),
+        .map(operation => [operation.method, `${pathOf(operation)}${queryOf(operation)}`] as const),
       ...Object.entries(PAGES)
         .filter(([path, { POST }]) => POST !== undefined && path !== '/signup')
         .map(([path]) => ['POST', path] as const),
