@@ -102,7 +102,10 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
   lifetime.onClose(() => opened.close())
   const store = options.actor === undefined ? opened : recordingAs(opened, options.actor)
   if (listeners.sweeps && store.unavailableReason() === undefined)
-    await foldMissingNames(store, () => options.isStopping?.() ?? false)
+    await foldMissingNames(store, () => options.isStopping?.() ?? false).catch(error => {
+      if (!(error instanceof Unavailable)) throw error
+      options.log.warn({ error: String(error) }, 'folding names failed; the next sweep tries again')
+    })
   const { services, follower } = createServices(options, store, folder, listeners)
   await options.prepare?.(services)
   await follower.catchUp()
