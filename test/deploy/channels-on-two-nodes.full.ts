@@ -1,5 +1,5 @@
 /** Channels and follows on two nodes: what one node has written, the other shows. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Node, startTwoNodes, type TwoNodes } from '../support/nodes.ts'
 import { engines } from '../support/server.ts'
 
@@ -27,7 +27,7 @@ async function persist(node: Node, method: string, path: string, body?: unknown)
   }
 }
 
-if (engines.includes('postgres')) {
+describe.skipIf(!engines.includes('postgres'))('two nodes', () => {
   let started: TwoNodes
   let token: string
   let user: { id: string; login: string }
@@ -123,4 +123,4 @@ if (engines.includes('postgres')) {
       expect((await get(node, `/channels/followed?user_id=${user.id}`)).total).toBe(followed)
     }
   }, 300_000)
-} else test.skip('two nodes need PostgreSQL', () => {})
+})
