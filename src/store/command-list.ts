@@ -20,6 +20,13 @@ import { deleteGame, putGame } from './commands/games.ts'
 import { createMarker } from './commands/markers.ts'
 import { createOperator, deleteOperator } from './commands/operators.ts'
 import { deleteMember, deleteOrganization, putMember, putOrganization } from './commands/organizations.ts'
+import {
+  closeOtherSessions,
+  closeSession,
+  endSilentBroadcasts,
+  keepSessionsAlive,
+  openSession,
+} from './commands/publish-sessions.ts'
 import { changePassword, endSession, keepSession, startSession } from './commands/sessions.ts'
 import { noteTime } from './commands/settled-time.ts'
 import { giveBack, leasePoints, takeFromAll, takeTurn } from './commands/shared.ts'
@@ -77,6 +84,11 @@ const single = {
   removeSigningKeys,
   putFollows,
   deleteFollow,
+  openSession,
+  closeSession,
+  closeOtherSessions,
+  keepSessionsAlive,
+  endSilentBroadcasts,
   startStream,
   endStream,
   reportViewers,

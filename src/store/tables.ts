@@ -2,6 +2,7 @@
 export const WORLD_TABLES = [
   'markers',
   'streams',
+  'publish_sessions',
   'videos',
   'entitlements',
   'follows',

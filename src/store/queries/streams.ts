@@ -4,7 +4,7 @@ import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
 import { inOrderOf, pickedPage } from '../keyset.ts'
-import { limitedTo, type Sql, sql, verbatim } from '../sql/tag.ts'
+import { isOneOf, limitedTo, type Sql, sql, verbatim } from '../sql/tag.ts'
 
 type LiveRow = Omit<LiveStream, 'tags' | 'is_mature'> & { tags: string; is_mature: number }
 
@@ -79,6 +79,13 @@ export const streamKeyQueries = (db: Database) => ({
   current: (user_id: string) =>
     db.get<{ version: number; key_id: string; sealed: string }>(
       sql`select version, key_id, sealed from stream_keys where user_id = ${user_id} order by version desc limit 1`,
+    ),
+
+  /** The channel that a key opens, by the hashes under which the key may be stored. */
+  channelOf: (hashes: readonly string[], now: string) =>
+    db.get<{ user_id: string; login: string }>(
+      sql`select k.user_id, u.login from stream_keys k join users u on u.id = k.user_id
+          where ${isOneOf(sql`k.lookup_hash`, hashes)} and (k.valid_until is null or k.valid_until > ${now})`,
     ),
 
   /** All keys in order, after a position. `except` skips those sealed with that master key. */

@@ -9,6 +9,7 @@ import { oauthLimits } from './007-oauth-limits.ts'
 import { listIndexes } from './008-list-indexes.ts'
 import { openid } from './009-openid.ts'
 import { neighbours } from './010-neighbours.ts'
+import { publishSessions } from './011-publish-sessions.ts'
 
 export interface Migration {
   readonly text: (dialect: Dialect) => string
@@ -31,4 +32,5 @@ export const migrations: readonly Migration[] = [
   { text: listIndexes, additive: false },
   { text: openid, additive: true },
   { text: neighbours, additive: true },
+  { text: publishSessions, additive: true },
 ]

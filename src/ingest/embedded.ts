@@ -1,0 +1,122 @@
+/** The embedded media server as a source of publish sessions. */
+import { isRefusal } from '../contract/problem.ts'
+import type { Clock } from '../kit/clock.ts'
+import { decimalId, uuid } from '../kit/id.ts'
+import type { Log } from '../kit/log.ts'
+import type { LiveChannels } from '../media/live-channels.ts'
+import type { MediaMessage } from '../media/rtmp/publisher.ts'
+import type { Ingest, PublishGrant } from '../media/rtmp-server.ts'
+import type { SessionId } from '../store/commands/publish-sessions.ts'
+import type { Store } from '../store/store.ts'
+import type { Channel, KeyCheck } from './key-check.ts'
+
+const ADAPTER = 'embedded'
+/** A publisher that sent nothing for so long is not reported as alive. */
+const QUIET_MILLISECONDS = 10_000
+
+interface EmbeddedOptions {
+  readonly store: Store
+  readonly clock: Clock
+  readonly log: Log
+  readonly keys: KeyCheck
+  readonly channels: LiveChannels
+  /** The name of this node among those that share the store. */
+  readonly node: string
+  /** Where viewers find this node, if others may be asked for its broadcasts. */
+  readonly watchUrl: string | null
+}
+
+/** A publisher of this process. */
+interface Session extends SessionId {
+  readonly channel: Channel
+  readonly close: () => void
+  heardAt: number
+}
+
+export class EmbeddedIngest implements Ingest {
+  readonly #options: EmbeddedOptions
+  readonly #sessions = new Map<string, Session>()
+
+  constructor(options: EmbeddedOptions) {
+    this.#options = options
+  }
+
+  /** Ends the sessions that this node had before it was restarted, so that their publishers can return at once. */
+  async forgetPast(): Promise<void> {
+    const { store, node } = this.#options
+    await store.commands.closeOtherSessions({ adapter: ADAPTER, server: node, sessions: [] })
+  }
+
+  async authorize(
+    request: { readonly name: string; readonly address: string },
+    close: () => void,
+  ): Promise<PublishGrant | undefined> {
+    const { keys, store, clock, node, watchUrl, log } = this.#options
+    const channel = await keys.channelOf(request.name, request.address)
+    if (channel === undefined) {
+      log.info({ address: request.address }, 'publisher refused: wrong stream key')
+      return undefined
+    }
+    const id = { adapter: ADAPTER, server: node, session: uuid() }
+    const now = clock.now()
+    const [stream_id, video_id] = [decimalId(now), decimalId(now)]
+    const ids = { user_id: channel.user_id, stream_id, video_id, watch_url: watchUrl, now }
+    const opened = await store.commands.openSession({ ...id, ...ids })
+    if (isRefusal(opened)) {
+      log.info({ user_id: channel.user_id, reason: opened.problem }, 'publisher refused')
+      return undefined
+    }
+    if (opened.replaced?.server === node) this.#sessions.get(opened.replaced.session)?.close()
+    log.info({ user_id: channel.user_id, stream_id: opened.stream_id }, 'broadcast started')
+    return this.#start({ ...id, channel, close, heardAt: performance.now() })
+  }
+
+  /** Reports which sessions are alive, and how many people watch them. Called every few seconds. */
+  async report(): Promise<void> {
+    const { store, clock, node, channels } = this.#options
+    const now = performance.now()
+    const alive = [...this.#sessions.values()].filter(({ heardAt }) => now - heardAt < QUIET_MILLISECONDS)
+    if (alive.length === 0) return
+    const sessions = alive.map(({ session }) => session)
+    await store.commands.keepSessionsAlive({ adapter: ADAPTER, server: node, sessions, now: clock.now() })
+    const viewers = channels.viewerCounts()
+    const counts = alive.map(({ channel }) => [channel.user_id, viewers.get(channel.login) ?? 0] as const)
+    await store.commands.reportViewers({ counts })
+  }
+
+  /** Disconnects the publisher of a channel. False: it has none here. */
+  kick(user_id: string): boolean {
+    const session = [...this.#sessions.values()].find(({ channel }) => channel.user_id === user_id)
+    session?.close()
+    return session !== undefined
+  }
+
+  #start(session: Session): PublishGrant {
+    const { channels } = this.#options
+    const { login } = session.channel
+    const broadcast = channels.start(login)
+    this.#sessions.set(session.session, session)
+    return {
+      media: (message: MediaMessage) => {
+        session.heardAt = performance.now()
+        broadcast.publish(message)
+      },
+      end: () => {
+        this.#sessions.delete(session.session)
+        channels.end(login, broadcast)
+        void this.#close(session)
+      },
+    }
+  }
+
+  /** If this fails, the session ends because it is silent. */
+  async #close({ adapter, server, session, channel }: Session): Promise<void> {
+    const { store, clock, log } = this.#options
+    try {
+      await store.commands.closeSession({ adapter, server, session, now: clock.now() })
+      log.info({ user_id: channel.user_id }, 'broadcast stopped')
+    } catch (error) {
+      log.warn({ user_id: channel.user_id, error: String(error) }, 'ending a publish session failed')
+    }
+  }
+}

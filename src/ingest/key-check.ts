@@ -1,0 +1,63 @@
+import type { StreamKeys } from '../auth/stream-keys.ts'
+import { readPublishName } from '../domain/publish-session.ts'
+import { type Clock, isoMillis } from '../kit/clock.ts'
+import { sha256Hex } from '../kit/digest.ts'
+import { networkOf } from '../kit/network.ts'
+import { Recent } from '../kit/recent.ts'
+import { TokenBuckets, takePoint } from '../kit/token-buckets.ts'
+import { Unavailable } from '../store/errors.ts'
+import type { Store } from '../store/store.ts'
+
+/** Wrong keys that one network may try; a correct key costs nothing. */
+const GUESSES = { capacity: 20, fullAfterSeconds: 600 }
+/** How long a key counts as valid while the store cannot be asked. */
+const REMEMBERED_MILLISECONDS = 10 * 60_000
+const MAX_REMEMBERED = 10_000
+
+/** A channel that a stream key opens. */
+export interface Channel {
+  readonly user_id: string
+  readonly login: string
+}
+
+/** Checks stream keys at ingest. */
+export class KeyCheck {
+  readonly #store: Store
+  readonly #streamKeys: StreamKeys
+  readonly #clock: Clock
+  readonly #guesses = new TokenBuckets()
+  /** By a digest of the key. */
+  readonly #valid = new Recent<Channel & { readonly at: number }>(MAX_REMEMBERED)
+
+  constructor({ store, streamKeys, clock }: { store: Store; streamKeys: StreamKeys; clock: Clock }) {
+    this.#store = store
+    this.#streamKeys = streamKeys
+    this.#clock = clock
+  }
+
+  /** The channel of a publisher. Undefined: the key is wrong or not the channel's, or there were too many wrong ones. */
+  async channelOf(name: string, address: string): Promise<Channel | undefined> {
+    const bucket = this.#guesses.get(networkOf(address), GUESSES)
+    if (bucket.points < 1) return undefined
+    const credentials = readPublishName(name)
+    const channel = credentials && (await this.#find(credentials.key))
+    if (channel !== undefined && (credentials?.login ?? channel.login) === channel.login) return channel
+    takePoint(bucket)
+    return undefined
+  }
+
+  async #find(key: string): Promise<Channel | undefined> {
+    const now = this.#clock.now()
+    const digest = sha256Hex(key)
+    try {
+      const channel = await this.#store.streamKeys.channelOf(this.#streamKeys.lookupHashes(key), isoMillis(now))
+      if (channel === undefined) this.#valid.delete(digest)
+      else this.#valid.set(digest, { ...channel, at: now })
+      return channel
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error
+      const known = this.#valid.get(digest)
+      return known !== undefined && now - known.at < REMEMBERED_MILLISECONDS ? known : undefined
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import { Broadcast } from './broadcast.ts'
+import { HttpViewer } from './viewer.ts'
+
+/** Maximum viewers of this process, over all channels. */
+const MAX_VIEWERS = 5000
+
+/** The broadcasts of this process, by the login of the channel. */
+export class LiveChannels {
+  readonly #broadcasts = new Map<string, Broadcast>()
+  #viewers = 0
+
+  /** Starts a broadcast, and ends the previous one of the channel. */
+  start(login: string): Broadcast {
+    this.#broadcasts.get(login)?.end()
+    const broadcast = new Broadcast()
+    this.#broadcasts.set(login, broadcast)
+    return broadcast
+  }
+
+  end(login: string, broadcast: Broadcast): void {
+    if (this.#broadcasts.get(login) === broadcast) this.#broadcasts.delete(login)
+    broadcast.end()
+  }
+
+  /** Ends all broadcasts and with them the responses to viewers. */
+  endAll(): void {
+    for (const broadcast of this.#broadcasts.values()) broadcast.end()
+    this.#broadcasts.clear()
+  }
+
+  has(login: string): boolean {
+    return this.#broadcasts.has(login)
+  }
+
+  viewerCounts(): Map<string, number> {
+    return new Map([...this.#broadcasts].map(([login, broadcast]) => [login, broadcast.viewerCount]))
+  }
+
+  /** The broadcast of a channel as FLV, from now on. Undefined: it is not live here. */
+  watch(login: string): ReadableStream<Uint8Array> | 'full' | undefined {
+    const broadcast = this.#broadcasts.get(login)
+    if (broadcast === undefined) return undefined
+    if (this.#viewers >= MAX_VIEWERS) return 'full'
+    this.#viewers += 1
+    const viewer = new HttpViewer(() => {
+      broadcast.leave(viewer)
+      this.#viewers -= 1
+    })
+    broadcast.join(viewer)
+    return viewer.stream
+  }
+}

@@ -1,0 +1,165 @@
+import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
+import { admit, LATE_MILLISECONDS, SILENT_MILLISECONDS, type SecondPublisher } from '../../domain/publish-session.ts'
+import { isoMillis } from '../../kit/clock.ts'
+import type { Transaction } from '../database.ts'
+import { isOneOf, limitedTo, lockRows, sql } from '../sql/tag.ts'
+import { startStream, takeOffAir } from './streams.ts'
+
+/** The publisher of a media server; a media server may reuse the id after a restart. */
+export interface SessionId {
+  readonly adapter: string
+  readonly server: string
+  readonly session: string
+}
+
+interface SessionRow extends SessionId {
+  readonly user_id: string
+  readonly stream_id: string
+  readonly alive_at: string
+  readonly ended_at: string | null
+}
+
+const columns = sql`select adapter, server, session, user_id, stream_id, alive_at, ended_at from publish_sessions`
+const isSession = ({ adapter, server, session }: SessionId) =>
+  sql`adapter = ${adapter} and server = ${server} and session = ${session}`
+
+export interface OpenedSession {
+  readonly stream_id: string
+  readonly video_id: string | null
+  readonly started_at: string
+  /** The session that had to end for this one. */
+  readonly replaced: SessionId | undefined
+}
+
+/** Starts a session, and with it the stream of the channel unless it is still running. */
+export async function openSession(
+  tx: Transaction,
+  args: SessionId & {
+    user_id: string
+    /** Where the broadcast can be watched, if not on this node. */
+    watch_url: string | null
+    /** For a new stream. */
+    stream_id: string
+    video_id: string
+    now: number
+  },
+): Promise<OpenedSession | Refusal<'not_found' | 'channel_busy' | 'session_ended'>> {
+  const channel = await tx.get<{ second_publisher: SecondPublisher }>(
+    sql`select second_publisher from channels where user_id = ${args.user_id}${lockRows}`,
+  )
+  if (channel === undefined) return refuse('not_found', 'channel', args.user_id)
+  const same = await tx.get<SessionRow>(sql`${columns} where ${isSession(args)}`)
+  const other = await tx.get<SessionRow>(
+    sql`${columns} where user_id = ${args.user_id} and ended_at is null and not (${isSession(args)})`,
+  )
+  const admission = admit(args.now, same && timesOf(same), other && timesOf(other), channel.second_publisher)
+  if (admission === 'busy') return refuse('channel_busy')
+  if (admission === 'late') return refuse('session_ended')
+  const now = isoMillis(args.now)
+  if (admission === 'take over' && other !== undefined) await markEnded(tx, other, now)
+  const stream = await startStream(tx, { ...args, started_at: `${now.slice(0, 19)}Z` })
+  if (isRefusal(stream)) return stream
+  await tx.run(sql`update streams set stopped_at = null where user_id = ${args.user_id}`)
+  await tx.run(
+    sql`insert into publish_sessions
+          (adapter, server, session, user_id, stream_id, watch_url, started_at, alive_at, ended_at)
+        values (${args.adapter}, ${args.server}, ${args.session}, ${args.user_id}, ${stream.id}, ${args.watch_url},
+          ${now}, ${now}, null)
+        on conflict (adapter, server, session) do update set user_id = excluded.user_id,
+          stream_id = excluded.stream_id, watch_url = excluded.watch_url, alive_at = excluded.alive_at,
+          ended_at = null`,
+  )
+  const running = await tx.get<{ video_id: string | null }>(
+    sql`select video_id from streams where user_id = ${args.user_id}`,
+  )
+  return {
+    stream_id: stream.id,
+    video_id: running?.video_id ?? null,
+    started_at: stream.started_at,
+    replaced: admission === 'take over' ? other && idOf(other) : undefined,
+  }
+}
+
+/** Ends a session. Its stream stops, and ends after the grace period. Unknown and ended sessions are left alone. */
+export async function closeSession(tx: Transaction, args: SessionId & { now: number }): Promise<void> {
+  const session = await tx.get<SessionRow>(sql`${columns} where ${isSession(args)} and ended_at is null${lockRows}`)
+  if (session !== undefined) await close(tx, session, isoMillis(args.now))
+}
+
+/** Ends the sessions of a server that are not among these: they ended when they were last alive. */
+export async function closeOtherSessions(
+  tx: Transaction,
+  args: { adapter: string; server: string; sessions: readonly string[] },
+): Promise<number> {
+  const live = await tx.all<SessionRow>(
+    sql`${columns} where adapter = ${args.adapter} and server = ${args.server} and ended_at is null${lockRows}`,
+  )
+  const gone = live.filter(({ session }) => !args.sessions.includes(session))
+  for (const session of gone) await close(tx, session, session.alive_at)
+  return gone.length
+}
+
+/** Notes that sessions are alive. */
+export async function keepSessionsAlive(
+  tx: Transaction,
+  args: { adapter: string; server: string; sessions: readonly string[]; now: number },
+): Promise<void> {
+  if (args.sessions.length === 0) return
+  await tx.run(
+    sql`update publish_sessions set alive_at = ${isoMillis(args.now)}
+        where adapter = ${args.adapter} and server = ${args.server} and ended_at is null
+          and ${isOneOf(sql`session`, args.sessions)}`,
+  )
+}
+
+const AT_ONCE = 100
+
+/**
+ * Ends sessions without a sign of life, then streams without a publisher since before the grace period, and deletes sessions
+ * that ended long ago. Returns how many; call again until that is 0.
+ */
+export async function endSilentBroadcasts(
+  tx: Transaction,
+  args: { now: number; graceSeconds: number },
+): Promise<number> {
+  const silent = await tx.all<SessionRow>(
+    sql`${columns} where ended_at is null and alive_at < ${isoMillis(args.now - SILENT_MILLISECONDS)}
+        order by alive_at${limitedTo(AT_ONCE)}${lockRows}`,
+  )
+  for (const session of silent) await close(tx, session, session.alive_at)
+  const stopped = await tx.all<{ user_id: string; stopped_at: string }>(
+    sql`select user_id, stopped_at from streams
+        where stopped_at <= ${isoMillis(args.now - args.graceSeconds * 1000)}
+        order by stopped_at${limitedTo(AT_ONCE)}`,
+  )
+  for (const { user_id, stopped_at } of stopped) await takeOffAir(tx, { user_id, now: Date.parse(stopped_at) })
+  const forgotten = await tx.run(
+    sql`delete from publish_sessions where (adapter, server, session) in (
+          select adapter, server, session from publish_sessions
+          where ended_at < ${isoMillis(args.now - LATE_MILLISECONDS - args.graceSeconds * 1000)}
+          order by ended_at${limitedTo(AT_ONCE)})`,
+  )
+  return silent.length + stopped.length + forgotten
+}
+
+async function close(tx: Transaction, session: SessionRow, ended_at: string): Promise<void> {
+  await tx.lock(sql`select user_id from channels where user_id = ${session.user_id}`, 'channels')
+  await markEnded(tx, session, ended_at)
+  await tx.run(
+    sql`update streams set stopped_at = ${ended_at}
+        where user_id = ${session.user_id} and id = ${session.stream_id}
+          and not exists (
+            select 1 from publish_sessions p where p.user_id = ${session.user_id} and p.ended_at is null)`,
+  )
+}
+
+async function markEnded(tx: Transaction, session: SessionId, ended_at: string): Promise<void> {
+  await tx.run(sql`update publish_sessions set ended_at = ${ended_at} where ${isSession(session)}`)
+}
+
+const idOf = ({ adapter, server, session }: SessionId): SessionId => ({ adapter, server, session })
+
+const timesOf = ({ alive_at, ended_at }: SessionRow) => ({
+  alive_at: Date.parse(alive_at),
+  ended_at: ended_at === null ? null : Date.parse(ended_at),
+})
