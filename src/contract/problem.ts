@@ -180,7 +180,8 @@ export const problems = {
   user_not_found: { status: 404, message: (id: string) => `There is no user with the id "${id}".` },
   channel_busy: {
     status: 409,
-    message: () => 'Another publisher broadcasts on this channel; stop it first, or let a second one take over.',
+    message: () =>
+      'Another publisher broadcasts on this channel; stop it first, or let a second one take over.',
   },
   session_ended: { status: 409, message: () => 'The publish session has ended; start a new one.' },
   not_live: { status: 404, message: (login: string) => `The channel ${login} is not live.` },

@@ -50,7 +50,10 @@ export class KeyCheck {
     const now = this.#clock.now()
     const digest = sha256Hex(key)
     try {
-      const channel = await this.#store.streamKeys.channelOf(this.#streamKeys.lookupHashes(key), isoMillis(now))
+      const channel = await this.#store.streamKeys.channelOf(
+        this.#streamKeys.lookupHashes(key),
+        isoMillis(now),
+      )
       if (channel === undefined) this.#valid.delete(digest)
       else this.#valid.set(digest, { ...channel, at: now })
       return channel

@@ -15,7 +15,10 @@ export interface PublishGrant {
 
 export interface Ingest {
   /** Undefined: the key is not valid, or the channel is taken. `close` disconnects the publisher. */
-  authorize(request: PublishRequest & { readonly address: string }, close: () => void): Promise<PublishGrant | undefined>
+  authorize(
+    request: PublishRequest & { readonly address: string },
+    close: () => void,
+  ): Promise<PublishGrant | undefined>
 }
 
 /** Time from the connection to an accepted publish. */
@@ -138,7 +141,8 @@ class Connection {
     try {
       this.#publisher.receive(bytes)
     } catch (error) {
-      if (!(error instanceof ProtocolError)) this.#log.error({ error: String(error) }, 'RTMP connection failed')
+      if (!(error instanceof ProtocolError))
+        this.#log.error({ error: String(error) }, 'RTMP connection failed')
       else this.#log.debug({ reason: error.message }, 'RTMP connection closed')
       this.close()
     }
@@ -164,10 +168,12 @@ class Connection {
 
   async #authorize(request: PublishRequest): Promise<void> {
     const address = this.#socket.remoteAddress
-    const grant = await this.#ingest.authorize({ ...request, address }, () => this.close()).catch(error => {
-      this.#log.error({ error: String(error) }, 'checking a stream key failed')
-      return undefined
-    })
+    const grant = await this.#ingest
+      .authorize({ ...request, address }, () => this.close())
+      .catch(error => {
+        this.#log.error({ error: String(error) }, 'checking a stream key failed')
+        return undefined
+      })
     if (this.#isClosed) return grant?.end()
     if (grant === undefined) {
       this.#publisher.refuse()

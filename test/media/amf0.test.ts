@@ -14,10 +14,16 @@ const { value } = fc.letrec<{ value: Amf }>(tie => ({
     fc.constant(undefined),
     fc.array(tie('value'), { maxLength: 4 }),
     fc
-      .uniqueArray(fc.tuple(text.filter(name => name !== ''), tie('value')), {
-        maxLength: 4,
-        selector: ([name]) => name,
-      })
+      .uniqueArray(
+        fc.tuple(
+          text.filter(name => name !== ''),
+          tie('value'),
+        ),
+        {
+          maxLength: 4,
+          selector: ([name]) => name,
+        },
+      )
       .map(fields => new Map(fields)),
   ),
 }))

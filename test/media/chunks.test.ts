@@ -85,7 +85,9 @@ test('abbreviated headers repeat what the previous message had', () => {
     Buffer.from([0xc4]),
     Buffer.from('ten'),
   ])
-  expect(reader.push(bytes).map(({ type, timestamp, payload }) => [type, timestamp, String(payload)])).toEqual([
+  expect(
+    reader.push(bytes).map(({ type, timestamp, payload }) => [type, timestamp, String(payload)]),
+  ).toEqual([
     [9, 1000, 'one'],
     [8, 1040, 'two'],
     [8, 1060, 'six'],
@@ -97,7 +99,11 @@ test('an abort discards the unfinished message', () => {
   const video = { type: 9, streamId: 1, timestamp: 0, payload: Buffer.alloc(300, 1) }
   const [begun] = chunksOf(4, video, 128)
   const abort = { type: TYPE.abort, streamId: 0, timestamp: 0, payload: Buffer.from([0, 0, 0, 4]) }
-  const bytes = Buffer.concat([begun ?? Buffer.alloc(0), writeChunks(2, abort, 128), writeChunks(4, video, 128)])
+  const bytes = Buffer.concat([
+    begun ?? Buffer.alloc(0),
+    writeChunks(2, abort, 128),
+    writeChunks(4, video, 128),
+  ])
   expect(new ChunkReader().push(bytes)).toHaveLength(1)
 })
 

@@ -87,7 +87,11 @@ export class Publisher {
     const kind = MEDIA.get(type)
     if (kind !== undefined) {
       if (this.#state === 'publishing')
-        this.#events.media({ kind, timestamp, payload: kind === 'metadata' ? withoutSetter(payload) : payload })
+        this.#events.media({
+          kind,
+          timestamp,
+          payload: kind === 'metadata' ? withoutSetter(payload) : payload,
+        })
     } else if (type === TYPE.command) this.#command(decodeAmf(payload))
     else if (type === TYPE.windowSize) this.#windowBytes = Math.max(readUint32(payload), MIN_WINDOW_BYTES)
   }

@@ -1,5 +1,10 @@
 import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
-import { admit, LATE_MILLISECONDS, SILENT_MILLISECONDS, type SecondPublisher } from '../../domain/publish-session.ts'
+import {
+  admit,
+  LATE_MILLISECONDS,
+  type SecondPublisher,
+  SILENT_MILLISECONDS,
+} from '../../domain/publish-session.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { isOneOf, limitedTo, lockRows, sql } from '../sql/tag.ts'
@@ -28,7 +33,7 @@ export interface OpenedSession {
   readonly video_id: string | null
   readonly started_at: string
   /** The session that had to end for this one. */
-  readonly replaced: SessionId | undefined
+  readonly replaced: SessionId | null
 }
 
 /** Starts a session, and with it the stream of the channel unless it is still running. */
@@ -76,13 +81,15 @@ export async function openSession(
     stream_id: stream.id,
     video_id: running?.video_id ?? null,
     started_at: stream.started_at,
-    replaced: admission === 'take over' ? other && idOf(other) : undefined,
+    replaced: admission === 'take over' && other !== undefined ? idOf(other) : null,
   }
 }
 
 /** Ends a session. Its stream stops, and ends after the grace period. Unknown and ended sessions are left alone. */
 export async function closeSession(tx: Transaction, args: SessionId & { now: number }): Promise<void> {
-  const session = await tx.get<SessionRow>(sql`${columns} where ${isSession(args)} and ended_at is null${lockRows}`)
+  const session = await tx.get<SessionRow>(
+    sql`${columns} where ${isSession(args)} and ended_at is null${lockRows}`,
+  )
   if (session !== undefined) await close(tx, session, isoMillis(args.now))
 }
 
@@ -132,7 +139,8 @@ export async function endSilentBroadcasts(
         where stopped_at <= ${isoMillis(args.now - args.graceSeconds * 1000)}
         order by stopped_at${limitedTo(AT_ONCE)}`,
   )
-  for (const { user_id, stopped_at } of stopped) await takeOffAir(tx, { user_id, now: Date.parse(stopped_at) })
+  for (const { user_id, stopped_at } of stopped)
+    await takeOffAir(tx, { user_id, now: Date.parse(stopped_at) })
   const forgotten = await tx.run(
     sql`delete from publish_sessions where (adapter, server, session) in (
           select adapter, server, session from publish_sessions

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { SILENT_MILLISECONDS } from '../../src/domain/publish-session.ts'
+import type { Store } from '../../src/store/store.ts'
+import { engines } from '../support/server.ts'
+import { anyStreamKey, openTestStore } from '../support/stores.ts'
+
+const START = Date.parse('2026-03-01T12:00:00.000Z')
+const SECOND = 1000
+const GRACE = 60
+
+for (const engine of engines) {
+  describe(`publish sessions on ${engine}`, () => {
+    let store: Store
+    let close: () => Promise<void>
+    let users = 0
+    beforeAll(async () => {
+      ;({ store, close } = await openTestStore(engine))
+    })
+    afterAll(() => close())
+
+    const newChannel = async (): Promise<string> => {
+      users += 1
+      const id = String(1000 + users)
+      await store.commands.putUser({ id, login: `user${id}`, stream_key: anyStreamKey(id), now: START })
+      return id
+    }
+    const idOf = (session: string) => ({ adapter: 'embedded', server: 'a', session })
+    let streams = 0
+    const open = (user_id: string, session: string, now: number) => {
+      streams += 1
+      const [stream_id, video_id] = [`4${streams}`, `2${streams}`]
+      return store.commands.openSession({
+        ...idOf(session),
+        user_id,
+        stream_id,
+        video_id,
+        watch_url: null,
+        now,
+      })
+    }
+    const stop = (session: string, now: number) => store.commands.closeSession({ ...idOf(session), now })
+    const lapse = async (now: number) => {
+      while ((await store.commands.endSilentBroadcasts({ now, graceSeconds: GRACE })) > 0);
+    }
+    const isLive = async (user_id: string) => (await store.streams.of(user_id)) !== undefined
+
+    test('a publisher makes the channel live, and its end takes the channel off the air after the grace period', async () => {
+      const channel = await newChannel()
+      const opened = await open(channel, 'one', START)
+      expect(opened).toMatchObject({ started_at: '2026-03-01T12:00:00Z', replaced: null })
+      expect(await isLive(channel)).toBeTrue()
+      await stop('one', START + 10 * SECOND)
+      await lapse(START + (10 + GRACE) * SECOND - 1)
+      expect(await isLive(channel)).toBeTrue()
+      await lapse(START + (10 + GRACE) * SECOND)
+      expect(await isLive(channel)).toBeFalse()
+      const [video] = (await store.videos.page({ user_id: channel }, { first: 5, direction: 'forward' })).rows
+      expect(video).toMatchObject({ created_at: '2026-03-01T12:00:00Z', ended_at: '2026-03-01T12:00:10Z' })
+    })
+
+    test('a publisher that returns within the grace period continues the stream and its video', async () => {
+      const channel = await newChannel()
+      const first = await open(channel, 'first', START)
+      await stop('first', START + 10 * SECOND)
+      const second = await open(channel, 'second', START + 30 * SECOND)
+      expect(second).toEqual({ ...first, replaced: null })
+      await store.commands.keepSessionsAlive({ ...idOf(''), sessions: ['second'], now: START + 200 * SECOND })
+      await lapse(START + 200 * SECOND)
+      expect(await isLive(channel)).toBeTrue()
+    })
+
+    test('an event that arrives twice or late changes nothing', async () => {
+      const channel = await newChannel()
+      const first = await open(channel, 'again', START)
+      expect(await open(channel, 'again', START + SECOND)).toEqual(first)
+      await stop('again', START + 2 * SECOND)
+      await stop('again', START + 3 * SECOND)
+      expect(await open(channel, 'again', START + 4 * SECOND)).toMatchObject({ problem: 'session_ended' })
+      await lapse(START + (2 + GRACE) * SECOND)
+      expect(await isLive(channel)).toBeFalse()
+    })
+
+    test('a second publisher is refused, and its end does not stop the first', async () => {
+      const channel = await newChannel()
+      await open(channel, 'mine', START)
+      expect(await open(channel, 'other', START + SECOND)).toMatchObject({ problem: 'channel_busy' })
+      await stop('other', START + 2 * SECOND)
+      await store.commands.keepSessionsAlive({ ...idOf(''), sessions: ['mine'], now: START + 300 * SECOND })
+      await lapse(START + 300 * SECOND)
+      expect(await isLive(channel)).toBeTrue()
+    })
+
+    test('a second publisher takes over from one that is silent', async () => {
+      const channel = await newChannel()
+      const first = await open(channel, 'lost', START)
+      const second = await open(channel, 'back', START + SILENT_MILLISECONDS)
+      expect(second).toEqual({ ...first, replaced: idOf('lost') })
+      await stop('lost', START + SILENT_MILLISECONDS + SECOND)
+      await lapse(START + SILENT_MILLISECONDS + SECOND)
+      expect(await isLive(channel)).toBeTrue()
+    })
+
+    test('a session without a sign of life ended when it was last alive', async () => {
+      const channel = await newChannel()
+      await open(channel, 'dead', START)
+      await lapse(START + GRACE * SECOND)
+      expect(await isLive(channel)).toBeFalse()
+      const [video] = (await store.videos.page({ user_id: channel }, { first: 5, direction: 'forward' })).rows
+      expect(video).toMatchObject({ ended_at: '2026-03-01T12:00:00Z' })
+    })
+
+    test('the sessions of a server that it no longer has are ended', async () => {
+      const [kept, gone] = [await newChannel(), await newChannel()]
+      await open(kept, 'kept', START)
+      await open(gone, 'gone', START)
+      expect(await store.commands.closeOtherSessions({ ...idOf(''), sessions: ['kept'] })).toBeGreaterThan(0)
+      await store.commands.keepSessionsAlive({
+        ...idOf(''),
+        sessions: ['kept', 'gone'],
+        now: START + 90 * SECOND,
+      })
+      await lapse(START + 90 * SECOND)
+      expect([await isLive(kept), await isLive(gone)]).toEqual([true, false])
+    })
+
+    test('a stream that an operator started stays live without a publisher', async () => {
+      const channel = await newChannel()
+      const started = { stream_id: '49999', video_id: '29999', started_at: '2026-03-01T12:00:00Z' }
+      await store.commands.startStream({ user_id: channel, ...started })
+      await lapse(START + 3600 * SECOND)
+      expect(await isLive(channel)).toBeTrue()
+    })
+  })
+}
