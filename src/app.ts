@@ -26,6 +26,7 @@ import { LocalLimiter } from './http/rate-limit.ts'
 import { Application, type Peer } from './http/server.ts'
 import { Traffic } from './http/traffic.ts'
 import { Images } from './images/images.ts'
+import { openEmbeddedMedia } from './ingest/open-embedded.ts'
 import { systemClock } from './kit/clock.ts'
 import { lazily } from './kit/lazily.ts'
 import { Lifetime, repeatedly } from './kit/lifetime.ts'
@@ -35,6 +36,7 @@ import { OperatorError } from './kit/operator-error.ts'
 import { foldMissingNames } from './maintenance/fold-names.ts'
 import { SettledClock } from './maintenance/settled-clock.ts'
 import { StoreReport } from './maintenance/store-report.ts'
+import { LiveChannels } from './media/live-channels.ts'
 import { type GatherMetrics, MetricsExporter } from './metrics.ts'
 import { openStoreWithKeys, type StoreWait } from './open-store.ts'
 import { DemoControls } from './operations/demo-controls.ts'
@@ -87,6 +89,10 @@ export interface App {
   readonly application: Application
   readonly services: Services
   readonly operatorToken: string
+  /** The port of the embedded media server, if it is on. */
+  readonly rtmpPort: number | undefined
+  /** Ends the responses to viewers, which would otherwise never end. */
+  endBroadcasts(): void
   /** Applies changes written by other processes; this also runs four times a second. */
   catchUp(): Promise<void>
 }
@@ -110,6 +116,14 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
   await options.prepare?.(services)
   await follower.catchUp()
 
+  const liveChannels = new LiveChannels()
+  const rtmpPort =
+    listeners.sweeps && options.config.rtmpListen !== undefined
+      ? await openEmbeddedMedia(
+          { listen: options.config.rtmpListen, services, channels: liveChannels },
+          lifetime,
+        )
+      : undefined
   const traffic = new Traffic()
   const limiter = isStoreShared(options, store)
     ? new LeasedLimiter(options.config.rateLimits, store)
@@ -179,6 +193,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
       folder.ring,
     ),
     images,
+    liveChannels,
     cursors: new Cursors(folder.ring),
     limiter,
     traffic,
@@ -207,7 +222,14 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     error => options.log.warn({ error: String(error) }, 'store health check failed'),
   )
   lifetime.onClose(() => recovery.stop())
-  return { application, services, operatorToken: folder.operatorToken, catchUp: () => follower.catchUp() }
+  return {
+    application,
+    services,
+    operatorToken: folder.operatorToken,
+    rtmpPort,
+    endBroadcasts: () => liveChannels.endAll(),
+    catchUp: () => follower.catchUp(),
+  }
 }
 
 /** The same store with a fixed actor for the audit log. */

@@ -16,6 +16,7 @@ import type { Store } from './store/store.ts'
 
 const FEED_POLL_MILLISECONDS = 250
 export const AVAILABILITY_MILLISECONDS = 500
+const BROADCAST_MILLISECONDS = 1000
 const STORE_REPORT_MILLISECONDS = 60_000
 
 export interface JobContext {
@@ -58,6 +59,13 @@ export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): vo
   every(FEED_POLL_MILLISECONDS, () => follower.catchUp(), 'reading the feed failed')
   every(KEYS_FOLLOWED_MILLISECONDS, followMasterKeys, 'reading the master keys failed')
   if (!context.sweeps) return
+  const endSilentBroadcasts = async () => {
+    const due = { now: services.clock.now(), graceSeconds: config.reconnectGraceSeconds }
+    // A read first: most of the time there is nothing to write.
+    while (await services.store.streams.hasSilentBroadcasts(due))
+      await services.store.commands.endSilentBroadcasts(due)
+  }
+  every(BROADCAST_MILLISECONDS, endSilentBroadcasts, 'ending broadcasts without a publisher failed')
   every(STORE_REPORT_MILLISECONDS, () => report.refresh(), 'reading the size of the store failed')
   every(config.sweepSeconds * 1000, sweepInTurn, 'sweeping the store failed')
 }

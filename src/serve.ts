@@ -20,6 +20,8 @@ export interface StrandServer {
   readonly controlUrl: string
   readonly operatorToken: string
   readonly services: Services
+  /** The port of the embedded media server, if it is on. */
+  readonly rtmpPort: number | undefined
   /** Applies changes written by other processes; this also runs four times a second. */
   catchUp(): Promise<void>
   stop(): Promise<void>
@@ -98,11 +100,13 @@ async function start(
     controlUrl: `${operatorUrl ?? url}/control`,
     operatorToken: opened.operatorToken,
     services: opened.services,
+    rtmpPort: opened.rtmpPort,
     catchUp: opened.catchUp,
     stop: async () => {
       draining = true
       for (const listening of listeners) listening.drain()
       if (config.drainSeconds > 0) await Bun.sleep(config.drainSeconds * 1000)
+      opened.endBroadcasts()
       await stop()
     },
   }

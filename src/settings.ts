@@ -89,6 +89,13 @@ export const SETTINGS = {
     meaning:
       'address of the operator listener, which serves /control and /metrics; required unless the public listener is on loopback with no proxy in front',
   }),
+  rtmpListen: setting('STRAND_RTMP_LISTEN', ADDRESS, {
+    meaning: 'address where encoders publish over RTMP; without it there is no embedded media server',
+  }),
+  reconnectGraceSeconds: setting('STRAND_RECONNECT_GRACE', wholeNumber(0, 3600), {
+    default: '60',
+    meaning: 'seconds for which a stream stays live without a publisher, so that an encoder can reconnect',
+  }),
   publicUrl: setting('STRAND_PUBLIC_URL', url('http', 'https'), {
     meaning: 'base URL that clients use; links to thumbnails and videos start with it',
   }),

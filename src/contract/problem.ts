@@ -235,6 +235,11 @@ export const problems = {
     message: () => 'The store is unavailable; try again shortly.',
     headers: { 'Retry-After': '1' },
   },
+  viewers_full: {
+    status: 503,
+    message: () => 'This server has as many viewers as it can serve; try again in a minute.',
+    headers: retryAfter(60),
+  },
   passwords_busy: {
     status: 503,
     message: () => 'Too many passwords are being hashed; try again in a few seconds.',

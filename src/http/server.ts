@@ -7,6 +7,7 @@ import type { Images } from '../images/images.ts'
 import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import { EXPOSITION_TYPE } from '../kit/metrics.ts'
 import { asRequest } from '../kit/request-scope.ts'
+import type { LiveChannels } from '../media/live-channels.ts'
 import type { Implementation } from '../operations/implement.ts'
 import { asksToSee, type Pages } from '../pages/pages.ts'
 import { clientAddress, type Networks } from './client-address.ts'
@@ -15,6 +16,7 @@ import { isFromThisMachine } from './exposure.ts'
 import { asProblem, failureBody, logFieldsOf } from './failure.ts'
 import { isWellFormedHost } from './host.ts'
 import { answerFromCache, answerImage } from './image-response.ts'
+import { answerLive, isLivePath, loginOf } from './live-response.ts'
 import { fullBucket } from './rate-limit.ts'
 import { RequestContext } from './request-context.ts'
 import { preflightHeaders, responseHeadersOf } from './response-headers.ts'
@@ -53,6 +55,7 @@ export interface ServerOptions extends EndpointDependencies {
   readonly implementations: readonly Implementation[]
   readonly pages: Pages
   readonly images: Images
+  readonly liveChannels: LiveChannels
   readonly trustedProxies: Networks
   /** The OpenAPI document as JSON text. */
   openapi(): string
@@ -126,6 +129,7 @@ export class Application {
     if (isImagePath(context.path) && side.includes('helix')) return this.#answerImage(context)
     const found = this.#router.find(context.method, context.path)
     const { pages, traffic } = this.#options
+    if (isLivePath(context.path) && side.includes('helix')) return this.#answerLive(context)
     if (found === undefined && side.includes('oauth') && pages.has(context.method, context.path)) {
       context.tally = traffic.pages
       return pages.answer(context).catch(thrown => pages.refuse(context, this.#problemOf(context, thrown)))
@@ -271,6 +275,17 @@ export class Application {
     const name = readImagePath(context.path) ?? this.#answerNotFound(context)
     if (isRefusal(name)) throw new Problem(name)
     return answerImage(images, name, context)
+  }
+
+  /** A broadcast, for everyone and without a point. Errors have the form of the API. */
+  #answerLive(context: RequestContext): Promise<Response> {
+    context.family = 'helix'
+    context.allowance = fullBucket(Date.now())
+    const login = asksToSee(context.method) ? loginOf(context.path) : undefined
+    if (login === undefined) return this.#answerNotFound(context)
+    const { liveChannels, services, traffic } = this.#options
+    context.tally = traffic.broadcasts
+    return answerLive(login, liveChannels, services.store, context)
   }
 
   #answerNotFound(context: RequestContext): never {

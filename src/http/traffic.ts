@@ -48,11 +48,12 @@ export class Traffic {
   /** Web pages. */
   readonly pages = new Tally('page')
   readonly images = new Tally('image')
+  readonly broadcasts = new Tally('broadcast')
   /** Health checks, API documents and /metrics. */
   readonly others = new Tally('other')
   /** Unknown paths, and preflights. */
   readonly unknown = new Tally('unknown', 404)
-  readonly #tallies = [this.pages, this.images, this.others, this.unknown]
+  readonly #tallies = [this.pages, this.images, this.broadcasts, this.others, this.unknown]
   readonly #problems = new Map(Object.keys(problems).map(name => [name as ProblemName, 0]))
   readonly #refused = new Map(BUCKETS.map(bucket => [bucket, 0]))
   #inFlight = 0

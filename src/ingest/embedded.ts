@@ -36,6 +36,7 @@ interface Session extends SessionId {
 export class EmbeddedIngest implements Ingest {
   readonly #options: EmbeddedOptions
   readonly #sessions = new Map<string, Session>()
+  readonly #closing = new Set<Promise<void>>()
 
   constructor(options: EmbeddedOptions) {
     this.#options = options
@@ -91,6 +92,11 @@ export class EmbeddedIngest implements Ingest {
     return session !== undefined
   }
 
+  /** Resolves when the store knows of all sessions that ended. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#closing)
+  }
+
   #start(session: Session): PublishGrant {
     const { channels } = this.#options
     const { login } = session.channel
@@ -104,7 +110,8 @@ export class EmbeddedIngest implements Ingest {
       end: () => {
         this.#sessions.delete(session.session)
         channels.end(login, broadcast)
-        void this.#close(session)
+        const closing = this.#close(session).finally(() => this.#closing.delete(closing))
+        this.#closing.add(closing)
       },
     }
   }

@@ -40,7 +40,8 @@ for (const engine of engines) {
     }
     const stop = (session: string, now: number) => store.commands.closeSession({ ...idOf(session), now })
     const lapse = async (now: number) => {
-      while ((await store.commands.endSilentBroadcasts({ now, graceSeconds: GRACE })) > 0);
+      const due = { now, graceSeconds: GRACE }
+      while (await store.streams.hasSilentBroadcasts(due)) await store.commands.endSilentBroadcasts(due)
     }
     const isLive = async (user_id: string) => (await store.streams.of(user_id)) !== undefined
 

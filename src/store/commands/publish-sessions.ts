@@ -1,12 +1,8 @@
 import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
-import {
-  admit,
-  LATE_MILLISECONDS,
-  type SecondPublisher,
-  SILENT_MILLISECONDS,
-} from '../../domain/publish-session.ts'
+import { admit, type SecondPublisher } from '../../domain/publish-session.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
+import { type BroadcastsDue, limitsOf } from '../queries/streams.ts'
 import { isOneOf, limitedTo, lockRows, sql } from '../sql/tag.ts'
 import { startStream, takeOffAir } from './streams.ts'
 
@@ -123,31 +119,28 @@ const AT_ONCE = 100
 
 /**
  * Ends sessions without a sign of life, then streams without a publisher since before the grace period, and deletes sessions
- * that ended long ago. Returns how many; call again until that is 0.
+ * that ended long ago: some of each, as long as `hasSilentBroadcasts` finds any.
  */
-export async function endSilentBroadcasts(
-  tx: Transaction,
-  args: { now: number; graceSeconds: number },
-): Promise<number> {
+export async function endSilentBroadcasts(tx: Transaction, args: BroadcastsDue): Promise<void> {
+  const { silentBefore, stoppedBefore, endedBefore } = limitsOf(args)
   const silent = await tx.all<SessionRow>(
-    sql`${columns} where ended_at is null and alive_at < ${isoMillis(args.now - SILENT_MILLISECONDS)}
+    sql`${columns} where ended_at is null and alive_at < ${silentBefore}
         order by alive_at${limitedTo(AT_ONCE)}${lockRows}`,
   )
   for (const session of silent) await close(tx, session, session.alive_at)
   const stopped = await tx.all<{ user_id: string; stopped_at: string }>(
     sql`select user_id, stopped_at from streams
-        where stopped_at <= ${isoMillis(args.now - args.graceSeconds * 1000)}
+        where stopped_at <= ${stoppedBefore}
         order by stopped_at${limitedTo(AT_ONCE)}`,
   )
   for (const { user_id, stopped_at } of stopped)
     await takeOffAir(tx, { user_id, now: Date.parse(stopped_at) })
-  const forgotten = await tx.run(
+  await tx.run(
     sql`delete from publish_sessions where (adapter, server, session) in (
           select adapter, server, session from publish_sessions
-          where ended_at < ${isoMillis(args.now - LATE_MILLISECONDS - args.graceSeconds * 1000)}
+          where ended_at < ${endedBefore}
           order by ended_at${limitedTo(AT_ONCE)})`,
   )
-  return silent.length + stopped.length + forgotten
 }
 
 async function close(tx: Transaction, session: SessionRow, ended_at: string): Promise<void> {

@@ -1,5 +1,7 @@
 import type { Page, Window } from '../../contract/page.ts'
 import { type Refusal, refuse } from '../../contract/problem.ts'
+import { LATE_MILLISECONDS, SILENT_MILLISECONDS } from '../../domain/publish-session.ts'
+import { isoMillis } from '../../kit/clock.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
@@ -40,6 +42,18 @@ export async function refuseNotLive(
 export const streamSortKey = (row: LiveStream) => [row.user_id]
 const byChannel = inOrderOf('user_id')
 
+/** The time, and how long a stream stays live without a publisher. */
+export interface BroadcastsDue {
+  readonly now: number
+  readonly graceSeconds: number
+}
+
+export const limitsOf = ({ now, graceSeconds }: BroadcastsDue) => ({
+  silentBefore: isoMillis(now - SILENT_MILLISECONDS),
+  stoppedBefore: isoMillis(now - graceSeconds * 1000),
+  endedBefore: isoMillis(now - graceSeconds * 1000 - LATE_MILLISECONDS),
+})
+
 export const streamQueries = (db: Database) => ({
   live: () => liveStreams(db, sql`1 = 1`),
   page: async (
@@ -61,6 +75,25 @@ export const streamQueries = (db: Database) => ({
   of: async (user_id: string): Promise<LiveStream | undefined> => {
     const [stream] = await liveStreams(db, sql`s.user_id = ${user_id}`)
     return stream
+  },
+  /** Where another node serves the broadcast of a channel. */
+  watchUrlOf: async (login: string): Promise<string | undefined> => {
+    const session = await db.get<{ watch_url: string | null }>(
+      sql`select p.watch_url from users u join publish_sessions p on p.user_id = u.id and p.ended_at is null
+          where u.login = ${login}`,
+    )
+    return session?.watch_url ?? undefined
+  },
+  /** Whether `endSilentBroadcasts` has anything to do. */
+  hasSilentBroadcasts: async (due: BroadcastsDue): Promise<boolean> => {
+    const { silentBefore, stoppedBefore, endedBefore } = limitsOf(due)
+    const found = await db.get(
+      sql`select 1 as yes where exists (
+              select 1 from publish_sessions where ended_at is null and alive_at < ${silentBefore})
+            or exists (select 1 from streams where stopped_at <= ${stoppedBefore})
+            or exists (select 1 from publish_sessions where ended_at < ${endedBefore})`,
+    )
+    return found !== undefined
   },
   whyNoneOf: (user_id: string) => refuseNotLive(db, user_id),
 })

@@ -1,0 +1,41 @@
+import { raise } from '../contract/problem.ts'
+import type { LiveChannels } from '../media/live-channels.ts'
+import type { Store } from '../store/store.ts'
+import type { RequestContext } from './request-context.ts'
+
+const LIVE_PATH = /^\/live\/([A-Za-z0-9_]{1,25})\.flv$/
+
+export const isLivePath = (path: string): boolean => path.startsWith('/live/')
+
+/** The login in the path of a broadcast. */
+export const loginOf = (path: string): string | undefined => LIVE_PATH.exec(path)?.[1]?.toLowerCase()
+
+const HEADERS = {
+  'Access-Control-Allow-Origin': '*',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+}
+
+/** A broadcast as FLV. One that another node receives is watched there: video passes through one node only. */
+export async function answerLive(
+  login: string,
+  channels: LiveChannels,
+  store: Store,
+  context: RequestContext,
+): Promise<Response> {
+  const headers = { ...HEADERS, 'X-Request-Id': context.requestId }
+  if (!channels.has(login)) {
+    const elsewhere = (await store.streams.watchUrlOf(login)) ?? raise('not_live', login)
+    return new Response(null, {
+      status: 307,
+      headers: { ...headers, Location: `${elsewhere}/live/${login}.flv` },
+    })
+  }
+  const typed = { ...headers, 'Content-Type': 'video/x-flv' }
+  if (context.method === 'HEAD') return new Response(null, { headers: typed })
+  const broadcast = channels.watch(login) ?? raise('not_live', login)
+  if (broadcast === 'full') return raise('viewers_full')
+  context.holdOpen()
+  return new Response(broadcast, { headers: typed })
+}

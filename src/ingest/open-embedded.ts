@@ -1,0 +1,64 @@
+import { hostname } from 'node:os'
+import type { StreamKeys } from '../auth/stream-keys.ts'
+import type { Clock } from '../kit/clock.ts'
+import { type Lifetime, repeatedly } from '../kit/lifetime.ts'
+import type { Log } from '../kit/log.ts'
+import { OperatorError } from '../kit/operator-error.ts'
+import type { LiveChannels } from '../media/live-channels.ts'
+import { RtmpServer } from '../media/rtmp-server.ts'
+import type { Store } from '../store/store.ts'
+import { EmbeddedIngest } from './embedded.ts'
+import { KeyCheck } from './key-check.ts'
+
+const REPORT_MILLISECONDS = 5000
+
+export interface EmbeddedMediaOptions {
+  readonly listen: { readonly host: string; readonly port: number }
+  readonly services: {
+    readonly store: Store
+    readonly streamKeys: StreamKeys
+    readonly clock: Clock
+    readonly log: Log
+    readonly publicUrl: string
+  }
+  readonly channels: LiveChannels
+}
+
+/** Opens the embedded media server; the lifetime closes it. Returns the port. */
+export async function openEmbeddedMedia(
+  { listen, services, channels }: EmbeddedMediaOptions,
+  lifetime: Lifetime,
+): Promise<number> {
+  const { store, log, publicUrl } = services
+  const isShared = store.engine === 'postgres'
+  const ingest = new EmbeddedIngest({
+    ...services,
+    keys: new KeyCheck(services),
+    channels,
+    node: isShared ? `${hostname()}:${listen.port}` : 'local',
+    watchUrl: isShared ? publicUrl : null,
+  })
+  await ingest.forgetPast()
+  lifetime.onClose(() => ingest.settle())
+  const server = listenOrExplain({ ...listen, hostname: listen.host, ingest, log })
+  lifetime.onClose(() => server.stop())
+  const reports = repeatedly(
+    REPORT_MILLISECONDS,
+    () => ingest.report(),
+    error => log.warn({ error: String(error) }, 'reporting publish sessions failed'),
+  )
+  lifetime.onClose(() => reports.stop())
+  return server.port
+}
+
+function listenOrExplain(options: ConstructorParameters<typeof RtmpServer>[0]): RtmpServer {
+  try {
+    return new RtmpServer(options)
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    const why = code === 'EADDRINUSE' ? 'the port is in use' : message
+    throw new OperatorError(
+      `cannot listen for RTMP on ${options.hostname}:${options.port}: ${why}; set STRAND_RTMP_LISTEN to another address`,
+    )
+  }
+}
