@@ -1,0 +1,195 @@
+import { describe, expect, test } from 'bun:test'
+import { onEachStore } from '../support/each-store.ts'
+import { AVC, RtmpClient } from '../support/rtmp-client.ts'
+import type { TestServer } from '../support/server.ts'
+
+const GRACE = 2
+const config = { rtmpListen: { host: '127.0.0.1', port: 0 }, reconnectGraceSeconds: GRACE }
+
+interface Row {
+  readonly id: string
+  readonly viewer_count: number
+}
+
+onEachStore('the embedded media server', { config }, current => {
+  const liveRow = async (server: TestServer, user_id: string): Promise<Row | undefined> => {
+    const response = await fetch(`${server.url}/helix/streams?user_id=${user_id}`)
+    return ((await response.json()) as { data: Row[] }).data[0]
+  }
+  /** Asks until the answer is as expected; the time limit is that of the test. */
+  const until = async <T>(ask: () => Promise<T>, isRight: (value: T) => boolean): Promise<T> => {
+    for (;;) {
+      const value = await ask()
+      if (isRight(value)) return value
+      await Bun.sleep(20)
+    }
+  }
+  const keyOf = async (
+    { url }: TestServer,
+    { id, token }: { id: string; token: string },
+  ): Promise<string> => {
+    const response = await fetch(`${url}/helix/streams/key?broadcaster_id=${id}`, {
+      headers: { Authorization: `Bearer ${token}` },
+    })
+    return ((await response.json()) as { data: { stream_key: string }[] }).data[0]?.stream_key ?? ''
+  }
+  const publishing = async (name: string): Promise<{ client: RtmpClient; code: string | undefined }> => {
+    const client = await RtmpClient.connect(current().strand.rtmpPort ?? 0)
+    return { client, code: await client.publish(name) }
+  }
+
+  describe('a publisher', () => {
+    test('with the stream key makes the channel live, and is taken off the air after the grace period', async () => {
+      const server = current()
+      const { offline } = server.world
+      const { client, code } = await publishing(await keyOf(server, offline))
+      expect(code).toBe('NetStream.Publish.Start')
+      expect(await liveRow(server, offline.id)).toMatchObject({ user_id: offline.id, type: 'live' })
+      const stoppedAt = performance.now()
+      client.close()
+      await until(
+        () => liveRow(server, offline.id),
+        row => row === undefined,
+      )
+      expect(performance.now() - stoppedAt).toBeGreaterThan(GRACE * 1000 - 50)
+    })
+
+    test('may give a login and the key, and not the login of another', async () => {
+      const server = current()
+      const { offline } = server.world
+      const key = await keyOf(server, offline)
+      const { login } = server.world.users.find(user => user.id === offline.id) ?? { login: '' }
+      expect((await publishing(`${server.world.broadcaster.login}?key=${key}`)).code).toBe(
+        'NetStream.Publish.BadName',
+      )
+      const { client, code } = await publishing(`${login}?key=${key}`)
+      expect(code).toBe('NetStream.Publish.Start')
+      client.close()
+    })
+
+    test('with a wrong key is refused and disconnected, and the key is in no log line', async () => {
+      const server = current()
+      const { client, code } = await publishing('live_1_thisIsNotAStreamKeyOfAnyChannel')
+      expect(code).toBe('NetStream.Publish.BadName')
+      await client.closed()
+      expect(server.logLines.join('')).not.toContain('thisIsNotAStreamKey')
+    })
+
+    test('that returns within the grace period continues the same stream', async () => {
+      const server = current()
+      const { offline } = server.world
+      const key = await keyOf(server, offline)
+      const first = await publishing(key)
+      const before = await liveRow(server, offline.id)
+      first.client.close()
+      const second = await until(
+        () => publishing(key),
+        ({ code }) => code === 'NetStream.Publish.Start',
+      )
+      expect((await liveRow(server, offline.id))?.id).toBe(before?.id ?? 'live')
+      second.client.close()
+    })
+
+    test('beside another one of the channel is refused', async () => {
+      const server = current()
+      const { editor } = server.world
+      const key = await keyOf(server, editor)
+      const first = await publishing(key)
+      expect(first.code).toBe('NetStream.Publish.Start')
+      expect((await publishing(key)).code).toBe('NetStream.Publish.BadName')
+      expect(await liveRow(server, editor.id)).toBeDefined()
+      first.client.close()
+    })
+  })
+
+  describe('a viewer', () => {
+    test('gets the headers, the last key frame and all that follows, and is counted', async () => {
+      const server = current()
+      const { viewer } = server.world
+      const login = server.world.users.find(user => user.id === viewer.id)?.login ?? ''
+      const { client } = await publishing(await keyOf(server, viewer))
+      client.video(0, AVC.header)
+      client.video(0, AVC.keyFrame())
+      client.video(40, AVC.frame())
+      client.video(80, AVC.keyFrame(200))
+      const url = `${server.url}/live/${login}.flv`
+      await until(
+        () => fetch(url, { method: 'HEAD' }),
+        response => response.status === 200,
+      )
+      const response = await until(
+        () => fetch(url),
+        each => each.headers.get('content-type') === 'video/x-flv',
+      )
+      const reader = response.body?.getReader()
+      client.video(120, AVC.frame(70))
+      const tags = await readTags(reader, 3)
+      expect(tags.slice(0, 3).map(({ size, timestamp }) => [size, timestamp])).toEqual([
+        [AVC.header.length, 0],
+        [205, 80],
+        [75, 120],
+      ])
+      await until(
+        () => liveRow(server, viewer.id),
+        row => row?.viewer_count === 1,
+      )
+      client.close()
+      await reader?.cancel()
+    }, 15_000)
+
+    test('404 of a channel that is not live, and of other paths', async () => {
+      const { url, world } = current()
+      for (const path of ['/live/nobody_here.flv', '/live/x', `/live/${world.broadcaster.login}`, '/live/']) {
+        const response = await fetch(url + path)
+        expect([path, response.status]).toEqual([path, 404])
+        expect(await response.json()).toMatchObject({ error: 'Not Found', status: 404 })
+      }
+    })
+  })
+
+  test('what is not RTMP is disconnected, and others do not notice', async () => {
+    const server = current()
+    for (const bytes of [Buffer.from('GET / HTTP/1.1\r\n\r\n'), Buffer.alloc(5000, 0xff)]) {
+      const client = await RtmpClient.connect(server.strand.rtmpPort ?? 0)
+      client.send(bytes)
+      await client.closed()
+    }
+    const bomb = await RtmpClient.connect(server.strand.rtmpPort ?? 0)
+    bomb.send(Buffer.concat([Buffer.from([3]), Buffer.alloc(2 * 1536)]))
+    bomb.send(Buffer.from([3, 0, 0, 0, 0xff, 0xff, 0xff, 20, 0, 0, 0, 0]))
+    await bomb.closed()
+    const idle = await Promise.all(
+      Array.from({ length: 60 }, () => RtmpClient.connect(server.strand.rtmpPort ?? 0)),
+    )
+    await until(
+      async () => idle.filter(({ isClosed }) => isClosed).length,
+      closed => closed >= 10,
+    )
+    for (const client of idle) client.close()
+  })
+})
+
+interface Tag {
+  readonly size: number
+  readonly timestamp: number
+}
+
+async function readTags(
+  reader: { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> } | undefined,
+  count: number,
+): Promise<Tag[]> {
+  let bytes = Buffer.alloc(0)
+  for (;;) {
+    const tags: Tag[] = []
+    for (let at = 13; at + 11 <= bytes.length; ) {
+      const size = bytes.readUIntBE(at + 1, 3)
+      if (at + 15 + size > bytes.length) break
+      tags.push({ size, timestamp: bytes.readUIntBE(at + 4, 3) })
+      at += 15 + size
+    }
+    if (tags.length >= count) return tags
+    const piece = await reader?.read()
+    if (piece?.value === undefined) throw new Error('the broadcast ended')
+    bytes = Buffer.concat([bytes, piece.value])
+  }
+}
