@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import {
   type AttemptLimits,
   type Attempts,
@@ -37,6 +38,7 @@ import { foldMissingNames } from './maintenance/fold-names.ts'
 import { SettledClock } from './maintenance/settled-clock.ts'
 import { StoreReport } from './maintenance/store-report.ts'
 import { LiveChannels } from './media/live-channels.ts'
+import { Recordings } from './media/recordings.ts'
 import { type GatherMetrics, MetricsExporter } from './metrics.ts'
 import { openStoreWithKeys, type StoreWait } from './open-store.ts'
 import { DemoControls } from './operations/demo-controls.ts'
@@ -117,10 +119,16 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
   await follower.catchUp()
 
   const liveChannels = new LiveChannels()
+  const recordings = options.config.record
+    ? new Recordings(
+        join(options.config.dataFolder, 'recordings'),
+        options.config.recordMebibytes * 1024 * 1024,
+      )
+    : undefined
   const rtmpPort =
     listeners.sweeps && options.config.rtmpListen !== undefined
       ? await openEmbeddedMedia(
-          { listen: options.config.rtmpListen, services, channels: liveChannels },
+          { listen: options.config.rtmpListen, services, channels: liveChannels, recordings },
           lifetime,
         )
       : undefined
@@ -172,6 +180,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     metrics,
     settledClock,
     report,
+    recordings,
     sweeps: listeners.sweeps,
     isDraining: () => listeners.isDraining(),
   })
@@ -194,6 +203,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     ),
     images,
     liveChannels,
+    recordings,
     cursors: new Cursors(folder.ring),
     limiter,
     traffic,

@@ -9,6 +9,7 @@ import { foldMissingNames } from './maintenance/fold-names.ts'
 import type { SettledClock, SweepTimes } from './maintenance/settled-clock.ts'
 import type { StoreReport } from './maintenance/store-report.ts'
 import { sweepExpired } from './maintenance/sweep-expired.ts'
+import type { Recordings } from './media/recordings.ts'
 import type { MetricsExporter } from './metrics.ts'
 import type { Services } from './operations/implement.ts'
 import type { FeedFollower } from './store/follower.ts'
@@ -17,6 +18,7 @@ import type { Store } from './store/store.ts'
 const FEED_POLL_MILLISECONDS = 250
 export const AVAILABILITY_MILLISECONDS = 500
 const BROADCAST_MILLISECONDS = 1000
+const RECORDING_MILLISECONDS = 60_000
 const STORE_REPORT_MILLISECONDS = 60_000
 
 export interface JobContext {
@@ -28,6 +30,7 @@ export interface JobContext {
   readonly metrics: MetricsExporter
   readonly settledClock: SettledClock
   readonly report: StoreReport
+  readonly recordings: Recordings | undefined
   /** Whether this process takes turns sweeping the store. */
   readonly sweeps: boolean
   isDraining(): boolean
@@ -65,6 +68,10 @@ export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): vo
     while (await services.store.streams.hasSilentBroadcasts(due))
       await services.store.commands.endSilentBroadcasts(due)
   }
+  const removeRecordings = async () => {
+    await context.recordings?.removeUnknown(ids => services.store.videos.existing(ids))
+  }
+  every(RECORDING_MILLISECONDS, removeRecordings, 'deleting recordings of deleted videos failed')
   every(BROADCAST_MILLISECONDS, endSilentBroadcasts, 'ending broadcasts without a publisher failed')
   every(STORE_REPORT_MILLISECONDS, () => report.refresh(), 'reading the size of the store failed')
   every(config.sweepSeconds * 1000, sweepInTurn, 'sweeping the store failed')

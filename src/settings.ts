@@ -92,6 +92,14 @@ export const SETTINGS = {
   rtmpListen: setting('STRAND_RTMP_LISTEN', ADDRESS, {
     meaning: 'address where encoders publish over RTMP; without it there is no embedded media server',
   }),
+  record: setting('STRAND_RECORD', choice({ on: true, off: false }), {
+    default: 'off',
+    meaning: 'whether the embedded media server records broadcasts in the data folder',
+  }),
+  recordMebibytes: setting('STRAND_RECORD_MIB', wholeNumber(1), {
+    default: '20480',
+    meaning: 'maximum size of one recording in MiB',
+  }),
   reconnectGraceSeconds: setting('STRAND_RECONNECT_GRACE', wholeNumber(0, 3600), {
     default: '60',
     meaning: 'seconds for which a stream stays live without a publisher, so that an encoder can reconnect',

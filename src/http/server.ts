@@ -8,6 +8,7 @@ import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import { EXPOSITION_TYPE } from '../kit/metrics.ts'
 import { asRequest } from '../kit/request-scope.ts'
 import type { LiveChannels } from '../media/live-channels.ts'
+import type { Recordings } from '../media/recordings.ts'
 import type { Implementation } from '../operations/implement.ts'
 import { asksToSee, type Pages } from '../pages/pages.ts'
 import { clientAddress, type Networks } from './client-address.ts'
@@ -18,6 +19,7 @@ import { isWellFormedHost } from './host.ts'
 import { answerFromCache, answerImage } from './image-response.ts'
 import { answerLive, isLivePath, loginOf } from './live-response.ts'
 import { fullBucket } from './rate-limit.ts'
+import { answerRecording, recordedVideoOf } from './recording-response.ts'
 import { RequestContext } from './request-context.ts'
 import { preflightHeaders, responseHeadersOf } from './response-headers.ts'
 import { Router } from './router.ts'
@@ -56,6 +58,7 @@ export interface ServerOptions extends EndpointDependencies {
   readonly pages: Pages
   readonly images: Images
   readonly liveChannels: LiveChannels
+  readonly recordings: Recordings | undefined
   readonly trustedProxies: Networks
   /** The OpenAPI document as JSON text. */
   openapi(): string
@@ -130,6 +133,8 @@ export class Application {
     const found = this.#router.find(context.method, context.path)
     const { pages, traffic } = this.#options
     if (isLivePath(context.path) && side.includes('helix')) return this.#answerLive(context)
+    const recorded = recordedVideoOf(context.path)
+    if (recorded !== undefined && side.includes('helix')) return this.#answerRecording(context, recorded)
     if (found === undefined && side.includes('oauth') && pages.has(context.method, context.path)) {
       context.tally = traffic.pages
       return pages.answer(context).catch(thrown => pages.refuse(context, this.#problemOf(context, thrown)))
@@ -286,6 +291,15 @@ export class Application {
     const { liveChannels, services, traffic } = this.#options
     context.tally = traffic.broadcasts
     return answerLive(login, liveChannels, services.store, context)
+  }
+
+  #answerRecording(context: RequestContext, video_id: string): Promise<Response> {
+    context.family = 'helix'
+    context.allowance = fullBucket(Date.now())
+    if (!asksToSee(context.method)) return this.#answerNotFound(context)
+    const { recordings, services, traffic } = this.#options
+    context.tally = traffic.broadcasts
+    return answerRecording(video_id, recordings, services, context)
   }
 
   #answerNotFound(context: RequestContext): never {

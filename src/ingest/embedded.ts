@@ -4,9 +4,10 @@ import type { Clock } from '../kit/clock.ts'
 import { decimalId, uuid } from '../kit/id.ts'
 import type { Log } from '../kit/log.ts'
 import type { LiveChannels } from '../media/live-channels.ts'
+import type { Recordings } from '../media/recordings.ts'
 import type { MediaMessage } from '../media/rtmp/publisher.ts'
 import type { Ingest, PublishGrant } from '../media/rtmp-server.ts'
-import type { SessionId } from '../store/commands/publish-sessions.ts'
+import type { OpenedSession, SessionId } from '../store/commands/publish-sessions.ts'
 import type { Store } from '../store/store.ts'
 import type { Channel, KeyCheck } from './key-check.ts'
 
@@ -20,6 +21,8 @@ interface EmbeddedOptions {
   readonly log: Log
   readonly keys: KeyCheck
   readonly channels: LiveChannels
+  /** Undefined: broadcasts are not recorded. */
+  readonly recordings: Recordings | undefined
   /** The name of this node among those that share the store. */
   readonly node: string
   /** Where viewers find this node, if others may be asked for its broadcasts. */
@@ -32,6 +35,8 @@ interface Session extends SessionId {
   readonly close: () => void
   heardAt: number
 }
+
+type Recorded = Awaited<ReturnType<Recordings['record']>>
 
 export class EmbeddedIngest implements Ingest {
   readonly #options: EmbeddedOptions
@@ -69,7 +74,8 @@ export class EmbeddedIngest implements Ingest {
     }
     if (opened.replaced?.server === node) this.#sessions.get(opened.replaced.session)?.close()
     log.info({ user_id: channel.user_id, stream_id: opened.stream_id }, 'broadcast started')
-    return this.#start({ ...id, channel, close, heardAt: performance.now() })
+    const recording = await this.#record(opened, channel)
+    return this.#start({ ...id, channel, close, heardAt: performance.now() }, recording)
   }
 
   /** Reports which sessions are alive, and how many people watch them. Called every few seconds. */
@@ -97,7 +103,24 @@ export class EmbeddedIngest implements Ingest {
     await Promise.all(this.#closing)
   }
 
-  #start(session: Session): PublishGrant {
+  /** On the clock of the stream, so that the positions of markers are those of the recording. */
+  async #record(
+    { video_id, started_at }: OpenedSession,
+    { user_id }: Channel,
+  ): Promise<Recorded | undefined> {
+    const { recordings, store, clock, log, watchUrl } = this.#options
+    if (recordings === undefined || video_id === null) return undefined
+    const stopped = (reason: string) => log.warn({ user_id, video_id, reason }, 'recording stopped')
+    try {
+      await store.commands.noteRecording({ video_id, url: watchUrl ?? '' })
+      return await recordings.record(video_id, clock.now() - Date.parse(started_at), stopped)
+    } catch (error) {
+      stopped(String(error))
+      return undefined
+    }
+  }
+
+  #start(session: Session, recording: Recorded | undefined): PublishGrant {
     const { channels } = this.#options
     const { login } = session.channel
     const broadcast = channels.start(login)
@@ -106,19 +129,28 @@ export class EmbeddedIngest implements Ingest {
       media: (message: MediaMessage) => {
         session.heardAt = performance.now()
         broadcast.publish(message)
+        recording?.write(message)
       },
       end: () => {
         this.#sessions.delete(session.session)
         channels.end(login, broadcast)
-        const closing = this.#close(session).finally(() => this.#closing.delete(closing))
+        const closing = this.#close(session, recording).finally(() => this.#closing.delete(closing))
         this.#closing.add(closing)
       },
     }
   }
 
   /** If this fails, the session ends because it is silent. */
-  async #close({ adapter, server, session, channel }: Session): Promise<void> {
+  async #close(
+    { adapter, server, session, channel }: Session,
+    recording: Recorded | undefined,
+  ): Promise<void> {
     const { store, clock, log } = this.#options
+    try {
+      await recording?.close()
+    } catch (error) {
+      log.warn({ user_id: channel.user_id, error: String(error) }, 'closing a recording failed')
+    }
     try {
       await store.commands.closeSession({ adapter, server, session, now: clock.now() })
       log.info({ user_id: channel.user_id }, 'broadcast stopped')

@@ -5,6 +5,7 @@ import { type Lifetime, repeatedly } from '../kit/lifetime.ts'
 import type { Log } from '../kit/log.ts'
 import { OperatorError } from '../kit/operator-error.ts'
 import type { LiveChannels } from '../media/live-channels.ts'
+import type { Recordings } from '../media/recordings.ts'
 import { RtmpServer } from '../media/rtmp-server.ts'
 import type { Store } from '../store/store.ts'
 import { EmbeddedIngest } from './embedded.ts'
@@ -22,11 +23,12 @@ export interface EmbeddedMediaOptions {
     readonly publicUrl: string
   }
   readonly channels: LiveChannels
+  readonly recordings: Recordings | undefined
 }
 
 /** Opens the embedded media server; the lifetime closes it. Returns the port. */
 export async function openEmbeddedMedia(
-  { listen, services, channels }: EmbeddedMediaOptions,
+  { listen, services, channels, recordings }: EmbeddedMediaOptions,
   lifetime: Lifetime,
 ): Promise<number> {
   const { store, log, publicUrl } = services
@@ -35,6 +37,7 @@ export async function openEmbeddedMedia(
     ...services,
     keys: new KeyCheck(services),
     channels,
+    recordings,
     node: isShared ? `${hostname()}:${listen.port}` : 'local',
     watchUrl: isShared ? publicUrl : null,
   })

@@ -2,14 +2,16 @@
 import type { MediaMessage } from './rtmp/publisher.ts'
 
 const TAG_TYPE = { audio: 8, video: 9, metadata: 18 } as const
-const TAG_HEADER_BYTES = 11
+export const TAG_HEADER_BYTES = 11
+/** The header of a tag, and the size that follows it. */
+export const TAG_BYTES = TAG_HEADER_BYTES + 4
 
 /** With audio and video; the last four bytes are the size of the tag before the first one. */
 export const FLV_HEADER: Uint8Array = Buffer.from([0x46, 0x4c, 0x56, 1, 5, 0, 0, 0, 9, 0, 0, 0, 0])
 
 export function flvTag({ kind, timestamp, payload }: MediaMessage): Buffer {
   const size = payload.length
-  const tag = Buffer.allocUnsafe(TAG_HEADER_BYTES + size + 4)
+  const tag = Buffer.allocUnsafe(TAG_BYTES + size)
   tag.writeUInt8(TAG_TYPE[kind], 0)
   tag.writeUIntBE(size, 1, 3)
   tag.writeUIntBE(timestamp & 0xffffff, 4, 3)

@@ -35,7 +35,7 @@ import { endStream, reportViewers, startStream, takeViewerReport } from './comma
 import { issueTokens, revokeToken, useRefreshToken } from './commands/tokens.ts'
 import { forgetVideos, noteFact, sweep } from './commands/upkeep.ts'
 import { deleteUser, describeUser, putUser } from './commands/users.ts'
-import { changeVideo, deleteVideo, deleteVideos } from './commands/videos.ts'
+import { changeVideo, deleteVideo, deleteVideos, noteRecording } from './commands/videos.ts'
 import type { Transaction } from './database.ts'
 import { importLines } from './transfer/import-lines.ts'
 
@@ -99,6 +99,7 @@ const single = {
   changeVideo,
   deleteVideo,
   deleteVideos,
+  noteRecording,
   createOperator,
   deleteOperator,
   importLines,

@@ -27,11 +27,13 @@ const decoder = new TextDecoder('utf-8')
 class Reader {
   readonly #bytes: Uint8Array
   readonly #view: DataView
+  readonly #maxValues: number
   #at = 0
   #values = 0
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, maxValues: number) {
     this.#bytes = bytes
+    this.#maxValues = maxValues
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 
@@ -42,7 +44,7 @@ class Reader {
   value(depth = 0): Amf {
     if (depth > MAX_DEPTH) throw new ProtocolError('AMF0 value nested too deeply')
     this.#values += 1
-    if (this.#values > MAX_VALUES) throw new ProtocolError('too many AMF0 values')
+    if (this.#values > this.#maxValues) throw new ProtocolError('too many AMF0 values')
     const marker = this.#view.getUint8(this.#advance(1))
     switch (marker) {
       case MARKER.number:
@@ -89,7 +91,7 @@ class Reader {
 
   #array(depth: number): readonly Amf[] {
     const count = this.#view.getUint32(this.#advance(4))
-    if (count > MAX_VALUES) throw new ProtocolError('too many AMF0 values')
+    if (count > this.#maxValues) throw new ProtocolError('too many AMF0 values')
     return Array.from({ length: count }, () => this.value(depth + 1))
   }
 
@@ -108,8 +110,8 @@ class Reader {
 }
 
 /** The values of a message, in order. */
-export function decodeAmf(bytes: Uint8Array): Amf[] {
-  const reader = new Reader(bytes)
+export function decodeAmf(bytes: Uint8Array, { maxValues = MAX_VALUES } = {}): Amf[] {
+  const reader = new Reader(bytes, maxValues)
   const values: Amf[] = []
   while (reader.hasMore) values.push(reader.value())
   return values

@@ -37,6 +37,11 @@ async function removeVideos(tx: Transaction, videos: readonly StoredVideo[]): Pr
 
 const subjectOf = (id: string): string => `video/${id}`
 
+/** Notes which node has the recording of a video. */
+export async function noteRecording(tx: Transaction, args: { video_id: string; url: string }): Promise<void> {
+  await tx.run(sql`update videos set recording_url = ${args.url} where id = ${args.video_id}`)
+}
+
 /** Deletes a video and its markers. A running stream continues without a video. */
 export async function deleteVideo(tx: Transaction, args: { id: string }) {
   const videos = await lockVideos(tx, [args.id])

@@ -93,6 +93,20 @@ export const videoQueries = (db: Database) => ({
               order by ended_at desc, length(id) desc, id desc limit 1))`,
     ),
 
+  /** The node that has the recording of a video; empty if there is only one. Undefined: it was not recorded. */
+  recordingUrl: async (id: string): Promise<string | undefined> => {
+    const video = await db.get<{ recording_url: string | null }>(
+      sql`select recording_url from videos where id = ${id}`,
+    )
+    return video?.recording_url ?? undefined
+  },
+
+  /** Which of these videos exist. */
+  existing: async (ids: readonly string[]): Promise<ReadonlySet<string>> => {
+    const rows = await db.all<{ id: string }>(sql`select id from videos where ${isOneOf(sql`id`, ids)}`)
+    return new Set(rows.map(row => row.id))
+  },
+
   /** A video as an operator sees it. */
   inFull: async (id: string): Promise<VideoRow | undefined> => {
     const row = await db.get<StoredVideo>(sql`${listedVideos} where v.id = ${id}`)

@@ -6,6 +6,8 @@ import type { Dialect } from '../../sql/tag.ts'
  *
  * `stopped_at` of a stream is the time since which it has no publisher: it ends if none returns within the grace period.
  * Streams that an operator started have no session and do not stop.
+ *
+ * `recording_url` of a video is the node that has its recording; empty if there is only one node.
  */
 export const publishSessions = ({ key }: Dialect): string => `
 create table if not exists publish_sessions (
@@ -25,6 +27,7 @@ create index if not exists publish_sessions_by_life on publish_sessions (alive_a
 create index if not exists publish_sessions_by_end on publish_sessions (ended_at);
 
 alter table streams add column if not exists stopped_at ${key};
+alter table videos add column if not exists recording_url text;
 alter table channels add column if not exists second_publisher ${key} not null default 'refuse';
 create index if not exists streams_stopped on streams (stopped_at) where stopped_at is not null;
 `
