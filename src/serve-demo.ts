@@ -16,6 +16,8 @@ import { SETTINGS } from './settings.ts'
 /** Options of `strand demo` and of the test harness. */
 export interface DemoOptions extends WorldOptions {
   readonly port: number
+  /** Port of the embedded media server; another one if it is in use. Default: no media server. */
+  readonly rtmpPort?: number | undefined
   /** Data folder; default: a temporary one, deleted when the demo ends. */
   readonly data?: string | undefined
   /** Default: the system clock. */
@@ -66,6 +68,7 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
       STRAND_OPERATOR_LISTEN: '',
       STRAND_PUBLIC_URL: '',
       STRAND_TRUSTED_PROXIES: '',
+      ...(options.rtmpPort !== undefined && mediaSettings(options.rtmpPort)),
       ...(options.strict && { STRAND_STRICT: '1' }),
     },
     undefined,
@@ -86,8 +89,9 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
   })
   if (plan === undefined) throw new Error('the demo world was not prepared')
   const moving = options.movingViewers ? moveViewers(strand.services, plan) : undefined
+  const rtmp = await describeRtmp(strand, plan)
   return {
-    world: describeWorld(strand, plan),
+    world: { ...describeWorld(strand, plan), ...(rtmp && { rtmp }) },
     seed: plan.options.seed,
     strict: config.strict,
     demoControls,
@@ -109,4 +113,31 @@ export function describeWorld(strand: StrandServer, plan: WorldPlan): World {
     operator_token: strand.operatorToken,
     ...plan.world,
   }
+}
+
+/** Recordings of the demo are kept small. */
+function mediaSettings(port: number): Record<string, string> {
+  return {
+    STRAND_RTMP_LISTEN: `localhost:${isFree(port) ? port : 0}`,
+    STRAND_RECORD: 'on',
+    STRAND_RECORD_MIB: '512',
+  }
+}
+
+function isFree(port: number): boolean {
+  try {
+    Bun.listen({ hostname: '127.0.0.1', port, socket: { data: () => undefined } }).stop(true)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function describeRtmp({ services, rtmpPort }: StrandServer, plan: WorldPlan): Promise<World['rtmp']> {
+  const { id } = plan.world.offline
+  const user = await services.store.users.find(id)
+  const stored = await services.store.streamKeys.current(id)
+  const stream_key = stored && services.streamKeys.open(id, stored)
+  if (rtmpPort === undefined || user === undefined || stream_key === undefined) return undefined
+  return { url: `rtmp://localhost:${rtmpPort}/live`, login: user.login, stream_key }
 }

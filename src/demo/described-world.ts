@@ -20,6 +20,8 @@ export interface World {
   readonly editor: { readonly id: string; readonly token: string }
   readonly offline: { readonly id: string; readonly token: string }
   readonly viewer: { readonly id: string; readonly token: string }
+  /** Where an encoder makes the offline channel live; absent without the embedded media server. */
+  readonly rtmp?: { readonly url: string; readonly login: string; readonly stream_key: string }
   readonly game: { readonly id: string }
   readonly benefit: { readonly id: string }
   /** The entries of the scenario, by name; absent without a scenario. */

@@ -25,7 +25,10 @@ export interface RecordingIndex {
   readonly metadata: ReadonlyMap<string, Amf>
 }
 
-const OURS = new Set(['duration', 'filesize', 'hasKeyframes', 'keyframes', 'padding'])
+const OURS = new Set(['duration', 'filesize', 'hasKeyframes', 'keyframes'])
+
+/** Values of one byte each, which readers skip. */
+const NULLS = Buffer.alloc(INDEX_BYTES, encodeAmf(null))
 
 /** The payload of the metadata tag, padded to its fixed size. Of many key frames, every n-th is listed. */
 export function encodeIndex({ milliseconds, bytes, keyFrames, metadata }: RecordingIndex): Buffer {
@@ -44,8 +47,7 @@ export function encodeIndex({ milliseconds, bytes, keyFrames, metadata }: Record
       ]),
     ],
   ])
-  const size = (padding: string) => encodeAmf('onMetaData', new Map([...fields, ['padding', padding]]))
-  return size(' '.repeat(INDEX_BYTES - size('').length))
+  return Buffer.concat([encodeAmf('onMetaData', fields), NULLS], INDEX_BYTES)
 }
 
 function keptOf(metadata: ReadonlyMap<string, Amf>): [string, Amf][] {
@@ -60,7 +62,7 @@ function keptOf(metadata: ReadonlyMap<string, Amf>): [string, Amf][] {
 
 /** The index in a payload; undefined if it was never written, because the recording was interrupted. */
 export function decodeIndex(payload: Uint8Array): RecordingIndex | undefined {
-  const [, fields] = decodeAmf(payload, { maxValues: 3 * MAX_KEY_FRAMES })
+  const [, fields] = decodeAmf(payload, { maxValues: 3 * MAX_KEY_FRAMES, first: 2 })
   if (!(fields instanceof Map)) return undefined
   const [duration, bytes, keyframes] = ['duration', 'filesize', 'keyframes'].map(name => fields.get(name))
   if (typeof duration !== 'number' || typeof bytes !== 'number' || !(keyframes instanceof Map))

@@ -14,6 +14,8 @@ import { listenForStop, stopGracefully } from './signals.ts'
 interface DemoFlags {
   readonly port: number
   readonly seed: number
+  readonly rtmpPort: number
+  readonly rtmp: boolean
   readonly streams: number
   readonly json?: boolean
   readonly world?: string
@@ -32,6 +34,8 @@ export const demoCommand = new Command('demo')
     'serve a generated world to try things out: users, live streams with changing viewer counts, drops',
   )
   .option('--port <port>', 'port to listen on', wholeNumber('--port', 0, 65535), 8080)
+  .option('--rtmp-port <port>', 'port for encoders', wholeNumber('--rtmp-port', 0, 65535), 1935)
+  .option('--no-rtmp', 'do not start the embedded media server')
   .option(
     '--seed <number>',
     'seed of the world; the same seed generates the same world',
@@ -68,6 +72,8 @@ async function runDemo(flags: DemoFlags): Promise<void> {
   const demo = await serveDemo({
     port: flags.port,
     seed: flags.seed,
+    // Programs that start the demo choose its settings.
+    rtmpPort: flags.rtmp && flags.settings === undefined ? flags.rtmpPort : undefined,
     streams: flags.streams,
     scenario: flags.scenario === undefined ? undefined : readScenarioFile(flags.scenario),
     clock: clockStart(flags),
@@ -137,13 +143,28 @@ Paste one of these into another terminal:
 
   curl -X POST ${as(broadcaster.token)} '${base_url}/helix/streams/markers?user_id=${broadcaster.id}&description=hello'
 
-Open one of these in a browser; the second redirects to localhost:3000, where an application would listen:
+${goingLive(world)}Open one of these in a browser; the second redirects to localhost:3000, where an application would listen:
 
   ${base_url}/account
 
   ${base_url}/oauth2/authorize?${authorization}
 
 Everything else: ${base_url}/docs
+
+`
+}
+
+/** A line that makes the offline channel of the demo live. */
+function goingLive({ rtmp, base_url }: World): string {
+  if (rtmp === undefined) return ''
+  const { url, login, stream_key } = rtmp
+  return `Go live as ${login} with OBS (server ${url}, stream key ${stream_key}) or with this line:
+
+  ffmpeg -re -f lavfi -i testsrc2=size=1280x720:rate=30 -f lavfi -i sine -c:v libx264 -preset veryfast -pix_fmt yuv420p -g 60 -c:a aac -f flv '${url}/${stream_key}'
+
+Watch it with this one, in any player that reads FLV over HTTP:
+
+  ffplay ${base_url}/live/${login}.flv
 
 `
 }

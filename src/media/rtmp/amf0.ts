@@ -109,11 +109,14 @@ class Reader {
   }
 }
 
-/** The values of a message, in order. */
-export function decodeAmf(bytes: Uint8Array, { maxValues = MAX_VALUES } = {}): Amf[] {
+/** The values of a message in order, or the first of them. */
+export function decodeAmf(
+  bytes: Uint8Array,
+  { maxValues = MAX_VALUES, first = Number.POSITIVE_INFINITY } = {},
+): Amf[] {
   const reader = new Reader(bytes, maxValues)
   const values: Amf[] = []
-  while (reader.hasMore) values.push(reader.value())
+  while (reader.hasMore && values.length < first) values.push(reader.value())
   return values
 }
 
