@@ -159,6 +159,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
       services.callers,
       settledClock,
       images,
+      liveChannels,
       ...(listeners.metrics === undefined ? [] : [listeners.metrics]),
     ],
     gather: options.gatherMetrics,

@@ -14,6 +14,12 @@ export interface Viewer {
 /** Where a viewer is: it has the headers and every frame so far, or waits for the next key frame. */
 type Position = 'in step' | 'waiting'
 
+/** Counted over all broadcasts. */
+export interface BroadcastTotals {
+  bytes: number
+  skips: number
+}
+
 export class Broadcast {
   readonly #viewers = new Map<Viewer, Position>()
   /** The latest header of each kind, in the order of a file: metadata, video, audio. */
@@ -22,6 +28,11 @@ export class Broadcast {
   #group: Buffer[] | undefined
   #groupBytes = 0
   #hasVideo = false
+  readonly #totals: BroadcastTotals
+
+  constructor(totals: BroadcastTotals) {
+    this.#totals = totals
+  }
 
   get viewerCount(): number {
     return this.#viewers.size
@@ -42,6 +53,7 @@ export class Broadcast {
   publish(message: MediaMessage): void {
     const role = roleOf(message)
     const tag = flvTag(message)
+    this.#totals.bytes += message.payload.length
     if (message.kind === 'video') this.#hasVideo = true
     if (role === 'header') this.#headers[message.kind] = tag
     else this.#keep(tag, role === 'key frame')
@@ -74,6 +86,8 @@ export class Broadcast {
     // Headers may have changed while it waited.
     const bytes = position === 'waiting' ? Buffer.concat([...this.#headerTags(), tag]) : tag
     const next = viewer.write(bytes) ? 'in step' : 'waiting'
-    if (next !== position) this.#viewers.set(viewer, next)
+    if (next === position) return
+    if (next === 'waiting') this.#totals.skips += 1
+    this.#viewers.set(viewer, next)
   }
 }

@@ -1,3 +1,4 @@
+import type { Metrics } from '../kit/metrics.ts'
 import { Broadcast } from './broadcast.ts'
 import { HttpViewer } from './viewer.ts'
 
@@ -7,12 +8,13 @@ const MAX_VIEWERS = 5000
 /** The broadcasts of this process, by the login of the channel. */
 export class LiveChannels {
   readonly #broadcasts = new Map<string, Broadcast>()
+  readonly #totals = { bytes: 0, skips: 0 }
   #viewers = 0
 
   /** Starts a broadcast, and ends the previous one of the channel. */
   start(login: string): Broadcast {
     this.#broadcasts.get(login)?.end()
-    const broadcast = new Broadcast()
+    const broadcast = new Broadcast(this.#totals)
     this.#broadcasts.set(login, broadcast)
     return broadcast
   }
@@ -26,6 +28,21 @@ export class LiveChannels {
   endAll(): void {
     for (const broadcast of this.#broadcasts.values()) broadcast.end()
     this.#broadcasts.clear()
+  }
+
+  measure(metrics: Metrics): void {
+    metrics.gauge('strand_media_broadcasts', 'Broadcasts that this process receives.', this.#broadcasts.size)
+    metrics.gauge('strand_media_viewers', 'Viewers that this process serves.', this.#viewers)
+    metrics.counter(
+      'strand_media_received_bytes_total',
+      'Bytes of audio and video received.',
+      this.#totals.bytes,
+    )
+    metrics.counter(
+      'strand_media_skips_total',
+      'Times that a slow viewer was skipped forward.',
+      this.#totals.skips,
+    )
   }
 
   has(login: string): boolean {

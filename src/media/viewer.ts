@@ -6,12 +6,15 @@ const MAX_PENDING_BYTES = 4 * 1024 * 1024
 /** A viewer over HTTP. What arrives while the connection is busy is sent together; what is too much is skipped. */
 export class HttpViewer implements Viewer {
   readonly stream: ReadableStream<Uint8Array>
+  readonly #onLeave: () => void
   #pending: Uint8Array[] = []
   #pendingBytes = 0
   #wanted: (() => void) | undefined
   #isEnded = false
 
+  /** `onLeave` is called once, when the viewer disconnects or the broadcast ends. */
   constructor(onLeave: () => void) {
+    this.#onLeave = onLeave
     this.stream = new ReadableStream<Uint8Array>(
       {
         pull: async controller => {
@@ -22,7 +25,7 @@ export class HttpViewer implements Viewer {
           if (this.#pending.length > 0) controller.enqueue(this.#take())
           else controller.close()
         },
-        cancel: onLeave,
+        cancel: () => this.end(),
       },
       { highWaterMark: 1 },
     )
@@ -37,8 +40,10 @@ export class HttpViewer implements Viewer {
   }
 
   end(): void {
+    if (this.#isEnded) return
     this.#isEnded = true
     this.#wake()
+    this.#onLeave()
   }
 
   #take(): Uint8Array {

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'bun:test'
+import { Broadcast, type Viewer } from '../../src/media/broadcast.ts'
+import { FLV_HEADER, flvTag } from '../../src/media/flv.ts'
+import type { MediaMessage } from '../../src/media/rtmp/publisher.ts'
+import { HttpViewer } from '../../src/media/viewer.ts'
+import { AVC } from '../support/rtmp-client.ts'
+
+const video = (timestamp: number, payload: Uint8Array): MediaMessage => ({
+  kind: 'video',
+  timestamp,
+  payload,
+})
+const header = video(0, AVC.header)
+const key = (timestamp: number, bytes?: number) => video(timestamp, AVC.keyFrame(bytes))
+const frame = (timestamp: number, bytes?: number) => video(timestamp, AVC.frame(bytes))
+
+/** Takes everything while `takes` is true. */
+class Recorder implements Viewer {
+  takes = true
+  hasEnded = false
+  readonly writes: Buffer[] = []
+
+  write(bytes: Uint8Array): boolean {
+    if (this.takes) this.writes.push(Buffer.from(bytes))
+    return this.takes
+  }
+
+  end(): void {
+    this.hasEnded = true
+  }
+
+  get received(): Buffer {
+    return Buffer.concat(this.writes)
+  }
+}
+
+const newBroadcast = () => {
+  const totals = { bytes: 0, skips: 0 }
+  return { broadcast: new Broadcast(totals), totals }
+}
+const file = (...messages: readonly MediaMessage[]) => Buffer.concat([FLV_HEADER, ...messages.map(flvTag)])
+
+describe('a viewer', () => {
+  test('that joins gets headers and everything since the last key frame', () => {
+    const { broadcast } = newBroadcast()
+    for (const message of [header, key(0), frame(40), key(80), frame(120)]) broadcast.publish(message)
+    const viewer = new Recorder()
+    broadcast.join(viewer)
+    broadcast.publish(frame(160))
+    expect(viewer.received).toEqual(file(header, key(80), frame(120), frame(160)))
+  })
+
+  test('that joins before the first key frame waits for it', () => {
+    const { broadcast } = newBroadcast()
+    broadcast.publish(header)
+    const viewer = new Recorder()
+    broadcast.join(viewer)
+    broadcast.publish(frame(0))
+    broadcast.publish(key(40))
+    expect(viewer.received).toEqual(file(header, header, key(40)))
+  })
+
+  test('that is too slow continues at the next key frame, and others do not notice', () => {
+    const { broadcast, totals } = newBroadcast()
+    const [slow, fast] = [new Recorder(), new Recorder()]
+    for (const message of [header, key(0)]) broadcast.publish(message)
+    broadcast.join(slow)
+    broadcast.join(fast)
+    slow.takes = false
+    broadcast.publish(frame(40))
+    slow.takes = true
+    broadcast.publish(frame(80))
+    broadcast.publish(key(120))
+    expect(slow.received).toEqual(file(header, key(0), header, key(120)))
+    expect(fast.received).toEqual(file(header, key(0), frame(40), frame(80), key(120)))
+    expect(totals.skips).toBe(1)
+  })
+
+  test('gets sound without a picture', () => {
+    const { broadcast } = newBroadcast()
+    const audio = (timestamp: number): MediaMessage => ({
+      kind: 'audio',
+      timestamp,
+      payload: Buffer.from([0xaf, 1, 7]),
+    })
+    broadcast.publish(audio(0))
+    const viewer = new Recorder()
+    broadcast.join(viewer)
+    broadcast.publish(audio(20))
+    expect(viewer.received).toEqual(file(audio(20)))
+  })
+
+  test('sees the end', () => {
+    const { broadcast } = newBroadcast()
+    const viewer = new Recorder()
+    broadcast.join(viewer)
+    broadcast.end()
+    expect(viewer.hasEnded).toBeTrue()
+    expect(broadcast.viewerCount).toBe(0)
+  })
+})
+
+test('a group of pictures that is too large is not kept for those who join', () => {
+  const { broadcast } = newBroadcast()
+  broadcast.publish(header)
+  broadcast.publish(key(0, 5_000_000))
+  broadcast.publish(frame(40, 5_000_000))
+  const viewer = new Recorder()
+  broadcast.join(viewer)
+  expect(viewer.received).toEqual(file(header))
+  broadcast.publish(key(80))
+  expect(viewer.received).toEqual(file(header, header, key(80)))
+})
+
+describe('over HTTP', () => {
+  test('what waits for a viewer is sent together, and bounded', async () => {
+    const viewer = new HttpViewer(() => undefined)
+    const taken = Array.from({ length: 100 }, () => viewer.write(Buffer.alloc(100_000)))
+    expect(taken.filter(Boolean)).toHaveLength(41)
+    viewer.end()
+    let bytes = 0
+    for await (const piece of viewer.stream) bytes += piece.length
+    expect(bytes).toBe(41 * 100_000)
+  })
+
+  test('a viewer that disconnects leaves', async () => {
+    let hasLeft = false
+    const viewer = new HttpViewer(() => {
+      hasLeft = true
+    })
+    await viewer.stream.cancel()
+    expect(hasLeft).toBeTrue()
+  })
+})
