@@ -73,8 +73,9 @@ export class Recording {
     const timestamp = this.#timeOf(message.timestamp)
     const tag = flvTag({ ...message, timestamp })
     const { bytes } = this.#content
-    if (bytes + tag.length > this.#options.maxBytes) return this.#stop('it reached its maximum size')
-    if (this.#pendingBytes + tag.length > MAX_PENDING_BYTES) return this.#stop('the disk is too slow')
+    if (bytes + tag.length > this.#options.maxBytes) this.#stop('it reached its maximum size')
+    else if (this.#pendingBytes + tag.length > MAX_PENDING_BYTES) this.#stop('the disk is too slow')
+    if (this.#isStopped) return
     if (roleOf(message) === 'key frame')
       this.#content.keyFrames.push({ milliseconds: timestamp, position: bytes })
     this.#content.bytes += tag.length

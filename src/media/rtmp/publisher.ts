@@ -35,6 +35,8 @@ export interface PublisherEvents {
   stop(): void
 }
 
+const STOPS: ReadonlySet<string> = new Set(['FCUnpublish', 'deleteStream', 'closeStream'])
+
 const MEDIA: ReadonlyMap<number, MediaMessage['kind']> = new Map([
   [TYPE.audio, 'audio'],
   [TYPE.video, 'video'],
@@ -60,7 +62,10 @@ export class Publisher {
 
   receive(bytes: Uint8Array): void {
     this.#acknowledge(bytes.length)
-    if (this.#handshake === undefined) return this.#read(bytes)
+    if (this.#handshake === undefined) {
+      this.#read(bytes)
+      return
+    }
     const { reply, rest } = this.#handshake.push(bytes)
     if (reply !== undefined) this.#events.send(reply)
     if (rest === undefined) return
@@ -99,21 +104,11 @@ export class Publisher {
   #command([name, transaction, ...values]: readonly Amf[]): void {
     if (typeof name !== 'string' || typeof transaction !== 'number')
       throw new ProtocolError('command without name and transaction')
-    switch (name) {
-      case 'connect':
-        return this.#connect(transaction, values[0])
-      case 'createStream':
-        return this.#result(transaction, null, STREAM_ID)
-      case 'publish':
-        return this.#publish(values[1])
-      case 'FCUnpublish':
-      case 'deleteStream':
-      case 'closeStream':
-        return this.#stop()
-      case 'play':
-      case 'play2':
-        throw new ProtocolError('playback is not offered over RTMP')
-    }
+    if (name === 'connect') this.#connect(transaction, values[0])
+    else if (name === 'createStream') this.#result(transaction, null, STREAM_ID)
+    else if (name === 'publish') this.#publish(values[1])
+    else if (STOPS.has(name)) this.#stop()
+    else if (name.startsWith('play')) throw new ProtocolError('playback is not offered over RTMP')
   }
 
   #connect(transaction: number, properties: Amf): void {
