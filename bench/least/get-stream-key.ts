@@ -3,8 +3,8 @@ import { type LeastOperation, parameter } from './operation.ts'
 
 export const getStreamKey: LeastOperation = ({ reader, ring }) => {
   const keys = new StreamKeys(ring)
-  const currentOf = reader.get<{ version: number; key_id: string; sealed: string }>(
-    'select version, key_id, sealed from stream_keys where user_id = ? order by version desc limit 1',
+  const currentOf = reader.get<{ slot: number; key_id: string; sealed: string }>(
+    'select version as slot, key_id, sealed from stream_keys where user_id = ? order by version desc limit 1',
   )
   return (search, caller) => {
     const user_id = parameter(search, 'broadcaster_id')

@@ -4,19 +4,19 @@ import type { KeyRing } from '../kit/key-ring.ts'
 import { Recent } from '../kit/recent.ts'
 import { SecretBox } from '../kit/secret-box.ts'
 import type { StoredStreamKey } from '../store/commands/users.ts'
-import type { StreamKeyRow } from '../store/queries/streams.ts'
+import type { SealedStreamKey, StreamKeyRow, StreamKeySlot } from '../store/queries/stream-keys.ts'
 
 const MAX_OPENED = 10_000
 
 /**
- * Stream keys: encrypted at rest so that broadcasters can read them again, bound to user and version so that a copied row
+ * Stream keys: encrypted at rest so that broadcasters can read them again, bound to user and slot so that a copied row
  * does not open, and found at ingest by a keyed hash (D-36).
  */
 export class StreamKeys {
   readonly #ring: KeyRing
   readonly #box: SecretBox
   /** Opened keys by their sealed form, because opening one is expensive. */
-  readonly #opened = new Recent<{ user_id: string; version: number; key: string }>(MAX_OPENED)
+  readonly #opened = new Recent<{ user_id: string; slot: StreamKeySlot; key: string }>(MAX_OPENED)
 
   constructor(ring: KeyRing) {
     this.#ring = ring
@@ -25,16 +25,16 @@ export class StreamKeys {
 
   mint(
     user_id: string,
-    version: number,
+    slot: StreamKeySlot,
     random = randomAlphanumerics(30),
   ): { key: string; stored: StoredStreamKey } {
     const key = `live_${user_id}_${random}`
-    return { key, stored: this.seal(user_id, version, key) }
+    return { key, stored: this.seal(user_id, slot, key) }
   }
 
   /** A key as it is stored: sealed with the newest master key, with a lookup hash under the same one. */
-  seal(user_id: string, version: number, key: string): StoredStreamKey {
-    const box = this.#box.seal(key, bindingOf(user_id, version))
+  seal(user_id: string, slot: StreamKeySlot, key: string): StoredStreamKey {
+    const box = this.#box.seal(key, bindingOf(user_id, slot))
     return { ...box, lookup_hash: this.#lookupHash(box.key_id, key) }
   }
 
@@ -48,16 +48,16 @@ export class StreamKeys {
 
   /** Whether a row opens and its lookup hash matches. */
   isWhole(row: StreamKeyRow): boolean {
-    const key = this.#box.open(row, bindingOf(row.user_id, row.version))
+    const key = this.#box.open(row, bindingOf(row.user_id, row.slot))
     return key !== undefined && this.#lookupHash(row.key_id, key) === row.lookup_hash
   }
 
   /** The plain key, or undefined if no master key of this installation opens it. */
-  open(user_id: string, stored: { version: number; key_id: string; sealed: string }): string | undefined {
+  open(user_id: string, stored: SealedStreamKey): string | undefined {
     const known = this.#opened.get(stored.sealed)
-    if (known?.user_id === user_id && known.version === stored.version) return known.key
-    const key = this.#box.open(stored, bindingOf(user_id, stored.version))
-    if (key !== undefined) this.#opened.set(stored.sealed, { user_id, version: stored.version, key })
+    if (known?.user_id === user_id && known.slot === stored.slot) return known.key
+    const key = this.#box.open(stored, bindingOf(user_id, stored.slot))
+    if (key !== undefined) this.#opened.set(stored.sealed, { user_id, slot: stored.slot, key })
     return key
   }
 
@@ -68,6 +68,7 @@ export class StreamKeys {
   }
 }
 
-function bindingOf(user_id: string, version: number): string {
-  return `${user_id}/${version}`
+/** A name may be a number, so the forms differ. */
+function bindingOf(user_id: string, slot: StreamKeySlot): string {
+  return typeof slot === 'number' ? `${user_id}/${slot}` : `${user_id}/extra/${slot}`
 }

@@ -9,6 +9,7 @@ import * as games from './control/games.ts'
 import * as markers from './control/markers.ts'
 import * as operators from './control/operators.ts'
 import * as organizations from './control/organizations.ts'
+import * as streamKeys from './control/stream-keys.ts'
 import * as tokens from './control/tokens.ts'
 import * as transfer from './control/transfer.ts'
 import * as users from './control/users.ts'
@@ -91,6 +92,7 @@ export const controlOperations = {
   ...clients,
   ...tokens,
   ...channels,
+  ...streamKeys,
   ...follows,
   ...viewers,
   ...entitlements,

@@ -210,6 +210,10 @@ export const problems = {
     message: (most: number) =>
       `The video has more than ${most} markers, too many for one file; list them with GetStreamMarkers.`,
   },
+  too_many_stream_keys: {
+    status: 409,
+    message: (most: number) => `A channel has at most ${most} extra stream keys; delete one first.`,
+  },
   in_use: { status: 409, message: (why: string) => why },
   entitlement_conflict: {
     status: 409,

@@ -6,6 +6,7 @@ import { networkOf } from '../kit/network.ts'
 import { Recent } from '../kit/recent.ts'
 import { TokenBuckets, takePoint } from '../kit/token-buckets.ts'
 import { Unavailable } from '../store/errors.ts'
+import type { KeyedChannel } from '../store/queries/stream-keys.ts'
 import type { Store } from '../store/store.ts'
 
 /** Wrong keys that one network may try; a correct key costs nothing. */
@@ -27,7 +28,7 @@ export class KeyCheck {
   readonly #clock: Clock
   readonly #guesses = new TokenBuckets()
   /** By a digest of the key. */
-  readonly #valid = new Recent<Channel & { readonly at: number }>(MAX_REMEMBERED)
+  readonly #valid = new Recent<KeyedChannel & { readonly at: number }>(MAX_REMEMBERED)
 
   constructor({ store, streamKeys, clock }: { store: Store; streamKeys: StreamKeys; clock: Clock }) {
     this.#store = store
@@ -46,7 +47,7 @@ export class KeyCheck {
     return undefined
   }
 
-  async #find(key: string): Promise<Channel | undefined> {
+  async #find(key: string): Promise<KeyedChannel | undefined> {
     const now = this.#clock.now()
     const digest = sha256Hex(key)
     try {
@@ -60,7 +61,8 @@ export class KeyCheck {
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error
       const known = this.#valid.get(digest)
-      return known !== undefined && now - known.at < REMEMBERED_MILLISECONDS ? known : undefined
+      if (known === undefined || now - known.at >= REMEMBERED_MILLISECONDS) return undefined
+      return known.valid_until === null || known.valid_until > isoMillis(now) ? known : undefined
     }
   }
 }

@@ -7,6 +7,7 @@ import { StreamKeys } from '../auth/stream-keys.ts'
 import { changeMasterKeys, KEYS_FOLLOWED_MILLISECONDS, newMasterKey } from '../data-folder.ts'
 import type { KeyRing } from '../kit/key-ring.ts'
 import { OperatorError } from '../kit/operator-error.ts'
+import { STREAM_KEY_KINDS, type StreamKeyRow } from '../store/queries/stream-keys.ts'
 import type { Store } from '../store/store.ts'
 
 const BATCH_ROWS = 500
@@ -106,19 +107,22 @@ export async function reseal(
   const streamKeys = new StreamKeys(ring)
   const unopened: string[] = []
   let resealed = 0
-  let last: { user_id: string; version: number } | undefined
-  for (;;) {
-    const rows = await store.streamKeys.after(last, BATCH_ROWS, ring.newest)
-    if (rows.length === 0) return { resealed, unopened }
-    const keys = rows.flatMap(({ user_id, version, key_id, sealed }) => {
-      const key = streamKeys.open(user_id, { version, key_id, sealed })
-      if (key !== undefined)
-        return [{ user_id, version, was: sealed, ...streamKeys.seal(user_id, version, key) }]
-      unopened.push(user_id)
-      return []
-    })
-    resealed += await store.commands.resealStreamKeys({ keys })
-    onProgress(resealed)
-    last = rows.at(-1)
+  for (const kind of STREAM_KEY_KINDS) {
+    let last: StreamKeyRow | undefined
+    for (;;) {
+      const rows = await store.streamKeys.after(kind, last, BATCH_ROWS, ring.newest)
+      if (rows.length === 0) break
+      const keys = rows.flatMap(row => {
+        const { user_id, slot, sealed: was } = row
+        const key = streamKeys.open(user_id, row)
+        if (key !== undefined) return [{ user_id, slot, was, ...streamKeys.seal(user_id, slot, key) }]
+        unopened.push(user_id)
+        return []
+      })
+      resealed += await store.commands.resealStreamKeys({ kind, keys })
+      onProgress(resealed)
+      last = rows.at(-1)
+    }
   }
+  return { resealed, unopened }
 }

@@ -9,6 +9,7 @@ import * as games from './control/games.ts'
 import * as markers from './control/markers.ts'
 import * as operators from './control/operators.ts'
 import * as organizations from './control/organizations.ts'
+import * as streamKeys from './control/stream-keys.ts'
 import * as tokens from './control/tokens.ts'
 import * as transfer from './control/transfer.ts'
 import * as users from './control/users.ts'
@@ -87,6 +88,7 @@ export const implementations: readonly Implementation[] = [
   ...Object.values(clients),
   ...Object.values(tokens),
   ...Object.values(channels),
+  ...Object.values(streamKeys),
   ...Object.values(follows),
   ...Object.values(viewers),
   ...Object.values(entitlements),

@@ -1,14 +1,7 @@
 import { isRefusal } from '../contract/problem.ts'
 import { forgetAudit } from './commands/audit.ts'
 import { deleteBenefit, putBenefit } from './commands/benefits.ts'
-import {
-  changeChannel,
-  deleteEditor,
-  modifyChannel,
-  putEditor,
-  resealStreamKeys,
-  rotateStreamKey,
-} from './commands/channels.ts'
+import { changeChannel, deleteEditor, modifyChannel, putEditor } from './commands/channels.ts'
 import { clearEverything } from './commands/clear-everything.ts'
 import { changeClient, createClient, deleteClient, setClientSecret } from './commands/clients.ts'
 import { disconnect, grantCode, grantToken, useCode } from './commands/codes.ts'
@@ -31,6 +24,12 @@ import { changePassword, endSession, keepSession, startSession } from './command
 import { noteTime } from './commands/settled-time.ts'
 import { giveBack, leasePoints, takeFromAll, takeTurn } from './commands/shared.ts'
 import { addSigningKey, removeSigningKeys, resealSigningKey } from './commands/signing-keys.ts'
+import {
+  createStreamKey,
+  deleteStreamKey,
+  resealStreamKeys,
+  rotateStreamKey,
+} from './commands/stream-keys.ts'
 import { endStream, reportViewers, startStream, takeViewerReport } from './commands/streams.ts'
 import { issueTokens, revokeToken, useRefreshToken } from './commands/tokens.ts'
 import { forgetVideos, noteFact, sweep } from './commands/upkeep.ts'
@@ -77,6 +76,8 @@ const single = {
   modifyChannel,
   putEditor,
   deleteEditor,
+  createStreamKey,
+  deleteStreamKey,
   rotateStreamKey,
   resealStreamKeys,
   addSigningKey,

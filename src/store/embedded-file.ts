@@ -8,7 +8,7 @@ import { integrityErrors, isInUse } from './engines/sqlite-examination.ts'
 import { sqliteSchema } from './engines/sqlite-migrate.ts'
 import { auditQueries } from './queries/audit.ts'
 import { LAST_BACKUP } from './queries/feed.ts'
-import { type StreamKeyRow, streamKeyQueries } from './queries/streams.ts'
+import { STREAM_KEY_KINDS, type StreamKeyRow, streamKeyQueries } from './queries/stream-keys.ts'
 
 /** The size of the header of every store. */
 export const STORE_HEADER_BYTES = 100
@@ -79,7 +79,10 @@ export function rowsOf(file: string): Record<string, number> {
 
 /** The number of stream keys sealed with each master key. */
 export function streamKeysByMasterKey(file: string): Map<string, number> {
-  const query = 'select key_id, count(*) from stream_keys group by key_id order by key_id'
+  const keys = hasExtraKeys(file)
+    ? '(select key_id from stream_keys union all select key_id from extra_stream_keys)'
+    : 'stream_keys'
+  const query = `select key_id, count(*) from ${keys} group by key_id order by key_id`
   const rows = withSqlite(file, 'read', connection => connection.query(query).values())
   return new Map(rows as [string, number][])
 }
@@ -98,19 +101,30 @@ export function wrongFollowCounts(file: string): string[] {
 
 /** Every stream key of the store, in batches. */
 export async function* streamKeysIn(file: string): AsyncGenerator<readonly StreamKeyRow[]> {
+  const kinds = hasExtraKeys(file) ? STREAM_KEY_KINDS : (['main'] as const)
   const db = sqliteDatabase(openSqlite(file, 'read'))
   try {
-    let last: { user_id: string; version: number } | undefined
-    for (;;) {
-      const rows = await streamKeyQueries(db).after(last, KEYS_AT_ONCE)
-      if (rows.length === 0) return
-      yield rows
-      last = rows.at(-1)
+    for (const kind of kinds) {
+      let last: StreamKeyRow | undefined
+      for (;;) {
+        const rows = await streamKeyQueries(db).after(kind, last, KEYS_AT_ONCE)
+        if (rows.length === 0) break
+        yield rows
+        last = rows.at(-1)
+      }
     }
   } finally {
     db.close()
   }
 }
+
+/** A store that was not migrated yet has none. */
+const hasExtraKeys = (file: string): boolean =>
+  inspect(
+    file,
+    one =>
+      one("select count(*) from sqlite_schema where type = 'table' and name = 'extra_stream_keys'") === 1,
+  )
 
 /** What is wrong with the audit log of the store; undefined if nothing is. */
 export async function auditFlawIn(file: string): Promise<string | undefined> {

@@ -9,6 +9,7 @@ export const WORLD_TABLES = [
   'follow_counts',
   'editors',
   'stream_keys',
+  'extra_stream_keys',
   'channels',
   'idempotency_keys',
   'sessions',

@@ -42,10 +42,11 @@ function textOf(line: TransferLine, fields: readonly string[]): string {
 }
 
 function withStreamKey(line: StoredLine, streamKeys: StreamKeys | undefined): TransferLine {
-  if (streamKeys === undefined || line.type !== 'user') return line
-  const stream_key = streamKeys.open(line.id, line as StoredLine<'user'>)
+  if (streamKeys === undefined || (line.type !== 'user' && line.type !== 'stream_key')) return line
+  const user_id = line.type === 'user' ? line.id : line.user_id
+  const stream_key = streamKeys.open(user_id, line as StoredLine<'user' | 'stream_key'>)
   if (stream_key !== undefined) return { ...line, stream_key }
   throw new OperatorError(
-    `the stream key of the user "${line.id}" does not open with these master keys: set STRAND_MASTER_KEYS, or --data to the folder that has them`,
+    `a stream key of the user "${user_id}" does not open with these master keys: set STRAND_MASTER_KEYS, or --data to the folder that has them`,
   )
 }

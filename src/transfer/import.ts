@@ -250,9 +250,24 @@ async function prepared(good: Batch['good'], services: ImportServices): Promise<
   const withSecrets = users.filter(user => user.password !== undefined || user.stream_key !== undefined)
   const rows = withSecrets.length === 0 ? new Map() : await services.store.transfer.users(withSecrets)
   const lines: ImportLine[] = []
-  for (const { line } of good)
-    lines.push(line.type === 'user' ? await prepareUser(line, rows.get(line.id), services) : line)
+  for (const { line } of good) {
+    if (line.type === 'user') lines.push(await prepareUser(line, rows.get(line.id), services))
+    else if (line.type === 'stream_key') lines.push(prepareExtraKey(line, services))
+    else lines.push(line)
+  }
   return lines
+}
+
+function prepareExtraKey(
+  { stream_key, ...line }: TransferLine<'stream_key'>,
+  { streamKeys }: ImportServices,
+): ImportLine {
+  const { stored } = streamKeys.mint(line.user_id, line.name, stream_key?.split('_')[2])
+  return {
+    ...line,
+    stored,
+    ...(stream_key !== undefined && { lookup_hashes: streamKeys.lookupHashes(stream_key) }),
+  }
 }
 
 async function prepareUser(
@@ -264,7 +279,7 @@ async function prepareUser(
   const first_key = streamKeys.mint(line.id, 1, random).stored
   const isOther =
     row !== undefined && stream_key !== undefined && streamKeys.open(line.id, row) !== stream_key
-  const version = (row?.version ?? 0) + 1
+  const version = (row?.slot ?? 0) + 1
   const password_hash = line.password_hash ?? (await hashOf(password, row?.password_hash))
   return {
     ...line,

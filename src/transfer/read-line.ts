@@ -106,9 +106,14 @@ function requireText(field: string, value: unknown): void {
 function checkAcrossFields(line: TransferLine): void {
   if (line.type === 'entitlement' && line.last_updated !== undefined && line.last_updated < line.timestamp)
     reject('the field "last_updated" was malformed: the value must not be before "timestamp"')
+  if (line.type === 'stream_key') requireOwnKey(line.user_id, line.stream_key)
   if (line.type !== 'user') return
   const violation = line.password_hash === undefined ? undefined : hashViolation(line.password_hash)
   if (violation !== undefined) reject(`the field "password_hash" was malformed: the value ${violation}`)
-  if (line.stream_key !== undefined && line.stream_key.split('_')[1] !== line.id)
+  requireOwnKey(line.id, line.stream_key)
+}
+
+function requireOwnKey(user_id: string, stream_key: string | undefined): void {
+  if (stream_key !== undefined && stream_key.split('_')[1] !== user_id)
     reject('the field "stream_key" was malformed: the value must be a key of this user')
 }

@@ -30,26 +30,43 @@ for (const engine of engines) {
         plain.set(String(n), key)
         await store.commands.putUser({ id: String(n), login: `u${n}`, stream_key: stored, now: 0 })
       }
+      const extra = streamKeys.mint('1001', 'guest')
+      await store.commands.createStreamKey({
+        user_id: '1001',
+        name: 'guest',
+        stream_key: extra.stored,
+        valid_until: null,
+        now: 0,
+      })
       const strange = new StreamKeys(new KeyRing([foreign])).mint('9999', 1).stored
       await store.commands.putUser({ id: '9999', login: 'strange', stream_key: strange, now: 0 })
 
       ring.take([second, first])
       const steps: number[] = []
       expect(await reseal(store, ring, done => steps.push(done))).toEqual({
-        resealed: 1203,
+        resealed: 1204,
         unopened: ['9999'],
       })
       expect(steps.length).toBeGreaterThan(2)
       expect(await reseal(store, ring, () => undefined)).toEqual({ resealed: 0, unopened: ['9999'] })
 
       ring.take([second])
-      const rows = await store.streamKeys.after(undefined, 5000)
+      const rows = await store.streamKeys.after('main', undefined, 5000)
       expect(rows).toHaveLength(1204)
       for (const row of rows.filter(each => each.user_id !== '9999')) {
         const key = plain.get(row.user_id) as string
         expect(streamKeys.open(row.user_id, row)).toBe(key)
         expect(streamKeys.lookupHashes(key)).toEqual([row.lookup_hash])
       }
+      const [guest] = await store.streamKeys.after('extra', undefined, 5000)
+      expect(guest && streamKeys.open('1001', guest)).toBe(extra.key)
+      expect(streamKeys.lookupHashes(extra.key)).toEqual([guest?.lookup_hash ?? ''])
+      expect(await store.streamKeys.countByMasterKey()).toEqual(
+        new Map([
+          [foreign.id, 1],
+          [second.id, 1204],
+        ]),
+      )
     } finally {
       await close()
     }

@@ -14,7 +14,7 @@ export const NOUNS: Readonly<Record<string, string>> = {
   channel: 'channels of users',
   editor: 'editors of a channel',
   stream: 'live streams',
-  key: 'stream keys',
+  key: 'stream keys: the main key of a channel, and extra ones',
   viewer: 'viewer counts of live streams',
   follow: 'followed channels',
   entitlement: 'drops entitlements of users',
@@ -298,6 +298,30 @@ const rows: readonly VerbRow[] = [
     examples: ['stream end brave_newt'],
   },
 
+  {
+    words: 'key add',
+    operation: control.createStreamKey,
+    arguments: ['name'],
+    examples: [
+      'key add lunar_otter guest --valid-until 2099-03-08T12:00:00Z',
+      'key add lunar_otter second-encoder',
+    ],
+  },
+  {
+    words: 'key list',
+    operation: control.listStreamKeys,
+    examples: ['key list lunar_otter'],
+  },
+  {
+    words: 'key show',
+    operation: control.readStreamKey,
+    examples: ['key show lunar_otter', 'key show lunar_otter --name guest'],
+  },
+  {
+    words: 'key remove',
+    operation: control.deleteStreamKey,
+    examples: ['key remove lunar_otter second-encoder --yes'],
+  },
   {
     words: 'key rotate',
     operation: control.rotateStreamKey,

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from '../schema.ts'
-import { TimeSeconds } from './id.ts'
+import { TimeMillis, TimeSeconds } from './id.ts'
 
 /** Spec 2.3; never null (D-32). */
 export const Stream = Type.Object({
@@ -29,6 +29,25 @@ export type Stream = Static<typeof Stream>
 
 /** Spec 2.4. */
 export const StreamKey = Type.Object({ stream_key: Type.String() })
+
+export const ExtraKeyName = Type.String({
+  pattern: '^[a-z0-9-]{1,40}$',
+  hint: '1 to 40 lower-case letters, digits or hyphens',
+})
+
+/** An extra key of a channel, without the key. */
+export const ExtraStreamKey = Type.Object({
+  name: Type.String(),
+  created_at: TimeMillis,
+  valid_until: Type.Union([TimeMillis, Type.Null()]),
+})
+export type ExtraStreamKey = Static<typeof ExtraStreamKey>
+
+export const exampleExtraKey: ExtraStreamKey = {
+  name: 'guest',
+  created_at: '2026-03-01T12:00:00.250Z',
+  valid_until: '2026-03-08T12:00:00.000Z',
+}
 
 export const exampleStream: Stream = {
   id: '40952121085',

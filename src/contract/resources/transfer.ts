@@ -3,6 +3,7 @@ import { Type } from '../schema.ts'
 import { FulfillmentStatus } from './entitlement.ts'
 import { DecimalId, GivenTime, Name, Uuid } from './id.ts'
 import { RedirectUris } from './redirect-uri.ts'
+import { ExtraKeyName } from './stream.ts'
 import {
   BROADCASTER_TYPES,
   CLIENT_KINDS,
@@ -44,6 +45,12 @@ const Sha256 = Type.String({
   secret: true,
 })
 
+const SecretKey = Type.String({
+  pattern: '^live_[0-9]{1,19}_[A-Za-z0-9]{30}$',
+  hint: 'a stream key in the form live_<user id>_<30 letters and digits>',
+  secret: true,
+})
+
 const line = <T extends string, P extends TProperties>(type: T, fields: P) =>
   Type.Object({ type: Type.Literal(type), ...fields })
 
@@ -75,13 +82,7 @@ export const transferLines = {
         secret: true,
       }),
     ),
-    stream_key: Type.Optional(
-      Type.String({
-        pattern: '^live_[0-9]{1,19}_[A-Za-z0-9]{30}$',
-        hint: 'a stream key in the form live_<user id>_<30 letters and digits>',
-        secret: true,
-      }),
-    ),
+    stream_key: Type.Optional(SecretKey),
   }),
   member: line('member', { organization_id: OfOrganization, user_id: OfUser }),
   game: line('game', {
@@ -123,6 +124,13 @@ export const transferLines = {
     delay: Type.Optional(Delay),
     content_classification_labels: Type.Optional(ContentLabels),
     is_branded_content: Type.Optional(Type.Boolean()),
+  }),
+  stream_key: line('stream_key', {
+    user_id: OfUser,
+    name: ExtraKeyName,
+    created_at: Type.Optional(Moment),
+    valid_until: Type.Optional(noneOr(Moment)),
+    stream_key: Type.Optional(SecretKey),
   }),
   editor: line('editor', { user_id: OfUser, editor_id: OfUser, created_at: Type.Optional(Second) }),
   follow: line('follow', { user_id: OfUser, broadcaster_id: OfUser, followed_at: Type.Optional(Second) }),

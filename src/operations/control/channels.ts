@@ -88,7 +88,7 @@ export const handleRotateStreamKey = implement(
     const { user_id } = params
     for (;;) {
       const current = (await store.streamKeys.current(user_id)) ?? raise('not_found', 'channel', user_id)
-      const version = current.version + 1
+      const version = current.slot + 1
       const { key, stored } = streamKeys.mint(user_id, version)
       const valid_until = isoMillis(clock.now() + (body.grace_seconds ?? 0) * 1000)
       const rotation = { user_id, version, stream_key: stored, valid_until }

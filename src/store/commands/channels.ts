@@ -7,10 +7,9 @@ import { tagsToStore } from '../../domain/tags.ts'
 import { isoSeconds } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { channelQueries, userQueries } from '../queries/world.ts'
-import { lockRows, sql, tableOf } from '../sql/tag.ts'
+import { sql } from '../sql/tag.ts'
 import { refuseUnknown } from './references.ts'
 import { insertVideo, publishStreams, updateRunningVideo } from './streams.ts'
-import type { StoredStreamKey } from './users.ts'
 
 export async function changeChannel(
   tx: Transaction,
@@ -137,54 +136,3 @@ export async function deleteEditor(tx: Transaction, args: { user_id: string; edi
 
 const editorSubject = (editor: { user_id: string; editor_id: string }): string =>
   `channel/${editor.user_id}/editor/${editor.editor_id}`
-
-/** Adds a new stream key; the current one stays valid until `valid_until`. `taken`: read the version again and retry. */
-export async function rotateStreamKey(
-  tx: Transaction,
-  args: { user_id: string; version: number; stream_key: StoredStreamKey; valid_until: string },
-): Promise<Refusal<'not_found' | 'taken'> | undefined> {
-  const current = await tx.get<{ version: number }>(
-    sql`select version from stream_keys where user_id = ${args.user_id} order by version desc limit 1${lockRows}`,
-  )
-  if (current === undefined) return refuse('not_found', 'channel', args.user_id)
-  if (current.version !== args.version - 1) return refuse('taken', 'version', String(args.version))
-  await tx.run(
-    sql`update stream_keys set valid_until = ${args.valid_until}
-        where user_id = ${args.user_id} and version = ${current.version}`,
-  )
-  await tx.run(
-    sql`insert into stream_keys (user_id, version, key_id, sealed, lookup_hash)
-        values (${args.user_id}, ${args.version}, ${args.stream_key.key_id}, ${args.stream_key.sealed},
-          ${args.stream_key.lookup_hash})`,
-  )
-  tx.record({
-    subject: `channel/${args.user_id}/stream-key`,
-    before: { version: current.version },
-    after: { version: args.version, stream_key: 'changed', old_key_valid_until: args.valid_until },
-  })
-  return undefined
-}
-
-/** Replaces stream keys with resealed ones. A key that has changed since it was read is left alone. */
-export async function resealStreamKeys(
-  tx: Transaction,
-  args: {
-    keys: readonly (StoredStreamKey & {
-      readonly user_id: string
-      readonly version: number
-      readonly was: string
-    })[]
-  },
-): Promise<number> {
-  if (args.keys.length === 0) return 0
-  const columns = ['user_id', 'version', 'was', 'key_id', 'sealed', 'lookup_hash'] as const
-  return tx.run(
-    sql`update stream_keys set key_id = resealed.key_id, sealed = resealed.sealed, lookup_hash = resealed.lookup_hash
-        from ${tableOf(
-          args.keys.map(key => ({ ...key })),
-          columns,
-        )} as resealed
-        where stream_keys.user_id = resealed.user_id and stream_keys.version = cast(resealed.version as integer)
-          and stream_keys.sealed = resealed.was`,
-  )
-}

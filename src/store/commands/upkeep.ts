@@ -15,7 +15,7 @@ const DAY_MILLISECONDS = 24 * 3600 * 1000
 const MAX_WINDOW_MILLISECONDS = DAY_MILLISECONDS
 
 /**
- * Deletes expired rows: feed entries, idempotency keys, tokens, retired stream keys, codes, sessions, and rate limits that
+ * Deletes expired rows: feed entries, idempotency keys, tokens, retired and expired stream keys, codes, sessions, and rate limits that
  * are full again. Expired tokens, which grant nothing, can be kept for some more days.
  *
  * Feed entries and rate limits are expendable, and expire by the current clock; those dated in the future are deleted too,
@@ -38,6 +38,8 @@ export async function sweep(
     sql`delete from tokens where hash in (select hash from tokens where expires_at < ${tokensFrom} limit ${AT_ONCE})`,
     sql`delete from stream_keys where (user_id, version) in (
           select user_id, version from stream_keys where valid_until < ${settled} limit ${AT_ONCE})`,
+    sql`delete from extra_stream_keys where (user_id, name) in (
+          select user_id, name from extra_stream_keys where valid_until < ${settled} limit ${AT_ONCE})`,
     sql`delete from authorization_codes where hash in (
           select hash from authorization_codes
           where expires_at < ${isoMillis(args.settled - REPLAY_MILLISECONDS)} limit ${AT_ONCE})`,

@@ -48,10 +48,14 @@ async function readState(client: SQL): Promise<PostgresState> {
        current_setting('superuser_reserved_connections')::int
          + coalesce(current_setting('reserved_connections', true), '0')::int as reserved,
        (extract(epoch from clock_timestamp()) * 1000)::float8 as clock,
-       to_regclass('stream_keys') is not null as has_schema`,
+       to_regclass('stream_keys') is not null as has_schema,
+       to_regclass('extra_stream_keys') is not null as has_extra_keys`,
   )
+  const extraKeys = row.has_extra_keys ? 'union all select key_id from extra_stream_keys' : ''
   const keys: { id: string; count: number }[] = row.has_schema
-    ? await client.unsafe('select key_id as id, count(*)::int as count from stream_keys group by key_id')
+    ? await client.unsafe(
+        `select key_id as id, count(*)::int as count from (select key_id from stream_keys ${extraKeys}) k group by key_id`,
+      )
     : []
   return {
     version: row.version,

@@ -2,11 +2,10 @@ import type { Page, Window } from '../../contract/page.ts'
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import { LATE_MILLISECONDS, SILENT_MILLISECONDS } from '../../domain/publish-session.ts'
 import { isoMillis } from '../../kit/clock.ts'
-import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
 import { inOrderOf, pickedPage } from '../keyset.ts'
-import { isOneOf, limitedTo, type Sql, sql, verbatim } from '../sql/tag.ts'
+import { type Sql, sql, verbatim } from '../sql/tag.ts'
 
 type LiveRow = Omit<LiveStream, 'tags' | 'is_mature'> & { tags: string; is_mature: number }
 
@@ -96,48 +95,4 @@ export const streamQueries = (db: Database) => ({
     return found !== undefined
   },
   whyNoneOf: (user_id: string) => refuseNotLive(db, user_id),
-})
-
-/** A stored stream key. */
-export interface StreamKeyRow {
-  readonly user_id: string
-  readonly version: number
-  readonly key_id: string
-  readonly sealed: string
-  readonly lookup_hash: string
-}
-
-export const streamKeyQueries = (db: Database) => ({
-  /** The current key of a channel. */
-  current: (user_id: string) =>
-    db.get<{ version: number; key_id: string; sealed: string }>(
-      sql`select version, key_id, sealed from stream_keys where user_id = ${user_id} order by version desc limit 1`,
-    ),
-
-  /** The channel that a key opens, by the hashes under which the key may be stored. */
-  channelOf: (hashes: readonly string[], now: string) =>
-    db.get<{ user_id: string; login: string }>(
-      sql`select k.user_id, u.login from stream_keys k join users u on u.id = k.user_id
-          where ${isOneOf(sql`k.lookup_hash`, hashes)} and (k.valid_until is null or k.valid_until > ${now})`,
-    ),
-
-  /** All keys in order, after a position. `except` skips those sealed with that master key. */
-  after: (
-    place: { user_id: string; version: number } | undefined,
-    limit: number,
-    except = '',
-  ): MaybePromise<StreamKeyRow[]> =>
-    db.all<StreamKeyRow>(
-      sql`select user_id, version, key_id, sealed, lookup_hash from stream_keys
-          where (user_id, version) > (${place?.user_id ?? ''}, ${place?.version ?? 0}) and key_id <> ${except}
-          order by user_id, version${limitedTo(limit)}`,
-    ),
-
-  /** The number of keys sealed with each master key. */
-  countByMasterKey: async (): Promise<Map<string, number>> => {
-    const rows = await db.all<{ key_id: string; count: number | string }>(
-      sql`select key_id, count(*) as count from stream_keys group by key_id order by key_id`,
-    )
-    return new Map(rows.map(row => [row.key_id, Number(row.count)]))
-  },
 })

@@ -1,6 +1,7 @@
 import { fieldsOf, type TransferLine, type TransferType } from '../../contract/resources/transfer.ts'
 import type { StoredStreamKey } from '../commands/users.ts'
 import type { Database, Transaction } from '../database.ts'
+import type { SealedStreamKey } from '../queries/stream-keys.ts'
 import { type Scalar, type Sql, sql, tableOf, verbatim } from '../sql/tag.ts'
 
 /** A user line as the store accepts it, without plaintext secrets. */
@@ -11,16 +12,27 @@ type PreparedUser = Omit<TransferLine<'user'>, 'password' | 'stream_key'> & {
   readonly next_key?: { readonly version: number; readonly stored: StoredStreamKey } | undefined
 }
 
+/** An extra stream key as the store accepts it. */
+type PreparedKey = Omit<TransferLine<'stream_key'>, 'stream_key'> & {
+  /** For a new row, or one with another key. */
+  readonly stored: StoredStreamKey
+  /** The hashes under which the key of the line may be stored; absent if the line has none. */
+  readonly lookup_hashes?: readonly string[] | undefined
+}
+
 /** A line prepared for the store. */
 export type ImportLine<T extends TransferType = TransferType> = T extends 'user'
   ? PreparedUser
-  : TransferLine<T>
+  : T extends 'stream_key'
+    ? PreparedKey
+    : TransferLine<T>
 
-type SealedKey = Pick<StoredStreamKey, 'key_id' | 'sealed'> & { readonly version: number }
+type SealedExtraKey = SealedStreamKey & Pick<StoredStreamKey, 'lookup_hash'> & { readonly created_at: string }
+type SealedKey = SealedStreamKey & { readonly slot: number }
 
-/** A row of the store as a line; a user includes the sealed stream key. */
+/** A row of the store as a line; users and extra stream keys include the sealed key. */
 export type StoredLine<T extends TransferType = TransferType> = TransferLine<T> &
-  (T extends 'user' ? SealedKey : unknown)
+  (T extends 'user' ? SealedKey : T extends 'stream_key' ? SealedExtraKey : unknown)
 
 /** What earlier lines have claimed: ids, logins, channels. */
 export interface EarlierLines {

@@ -10,6 +10,7 @@ import { marker, stream, video } from './broadcasts.ts'
 import { channel, editor, follow } from './channels.ts'
 import { entitlement } from './entitlements.ts'
 import { claimOf, hasValues, putRows, type TransferResource } from './resource.ts'
+import { streamKey } from './stream-keys.ts'
 import { benefit, client, game, member, organization, user } from './world.ts'
 
 const DECLARED: { readonly [T in TransferType]: TransferResource<T> } = {
@@ -20,6 +21,7 @@ const DECLARED: { readonly [T in TransferType]: TransferResource<T> } = {
   benefit,
   client,
   channel,
+  stream_key: streamKey,
   editor,
   follow,
   video,

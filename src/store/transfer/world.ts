@@ -1,9 +1,9 @@
 import { isRefusal } from '../../contract/problem.ts'
 import { putBenefit } from '../commands/benefits.ts'
-import { rotateStreamKey } from '../commands/channels.ts'
 import { changeClient, createClient, setClientSecret } from '../commands/clients.ts'
 import { putGame } from '../commands/games.ts'
 import { putOrganization } from '../commands/organizations.ts'
+import { rotateStreamKey } from '../commands/stream-keys.ts'
 import { putUser } from '../commands/users.ts'
 import { clientFlags } from '../queries/world.ts'
 import { isOneOf, sql } from '../sql/tag.ts'
@@ -17,7 +17,7 @@ export const organization: TransferResource<'organization'> = {
 export const user: TransferResource<'user'> = {
   table: 'users',
   select: sql`select id, login, display_name, description, broadcaster_type, email, created_at, password_hash,
-      (select version from stream_keys k where k.user_id = users.id order by version desc limit 1) as version,
+      (select version from stream_keys k where k.user_id = users.id order by version desc limit 1) as slot,
       (select key_id from stream_keys k where k.user_id = users.id order by version desc limit 1) as key_id,
       (select sealed from stream_keys k where k.user_id = users.id order by version desc limit 1) as sealed
     from users`,

@@ -1,0 +1,64 @@
+import { operator } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { oneOf, pageOf } from '../page.ts'
+import { GivenTime } from '../resources/id.ts'
+import { ExtraKeyName, ExtraStreamKey, exampleExtraKey, StreamKey } from '../resources/stream.ts'
+import { exampleUser } from '../resources/world.ts'
+import { Type } from '../schema.ts'
+
+const OfUser = Type.Object({ user_id: Type.String() })
+const path = { user_id: exampleUser.id }
+
+/** Stream keys: extra ones, for a guest or a second encoder, beside the main key of a channel (D-110). */
+export const createStreamKey = defineOperation('POST /control/channels/{user_id}/stream-keys', {
+  id: 'CreateStreamKey',
+  summary: 'Add an extra stream key to a channel, for a guest or a second encoder.',
+  access: operator,
+  params: OfUser,
+  body: Type.Object({
+    name: ExtraKeyName,
+    valid_until: Type.Optional(
+      Type.String({ ...GivenTime, description: 'Default: valid until it is deleted.' }),
+    ),
+  }),
+  returns: oneOf(Type.Object({ ...ExtraStreamKey.properties, ...StreamKey.properties })),
+  problems: ['not_found', 'taken', 'too_many_stream_keys', 'refused_reference'],
+  example: {
+    params: path,
+    body: { name: exampleExtraKey.name, valid_until: '2026-03-08T12:00:00Z' },
+    answer: { data: [{ ...exampleExtraKey, stream_key: '<STREAM_KEY>' }] },
+  },
+})
+
+export const listStreamKeys = defineOperation('GET /control/channels/{user_id}/stream-keys', {
+  id: 'ListStreamKeys',
+  summary: 'List the extra stream keys of a channel by name, without the keys.',
+  access: operator,
+  params: OfUser,
+  page: { standard: 20, before: false },
+  returns: pageOf(ExtraStreamKey),
+  problems: ['not_found'],
+  example: { params: path, answer: { data: [exampleExtraKey], pagination: {} } },
+})
+
+export const readStreamKey = defineOperation('GET /control/channels/{user_id}/stream-key', {
+  id: 'ReadStreamKey',
+  summary: 'Get the stream key of a channel, or one of its extra keys.',
+  access: operator,
+  params: OfUser,
+  query: Type.Object({
+    name: Type.Optional(Type.String({ description: 'Name of an extra key. Default: the main key.' })),
+  }),
+  returns: oneOf(StreamKey),
+  problems: ['not_found', 'name_not_found'],
+  example: { params: path, answer: { data: [{ stream_key: '<STREAM_KEY>' }] } },
+})
+
+export const deleteStreamKey = defineOperation('DELETE /control/channels/{user_id}/stream-keys/{name}', {
+  id: 'DeleteStreamKey',
+  summary: 'Delete an extra stream key. A running broadcast is not interrupted.',
+  access: operator,
+  params: Type.Object({ user_id: Type.String(), name: Type.String() }),
+  problems: ['name_not_found'],
+  example: { params: { ...path, name: exampleExtraKey.name } },
+})

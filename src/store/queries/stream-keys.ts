@@ -1,0 +1,108 @@
+import type { Page, Window } from '../../contract/page.ts'
+import type { ExtraStreamKey } from '../../contract/resources/stream.ts'
+import type { MaybePromise } from '../../kit/maybe-promise.ts'
+import type { Database } from '../database.ts'
+import { inOrderOf, keysetPage } from '../keyset.ts'
+import { isOneOf, limitedTo, type Sql, sql, verbatim } from '../sql/tag.ts'
+
+/** The main key of a channel has versions; extra keys have names. */
+export type StreamKeySlot = number | string
+export type StreamKeyKind = 'main' | 'extra'
+
+/** Where the keys of each kind are stored, with the slot that comes before all others. */
+export const STREAM_KEY_TABLES = {
+  main: { table: verbatim('stream_keys'), slot: verbatim('version'), first: 0 },
+  extra: { table: verbatim('extra_stream_keys'), slot: verbatim('name'), first: '' },
+} as const satisfies Record<StreamKeyKind, { table: Sql; slot: Sql; first: StreamKeySlot }>
+
+export const STREAM_KEY_KINDS = ['main', 'extra'] as const
+
+/** A key as it is encrypted in the store. */
+export interface SealedStreamKey {
+  readonly slot: StreamKeySlot
+  readonly key_id: string
+  readonly sealed: string
+}
+
+/** A stored stream key. */
+export interface StreamKeyRow extends SealedStreamKey {
+  readonly user_id: string
+  readonly lookup_hash: string
+}
+
+/** The channel that a stream key opens. */
+export interface KeyedChannel {
+  readonly user_id: string
+  readonly login: string
+  readonly valid_until: string | null
+}
+
+const byName = inOrderOf('name')
+export const extraKeySortKey = (row: ExtraStreamKey) => [row.name]
+
+/** Keys that have not expired. */
+export const isValid = (now: string) => sql`(valid_until is null or valid_until > ${now})`
+
+export const streamKeyQueries = (db: Database) => ({
+  /** The current main key of a channel. */
+  current: (user_id: string) =>
+    db.get<SealedStreamKey & { readonly slot: number }>(
+      sql`select version as slot, key_id, sealed from stream_keys
+          where user_id = ${user_id} order by version desc limit 1`,
+    ),
+
+  /** A valid extra key of a channel. */
+  extra: (user_id: string, name: string, now: string) =>
+    db.get<SealedStreamKey & ExtraStreamKey>(
+      sql`select name as slot, key_id, sealed, name, created_at, valid_until from extra_stream_keys
+          where user_id = ${user_id} and name = ${name} and ${isValid(now)}`,
+    ),
+
+  /** The valid extra keys of a channel by name, without the keys. */
+  extras: (user_id: string, now: string, window: Window): MaybePromise<Page<ExtraStreamKey>> =>
+    keysetPage<ExtraStreamKey>(db, {
+      select: sql`select name, created_at, valid_until from extra_stream_keys`,
+      where: [sql`user_id = ${user_id}`, isValid(now)],
+      order: byName,
+      window,
+      keyOf: extraKeySortKey,
+    }),
+
+  /** The channel that a key opens, by the hashes under which the key may be stored. */
+  channelOf: (hashes: readonly string[], now: string) =>
+    db.get<KeyedChannel>(
+      sql`select k.user_id, u.login, k.valid_until
+          from (select user_id, valid_until from stream_keys
+                where ${isOneOf(sql`lookup_hash`, hashes)} and ${isValid(now)}
+                union all
+                select user_id, valid_until from extra_stream_keys
+                where ${isOneOf(sql`lookup_hash`, hashes)} and ${isValid(now)}) k
+          join users u on u.id = k.user_id
+          limit 1`,
+    ),
+
+  /** All keys of a kind in order, after a position. `except` skips those sealed with that master key. */
+  after: (
+    kind: StreamKeyKind,
+    place: { user_id: string; slot: StreamKeySlot } | undefined,
+    limit: number,
+    except = '',
+  ): MaybePromise<StreamKeyRow[]> => {
+    const { table, slot, first } = STREAM_KEY_TABLES[kind]
+    return db.all<StreamKeyRow>(
+      sql`select user_id, ${slot} as slot, key_id, sealed, lookup_hash from ${table}
+          where (user_id, ${slot}) > (${place?.user_id ?? ''}, ${place?.slot ?? first}) and key_id <> ${except}
+          order by user_id, ${slot}${limitedTo(limit)}`,
+    )
+  },
+
+  /** The number of keys sealed with each master key. */
+  countByMasterKey: async (): Promise<Map<string, number>> => {
+    const rows = await db.all<{ key_id: string; count: number | string }>(
+      sql`select key_id, count(*) as count
+          from (select key_id from stream_keys union all select key_id from extra_stream_keys) k
+          group by key_id order by key_id`,
+    )
+    return new Map(rows.map(row => [row.key_id, Number(row.count)]))
+  },
+})
