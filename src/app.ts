@@ -11,6 +11,7 @@ import {
 import { Callers } from './auth/callers.ts'
 import { OAuthLimits } from './auth/oauth-limits.ts'
 import { onRefusedHash } from './auth/password-hash.ts'
+import { PlaybackSessions } from './auth/playback-sessions.ts'
 import { SigningKeys } from './auth/signing-keys.ts'
 import { StreamKeys } from './auth/stream-keys.ts'
 import { AVAILABILITY_MILLISECONDS, startBackgroundJobs } from './background-jobs.ts'
@@ -19,6 +20,7 @@ import { operations } from './contract/index.ts'
 import type { DataFolder } from './data-folder.ts'
 import { Directory } from './directory/directory.ts'
 import { Followings } from './directory/followings.ts'
+import { Heartbeats } from './directory/heartbeats.ts'
 import { History } from './directory/history.ts'
 import { StreamFeedSubscriber } from './directory/stream-feed-subscriber.ts'
 import { Cursors } from './http/cursor.ts'
@@ -157,6 +159,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
       follower,
       services.directory,
       services.callers,
+      services.heartbeats,
       settledClock,
       images,
       liveChannels,
@@ -284,6 +287,8 @@ function createServices(options: AppOptions, store: Store, folder: DataFolder, l
     clock,
     streamKeys: new StreamKeys(folder.ring),
     signingKeys: new SigningKeys(store, folder.ring, clock),
+    playbackSessions: new PlaybackSessions(folder.ring),
+    heartbeats: new Heartbeats({ store, clock }),
     limits: new OAuthLimits(config.oauthRates),
     attempts: attemptsOn(options, store, SECRET_LIMITS),
     lifetimes: config.lifetimes,
@@ -338,7 +343,8 @@ export async function openLocalApp(options: AppOptions): Promise<LocalApp> {
     return {
       services,
       operatorToken,
-      answer: async request => application.handle(request, LOCAL_PEER, ['helix', 'oauth', 'control']),
+      answer: async request =>
+        application.handle(request, LOCAL_PEER, ['helix', 'oauth', 'playback', 'control']),
       close: () => lifetime.close(),
     }
   } catch (error) {

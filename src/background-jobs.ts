@@ -18,6 +18,7 @@ import type { Store } from './store/store.ts'
 const FEED_POLL_MILLISECONDS = 250
 export const AVAILABILITY_MILLISECONDS = 500
 const BROADCAST_MILLISECONDS = 1000
+const VIEWER_REPORT_MILLISECONDS = 5000
 const RECORDING_MILLISECONDS = 60_000
 const STORE_REPORT_MILLISECONDS = 60_000
 
@@ -73,6 +74,7 @@ export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): vo
   }
   every(RECORDING_MILLISECONDS, removeRecordings, 'deleting recordings of deleted videos failed')
   every(BROADCAST_MILLISECONDS, endSilentBroadcasts, 'ending broadcasts without a publisher failed')
+  every(VIEWER_REPORT_MILLISECONDS, () => services.heartbeats.report(), 'reporting viewers failed')
   every(STORE_REPORT_MILLISECONDS, () => report.refresh(), 'reading the size of the store failed')
   every(config.sweepSeconds * 1000, sweepInTurn, 'sweeping the store failed')
 }

@@ -7,6 +7,7 @@ import {
   type Listening,
   listen,
   maxBodyBytesOf,
+  PUBLIC_SIDE,
   type Side,
 } from './http/server.ts'
 import { DescriptorGuard, SheddingListener } from './http/shedding.ts'
@@ -76,7 +77,7 @@ async function start(
   }
   const openAll = (): { url: string; operatorUrl: string | undefined } => {
     const operatorUrl = config.operatorListen && open(config.operatorListen, ['control'])
-    const publicSide: Side = operatorUrl === undefined ? ['helix', 'oauth', 'control'] : ['helix', 'oauth']
+    const publicSide: Side = operatorUrl === undefined ? [...PUBLIC_SIDE, 'control'] : PUBLIC_SIDE
     return { url: open(config.listen, publicSide), operatorUrl }
   }
   prepareDataFolder(config)

@@ -26,7 +26,10 @@ const POLLS = perMinute(120)
 /** A site has many networks; its limit is this many times that of a network. */
 const SITE_FACTOR = 10
 
-type Subject = 'address' | 'client' | 'validation' | 'device_code'
+/** Playback sessions and heartbeats of a network per minute: far more than count as viewers, because others share it too. */
+const PLAYBACK_RATE = 600
+
+type Subject = 'address' | 'client' | 'validation' | 'device_code' | 'playback'
 
 /**
  * Rate limits of OAuth. Each process counts in memory, because the protected resources (CPU time and the write rate) are
@@ -43,6 +46,7 @@ export class OAuthLimits {
     ['client', 0],
     ['validation', 0],
     ['device_code', 0],
+    ['playback', 0],
   ])
 
   constructor(rates: OAuthRates, now?: () => number) {
@@ -52,9 +56,12 @@ export class OAuthLimits {
 
   /** Counts a request from this address. */
   takeFromAddress(address: string): void {
-    const [network, site] = [networkOf(address), siteOf(address)]
-    if (site !== network) this.#take('address', site, this.#rates.address * SITE_FACTOR)
-    this.#take('address', network, this.#rates.address)
+    this.#takeFromNetwork('address', address, this.#rates.address)
+  }
+
+  /** Counts a playback session or heartbeat from this address, apart from its log-ins and tokens. */
+  takeForPlayback(address: string): void {
+    this.#takeFromNetwork('playback', address, PLAYBACK_RATE)
   }
 
   takeFromClient(client_id: string, { proved }: { proved: boolean }): void {
@@ -77,9 +84,15 @@ export class OAuthLimits {
   measure(metrics: Metrics): void {
     metrics.counter(
       'strand_oauth_rate_limit_refusals_total',
-      'OAuth requests rejected by a rate limit, by subject.',
+      'OAuth and playback requests rejected by a rate limit, by subject.',
       Array.from(this.#refused, ([subject, count]) => [{ subject }, count]),
     )
+  }
+
+  #takeFromNetwork(subject: Subject, address: string, rate: number): void {
+    const [network, site] = [networkOf(address), siteOf(address)]
+    if (site !== network) this.#take(subject, site, rate * SITE_FACTOR)
+    this.#take(subject, network, rate)
   }
 
   #take(subject: Subject, name: string, rate: number): void {

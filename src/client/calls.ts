@@ -1,4 +1,4 @@
-import { controlOperations, helixOperations, oauthOperations } from '../contract/index.ts'
+import { controlOperations, helixOperations, oauthOperations, playbackOperations } from '../contract/index.ts'
 import { familyOf, type Method, type Operation, queryParametersOf } from '../contract/operation.ts'
 import { problems } from '../contract/problem.ts'
 
@@ -60,6 +60,7 @@ function callsOf(operations: Readonly<Record<string, Operation>>): Readonly<Reco
 export const calls = {
   helix: callsOf(helixOperations),
   oauth: callsOf(oauthOperations),
+  playback: callsOf(playbackOperations),
   control: callsOf(controlOperations),
 }
 

@@ -1,4 +1,9 @@
-import type { controlOperations, helixOperations, oauthOperations } from '../contract/index.ts'
+import type {
+  controlOperations,
+  helixOperations,
+  oauthOperations,
+  playbackOperations,
+} from '../contract/index.ts'
 import { Caller } from './caller.ts'
 import { calls } from './calls.ts'
 import { methodsOf } from './methods.ts'
@@ -13,6 +18,7 @@ export { StrandError } from './strand-error.ts'
 export interface Client {
   readonly helix: Methods<typeof helixOperations>
   readonly oauth: Methods<typeof oauthOperations>
+  readonly playback: Methods<typeof playbackOperations>
   readonly control: Methods<typeof controlOperations>
 }
 
@@ -22,6 +28,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     helix: methodsOf<typeof helixOperations>(caller, calls.helix),
     oauth: methodsOf<typeof oauthOperations>(caller, calls.oauth),
+    playback: methodsOf<typeof playbackOperations>(caller, calls.playback),
     control: methodsOf<typeof controlOperations>(caller, calls.control),
   }
 }

@@ -46,6 +46,8 @@ import { mintUserToken } from './oauth/mint-user-token.ts'
 import { revokeToken } from './oauth/revoke-token.ts'
 import { validateToken } from './oauth/validate-token.ts'
 import type { Operation } from './operation.ts'
+import { createPlaybackSession } from './playback/create-playback-session.ts'
+import { sendHeartbeat } from './playback/send-heartbeat.ts'
 
 /** All operations, by family and name. The server answers no others. */
 export const helixOperations = {
@@ -84,6 +86,8 @@ export const oauthOperations = {
   getUserInfo,
 }
 
+export const playbackOperations = { createPlaybackSession, sendHeartbeat }
+
 export const controlOperations = {
   ...users,
   ...organizations,
@@ -113,5 +117,6 @@ export const controlOperations = {
 export const operations: readonly Operation[] = [
   ...Object.values(helixOperations),
   ...Object.values(oauthOperations),
+  ...Object.values(playbackOperations),
   ...Object.values(controlOperations),
 ]

@@ -118,11 +118,12 @@ export type QueryOf<O extends Operation> = O extends {
   : PlainQueryOf<O>
 
 /** Error body, rate limits and cross-origin rules depend on the family. */
-export type Family = 'helix' | 'oauth' | 'control'
+export type Family = 'helix' | 'oauth' | 'playback' | 'control'
 
 export function familyOf(operation: Pick<Operation, 'path'>): Family {
   if (operation.path.startsWith('/helix/')) return 'helix'
-  return operation.path.startsWith('/oauth2/') ? 'oauth' : 'control'
+  if (operation.path.startsWith('/oauth2/')) return 'oauth'
+  return operation.path.startsWith('/playback/') ? 'playback' : 'control'
 }
 
 /** All query parameters, including those of the page rule. */
@@ -139,7 +140,7 @@ export function problemsOf(operation: Operation): ReadonlySet<ProblemName> {
   for (const name of accessProblems(operation)) names.add(name)
   for (const name of inputProblems(operation)) names.add(name)
   if (familyOf(operation) === 'helix') names.add('rate_limited')
-  if (familyOf(operation) === 'oauth') names.add('too_many_requests')
+  if (['oauth', 'playback'].includes(familyOf(operation))) names.add('too_many_requests')
   for (const name of operation.problems) names.add(name)
   return names.add('unavailable')
 }

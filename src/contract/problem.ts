@@ -139,6 +139,11 @@ export const problems = {
     headers: { 'WWW-Authenticate': 'Bearer realm="Strand operator", error="invalid_token"' },
   },
 
+  invalid_session: {
+    status: 401,
+    message: () => 'The playback session is invalid or has expired; start a new one.',
+  },
+
   game_forbidden: { status: 403, message: () => 'game not managed by this organization.' },
   entitlement_forbidden: {
     status: 403,

@@ -124,6 +124,7 @@ export class Endpoint {
   #takePoint(context: RequestContext, resolution: Resolution): MaybePromise<void> {
     if (this.family === 'oauth' && !this.operation.limitsItself)
       this.#dependencies.services.limits.takeFromAddress(context.address())
+    if (this.family === 'playback') this.#dependencies.services.limits.takeForPlayback(context.address())
     if (this.family !== 'helix') return
     const payer = resolution === 'invalid' ? ANONYMOUS : resolution
     return chain(this.#dependencies.limiter.take(payer, context.address), allowance => {
@@ -158,7 +159,7 @@ export class Endpoint {
     if (fault?.outcome === 'unavailable') raise('unavailable')
     if (fault?.outcome === 'slow') return Bun.sleep(fault.milliseconds ?? SLOW_MILLISECONDS)
     if (fault?.outcome === 'rate_limited') {
-      if (this.family === 'oauth') raise('too_many_requests', 1)
+      if (this.family === 'oauth' || this.family === 'playback') raise('too_many_requests', 1)
       if (context.allowance !== undefined) context.allowance = { ...context.allowance, remaining: 0 }
       raise('rate_limited', secondsPerPoint(context.allowance))
     }

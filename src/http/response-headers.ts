@@ -85,6 +85,7 @@ const plain = new ResponseHeaders(commonHeaders(undefined))
 const byFamily: Readonly<Record<Family, ResponseHeaders>> = {
   helix: new ResponseHeaders(commonHeaders('helix')),
   oauth: new ResponseHeaders(commonHeaders('oauth')),
+  playback: new ResponseHeaders(commonHeaders('playback')),
   control: new ResponseHeaders(commonHeaders('control')),
 }
 

@@ -32,6 +32,7 @@ const PREFIXES: readonly (readonly [prefix: string, Family])[] = [
   ['/mock/', 'helix'],
   ['/oauth2/', 'oauth'],
   ['/auth/', 'oauth'],
+  ['/playback/', 'playback'],
   ['/control/', 'control'],
 ]
 
@@ -78,6 +79,8 @@ export interface ServerOptions extends EndpointDependencies {
 
 /** The families that a listener serves. */
 export type Side = readonly Family[]
+
+export const PUBLIC_SIDE: Side = ['helix', 'oauth', 'playback']
 
 /** Handles every request. Never throws: errors become responses. */
 export class Application {

@@ -1,6 +1,7 @@
 import type { Attempts } from '../auth/attempts.ts'
 import type { Callers } from '../auth/callers.ts'
 import type { OAuthLimits } from '../auth/oauth-limits.ts'
+import type { PlaybackSessions } from '../auth/playback-sessions.ts'
 import type { SigningKeys } from '../auth/signing-keys.ts'
 import type { StreamKeys } from '../auth/stream-keys.ts'
 import type { Lifetimes } from '../auth/tokens.ts'
@@ -9,6 +10,7 @@ import type { Key, Page, Window } from '../contract/page.ts'
 import { isRefusal, type Refusal } from '../contract/problem.ts'
 import type { Directory } from '../directory/directory.ts'
 import type { Followings } from '../directory/followings.ts'
+import type { Heartbeats } from '../directory/heartbeats.ts'
 import type { History } from '../directory/history.ts'
 import type { Caller } from '../domain/caller.ts'
 import type { Clock } from '../kit/clock.ts'
@@ -26,6 +28,8 @@ export interface Services {
   readonly clock: Clock
   readonly streamKeys: StreamKeys
   readonly signingKeys: SigningKeys
+  readonly playbackSessions: PlaybackSessions
+  readonly heartbeats: Heartbeats
   readonly attempts: Attempts
   readonly limits: OAuthLimits
   readonly lifetimes: Lifetimes

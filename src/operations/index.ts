@@ -46,6 +46,8 @@ import { handleGetUserInfo } from './oauth/get-user-info.ts'
 import { handleMintUserToken } from './oauth/mint-user-token.ts'
 import { handleRevokeToken } from './oauth/revoke-token.ts'
 import { handleValidateToken } from './oauth/validate-token.ts'
+import { handleCreatePlaybackSession } from './playback/create-playback-session.ts'
+import { handleSendHeartbeat } from './playback/send-heartbeat.ts'
 
 /** One implementation for every operation of the contract. The server does not start if one is missing. */
 export const implementations: readonly Implementation[] = [
@@ -80,6 +82,9 @@ export const implementations: readonly Implementation[] = [
   handleGetSigningKeys,
   handleCreateOpenidToken,
   handleGetUserInfo,
+
+  handleCreatePlaybackSession,
+  handleSendHeartbeat,
 
   ...Object.values(users),
   ...Object.values(organizations),

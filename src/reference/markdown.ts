@@ -8,6 +8,7 @@ import { statusesOf } from './openapi.ts'
 export const TITLES: Readonly<Record<Family, string>> = {
   helix: 'Public API',
   oauth: 'OAuth',
+  playback: 'Playback',
   control: 'Control API',
 }
 
@@ -15,6 +16,7 @@ export const INTRODUCTIONS: Readonly<Record<Family, string>> = {
   helix:
     'Also served under `/mock`. Errors have the fields `error`, `status` and `message`. Every answer has the headers `Ratelimit-Limit`, `Ratelimit-Remaining` and `Ratelimit-Reset`.',
   oauth: 'Also served under `/auth`. Errors have the fields `status` and `message`.',
+  playback: 'For players, without a token. Errors have the fields `error`, `status` and `message`.',
   control:
     'Send an operator token as `Authorization: Bearer <operator token>`. Operations marked *demo* exist in demo mode only. There are no rate limits.',
 }

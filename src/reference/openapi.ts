@@ -25,6 +25,7 @@ export function openapiDocument(options: { version: string; serverUrl: string })
     tags: [
       { name: 'helix', description: 'The public API. Also served under /mock.' },
       { name: 'oauth', description: 'OAuth 2 and OpenID Connect. Also served under /auth.' },
+      { name: 'playback', description: 'For players: sessions that count viewers.' },
       { name: 'control', description: 'The control API, for operators.' },
     ],
     paths,

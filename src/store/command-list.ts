@@ -13,6 +13,7 @@ import { deleteGame, putGame } from './commands/games.ts'
 import { createMarker } from './commands/markers.ts'
 import { createOperator, deleteOperator } from './commands/operators.ts'
 import { deleteMember, deleteOrganization, putMember, putOrganization } from './commands/organizations.ts'
+import { reportPlayback } from './commands/playback.ts'
 import {
   closeOtherSessions,
   closeSession,
@@ -93,6 +94,7 @@ const single = {
   startStream,
   endStream,
   reportViewers,
+  reportPlayback,
   takeViewerReport,
   grantEntitlements,
   updateEntitlements,

@@ -3,6 +3,7 @@ export const WORLD_TABLES = [
   'markers',
   'streams',
   'publish_sessions',
+  'playback_viewers',
   'videos',
   'entitlements',
   'follows',

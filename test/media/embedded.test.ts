@@ -75,6 +75,64 @@ onEachStore('the embedded media server', { config }, current => {
       expect(server.logLines.join('')).not.toContain('thisIsNotAStreamKey')
     })
 
+    test('may use a replaced key until its grace ends, and the new one at once', async () => {
+      const server = current()
+      const { broadcaster } = server.world
+      const old = await keyOf(server, broadcaster)
+      const rotate = async (grace_seconds: number): Promise<string> => {
+        const path = `/channels/${broadcaster.id}/stream-key/rotate`
+        const [{ stream_key }] = await server.control('POST', path, { grace_seconds })
+        return stream_key
+      }
+      const codeOf = async (key: string) => {
+        const { client, code } = await publishing(key)
+        client.close()
+        await client.closed()
+        return code
+      }
+      const fresh = await rotate(60)
+      // The channel has one publisher at a time, so each is heard after the one before it is gone.
+      for (const key of [old, fresh])
+        await until(
+          () => codeOf(key),
+          code => code === 'NetStream.Publish.Start',
+        )
+      await server.control('POST', '/clock', { advance_seconds: 61 })
+      expect(await codeOf(old)).toBe('NetStream.Publish.BadName')
+      await until(
+        () => codeOf(fresh),
+        code => code === 'NetStream.Publish.Start',
+      )
+      const last = await rotate(0)
+      expect(await codeOf(fresh)).toBe('NetStream.Publish.BadName')
+      await until(
+        () => codeOf(last),
+        code => code === 'NetStream.Publish.Start',
+      )
+    })
+
+    test('may use an extra key until it expires or is deleted, which interrupts no broadcast', async () => {
+      const server = current()
+      const { id } = await server.control('POST', '/users', { login: 'guest_host' }).then(([user]) => user)
+      const add = async (name: string, valid_until?: string): Promise<string> => {
+        const [row] = await server.control('POST', `/channels/${id}/stream-keys`, { name, valid_until })
+        return row.stream_key
+      }
+      const guest = await add('guest', new Date(server.strand.services.clock.now() + 3_600_000).toISOString())
+      const second = await add('second')
+      const first = await publishing(`guest_host?key=${guest}`)
+      expect(first.code).toBe('NetStream.Publish.Start')
+      await server.control('DELETE', `/channels/${id}/stream-keys/second`)
+      expect((await publishing(second)).code).toBe('NetStream.Publish.BadName')
+      expect(first.client.isClosed).toBe(false)
+      first.client.close()
+      await server.control('POST', '/clock', { advance_seconds: 3601 })
+      expect((await publishing(guest)).code).toBe('NetStream.Publish.BadName')
+      const log = server.logLines.join('')
+      expect(log).not.toContain(guest.slice(-30))
+      expect(log).not.toContain(second.slice(-30))
+    })
+
     test('that returns within the grace period continues the same stream', async () => {
       const server = current()
       const { offline } = server.world

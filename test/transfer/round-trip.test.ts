@@ -55,12 +55,29 @@ describe.each(ways)('from %s to %s', (from, to) => {
         valid_until,
       })
 
+      const guest = streamKeys.mint(user.id, 'guest')
+      await store.commands.createStreamKey({
+        user_id: user.id,
+        name: 'guest',
+        stream_key: guest.stored,
+        valid_until,
+        now: 0,
+      })
+      expect(await exported(first as Station)).not.toContain('live_')
+
       const out = await exported(first as Station, { secrets: true })
       const other = second as Station
       await imported(other, out)
       expect(await exported(other, { secrets: true })).toBe(out)
       const key = await other.store.streamKeys.current(user.id)
       expect(key && other.streamKeys.open(user.id, key)).toBe(rotated.key)
+      const guestOf = async () => {
+        const row = await other.store.streamKeys.extra(user.id, 'guest', '2025')
+        return row && other.streamKeys.open(user.id, row)
+      }
+      expect(await guestOf()).toBe(guest.key)
+      const hashes = other.streamKeys.lookupHashes(guest.key)
+      expect((await other.store.streamKeys.channelOf(hashes, '2025'))?.user_id).toBe(user.id)
       expect((await other.store.clients.credentials(client.id))?.secret_hash).toBe(hashOf('secret'))
       const hash = (await other.store.accounts.credentials(user.login))?.password_hash
       expect(await Bun.password.verify('swordfish', hash ?? '')).toBe(true)
@@ -75,6 +92,30 @@ describe.each(ways)('from %s to %s', (from, to) => {
       expect(summary.types.user?.changed).toBe(1)
       const changed = await other.store.streamKeys.current(user.id)
       expect(changed && other.streamKeys.open(user.id, changed)).toBe(next)
+
+      // The same with an extra key; a line without a key keeps it, and a key stands in one line only.
+      const line = { type: 'stream_key', user_id: user.id, name: 'guest' }
+      const keyCounts = async (more: object) =>
+        (await imported(other, textOf([{ ...line, ...more }]))).types.stream_key
+      const keysOnly = out.split('\n').filter(text => text.includes('"type":"stream_key"'))
+      expect((await imported(other, keysOnly.join('\n'))).types.stream_key?.changed).toBe(0)
+      expect(await keyCounts({ valid_until: null })).toEqual({ created: 0, changed: 1, unchanged: 0 })
+      expect(await guestOf()).toBe(guest.key)
+      const another = `live_${user.id}_${'y'.repeat(30)}`
+      expect(await keyCounts({ stream_key: another })).toEqual({ created: 0, changed: 1, unchanged: 0 })
+      expect(await guestOf()).toBe(another)
+      const twice = textOf([
+        { ...line, stream_key: guest.key },
+        { ...line, name: 'stage', stream_key: guest.key },
+      ])
+      await expect(imported(other, twice)).rejects.toThrow('its stream key is in this file already')
+      await expect(imported(other, textOf([{ ...line, stream_key: 'live_1_short' }]))).rejects.toThrow(
+        'stream_key',
+      )
+      const foreign = { ...line, stream_key: `live_999_${'y'.repeat(30)}` }
+      await expect(imported(other, textOf([foreign]))).rejects.toThrow('must be a key of this user')
+      const many = Array.from({ length: 21 }, (_, n) => ({ ...line, name: `k${n}` }))
+      await expect(imported(other, textOf(many))).rejects.toThrow('20 extra stream keys')
     }))
 })
 

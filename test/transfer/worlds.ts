@@ -91,6 +91,14 @@ export function drawWorld(seed: number, size: number): TransferLine[] {
     }
   })
   lines.push(...channels)
+  for (const user_id of users.filter(() => random.next() < 0.3))
+    lines.push({
+      type: 'stream_key',
+      user_id,
+      name: random.pick(['guest', 'second-encoder', '1']),
+      created_at: isoMillis(moment()),
+      valid_until: maybe(isoMillis(moment())),
+    })
   const related = <T extends object>(pair: T) => ({ ...pair, at: isoSeconds(moment()) })
   for (const { at, ...pair } of pairs((user_id, editor_id) => related({ user_id, editor_id })))
     lines.push({ type: 'editor', ...pair, created_at: at })

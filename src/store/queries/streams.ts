@@ -1,5 +1,6 @@
 import type { Page, Window } from '../../contract/page.ts'
 import { type Refusal, refuse } from '../../contract/problem.ts'
+import { LAPSE_MILLISECONDS } from '../../domain/playback.ts'
 import { LATE_MILLISECONDS, SILENT_MILLISECONDS } from '../../domain/publish-session.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Database } from '../database.ts'
@@ -53,6 +54,10 @@ export const limitsOf = ({ now, graceSeconds }: BroadcastsDue) => ({
   endedBefore: isoMillis(now - graceSeconds * 1000 - LATE_MILLISECONDS),
 })
 
+/** Playback sessions of nodes that stopped reporting; a time in the future is that of a clock that was set back. */
+export const lapsedViewers = (now: number): Sql =>
+  sql`(reported_at < ${isoMillis(now - LAPSE_MILLISECONDS)} or reported_at > ${isoMillis(now + LAPSE_MILLISECONDS)})`
+
 export const streamQueries = (db: Database) => ({
   live: () => liveStreams(db, sql`1 = 1`),
   page: async (
@@ -94,5 +99,9 @@ export const streamQueries = (db: Database) => ({
     )
     return found !== undefined
   },
+  /** Whether a node stopped reporting playback sessions. */
+  hasLapsedViewers: async (now: number): Promise<boolean> =>
+    (await db.get(sql`select 1 as yes from playback_viewers where ${lapsedViewers(now)} limit 1`)) !==
+    undefined,
   whyNoneOf: (user_id: string) => refuseNotLive(db, user_id),
 })

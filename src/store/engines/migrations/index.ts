@@ -10,7 +10,7 @@ import { listIndexes } from './008-list-indexes.ts'
 import { openid } from './009-openid.ts'
 import { neighbours } from './010-neighbours.ts'
 import { publishSessions } from './011-publish-sessions.ts'
-import { extraStreamKeys } from './013-extra-stream-keys.ts'
+import { keysAndViewers } from './013-keys-and-viewers.ts'
 
 export interface Migration {
   readonly text: (dialect: Dialect) => string
@@ -34,5 +34,5 @@ export const migrations: readonly Migration[] = [
   { text: openid, additive: true },
   { text: neighbours, additive: true },
   { text: publishSessions, additive: true },
-  { text: extraStreamKeys, additive: true },
+  { text: keysAndViewers, additive: true },
 ]

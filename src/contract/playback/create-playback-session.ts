@@ -1,0 +1,34 @@
+import { open } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { oneOf } from '../page.ts'
+import { TimeMillis } from '../resources/id.ts'
+import { Type } from '../schema.ts'
+
+/** Decision D-111. */
+export const createPlaybackSession = defineOperation('POST /playback/session', {
+  id: 'CreatePlaybackSession',
+  summary: 'Start a playback session, whose heartbeats count a viewer.',
+  description:
+    'For players of streams whose media server does not count viewers, such as HLS behind a cache. Give either `login`, for a live stream, or `video_id`. Sessions of videos are accepted and not counted.',
+  access: open,
+  body: Type.Object({
+    login: Type.Optional(Type.String({ minLength: 1, maxLength: 25 })),
+    video_id: Type.Optional(Type.String({ minLength: 1, maxLength: 19, numberIsText: true })),
+  }),
+  returns: oneOf(
+    Type.Object({
+      session: Type.String({ description: 'Opaque. Send it with each heartbeat.' }),
+      expires_at: TimeMillis,
+      heartbeat_seconds: Type.Integer({ description: 'How often to send a heartbeat.' }),
+    }),
+  ),
+  problems: ['not_exactly_one', 'name_not_found', 'video_not_found'],
+  example: {
+    body: { login: 'lunar_otter' },
+    answer: {
+      data: [
+        { session: '<PLAYBACK_SESSION>', expires_at: '2026-03-02T00:00:00.250Z', heartbeat_seconds: 30 },
+      ],
+    },
+  },
+})

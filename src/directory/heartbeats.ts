@@ -1,0 +1,105 @@
+import { isRecent, type PlaybackSession } from '../domain/playback.ts'
+import type { Clock } from '../kit/clock.ts'
+import { uuid } from '../kit/id.ts'
+import type { Metrics } from '../kit/metrics.ts'
+import { networkOf, siteOf } from '../kit/network.ts'
+import type { Store } from '../store/store.ts'
+
+/** Sessions that a process counts. */
+const MAX_SESSIONS = 100_000
+/** Of these, those of one network, so that one address cannot pass for a crowd; a site has many networks. */
+const MAX_PER_NETWORK = 20
+const MAX_PER_SITE = 200
+
+interface Heard {
+  readonly user_id: string
+  readonly network: string
+  readonly site: string
+  at: number
+}
+
+/**
+ * The playback sessions that this process heard of recently. Every few seconds it writes them to the store, which counts
+ * those of all processes together. Sessions beyond a limit are not counted.
+ */
+export class Heartbeats {
+  readonly #store: Store
+  readonly #clock: Clock
+  readonly #most: number
+  /** The name of this process among those that share the store. */
+  readonly #node = uuid()
+  readonly #heard = new Map<string, Heard>()
+  /** Sessions by network, and by site. */
+  readonly #owners = new Map<string, number>()
+  /** The channels of the last report. */
+  #reported: ReadonlySet<string> = new Set()
+  #refused = 0
+
+  constructor({ store, clock, most = MAX_SESSIONS }: { store: Store; clock: Clock; most?: number }) {
+    this.#store = store
+    this.#clock = clock
+    this.#most = most
+  }
+
+  /** Takes note of a heartbeat. The address of the first one counts. */
+  beat({ id, user_id, watches }: PlaybackSession, address: string): void {
+    if (watches !== 'live') return
+    const at = this.#clock.now()
+    const known = this.#heard.get(id)
+    if (known !== undefined) {
+      known.at = at
+      return
+    }
+    const [network, site] = [networkOf(address), `site ${siteOf(address)}`]
+    const isFull =
+      this.#heard.size >= this.#most ||
+      this.#countOf(network) >= MAX_PER_NETWORK ||
+      this.#countOf(site) >= MAX_PER_SITE
+    if (isFull) {
+      this.#refused += 1
+      return
+    }
+    this.#heard.set(id, { user_id, network, site, at })
+    this.#owners.set(network, this.#countOf(network) + 1)
+    this.#owners.set(site, this.#countOf(site) + 1)
+  }
+
+  /** Reports the sessions by channel. Called every few seconds. */
+  async report(): Promise<void> {
+    const now = this.#clock.now()
+    this.#forgetLapsed(now)
+    const lists = new Map<string, string>()
+    for (const user_id of this.#reported) lists.set(user_id, '')
+    for (const [id, { user_id }] of this.#heard) lists.set(user_id, (lists.get(user_id) ?? '') + id)
+    // A read first: most of the time there is nothing to write.
+    if (lists.size === 0 && !(await this.#store.streams.hasLapsedViewers(now))) return
+    const channels = Array.from(lists, ([user_id, sessions]) => ({ user_id, sessions }))
+    await this.#store.commands.reportPlayback({ node: this.#node, channels, now })
+    this.#reported = new Set(channels.flatMap(({ user_id, sessions }) => (sessions === '' ? [] : [user_id])))
+  }
+
+  measure(metrics: Metrics): void {
+    metrics.gauge('strand_playback_sessions', 'Playback sessions with a recent heartbeat.', this.#heard.size)
+    metrics.counter(
+      'strand_playback_sessions_refused_total',
+      'Heartbeats of playback sessions that were not counted because of a limit.',
+      this.#refused,
+    )
+  }
+
+  #forgetLapsed(now: number): void {
+    for (const [id, { at, network, site }] of this.#heard) {
+      if (isRecent(at, now)) continue
+      this.#heard.delete(id)
+      for (const owner of [network, site]) {
+        const count = this.#countOf(owner) - 1
+        if (count > 0) this.#owners.set(owner, count)
+        else this.#owners.delete(owner)
+      }
+    }
+  }
+
+  #countOf(owner: string): number {
+    return this.#owners.get(owner) ?? 0
+  }
+}
