@@ -1,4 +1,4 @@
-/** Playback sessions: how players report that someone watches, where no media server counts viewers (D-111). */
+/** Playback sessions: how players report that someone watches, where no media server counts viewers (D-121). */
 
 /** How often a player sends a heartbeat. */
 export const HEARTBEAT_SECONDS = 30

@@ -25,7 +25,7 @@ describe('/docs', () => {
     const { page, headers } = await get(server.url)
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(headers.get('content-security-policy')).toStartWith("default-src 'none'; ")
-    expect(shownIn(page)).toEqual(idsOf('helix', 'oauth', 'control').sort())
+    expect(shownIn(page)).toEqual(idsOf('helix', 'oauth', 'playback', 'control').sort())
     expect(page).toContain(`<code>${server.url}</code>`)
     for (const operation of operations) {
       const [, article = ''] = page.split(`<article id="${operation.id}"`)
@@ -47,7 +47,7 @@ describe('/docs', () => {
 
   test("without the operator's side for whoever comes through a proxy", async () => {
     const { page } = await get(server.url, { 'X-Forwarded-For': '203.0.113.9' })
-    expect(shownIn(page)).toEqual(idsOf('helix', 'oauth').sort())
+    expect(shownIn(page)).toEqual(idsOf('helix', 'oauth', 'playback').sort())
   })
 
   test('each listener tells of its own side, and of demo operations in a demo only', async () => {
@@ -61,7 +61,7 @@ describe('/docs', () => {
       idsOf(...families)
         .filter(id => !ofDemo.has(id))
         .sort()
-    expect(shownIn((await get(two.url)).page)).toEqual(lasting('helix', 'oauth'))
+    expect(shownIn((await get(two.url)).page)).toEqual(lasting('helix', 'oauth', 'playback'))
     const { page } = await get(operatorUrl)
     expect(shownIn(page)).toEqual(lasting('control'))
     expect(page).toContain(`<code>${operatorUrl}</code>`)

@@ -23,6 +23,8 @@ describe('the census', () => {
       'GetSigningKeys',
       'CreateOpenidToken',
       'GetUserInfo',
+      'CreatePlaybackSession',
+      'SendHeartbeat',
     ])
     expect(named(({ access }) => access.kind === 'anyone')).toEqual(['GetStreams'])
   })

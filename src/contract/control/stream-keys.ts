@@ -9,7 +9,7 @@ import { Type } from '../schema.ts'
 const OfUser = Type.Object({ user_id: Type.String() })
 const path = { user_id: exampleUser.id }
 
-/** Stream keys: extra ones, for a guest or a second encoder, beside the main key of a channel (D-110). */
+/** Stream keys: extra ones, for a guest or a second encoder, beside the main key of a channel (D-120). */
 export const createStreamKey = defineOperation('POST /control/channels/{user_id}/stream-keys', {
   id: 'CreateStreamKey',
   summary: 'Add an extra stream key to a channel, for a guest or a second encoder.',

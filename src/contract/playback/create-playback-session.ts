@@ -4,7 +4,7 @@ import { oneOf } from '../page.ts'
 import { TimeMillis } from '../resources/id.ts'
 import { Type } from '../schema.ts'
 
-/** Decision D-111. */
+/** Decision D-121. */
 export const createPlaybackSession = defineOperation('POST /playback/session', {
   id: 'CreatePlaybackSession',
   summary: 'Start a playback session, whose heartbeats count a viewer.',

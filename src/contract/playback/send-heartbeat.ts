@@ -2,7 +2,7 @@ import { open } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { Type } from '../schema.ts'
 
-/** Decision D-111. */
+/** Decision D-121. */
 export const sendHeartbeat = defineOperation('POST /playback/heartbeat', {
   id: 'SendHeartbeat',
   summary: 'Report that a playback session is still watching.',
