@@ -21,7 +21,7 @@ import { ArchiveWriter } from '../../src/maintenance/archive.ts'
 import { CHECKSUM_FILE, checksumsOf, MANIFEST_FILE, type Manifest } from '../../src/maintenance/manifest.ts'
 import { openWithPassphrase, sealWithPassphrase } from '../../src/maintenance/passphrase.ts'
 import { unpackBackup } from '../../src/maintenance/unpack.ts'
-import { copyStoreFile } from '../../src/store/embedded-file.ts'
+import { copyStoreFile, streamKeysByMasterKey } from '../../src/store/embedded-file.ts'
 import { scrape } from '../support/scrape.ts'
 import { endAllProcesses, STRAND, StrandProcess } from '../support/strand-process.ts'
 import { Installation, makeSmallWorld, runStrand } from './installation.ts'
@@ -517,6 +517,24 @@ describe('strand verify of a store', () => {
       await runStrand(['verify', '--data', folder]),
       'the trigger "follow_removed" is not part of a store',
     )
+  })
+
+  test('finds an extra stream key that does not open, or whose master key is missing', async () => {
+    const copyOf = (key_id: string) =>
+      `insert into extra_stream_keys (user_id, name, key_id, sealed, lookup_hash, created_at)
+       select user_id, 'guest', ${key_id}, sealed, 'copied', '2026-03-01T12:00:00.250Z' from stream_keys
+       where user_id = '1001'`
+    const copied = await damagedBy(store => store.run(copyOf('key_id')))
+    expectRefusal(await runStrand(['verify', '--data', copied]), '1 stream key cannot be opened', '1001')
+    const foreign = await damagedBy(store => store.run(copyOf("'gone'")))
+    expectRefusal(await runStrand(['verify', '--data', foreign]), '1 stream key is sealed', 'gone')
+  })
+
+  test('reads the keys of a store from before extra stream keys', async () => {
+    const folder = await damagedBy(store => store.run('drop table extra_stream_keys'))
+    expect(streamKeysByMasterKey(join(folder, 'strand.db')).size).toBe(1)
+    const { stdout } = await runStrand(['verify', '--data', folder, '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ problems: [], stream_keys: 2 })
   })
 
   test('finds a master key that is missing', async () => {

@@ -268,6 +268,13 @@ describe('strand doctor', () => {
       expect(problems).toEqual(['fsync is off: a power failure can destroy the database'])
       expect(findings.find(each => each.about === 'key ring')?.level).toBe('ok')
       expect(findings.find(each => each.about === 'clock')?.level).toBe('ok')
+      await client.unsafe(
+        `insert into extra_stream_keys (user_id, name, key_id, sealed, lookup_hash, created_at)
+         select user_id, 'guest', 'gone', sealed, 'copied', 'now' from stream_keys limit 1`,
+      )
+      expect(worst(await doctor(words, environment), 'key ring')).toMatchObject([{ level: 'problem' }])
+      await client.unsafe('drop table extra_stream_keys')
+      expect(worst(await doctor(words, environment), 'key ring')).toEqual([])
       await client.unsafe("update stream_keys set key_id = 'gone'")
       expect(worst(await doctor(words, environment), 'key ring')).toMatchObject([{ level: 'problem' }])
       await client.close()
