@@ -302,6 +302,17 @@ const CALLS: Record<string, Call> = {
     const id = await live(server)
     return { path: `/channels/${id}/stream`, subject: `channel/${id}/stream`, ...deleted }
   },
+  CreateStreamKey: async server => {
+    const { id } = await newUser(server)
+    const subject = `channel/${id}/stream-key/guest`
+    return { path: `/channels/${id}/stream-keys`, body: { name: 'guest' }, subject, ...created }
+  },
+  DeleteStreamKey: async server => {
+    const { id } = await newUser(server)
+    await server.control('POST', `/channels/${id}/stream-keys`, { name: 'guest' })
+    const subject = `channel/${id}/stream-key/guest`
+    return { path: `/channels/${id}/stream-keys/guest`, subject, ...deleted }
+  },
   RotateStreamKey: async server => {
     const { id } = await newUser(server)
     const subject = `channel/${id}/stream-key`
