@@ -33,6 +33,7 @@ export const createStreamKey = defineOperation('POST /control/channels/{user_id}
 export const listStreamKeys = defineOperation('GET /control/channels/{user_id}/stream-keys', {
   id: 'ListStreamKeys',
   summary: 'List the extra stream keys of a channel by name, without the keys.',
+  description: 'Expired keys are listed until they are swept.',
   access: operator,
   params: OfUser,
   page: { standard: 20, before: false },

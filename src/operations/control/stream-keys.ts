@@ -34,10 +34,9 @@ export const handleCreateStreamKey = implement(
 
 export const handleListStreamKeys = implement(
   listStreamKeys,
-  async ({ params: { user_id }, window, paginate }, { store, clock }) => {
+  async ({ params: { user_id }, window, paginate }, { store }) => {
     if ((await store.channels.find(user_id)) === undefined) return refuse('not_found', 'channel', user_id)
-    const page = await store.streamKeys.extras(user_id, isoMillis(clock.now()), window)
-    return answerPage(page, extraKeySortKey, paginate)
+    return answerPage(await store.streamKeys.extras(user_id, window), extraKeySortKey, paginate)
   },
 )
 

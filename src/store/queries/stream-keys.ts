@@ -58,11 +58,11 @@ export const streamKeyQueries = (db: Database) => ({
           where user_id = ${user_id} and name = ${name} and ${isValid(now)}`,
     ),
 
-  /** The valid extra keys of a channel by name, without the keys. */
-  extras: (user_id: string, now: string, window: Window): MaybePromise<Page<ExtraStreamKey>> =>
+  /** The extra keys of a channel by name, without the keys; expired ones until they are swept. */
+  extras: (user_id: string, window: Window): MaybePromise<Page<ExtraStreamKey>> =>
     keysetPage<ExtraStreamKey>(db, {
       select: sql`select name, created_at, valid_until from extra_stream_keys`,
-      where: [sql`user_id = ${user_id}`, isValid(now)],
+      where: [sql`user_id = ${user_id}`],
       order: byName,
       window,
       keyOf: extraKeySortKey,
