@@ -30,6 +30,7 @@ import { Application, type Peer } from './http/server.ts'
 import { Traffic } from './http/traffic.ts'
 import { Images } from './images/images.ts'
 import { openEmbeddedMedia } from './ingest/open-embedded.ts'
+import { openIngest } from './ingest/open-ingest.ts'
 import { systemClock } from './kit/clock.ts'
 import { lazily } from './kit/lazily.ts'
 import { Lifetime, repeatedly } from './kit/lifetime.ts'
@@ -134,6 +135,11 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
           lifetime,
         )
       : undefined
+  const callbacks = openIngest(
+    services,
+    { reconciles: listeners.sweeps, graceSeconds: options.config.reconnectGraceSeconds },
+    lifetime,
+  )
   const traffic = new Traffic()
   const limiter = isStoreShared(options, store)
     ? new LeasedLimiter(options.config.rateLimits, store)
@@ -208,6 +214,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     images,
     liveChannels,
     recordings,
+    callbacks,
     cursors: new Cursors(folder.ring),
     limiter,
     traffic,

@@ -4,7 +4,7 @@ import { type DataFolder, KEYS_FOLLOWED_MILLISECONDS } from './data-folder.ts'
 import { uuid } from './kit/id.ts'
 import { type Lifetime, repeatedly } from './kit/lifetime.ts'
 import type { Log } from './kit/log.ts'
-import { Outage } from './kit/outage.ts'
+import { loggingOutages } from './kit/log-outages.ts'
 import { foldMissingNames } from './maintenance/fold-names.ts'
 import type { SettledClock, SweepTimes } from './maintenance/settled-clock.ts'
 import type { StoreReport } from './maintenance/store-report.ts'
@@ -63,8 +63,10 @@ export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): vo
   every(FEED_POLL_MILLISECONDS, () => follower.catchUp(), 'reading the feed failed')
   every(KEYS_FOLLOWED_MILLISECONDS, followMasterKeys, 'reading the master keys failed')
   if (!context.sweeps) return
+  const listensSince = services.clock.now()
   const endSilentBroadcasts = async () => {
-    const due = { now: services.clock.now(), graceSeconds: config.reconnectGraceSeconds }
+    const now = services.clock.now()
+    const due = { now, graceSeconds: config.reconnectGraceSeconds, listensSince }
     // A read first: most of the time there is nothing to write.
     while (await services.store.streams.hasSilentBroadcasts(due))
       await services.store.commands.endSilentBroadcasts(due)
@@ -82,24 +84,6 @@ export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): vo
 /** The clock of a demo is moved on purpose, so it counts as settled. */
 async function sweepTimes({ clock, demo }: Services, settledClock: SettledClock): Promise<SweepTimes> {
   return demo === undefined ? settledClock.look() : { now: Date.now(), settled: clock.now() }
-}
-
-/** The same work, with repeated failures summarized in the log. */
-function loggingOutages(work: () => Promise<void>, log: Log, failure: string): () => Promise<void> {
-  const outage = new Outage()
-  return async () => {
-    try {
-      await work()
-    } catch (error) {
-      const report = outage.fail(performance.now())
-      if (report !== undefined)
-        log.warn({ error: String(error), failures: report.failures, seconds: report.seconds }, failure)
-      return
-    }
-    const ended = outage.end(performance.now())
-    if (ended !== undefined)
-      log.info({ failures: ended.failures, seconds: ended.seconds }, `${failure}; recovered`)
-  }
 }
 
 /** Logs when the store stops accepting writes, with the reason, and when it accepts them again. */

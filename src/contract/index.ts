@@ -7,6 +7,7 @@ import * as entitlements from './control/entitlements.ts'
 import * as follows from './control/follows.ts'
 import * as games from './control/games.ts'
 import * as markers from './control/markers.ts'
+import * as mediaServers from './control/media-servers.ts'
 import * as operators from './control/operators.ts'
 import * as organizations from './control/organizations.ts'
 import * as streamKeys from './control/stream-keys.ts'
@@ -102,6 +103,7 @@ export const controlOperations = {
   ...entitlements,
   ...videos,
   ...markers,
+  ...mediaServers,
   ...operators,
   ...audit,
   exportLines: transfer.exportLines,

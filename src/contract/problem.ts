@@ -190,6 +190,10 @@ export const problems = {
   },
   session_ended: { status: 409, message: () => 'The publish session has ended; start a new one.' },
   not_live: { status: 404, message: (login: string) => `The channel ${login} is not live.` },
+  no_publisher: {
+    status: 404,
+    message: (login: string) => `The channel ${login} has no publisher that could be disconnected.`,
+  },
   vods_off: {
     status: 404,
     message: (login: string) => `The channel ${login} does not record videos, so it cannot have markers.`,

@@ -17,6 +17,7 @@ import { isFromThisMachine } from './exposure.ts'
 import { asProblem, failureBody, logFieldsOf } from './failure.ts'
 import { isWellFormedHost } from './host.ts'
 import { answerFromCache, answerImage } from './image-response.ts'
+import { answerCallback, type CallbackHandler, isIngestPath } from './ingest-response.ts'
 import { answerLive, isLivePath, loginOf } from './live-response.ts'
 import { fullBucket } from './rate-limit.ts'
 import { answerRecording, recordedVideoOf } from './recording-response.ts'
@@ -60,6 +61,7 @@ export interface ServerOptions extends EndpointDependencies {
   readonly images: Images
   readonly liveChannels: LiveChannels
   readonly recordings: Recordings | undefined
+  readonly callbacks: CallbackHandler<unknown>
   readonly trustedProxies: Networks
   /** The OpenAPI document as JSON text. */
   openapi(): string
@@ -135,6 +137,7 @@ export class Application {
     if (isImagePath(context.path) && side.includes('helix')) return this.#answerImage(context)
     const found = this.#router.find(context.method, context.path)
     const { pages, traffic } = this.#options
+    if (isIngestPath(context.path) && this.#allowsControl(context, side)) return this.#answerCallback(context)
     if (isLivePath(context.path) && side.includes('helix')) return this.#answerLive(context)
     const recorded = recordedVideoOf(context.path)
     if (recorded !== undefined && side.includes('helix')) return this.#answerRecording(context, recorded)
@@ -303,6 +306,11 @@ export class Application {
     const { recordings, services, traffic } = this.#options
     context.tally = traffic.broadcasts
     return answerRecording(video_id, recordings, services, context)
+  }
+
+  #answerCallback(context: RequestContext): Promise<Response> {
+    context.tally = this.#options.traffic.callbacks
+    return answerCallback(this.#options.callbacks, context)
   }
 
   #answerNotFound(context: RequestContext): never {

@@ -7,7 +7,8 @@ import type { LiveChannels } from '../media/live-channels.ts'
 import type { Recordings } from '../media/recordings.ts'
 import type { MediaMessage } from '../media/rtmp/publisher.ts'
 import type { Ingest, PublishGrant } from '../media/rtmp-server.ts'
-import type { OpenedSession, SessionId } from '../store/commands/publish-sessions.ts'
+import type { OpenedSession } from '../store/commands/publish-sessions.ts'
+import type { SessionId } from '../store/queries/media-servers.ts'
 import type { Store } from '../store/store.ts'
 import type { Channel, KeyCheck } from './key-check.ts'
 
@@ -91,11 +92,17 @@ export class EmbeddedIngest implements Ingest {
     await store.commands.reportViewers({ counts })
   }
 
-  /** Disconnects the publisher of a channel. False: it has none here. */
-  kick(user_id: string): boolean {
-    const session = [...this.#sessions.values()].find(({ channel }) => channel.user_id === user_id)
-    session?.close()
-    return session !== undefined
+  /**
+   * Disconnects publishers whose sessions the store has ended: an operator or another node did that, or the store heard
+   * nothing of them for too long. Called every second.
+   */
+  async disconnectEnded(): Promise<void> {
+    const { store, node } = this.#options
+    const running = [...this.#sessions.values()]
+    if (running.length === 0) return
+    const known = await store.mediaServers.sessionsOf(ADAPTER, node)
+    const live = new Set(known.filter(({ ended_at }) => ended_at === null).map(({ session }) => session))
+    for (const { session, close } of running) if (!live.has(session)) close()
   }
 
   /** Resolves when the store knows of all sessions that ended. */

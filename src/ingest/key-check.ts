@@ -2,6 +2,7 @@ import type { StreamKeys } from '../auth/stream-keys.ts'
 import { readPublishName } from '../domain/publish-session.ts'
 import { type Clock, isoMillis } from '../kit/clock.ts'
 import { sha256Hex } from '../kit/digest.ts'
+import { inTime } from '../kit/in-time.ts'
 import { networkOf } from '../kit/network.ts'
 import { Recent } from '../kit/recent.ts'
 import { TokenBuckets, takePoint } from '../kit/token-buckets.ts'
@@ -14,6 +15,11 @@ const GUESSES = { capacity: 20, fullAfterSeconds: 600 }
 /** How long a key counts as valid while the store cannot be asked. */
 const REMEMBERED_MILLISECONDS = 10 * 60_000
 const MAX_REMEMBERED = 10_000
+/** A media server waits for the answer, and some give up soon. */
+const MAX_WAIT_MILLISECONDS = 1000
+const failSlow = (): never => {
+  throw new Unavailable('the store does not answer in time')
+}
 
 /** A channel that a stream key opens. */
 export interface Channel {
@@ -51,10 +57,8 @@ export class KeyCheck {
     const now = this.#clock.now()
     const digest = sha256Hex(key)
     try {
-      const channel = await this.#store.streamKeys.channelOf(
-        this.#streamKeys.lookupHashes(key),
-        isoMillis(now),
-      )
+      const asked = this.#store.streamKeys.channelOf(this.#streamKeys.lookupHashes(key), isoMillis(now))
+      const channel = await inTime(MAX_WAIT_MILLISECONDS, asked, failSlow)
       if (channel === undefined) this.#valid.delete(digest)
       else this.#valid.set(digest, { ...channel, at: now })
       return channel

@@ -12,6 +12,7 @@ import { EmbeddedIngest } from './embedded.ts'
 import { KeyCheck } from './key-check.ts'
 
 const REPORT_MILLISECONDS = 5000
+const DISCONNECT_MILLISECONDS = 500
 
 export interface EmbeddedMediaOptions {
   readonly listen: { readonly host: string; readonly port: number }
@@ -51,6 +52,12 @@ export async function openEmbeddedMedia(
     error => log.warn({ error: String(error) }, 'reporting publish sessions failed'),
   )
   lifetime.onClose(() => reports.stop())
+  const disconnects = repeatedly(
+    DISCONNECT_MILLISECONDS,
+    () => ingest.disconnectEnded(),
+    error => log.warn({ error: String(error) }, 'disconnecting publishers failed'),
+  )
+  lifetime.onClose(() => disconnects.stop())
   return server.port
 }
 

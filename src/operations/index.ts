@@ -7,6 +7,7 @@ import * as entitlements from './control/entitlements.ts'
 import * as follows from './control/follows.ts'
 import * as games from './control/games.ts'
 import * as markers from './control/markers.ts'
+import * as mediaServers from './control/media-servers.ts'
 import * as operators from './control/operators.ts'
 import * as organizations from './control/organizations.ts'
 import * as streamKeys from './control/stream-keys.ts'
@@ -99,6 +100,7 @@ export const implementations: readonly Implementation[] = [
   ...Object.values(entitlements),
   ...Object.values(videos),
   ...Object.values(markers),
+  ...Object.values(mediaServers),
   ...Object.values(operators),
   ...Object.values(audit),
   ...Object.values(transfer),

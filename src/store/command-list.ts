@@ -6,11 +6,13 @@ import { clearEverything } from './commands/clear-everything.ts'
 import { changeClient, createClient, deleteClient, setClientSecret } from './commands/clients.ts'
 import { disconnect, grantCode, grantToken, useCode } from './commands/codes.ts'
 import { decideDevice, startDevice, useDevice } from './commands/devices.ts'
+import { settleDismissal } from './commands/dismissals.ts'
 import { grantEntitlements, updateEntitlements } from './commands/entitlements.ts'
 import { foldNames } from './commands/fold-names.ts'
 import { deleteFollow, putFollows } from './commands/follows.ts'
 import { deleteGame, putGame } from './commands/games.ts'
 import { createMarker } from './commands/markers.ts'
+import { deleteMediaServer, putMediaServer, rotateMediaServerSecret } from './commands/media-servers.ts'
 import { createOperator, deleteOperator } from './commands/operators.ts'
 import { deleteMember, deleteOrganization, putMember, putOrganization } from './commands/organizations.ts'
 import { reportPlayback } from './commands/playback.ts'
@@ -19,6 +21,7 @@ import {
   closeSession,
   endSilentBroadcasts,
   keepSessionsAlive,
+  kickPublisher,
   openSession,
 } from './commands/publish-sessions.ts'
 import { changePassword, endSession, keepSession, startSession } from './commands/sessions.ts'
@@ -91,6 +94,8 @@ const single = {
   closeOtherSessions,
   keepSessionsAlive,
   endSilentBroadcasts,
+  kickPublisher,
+  settleDismissal,
   startStream,
   endStream,
   reportViewers,
@@ -105,6 +110,9 @@ const single = {
   noteRecording,
   createOperator,
   deleteOperator,
+  putMediaServer,
+  rotateMediaServerSecret,
+  deleteMediaServer,
   importLines,
   leasePoints,
   takeFromAll,

@@ -11,6 +11,7 @@ import { channelSearchQueries } from './queries/channel-search.ts'
 import { entitlementQueries } from './queries/entitlements.ts'
 import { factQueries, feedQueries } from './queries/feed.ts'
 import { followQueries } from './queries/follows.ts'
+import { mediaServerQueries } from './queries/media-servers.ts'
 import { operatorQueries } from './queries/operators.ts'
 import { signingKeyQueries } from './queries/signing-keys.ts'
 import { sizeQueries } from './queries/sizes.ts'
@@ -90,6 +91,7 @@ function portOf(
     markers: markerQueries(db),
     tokens: tokenQueries(db),
     operators: operatorQueries(db),
+    mediaServers: mediaServerQueries(db),
     audit: auditQueries(db),
     transfer: {
       check: (lines: readonly TransferLine[], earlier: EarlierLines) => checkLines(db, lines, earlier),

@@ -4,6 +4,7 @@ export const WORLD_TABLES = [
   'streams',
   'publish_sessions',
   'playback_viewers',
+  'media_servers',
   'videos',
   'entitlements',
   'follows',

@@ -7,7 +7,7 @@ import { SQL } from 'bun'
 import { isWellFormed } from '../../src/auth/tokens.ts'
 import type { StorePlace } from './server.ts'
 
-const SECRET = /s(?:app|usr|ref|sec|opr|ses|cod)_[A-Za-z0-9]{38}/g
+const SECRET = /s(?:app|usr|ref|sec|opr|ses|cod|med)_[A-Za-z0-9]{38}/g
 const STREAM_KEY = /live_[0-9]+_[A-Za-z0-9]{30}/g
 const DEVICE_CODE = /"device_code":"([A-Za-z0-9]{40})"/g
 /** How many are looked for as they are and in other encodings. */

@@ -40,6 +40,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   content_classification_labels: 'label of the content',
   is_branded_content: 'shows branded content',
   followed_at: 'time of the follow, such as 2026-03-01T12:00:00Z; default: now',
+  second_publisher: 'what happens if a second publisher comes while one is live',
   implicit_grant: 'allow the implicit grant (response_type=token)',
   device_flow: 'allow the device flow; default: on for public clients, off for confidential ones',
   entitlement_id: 'id of an entitlement',

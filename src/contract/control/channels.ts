@@ -11,6 +11,7 @@ import {
   exampleUser,
   Language,
   MAX_EDITORS,
+  SECOND_PUBLISHER,
   Tags,
   Title,
   User,
@@ -51,6 +52,11 @@ export const patchChannel = defineOperation('PATCH /control/channels/{user_id}',
     delay: Type.Optional(Delay),
     content_classification_labels: Type.Optional(ContentLabels),
     is_branded_content: Type.Optional(Type.Boolean()),
+    second_publisher: Type.Optional(
+      Type.Enum(SECOND_PUBLISHER, {
+        description: 'What happens if a second publisher comes while one is live.',
+      }),
+    ),
   }),
   returns: oneOf(Channel),
   problems: ['not_found', 'unknown_reference'],
@@ -114,10 +120,21 @@ export const getStream = defineOperation('GET /control/channels/{user_id}/stream
 
 export const endStream = defineOperation('DELETE /control/channels/{user_id}/stream', {
   id: 'EndStream',
-  summary: 'End the live stream; its video is kept.',
+  summary: 'End the live stream at once, and disconnect its publisher; its video is kept.',
   access: operator,
   params: OfUser,
   problems: ['not_found', 'not_live'],
+  example: { params: path },
+})
+
+export const kickPublisher = defineOperation('DELETE /control/channels/{user_id}/publisher', {
+  id: 'KickPublisher',
+  summary: 'Disconnect the publisher of a channel; its stream ends if none returns within the grace period.',
+  description:
+    'The publisher is disconnected within a second, by the embedded media server or through the API of another one. An encoder may reconnect: rotate the stream key first to keep it out.',
+  access: operator,
+  params: OfUser,
+  problems: ['not_found', 'no_publisher'],
   example: { params: path },
 })
 

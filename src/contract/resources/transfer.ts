@@ -17,6 +17,7 @@ import {
   IgdbId,
   Language,
   LOGIN_PATTERN,
+  SECOND_PUBLISHER,
   Tags,
   Title,
 } from './world.ts'
@@ -124,6 +125,7 @@ export const transferLines = {
     delay: Type.Optional(Delay),
     content_classification_labels: Type.Optional(ContentLabels),
     is_branded_content: Type.Optional(Type.Boolean()),
+    second_publisher: Type.Optional(Type.Enum(SECOND_PUBLISHER)),
   }),
   stream_key: line('stream_key', {
     user_id: OfUser,

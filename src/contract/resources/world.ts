@@ -93,6 +93,10 @@ export type Client = Static<typeof Client>
 /** Returned once, when the secret is created. A public client has no secret. */
 export const ClientWithSecret = Type.Object({ ...Client.properties, secret: Type.Optional(Type.String()) })
 
+/** What happens if a second publisher comes while one is live. */
+export const SECOND_PUBLISHER = ['refuse', 'take_over'] as const
+export type SecondPublisher = (typeof SECOND_PUBLISHER)[number]
+
 export const Channel = Type.Object({
   user_id: Type.String(),
   title: Type.String(),
@@ -104,6 +108,7 @@ export const Channel = Type.Object({
   delay: Type.Integer({ minimum: 0, description: 'Seconds.' }),
   content_classification_labels: Type.Array(Type.String()),
   is_branded_content: Type.Boolean(),
+  second_publisher: Type.Enum(SECOND_PUBLISHER),
 })
 export type Channel = Static<typeof Channel>
 
@@ -158,4 +163,5 @@ export const exampleChannel: Channel = {
   delay: 0,
   content_classification_labels: ['Gambling'],
   is_branded_content: false,
+  second_publisher: 'refuse',
 }

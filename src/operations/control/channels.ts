@@ -3,6 +3,7 @@ import {
   endStream,
   getChannel,
   getStream,
+  kickPublisher,
   listEditors,
   listStreams,
   patchChannel,
@@ -80,6 +81,10 @@ export const handleListStreams = implement(
 
 export const handleEndStream = implement(endStream, ({ params }, { store, clock }) =>
   store.commands.endStream({ user_id: params.user_id, now: clock.now() }),
+)
+
+export const handleKickPublisher = implement(kickPublisher, ({ params }, { store, clock }) =>
+  store.commands.kickPublisher({ ...params, now: clock.now() }),
 )
 
 export const handleRotateStreamKey = implement(

@@ -1,5 +1,5 @@
 import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
-import { type Channel, MAX_EDITORS } from '../../contract/resources/world.ts'
+import { type Channel, MAX_EDITORS, type SecondPublisher } from '../../contract/resources/world.ts'
 import { isChange } from '../../domain/audit.ts'
 import { type ChannelUpdate, updateChannel } from '../../domain/channel-update.ts'
 import { inLabelOrder } from '../../domain/content-labels.ts'
@@ -25,6 +25,7 @@ export async function changeChannel(
     delay?: number | undefined
     content_classification_labels?: readonly string[] | undefined
     is_branded_content?: boolean | undefined
+    second_publisher?: SecondPublisher | undefined
     /** Used if videos are switched on during a running stream. */
     video_id: string
   },
@@ -49,6 +50,7 @@ export async function changeChannel(
       args.content_classification_labels ?? before.content_classification_labels,
     ),
     is_branded_content: args.is_branded_content ?? before.is_branded_content,
+    second_publisher: args.second_publisher ?? before.second_publisher,
   }
   if (channel.vod_enabled && !before.vod_enabled) await keepVideoFromNowOn(tx, args.user_id, args.video_id)
   await writeChannel(tx, before, channel)
@@ -81,7 +83,7 @@ async function writeChannel(tx: Transaction, before: Channel, channel: Channel):
           language = ${channel.language}, tags = ${JSON.stringify(channel.tags)}, is_mature = ${channel.is_mature},
           vod_enabled = ${channel.vod_enabled}, delay = ${channel.delay},
           content_labels = ${JSON.stringify(channel.content_classification_labels)},
-          is_branded_content = ${channel.is_branded_content}
+          is_branded_content = ${channel.is_branded_content}, second_publisher = ${channel.second_publisher}
         where user_id = ${channel.user_id}`,
   )
   await updateRunningVideo(tx, channel.user_id)

@@ -1,17 +1,13 @@
 import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
-import { admit, type SecondPublisher } from '../../domain/publish-session.ts'
+import type { SecondPublisher } from '../../contract/resources/world.ts'
+import { admit } from '../../domain/publish-session.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
+import type { SessionId } from '../queries/media-servers.ts'
 import { type BroadcastsDue, limitsOf } from '../queries/streams.ts'
 import { isOneOf, limitedTo, lockRows, sql } from '../sql/tag.ts'
+import { dismissPublisher } from './dismissals.ts'
 import { startStream, takeOffAir } from './streams.ts'
-
-/** The publisher of a media server; a media server may reuse the id after a restart. */
-export interface SessionId {
-  readonly adapter: string
-  readonly server: string
-  readonly session: string
-}
 
 interface SessionRow extends SessionId {
   readonly user_id: string
@@ -42,6 +38,8 @@ export async function openSession(
     /** For a new stream. */
     stream_id: string
     video_id: string
+    /** For a media server that does not report which publishers it has: an earlier one may have ended long ago. */
+    takes_over?: boolean
     now: number
   },
 ): Promise<OpenedSession | Refusal<'not_found' | 'channel_busy' | 'session_ended'>> {
@@ -49,15 +47,21 @@ export async function openSession(
     sql`select second_publisher from channels where user_id = ${args.user_id}${lockRows}`,
   )
   if (channel === undefined) return refuse('not_found', 'channel', args.user_id)
-  const same = await tx.get<SessionRow>(sql`${columns} where ${isSession(args)}`)
+  const row = await tx.get<SessionRow>(sql`${columns} where ${isSession(args)}`)
+  // A media server that was restarted counts from 1 again: this is another publisher.
+  const isReused = row !== undefined && row.user_id !== args.user_id
+  const same = isReused ? undefined : row
   const other = await tx.get<SessionRow>(
     sql`${columns} where user_id = ${args.user_id} and ended_at is null and not (${isSession(args)})`,
   )
-  const admission = admit(args.now, same && timesOf(same), other && timesOf(other), channel.second_publisher)
+  const isOfSameServer = other?.adapter === args.adapter && other.server === args.server
+  const second = args.takes_over && isOfSameServer ? 'take_over' : channel.second_publisher
+  const admission = admit(args.now, same && timesOf(same), other && timesOf(other), second)
   if (admission === 'busy') return refuse('channel_busy')
   if (admission === 'late') return refuse('session_ended')
   const now = isoMillis(args.now)
-  if (admission === 'take over' && other !== undefined) await markEnded(tx, other, now)
+  if (isReused && row.ended_at === null) await close(tx, row, row.alive_at)
+  if (admission === 'take over') await dismissPublisher(tx, args)
   const stream = await startStream(tx, { ...args, started_at: `${now.slice(0, 19)}Z` })
   if (isRefusal(stream)) return stream
   await tx.run(sql`update streams set stopped_at = null where user_id = ${args.user_id}`)
@@ -67,8 +71,8 @@ export async function openSession(
         values (${args.adapter}, ${args.server}, ${args.session}, ${args.user_id}, ${stream.id}, ${args.watch_url},
           ${now}, ${now}, null)
         on conflict (adapter, server, session) do update set user_id = excluded.user_id,
-          stream_id = excluded.stream_id, watch_url = excluded.watch_url, alive_at = excluded.alive_at,
-          ended_at = null`,
+          stream_id = excluded.stream_id, watch_url = excluded.watch_url, started_at = excluded.started_at,
+          alive_at = excluded.alive_at, ended_at = null, dismissed_at = null`,
   )
   const running = await tx.get<{ video_id: string | null }>(
     sql`select video_id from streams where user_id = ${args.user_id}`,
@@ -89,15 +93,43 @@ export async function closeSession(tx: Transaction, args: SessionId & { now: num
   if (session !== undefined) await close(tx, session, isoMillis(args.now))
 }
 
+/** Disconnects the publisher of a channel. Its stream stops, and ends after the grace period. */
+export async function kickPublisher(
+  tx: Transaction,
+  args: { user_id: string; now: number },
+): Promise<Refusal<'not_found' | 'no_publisher'> | undefined> {
+  const user = await tx.get<{ login: string }>(sql`select login from users where id = ${args.user_id}`)
+  if (user === undefined) return refuse('not_found', 'channel', args.user_id)
+  const session = await tx.get<SessionRow>(
+    sql`${columns} where user_id = ${args.user_id} and ended_at is null${lockRows}`,
+  )
+  if (session === undefined) return refuse('no_publisher', user.login)
+  await dismissPublisher(tx, args)
+  await close(tx, session, isoMillis(args.now))
+  tx.record({ subject: `channel/${args.user_id}/publisher`, before: idOf(session) })
+  return undefined
+}
+
 /** Ends the sessions of a server that are not among these: they ended when they were last alive. */
 export async function closeOtherSessions(
   tx: Transaction,
-  args: { adapter: string; server: string; sessions: readonly string[] },
+  args: {
+    adapter: string
+    server: string
+    sessions: readonly string[]
+    /** Sessions that started later are left alone: the server may not have reported them yet. */
+    started_before?: number
+  },
 ): Promise<number> {
-  const live = await tx.all<SessionRow>(
-    sql`${columns} where adapter = ${args.adapter} and server = ${args.server} and ended_at is null${lockRows}`,
+  const live = await tx.all<SessionRow & { started_at: string }>(
+    sql`select adapter, server, session, user_id, stream_id, started_at, alive_at, ended_at from publish_sessions
+        where adapter = ${args.adapter} and server = ${args.server} and ended_at is null${lockRows}`,
   )
-  const gone = live.filter(({ session }) => !args.sessions.includes(session))
+  const known = new Set(args.sessions)
+  const limit = args.started_before === undefined ? undefined : isoMillis(args.started_before)
+  const gone = live.filter(
+    ({ session, started_at }) => !known.has(session) && (limit === undefined || started_at < limit),
+  )
   for (const session of gone) await close(tx, session, session.alive_at)
   return gone.length
 }

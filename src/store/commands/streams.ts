@@ -7,6 +7,7 @@ import type { Transaction } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
 import { liveStreams, refuseNotLive } from '../queries/streams.ts'
 import { isOneOf, lockRows, type Sql, sql, tableOf } from '../sql/tag.ts'
+import { dismissPublisher } from './dismissals.ts'
 
 /**
  * Publishes the current state of these live streams, and returns them. Their rows are locked first: otherwise a stream could
@@ -79,10 +80,11 @@ export async function startStream(
 
 const streamSubject = (user_id: string): string => `channel/${user_id}/stream`
 
-/** Ends the running stream; its video stays. */
+/** Ends the running stream, and disconnects its publisher; its video stays. */
 export async function endStream(tx: Transaction, args: { user_id: string; now: number }) {
   const ended = await takeOffAir(tx, args)
   if (ended === undefined) return refuseNotLive(tx, args.user_id)
+  await dismissPublisher(tx, args)
   const { video_id: _, ...before } = ended
   tx.record({ subject: streamSubject(args.user_id), before })
   return undefined

@@ -46,10 +46,12 @@ const byChannel = inOrderOf('user_id')
 export interface BroadcastsDue {
   readonly now: number
   readonly graceSeconds: number
+  /** Since when this process could receive signs of life; default: always. Before that, silence means nothing. */
+  readonly listensSince?: number
 }
 
-export const limitsOf = ({ now, graceSeconds }: BroadcastsDue) => ({
-  silentBefore: isoMillis(now - SILENT_MILLISECONDS),
+export const limitsOf = ({ now, graceSeconds, listensSince = 0 }: BroadcastsDue) => ({
+  silentBefore: now - listensSince < SILENT_MILLISECONDS ? '' : isoMillis(now - SILENT_MILLISECONDS),
   stoppedBefore: isoMillis(now - graceSeconds * 1000),
   endedBefore: isoMillis(now - graceSeconds * 1000 - LATE_MILLISECONDS),
 })

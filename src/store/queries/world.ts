@@ -202,7 +202,8 @@ type ChannelRow = Omit<Channel, Decoded> & {
 
 /** The columns of a `Channel`. */
 export const channelColumns = sql`select user_id, title, coalesce(game_id, '') as game_id, language, tags, is_mature,
-    vod_enabled, delay, content_labels as content_classification_labels, is_branded_content from channels`
+    vod_enabled, delay, content_labels as content_classification_labels, is_branded_content,
+    second_publisher from channels`
 
 const readChannel = (row: ChannelRow): Channel => ({
   ...row,

@@ -10,6 +10,7 @@ import { listIndexes } from './008-list-indexes.ts'
 import { openid } from './009-openid.ts'
 import { neighbours } from './010-neighbours.ts'
 import { publishSessions } from './011-publish-sessions.ts'
+import { mediaServers } from './012-media-servers.ts'
 import { keysAndViewers } from './013-keys-and-viewers.ts'
 
 export interface Migration {
@@ -34,5 +35,6 @@ export const migrations: readonly Migration[] = [
   { text: openid, additive: true },
   { text: neighbours, additive: true },
   { text: publishSessions, additive: true },
+  { text: mediaServers, additive: true },
   { text: keysAndViewers, additive: true },
 ]

@@ -1,0 +1,92 @@
+import { operator } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { oneOf, pageOf } from '../page.ts'
+import { DecimalId } from '../resources/id.ts'
+import {
+  ADAPTERS,
+  exampleMediaServer,
+  MEDIA_SERVER_NAME,
+  MediaServer,
+  MediaServerWithSecret,
+} from '../resources/media-server.ts'
+import { Type } from '../schema.ts'
+
+const path = { name: exampleMediaServer.name }
+const one = { data: [exampleMediaServer] }
+const withSecret = { data: [{ ...exampleMediaServer, secret: '<MEDIA_SERVER_SECRET>' }] }
+const ByName = Type.Object({ name: Type.String() })
+
+/** Media servers whose publishers make channels live. */
+export const putMediaServer = defineOperation('PUT /control/media-servers/{name}', {
+  id: 'PutMediaServer',
+  summary: 'Create or update a media server; only the answer that creates it contains the secret.',
+  description: 'The adapter of an existing media server cannot change.',
+  access: operator,
+  params: Type.Object({ name: Type.String(MEDIA_SERVER_NAME) }),
+  body: Type.Object({
+    adapter: Type.Enum(ADAPTERS),
+    api_url: Type.Optional(
+      Type.Union([
+        Type.String({
+          pattern: '^https?://[!-~]{1,500}$',
+          maxLength: 500,
+          hint: 'an http or https URL',
+          description: 'Where Strand finds the API of the media server.',
+        }),
+        Type.Null(),
+      ]),
+    ),
+    user_id: Type.Optional(Type.Union([DecimalId, Type.Null()])),
+  }),
+  returns: oneOf(MediaServerWithSecret),
+  problems: ['in_use', 'unknown_reference', 'refused_reference'],
+  example: {
+    params: path,
+    body: { adapter: exampleMediaServer.adapter, api_url: exampleMediaServer.api_url },
+    answer: withSecret,
+  },
+})
+
+export const getMediaServer = defineOperation('GET /control/media-servers/{name}', {
+  id: 'GetMediaServer',
+  summary: 'Get a media server without its secret.',
+  access: operator,
+  params: ByName,
+  returns: oneOf(MediaServer),
+  problems: ['name_not_found'],
+  example: { params: path, answer: one },
+})
+
+export const listMediaServers = defineOperation('GET /control/media-servers', {
+  id: 'ListMediaServers',
+  summary: 'List the media servers by name, without their secrets.',
+  access: operator,
+  page: { standard: 20, before: false },
+  returns: pageOf(MediaServer),
+  problems: [],
+  example: { answer: { ...one, pagination: {} } },
+})
+
+export const rotateMediaServerSecret = defineOperation('POST /control/media-servers/{name}/rotate-secret', {
+  id: 'RotateMediaServerSecret',
+  summary: 'Replace the secret of a media server; the old one stays valid for the grace period.',
+  access: operator,
+  params: ByName,
+  body: Type.Object({
+    grace_seconds: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 604_800, description: 'Default: 3600.' }),
+    ),
+  }),
+  returns: oneOf(MediaServerWithSecret),
+  problems: ['name_not_found'],
+  example: { params: path, body: { grace_seconds: 60 }, answer: withSecret },
+})
+
+export const deleteMediaServer = defineOperation('DELETE /control/media-servers/{name}', {
+  id: 'DeleteMediaServer',
+  summary: 'Remove a media server; its secret becomes invalid, and its broadcasts end.',
+  access: operator,
+  params: ByName,
+  problems: ['name_not_found'],
+  example: { params: path },
+})

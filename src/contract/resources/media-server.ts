@@ -1,0 +1,48 @@
+import type { Static } from 'typebox'
+import { Type } from '../schema.ts'
+import { TimeMillis } from './id.ts'
+
+/** Media servers that Strand understands, by the name of their adapter. */
+export const ADAPTERS = [
+  'nginx-rtmp',
+  'mediamtx',
+  'srs',
+  'ovenmediaengine',
+  'node-media-server',
+  'owncast',
+  'generic',
+] as const
+export type AdapterName = (typeof ADAPTERS)[number]
+
+export const MEDIA_SERVER_NAME = {
+  pattern: '^[a-z0-9-]{1,40}$',
+  hint: '1 to 40 lower-case letters, digits or hyphens',
+} as const
+
+/** A media server that reports its publishers. */
+export const MediaServer = Type.Object({
+  name: Type.String(),
+  adapter: Type.Enum(ADAPTERS),
+  api_url: Type.Union([Type.String(), Type.Null()], {
+    description: 'Where the API of the media server is; null: it has none that Strand may use.',
+  }),
+  user_id: Type.Union([Type.String(), Type.Null()], {
+    description: 'The channel of a media server that has only one, such as Owncast.',
+  }),
+  created_at: TimeMillis,
+})
+export type MediaServer = Static<typeof MediaServer>
+
+/** With the secret when it is created or replaced, and never again. */
+export const MediaServerWithSecret = Type.Object({
+  ...MediaServer.properties,
+  secret: Type.Optional(Type.String()),
+})
+
+export const exampleMediaServer: MediaServer = {
+  name: 'edge-1',
+  adapter: 'nginx-rtmp',
+  api_url: 'http://127.0.0.1:8088',
+  user_id: null,
+  created_at: '2026-03-01T12:00:00.250Z',
+}

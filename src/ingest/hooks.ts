@@ -1,0 +1,181 @@
+/**
+ * Answers the callbacks of media servers. A media server waits for the answer with a publisher on the line, so it comes from
+ * memory where it can: the secret of the server always, the key while the store does not answer. If the store does not
+ * answer within a second, the session is opened afterwards.
+ */
+
+import { inTime } from '../kit/in-time.ts'
+import { networkOf } from '../kit/network.ts'
+import { Outage } from '../kit/outage.ts'
+import { TokenBuckets, takePoint } from '../kit/token-buckets.ts'
+import { Conflict, Unavailable } from '../store/errors.ts'
+import type { MediaServerRow } from '../store/queries/media-servers.ts'
+import type { Adapter, HookRequest, HookResponse, IngestEvent, Outcome } from './adapters/adapter.ts'
+import { adapters } from './adapters/index.ts'
+import type { Channel, KeyCheck } from './key-check.ts'
+import type { MediaServers } from './media-servers.ts'
+import type { Reconciler } from './reconcile.ts'
+import { MAX_SESSION_LENGTH, openPublishSession, type SessionContext, sessionIdOf } from './sessions.ts'
+import type { ViewerSessions } from './viewer-sessions.ts'
+
+const MAX_WAIT_MILLISECONDS = 1000
+/** Unknown secrets from one network for which the store is read. */
+const LOOKUPS = { capacity: 20, fullAfterSeconds: 60 }
+
+export interface HooksOptions extends SessionContext {
+  readonly keys: KeyCheck
+  readonly servers: MediaServers
+  readonly reconciler: Reconciler
+  readonly viewers: ViewerSessions
+}
+
+/** Where a callback came from, and what it presented. */
+export interface HookCaller {
+  readonly adapter: string
+  readonly server: string
+  readonly secret: string
+  readonly address: string
+}
+
+export class IngestHooks {
+  readonly #options: HooksOptions
+  readonly #lookups = new TokenBuckets()
+  readonly #refusals = new Outage()
+
+  constructor(options: HooksOptions) {
+    this.#options = options
+  }
+
+  /** The media server that calls; undefined if the secret is wrong. */
+  async serverOf({ adapter, server, secret, address }: HookCaller): Promise<MediaServerRow | undefined> {
+    const mayAsk = () => takePoint(this.#lookups.get(networkOf(address), LOOKUPS))
+    const found = await this.#options.servers.withSecret(adapter, server, secret, mayAsk)
+    if (found === undefined) this.#logRefusal(address)
+    return found
+  }
+
+  async answer(server: MediaServerRow, request: HookRequest): Promise<HookResponse> {
+    const adapter = adapters[server.adapter]
+    const event = adapter.read(request)
+    if (event === undefined || !hasValidSession(event)) return { status: 400 }
+    return adapter.respond(await this.#handle(server, adapter, event), request)
+  }
+
+  async #handle(server: MediaServerRow, adapter: Adapter, event: IngestEvent): Promise<Outcome> {
+    const { store, clock, viewers, reconciler } = this.#options
+    switch (event.kind) {
+      case 'publish':
+        return this.#publish(server, event)
+      case 'start':
+        return this.#startOnly(server, event.session)
+      case 'alive':
+        return (await this.#isDismissed(server, event.session)) ? { kind: 'gone' } : { kind: 'noted' }
+      case 'end': {
+        const { session } = event
+        if (session !== undefined) reconciler.forgetPending(server, session)
+        const now = clock.now()
+        await this.#soon(() =>
+          session === undefined
+            ? store.commands.closeOtherSessions({ adapter: adapter.name, server: server.name, sessions: [] })
+            : store.commands.closeSession({ ...sessionIdOf(server, session), now }),
+        )
+        return { kind: 'noted' }
+      }
+      case 'viewer':
+        viewers.note(event.login.toLowerCase(), `${server.name}/${event.viewer}`, event.isThere)
+        return { kind: 'noted' }
+      case 'recorded':
+        return { kind: 'noted' }
+      case 'other':
+        return { kind: event.allowed ? 'noted' : 'refused' }
+    }
+  }
+
+  async #publish(
+    server: MediaServerRow,
+    { session, name, address }: IngestEvent & { kind: 'publish' },
+  ): Promise<Outcome> {
+    const { keys, log } = this.#options
+    const channel = await keys.channelOf(name, address)
+    if (channel === undefined) {
+      log.info(
+        { adapter: server.adapter, server: server.name, address },
+        'publisher refused: wrong stream key',
+      )
+      return { kind: 'refused' }
+    }
+    const isOpen = session === undefined || (await this.#open(server, session, channel))
+    return isOpen ? { kind: 'accepted', ...channel } : { kind: 'refused' }
+  }
+
+  /** Owncast has let the publisher in already. */
+  async #startOnly(server: MediaServerRow, session: string): Promise<Outcome> {
+    const { store } = this.#options
+    const user = server.user_id === null ? undefined : await store.users.find(server.user_id)
+    if (user === undefined) return { kind: 'refused' }
+    await this.#open(server, session, { user_id: user.id, login: user.login })
+    return { kind: 'noted' }
+  }
+
+  /** False: the session may not start. */
+  async #open(server: MediaServerRow, session: string, channel: Channel): Promise<boolean> {
+    const { reconciler } = this.#options
+    const open = async () => {
+      let opening = await openPublishSession(this.#options, server, session, channel)
+      // The other publisher may have ended without a callback: its media server knows.
+      if (
+        opening.kind === 'refused' &&
+        opening.reason === 'channel_busy' &&
+        (await reconciler.lookAgain(channel))
+      )
+        opening = await openPublishSession(this.#options, server, session, channel)
+      // A media server refuses a second publisher of a name, so the first one has to be gone before the answer.
+      if (opening.kind === 'opened' && opening.replaced !== null) await reconciler.disconnectDismissed()
+      return opening.kind === 'opened'
+    }
+    const later = () => {
+      reconciler.openLater(server, session, channel)
+      return true
+    }
+    return inTime(MAX_WAIT_MILLISECONDS, open(), later).catch(error => {
+      if (error instanceof Unavailable || error instanceof Conflict) return later()
+      throw error
+    })
+  }
+
+  /** Waits for a short time only; if the store fails, the reconciler or the silence ends the session. */
+  async #soon(write: () => Promise<unknown>): Promise<void> {
+    const { log } = this.#options
+    const written = write().catch(error => {
+      log.warn({ error: String(error) }, 'noting the end of a publish session failed')
+    })
+    await inTime(MAX_WAIT_MILLISECONDS, written, () => undefined)
+  }
+
+  async #isDismissed(server: MediaServerRow, session: string): Promise<boolean> {
+    const { store } = this.#options
+    try {
+      const asked = store.mediaServers.session(sessionIdOf(server, session))
+      const known = await inTime(MAX_WAIT_MILLISECONDS, asked, () => undefined)
+      return known?.dismissed_at != null
+    } catch {
+      return false
+    }
+  }
+
+  /** Summarizes repeated refusals, because anyone who reaches the listener can cause them. */
+  #logRefusal(address: string): void {
+    const report = this.#refusals.fail(performance.now())
+    if (report === undefined) return
+    const { failures } = report
+    this.#options.log.warn({ address, failures }, 'a callback of a media server was refused: wrong secret')
+  }
+}
+
+function hasValidSession(event: IngestEvent): boolean {
+  const session = 'session' in event ? event.session : undefined
+  return session === undefined || (session !== '' && session.length <= MAX_SESSION_LENGTH && isPlain(session))
+}
+
+/** Neither store keeps a zero byte. */
+const isPlain = (text: string): boolean => !text.includes('\0') && text.isWellFormed()

@@ -1,0 +1,45 @@
+import type { StreamKeys } from '../auth/stream-keys.ts'
+import { type Lifetime, repeatedly } from '../kit/lifetime.ts'
+import { loggingOutages } from '../kit/log-outages.ts'
+import { IngestHooks } from './hooks.ts'
+import { KeyCheck } from './key-check.ts'
+import { MediaServers } from './media-servers.ts'
+import { Reconciler } from './reconcile.ts'
+import type { SessionContext } from './sessions.ts'
+import { ViewerSessions } from './viewer-sessions.ts'
+
+const RECONCILE_MILLISECONDS = 5000
+const TICK_MILLISECONDS = 1000
+
+/** Connects the configured media servers: their callbacks, and the reconciler unless the process is short-lived. */
+export function openIngest(
+  services: SessionContext & { readonly streamKeys: StreamKeys },
+  options: { readonly reconciles: boolean; readonly graceSeconds: number },
+  lifetime: Lifetime,
+): IngestHooks {
+  const { log } = services
+  const servers = new MediaServers(services)
+  const viewers = new ViewerSessions()
+  const shared = { ...services, servers, viewers }
+  const reconciler = new Reconciler({ ...shared, graceSeconds: options.graceSeconds })
+  const hooks = new IngestHooks({ ...shared, reconciler, keys: new KeyCheck(services) })
+  if (!options.reconciles) return hooks
+  const every = (milliseconds: number, work: () => Promise<void>, failure: string) => {
+    const turns = repeatedly(milliseconds, loggingOutages(work, log, failure), error =>
+      log.warn({ error: String(error) }, failure),
+    )
+    lifetime.onClose(() => turns.stop())
+  }
+  const tick = async () => {
+    await servers.refresh()
+    await reconciler.openPending()
+    await reconciler.disconnectDismissed()
+  }
+  every(TICK_MILLISECONDS, tick, 'reading the media servers failed')
+  every(
+    RECONCILE_MILLISECONDS,
+    () => reconciler.reconcileAll(),
+    'comparing media servers with the store failed',
+  )
+  return hooks
+}

@@ -1,0 +1,242 @@
+/**
+ * Compares what media servers have with what the store knows, because no media server repeats a lost callback. A publisher
+ * that is gone ends, one whose start was missed starts, the others stay alive, and viewers are counted.
+ *
+ * One process at a time does this for a media server. While its API does not answer, its sessions are kept alive for the
+ * reconnect grace, so that a short outage ends no broadcast; after that they fall silent and end. Sessions of a media server
+ * without an API last until it reports their end.
+ */
+
+import { uuid } from '../kit/id.ts'
+import { inTime } from '../kit/in-time.ts'
+import { Outage } from '../kit/outage.ts'
+import { Conflict, Unavailable } from '../store/errors.ts'
+import type { KnownSession, MediaServerRow } from '../store/queries/media-servers.ts'
+import type { MediaServerApi, Publisher } from './adapters/adapter.ts'
+import { adapters } from './adapters/index.ts'
+import { apiAt } from './api-call.ts'
+import type { Channel } from './key-check.ts'
+import type { MediaServers } from './media-servers.ts'
+import { isPolled, openPublishSession, type SessionContext } from './sessions.ts'
+import type { ViewerSessions } from './viewer-sessions.ts'
+
+/** A turn lasts over a missed poll, and is over before the sessions are silent. */
+const TURN_SECONDS = 10
+/** A media server may report a publisher only some seconds after it was let in. */
+const UNREPORTED_MILLISECONDS = 5000
+const LOOK_AGAIN_MILLISECONDS = 500
+/** Missed starts that are made up for at a time. */
+const MOST_REVIVED = 500
+const MOST_PENDING = 10_000
+const PENDING_MILLISECONDS = 10 * 60_000
+
+export interface ReconcilerOptions extends SessionContext {
+  readonly servers: MediaServers
+  readonly viewers: ViewerSessions
+  readonly graceSeconds: number
+}
+
+interface PendingSession {
+  readonly server: MediaServerRow
+  readonly session: string
+  readonly channel: Channel
+  readonly since: number
+}
+
+export class Reconciler {
+  readonly #options: ReconcilerOptions
+  readonly #holder = uuid()
+  readonly #answeredAt = new Map<string, number>()
+  readonly #outages = new Map<string, Outage>()
+  readonly #pending = new Map<string, PendingSession>()
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options
+  }
+
+  /** Compares all media servers; called every few seconds. */
+  async reconcileAll(): Promise<void> {
+    const { store, servers } = this.#options
+    await Promise.all(
+      servers.all().map(async server => {
+        const turn = { name: `media-server/${server.name}`, holder: this.#holder, seconds: TURN_SECONDS }
+        if (await store.commands.takeTurn(turn)) await this.#compare(server)
+      }),
+    )
+  }
+
+  /** Opens a session when the store answers again. */
+  openLater(server: MediaServerRow, session: string, channel: Channel): void {
+    if (this.#pending.size >= MOST_PENDING) return
+    this.#pending.set(pendingKey(server, session), { server, session, channel, since: performance.now() })
+  }
+
+  /** The publisher has ended meanwhile. */
+  forgetPending(server: MediaServerRow, session: string): void {
+    this.#pending.delete(pendingKey(server, session))
+  }
+
+  /** Opens the sessions that the store could not take; called every second. */
+  async openPending(): Promise<void> {
+    for (const [key, { server, session, channel, since }] of this.#pending) {
+      try {
+        if (performance.now() - since < PENDING_MILLISECONDS)
+          await openPublishSession(this.#options, server, session, channel)
+      } catch (error) {
+        if (error instanceof Unavailable || error instanceof Conflict) return
+        throw error
+      }
+      this.#pending.delete(key)
+    }
+  }
+
+  /** Asks the media server of the live session of a channel whether it still has it. False: it cannot be asked. */
+  async lookAgain({ user_id }: Channel): Promise<boolean> {
+    const { store, servers } = this.#options
+    const other = await store.mediaServers.liveSessionOf(user_id)
+    const server = other && servers.find(other.adapter, other.server)
+    if (server === undefined || !isPolled(server)) return false
+    const compared = this.#compare(server).then(() => true)
+    return inTime(LOOK_AGAIN_MILLISECONDS, compared, () => false)
+  }
+
+  /** Disconnects publishers whose sessions were ended by an operator or taken over; called every second. */
+  async disconnectDismissed(): Promise<void> {
+    const { store, servers, log } = this.#options
+    for (const { login, ...id } of await store.mediaServers.dismissed()) {
+      const server = servers.find(id.adapter, id.server)
+      const api = server && adapters[server.adapter].api
+      if (server?.api_url == null || api?.kick === undefined) continue
+      try {
+        await api.kick(apiAt(server.api_url), { session: id.session, login })
+        await store.commands.settleDismissal(id)
+        log.info({ adapter: id.adapter, server: id.server, login }, 'publisher disconnected')
+      } catch (error) {
+        this.#noteFailure(server, error)
+      }
+    }
+  }
+
+  async #compare(server: MediaServerRow): Promise<void> {
+    const { store, clock } = this.#options
+    const began = clock.now()
+    const known = await store.mediaServers.sessionsOf(server.adapter, server.name)
+    const live = known.filter(({ ended_at }) => ended_at === null)
+    const { api } = adapters[server.adapter]
+    if (server.api_url === null || api === undefined) {
+      await this.#keepAlive(server, live)
+      return this.#countReported(live)
+    }
+    const publishers = await this.#poll(server, server.api_url, api)
+    if (publishers === undefined) {
+      if (this.#isOutageShort(server)) await this.#keepAlive(server, live)
+      return
+    }
+    const sessions = publishers.map(({ session }) => session)
+    const { adapter, name } = server
+    await this.#keepAlive(server, publishers)
+    const started_before = began - UNREPORTED_MILLISECONDS
+    await store.commands.closeOtherSessions({ adapter, server: name, sessions, started_before })
+    const revived = await this.#revive(server, known, publishers)
+    await this.#reportViewers(new Map([...live.map(idPair), ...revived]), publishers)
+  }
+
+  async #keepAlive(server: MediaServerRow, alive: readonly { readonly session: string }[]): Promise<void> {
+    const { store, clock } = this.#options
+    const sessions = alive.map(({ session }) => session)
+    const { adapter, name } = server
+    await store.commands.keepSessionsAlive({ adapter, server: name, sessions, now: clock.now() })
+  }
+
+  /** Undefined: the API did not answer. */
+  async #poll(server: MediaServerRow, url: string, api: MediaServerApi): Promise<Publisher[] | undefined> {
+    try {
+      const publishers = await api.publishers(apiAt(url))
+      this.#answeredAt.set(server.name, performance.now())
+      const ended = this.#outages.get(server.name)?.end(performance.now())
+      if (ended !== undefined)
+        this.#options.log.info(
+          { server: server.name, seconds: ended.seconds },
+          'the media server answers again',
+        )
+      return publishers
+    } catch (error) {
+      this.#noteFailure(server, error)
+      return undefined
+    }
+  }
+
+  #noteFailure({ name, adapter }: MediaServerRow, error: unknown): void {
+    const outage = this.#outages.get(name) ?? new Outage()
+    this.#outages.set(name, outage)
+    const report = outage.fail(performance.now())
+    if (report === undefined) return
+    const { failures } = report
+    this.#options.log.warn(
+      { adapter, server: name, error: (error as Error).message, failures },
+      'the API of a media server does not answer',
+    )
+  }
+
+  /** At the start nothing is known about the past, so an outage begins now. */
+  #isOutageShort({ name }: MediaServerRow): boolean {
+    const answeredAt = this.#answeredAt.get(name) ?? performance.now()
+    this.#answeredAt.set(name, answeredAt)
+    return performance.now() - answeredAt < this.#options.graceSeconds * 1000
+  }
+
+  /** Starts sessions that the media server has and the store does not know. Returns session and user of each. */
+  async #revive(
+    server: MediaServerRow,
+    known: readonly KnownSession[],
+    publishers: readonly Publisher[],
+  ): Promise<(readonly [session: string, user_id: string])[]> {
+    const settled = new Set(
+      known
+        .filter(each => each.ended_at === null || each.dismissed_at !== null)
+        .map(({ session }) => session),
+    )
+    const revived: (readonly [string, string])[] = []
+    for (const { session, login } of publishers
+      .filter(each => !settled.has(each.session))
+      .slice(0, MOST_REVIVED)) {
+      const channel = await this.#channelOf(server, login)
+      if (channel === undefined) continue
+      const opening = await openPublishSession(this.#options, server, session, channel)
+      if (opening.kind === 'opened') revived.push([session, channel.user_id])
+    }
+    return revived
+  }
+
+  async #channelOf({ user_id }: MediaServerRow, login: string | undefined): Promise<Channel | undefined> {
+    const { users } = this.#options.store
+    const user =
+      login !== undefined
+        ? await users.withLogin(login)
+        : user_id === null
+          ? undefined
+          : await users.find(user_id)
+    return user && { user_id: user.id, login: user.login }
+  }
+
+  async #reportViewers(users: ReadonlyMap<string, string>, publishers: readonly Publisher[]): Promise<void> {
+    const counts = publishers.flatMap(({ session, viewers }) => {
+      const user_id = users.get(session)
+      return user_id === undefined || viewers === undefined ? [] : [[user_id, viewers] as const]
+    })
+    if (counts.length > 0) await this.#options.store.commands.reportViewers({ counts })
+  }
+
+  /** Viewers that the media server reported one by one. */
+  async #countReported(live: readonly KnownSession[]): Promise<void> {
+    const { store, viewers } = this.#options
+    const counts = live
+      .filter(({ login }) => viewers.knows(login))
+      .map(({ user_id, login }) => [user_id, viewers.countOf(login)] as const)
+    if (counts.length > 0) await store.commands.reportViewers({ counts })
+  }
+}
+
+const idPair = ({ session, user_id }: KnownSession): readonly [string, string] => [session, user_id]
+
+const pendingKey = ({ name }: MediaServerRow, session: string): string => `${name}/${session}`

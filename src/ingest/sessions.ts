@@ -1,0 +1,60 @@
+/** Publish sessions of media servers, as hooks and the reconciler open and end them. */
+import { isRefusal } from '../contract/problem.ts'
+import type { Clock } from '../kit/clock.ts'
+import { decimalId } from '../kit/id.ts'
+import type { Log } from '../kit/log.ts'
+import type { MediaServerRow, SessionId } from '../store/queries/media-servers.ts'
+import type { Store } from '../store/store.ts'
+import { adapters } from './adapters/index.ts'
+import type { Channel } from './key-check.ts'
+
+/** The longest id of a session that is kept. */
+export const MAX_SESSION_LENGTH = 200
+
+export interface SessionContext {
+  readonly store: Store
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export const sessionIdOf = ({ adapter, name }: MediaServerRow, session: string): SessionId => ({
+  adapter,
+  server: name,
+  session,
+})
+
+/** Whether the API of the media server is polled: otherwise only its callbacks show what it does. */
+export const isPolled = ({ adapter, api_url }: MediaServerRow): boolean =>
+  api_url !== null && adapters[adapter].api !== undefined
+
+export type Opening =
+  | { readonly kind: 'opened'; readonly replaced: SessionId | null }
+  | { readonly kind: 'refused'; readonly reason: string }
+
+export async function openPublishSession(
+  { store, clock, log }: SessionContext,
+  server: MediaServerRow,
+  session: string,
+  channel: Channel,
+): Promise<Opening> {
+  const now = clock.now()
+  const [stream_id, video_id] = [decimalId(now), decimalId(now)]
+  const { user_id } = channel
+  const opened = await store.commands.openSession({
+    ...sessionIdOf(server, session),
+    user_id,
+    stream_id,
+    video_id,
+    watch_url: null,
+    takes_over: !isPolled(server),
+    now,
+  })
+  const { adapter, name } = server
+  if (isRefusal(opened)) {
+    log.info({ adapter, server: name, user_id, reason: opened.problem }, 'publisher refused')
+    return { kind: 'refused', reason: opened.problem }
+  }
+  if (opened.stream_id === stream_id)
+    log.info({ adapter, server: name, user_id, stream_id }, 'broadcast started')
+  return { kind: 'opened', replaced: opened.replaced }
+}

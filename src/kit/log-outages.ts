@@ -1,0 +1,20 @@
+import type { Log } from './log.ts'
+import { Outage } from './outage.ts'
+
+/** The same work, with repeated failures summarized in the log. */
+export function loggingOutages(work: () => Promise<void>, log: Log, failure: string): () => Promise<void> {
+  const outage = new Outage()
+  return async () => {
+    try {
+      await work()
+    } catch (error) {
+      const report = outage.fail(performance.now())
+      if (report !== undefined)
+        log.warn({ error: String(error), failures: report.failures, seconds: report.seconds }, failure)
+      return
+    }
+    const ended = outage.end(performance.now())
+    if (ended !== undefined)
+      log.info({ failures: ended.failures, seconds: ended.seconds }, `${failure}; recovered`)
+  }
+}

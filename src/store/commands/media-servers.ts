@@ -1,0 +1,77 @@
+import { type Refusal, refuse } from '../../contract/problem.ts'
+import type { AdapterName, MediaServer } from '../../contract/resources/media-server.ts'
+import { isoMillis } from '../../kit/clock.ts'
+import type { Transaction } from '../database.ts'
+import { mediaServerColumns, mediaServerQueries } from '../queries/media-servers.ts'
+import { sql } from '../sql/tag.ts'
+import { closeOtherSessions } from './publish-sessions.ts'
+import { refuseUnknown } from './references.ts'
+
+const subjectOf = (name: string): string => `media-server/${name}`
+
+/** Creates or updates a media server. The secret is used only if it is new. */
+export async function putMediaServer(
+  tx: Transaction,
+  args: {
+    name: string
+    adapter: AdapterName
+    api_url?: string | null | undefined
+    user_id?: string | null | undefined
+    secret_hash: string
+    created_at: string
+  },
+): Promise<{ server: MediaServer; isNew: boolean } | Refusal<'in_use' | 'unknown_reference'>> {
+  const unknown = await refuseUnknown(tx, { user: [args.user_id ?? null] })
+  if (unknown !== undefined) return unknown
+  const { name, adapter } = args
+  await tx.lock(sql`select name from media_servers where name = ${name}`, 'media_servers')
+  const before = await mediaServerQueries(tx).find(name)
+  if (before !== undefined && before.adapter !== adapter)
+    return refuse('in_use', `The media server "${name}" has the adapter ${before.adapter}; remove it first.`)
+  const server: MediaServer = {
+    name,
+    adapter,
+    api_url: args.api_url === undefined ? (before?.api_url ?? null) : args.api_url,
+    user_id: args.user_id === undefined ? (before?.user_id ?? null) : args.user_id,
+    created_at: before?.created_at ?? args.created_at,
+  }
+  await tx.run(
+    sql`insert into media_servers (name, adapter, secret_hash, api_url, user_id, created_at)
+        values (${name}, ${adapter}, ${args.secret_hash}, ${server.api_url}, ${server.user_id}, ${server.created_at})
+        on conflict (name) do update set api_url = excluded.api_url, user_id = excluded.user_id`,
+  )
+  tx.record({ subject: subjectOf(name), ...(before && { before }), after: server })
+  return { server, isNew: before === undefined }
+}
+
+/** The previous secret stays valid for a while; the one before it does not. */
+export async function rotateMediaServerSecret(
+  tx: Transaction,
+  args: { name: string; secret_hash: string; previous_until: number },
+): Promise<MediaServer | Refusal<'name_not_found'>> {
+  const changed = await tx.run(
+    sql`update media_servers set previous_hash = secret_hash, previous_until = ${isoMillis(args.previous_until)},
+          secret_hash = ${args.secret_hash}
+        where name = ${args.name}`,
+  )
+  const server = changed === 0 ? undefined : await mediaServerQueries(tx).find(args.name)
+  if (server === undefined) return refuse('name_not_found', 'media server', args.name)
+  tx.record({
+    subject: `${subjectOf(args.name)}/secret`,
+    after: { valid_until: isoMillis(args.previous_until) },
+  })
+  return server
+}
+
+/** Its sessions end: nothing reports about them any more. */
+export async function deleteMediaServer(
+  tx: Transaction,
+  args: { name: string },
+): Promise<Refusal<'name_not_found'> | undefined> {
+  const before = await tx.get<MediaServer>(sql`${mediaServerColumns} where name = ${args.name}`)
+  if (before === undefined) return refuse('name_not_found', 'media server', args.name)
+  await closeOtherSessions(tx, { adapter: before.adapter, server: args.name, sessions: [] })
+  await tx.run(sql`delete from media_servers where name = ${args.name}`)
+  tx.record({ subject: subjectOf(args.name), before })
+  return undefined
+}

@@ -1,0 +1,88 @@
+import type { Page, Window } from '../../contract/page.ts'
+import type { AdapterName, MediaServer } from '../../contract/resources/media-server.ts'
+import type { MaybePromise } from '../../kit/maybe-promise.ts'
+import type { Database } from '../database.ts'
+import { inOrderOf, keysetPage } from '../keyset.ts'
+import { limitedTo, sql } from '../sql/tag.ts'
+
+const BY_NAME = inOrderOf('name')
+export const mediaServerSortKey = (row: MediaServer) => [row.name]
+
+export const mediaServerColumns = sql`select name, adapter, api_url, user_id, created_at from media_servers`
+
+/** The publisher of a media server; a media server may reuse the id after a restart. */
+export interface SessionId {
+  readonly adapter: string
+  readonly server: string
+  readonly session: string
+}
+
+/** A media server with the hashes of its secrets. */
+export interface MediaServerRow {
+  readonly name: string
+  readonly adapter: AdapterName
+  readonly api_url: string | null
+  readonly user_id: string | null
+  readonly secret_hash: string
+  readonly previous_hash: string | null
+  readonly previous_until: string | null
+}
+
+/** A publisher of a media server, as the store knows it. */
+export interface KnownSession {
+  readonly session: string
+  readonly user_id: string
+  readonly login: string
+  readonly ended_at: string | null
+  readonly dismissed_at: string | null
+}
+
+/** All of them are held in memory. */
+const MOST_SERVERS = 1000
+const MOST_DISMISSALS = 1000
+
+export const mediaServerQueries = (db: Database) => ({
+  find: (name: string): MaybePromise<MediaServer | undefined> =>
+    db.get<MediaServer>(sql`${mediaServerColumns} where name = ${name}`),
+
+  page: (window: Window): MaybePromise<Page<MediaServer>> =>
+    keysetPage<MediaServer>(db, {
+      select: mediaServerColumns,
+      where: [],
+      order: BY_NAME,
+      window,
+      keyOf: mediaServerSortKey,
+    }),
+
+  all: (): MaybePromise<MediaServerRow[]> =>
+    db.all<MediaServerRow>(
+      sql`select name, adapter, api_url, user_id, secret_hash, previous_hash, previous_until
+          from media_servers order by name${limitedTo(MOST_SERVERS)}`,
+    ),
+
+  /** The sessions of a media server: live ones, and those that ended a short time ago. */
+  sessionsOf: (adapter: string, server: string): MaybePromise<KnownSession[]> =>
+    db.all<KnownSession>(
+      sql`select p.session, p.user_id, u.login, p.ended_at, p.dismissed_at
+          from publish_sessions p join users u on u.id = p.user_id
+          where p.adapter = ${adapter} and p.server = ${server}`,
+    ),
+
+  session: (id: SessionId): MaybePromise<{ dismissed_at: string | null } | undefined> =>
+    db.get<{ dismissed_at: string | null }>(
+      sql`select dismissed_at from publish_sessions
+          where adapter = ${id.adapter} and server = ${id.server} and session = ${id.session}`,
+    ),
+
+  liveSessionOf: (user_id: string): MaybePromise<SessionId | undefined> =>
+    db.get<SessionId>(
+      sql`select adapter, server, session from publish_sessions where user_id = ${user_id} and ended_at is null`,
+    ),
+
+  /** Sessions whose publishers have to be disconnected by a media server. */
+  dismissed: (): MaybePromise<(SessionId & { login: string })[]> =>
+    db.all<SessionId & { login: string }>(
+      sql`select p.adapter, p.server, p.session, u.login from publish_sessions p join users u on u.id = p.user_id
+          where p.dismissed_at is not null and p.adapter <> 'embedded' order by p.dismissed_at${limitedTo(MOST_DISMISSALS)}`,
+    ),
+})
