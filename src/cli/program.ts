@@ -23,6 +23,7 @@ import { verifyCommand } from './store/verify.ts'
 import { printResult } from './terminal/print.ts'
 import { UsageError } from './usage-error.ts'
 import { nounCommands } from './verbs/commands.ts'
+import { mediaAddCommand, mediaCheckCommand } from './verbs/media.ts'
 import { passwordCommand } from './verbs/user-password.ts'
 
 /** How long the process waits at exit for a slow reader of the log. */
@@ -61,7 +62,12 @@ Examples:
     .addCommand(completeCommand, { hidden: true })
     .addCommand(docsCommand, { hidden: true })
     .addCommand(versionCommand())
-  for (const noun of nounCommands({ user: [passwordCommand], audit: [auditVerifyCommand] }))
+  const handwritten = {
+    user: [passwordCommand],
+    media: [mediaAddCommand, mediaCheckCommand],
+    audit: [auditVerifyCommand],
+  }
+  for (const noun of nounCommands(handwritten))
     program.addCommand(noun)
   throwInsteadOfExit(program)
   return program

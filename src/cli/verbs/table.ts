@@ -20,6 +20,7 @@ export const NOUNS: Readonly<Record<string, string>> = {
   entitlement: 'drops entitlements of users',
   video: 'videos of past streams',
   marker: 'markers of a video',
+  media: 'media servers that report their publishers',
   operator: 'named operator tokens',
   audit: 'the audit log',
   clock: 'the clock of a demo',
@@ -299,6 +300,13 @@ const rows: readonly VerbRow[] = [
   },
 
   {
+    words: 'stream kick',
+    operation: control.kickPublisher,
+    harmless: true,
+    examples: ['stream kick lunar_otter'],
+  },
+
+  {
     words: 'key add',
     operation: control.createStreamKey,
     arguments: ['name'],
@@ -426,6 +434,27 @@ const rows: readonly VerbRow[] = [
       `marker export ${VIDEO} --format edl --fps 59.94 --output markers.edl`,
       `marker export ${VIDEO} --format youtube`,
     ],
+  },
+
+  {
+    words: 'media list',
+    operation: control.listMediaServers,
+    examples: ['media list'],
+  },
+  {
+    words: 'media show',
+    operation: control.getMediaServer,
+    examples: ['media show edge-1'],
+  },
+  {
+    words: 'media rotate',
+    operation: control.rotateMediaServerSecret,
+    examples: ['media rotate edge-1 --grace-seconds 600'],
+  },
+  {
+    words: 'media remove',
+    operation: control.deleteMediaServer,
+    examples: ['media remove edge-1 --yes'],
   },
 
   {

@@ -1,0 +1,104 @@
+import { Argument, Command } from 'commander'
+import type { Client } from '../../client/index.ts'
+import { urlOf } from '../../config.ts'
+import { ADAPTERS, type AdapterName } from '../../contract/resources/media-server.ts'
+import { checkMediaServer } from '../../ingest/check.ts'
+import { callbackUrl, configurationOf, STANDARD_API_URLS } from '../../ingest/configuration.ts'
+import { OperatorError } from '../../kit/operator-error.ts'
+import { configOf } from '../store-flags.ts'
+import { baseUrl } from '../terminal/flag-values.ts'
+import { counted, print, printResult } from '../terminal/print.ts'
+import { openTarget, type TargetFlags, targetFlags } from './target.ts'
+import { userIdOf } from './users.ts'
+
+interface AddFlags extends TargetFlags {
+  readonly apiUrl?: string
+  readonly callbackUrl?: string
+  readonly user?: string
+  readonly json?: boolean
+}
+
+export const mediaAddCommand = targetFlags(new Command('add'))
+  .description('add a media server, and print the configuration that connects it to Strand')
+  .addArgument(new Argument('<adapter>', 'kind of media server').choices(ADAPTERS))
+  .argument('<name>', 'name of the media server: lower-case letters, digits and hyphens')
+  .option('--api-url <url>', 'URL of the API of the media server; default: as in the configuration', baseUrl)
+  .option(
+    '--callback-url <url>',
+    'URL at which the media server reaches the operator listener; default: from the settings',
+    baseUrl,
+  )
+  .option('--user <user>', 'id or login of the channel, for a media server that has only one (owncast)')
+  .option('--json', 'print the server, its secret and the configuration as one line of JSON')
+  .addHelpText(
+    'after',
+    `
+The configuration contains the secret of the media server, which is shown only once; strand media rotate replaces it.
+For an existing media server this changes the URL of its API, and prints the configuration without the secret.
+
+Examples:
+  strand media add nginx-rtmp edge-1
+  strand media add mediamtx studio --api-url http://10.0.0.7:9997 --callback-url http://10.0.0.5:8081`,
+  )
+  .action(addMediaServer)
+
+async function addMediaServer(adapter: AdapterName, name: string, flags: AddFlags): Promise<void> {
+  const strandUrl = flags.callbackUrl ?? flags.url?.replace(/\/control$/, '') ?? listenerUrl(flags)
+  const result = await withClient(flags, async client => {
+    const user_id = flags.user === undefined ? undefined : await userIdOf(client, flags.user)
+    const { data } = await client.control.putMediaServer({
+      name,
+      adapter,
+      api_url: flags.apiUrl ?? STANDARD_API_URLS[adapter] ?? null,
+      ...(user_id !== undefined && { user_id }),
+    })
+    return data[0]
+  })
+  if (result === undefined) throw new Error('the server answered without a media server')
+  const callback = callbackUrl(strandUrl, adapter, name, result.secret ?? '<secret>')
+  const configuration = configurationOf(adapter, callback, result.api_url)
+  await printResult(flags, { ...result, callback_url: callback, configuration }, configuration.trimEnd())
+}
+
+function listenerUrl(flags: TargetFlags): string {
+  const { operatorListen, listen } = configOf(flags)
+  return urlOf(operatorListen ?? listen)
+}
+
+export const mediaCheckCommand = targetFlags(new Command('check'))
+  .description('check from this machine whether the API of a media server can be used')
+  .argument('<name>', 'name of the media server')
+  .option('--json', 'print the findings as one line of JSON')
+  .addHelpText(
+    'after',
+    `
+Contacts the media server and changes nothing. Exit code 0: no problems; 1: problems.
+
+Examples:
+  strand media check edge-1`,
+  )
+  .action(runMediaCheck)
+
+async function runMediaCheck(
+  name: string,
+  flags: TargetFlags & { readonly json?: boolean },
+): Promise<void> {
+  const { data } = await withClient(flags, client => client.control.getMediaServer({ name }))
+  const [server] = data
+  if (server === undefined) throw new Error('the server answered without a media server')
+  const { problems, publishers } = await checkMediaServer(server)
+  const seen = publishers === undefined ? [] : [`ok       ${counted(publishers, 'publisher')}\n`]
+  const lines = [...problems.map(problem => `problem  ${problem}\n`), ...seen]
+  if (lines.length === 0) lines.push('ok       nothing to check: this media server is known by its callbacks only\n')
+  await print(flags.json ? `${JSON.stringify({ problems, publishers })}\n` : lines.join(''))
+  if (problems.length > 0) throw new OperatorError(`${counted(problems.length, 'problem')} found`)
+}
+
+async function withClient<T>(flags: TargetFlags, work: (client: Client) => Promise<T>): Promise<T> {
+  const target = await openTarget(flags)
+  try {
+    return await work(target.client)
+  } finally {
+    await target.close()
+  }
+}
