@@ -67,8 +67,7 @@ Examples:
     media: [mediaAddCommand, mediaCheckCommand],
     audit: [auditVerifyCommand],
   }
-  for (const noun of nounCommands(handwritten))
-    program.addCommand(noun)
+  for (const noun of nounCommands(handwritten)) program.addCommand(noun)
   throwInsteadOfExit(program)
   return program
 }

@@ -54,7 +54,9 @@ async function checkNginx(call: ApiCall): Promise<string[]> {
       problems.push(`it has no application "${application}": use the configuration of strand media add`)
   }
   // Drops nothing: a login has at least one letter or digit.
-  const dropped = await call(`/control/drop/publisher?app=${INGEST_APPLICATION}&name=-`).catch(() => undefined)
+  const dropped = await call(`/control/drop/publisher?app=${INGEST_APPLICATION}&name=-`).catch(
+    () => undefined,
+  )
   if (dropped === undefined) problems.push('/control is not available, so publishers cannot be disconnected')
   return problems
 }

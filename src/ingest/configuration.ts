@@ -29,7 +29,10 @@ type Configuration = (callback: string, api: URL | undefined) => string
 const addressOf = (api: URL | undefined, standard: string): string => api?.host || standard
 const portOf = (api: URL | undefined, standard: string): string => api?.port || standard
 
-const nginxRtmp: Configuration = (callback, api) => `# nginx.conf for Debian, with the package libnginx-mod-rtmp.
+const nginxRtmp: Configuration = (
+  callback,
+  api,
+) => `# nginx.conf for Debian, with the package libnginx-mod-rtmp.
 # OBS: server rtmp://<host>/${INGEST_APPLICATION}, stream key as shown by Strand.
 # Statistics and kicks answer for one worker process only.
 worker_processes 1;
@@ -145,7 +148,8 @@ const nodeMediaServer: Configuration = callback => `// Options of node-media-ser
 }
 `
 
-const owncast: Configuration = callback => `Owncast checks its stream keys itself and has one channel, the one given with --user.
+const owncast: Configuration =
+  callback => `Owncast checks its stream keys itself and has one channel, the one given with --user.
 In its admin page, under Integrations > Webhooks, add
 
   ${callback}

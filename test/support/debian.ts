@@ -8,6 +8,8 @@ const SUPERUSERS_FOLDERS = '/usr/local/sbin:/usr/sbin:/sbin'
 interface Wanted {
   /** The program goes by one of these names. */
   readonly names: readonly string[]
+  /** Or it is this file, which is not a program. */
+  readonly file?: string
   /** One or more, separated by spaces. */
   readonly package: string
   /** What is skipped without it. */
@@ -22,6 +24,13 @@ export const WANTED: Readonly<Record<string, Wanted>> = {
     skipped: 'every test in a browser',
   },
   TEST_NGINX: { names: ['nginx'], package: 'nginx-light', skipped: 'every test behind nginx' },
+  TEST_NGINX_RTMP: {
+    names: [],
+    file: '/usr/lib/nginx/modules/ngx_rtmp_module.so',
+    package: 'libnginx-mod-rtmp',
+    skipped: 'every test of broadcasts through nginx-rtmp',
+  },
+  TEST_FFMPEG: { names: ['ffmpeg'], package: 'ffmpeg', skipped: 'every test with a real encoder' },
   TEST_HAPROXY: { names: ['haproxy'], package: 'haproxy', skipped: 'every test behind HAProxy' },
   TEST_PGBOUNCER: { names: ['pgbouncer'], package: 'pgbouncer', skipped: 'every test through PgBouncer' },
   TEST_PG_DUMP: {
@@ -79,7 +88,8 @@ export async function findPrograms(): Promise<Record<string, string>> {
   )
 }
 
-function pathOf({ names }: Wanted): string | undefined {
+function pathOf({ names, file }: Wanted): string | undefined {
+  if (file !== undefined) return existsSync(file) ? file : undefined
   const PATH = `${process.env.PATH}:${SUPERUSERS_FOLDERS}`
   return names.map(name => Bun.which(name, { PATH })).find(path => path !== null) ?? undefined
 }

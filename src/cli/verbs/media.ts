@@ -79,17 +79,15 @@ Examples:
   )
   .action(runMediaCheck)
 
-async function runMediaCheck(
-  name: string,
-  flags: TargetFlags & { readonly json?: boolean },
-): Promise<void> {
+async function runMediaCheck(name: string, flags: TargetFlags & { readonly json?: boolean }): Promise<void> {
   const { data } = await withClient(flags, client => client.control.getMediaServer({ name }))
   const [server] = data
   if (server === undefined) throw new Error('the server answered without a media server')
   const { problems, publishers } = await checkMediaServer(server)
   const seen = publishers === undefined ? [] : [`ok       ${counted(publishers, 'publisher')}\n`]
   const lines = [...problems.map(problem => `problem  ${problem}\n`), ...seen]
-  if (lines.length === 0) lines.push('ok       nothing to check: this media server is known by its callbacks only\n')
+  if (lines.length === 0)
+    lines.push('ok       nothing to check: this media server is known by its callbacks only\n')
   await print(flags.json ? `${JSON.stringify({ problems, publishers })}\n` : lines.join(''))
   if (problems.length > 0) throw new OperatorError(`${counted(problems.length, 'problem')} found`)
 }
