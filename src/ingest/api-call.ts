@@ -4,7 +4,7 @@ const MAX_MILLISECONDS = 2000
 const MAX_BYTES = 8 * 1024 * 1024
 
 /** The API of a media server did not answer as expected. */
-export class ApiFailure extends Error {
+class ApiFailure extends Error {
   override readonly name = 'ApiFailure'
 }
 

@@ -79,6 +79,7 @@ function publisherOf(path: Readonly<Record<string, unknown>>): Publisher[] {
   const session = textAt(path, 'source', 'id')
   const name = textAt(path, 'name')
   const isOnline = valueAt(path, 'online') ?? valueAt(path, 'ready')
-  if (session === undefined || name === undefined || isOnline === false) return []
+  const isPushed = SOURCE_LISTS[textAt(path, 'source', 'type') ?? ''] !== undefined
+  if (session === undefined || name === undefined || isOnline === false || !isPushed) return []
   return [{ session, login: lastSegment(name), viewers: listAt(path, 'readers').length }]
 }

@@ -73,7 +73,7 @@ interface Client {
 }
 
 /** The publishers in a report of /stat, with the RTMP viewers of the playback application. */
-export function readStatistics(xml: string): Publisher[] {
+function readStatistics(xml: string): Publisher[] {
   const streams = new Map<string, Map<string, Client[]>>()
   for (const application of elements(xml, 'application')) {
     const name = textOf(application, 'name')
