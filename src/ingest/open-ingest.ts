@@ -1,4 +1,5 @@
 import type { StreamKeys } from '../auth/stream-keys.ts'
+import { uuid } from '../kit/id.ts'
 import { type Lifetime, repeatedly } from '../kit/lifetime.ts'
 import { loggingOutages } from '../kit/log-outages.ts'
 import { IngestHooks } from './hooks.ts'
@@ -21,7 +22,7 @@ export function openIngest(
   const servers = new MediaServers(services)
   const viewers = new ViewerSessions()
   const shared = { ...services, servers, viewers }
-  const reconciler = new Reconciler({ ...shared, graceSeconds: options.graceSeconds })
+  const reconciler = new Reconciler({ ...shared, graceSeconds: options.graceSeconds, holder: uuid() })
   const hooks = new IngestHooks({ ...shared, reconciler, keys: new KeyCheck(services) })
   if (!options.reconciles) return hooks
   const every = (milliseconds: number, work: () => Promise<void>, failure: string) => {

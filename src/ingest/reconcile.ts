@@ -7,7 +7,6 @@
  * without an API last until it reports their end.
  */
 
-import { uuid } from '../kit/id.ts'
 import { inTime } from '../kit/in-time.ts'
 import { Outage } from '../kit/outage.ts'
 import { Conflict, Unavailable } from '../store/errors.ts'
@@ -34,6 +33,8 @@ export interface ReconcilerOptions extends SessionContext {
   readonly servers: MediaServers
   readonly viewers: ViewerSessions
   readonly graceSeconds: number
+  /** The name of this process among those that take turns. */
+  readonly holder: string
 }
 
 interface PendingSession {
@@ -45,7 +46,6 @@ interface PendingSession {
 
 export class Reconciler {
   readonly #options: ReconcilerOptions
-  readonly #holder = uuid()
   readonly #answeredAt = new Map<string, number>()
   readonly #outages = new Map<string, Outage>()
   readonly #pending = new Map<string, PendingSession>()
@@ -56,10 +56,10 @@ export class Reconciler {
 
   /** Compares all media servers; called every few seconds. */
   async reconcileAll(): Promise<void> {
-    const { store, servers } = this.#options
+    const { store, servers, holder } = this.#options
     await Promise.all(
       servers.all().map(async server => {
-        const turn = { name: `media-server/${server.name}`, holder: this.#holder, seconds: TURN_SECONDS }
+        const turn = { name: `media-server/${server.name}`, holder, seconds: TURN_SECONDS }
         if (await store.commands.takeTurn(turn)) await this.#compare(server)
       }),
     )

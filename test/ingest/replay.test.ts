@@ -1,0 +1,210 @@
+/**
+ * Callbacks of media servers get lost, arrive twice and out of order. Whatever arrives, after a pass of the reconciler the
+ * store agrees with the media server.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { StreamKeys } from '../../src/auth/stream-keys.ts'
+import { hashOf } from '../../src/auth/tokens.ts'
+import { LATE_MILLISECONDS } from '../../src/domain/publish-session.ts'
+import { IngestHooks } from '../../src/ingest/hooks.ts'
+import { KeyCheck } from '../../src/ingest/key-check.ts'
+import { MediaServers } from '../../src/ingest/media-servers.ts'
+import { Reconciler } from '../../src/ingest/reconcile.ts'
+import { ViewerSessions } from '../../src/ingest/viewer-sessions.ts'
+import { KeyRing } from '../../src/kit/key-ring.ts'
+import { createLog } from '../../src/kit/log.ts'
+import type { Store } from '../../src/store/store.ts'
+import { engines } from '../support/server.ts'
+import { openTestStore } from '../support/stores.ts'
+import { FakeNginx } from './media-api.ts'
+
+const CHANNELS = 3
+const GRACE = 60
+const START = Date.parse('2026-03-01T12:00:00.000Z')
+
+interface Delivery {
+  readonly body: string
+  readonly order: number
+}
+
+for (const engine of engines) {
+  describe(`replayed callbacks on ${engine}`, () => {
+    const nginx = new FakeNginx()
+    const keys: string[] = []
+    let store: Store
+    let close: () => Promise<void>
+    let now = START
+    let clients = 0
+    let hooks: IngestHooks
+    let reconciler: Reconciler
+    let servers: MediaServers
+    const clock = { now: () => now }
+    const log = createLog({ level: 'error', readable: false, write: () => undefined })
+
+    const restart = async () => {
+      const services = { store, clock, log, streamKeys }
+      servers = new MediaServers(services)
+      const viewers = new ViewerSessions()
+      reconciler = new Reconciler({ ...services, servers, viewers, graceSeconds: GRACE, holder: 'node' })
+      hooks = new IngestHooks({ ...services, servers, viewers, reconciler, keys: new KeyCheck(services) })
+      await servers.refresh()
+    }
+    let streamKeys: StreamKeys
+    beforeAll(async () => {
+      ;({ store, close } = await openTestStore(engine))
+      streamKeys = new StreamKeys(new KeyRing([{ id: 'one', bytes: Buffer.alloc(32, 7) }]))
+      for (let channel = 0; channel < CHANNELS; channel++) {
+        const id = String(1000 + channel)
+        const { key, stored } = streamKeys.mint(id, 1)
+        keys.push(key)
+        await store.commands.putUser({ id, login: `user${channel}`, stream_key: stored, now })
+      }
+      await store.commands.putMediaServer({
+        name: 'edge',
+        adapter: 'nginx-rtmp',
+        api_url: nginx.url,
+        secret_hash: hashOf('secret'),
+        created_at: '2026-03-01T12:00:00.000Z',
+      })
+      await restart()
+    })
+    afterAll(async () => {
+      await nginx.stop()
+      await close()
+    })
+
+    const deliver = async (body: string) => {
+      const server = await hooks.serverOf({ adapter: 'nginx-rtmp', server: 'edge', secret: 'secret', address: '' })
+      if (server === undefined) throw new Error('the secret is right')
+      return hooks.answer(server, { form: new URLSearchParams(body) })
+    }
+    const lapse = async () => {
+      const due = { now, graceSeconds: GRACE }
+      while (await store.streams.hasSilentBroadcasts(due)) await store.commands.endSilentBroadcasts(due)
+    }
+    const stateOf = async (channel: number) => {
+      const user_id = String(1000 + channel)
+      const [stream, session] = [
+        await store.streams.of(user_id),
+        await store.mediaServers.liveSessionOf(user_id),
+      ]
+      return { stream_id: stream?.id, session: session?.session }
+    }
+
+    const delivered = fc.record({
+      copies: fc.constantFrom(0, 1, 1, 1, 2),
+      order: fc.integer({ min: 0, max: 1000 }),
+    })
+    const broadcasts = fc.array(
+      fc.record({
+        channel: fc.integer({ min: 0, max: CHANNELS - 1 }),
+        hasEnded: fc.boolean(),
+        start: delivered,
+        end: delivered,
+      }),
+      { minLength: 1, maxLength: 6 },
+    )
+
+    test('lost, doubled and shuffled callbacks lead to the state of the media server', async () => {
+      await fc.assert(
+        fc.asyncProperty(broadcasts, fc.boolean(), async (plan, restarts) => {
+          // Long enough after the run before: all of it has lapsed.
+          now += 3_600_000
+          nginx.publishers = []
+          await reconciler.reconcileAll()
+          await lapse()
+          const queue: Delivery[] = []
+          const running = new Map<number, string>()
+          for (const { channel, hasEnded, start, end } of plan) {
+            const session = String(++clients)
+            const event = (call: string) =>
+              `app=live&addr=192.0.2.7&clientid=${session}&call=${call}&name=${keys[channel]}`
+            for (let copy = 0; copy < start.copies; copy++)
+              queue.push({ body: event('publish'), order: start.order + copy })
+            const isLast = !hasEnded && !running.has(channel)
+            if (isLast) running.set(channel, session)
+            else
+              for (let copy = 0; copy < end.copies; copy++)
+                queue.push({ body: event('publish_done'), order: end.order + copy })
+          }
+          nginx.publishers = [...running].map(([channel, session]) => ({ session, login: `user${channel}` }))
+          for (const { body } of queue.toSorted((a, b) => a.order - b.order)) {
+            now += 100
+            await deliver(body)
+          }
+          if (restarts) await restart()
+          now += LATE_MILLISECONDS + 1000
+          // A ghost may hold the place of a publisher during the first pass.
+          await reconciler.reconcileAll()
+          await reconciler.reconcileAll()
+          const before = await Promise.all(Array.from({ length: CHANNELS }, (_, channel) => stateOf(channel)))
+          for (const [channel, state] of before.entries()) expect(state.session).toBe(running.get(channel))
+          for (const [channel] of running) expect(before[channel]?.stream_id).toBeString()
+          now += GRACE * 1000
+          await reconciler.reconcileAll()
+          await lapse()
+          for (let channel = 0; channel < CHANNELS; channel++) {
+            const isOn = running.has(channel)
+            expect(await stateOf(channel)).toEqual({
+              stream_id: isOn ? before[channel]?.stream_id : undefined,
+              session: running.get(channel),
+            })
+          }
+        }),
+        { numRuns: 60 },
+      )
+    })
+
+    test('a media server that does not answer ends no broadcast within the grace period', async () => {
+      now += 3_600_000
+      nginx.publishers = [{ session: 'kept', login: 'user0' }]
+      await reconciler.reconcileAll()
+      const before = await stateOf(0)
+      expect(before.session).toBe('kept')
+      nginx.isDown = true
+      for (let pass = 0; pass < 8; pass++) {
+        now += 15_000
+        await reconciler.reconcileAll()
+        await lapse()
+        expect(await stateOf(0)).toEqual(before)
+      }
+      const services = { store, clock, log, servers, viewers: new ViewerSessions() }
+      const impatient = new Reconciler({ ...services, graceSeconds: 0, holder: 'node' })
+      now += (GRACE + 30) * 1000
+      await impatient.reconcileAll()
+      await lapse()
+      expect(await stateOf(0)).toEqual({ stream_id: undefined, session: undefined })
+      nginx.isDown = false
+      nginx.publishers = []
+    })
+
+    test('a dismissed publisher is disconnected, and is not revived while it is still there', async () => {
+      now += 3_600_000
+      nginx.publishers = [{ session: 'guest', login: 'user1' }]
+      await reconciler.reconcileAll()
+      await store.commands.kickPublisher({ user_id: '1001', now })
+      now += LATE_MILLISECONDS + 1000
+      await reconciler.reconcileAll()
+      expect((await stateOf(1)).session).toBeUndefined()
+      await reconciler.disconnectDismissed()
+      expect([nginx.dropped.at(-1), nginx.publishers]).toEqual(['user1', []])
+      expect(await store.mediaServers.dismissed()).toEqual([])
+    })
+
+    test('another process does not compare a media server at the same time', async () => {
+      now += 3_600_000
+      nginx.publishers = [{ session: 'turn', login: 'user2' }]
+      const services = { store, clock, log, servers, viewers: new ViewerSessions(), graceSeconds: GRACE }
+      const other = new Reconciler({ ...services, holder: 'other node' })
+      await reconciler.reconcileAll()
+      expect((await stateOf(2)).session).toBe('turn')
+      nginx.publishers = []
+      now += LATE_MILLISECONDS + 1000
+      await other.reconcileAll()
+      expect((await stateOf(2)).session).toBe('turn')
+      await reconciler.reconcileAll()
+      expect((await stateOf(2)).session).toBeUndefined()
+    })
+  })
+}
