@@ -72,7 +72,9 @@ describe('nginx-rtmp', () => {
       `<name>show</name>\n<live><stream><name>watchme</name>
        <client><id>50</id><publishing/><active/></client><client><id>51</id></client><client><id>52</id></client></stream>`,
     )
-    expect(await api?.publishers(async () => shown)).toEqual([{ session: '47', login: 'watchme', viewers: 2 }])
+    expect(await api?.publishers(async () => shown)).toEqual([
+      { session: '47', login: 'watchme', viewers: 2 },
+    ])
     for (const text of ['', '<rtmp>', '<application><name>live</name><live><stream><name>a', '<html></html>'])
       expect(await api?.publishers(async () => text)).toEqual([])
   })
@@ -104,11 +106,20 @@ describe('MediaMTX', () => {
     query: 'token=live_1_K',
     userAgent: '',
   }
-  const published = { kind: 'publish', session: asked.id, name: 'lunar_otter?key=live_1_K', address: asked.ip }
+  const published = {
+    kind: 'publish',
+    session: asked.id,
+    name: 'lunar_otter?key=live_1_K',
+    address: asked.ip,
+  }
   const table: readonly (readonly [string, object, object | undefined])[] = [
     ['a publisher with a token in the query', {}, published],
     ['a publisher with a token', { token: 'live_1_K', query: '' }, published],
-    ['a publisher with a password, which is also the token', { password: 'live_1_K', token: 'live_1_K' }, published],
+    [
+      'a publisher with a password, which is also the token',
+      { password: 'live_1_K', token: 'live_1_K' },
+      published,
+    ],
     ['a publisher whose session is not known yet', { id: null }, { ...published, session: undefined }],
     ['the key as the path', { path: 'live/live_1_K', query: '' }, NOT_ALLOWED],
     ['two keys', { query: 'token=a&key=b' }, NOT_ALLOWED],
@@ -151,7 +162,10 @@ describe('MediaMTX', () => {
         path('pulled', { source: { type: 'rtspSource', id: '' } }),
       ],
     },
-    { pageCount: 2, items: [path('two', { online: undefined, ready: true, readers: [] }), { name: 'x' }, null] },
+    {
+      pageCount: 2,
+      items: [path('two', { online: undefined, ready: true, readers: [] }), { name: 'x' }, null],
+    },
   ]
 
   test('publishers come from all pages of the paths, without those that the server pulls', async () => {
@@ -224,7 +238,10 @@ describe('SRS', () => {
       { session: 'a', login: 'one', viewers: 2 },
     ])
     const calls: string[] = []
-    await api?.kick?.(async (url, method) => String(calls.push(`${method} ${url}`)), { session: 'a', login: 'one' })
+    await api?.kick?.(async (url, method) => String(calls.push(`${method} ${url}`)), {
+      session: 'a',
+      login: 'one',
+    })
     expect(calls).toEqual(['DELETE /api/v1/clients/a'])
   })
 })
@@ -234,7 +251,14 @@ describe('OvenMediaEngine', () => {
   const request = (more: object, url = 'rtmp://media.example:1935/app/live_1_K') =>
     json({
       client: { address: '192.0.2.7', port: 29291, user_agent: 'OBS' },
-      request: { direction: 'incoming', protocol: 'RTMP', status: 'opening', url, time: '2026-03-01T12:00:00Z', ...more },
+      request: {
+        direction: 'incoming',
+        protocol: 'RTMP',
+        status: 'opening',
+        url,
+        time: '2026-03-01T12:00:00Z',
+        ...more,
+      },
     })
   const session = '192.0.2.7:29291'
 
@@ -293,7 +317,10 @@ describe('node-media-server', () => {
       name: 'lunar_otter?key=live_1_K',
       address: '127.0.0.1',
     })
-    expect(read(json({ ...event, action: 'donePublish' }))).toEqual({ kind: 'end', session: 'mwh23ze8pwnexaf8' })
+    expect(read(json({ ...event, action: 'donePublish' }))).toEqual({
+      kind: 'end',
+      session: 'mwh23ze8pwnexaf8',
+    })
     expect(read(json({ ...event, query: 'x' }))).toEqual(NOT_ALLOWED)
   })
 
@@ -335,7 +362,12 @@ describe('generic', () => {
     expect(read(json({ event: 'end', session: 'a' }))).toEqual({ kind: 'end', session: 'a' })
     const viewer = { event: 'viewer', session: 'a', login: 'bob', viewer: 'v', watching: true }
     expect(read(json(viewer))).toEqual({ kind: 'viewer', login: 'bob', viewer: 'v', isThere: true })
-    for (const wrong of [{}, { event: 'publish', session: 'a' }, { event: 'x', session: 'a' }, { event: 'end' }])
+    for (const wrong of [
+      {},
+      { event: 'publish', session: 'a' },
+      { event: 'x', session: 'a' },
+      { event: 'end' },
+    ])
       expect(read(json(wrong))).toBeUndefined()
   })
 

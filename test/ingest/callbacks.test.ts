@@ -192,7 +192,14 @@ onEachStore('callbacks of media servers', { config: { reconnectGraceSeconds: GRA
 
     test('400 and 413 to what cannot be read', async () => {
       const path = `generic/any/${secretOf('any')}`
-      for (const body of ['', '[]', '{', 'null', '{"event":"publish"}', '{"event":"end","session":"a\\u0000b"}'])
+      for (const body of [
+        '',
+        '[]',
+        '{',
+        'null',
+        '{"event":"publish"}',
+        '{"event":"end","session":"a\\u0000b"}',
+      ])
         expect([body, (await post(path, body, {})).status]).toEqual([body, 400])
       expect((await post(path, `{"a":"${'x'.repeat(70_000)}"}`, {})).status).toBe(413)
       const long = { event: 'end', session: 'x'.repeat(300) }
@@ -204,9 +211,17 @@ onEachStore('callbacks of media servers', { config: { reconnectGraceSeconds: GRA
   describe('the other media servers', () => {
     test('MediaMTX: 200 and live, or 401', async () => {
       const { id, login, key } = await newChannel()
-      const asked = { action: 'publish', path: `live/${login}`, id: `mtx-${id}`, ip: '192.0.2.8', query: `token=${key}` }
+      const asked = {
+        action: 'publish',
+        path: `live/${login}`,
+        id: `mtx-${id}`,
+        ip: '192.0.2.8',
+        query: `token=${key}`,
+      }
       expect((await postJson('mtx', 'mediamtx', { ...asked, query: 'token=wrong' })).status).toBe(401)
-      expect((await postJson('mtx', 'mediamtx', { ...asked, path: `live/${key}`, query: '' })).status).toBe(401)
+      expect((await postJson('mtx', 'mediamtx', { ...asked, path: `live/${key}`, query: '' })).status).toBe(
+        401,
+      )
       expect((await postJson('mtx', 'mediamtx', { ...asked, action: 'read' })).status).toBe(200)
       expect(await live(current(), id)).toBeUndefined()
       expect((await postJson('mtx', 'mediamtx', asked)).status).toBe(200)
@@ -215,7 +230,13 @@ onEachStore('callbacks of media servers', { config: { reconnectGraceSeconds: GRA
 
     test('SRS: a code in the body', async () => {
       const { id, login, key } = await newChannel()
-      const asked = { action: 'on_publish', client_id: `c-${id}`, ip: '192.0.2.8', stream: login, param: `?key=${key}` }
+      const asked = {
+        action: 'on_publish',
+        client_id: `c-${id}`,
+        ip: '192.0.2.8',
+        stream: login,
+        param: `?key=${key}`,
+      }
       const response = await postJson('srs', 'srs', asked)
       expect([response.status, await response.json()]).toEqual([200, { code: 0, data: null }])
       expect(await live(current(), id)).toBeDefined()
@@ -225,7 +246,12 @@ onEachStore('callbacks of media servers', { config: { reconnectGraceSeconds: GRA
       const { id, login, key } = await newChannel()
       const response = await postJson('ome', 'ovenmediaengine', {
         client: { address: '192.0.2.8', port: users },
-        request: { direction: 'incoming', protocol: 'RTMP', status: 'opening', url: `rtmp://m.example/app/${key}` },
+        request: {
+          direction: 'incoming',
+          protocol: 'RTMP',
+          status: 'opening',
+          url: `rtmp://m.example/app/${key}`,
+        },
       })
       expect(await response.json()).toEqual({ allowed: true, new_url: `rtmp://m.example/app/${login}` })
       expect(await live(current(), id)).toBeDefined()
@@ -233,7 +259,13 @@ onEachStore('callbacks of media servers', { config: { reconnectGraceSeconds: GRA
 
     test('node-media-server: JSON as text/plain', async () => {
       const { id, login, key } = await newChannel()
-      const asked = { action: 'prePublish', id: `n-${id}`, ip: '192.0.2.8:47626', name: login, query: { key } }
+      const asked = {
+        action: 'prePublish',
+        id: `n-${id}`,
+        ip: '192.0.2.8:47626',
+        name: login,
+        query: { key },
+      }
       const type = 'text/plain;charset=UTF-8'
       expect((await postJson('nms', 'node-media-server', { ...asked, query: {} }, type)).status).toBe(403)
       expect((await postJson('nms', 'node-media-server', asked, type)).status).toBe(200)
@@ -260,11 +292,13 @@ onEachStore('callbacks of media servers', { config: { reconnectGraceSeconds: GRA
     test('generic: application/webhook+json, a kick as the answer to alive, and viewers', async () => {
       const { id, login, key } = await newChannel()
       const session = `g-${id}`
-      const send = (body: object) => postJson('any', 'generic', { session, ...body }, 'application/webhook+json')
+      const send = (body: object) =>
+        postJson('any', 'generic', { session, ...body }, 'application/webhook+json')
       const response = await send({ event: 'publish', key })
       expect(await response.json()).toEqual({ allowed: true, user_id: id, login })
       expect((await send({ event: 'alive' })).status).toBe(200)
-      for (const viewer of ['a', 'b', 'b', 'c']) await send({ event: 'viewer', login, viewer, watching: true })
+      for (const viewer of ['a', 'b', 'b', 'c'])
+        await send({ event: 'viewer', login, viewer, watching: true })
       await send({ event: 'viewer', login, viewer: 'c', watching: false })
       await until(
         () => live(current(), id),

@@ -33,9 +33,7 @@ export class FakeNginx {
 
   #statistics(): string {
     const streams = (inner: (publisher: FakePublisher) => string) =>
-      this.publishers
-        .map(each => `<stream><name>${each.login}</name>${inner(each)}</stream>`)
-        .join('')
+      this.publishers.map(each => `<stream><name>${each.login}</name>${inner(each)}</stream>`).join('')
     const ingest = streams(({ session }) => `<client><id>${session}</id><publishing/></client>`)
     const show = streams(({ viewers = 0 }) =>
       Array.from({ length: viewers }, (_, index) => `<client><id>v${index}</id></client>`).join(''),

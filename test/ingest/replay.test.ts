@@ -75,7 +75,12 @@ for (const engine of engines) {
     })
 
     const deliver = async (body: string) => {
-      const server = await hooks.serverOf({ adapter: 'nginx-rtmp', server: 'edge', secret: 'secret', address: '' })
+      const server = await hooks.serverOf({
+        adapter: 'nginx-rtmp',
+        server: 'edge',
+        secret: 'secret',
+        address: '',
+      })
       if (server === undefined) throw new Error('the secret is right')
       return hooks.answer(server, { form: new URLSearchParams(body) })
     }

@@ -124,6 +124,60 @@ for (const engine of engines) {
       expect([await isLive(kept), await isLive(gone)]).toEqual([true, false])
     })
 
+    test('an id that a restarted media server uses for another channel ends the session that had it', async () => {
+      const [first, second] = [await newChannel(), await newChannel()]
+      await open(first, 'reused', START)
+      expect(await open(second, 'reused', START + SECOND)).toMatchObject({ replaced: null })
+      expect((await store.mediaServers.liveSessionOf(second))?.session).toBe('reused')
+      expect(await store.mediaServers.liveSessionOf(first)).toBeUndefined()
+      await store.commands.keepSessionsAlive({
+        ...idOf(''),
+        sessions: ['reused'],
+        now: START + 90 * SECOND,
+      })
+      await lapse(START + 90 * SECOND)
+      expect([await isLive(first), await isLive(second)]).toEqual([false, true])
+    })
+
+    test('sessions that started after the limit are not ended with the others', async () => {
+      const [old, fresh] = [await newChannel(), await newChannel()]
+      await open(old, 'old', START)
+      await open(fresh, 'fresh', START + 10 * SECOND)
+      const limits = { sessions: [], started_before: START + 5 * SECOND }
+      await store.commands.closeOtherSessions({ ...idOf(''), ...limits })
+      expect(await store.mediaServers.liveSessionOf(old)).toBeUndefined()
+      expect((await store.mediaServers.liveSessionOf(fresh))?.session).toBe('fresh')
+    })
+
+    test('silence means nothing to a process that has just started', async () => {
+      const channel = await newChannel()
+      await open(channel, 'unheard', START)
+      const now = START + 300 * SECOND
+      const due = { now, graceSeconds: GRACE, listensSince: now - SECOND }
+      while (await store.streams.hasSilentBroadcasts(due)) await store.commands.endSilentBroadcasts(due)
+      expect(await isLive(channel)).toBeTrue()
+      await lapse(now)
+      expect(await isLive(channel)).toBeFalse()
+    })
+
+    test('a publisher that was kicked or whose stream was ended has to be disconnected', async () => {
+      const external = (session: string) => ({ adapter: 'srs', server: 'edge', session })
+      const ids = (n: number) => ({ stream_id: `47${n}`, video_id: `27${n}`, watch_url: null, now: START })
+      const [kicked, ended] = [await newChannel(), await newChannel()]
+      await store.commands.openSession({ ...external('k'), user_id: kicked, ...ids(1) })
+      await store.commands.openSession({ ...external('e'), user_id: ended, ...ids(2) })
+      await store.commands.kickPublisher({ user_id: kicked, now: START + SECOND })
+      await store.commands.endStream({ user_id: ended, now: START + 2 * SECOND })
+      expect([await isLive(kicked), await isLive(ended)]).toEqual([true, false])
+      const dismissed = await store.mediaServers.dismissed()
+      expect(dismissed).toEqual([
+        { ...external('k'), login: `user${kicked}` },
+        { ...external('e'), login: `user${ended}` },
+      ])
+      for (const session of ['k', 'e']) await store.commands.settleDismissal(external(session))
+      expect(await store.mediaServers.dismissed()).toEqual([])
+    })
+
     test('a stream that an operator started stays live without a publisher', async () => {
       const channel = await newChannel()
       const started = { stream_id: '49999', video_id: '29999', started_at: '2026-03-01T12:00:00Z' }

@@ -88,6 +88,7 @@ export function drawWorld(seed: number, size: number): TransferLine[] {
       delay: random.between(0, 900),
       content_classification_labels: CONTENT_LABELS.filter(() => random.next() < 0.3),
       is_branded_content: random.next() < 0.5,
+      second_publisher: random.pick(['refuse', 'take_over'] as const),
     }
   })
   lines.push(...channels)

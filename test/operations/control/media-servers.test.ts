@@ -29,8 +29,12 @@ async function added(server: TestServer, body?: object): Promise<{ name: string;
 }
 
 /** A callback with this secret; the event is of no consequence. */
-const callback = (server: TestServer, name: string, secret: string, body: object = { event: 'end', session: 'x' }) =>
-  fetch(`${server.url}/ingest/generic/${name}/${secret}`, { method: 'POST', body: JSON.stringify(body) })
+const callback = (
+  server: TestServer,
+  name: string,
+  secret: string,
+  body: object = { event: 'end', session: 'x' },
+) => fetch(`${server.url}/ingest/generic/${name}/${secret}`, { method: 'POST', body: JSON.stringify(body) })
 
 describeOperation(
   putMediaServer,
@@ -62,12 +66,17 @@ describeOperation(
 
     fails('in_use', 'when the adapter would change', async server => {
       const { name } = await added(server)
-      return naming('generic', put(server, name, { adapter: 'srs' }))
+      return naming(name, put(server, name, { adapter: 'srs' }))
     })
     fails('unknown_reference', 'when the channel does not exist', server =>
       naming('99999999', put(server, newName(), { adapter: 'owncast', user_id: '99999999' })),
     )
-    for (const api_url of ['http://u:p@10.0.0.7', 'http://10.0.0.7/?a=1', 'http://10.0.0.7/#a', 'http://[/']) {
+    for (const api_url of [
+      'http://u:p@10.0.0.7',
+      'http://10.0.0.7/?a=1',
+      'http://10.0.0.7/#a',
+      'http://[/',
+    ]) {
       fails('refused_reference', `when the URL is ${api_url}`, server =>
         naming('api_url', put(server, newName(), { adapter: 'srs', api_url })),
       )
@@ -82,17 +91,14 @@ describeOperation(
         put(server, name, body),
       )
     }
-    fails('missing_parameter', 'without an adapter', server =>
-      naming('adapter', put(server, newName(), {})),
-    )
+    fails('missing_parameter', 'without an adapter', server => naming('adapter', put(server, newName(), {})))
   },
 )
 
 describeOperation(
   getMediaServer,
   {
-    valid: async server =>
-      asOperator(server, { path: `${PATH}/${(await added(server)).name}` }),
+    valid: async server => asOperator(server, { path: `${PATH}/${(await added(server)).name}` }),
   },
   ({ ok, fails }) => {
     ok('the media server without its secret', async server => {
@@ -159,7 +165,9 @@ describeOperation(
       expectEmpty(await remove(server, name))
       for (let status = 200; status !== 403; await Bun.sleep(50))
         ({ status } = await callback(server, name, secret))
-      const answer = await server.call(asOperator(server, { method: 'DELETE', path: `/control/channels/${id}/publisher` }))
+      const answer = await server.call(
+        asOperator(server, { method: 'DELETE', path: `/control/channels/${id}/publisher` }),
+      )
       expect(answer.problem).toBe('no_publisher')
     })
     fails('name_not_found', 'when there is none', server => naming('nowhere', remove(server, 'nowhere')))
