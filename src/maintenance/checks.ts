@@ -240,6 +240,26 @@ export function checkClock(other: string, ahead: number): Finding {
   return ok('clock', `the local clock agrees with ${other}`)
 }
 
+/** What `checkMediaServer` of `ingest` found. */
+export function checkMediaServerState(
+  { name, adapter }: { readonly name: string; readonly adapter: string },
+  { problems }: { readonly problems: readonly string[] },
+): Finding {
+  const about = `media server ${name}`
+  if (problems.length === 0) return ok(about, `nothing is wrong with this ${adapter} server`)
+  return failure(about, problems.join('; '), 'correct this, and run strand media check for details')
+}
+
+/** Names with a stream key mean that viewers can read it. */
+export function checkHlsFolder(folder: string, found: readonly string[]): Finding {
+  if (found.length === 0) return ok('stream keys', `no name in ${folder} contains a stream key`)
+  return failure(
+    'stream keys',
+    `stream keys are in ${found.length} of the names below ${folder}, and viewers can read them`,
+    'rotate these keys, and use the configuration of strand media add, which publishes under the login',
+  )
+}
+
 export function checkLimits(openFiles: number | undefined, memory: number): Finding[] {
   const findings: Finding[] = []
   if (openFiles !== undefined && openFiles < FEW_FILES) {

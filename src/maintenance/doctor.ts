@@ -1,22 +1,27 @@
 import { existsSync, statSync } from 'node:fs'
 import type { Config } from '../config.ts'
 import { readMasterKeys, storeFileOf } from '../data-folder.ts'
+import { checkMediaServer } from '../ingest/check.ts'
 import { descriptorLimit } from '../kit/descriptors.ts'
 import { SETTINGS } from '../settings.ts'
 import {
   integrityErrors,
   isInUse,
+  mediaServersIn,
   schemaOf,
   storeSummary,
   streamKeysByMasterKey,
 } from '../store/embedded-file.ts'
 import { queryServers } from '../store/postgres-server.ts'
+import type { MediaServerAddress } from '../store/queries/media-servers.ts'
 import {
   checkClock,
+  checkHlsFolder,
   checkKeyRing,
   checkLeftovers,
   checkLimits,
   checkListeners,
+  checkMediaServerState,
   checkModes,
   checkPort,
   checkPostgres,
@@ -28,7 +33,15 @@ import {
   checkSync,
 } from './checks.ts'
 import { type Finding, failure, note, ok } from './finding.ts'
-import { measureSync, probeListener, readClockAt, readFolder, readMemory, readSpace } from './observe.ts'
+import {
+  findStreamKeys,
+  measureSync,
+  probeListener,
+  readClockAt,
+  readFolder,
+  readMemory,
+  readSpace,
+} from './observe.ts'
 
 /** Connections outside the pools: one to find the primary, and one for long reads. */
 const OTHER_CONNECTIONS = 2
@@ -36,7 +49,10 @@ const OTHER_CONNECTIONS = 2
 const FIRST_START = 'the first start creates it; or give another folder with --data'
 
 /** Checks everything that an installation depends on. Changes nothing; a server may be running. */
-export async function examine(config: Config, url: string | undefined): Promise<Finding[]> {
+export async function examine(
+  config: Config,
+  { url, hlsFolder }: { readonly url?: string | undefined; readonly hlsFolder?: string | undefined },
+): Promise<Finding[]> {
   return [
     ...checkListeners(config),
     ...(await examinePorts(config)),
@@ -47,6 +63,8 @@ export async function examine(config: Config, url: string | undefined): Promise<
       ? examineEmbedded(config)
       : await examinePostgres(config, config.databaseUrl)),
     ...checkLimits(descriptorLimit(), readMemory()),
+    ...(await examineMediaServers(config)),
+    ...(hlsFolder === undefined ? [] : [examineHlsFolder(hlsFolder)]),
     ...(url === undefined ? [] : [await examineClockAt(url)]),
   ]
 }
@@ -133,6 +151,36 @@ function examineKeyRing(config: Config, sealedBy: ReadonlyMap<string, number>): 
         'restore the master keys: without them no stream key can be read',
       ),
     ]
+  }
+}
+
+/** PostgreSQL that cannot be queried, and a damaged file, are findings of other checks. */
+async function examineMediaServers(config: Config): Promise<Finding[]> {
+  const servers = await readMediaServers(config).catch(() => [])
+  return Promise.all(
+    servers.map(async server => checkMediaServerState(server, await checkMediaServer(server))),
+  )
+}
+
+async function readMediaServers(config: Config): Promise<readonly MediaServerAddress[]> {
+  if (config.databaseUrl !== undefined) {
+    const reports = await queryServers(config.databaseUrl)
+    return reports.flatMap(each => ('state' in each && each.state.isPrimary ? each.state.mediaServers : []))
+  }
+  const file = storeFileOf(config)
+  return existsSync(file) ? mediaServersIn(file) : []
+}
+
+function examineHlsFolder(folder: string): Finding {
+  try {
+    return checkHlsFolder(folder, findStreamKeys(folder))
+  } catch (error) {
+    const message = `cannot read ${folder}: ${(error as Error).message}`
+    return failure(
+      'stream keys',
+      message,
+      'correct --hls-folder, or run this command as a user who may read it',
+    )
   }
 }
 

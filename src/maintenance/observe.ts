@@ -23,6 +23,8 @@ import type { ObservedFile, ObservedListener } from './checks.ts'
 const SYNCS = 15
 const PAGE_BYTES = 4096
 const REQUEST_MILLISECONDS = 5000
+const MOST_NAMES = 100_000
+const STREAM_KEY = /live_[0-9]{1,19}_[A-Za-z0-9]{30}/
 
 export function readFolder(folder: string): { folder: ObservedFile; files: ObservedFile[]; names: string[] } {
   const observe = (name: string): ObservedFile => {
@@ -32,6 +34,12 @@ export function readFolder(folder: string): { folder: ObservedFile; files: Obser
   const names = readdirSync(folder)
   const files = names.filter(name => DATA_FILES.includes(name)).map(name => observe(join(folder, name)))
   return { folder: observe(folder), files, names }
+}
+
+/** The paths below a folder whose names contain a stream key. Reads a limited number of names. */
+export function findStreamKeys(folder: string): string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  return names.slice(0, MOST_NAMES).filter(name => STREAM_KEY.test(name))
 }
 
 /** Of the disk that the folder is on, or would be created on. */

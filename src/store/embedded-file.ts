@@ -8,6 +8,7 @@ import { integrityErrors, isInUse } from './engines/sqlite-examination.ts'
 import { sqliteSchema } from './engines/sqlite-migrate.ts'
 import { auditQueries } from './queries/audit.ts'
 import { LAST_BACKUP } from './queries/feed.ts'
+import type { MediaServerAddress } from './queries/media-servers.ts'
 import { STREAM_KEY_KINDS, type StreamKeyRow, streamKeyQueries } from './queries/stream-keys.ts'
 
 /** The size of the header of every store. */
@@ -97,6 +98,16 @@ export function wrongFollowCounts(file: string): string[] {
     ) group by id having sum(following) <> 0 or sum(followers) <> 0 order by id`
   const rows = withSqlite(file, 'read', connection => connection.query(query).values())
   return rows.map(([id]) => String(id))
+}
+
+/** The media servers of the store; none if it is older than they are. */
+export function mediaServersIn(file: string): MediaServerAddress[] {
+  return withSqlite(file, 'read', connection => {
+    const table = connection.query("select 1 from sqlite_schema where name = 'media_servers'").get()
+    if (table === null) return []
+    const query = 'select name, adapter, api_url, user_id from media_servers order by name'
+    return connection.query(query).all() as MediaServerAddress[]
+  })
 }
 
 /** Every stream key of the store, in batches. */

@@ -116,6 +116,46 @@ describe('strand doctor', () => {
     ).toBeDefined()
   })
 
+  test('names a media server that does not answer, and one whose API is of something else', async () => {
+    const folder = copy()
+    const other = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: () => new Response('{}', { headers: { Date: 'Thu, 01 Jan 2026 00:00:00 GMT' } }),
+    })
+    const add = async (name: string, adapter: string, url: string) => {
+      const words = ['media', 'add', adapter, name, '--api-url', url, '--data', folder]
+      expect((await runStrand(words)).code).toBe(0)
+    }
+    await add('gone', 'srs', `http://127.0.0.1:${await freePort()}`)
+    await add('wrong', 'nginx-rtmp', `http://127.0.0.1:${other.port}`)
+    await add('early', 'mediamtx', `http://127.0.0.1:${other.port}`)
+    const findings = await doctor(['--data', folder])
+    expect(worst(findings, 'media server gone')[0]?.message).toContain('cannot be used')
+    expect(worst(findings, 'media server wrong')[0]?.message).toContain('no application "live"')
+    expect(worst(findings, 'media server early')[0]?.message).toContain('its clock differs')
+    const { code, stdout } = await runStrand(['media', 'check', 'gone', '--data', folder])
+    expect([code, stdout]).toEqual([1, expect.stringContaining('problem  the API at')])
+    await other.stop(true)
+  })
+
+  test('finds stream keys in the names of HLS files', async () => {
+    const folder = copy()
+    const hls = join(scratch, 'hls')
+    mkdirSync(join(hls, 'live'), { recursive: true })
+    writeFileSync(join(hls, 'lunar_otter.m3u8'), '')
+    expect(worst(await doctor(['--data', folder, '--hls-folder', hls]), 'stream keys')).toEqual([])
+    writeFileSync(join(hls, 'live', `live_1000_${'a'.repeat(30)}.m3u8`), '')
+    const [found] = worst(await doctor(['--data', folder, '--hls-folder', hls]), 'stream keys')
+    expect(found).toMatchObject({ level: 'problem', message: expect.stringContaining('in 1 of the names') })
+    expect(JSON.stringify(found)).not.toContain('live_1000')
+    const [missing] = worst(
+      await doctor(['--data', folder, '--hls-folder', join(hls, 'none')]),
+      'stream keys',
+    )
+    expect(missing?.message).toContain('cannot read')
+  })
+
   test('notes strict mode, which is no problem', async () => {
     const folder = copy()
     expect(worst(await doctor(['--data', folder]), 'strict mode')).toEqual([])

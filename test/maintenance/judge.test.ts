@@ -36,6 +36,7 @@ const postgres: PostgresState = {
   clock: 0,
   schema,
   streamKeysByMasterKey: new Map(),
+  mediaServers: [],
 }
 const judged = (changes: Partial<PostgresState>, connections = 10) =>
   checkPostgres('db', { ...postgres, ...changes }, connections)

@@ -8,18 +8,20 @@ import { counted, print } from '../terminal/print.ts'
 
 interface DoctorFlags extends ServerFlags {
   readonly url?: string
+  readonly hlsFolder?: string
   readonly json?: boolean
 }
 
 export const doctorCommand = serverFlags(new Command('doctor'))
   .description('check this installation and report problems with advice')
   .option('--url <url>', 'also compare the clock with that of the server at this URL')
+  .option('--hls-folder <folder>', 'also look for stream keys in the names of files below this folder')
   .option('--json', 'print the findings as one line of JSON')
   .addHelpText(
     'after',
     `
-Checks settings, listeners, the data folder, its disk, the store, the key ring and the limits of the system, and changes
-nothing; the server can keep running. Run it as the user of the server, with the same settings. Exit code 0: no problems;
+Checks settings, listeners, the data folder, its disk, the store, the key ring, the media servers and the limits of the
+system, and changes nothing; the server can keep running. Run it as the user of the server, with the same settings. Exit code 0: no problems;
 1: problems.
 
 Examples:
@@ -39,7 +41,7 @@ async function runDoctor(flags: DoctorFlags): Promise<void> {
 /** With invalid settings it is unknown which store to check, so they are the only findings. */
 async function findingsOf(flags: DoctorFlags): Promise<Finding[]> {
   try {
-    return await examine(configOf(flags), flags.url)
+    return await examine(configOf(flags), flags)
   } catch (error) {
     if (!(error instanceof InvalidSettings)) throw error
     return error.violations.map(violation =>

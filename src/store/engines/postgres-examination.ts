@@ -1,5 +1,6 @@
 import { SQL } from 'bun'
 import { inTime } from '../../kit/in-time.ts'
+import type { MediaServerAddress } from '../queries/media-servers.ts'
 import { postgresSchema } from './postgres-migrate.ts'
 import type { SchemaState } from './schema-state.ts'
 
@@ -20,6 +21,7 @@ export interface PostgresState {
   readonly clock: number
   readonly schema: SchemaState
   readonly streamKeysByMasterKey: ReadonlyMap<string, number>
+  readonly mediaServers: readonly MediaServerAddress[]
 }
 
 const CONNECT_SECONDS = 3
@@ -49,13 +51,17 @@ async function readState(client: SQL): Promise<PostgresState> {
          + coalesce(current_setting('reserved_connections', true), '0')::int as reserved,
        (extract(epoch from clock_timestamp()) * 1000)::float8 as clock,
        to_regclass('stream_keys') is not null as has_schema,
-       to_regclass('extra_stream_keys') is not null as has_extra_keys`,
+       to_regclass('extra_stream_keys') is not null as has_extra_keys,
+       to_regclass('media_servers') is not null as has_media_servers`,
   )
   const extraKeys = row.has_extra_keys ? 'union all select key_id from extra_stream_keys' : ''
   const keys: { id: string; count: number }[] = row.has_schema
     ? await client.unsafe(
         `select key_id as id, count(*)::int as count from (select key_id from stream_keys ${extraKeys}) k group by key_id`,
       )
+    : []
+  const mediaServers: MediaServerAddress[] = row.has_media_servers
+    ? await client.unsafe('select name, adapter, api_url, user_id from media_servers order by name')
     : []
   return {
     version: row.version,
@@ -70,5 +76,6 @@ async function readState(client: SQL): Promise<PostgresState> {
     clock: Number(row.clock),
     schema: await postgresSchema(client),
     streamKeysByMasterKey: new Map(keys.map(({ id, count }) => [id, count])),
+    mediaServers: [...mediaServers],
   }
 }

@@ -17,12 +17,16 @@ export interface SessionId {
   readonly session: string
 }
 
-/** A media server with the hashes of its secrets. */
-export interface MediaServerRow {
+/** A media server, and where its API is. */
+export interface MediaServerAddress {
   readonly name: string
   readonly adapter: AdapterName
   readonly api_url: string | null
   readonly user_id: string | null
+}
+
+/** A media server with the hashes of its secrets. */
+export interface MediaServerRow extends MediaServerAddress {
   readonly secret_hash: string
   readonly previous_hash: string | null
   readonly previous_until: string | null
