@@ -12,6 +12,8 @@ import { endAllProcesses, ROOT } from '../support/strand-process.ts'
 /** Commands whose examples another test runs. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   healthcheck: 'test/cli/healthcheck.test.ts',
+  'media check': 'test/maintenance/doctor.test.ts',
+  'stream kick': 'test/operations/control/publishers.test.ts',
   ...Object.fromEntries(
     [
       'backup',
@@ -84,7 +86,7 @@ const others = tree.filter(({ words }) => !inTable.has(words) && ELSEWHERE[words
 describe('the examples of the verbs, in the order of the table; what deletes, backwards at the end', () => {
   const deletes = verbs.filter(verb => verb.operation.method === 'DELETE').reverse()
   const makes = verbs.filter(verb => verb.operation.method !== 'DELETE')
-  for (const { words } of [...makes, ...deletes]) {
+  for (const { words } of [...makes, ...deletes].filter(each => ELSEWHERE[each.words] === undefined)) {
     test(`strand ${words}`, async () => {
       const { examples = [] } = tree.find(leaf => leaf.words === words) ?? {}
       expect(examples.length).toBeGreaterThan(0)

@@ -129,7 +129,8 @@ onEachStore('metrics', {}, server => {
       expect(after.text).not.toContain(id)
       expect(after.text).not.toContain(login)
     }
-    const known = new Set([...operations.map(({ id }) => id), 'page', 'image', 'other', 'unknown'])
+    const others = ['page', 'image', 'broadcast', 'callback', 'other', 'unknown']
+    const known = new Set([...operations.map(({ id }) => id), ...others])
     const result = [...after.text.matchAll(/operation="([^"]*)"/g)].map(([, name = '']) => name)
     expect(result.filter(name => !known.has(name))).toEqual([])
   })

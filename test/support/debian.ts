@@ -55,7 +55,6 @@ export const WANTED: Readonly<Record<string, Wanted>> = {
     package: 'systemd',
     skipped: "systemd's check of the units",
   },
-  TEST_FFMPEG: { names: ['ffmpeg'], package: 'ffmpeg', skipped: "FFmpeg's reading of exported markers" },
   TEST_FFPROBE: { names: ['ffprobe'], package: 'ffmpeg', skipped: "FFmpeg's reading of exported markers" },
   TEST_XMLLINT: { names: ['xmllint'], package: 'libxml2-utils', skipped: "libxml2's reading of FCPXML" },
   TEST_CC: {

@@ -437,6 +437,11 @@ const rows: readonly VerbRow[] = [
   },
 
   {
+    words: 'media set',
+    operation: control.putMediaServer,
+    examples: ['media set edge-1 --adapter nginx-rtmp --api-url http://127.0.0.1:8088'],
+  },
+  {
     words: 'media list',
     operation: control.listMediaServers,
     examples: ['media list'],
