@@ -42,8 +42,8 @@ for (const engine of engines) {
     const clock = { now: () => now }
     const log = createLog({ level: 'error', readable: false, write: () => undefined })
 
-    const restart = async () => {
-      const services = { store, clock, log, streamKeys }
+    const restart = async (used = store) => {
+      const services = { store: used, clock, log, streamKeys }
       servers = new MediaServers(services)
       const viewers = new ViewerSessions()
       reconciler = new Reconciler({ ...services, servers, viewers, graceSeconds: GRACE, holder: 'node' })
@@ -195,6 +195,44 @@ for (const engine of engines) {
       await reconciler.disconnectDismissed()
       expect([nginx.dropped.at(-1), nginx.publishers]).toEqual(['user1', []])
       expect(await store.mediaServers.dismissed()).toEqual([])
+    })
+
+    test('a store that does not answer delays no callback for long, and gets the session afterwards', async () => {
+      now += 3_600_000
+      nginx.publishers = []
+      let isStuck = false
+      const unless =
+        <A extends unknown[], R>(work: (...args: A) => R | Promise<R>) =>
+        (...args: A): Promise<R> =>
+          isStuck ? new Promise<R>(() => undefined) : Promise.resolve(work(...args))
+      const slow: Store = {
+        ...store,
+        streamKeys: { ...store.streamKeys, channelOf: unless(store.streamKeys.channelOf) },
+        commands: { ...store.commands, openSession: unless(store.commands.openSession) },
+      }
+      await restart(slow)
+      const event = (call: string, session: string, name = '') =>
+        `app=live&addr=192.0.2.7&clientid=${session}&call=${call}&name=${name}`
+      const key = keys[2] ?? ''
+      expect((await deliver(event('publish', 'known', key))).status).toBe(302)
+      await deliver(event('publish_done', 'known', key))
+      isStuck = true
+      const began = performance.now()
+      expect(await deliver(event('publish', 'delayed', key))).toEqual({ status: 302, location: 'user2' })
+      expect((await deliver(event('publish', 'stranger', keys[1]))).status).toBe(403)
+      expect(performance.now() - began).toBeLessThan(8000)
+      isStuck = false
+      now += 1000
+      await reconciler.openPending()
+      expect((await stateOf(2)).session).toBe('delayed')
+      isStuck = true
+      await deliver(event('publish', 'gone', key))
+      await deliver(event('publish_done', 'gone', key))
+      isStuck = false
+      await deliver(event('publish_done', 'delayed', key))
+      await reconciler.openPending()
+      expect((await stateOf(2)).session).toBeUndefined()
+      await restart()
     })
 
     test('another process does not compare a media server at the same time', async () => {
