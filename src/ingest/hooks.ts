@@ -96,7 +96,8 @@ export class IngestHooks {
     { session, name, address }: IngestEvent & { kind: 'publish' },
   ): Promise<Outcome> {
     const { keys, log } = this.#options
-    const channel = await keys.channelOf(name, address)
+    // Without an address, wrong keys of one publisher must not count against the others.
+    const channel = await keys.channelOf(name, address || `${server.name}/${session ?? name}`)
     if (channel === undefined) {
       log.info(
         { adapter: server.adapter, server: server.name, address },

@@ -31,12 +31,9 @@ export function openIngest(
     )
     lifetime.onClose(() => turns.stop())
   }
-  const tick = async () => {
-    await servers.refresh()
-    await reconciler.openPending()
-    await reconciler.disconnectDismissed()
-  }
-  every(TICK_MILLISECONDS, tick, 'reading the media servers failed')
+  every(TICK_MILLISECONDS, () => servers.refresh(), 'reading the media servers failed')
+  every(TICK_MILLISECONDS, () => reconciler.openPending(), 'opening publish sessions failed')
+  every(TICK_MILLISECONDS, () => reconciler.disconnectDismissed(), 'disconnecting publishers failed')
   every(
     RECONCILE_MILLISECONDS,
     () => reconciler.reconcileAll(),

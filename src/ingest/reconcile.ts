@@ -103,15 +103,18 @@ export class Reconciler {
   /** Disconnects publishers whose sessions were ended by an operator or taken over; called every second. */
   async disconnectDismissed(): Promise<void> {
     const { store, servers, log } = this.#options
+    const silent = new Set<MediaServerRow>()
     for (const { login, ...id } of await store.mediaServers.dismissed()) {
       const server = servers.find(id.adapter, id.server)
       const api = server && adapters[server.adapter].api
-      if (server?.api_url == null || api?.kick === undefined) continue
+      if (server?.api_url == null || api?.kick === undefined || silent.has(server)) continue
       try {
         await api.kick(apiAt(server.api_url), { session: id.session, login })
         await store.commands.settleDismissal(id)
         log.info({ adapter: id.adapter, server: id.server, login }, 'publisher disconnected')
       } catch (error) {
+        // The others of this media server would wait for it too.
+        silent.add(server)
         this.#noteFailure(server, error)
       }
     }

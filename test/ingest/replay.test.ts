@@ -3,6 +3,7 @@
  * store agrees with the media server.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { StreamKeys } from '../../src/auth/stream-keys.ts'
 import { hashOf } from '../../src/auth/tokens.ts'
@@ -158,6 +159,48 @@ for (const engine of engines) {
           }
         }),
         { numRuns: 60 },
+      )
+    })
+
+    test('the recorded requests, whole or not, lead to the state of the media server', async () => {
+      const recorded = readFileSync('test/fixtures/nginx-rtmp.log', 'utf8')
+        .split('\n')
+        .filter(line => line.startsWith('app='))
+      // Each recorded name is a key of some channel, as it was in the recording.
+      const names = [...new Set(recorded.flatMap(line => /&name=([^&]*)/.exec(line)?.[1] ?? []))]
+      const bodies = recorded.map(line =>
+        names.reduce(
+          (text, name, index) => text.replaceAll(`&name=${name}`, `&name=${keys[index % CHANNELS]}`),
+          line,
+        ),
+      )
+      const order = fc.shuffledSubarray([...bodies.keys(), ...bodies.keys()])
+      const whole = fc.constant([...bodies.keys()])
+      await fc.assert(
+        fc.asyncProperty(fc.oneof(whole, order), async indexes => {
+          now += 3_600_000
+          nginx.publishers = []
+          for (const index of indexes) {
+            now += 50
+            const { status } = await deliver(bodies[index] ?? '')
+            expect([200, 302, 403]).toContain(status)
+          }
+          now += LATE_MILLISECONDS + 1000
+          nginx.publishers = [{ session: '31', login: 'user1' }]
+          await reconciler.reconcileAll()
+          const states = await Promise.all([0, 1, 2].map(stateOf))
+          expect(states.map(({ session }) => session)).toEqual([undefined, '31', undefined])
+          now += (GRACE + 1) * 1000
+          await reconciler.reconcileAll()
+          await lapse()
+          const after = await Promise.all([0, 1, 2].map(stateOf))
+          expect(after.map(({ stream_id }) => stream_id)).toEqual([
+            undefined,
+            states[1]?.stream_id,
+            undefined,
+          ])
+        }),
+        { numRuns: 20 },
       )
     })
 
