@@ -36,6 +36,7 @@ const nginxRtmp: Configuration = (
 # OBS: server rtmp://<host>/${INGEST_APPLICATION}, stream key as shown by Strand.
 # Statistics and kicks answer for one worker process only.
 worker_processes 1;
+user www-data;
 include /etc/nginx/modules-enabled/*.conf;
 events { worker_connections 1024; }
 

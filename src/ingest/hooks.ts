@@ -57,7 +57,7 @@ export class IngestHooks {
   async answer(server: MediaServerRow, request: HookRequest): Promise<HookResponse> {
     const adapter = adapters[server.adapter]
     const event = adapter.read(request)
-    if (event === undefined || !hasValidSession(event)) return { status: 400 }
+    if (event === undefined || !hasValidIds(event)) return { status: 400 }
     return adapter.respond(await this.#handle(server, adapter, event), request)
   }
 
@@ -173,10 +173,11 @@ export class IngestHooks {
   }
 }
 
-function hasValidSession(event: IngestEvent): boolean {
-  const session = 'session' in event ? event.session : undefined
-  return session === undefined || (session !== '' && session.length <= MAX_SESSION_LENGTH && isPlain(session))
+function hasValidIds(event: IngestEvent): boolean {
+  if (event.kind === 'viewer') return isValidId(event.login) && isValidId(event.viewer)
+  return !('session' in event) || event.session === undefined || isValidId(event.session)
 }
 
 /** Neither store keeps a zero byte. */
-const isPlain = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
+const isValidId = (id: string): boolean =>
+  id !== '' && id.length <= MAX_SESSION_LENGTH && !id.includes('\0') && id.isWellFormed()

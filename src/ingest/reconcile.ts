@@ -135,11 +135,14 @@ export class Reconciler {
       if (this.#isOutageShort(server)) await this.#keepAlive(server, live)
       return
     }
-    const sessions = publishers.map(({ session }) => session)
+    const reported = new Set(publishers.map(({ session }) => session))
     const { adapter, name } = server
     await this.#keepAlive(server, publishers)
-    const started_before = began - UNREPORTED_MILLISECONDS
-    await store.commands.closeOtherSessions({ adapter, server: name, sessions, started_before })
+    if (live.some(({ session }) => !reported.has(session))) {
+      const started_before = began - UNREPORTED_MILLISECONDS
+      const sessions = [...reported]
+      await store.commands.closeOtherSessions({ adapter, server: name, sessions, started_before })
+    }
     const revived = await this.#revive(server, known, publishers)
     await this.#reportViewers(new Map([...live.map(idPair), ...revived]), publishers)
   }
