@@ -11,6 +11,8 @@ import { ViewerSessions } from './viewer-sessions.ts'
 
 const RECONCILE_MILLISECONDS = 5000
 const TICK_MILLISECONDS = 1000
+/** A publisher should be gone within a second, and its media server needs some of it. */
+const DISCONNECT_MILLISECONDS = 500
 
 /** Connects the configured media servers: their callbacks, and the reconciler unless the process is short-lived. */
 export function openIngest(
@@ -33,7 +35,7 @@ export function openIngest(
   }
   every(TICK_MILLISECONDS, () => servers.refresh(), 'reading the media servers failed')
   every(TICK_MILLISECONDS, () => reconciler.openPending(), 'opening publish sessions failed')
-  every(TICK_MILLISECONDS, () => reconciler.disconnectDismissed(), 'disconnecting publishers failed')
+  every(DISCONNECT_MILLISECONDS, () => reconciler.disconnectDismissed(), 'disconnecting publishers failed')
   every(
     RECONCILE_MILLISECONDS,
     () => reconciler.reconcileAll(),

@@ -131,7 +131,7 @@ export const kickPublisher = defineOperation('DELETE /control/channels/{user_id}
   id: 'KickPublisher',
   summary: 'Disconnect the publisher of a channel; its stream ends if none returns within the grace period.',
   description:
-    'The publisher is disconnected within a second, by the embedded media server or through the API of another one. An encoder may reconnect: rotate the stream key first to keep it out.',
+    'The publisher is disconnected soon after the answer, usually within a second, by the embedded media server or through the API of another one. An encoder may reconnect: rotate the stream key first to keep it out.',
   access: operator,
   params: OfUser,
   problems: ['not_found', 'no_publisher'],
