@@ -91,7 +91,7 @@ test('docs/compatibility.md has every operation of Helix, and for each that is o
     expect(Object.keys(DIFFERENCES)).toContain(id)
 })
 
-test('every problem is declared by an operation, or belongs to all of them, to pages or to pictures', () => {
+test('every problem is declared by an operation, or belongs to all of them, to pages, to pictures or to broadcasts', () => {
   const source = readFileSync('src/contract/operation.ts', 'utf8')
   const declared = new Set<string | undefined>(
     operations.flatMap(({ problems, exactlyOneProblem }) => [...problems, exactlyOneProblem]),
@@ -99,7 +99,13 @@ test('every problem is declared by an operation, or belongs to all of them, to p
   const unknownRoutes = readFileSync('src/http/unknown-route.ts', 'utf8')
   const strict = strictRules.flatMap(({ problem }) => problem ?? [])
   const pictures = ['malformed_image_size', 'images_busy']
-  const others: readonly string[] = ['internal', 'malformed_host', 'malformed_form', ...pictures, ...strict]
+  const broadcasts = ['channel_busy', 'session_ended', 'viewers_full']
+  const others: readonly string[] = [
+    ...['internal', 'malformed_host', 'malformed_form'],
+    ...pictures,
+    ...broadcasts,
+    ...strict,
+  ]
   const idle = Object.keys(problems).filter(
     name =>
       !declared.has(name) && !`${source}${unknownRoutes}`.includes(`'${name}'`) && !others.includes(name),
