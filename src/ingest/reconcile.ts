@@ -230,16 +230,25 @@ export class Reconciler {
       const user_id = users.get(session)
       return user_id === undefined || viewers === undefined ? [] : [[user_id, viewers] as const]
     })
-    if (counts.length > 0) await this.#options.store.commands.reportViewers({ counts })
+    await this.#setCounts(counts)
   }
 
   /** Viewers that the media server reported one by one. */
   async #countReported(live: readonly KnownSession[]): Promise<void> {
-    const { store, viewers } = this.#options
+    const { viewers } = this.#options
     const counts = live
       .filter(({ login }) => viewers.knows(login))
       .map(({ user_id, login }) => [user_id, viewers.countOf(login)] as const)
-    if (counts.length > 0) await store.commands.reportViewers({ counts })
+    await this.#setCounts(counts)
+  }
+
+  /** Where players send heartbeats, those are the count: a media server does not see who watches through a cache. */
+  async #setCounts(counts: readonly (readonly [user_id: string, viewers: number])[]): Promise<void> {
+    if (counts.length === 0) return
+    const { store } = this.#options
+    const heard = await store.streams.withHeartbeats(counts.map(([user_id]) => user_id))
+    const unheard = counts.filter(([user_id]) => !heard.has(user_id))
+    if (unheard.length > 0) await store.commands.reportViewers({ counts: unheard })
   }
 }
 

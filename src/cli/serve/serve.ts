@@ -2,6 +2,7 @@ import { Command, Option } from 'commander'
 import { type Address, type Config, isLoopback } from '../../config.ts'
 import { refuseDemoWorld } from '../../demo/demo.ts'
 import { createLog, type Log } from '../../kit/log.ts'
+import { OperatorError } from '../../kit/operator-error.ts'
 import { startServer } from '../../serve.ts'
 import { describeSetting, SETTINGS, settings } from '../../settings.ts'
 import { configOf, type ServerFlags, serverFlags, settingFlags } from '../store-flags.ts'
@@ -53,6 +54,10 @@ async function runServe(flags: ServeFlags): Promise<void> {
     ...(worker !== undefined && { base: { worker } }),
   })
   if (worker === undefined) warnOfExposure(config, log)
+  if (config.workers > 1 && config.rtmpListen !== undefined)
+    throw new OperatorError(
+      'STRAND_RTMP_LISTEN needs a single process: set STRAND_WORKERS=1, or put a media server in front (docs/going-live.md)',
+    )
   if (config.workers > 1 && worker === undefined)
     return serveWithWorkers(config, log, stopRequested, flags.notify)
 

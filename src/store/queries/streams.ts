@@ -6,7 +6,7 @@ import { isoMillis } from '../../kit/clock.ts'
 import type { Database } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
 import { inOrderOf, pickedPage } from '../keyset.ts'
-import { type Sql, sql, verbatim } from '../sql/tag.ts'
+import { isOneOf, type Sql, sql, verbatim } from '../sql/tag.ts'
 
 type LiveRow = Omit<LiveStream, 'tags' | 'is_mature'> & { tags: string; is_mature: number }
 
@@ -89,6 +89,13 @@ export const streamQueries = (db: Database) => ({
           where u.login = ${login}`,
     )
     return session?.watch_url ?? undefined
+  },
+  /** The channels among these whose players send heartbeats. */
+  withHeartbeats: async (user_ids: readonly string[]): Promise<ReadonlySet<string>> => {
+    const rows = await db.all<{ user_id: string }>(
+      sql`select distinct user_id from playback_viewers where ${isOneOf(sql`user_id`, user_ids)}`,
+    )
+    return new Set(rows.map(row => row.user_id))
   },
   /** Whether `endSilentBroadcasts` has anything to do. */
   hasSilentBroadcasts: async (due: BroadcastsDue): Promise<boolean> => {
