@@ -18,7 +18,7 @@ const ALLOWED: IngestEvent = { kind: 'other', allowed: true }
 
 describe('nginx-rtmp', () => {
   const { read, respond, api } = adapters['nginx-rtmp']
-  const recorded = fixture('nginx-rtmp.log')
+  const recorded = fixture('nginx-rtmp.txt')
     .split('\n')
     .filter(line => line.startsWith('app='))
 
@@ -293,7 +293,7 @@ describe('OvenMediaEngine', () => {
 
 describe('node-media-server', () => {
   const { read, respond } = adapters['node-media-server']
-  const recorded = fixture('node-media-server.log')
+  const recorded = fixture('node-media-server.txt')
     .trim()
     .split('\n')
     .map(line => JSON.parse(line.slice(line.indexOf('{'))) as object)

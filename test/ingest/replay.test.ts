@@ -163,7 +163,7 @@ for (const engine of engines) {
     })
 
     test('the recorded requests, whole or not, lead to the state of the media server', async () => {
-      const recorded = readFileSync('test/fixtures/nginx-rtmp.log', 'utf8')
+      const recorded = readFileSync('test/fixtures/nginx-rtmp.txt', 'utf8')
         .split('\n')
         .filter(line => line.startsWith('app='))
       // Each recorded name is a key of some channel, as it was in the recording.
