@@ -40,7 +40,7 @@ async function run(words: readonly string[], environment: Environment = {}) {
 /** A demo that has printed its world. */
 async function startDemo(words: readonly string[] = [], environment: Environment = {}) {
   const strand = startStrand(
-    ['demo', '--port', String(await freePort()), '--json', '--streams', '20', ...words],
+    ['demo', '--port', String(await freePort()), '--no-rtmp', '--json', '--streams', '20', ...words],
     environment,
   )
   const world: World = JSON.parse(
@@ -338,6 +338,14 @@ describe('strand demo', () => {
     expect(answers.map(answer => answer.data?.length)).toEqual([3, 3, 1])
     expect(answers[2].data[0]).toMatchObject({ description: 'hello' })
     expect(await strand.end('SIGINT')).toBe(0)
+  })
+
+  test('names the address and a key for encoders, unless the media server is off', async () => {
+    const strand = startStrand(['demo', '--port', String(await freePort()), '--rtmp-port', '0', '--json'])
+    const { rtmp } = JSON.parse(await strand.until(({ stdout }) => stdout.endsWith('\n') && stdout)) as World
+    expect(rtmp?.url).toMatch(/^rtmp:\/\/localhost:[0-9]+\/live$/)
+    expect(rtmp?.stream_key).toMatch(/^live_[0-9]+_\w{30}$/)
+    await strand.end('SIGTERM')
   })
 
   test('the same seed makes the same ids and tokens, another seed others', async () => {

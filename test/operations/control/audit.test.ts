@@ -302,6 +302,32 @@ const CALLS: Record<string, Call> = {
     const id = await live(server)
     return { path: `/channels/${id}/stream`, subject: `channel/${id}/stream`, ...deleted }
   },
+  KickPublisher: async server => {
+    const { id } = await newUser(server)
+    const session = { adapter: 'generic', server: 'audited', session: id, user_id: id, watch_url: null }
+    const stream = { stream_id: `4${id}`, video_id: `2${id}`, now: Date.now() }
+    await server.strand.services.store.commands.openSession({ ...session, ...stream })
+    return { path: `/channels/${id}/publisher`, subject: `channel/${id}/publisher`, ...deleted }
+  },
+  PutMediaServer: async () => ({
+    path: '/media-servers/audited',
+    body: { adapter: 'generic' },
+    subject: 'media-server/audited',
+    ...created,
+  }),
+  RotateMediaServerSecret: async server => {
+    await server.control('PUT', '/media-servers/rotated', { adapter: 'generic' })
+    return {
+      path: '/media-servers/rotated/rotate-secret',
+      body: {},
+      subject: 'media-server/rotated',
+      ...changed,
+    }
+  },
+  DeleteMediaServer: async server => {
+    await server.control('PUT', '/media-servers/leaving', { adapter: 'generic' })
+    return { path: '/media-servers/leaving', subject: 'media-server/leaving', ...deleted }
+  },
   CreateStreamKey: async server => {
     const { id } = await newUser(server)
     const subject = `channel/${id}/stream-key/guest`

@@ -107,6 +107,7 @@ describeOperation(getChannel, { valid: ofWorld }, ({ ok, fails }) => {
           delay: 0,
           content_classification_labels: [],
           is_branded_content: false,
+          second_publisher: 'refuse',
         },
       ],
     })
@@ -135,6 +136,7 @@ describeOperation(
         delay: 900,
         content_classification_labels: [...CONTENT_LABELS],
         is_branded_content: true,
+        second_publisher: 'take_over',
       }
       const full = await patch(server, id, all)
       expect(full.body.data).toEqual([{ user_id: id, ...all }])
@@ -147,6 +149,7 @@ describeOperation(
         { delay: 0 },
         { content_classification_labels: [] },
         { is_branded_content: false },
+        { second_publisher: 'refuse' },
       ]) {
         const { body } = await patch(server, id, change)
         expect(body.data).toEqual([{ ...(await get(server, id)).body.data[0], ...change }])
