@@ -320,8 +320,8 @@ const CALLS: Record<string, Call> = {
     return {
       path: '/media-servers/rotated/rotate-secret',
       body: {},
-      subject: 'media-server/rotated',
-      ...changed,
+      subject: 'media-server/rotated/secret',
+      ...created,
     }
   },
   DeleteMediaServer: async server => {

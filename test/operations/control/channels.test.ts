@@ -157,6 +157,7 @@ describeOperation(
       const last = {
         ...{ title: '', tags: [], is_mature: false, language: 'de' },
         ...{ delay: 0, content_classification_labels: [], is_branded_content: false },
+        second_publisher: 'refuse',
       }
       expect((await get(server, id)).body.data).toEqual([{ user_id: id, ...all, ...last }])
     })
