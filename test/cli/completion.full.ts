@@ -91,7 +91,7 @@ describe('strand __complete', () => {
     for (const { path } of placesUnder(program).filter(place => place.path !== '')) {
       const words = path.split(' ')
       expect([path, wordsFor(...words)]).toEqual([path, expect.arrayContaining(words.slice(-1))])
-      expect([path, wordsFor(...words, '--h')]).toEqual([path, ['--help']])
+      expect([path, wordsFor(...words, '--hel')]).toEqual([path, ['--help']])
     }
   })
   test('offers neither hidden commands nor hidden flags', () => {
