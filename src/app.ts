@@ -42,6 +42,7 @@ import { SettledClock } from './maintenance/settled-clock.ts'
 import { StoreReport } from './maintenance/store-report.ts'
 import { LiveChannels } from './media/live-channels.ts'
 import { Recordings } from './media/recordings.ts'
+import { Thumbnails } from './media/thumbnails.ts'
 import { type GatherMetrics, MetricsExporter } from './metrics.ts'
 import { openStoreWithKeys, type StoreWait } from './open-store.ts'
 import { DemoControls } from './operations/demo-controls.ts'
@@ -128,10 +129,11 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
         options.config.recordMebibytes * 1024 * 1024,
       )
     : undefined
+  const thumbnails = options.config.thumbnails ? openThumbnails(options, lifetime) : undefined
   const rtmpPort =
     listeners.sweeps && options.config.rtmpListen !== undefined
       ? await openEmbeddedMedia(
-          { listen: options.config.rtmpListen, services, channels: liveChannels, recordings },
+          { listen: options.config.rtmpListen, services, channels: liveChannels, recordings, thumbnails },
           lifetime,
         )
       : undefined
@@ -169,6 +171,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
       settledClock,
       images,
       liveChannels,
+      ...(thumbnails === undefined ? [] : [thumbnails]),
       ...(listeners.metrics === undefined ? [] : [listeners.metrics]),
     ],
     gather: options.gatherMetrics,
@@ -214,6 +217,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     images,
     liveChannels,
     recordings,
+    thumbnails,
     callbacks,
     cursors: new Cursors(folder.ring),
     limiter,
@@ -251,6 +255,16 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     endBroadcasts: () => liveChannels.endAll(),
     catchUp: () => follower.catchUp(),
   }
+}
+
+/** Without ffmpeg, and on nodes without a media server, it serves the thumbnails of other nodes. */
+function openThumbnails({ config, log }: AppOptions, lifetime: Lifetime): Thumbnails {
+  const ffmpeg = config.rtmpListen === undefined ? undefined : (Bun.which('ffmpeg') ?? undefined)
+  if (config.rtmpListen !== undefined && ffmpeg === undefined)
+    log.info('ffmpeg is not on the PATH: live channels show drawn pictures instead of thumbnails')
+  const thumbnails = new Thumbnails({ ffmpeg, log })
+  lifetime.onClose(() => thumbnails.close())
+  return thumbnails
 }
 
 /** The same store with a fixed actor for the audit log. */

@@ -100,6 +100,12 @@ export const SETTINGS = {
     default: '20480',
     meaning: 'maximum size of one recording in MiB',
   }),
+  thumbnails: setting('STRAND_MEDIA_THUMBNAILS', choice({ on: true, off: false }), {
+    default: text => (text('STRAND_RTMP_LISTEN') === '' ? 'off' : 'on'),
+    defaultInWords: 'on with the embedded media server',
+    meaning:
+      'whether live channels and recorded videos show a picture of the broadcast, for which the embedded media server runs ffmpeg',
+  }),
   reconnectGraceSeconds: setting('STRAND_RECONNECT_GRACE', wholeNumber(0, 3600), {
     default: '60',
     meaning: 'seconds for which a stream stays live without a publisher, so that an encoder can reconnect',

@@ -1,6 +1,7 @@
 import type { ImageName } from '../images/image-name.ts'
 import type { Images } from '../images/images.ts'
 import { cachingHeadersOf, etagOf, type Image } from '../images/render.ts'
+import { hasSameTag } from './etag.ts'
 import type { RequestContext } from './request-context.ts'
 
 type ImageRequest = Pick<RequestContext, 'path' | 'headers' | 'requestId'>
@@ -20,7 +21,7 @@ export async function answerImage(
   name: ImageName,
   { headers, requestId }: ImageRequest,
 ): Promise<Response> {
-  if (!matches(headers.get('if-none-match'), etagOf(name))) return respond(await images.get(name), requestId)
+  if (!hasSameTag(headers, etagOf(name))) return respond(await images.get(name), requestId)
   const unchanged = cachingHeadersOf(name)
   unchanged.set('X-Request-Id', requestId)
   return new Response(null, { status: 304, headers: unchanged })
@@ -30,10 +31,4 @@ export async function answerImage(
 function respond({ file, headers }: Image, requestId: string): Response {
   headers.set('X-Request-Id', requestId)
   return new Response(file, { headers })
-}
-
-/** Whether `If-None-Match` has this ETag. Compared weakly: a proxy that compresses makes an ETag weak. */
-function matches(ifNoneMatch: string | null, etag: string): boolean {
-  const given = ifNoneMatch?.split(',').map(each => each.trim()) ?? []
-  return given.some(each => each === '*' || each === etag || each === `W/${etag}`)
 }

@@ -2,13 +2,14 @@ import http from 'node:http'
 import { ANONYMOUS, type Resolution, resolveCaller } from '../auth/callers.ts'
 import { type Family, familyOf } from '../contract/operation.ts'
 import { isRefusal, Problem, problem, raise } from '../contract/problem.ts'
-import { isImagePath, readImagePath } from '../images/image-name.ts'
+import { type ImageName, isImagePath, readImagePath } from '../images/image-name.ts'
 import type { Images } from '../images/images.ts'
 import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import { EXPOSITION_TYPE } from '../kit/metrics.ts'
 import { asRequest } from '../kit/request-scope.ts'
 import type { LiveChannels } from '../media/live-channels.ts'
 import type { Recordings } from '../media/recordings.ts'
+import type { Thumbnails } from '../media/thumbnails.ts'
 import type { Implementation } from '../operations/implement.ts'
 import { asksToSee, type Pages } from '../pages/pages.ts'
 import { clientAddress, type Networks } from './client-address.ts'
@@ -25,6 +26,7 @@ import { RequestContext } from './request-context.ts'
 import { preflightHeaders, responseHeadersOf } from './response-headers.ts'
 import { Router } from './router.ts'
 import { StoreFailures } from './store-failures.ts'
+import { answerThumbnail, cacheControlOf, mayHaveThumbnail } from './thumbnail-response.ts'
 import { explainUnknownRoute } from './unknown-route.ts'
 
 /** Path prefixes, including those that client libraries use for a local mock server (D-1). */
@@ -61,6 +63,8 @@ export interface ServerOptions extends EndpointDependencies {
   readonly images: Images
   readonly liveChannels: LiveChannels
   readonly recordings: Recordings | undefined
+  /** Undefined: all pictures are drawn. */
+  readonly thumbnails: Thumbnails | undefined
   readonly callbacks: CallbackHandler<unknown>
   readonly trustedProxies: Networks
   /** The OpenAPI document as JSON text. */
@@ -279,13 +283,31 @@ export class Application {
   #answerImage(context: RequestContext): MaybePromise<Response> {
     context.family = 'helix'
     if (!asksToSee(context.method)) return this.#answerNotFound(context)
-    const { images, traffic } = this.#options
+    const { images, thumbnails, traffic } = this.#options
     context.tally = traffic.images
-    const cached = answerFromCache(images, context)
+    const cached = thumbnails === undefined ? answerFromCache(images, context) : undefined
     if (cached !== undefined) return cached
     const name = readImagePath(context.path) ?? this.#answerNotFound(context)
     if (isRefusal(name)) throw new Problem(name)
-    return answerImage(images, name, context)
+    return thumbnails === undefined
+      ? answerImage(images, name, context)
+      : this.#answerThumbnail(name, thumbnails, context)
+  }
+
+  /** The thumbnail of a broadcast, or the drawn picture. */
+  async #answerThumbnail(
+    name: ImageName,
+    thumbnails: Thumbnails,
+    context: RequestContext,
+  ): Promise<Response> {
+    const { images, recordings, services } = this.#options
+    if (!mayHaveThumbnail(name)) return answerImage(images, name, context)
+    const sources = { thumbnails, recordings, services }
+    const thumbnail = await answerThumbnail(name, sources, context)
+    if (thumbnail !== undefined) return thumbnail
+    const drawn = await answerImage(images, name, context)
+    drawn.headers.set('Cache-Control', cacheControlOf(name))
+    return drawn
   }
 
   /** A broadcast, for everyone and without a point. Errors have the form of the API. */

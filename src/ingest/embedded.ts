@@ -4,9 +4,10 @@ import type { Clock } from '../kit/clock.ts'
 import { decimalId, uuid } from '../kit/id.ts'
 import type { Log } from '../kit/log.ts'
 import type { LiveChannels } from '../media/live-channels.ts'
-import type { Recordings } from '../media/recordings.ts'
+import type { OpenRecording, Recordings } from '../media/recordings.ts'
 import type { MediaMessage } from '../media/rtmp/publisher.ts'
 import type { Ingest, PublishGrant } from '../media/rtmp-server.ts'
+import type { Thumbnails } from '../media/thumbnails.ts'
 import type { OpenedSession } from '../store/commands/publish-sessions.ts'
 import type { SessionId } from '../store/queries/media-servers.ts'
 import type { Store } from '../store/store.ts'
@@ -24,6 +25,8 @@ interface EmbeddedOptions {
   readonly channels: LiveChannels
   /** Undefined: broadcasts are not recorded. */
   readonly recordings: Recordings | undefined
+  /** Undefined: channels have no thumbnails of their broadcasts. */
+  readonly thumbnails: Thumbnails | undefined
   /** The name of this node among those that share the store. */
   readonly node: string
   /** Where viewers find this node, if others may be asked for its broadcasts. */
@@ -36,8 +39,6 @@ interface Session extends SessionId {
   readonly close: () => void
   heardAt: number
 }
-
-type Recorded = Awaited<ReturnType<Recordings['record']>>
 
 export class EmbeddedIngest implements Ingest {
   readonly #options: EmbeddedOptions
@@ -114,7 +115,7 @@ export class EmbeddedIngest implements Ingest {
   async #record(
     { video_id, started_at }: OpenedSession,
     { user_id }: Channel,
-  ): Promise<Recorded | undefined> {
+  ): Promise<OpenRecording | undefined> {
     const { recordings, store, clock, log, watchUrl } = this.#options
     if (recordings === undefined || video_id === null) return undefined
     const stopped = (reason: string) => log.warn({ user_id, video_id, reason }, 'recording stopped')
@@ -127,10 +128,15 @@ export class EmbeddedIngest implements Ingest {
     }
   }
 
-  #start(session: Session, recording: Recorded | undefined): PublishGrant {
-    const { channels } = this.#options
-    const { login } = session.channel
+  #start(session: Session, recording: OpenRecording | undefined): PublishGrant {
+    const { channels, thumbnails } = this.#options
+    const { login, user_id } = session.channel
     const broadcast = channels.start(login)
+    const endThumbnails = thumbnails?.start({
+      user_id,
+      keyFrame: () => broadcast.keyFrame(),
+      ...(recording && { keep: jpeg => recording.keepThumbnail(jpeg) }),
+    })
     this.#sessions.set(session.session, session)
     return {
       media: (message: MediaMessage) => {
@@ -141,6 +147,7 @@ export class EmbeddedIngest implements Ingest {
       end: () => {
         this.#sessions.delete(session.session)
         channels.end(login, broadcast)
+        endThumbnails?.()
         const closing = this.#close(session, recording).finally(() => this.#closing.delete(closing))
         this.#closing.add(closing)
       },
@@ -150,7 +157,7 @@ export class EmbeddedIngest implements Ingest {
   /** If this fails, the session ends because it is silent. */
   async #close(
     { adapter, server, session, channel }: Session,
-    recording: Recorded | undefined,
+    recording: OpenRecording | undefined,
   ): Promise<void> {
     const { store, clock, log } = this.#options
     try {

@@ -7,6 +7,7 @@ import { OperatorError } from '../kit/operator-error.ts'
 import type { LiveChannels } from '../media/live-channels.ts'
 import type { Recordings } from '../media/recordings.ts'
 import { RtmpServer } from '../media/rtmp-server.ts'
+import type { Thumbnails } from '../media/thumbnails.ts'
 import type { Store } from '../store/store.ts'
 import { EmbeddedIngest } from './embedded.ts'
 import { KeyCheck } from './key-check.ts'
@@ -25,11 +26,12 @@ export interface EmbeddedMediaOptions {
   }
   readonly channels: LiveChannels
   readonly recordings: Recordings | undefined
+  readonly thumbnails: Thumbnails | undefined
 }
 
 /** Opens the embedded media server; the lifetime closes it. Returns the port. */
 export async function openEmbeddedMedia(
-  { listen, services, channels, recordings }: EmbeddedMediaOptions,
+  { listen, services, channels, recordings, thumbnails }: EmbeddedMediaOptions,
   lifetime: Lifetime,
 ): Promise<number> {
   const { store, log, publicUrl } = services
@@ -39,6 +41,7 @@ export async function openEmbeddedMedia(
     keys: new KeyCheck(services),
     channels,
     recordings,
+    thumbnails,
     node: isShared ? `${hostname()}:${listen.port}` : 'local',
     watchUrl: isShared ? publicUrl : null,
   })

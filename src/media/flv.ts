@@ -9,6 +9,9 @@ export const TAG_BYTES = TAG_HEADER_BYTES + 4
 /** With audio and video; the last four bytes are the size of the tag before the first one. */
 export const FLV_HEADER: Uint8Array = Buffer.from([0x46, 0x4c, 0x56, 1, 5, 0, 0, 0, 9, 0, 0, 0, 0])
 
+/** With video only. */
+export const VIDEO_HEADER: Uint8Array = Buffer.from([0x46, 0x4c, 0x56, 1, 1, 0, 0, 0, 9, 0, 0, 0, 0])
+
 export function flvTag({ kind, timestamp, payload }: MediaMessage): Buffer {
   const size = payload.length
   const tag = Buffer.allocUnsafe(TAG_BYTES + size)
