@@ -5,7 +5,7 @@
  */
 import { spawn } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
-import type { Readable } from 'node:stream'
+import type { Stream } from 'node:stream'
 
 /** The sizes that a key frame is decoded to, smallest first. */
 export const THUMBNAIL_SIZES = [
@@ -69,28 +69,29 @@ export function decodeKeyFrame(program: string, flv: Uint8Array): Decoding {
     child.kill('SIGKILL')
   }
   const timer = setTimeout(() => end(`took more than ${MAX_MILLISECONDS} ms`), MAX_MILLISECONDS)
-  const files = THUMBNAIL_SIZES.map((_, index) =>
-    collect(child.stdio[pipeOf(index)] as Readable, MAX_FILE_BYTES, () => end('wrote too much')),
-  )
-  const messages = collect(child.stderr as Readable, MAX_MESSAGE_BYTES)
+  const files = new Promise<readonly Jpeg[]>((resolve, reject) => {
+    child.once('error', error => {
+      reject(new Error(`cannot be run: ${(error as { code?: string }).code ?? error.message}`))
+    })
+    const collected = THUMBNAIL_SIZES.map((_, index) =>
+      collect(child.stdio[pipeOf(index)], MAX_FILE_BYTES, () => end('wrote too much')),
+    )
+    const messages = collect(child.stderr, MAX_MESSAGE_BYTES)
+    child.once('close', code => {
+      const made = collected.map(each => each())
+      if (reason === undefined && code === 0 && made.every(isJpeg)) resolve(made)
+      else {
+        const otherwise = code === 0 ? 'wrote no picture' : `ended with ${code}`
+        reject(new Error(reason ?? readable(messages().toString()) ?? otherwise))
+      }
+    })
+  }).finally(() => clearTimeout(timer))
   // Before it gets its input, and with it reasons to start threads, which inherit the priority.
   yieldTo(child.pid)
   // It may stop reading when it has seen enough; its exit code counts.
   child.stdin?.on('error', () => undefined)
   child.stdin?.end(flv)
-  const done = new Promise<readonly Jpeg[]>((resolve, reject) => {
-    child.once('error', error => {
-      clearTimeout(timer)
-      reject(new Error(`cannot be run: ${(error as { code?: string }).code ?? error.message}`))
-    })
-    child.once('close', code => {
-      clearTimeout(timer)
-      const made = files.map(each => each())
-      if (reason === undefined && code === 0 && made.every(isJpeg)) resolve(made)
-      else reject(new Error(reason ?? readable(messages().toString()) ?? `ended with ${code}`))
-    })
-  })
-  return { files: done, kill: () => end('was stopped') }
+  return { files, kill: () => end('was stopped') }
 }
 
 /** Everything else on the machine matters more than a thumbnail. */
@@ -102,15 +103,20 @@ function yieldTo(pid: number | undefined): void {
   }
 }
 
-/** What the stream has sent so far, up to a maximum. */
-function collect(stream: Readable, maxBytes: number, onTooMuch: () => void = () => undefined): () => Jpeg {
+/** What the stream has sent so far, up to a maximum. There is no stream if the program could not be run. */
+function collect(
+  stream: Stream | null | undefined,
+  maxBytes: number,
+  onTooMuch: () => void = () => undefined,
+): () => Jpeg {
   const chunks: Buffer[] = []
   let bytes = 0
-  stream.on('error', () => undefined)
-  stream.on('data', (chunk: Buffer) => {
+  stream?.on('error', () => undefined)
+  stream?.on('data', (chunk: Buffer) => {
+    const rest = maxBytes - bytes
+    if (rest > 0) chunks.push(chunk.subarray(0, rest))
+    if (chunk.length > rest) onTooMuch()
     bytes += chunk.length
-    if (bytes <= maxBytes) chunks.push(chunk)
-    else onTooMuch()
   })
   return () => Buffer.concat(chunks)
 }

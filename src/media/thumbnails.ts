@@ -21,6 +21,7 @@ export interface ThumbnailsOptions {
   readonly ffmpeg: string | undefined
   readonly log: Log
   readonly periodMilliseconds?: number
+  readonly lookMilliseconds?: number
   readonly maxBytes?: number
 }
 
@@ -61,7 +62,7 @@ export class Thumbnails implements Measured {
     this.#period = options.periodMilliseconds ?? PERIOD_MILLISECONDS
     if (options.ffmpeg === undefined) return
     this.#looks = repeatedly(
-      LOOK_MILLISECONDS,
+      options.lookMilliseconds ?? LOOK_MILLISECONDS,
       async () => this.#decodeDue(),
       error => options.log.warn({ error: String(error) }, 'decoding thumbnails failed'),
     )
