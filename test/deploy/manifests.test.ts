@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { parseAllDocuments } from 'yaml'
+import { callbackUrl, configurationOf } from '../../src/ingest/configuration.ts'
 import { settings } from '../../src/settings.ts'
 import { VERSION } from '../../src/version.ts'
 import { ROOT, STRAND } from '../support/strand-process.ts'
@@ -152,6 +153,49 @@ describe('compose.yaml for one node', () => {
     expect(folder).toBe(strand.environment.STRAND_DATA)
     expect(dockerfile).toContain(`\nVOLUME ${folder}\n`)
     expect(Number.parseInt(strand.stop_grace_period, 10)).toBeGreaterThan(LAST_ANSWERS_SECONDS)
+  })
+})
+
+describe('compose-mediamtx.yaml', () => {
+  const file = 'deploy/compose-mediamtx.yaml'
+  const { services, volumes, networks } = documentsIn(file)[0]
+  const { strand, mediamtx } = services
+  const instructions = readFileSync(join(ROOT, file), 'utf8')
+    .split('\n')
+    .filter(line => line.startsWith('#'))
+    .map(line => line.slice(1).trim())
+    .join('\n')
+    .replaceAll('\\\n', '')
+  const [, words = ''] = /exec -T strand strand (media add .*) > mediamtx\.yml$/m.exec(instructions) ?? []
+  const flag = (name: string) => new RegExp(`--${name} (\\S+)`).exec(words)?.[1] ?? ''
+
+  test('has the node of compose.yaml, on a network with MediaMTX', () => {
+    const { strand: one } = documentsIn('compose.yaml')[0].services
+    expect(strand).toEqual({ ...one, build: { context: '..' }, networks: ['private', 'outside'] })
+    for (const name of [...strand.networks, ...mediamtx.networks]) expect(networks).toHaveProperty(name)
+    expect(volumes).toHaveProperty('data')
+  })
+
+  test('publishes RTMP and HLS of MediaMTX, and not its API', () => {
+    expect(mediamtx.ports).toEqual(['1935:1935', '8888:8888'])
+    const api = portOf(mediamtx.environment.MTX_APIADDRESS)
+    expect(mediamtx.ports.map(portOf)).not.toContain(api)
+    expect(flag('api-url')).toBe(`http://mediamtx:${api}`)
+  })
+
+  test('has a configuration that reaches the operator listener, where callbacks are answered', async () => {
+    expect(words).toStartWith('media add mediamtx studio ')
+    expect(flag('callback-url')).toBe(`http://strand:${portOf(strand.environment.STRAND_OPERATOR_LISTEN)}`)
+    const callback = callbackUrl(flag('callback-url'), 'mediamtx', 'studio', 'smed_secret')
+    const [document] = parseAllDocuments(configurationOf('mediamtx', callback, flag('api-url')))
+    expect(document?.errors).toEqual([])
+    const configuration: Manifest = document?.toJS()
+    expect(configuration).toMatchObject({ authMethod: 'http', authHTTPAddress: callback })
+    const [path = ''] = Object.keys(configuration.paths)
+    expect('live/lunar_otter').toMatch(new RegExp(path.replace('~', '')))
+    // A stream key is longer than a login, so that it cannot become the path of viewers.
+    expect(`live/live_141981764_${'x'.repeat(30)}`).not.toMatch(new RegExp(path.replace('~', '')))
+    expect(mediamtx.volumes).toEqual([expect.stringMatching(/mediamtx\.yml\}:\/mediamtx\.yml:ro$/)])
   })
 })
 
