@@ -129,7 +129,8 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
         options.config.recordMebibytes * 1024 * 1024,
       )
     : undefined
-  const thumbnails = options.config.thumbnails ? openThumbnails(options, lifetime) : undefined
+  const thumbnails =
+    listeners.sweeps && options.config.thumbnails ? openThumbnails(options, lifetime) : undefined
   const rtmpPort =
     listeners.sweeps && options.config.rtmpListen !== undefined
       ? await openEmbeddedMedia(

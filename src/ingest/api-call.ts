@@ -3,6 +3,11 @@ import type { ApiCall } from './adapters/adapter.ts'
 const MAX_MILLISECONDS = 2000
 const MAX_BYTES = 8 * 1024 * 1024
 
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ENOTFOUND: 'the host name is unknown',
+}
+
 /** The API of a media server did not answer as expected. */
 class ApiFailure extends Error {
   override readonly name = 'ApiFailure'
@@ -37,9 +42,11 @@ async function request(url: string, method: string): Promise<ApiResponse> {
     text = await boundedText(response)
   } catch (error) {
     if (error instanceof ApiFailure) throw error
-    const { name, message } = error as Error
+    const { name, message, code = '' } = error as Error & { readonly code?: string }
     throw new ApiFailure(
-      name === 'TimeoutError' ? `no answer within ${MAX_MILLISECONDS} ms` : `${message} (${path})`,
+      name === 'TimeoutError'
+        ? `no answer within ${MAX_MILLISECONDS} ms`
+        : `${REASONS[code] ?? message} (${path})`,
     )
   }
   if (response.ok) return { text, date: response.headers.get('date') }

@@ -16,7 +16,9 @@ export function wholeNumber(name: string, min: number, max?: number): (text: str
 }
 
 /** Reads the base URL of a server and removes trailing slashes. */
-export function baseUrl(text: string): string {
-  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, '')
-  throw invalid('--url', `must be an http or https URL, not "${text}"`)
+export function baseUrl(name: string): (text: string) => string {
+  return text => {
+    if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, '')
+    throw invalid(name, `must be an http or https URL, not "${text}"`)
+  }
 }

@@ -1,13 +1,14 @@
 import { Argument, Command } from 'commander'
 import type { Client } from '../../client/index.ts'
 import { urlOf } from '../../config.ts'
-import { ADAPTERS, type AdapterName } from '../../contract/resources/media-server.ts'
+import { ADAPTERS, type AdapterName, MEDIA_SERVER_NAME } from '../../contract/resources/media-server.ts'
 import { checkMediaServer } from '../../ingest/check.ts'
 import { callbackUrl, configurationOf, STANDARD_API_URLS } from '../../ingest/configuration.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { configOf } from '../store-flags.ts'
-import { baseUrl } from '../terminal/flag-values.ts'
+import { baseUrl, invalid } from '../terminal/flag-values.ts'
 import { counted, print, printResult } from '../terminal/print.ts'
+import { UsageError } from '../usage-error.ts'
 import { openTarget, type TargetFlags, targetFlags } from './target.ts'
 import { userIdOf } from './users.ts'
 
@@ -20,21 +21,26 @@ interface AddFlags extends TargetFlags {
 
 export const mediaAddCommand = targetFlags(new Command('add'))
   .description('add a media server, and print the configuration that connects it to Strand')
-  .addArgument(new Argument('<adapter>', 'kind of media server').choices(ADAPTERS))
-  .argument('<name>', 'name of the media server: lower-case letters, digits and hyphens')
-  .option('--api-url <url>', 'URL of the API of the media server; default: as in the configuration', baseUrl)
+  .addArgument(new Argument('<adapter>', 'kind of media server').choices(ADAPTERS).argParser(readAdapter))
+  .argument('<name>', `name of the media server: ${MEDIA_SERVER_NAME.hint}`, readName)
+  .option(
+    '--api-url <url>',
+    'URL of the API of the media server; default: as in the configuration',
+    baseUrl('--api-url'),
+  )
   .option(
     '--callback-url <url>',
     'URL at which the media server reaches the operator listener; default: from the settings',
-    baseUrl,
+    baseUrl('--callback-url'),
   )
-  .option('--user <user>', 'id or login of the channel, for a media server that has only one (owncast)')
+  .option('--user <user>', 'id or login of the channel; required for owncast, which has only one')
   .option('--json', 'print the server, its secret and the configuration as one line of JSON')
   .addHelpText(
     'after',
     `
 The configuration contains the secret of the media server, which is shown only once; strand media rotate replaces it.
-For an existing media server this changes the URL of its API, and prints the configuration without the secret.
+For an existing media server this changes the URL of its API, and prints the configuration with <secret> in its place.
+OBS uses the stream keys of Strand with every media server except Owncast; strand key show prints one.
 
 Examples:
   strand media add nginx-rtmp edge-1
@@ -42,7 +48,21 @@ Examples:
   )
   .action(addMediaServer)
 
+function readAdapter(text: string): AdapterName {
+  const adapter = ADAPTERS.find(each => each === text)
+  if (adapter === undefined)
+    throw invalid('<adapter>', `must be one of ${ADAPTERS.join(', ')}, not "${text}"`)
+  return adapter
+}
+
+function readName(text: string): string {
+  if (new RegExp(MEDIA_SERVER_NAME.pattern).test(text)) return text
+  throw invalid('<name>', `must be ${MEDIA_SERVER_NAME.hint}, not "${text}"`)
+}
+
 async function addMediaServer(adapter: AdapterName, name: string, flags: AddFlags): Promise<void> {
+  if (adapter === 'owncast' && flags.user === undefined)
+    throw new UsageError('an Owncast server is one channel: give its login with --user')
   const strandUrl = flags.callbackUrl ?? flags.url?.replace(/\/control$/, '') ?? listenerUrl(flags)
   const result = await withClient(flags, async client => {
     const user_id = flags.user === undefined ? undefined : await userIdOf(client, flags.user)
@@ -58,6 +78,10 @@ async function addMediaServer(adapter: AdapterName, name: string, flags: AddFlag
   const callback = callbackUrl(strandUrl, adapter, name, result.secret ?? '<secret>')
   const configuration = configurationOf(adapter, callback, result.api_url)
   await printResult(flags, { ...result, callback_url: callback, configuration }, configuration.trimEnd())
+  if (result.secret === undefined && !flags.json)
+    process.stderr.write(
+      `${name} exists already, and its secret is not shown again: put it in the place of <secret>, or replace it with strand media rotate ${name}\n`,
+    )
 }
 
 function listenerUrl(flags: TargetFlags): string {

@@ -28,7 +28,7 @@ export function targetFlags(command: Command): Command {
     .option(
       '--url <url>',
       'URL of the operator listener of a running server to use instead of a store',
-      baseUrl,
+      baseUrl('--url'),
     )
     .option('--token-file <file>', 'with --url: file with the operator token; default: STRAND_OPERATOR_TOKEN')
 }
