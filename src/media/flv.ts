@@ -34,6 +34,9 @@ const HEVC = 12
 const KEY_FRAME = 1
 /** The first bit of an enhanced video header, whose codec is named by four characters. */
 const ENHANCED = 0x80
+/** Packets that carry no picture: the end of a sequence, and metadata of colours. Their header may look like a key frame. */
+const SEQUENCE_END = 2
+const COLOUR_METADATA = 4
 /** The value of the audio codec of an enhanced audio header. */
 const ENHANCED_AUDIO = 9
 
@@ -47,10 +50,15 @@ export function roleOf({ kind, payload }: MediaMessage): MediaRole {
     return codec === AAC && second === 0 ? 'header' : 'frame'
   }
   if ((first & ENHANCED) !== 0) {
-    if ((first & 15) === 0) return 'header'
+    const packet = first & 15
+    if (packet === 0) return 'header'
+    if (packet === SEQUENCE_END || packet === COLOUR_METADATA) return 'frame'
     return ((first >> 4) & 7) === KEY_FRAME ? 'key frame' : 'frame'
   }
   const codec = first & 15
-  if ((codec === AVC || codec === HEVC) && second === 0) return 'header'
+  if (codec === AVC || codec === HEVC) {
+    if (second === 0) return 'header'
+    if (second === SEQUENCE_END) return 'frame'
+  }
   return first >> 4 === KEY_FRAME ? 'key frame' : 'frame'
 }

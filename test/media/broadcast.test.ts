@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Broadcast, type Viewer } from '../../src/media/broadcast.ts'
-import { FLV_HEADER, flvTag } from '../../src/media/flv.ts'
+import { FLV_HEADER, flvTag, roleOf } from '../../src/media/flv.ts'
 import type { MediaMessage } from '../../src/media/rtmp/publisher.ts'
 import { HttpViewer } from '../../src/media/viewer.ts'
 import { AVC } from '../support/rtmp-client.ts'
@@ -110,6 +110,21 @@ test('a group of pictures that is too large is not kept for those who join', () 
   expect(viewer.received).toEqual(file(header))
   broadcast.publish(key(80))
   expect(viewer.received).toEqual(file(header, header, key(80)))
+})
+
+test.each([
+  ['H.264', [0x17, 0], 'header'],
+  ['H.264', [0x17, 1], 'key frame'],
+  ['H.264', [0x27, 1], 'frame'],
+  ['the end of H.264', [0x17, 2], 'frame'],
+  ['enhanced', [0x90, 0x68], 'header'],
+  ['enhanced', [0x91, 0x68], 'key frame'],
+  ['enhanced', [0x93, 0x68], 'key frame'],
+  ['enhanced', [0xa1, 0x68], 'frame'],
+  ['the end of enhanced', [0x92, 0x68], 'frame'],
+  ['the colours of enhanced', [0x94, 0x68], 'frame'],
+] as const)('video of %s that begins with %p is a %s', (_, payload, role) => {
+  expect(roleOf(video(0, Buffer.from([...payload, 0, 0, 0])))).toBe(role)
 })
 
 describe('over HTTP', () => {
