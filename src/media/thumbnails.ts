@@ -11,7 +11,7 @@ import { type Decoding, decodeKeyFrame, type Jpeg, THUMBNAIL_SIZES } from './ffm
 const PERIOD_MILLISECONDS = 30_000
 const LOOK_MILLISECONDS = 500
 const AT_ONCE = 2
-/** Of all thumbnails of this process: those of about a thousand channels. */
+/** Of all thumbnails of this process: those of several hundred channels. */
 const MAX_BYTES = 128 * 1024 * 1024
 /** The size that is kept with a recording. */
 const KEPT = 1

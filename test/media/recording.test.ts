@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -144,17 +144,20 @@ describe('a recording', () => {
   })
 })
 
-test('the recordings of deleted videos are deleted, those that are being written stay', async () => {
+test('the recordings of deleted videos are deleted with their thumbnails, those that are being written stay', async () => {
   const recordings = new Recordings(join(folder, 'all'), 1e9)
   const ids = ['1', '2', '3']
   const open = await Promise.all(ids.map(id => recordings.record(id, 0, () => undefined)))
+  for (const each of open) await each.keepThumbnail(Buffer.from('jpeg'))
+  writeFileSync(`${recordings.thumbnailOf('4')}.part`, 'jp')
   await open[0]?.close()
   await open[1]?.close()
-  expect(await recordings.removeUnknown(async () => new Set(['2']))).toBe(1)
+  expect(await recordings.removeUnknown(async () => new Set(['2']))).toBe(2)
   expect(await Promise.all(ids.map(id => Bun.file(recordings.fileOf(id)).exists()))).toEqual([
     false,
     true,
     true,
   ])
+  expect(readdirSync(join(folder, 'all')).sort()).toEqual(['2.flv', '2.jpg', '3.flv', '3.jpg'])
   await open[2]?.close()
 })

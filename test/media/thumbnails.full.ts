@@ -193,6 +193,7 @@ describe('without ffmpeg on the PATH', () => {
       const answer = await fetch(`http://127.0.0.1:${port}/images/channels/${id}-64x36.png`)
       expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/png'])
       client.close()
+      expect(strand.stderr).toContain(`"rtmp_url":"rtmp://127.0.0.1:${rtmpPort}/live"`)
       expect(strand.stderr.split('ffmpeg is not on the PATH')).toHaveLength(2)
       expect(existsSync(join(folder, 'data', 'recordings'))).toBe(false)
     } finally {

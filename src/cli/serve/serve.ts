@@ -81,6 +81,9 @@ async function runServe(flags: ServeFlags): Promise<void> {
   const serving = {
     url: strand.url,
     control_url: strand.controlUrl,
+    ...(config.rtmpListen && {
+      rtmp_url: `rtmp://${shown({ ...config.rtmpListen, port: strand.rtmpPort ?? 0 })}/live`,
+    }),
     store: store.engine,
     live: directory.size,
     ...(config.strict && { strict: true }),

@@ -17,7 +17,7 @@ export const Stream = Type.Object({
   language: Type.String({ description: 'ISO 639-1 code.' }),
   thumbnail_url: Type.String({
     description:
-      'A PNG; contains the literal text `{width}x{height}`, to be replaced by a size of at most 2048x2048.',
+      'A PNG, or a JPEG of the broadcast; contains the literal text `{width}x{height}`, to be replaced by a size of at most 2048x2048.',
   }),
   tag_ids: Type.Array(Type.String(), {
     description: 'Always empty: replaced by `tags`, but one client library still reads it.',

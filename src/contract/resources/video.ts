@@ -21,7 +21,7 @@ export const PublicVideo = Type.Object({
   url: Type.String(),
   thumbnail_url: Type.String({
     description:
-      'A PNG; contains the literal text `%{width}x%{height}`, to be replaced by a size of at most 2048x2048.',
+      'A PNG, or a JPEG of the broadcast; contains the literal text `%{width}x%{height}`, to be replaced by a size of at most 2048x2048.',
   }),
   viewable: Type.Literal('public'),
   view_count: Type.Integer({ minimum: 0 }),
