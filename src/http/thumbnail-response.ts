@@ -57,12 +57,13 @@ export async function answerThumbnail(
       status: 307,
       headers: { ...headers, Location: `${found.elsewhere}${context.path}` },
     })
-  const tagged = { ...headers, ETag: found.etag }
-  if (hasSameTag(context.headers, found.etag)) return new Response(null, { status: 304, headers: tagged })
+  const etag = `"${Bun.hash(found.jpeg).toString(36)}"`
+  const tagged = { ...headers, ETag: etag }
+  if (hasSameTag(context.headers, etag)) return new Response(null, { status: 304, headers: tagged })
   return new Response(found.jpeg, { headers: { ...tagged, 'Content-Type': 'image/jpeg' } })
 }
 
-type Found = { readonly jpeg: Jpeg | Blob; readonly etag: string } | { readonly elsewhere: string }
+type Found = { readonly jpeg: Jpeg } | { readonly elsewhere: string }
 
 /** A channel that is live on another node has its thumbnail there. */
 async function ofChannel(
@@ -70,7 +71,7 @@ async function ofChannel(
   { thumbnails, services: { directory, store, publicUrl } }: Sources,
 ): Promise<Found | undefined> {
   const jpeg = thumbnails.find(name.id, name)
-  if (jpeg !== undefined) return { jpeg, etag: `"${Bun.hash(jpeg).toString(36)}"` }
+  if (jpeg !== undefined) return { jpeg }
   const stream = thumbnails.has(name.id) ? undefined : directory.streamOf(name.id)
   const elsewhere = stream && (await store.streams.watchUrlOf(stream.user_login))
   return elsewhere === undefined || elsewhere === publicUrl ? undefined : { elsewhere }
@@ -84,8 +85,8 @@ async function ofVideo(
   const elsewhere = await store.videos.recordingUrl(id)
   if (elsewhere === undefined) return undefined
   if (recordings !== undefined) {
-    const jpeg = Bun.file(recordings.thumbnailOf(id))
-    if (await jpeg.exists()) return { jpeg, etag: `"${jpeg.lastModified}-${jpeg.size}"` }
+    const jpeg = await recordings.readThumbnail(id)
+    if (jpeg !== undefined) return { jpeg }
     if (await Bun.file(recordings.fileOf(id)).exists()) return undefined
   }
   return elsewhere === '' || elsewhere === publicUrl ? undefined : { elsewhere }

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs'
-import { readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Recording } from './recording.ts'
 
@@ -44,8 +44,14 @@ export class Recordings {
     return join(this.#folder, `${video_id}.flv`)
   }
 
-  thumbnailOf(video_id: string): string {
-    return join(this.#folder, `${video_id}.jpg`)
+  /** Undefined: the video has none here. */
+  async readThumbnail(video_id: string): Promise<Buffer<ArrayBuffer> | undefined> {
+    try {
+      return await readFile(this.#thumbnailOf(video_id))
+    } catch (error) {
+      if ((error as { code?: string }).code === 'ENOENT') return undefined
+      throw error
+    }
   }
 
   /** Deletes the recordings of videos that no longer exist. */
@@ -60,7 +66,7 @@ export class Recordings {
       const known = await knownOf(some)
       for (const id of some) {
         if (known.has(id)) continue
-        const thumbnail = this.thumbnailOf(id)
+        const thumbnail = this.#thumbnailOf(id)
         for (const file of [this.fileOf(id), thumbnail, `${thumbnail}.part`]) await rm(file, { force: true })
         removed += 1
       }
@@ -68,9 +74,13 @@ export class Recordings {
     return removed
   }
 
+  #thumbnailOf(video_id: string): string {
+    return join(this.#folder, `${video_id}.jpg`)
+  }
+
   /** Replaces the previous one. A reader finds either of them, never a part. */
   async #keepThumbnail(video_id: string, jpeg: Uint8Array): Promise<void> {
-    const file = this.thumbnailOf(video_id)
+    const file = this.#thumbnailOf(video_id)
     await writeFile(`${file}.part`, jpeg, { mode: 0o640 })
     await rename(`${file}.part`, file)
   }

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { RequestContext } from '../../src/http/request-context.ts'
+import { answerThumbnail } from '../../src/http/thumbnail-response.ts'
+import { createLog } from '../../src/kit/log.ts'
+import { Thumbnails } from '../../src/media/thumbnails.ts'
+import { Unavailable } from '../../src/store/errors.ts'
 import { decodePng } from '../images/decode-png.ts'
 import { onEachStore } from '../support/each-store.ts'
 import type { TestServer } from '../support/server.ts'
@@ -90,6 +95,27 @@ onEachStore('thumbnails over HTTP', { config: { thumbnails: true, record: true }
         `${ELSEWHERE}/images/videos/${video_id}-320x180.png`,
       ])
     })
+  })
+
+  test('200 while the store is unavailable the picture is drawn', async () => {
+    const { store, directory, publicUrl } = server().strand.services
+    const unavailable = async () => {
+      throw new Unavailable('the disk is full')
+    }
+    const services = {
+      store: { ...store, videos: { ...store.videos, recordingUrl: unavailable } },
+      directory,
+      publicUrl,
+    }
+    const thumbnails = new Thumbnails({
+      ffmpeg: undefined,
+      log: createLog({ level: 'silent', readable: false }),
+    })
+    const name = { kind: 'videos', id: '1', width: 320, height: 180, format: 'png' } as const
+    const context = new RequestContext(new Request(`${server().url}/images/videos/1-320x180.png`), () => '')
+    expect(
+      await answerThumbnail(name, { thumbnails, recordings: undefined, services }, context),
+    ).toBeUndefined()
   })
 
   test('200 users and games are drawn, for a day in caches', async () => {

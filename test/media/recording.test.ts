@@ -149,7 +149,7 @@ test('the recordings of deleted videos are deleted with their thumbnails, those 
   const ids = ['1', '2', '3']
   const open = await Promise.all(ids.map(id => recordings.record(id, 0, () => undefined)))
   for (const each of open) await each.keepThumbnail(Buffer.from('jpeg'))
-  writeFileSync(`${recordings.thumbnailOf('4')}.part`, 'jp')
+  writeFileSync(join(folder, 'all', '4.jpg.part'), 'jp')
   await open[0]?.close()
   await open[1]?.close()
   expect(await recordings.removeUnknown(async () => new Set(['2']))).toBe(2)
