@@ -5,6 +5,8 @@ import { join } from 'node:path'
 
 const { TEST_FFMPEG = '' } = process.env
 export const hasEncoder = TEST_FFMPEG !== ''
+const { TEST_FFPROBE = '' } = process.env
+export const hasProbe = TEST_FFPROBE !== ''
 
 const SOURCE = 'testsrc=size=64x48:rate=5'
 const clipOf = (source: string) =>
@@ -53,4 +55,42 @@ export class Encoders {
     await Promise.all([...this.#running].map(({ exited }) => exited))
     rmSync(this.#folder, { recursive: true, force: true })
   }
+}
+
+async function outputOf(command: readonly string[]): Promise<Buffer> {
+  const child = Bun.spawn([...command], { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
+  const [output, errors] = await Promise.all([child.stdout.bytes(), child.stderr.text(), child.exited])
+  if (child.exitCode !== 0) throw new Error(`${command[0]} failed: ${errors}`)
+  return Buffer.from(output)
+}
+
+/** What ffprobe reads at a URL. */
+export async function probe(url: string): Promise<{ readonly seconds: number; readonly codecs: string[] }> {
+  const words = [
+    '-loglevel',
+    'error',
+    '-show_entries',
+    'format=duration:stream=codec_name',
+    '-of',
+    'json',
+    url,
+  ]
+  const { format, streams } = JSON.parse((await outputOf([TEST_FFPROBE, ...words])).toString()) as {
+    readonly format: { readonly duration: string }
+    readonly streams: readonly { readonly codec_name: string }[]
+  }
+  return { seconds: Number(format.duration), codecs: streams.map(({ codec_name }) => codec_name).sort() }
+}
+
+/** The picture of the clip at a position, as ffmpeg decodes it: three bytes for each point. */
+export function pictureAt(url: string, seconds: number): Promise<Buffer> {
+  const words = ['-loglevel', 'error', '-ss', String(seconds), '-i', url]
+  return outputOf([TEST_FFMPEG, ...words, '-frames:v', '1', '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-'])
+}
+
+/** What ffmpeg has to object to when it decodes everything at a URL. */
+export async function decodingErrors(url: string): Promise<string> {
+  const words = ['-loglevel', 'warning', '-i', url, '-f', 'null', '-']
+  const child = Bun.spawn([TEST_FFMPEG, ...words], { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
+  return child.stderr.text()
 }

@@ -1,0 +1,183 @@
+/** Broadcasts of a real encoder to the real server: its embedded media server, recordings, keys and publishers. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { must } from '../../src/kit/must.ts'
+import {
+  type BroadcastChannel,
+  BroadcastServer,
+  type BroadcastViewer,
+  keyFramesOf,
+  until,
+} from '../support/broadcasts.ts'
+import { decodingErrors, Encoders, hasEncoder, hasProbe, pictureAt, probe } from '../support/encoder.ts'
+import { engines } from '../support/server.ts'
+
+const GRACE = 4
+
+for (const engine of hasEncoder && hasProbe ? engines : []) {
+  describe(`ffmpeg on ${engine}`, () => {
+    const encoders = new Encoders()
+    let server: BroadcastServer
+
+    beforeAll(async () => {
+      await encoders.prepare()
+      server = await BroadcastServer.start(engine, () => ({ STRAND_RECONNECT_GRACE: String(GRACE) }))
+    })
+    afterAll(async () => {
+      await encoders.remove()
+      await server.remove()
+    })
+
+    const publish = (name: string) => encoders.publish(server.ingestUrl(name))
+    const stop = async (encoder: Bun.Subprocess) => {
+      encoder.kill('SIGINT')
+      await encoder.exited
+    }
+    /** Whether an encoder is let in under this name; then it stops again. */
+    const isAccepted = async (channel: BroadcastChannel, name: string): Promise<boolean> => {
+      const encoder = publish(name)
+      const isLetIn = until(
+        () => server.hasPublisher(channel),
+        answer => answer || encoder.exitCode !== null,
+      )
+      const answer = await isLetIn
+      await stop(encoder)
+      await until(
+        () => server.hasPublisher(channel),
+        hasPublisher => !hasPublisher,
+      )
+      // The end of its session is written just after that.
+      if (answer) await Bun.sleep(100)
+      return answer
+    }
+    /** Publishes as soon as the previous publisher is gone. */
+    const publishAgain = async (channel: BroadcastChannel) => {
+      for (;;) {
+        const encoder = publish(channel.key)
+        const viewer = await Promise.race([encoder.exited.then(() => undefined), server.watch(channel)])
+        if (viewer !== undefined) return { encoder, viewer }
+      }
+    }
+    test.concurrent('a broadcast is live, watched, marked, interrupted, continued and kept as a video', async () => {
+      const channel = await server.newChannel()
+      const first = publish(channel.key)
+      await until(
+        () => server.log,
+        log => log.includes(`"user_id":"${channel.id}"`) && log.includes('broadcast started'),
+      )
+      const accepted = performance.now()
+      const stream = await server.untilLive(channel)
+      expect(performance.now() - accepted).toBeLessThan(1000)
+
+      const viewers = await Promise.all([1, 2, 3].map(() => server.watch(channel)))
+      await until(
+        () => server.live(channel),
+        row => row?.viewer_count === 3,
+      )
+      const markWhile = async (viewer: BroadcastViewer) => {
+        const shown = viewer.keyFrame
+        return { shown, at: performance.now(), position: await server.mark(channel) }
+      }
+      const early = await markWhile(must(viewers[0], 'a viewer'))
+      await stop(first)
+      const { encoder: second, viewer } = await publishAgain(channel)
+      // The first key frame may be older than the viewer.
+      await Bun.sleep(1500)
+      expect((await server.live(channel))?.id).toBe(stream.id)
+      const late = await markWhile(viewer)
+      await Bun.sleep(1500)
+      await stop(second)
+      const stopped = Date.now()
+      await server.untilOffline(channel)
+      expect(Date.now() - stopped).toBeWithin(GRACE * 1000 - 1000, GRACE * 1000 + 3000)
+
+      // One video for both publishers, as long as the stream was on the air.
+      const video = await server.video(channel)
+      expect(video.stream_id).toBe(stream.id)
+      const seconds = (stopped - Date.parse(stream.started_at)) / 1000
+      expect(Math.abs(Number.parseInt(video.duration, 10) - seconds)).toBeLessThan(2)
+      const url = server.recordingUrl(video)
+      const recorded = await probe(url)
+      expect(Math.abs(recorded.seconds - seconds)).toBeLessThan(2)
+      expect(recorded.codecs).toEqual(['aac', 'h264'])
+      expect((await pictureAt(url, 5)).length).toBe(64 * 48 * 3)
+
+      // The key frame that a viewer had when a marker was made has the marker's position in the recording.
+      const frames = keyFramesOf(await fetch(url).then(response => response.bytes()))
+      for (const [{ position, shown, at }, pick] of [
+        [early, 'find'],
+        [late, 'findLast'],
+      ] as const) {
+        const frame = frames[pick](({ payload }) => shown?.payload.equals(payload))
+        const moment = (frame?.milliseconds ?? Number.NaN) + at - (shown?.at ?? 0)
+        expect(Math.abs(moment / 1000 - position - 0.5)).toBeLessThan(1.5)
+      }
+    }, 60_000)
+
+    test.concurrent('the right key opens a broadcast, in either form; a wrong, replaced or expired one does not', async () => {
+      const channel = await server.newChannel()
+      const { id, login, key } = channel
+      expect(await isAccepted(channel, `live_${id}_${'x'.repeat(30)}`)).toBe(false)
+      expect(await isAccepted(channel, `otter_1?key=${key}`)).toBe(false)
+      expect(await server.live(channel)).toBeUndefined()
+
+      const rotated = await server.control<{ stream_key: string }>(
+        'POST',
+        `/channels/${id}/stream-key/rotate`,
+        { grace_seconds: 4 },
+      )
+      const rotatedAt = Date.now()
+      const guest = await server.control<{ stream_key: string }>('POST', `/channels/${id}/stream-keys`, {
+        name: 'guest',
+        valid_until: new Date(rotatedAt + 5000).toISOString(),
+      })
+      expect(await isAccepted(channel, key)).toBe(true)
+      expect(await isAccepted(channel, `${login}?key=${guest.stream_key}`)).toBe(true)
+      expect(await isAccepted(channel, `${login}?token=${rotated.stream_key}`)).toBe(true)
+      await Bun.sleep(rotatedAt + 5100 - Date.now())
+      expect(await isAccepted(channel, key)).toBe(false)
+      expect(await isAccepted(channel, guest.stream_key)).toBe(false)
+      expect(await isAccepted(channel, rotated.stream_key)).toBe(true)
+    }, 60_000)
+
+    test.concurrent('a second publisher is refused, and the first is not disturbed', async () => {
+      const channel = await server.newChannel()
+      const first = publish(channel.key)
+      const viewer = await server.watch(channel)
+      const second = publish(channel.key)
+      expect(await second.exited).not.toBe(0)
+      const refusedAt = performance.now()
+      await until(
+        () => viewer.keyFrame,
+        frame => frame !== undefined && frame.at > refusedAt,
+      )
+      expect(first.exitCode).toBeNull()
+      await stop(first)
+    }, 60_000)
+
+    test.concurrent('a second publisher takes over where the channel allows that, into the same recording', async () => {
+      const channel = await server.newChannel({ second_publisher: 'take_over' })
+      const first = publish(channel.key)
+      const stream = await server.untilLive(channel)
+      await Bun.sleep(2500)
+      const second = publish(channel.key)
+      await first.exited
+      const viewer = await server.watch(channel)
+      await Bun.sleep(2500)
+      expect([second.exitCode, (await server.live(channel))?.id]).toEqual([null, stream.id])
+      viewer.leave()
+      await stop(second)
+      const seconds = (Date.now() - Date.parse(stream.started_at)) / 1000
+      await server.untilOffline(channel)
+      const url = server.recordingUrl(await server.video(channel))
+      expect(Math.abs((await probe(url)).seconds - seconds)).toBeLessThan(2)
+      expect(await decodingErrors(url)).toBe('')
+    }, 60_000)
+
+    test('keys are in no file, log, page, metric or audit row, and not in the process list', async () => {
+      const traces = await server.traces()
+      expect(traces.filter(text => text.startsWith('FLV')).length).toBeGreaterThan(2)
+      expect(traces.some(text => text.includes('broadcast started'))).toBe(true)
+      expect(traces.flatMap(text => server.canaries.leaksIn(text))).toEqual([])
+    })
+  })
+}
