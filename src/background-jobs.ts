@@ -1,6 +1,7 @@
 /** Recurring work of a running app: following the feed and the master keys, and sweeping the store in turn. */
 import type { Config } from './config.ts'
 import { type DataFolder, KEYS_FOLLOWED_MILLISECONDS } from './data-folder.ts'
+import { ClockSkips } from './kit/clock-skips.ts'
 import { uuid } from './kit/id.ts'
 import { type Lifetime, repeatedly } from './kit/lifetime.ts'
 import type { Log } from './kit/log.ts'
@@ -63,9 +64,12 @@ export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): vo
   every(FEED_POLL_MILLISECONDS, () => follower.catchUp(), 'reading the feed failed')
   every(KEYS_FOLLOWED_MILLISECONDS, followMasterKeys, 'reading the master keys failed')
   if (!context.sweeps) return
-  const listensSince = services.clock.now()
+  const skips = new ClockSkips(services.clock)
+  let listensSince = services.clock.now()
   const endSilentBroadcasts = async () => {
     const now = services.clock.now()
+    // Nothing could be heard in the time that was skipped.
+    if (skips.look()) listensSince = now
     const due = { now, graceSeconds: config.reconnectGraceSeconds, listensSince }
     // A read first: most of the time there is nothing to write.
     while (await services.store.streams.hasSilentBroadcasts(due))
