@@ -79,6 +79,14 @@ const TABLES: readonly Rows[] = [
     broadcaster_id: `case when n % 4 = 0 then ${text('n + 1')} else '1' end`,
     followed_at: time('n / 50'),
   }),
+  rows('extra_stream_keys', SOME_THOUSAND, {
+    user_id: `case when n % 4 = 0 then ${text('n + 1')} else '1' end`,
+    name: `'key-' || ${text('n')}`,
+    key_id: "'k'",
+    sealed: "''",
+    lookup_hash: `'hash' || ${text('n')}`,
+    created_at: time('n'),
+  }),
   rows('videos', SOME_THOUSAND, {
     id: text('n'),
     user_id: text(skewed(500)),
