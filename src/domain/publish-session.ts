@@ -9,6 +9,9 @@ export const SILENT_MILLISECONDS = 20_000
 /** A session that starts again so soon after its end is a late or repeated event, not a new publisher with a reused id. */
 export const LATE_MILLISECONDS = 5000
 
+/** A publisher that has to be disconnected is remembered until its media server has not reported it for this long. */
+export const DISMISSED_MILLISECONDS = 10 * 60_000
+
 /** Times are milliseconds since 1970. */
 export interface PublishSession {
   readonly alive_at: number
@@ -39,6 +42,20 @@ export function admit(
   if (other === undefined) return 'start'
   const isSilent = now - other.alive_at >= SILENT_MILLISECONDS
   return isSilent || secondPublisher === 'take_over' ? 'take over' : 'busy'
+}
+
+/**
+ * When a session was last heard of, whose media server was restarted: when it was reported as alive, or at the end of what
+ * was recorded, which has the position in the stream. All times are ISO text but `now`.
+ */
+export function lastHeard(
+  session: { readonly alive_at: string; readonly stream_started_at: string | null },
+  recordedMilliseconds: number | undefined,
+  now: number,
+): number {
+  const start = session.stream_started_at === null ? 0 : Date.parse(session.stream_started_at)
+  const heard = Math.max(Date.parse(session.alive_at), start + (recordedMilliseconds ?? 0))
+  return Math.min(heard, now)
 }
 
 const KEY_PARAMETERS = ['key', 'token', 'pass'] as const

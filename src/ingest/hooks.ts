@@ -84,8 +84,12 @@ export class IngestHooks {
       case 'viewer':
         viewers.note(event.login.toLowerCase(), `${server.name}/${event.viewer}`, event.isThere)
         return { kind: 'noted' }
-      case 'recorded':
+      case 'recorded': {
+        const id = sessionIdOf(server, event.session)
+        const now = clock.now()
+        await this.#soon(() => store.commands.noteRecorded({ ...id, now }))
         return { kind: 'noted' }
+      }
       case 'other':
         return { kind: event.allowed ? 'noted' : 'refused' }
     }
@@ -148,7 +152,7 @@ export class IngestHooks {
   async #soon(write: () => Promise<unknown>): Promise<void> {
     const { log } = this.#options
     const written = write().catch(error => {
-      log.warn({ error: String(error) }, 'noting the end of a publish session failed')
+      log.warn({ error: String(error) }, 'writing to a publish session failed')
     })
     await inTime(MAX_WAIT_MILLISECONDS, written, () => undefined)
   }

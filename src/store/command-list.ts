@@ -22,6 +22,7 @@ import {
   endSilentBroadcasts,
   keepSessionsAlive,
   kickPublisher,
+  noteRecorded,
   openSession,
 } from './commands/publish-sessions.ts'
 import { changePassword, endSession, keepSession, startSession } from './commands/sessions.ts'
@@ -107,6 +108,7 @@ const single = {
   changeVideo,
   deleteVideo,
   deleteVideos,
+  noteRecorded,
   noteRecording,
   createOperator,
   deleteOperator,

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import {
   admit,
   LATE_MILLISECONDS,
+  lastHeard,
   readPublishName,
   SILENT_MILLISECONDS,
 } from '../../src/domain/publish-session.ts'
@@ -35,6 +36,17 @@ describe('a publisher', () => {
     expect(admit(NOW, undefined, live(NOW - SILENT_MILLISECONDS), 'refuse')).toBe('take over')
     expect(admit(NOW, undefined, live(NOW - SILENT_MILLISECONDS + 1), 'refuse')).toBe('busy')
   })
+})
+
+test('a session was last heard when it was reported, or when its recording ends; never in the future', () => {
+  const stream_started_at = '2026-03-01T12:00:00Z'
+  const start = Date.parse(stream_started_at)
+  const session = { alive_at: '2026-03-01T12:00:05.000Z', stream_started_at }
+  expect(lastHeard(session, undefined, start + 60_000)).toBe(start + 5000)
+  expect(lastHeard(session, 8300, start + 60_000)).toBe(start + 8300)
+  expect(lastHeard(session, 1000, start + 60_000)).toBe(start + 5000)
+  expect(lastHeard(session, 90_000, start + 60_000)).toBe(start + 60_000)
+  expect(lastHeard({ ...session, stream_started_at: null }, 8300, start + 60_000)).toBe(start + 5000)
 })
 
 describe('the name of a stream', () => {

@@ -79,6 +79,23 @@ onEachStore('callbacks of media servers', { config: { reconnectGraceSeconds: GRA
       )
     })
 
+    test('200 to the end of a recording, which completes its session', async () => {
+      const { id, login, key } = await newChannel()
+      nginx.publishers = [{ session: '3', login }]
+      await toNginx(event('publish', '3', key))
+      const unrecorded = async () => {
+        const { mediaServers } = current().strand.services.store
+        const sessions = await mediaServers.unrecordedSessionsOf('nginx-rtmp', 'edge')
+        return sessions.some(({ session }) => session === '3')
+      }
+      expect(await unrecorded()).toBe(true)
+      const response = await toNginx(event('record_done', '3', key, '&recorder=&path=/srv/a.flv'))
+      expect([response.status, await unrecorded()]).toEqual([200, false])
+      nginx.publishers = []
+      await toNginx(event('publish_done', '3', key))
+      expect(await live(current(), id)).toBeDefined()
+    })
+
     test('403 to a wrong key and to forged arguments, and nothing is live', async () => {
       const { id, login, key } = await newChannel()
       const forged = event('publish', '2', login, `&type=live&key=${key}&clientid=9`)

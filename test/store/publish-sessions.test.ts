@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { SILENT_MILLISECONDS } from '../../src/domain/publish-session.ts'
+import { isRefusal } from '../../src/contract/problem.ts'
+import { DISMISSED_MILLISECONDS, SILENT_MILLISECONDS } from '../../src/domain/publish-session.ts'
 import type { Store } from '../../src/store/store.ts'
 import { engines } from '../support/server.ts'
 import { anyStreamKey, openTestStore } from '../support/stores.ts'
@@ -176,6 +177,45 @@ for (const engine of engines) {
       ])
       for (const session of ['k', 'e']) await store.commands.settleDismissal(external(session))
       expect(await store.mediaServers.dismissed()).toEqual([])
+    })
+
+    test('a publisher that has to be disconnected is remembered as long as its media server reports it', async () => {
+      const channel = await newChannel()
+      const external = { adapter: 'owncast', server: 'one', session: 'x' }
+      const ids = { stream_id: '48888', video_id: '28888', watch_url: null }
+      await store.commands.openSession({ ...external, ...ids, user_id: channel, now: START })
+      await store.commands.endStream({ user_id: channel, now: START + SECOND })
+      let now = START
+      for (let polls = 0; polls < 3; polls++) {
+        now += 300 * SECOND
+        await store.commands.keepSessionsAlive({ ...external, sessions: ['x'], now })
+        await lapse(now + 60 * SECOND)
+        expect(await store.mediaServers.session(external)).toMatchObject({ dismissed_at: expect.any(String) })
+      }
+      await lapse(now + DISMISSED_MILLISECONDS + SECOND)
+      expect(await store.mediaServers.session(external)).toBeUndefined()
+    })
+
+    test('a session is recorded once, and not any more when its id starts again', async () => {
+      const channel = await newChannel()
+      const unrecorded = async () =>
+        (await store.mediaServers.unrecordedSessionsOf('embedded', 'a')).find(
+          ({ session }) => session === 'taped',
+        )
+      const opened = await open(channel, 'taped', START)
+      expect(await unrecorded()).toEqual({
+        session: 'taped',
+        alive_at: '2026-03-01T12:00:00.000Z',
+        video_id: isRefusal(opened) ? '' : opened.video_id,
+        stream_started_at: '2026-03-01T12:00:00Z',
+      })
+      await store.commands.noteRecorded({ ...idOf('unknown'), now: START })
+      await stop('taped', START + SECOND)
+      expect(await unrecorded()).toBeDefined()
+      await store.commands.noteRecorded({ ...idOf('taped'), now: START + 2 * SECOND })
+      expect(await unrecorded()).toBeUndefined()
+      await open(channel, 'taped', START + 20 * SECOND)
+      expect(await unrecorded()).toBeDefined()
     })
 
     test('a stream that an operator started stays live without a publisher', async () => {

@@ -4,7 +4,7 @@ import { admit } from '../../domain/publish-session.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import type { SessionId } from '../queries/media-servers.ts'
-import { type BroadcastsDue, limitsOf } from '../queries/streams.ts'
+import { type BroadcastsDue, forgottenSessions, limitsOf } from '../queries/streams.ts'
 import { isOneOf, limitedTo, lockRows, sql } from '../sql/tag.ts'
 import { dismissPublisher } from './dismissals.ts'
 import { startStream, takeOffAir } from './streams.ts'
@@ -72,7 +72,7 @@ export async function openSession(
           ${now}, ${now}, null)
         on conflict (adapter, server, session) do update set user_id = excluded.user_id,
           stream_id = excluded.stream_id, watch_url = excluded.watch_url, started_at = excluded.started_at,
-          alive_at = excluded.alive_at, ended_at = null, dismissed_at = null`,
+          alive_at = excluded.alive_at, ended_at = null, dismissed_at = null, recorded_at = null`,
   )
   const running = await tx.get<{ video_id: string | null }>(
     sql`select video_id from streams where user_id = ${args.user_id}`,
@@ -91,6 +91,14 @@ export async function closeSession(tx: Transaction, args: SessionId & { now: num
     sql`${columns} where ${isSession(args)} and ended_at is null${lockRows}`,
   )
   if (session !== undefined) await close(tx, session, isoMillis(args.now))
+}
+
+/** Notes that the recording of a session is complete. Unknown sessions are left alone. */
+export async function noteRecorded(tx: Transaction, args: SessionId & { now: number }): Promise<void> {
+  await tx.run(
+    sql`update publish_sessions set recorded_at = ${isoMillis(args.now)}
+        where ${isSession(args)} and recorded_at is null`,
+  )
 }
 
 /** Disconnects the publisher of a channel. Its stream stops, and ends after the grace period. */
@@ -134,7 +142,7 @@ export async function closeOtherSessions(
   return gone.length
 }
 
-/** Notes that sessions are alive. */
+/** Notes that sessions are alive: live ones, and those whose publishers have yet to be disconnected. */
 export async function keepSessionsAlive(
   tx: Transaction,
   args: { adapter: string; server: string; sessions: readonly string[]; now: number },
@@ -142,7 +150,8 @@ export async function keepSessionsAlive(
   if (args.sessions.length === 0) return
   await tx.run(
     sql`update publish_sessions set alive_at = ${isoMillis(args.now)}
-        where adapter = ${args.adapter} and server = ${args.server} and ended_at is null
+        where adapter = ${args.adapter} and server = ${args.server}
+          and (ended_at is null or dismissed_at is not null)
           and ${isOneOf(sql`session`, args.sessions)}`,
   )
 }
@@ -154,7 +163,8 @@ const AT_ONCE = 100
  * that ended long ago: some of each, as long as `hasSilentBroadcasts` finds any.
  */
 export async function endSilentBroadcasts(tx: Transaction, args: BroadcastsDue): Promise<void> {
-  const { silentBefore, stoppedBefore, endedBefore } = limitsOf(args)
+  const limits = limitsOf(args)
+  const { silentBefore, stoppedBefore } = limits
   const silent = await tx.all<SessionRow>(
     sql`${columns} where ended_at is null and alive_at < ${silentBefore}
         order by alive_at${limitedTo(AT_ONCE)}${lockRows}`,
@@ -170,7 +180,7 @@ export async function endSilentBroadcasts(tx: Transaction, args: BroadcastsDue):
   await tx.run(
     sql`delete from publish_sessions where (adapter, server, session) in (
           select adapter, server, session from publish_sessions
-          where ended_at < ${endedBefore}
+          where ${forgottenSessions(limits)}
           order by ended_at${limitedTo(AT_ONCE)})`,
   )
 }

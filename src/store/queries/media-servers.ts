@@ -41,6 +41,14 @@ export interface KnownSession {
   readonly dismissed_at: string | null
 }
 
+/** A publisher whose recording may need an index. */
+export interface UnrecordedSession {
+  readonly session: string
+  readonly alive_at: string
+  readonly video_id: string | null
+  readonly stream_started_at: string | null
+}
+
 /** All of them are held in memory. */
 const MOST_SERVERS = 1000
 const MOST_DISMISSALS = 1000
@@ -70,6 +78,14 @@ export const mediaServerQueries = (db: Database) => ({
       sql`select p.session, p.user_id, u.login, p.ended_at, p.dismissed_at
           from publish_sessions p join users u on u.id = p.user_id
           where p.adapter = ${adapter} and p.server = ${server}`,
+    ),
+
+  /** The sessions of a media server that are live, or whose recording is not known to be complete, with their videos. */
+  unrecordedSessionsOf: (adapter: string, server: string): MaybePromise<UnrecordedSession[]> =>
+    db.all<UnrecordedSession>(
+      sql`select p.session, p.alive_at, v.id as video_id, v.created_at as stream_started_at
+          from publish_sessions p left join videos v on v.user_id = p.user_id and v.stream_id = p.stream_id
+          where p.adapter = ${adapter} and p.server = ${server} and p.recorded_at is null`,
     ),
 
   session: (id: SessionId): MaybePromise<{ dismissed_at: string | null } | undefined> =>

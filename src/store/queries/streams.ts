@@ -1,7 +1,11 @@
 import type { Page, Window } from '../../contract/page.ts'
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import { LAPSE_MILLISECONDS } from '../../domain/playback.ts'
-import { LATE_MILLISECONDS, SILENT_MILLISECONDS } from '../../domain/publish-session.ts'
+import {
+  DISMISSED_MILLISECONDS,
+  LATE_MILLISECONDS,
+  SILENT_MILLISECONDS,
+} from '../../domain/publish-session.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Database } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
@@ -54,7 +58,12 @@ export const limitsOf = ({ now, graceSeconds, listensSince = 0 }: BroadcastsDue)
   silentBefore: now - listensSince < SILENT_MILLISECONDS ? '' : isoMillis(now - SILENT_MILLISECONDS),
   stoppedBefore: isoMillis(now - graceSeconds * 1000),
   endedBefore: isoMillis(now - graceSeconds * 1000 - LATE_MILLISECONDS),
+  dismissedBefore: isoMillis(now - DISMISSED_MILLISECONDS),
 })
+
+/** Sessions whose events are over. A media server must not bring back a publisher that it has to disconnect. */
+export const forgottenSessions = ({ endedBefore, dismissedBefore }: ReturnType<typeof limitsOf>): Sql =>
+  sql`ended_at < ${endedBefore} and (dismissed_at is null or alive_at < ${dismissedBefore})`
 
 /** Playback sessions of nodes that stopped reporting; a time in the future is that of a clock that was set back. */
 export const lapsedViewers = (now: number): Sql =>
@@ -99,12 +108,13 @@ export const streamQueries = (db: Database) => ({
   },
   /** Whether `endSilentBroadcasts` has anything to do. */
   hasSilentBroadcasts: async (due: BroadcastsDue): Promise<boolean> => {
-    const { silentBefore, stoppedBefore, endedBefore } = limitsOf(due)
+    const limits = limitsOf(due)
+    const { silentBefore, stoppedBefore } = limits
     const found = await db.get(
       sql`select 1 as yes where exists (
               select 1 from publish_sessions where ended_at is null and alive_at < ${silentBefore})
             or exists (select 1 from streams where stopped_at <= ${stoppedBefore})
-            or exists (select 1 from publish_sessions where ended_at < ${endedBefore})`,
+            or exists (select 1 from publish_sessions where ${forgottenSessions(limits)})`,
     )
     return found !== undefined
   },

@@ -2,7 +2,8 @@ import type { Dialect } from '../../sql/tag.ts'
 
 /**
  * Publish sessions: a publisher of a channel on a media server. Session ids are those of the media server. A session stays
- * for a while after it ended, because its events may arrive late or twice.
+ * for a while after it ended, because its events may arrive late or twice. `recorded_at` is set when its recording is
+ * complete.
  *
  * `stopped_at` of a stream is the time since which it has no publisher: it ends if none returns within the grace period.
  * Streams that an operator started have no session and do not stop.
@@ -20,6 +21,7 @@ create table if not exists publish_sessions (
   started_at ${key} not null,
   alive_at ${key} not null,
   ended_at ${key},
+  recorded_at ${key},
   primary key (adapter, server, session)
 );
 create index if not exists publish_sessions_of_user on publish_sessions (user_id) where ended_at is null;
