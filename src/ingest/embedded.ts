@@ -1,10 +1,13 @@
 /** The embedded media server as a source of publish sessions. */
 import { isRefusal } from '../contract/problem.ts'
+import { lastHeard } from '../domain/publish-session.ts'
 import type { Clock } from '../kit/clock.ts'
 import { decimalId, uuid } from '../kit/id.ts'
+import { inTime } from '../kit/in-time.ts'
 import type { Log } from '../kit/log.ts'
 import type { LiveChannels } from '../media/live-channels.ts'
-import type { OpenRecording, Recordings } from '../media/recordings.ts'
+import type { Recording } from '../media/recording.ts'
+import type { Recordings } from '../media/recordings.ts'
 import type { MediaMessage } from '../media/rtmp/publisher.ts'
 import type { Ingest, PublishGrant } from '../media/rtmp-server.ts'
 import type { Thumbnails } from '../media/thumbnails.ts'
@@ -16,6 +19,8 @@ import type { Channel, KeyCheck } from './key-check.ts'
 const ADAPTER = 'embedded'
 /** A publisher that sent nothing for so long is not reported as alive. */
 const QUIET_MILLISECONDS = 10_000
+/** A publisher does not wait longer for its recording: what it sends is kept until the file is open. */
+const OPEN_MILLISECONDS = 500
 
 interface EmbeddedOptions {
   readonly store: Store
@@ -37,7 +42,14 @@ interface EmbeddedOptions {
 interface Session extends SessionId {
   readonly channel: Channel
   readonly close: () => void
+  isClosed: boolean
   heardAt: number
+}
+
+/** The recording of a session. */
+interface Recorded {
+  readonly video_id: string
+  readonly recording: Recording
 }
 
 export class EmbeddedIngest implements Ingest {
@@ -49,10 +61,20 @@ export class EmbeddedIngest implements Ingest {
     this.#options = options
   }
 
-  /** Ends the sessions that this node had before it was restarted, so that their publishers can return at once. */
+  /**
+   * Ends the sessions that this node had before it was restarted, so that their publishers can return at once. A session was
+   * last heard when it was reported as alive, or when its recording ends; recordings get their index afterwards.
+   */
   async forgetPast(): Promise<void> {
-    const { store, node } = this.#options
-    await store.commands.closeOtherSessions({ adapter: ADAPTER, server: node, sessions: [] })
+    const { store, clock, node, recordings } = this.#options
+    for (const past of await store.mediaServers.unrecordedSessionsOf(ADAPTER, node)) {
+      const id = { adapter: ADAPTER, server: node, session: past.session }
+      const recorded =
+        past.video_id === null ? undefined : await recordings?.lastMillisecondsOf(past.video_id)
+      const now = lastHeard(past, recorded, clock.now())
+      await store.commands.closeSession({ ...id, now })
+      if (recorded !== undefined) this.#settleLater(this.#repair(id, past.video_id ?? ''))
+    }
   }
 
   async authorize(
@@ -66,6 +88,8 @@ export class EmbeddedIngest implements Ingest {
       return undefined
     }
     const id = { adapter: ADAPTER, server: node, session: uuid() }
+    // By a clock that was moved, a publisher of this channel may seem silent.
+    if (this.#has(channel)) await this.report()
     const now = clock.now()
     const [stream_id, video_id] = [decimalId(now), decimalId(now)]
     const ids = { user_id: channel.user_id, stream_id, video_id, watch_url: watchUrl, now }
@@ -74,10 +98,15 @@ export class EmbeddedIngest implements Ingest {
       log.info({ user_id: channel.user_id, reason: opened.problem }, 'publisher refused')
       return undefined
     }
-    if (opened.replaced?.server === node) this.#sessions.get(opened.replaced.session)?.close()
+    if (opened.replaced?.server === node) this.#disconnect(opened.replaced.session)
     log.info({ user_id: channel.user_id, stream_id: opened.stream_id }, 'broadcast started')
-    const recording = await this.#record(opened, channel)
-    return this.#start({ ...id, channel, close, heardAt: performance.now() }, recording)
+    const session = { ...id, channel, close, isClosed: false, heardAt: performance.now() }
+    this.#sessions.set(id.session, session)
+    const recorded = await this.#record(opened, channel)
+    if (!session.isClosed) return this.#start(session, recorded)
+    // Another publisher took over meanwhile.
+    this.#end(session, recorded)
+    return undefined
   }
 
   /** Reports which sessions are alive, and how many people watch them. Called every few seconds. */
@@ -103,7 +132,7 @@ export class EmbeddedIngest implements Ingest {
     if (running.length === 0) return
     const known = await store.mediaServers.sessionsOf(ADAPTER, node)
     const live = new Set(known.filter(({ ended_at }) => ended_at === null).map(({ session }) => session))
-    for (const { session, close } of running) if (!live.has(session)) close()
+    for (const { session } of running) if (!live.has(session)) this.#disconnect(session)
   }
 
   /** Resolves when the store knows of all sessions that ended. */
@@ -111,65 +140,101 @@ export class EmbeddedIngest implements Ingest {
     await Promise.all(this.#closing)
   }
 
+  #has({ user_id }: Channel): boolean {
+    return this.#sessions.values().some(({ channel }) => channel.user_id === user_id)
+  }
+
+  #disconnect(session: string): void {
+    const known = this.#sessions.get(session)
+    if (known === undefined) return
+    known.isClosed = true
+    known.close()
+  }
+
   /** On the clock of the stream, so that the positions of markers are those of the recording. */
   async #record(
     { video_id, started_at }: OpenedSession,
     { user_id }: Channel,
-  ): Promise<OpenRecording | undefined> {
+  ): Promise<Recorded | undefined> {
     const { recordings, store, clock, log, watchUrl } = this.#options
     if (recordings === undefined || video_id === null) return undefined
-    const stopped = (reason: string) => log.warn({ user_id, video_id, reason }, 'recording stopped')
-    try {
-      await store.commands.noteRecording({ video_id, url: watchUrl ?? '' })
-      return await recordings.record(video_id, clock.now() - Date.parse(started_at), stopped)
-    } catch (error) {
-      stopped(String(error))
-      return undefined
+    const start = Date.parse(started_at)
+    const onStop = (reason: string) => log.warn({ user_id, video_id, reason }, 'recording stopped')
+    const recording = recordings.record(video_id, { positionNow: () => clock.now() - start, onStop })
+    const note = async () => {
+      if (await recording.opened) await store.commands.noteRecording({ video_id, url: watchUrl ?? '' })
     }
+    const noted = note().catch(error =>
+      log.warn({ user_id, video_id, error: String(error) }, 'noting a recording failed'),
+    )
+    await inTime(OPEN_MILLISECONDS, noted, () => undefined)
+    return { video_id, recording }
   }
 
-  #start(session: Session, recording: OpenRecording | undefined): PublishGrant {
-    const { channels, thumbnails } = this.#options
+  #start(session: Session, recorded: Recorded | undefined): PublishGrant {
+    const { channels, recordings, thumbnails } = this.#options
     const { login, user_id } = session.channel
     const broadcast = channels.start(login)
     const endThumbnails = thumbnails?.start({
       user_id,
       keyFrame: () => broadcast.keyFrame(),
-      ...(recording && { keep: jpeg => recording.keepThumbnail(jpeg) }),
+      ...(recorded && { keep: async jpeg => recordings?.keepThumbnail(recorded.video_id, jpeg) }),
     })
-    this.#sessions.set(session.session, session)
     return {
       media: (message: MediaMessage) => {
         session.heardAt = performance.now()
         broadcast.publish(message)
-        recording?.write(message)
+        recorded?.recording.write(message)
       },
       end: () => {
-        this.#sessions.delete(session.session)
         channels.end(login, broadcast)
         endThumbnails?.()
-        const closing = this.#close(session, recording).finally(() => this.#closing.delete(closing))
-        this.#closing.add(closing)
+        this.#end(session, recorded)
       },
     }
   }
 
-  /** If this fails, the session ends because it is silent. */
+  #end(session: Session, recorded: Recorded | undefined): void {
+    this.#sessions.delete(session.session)
+    this.#settleLater(this.#close(session, recorded, this.#options.clock.now()))
+  }
+
+  #settleLater(work: Promise<void>): void {
+    const closing = work.finally(() => this.#closing.delete(closing))
+    this.#closing.add(closing)
+  }
+
+  /** The session first: its publisher may return while the disk is busy. If that fails, it ends because it is silent. */
   async #close(
     { adapter, server, session, channel }: Session,
-    recording: OpenRecording | undefined,
+    recorded: Recorded | undefined,
+    now: number,
   ): Promise<void> {
+    const { store, log, recordings } = this.#options
+    const { user_id } = channel
+    const id = { adapter, server, session }
+    try {
+      await store.commands.closeSession({ ...id, now })
+      log.info({ user_id }, 'broadcast stopped')
+    } catch (error) {
+      log.warn({ user_id, error: String(error) }, 'ending a publish session failed')
+    }
+    if (recorded === undefined) return
+    const { video_id, recording } = recorded
+    await this.#noteRecorded(id, video_id, async () => recordings?.close(video_id, recording))
+  }
+
+  async #repair(id: SessionId, video_id: string): Promise<void> {
+    await this.#noteRecorded(id, video_id, async () => this.#options.recordings?.repair(video_id))
+  }
+
+  async #noteRecorded(id: SessionId, video_id: string, close: () => Promise<void>): Promise<void> {
     const { store, clock, log } = this.#options
     try {
-      await recording?.close()
+      await close()
+      await store.commands.noteRecorded({ ...id, now: clock.now() })
     } catch (error) {
-      log.warn({ user_id: channel.user_id, error: String(error) }, 'closing a recording failed')
-    }
-    try {
-      await store.commands.closeSession({ adapter, server, session, now: clock.now() })
-      log.info({ user_id: channel.user_id }, 'broadcast stopped')
-    } catch (error) {
-      log.warn({ user_id: channel.user_id, error: String(error) }, 'ending a publish session failed')
+      log.warn({ video_id, error: String(error) }, 'closing a recording failed')
     }
   }
 }

@@ -79,6 +79,6 @@ export function decodeIndex(payload: Uint8Array): RecordingIndex | undefined {
 
 /** The metadata of a publisher's message. */
 export function readMetadata(payload: Uint8Array): ReadonlyMap<string, Amf> {
-  const fields = decodeAmf(payload).find(value => value instanceof Map)
+  const fields = decodeAmf(payload, { first: 3 }).find(value => value instanceof Map)
   return fields instanceof Map ? fields : new Map()
 }

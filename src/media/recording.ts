@@ -1,189 +1,183 @@
-/** A recording on disk: the broadcast as an FLV file with an index, on the clock of its stream. */
-import { constants } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
-import { FLV_HEADER, flvTag, roleOf, TAG_BYTES, TAG_HEADER_BYTES } from './flv.ts'
-import { decodeIndex, encodeIndex, INDEX_BYTES, type KeyFrame, readMetadata } from './flv-index.ts'
-import type { Amf } from './rtmp/amf0.ts'
+/**
+ * A recording on disk: the broadcast as an FLV file with an index, on the clock of its stream. Nothing here delays the
+ * broadcast: frames wait in memory while the file is opened and written, and if too many wait, the recording stops.
+ */
+import { flvTag, roleOf } from './flv.ts'
+import { readMetadata } from './flv-index.ts'
+import { openRecordingFile, type RecordingFile, readBack, writeAll, writeIndex } from './recording-file.ts'
 import { ProtocolError } from './rtmp/protocol-error.ts'
 import type { MediaMessage } from './rtmp/publisher.ts'
 
-/** Where media begins, after the header and the index. */
-const FIRST_TAG = FLV_HEADER.length + TAG_BYTES + INDEX_BYTES
 /** Written at once, or after this time. */
 const FLUSH_BYTES = 256 * 1024
 const FLUSH_MILLISECONDS = 1000
 /** More than this waits for the disk: the recording stops. */
 const MAX_PENDING_BYTES = 32 * 1024 * 1024
-const SCAN_BYTES = 1024 * 1024
-
-/** What a recording contains so far. */
-interface Content {
-  bytes: number
-  milliseconds: number
-  keyFrames: KeyFrame[]
-  metadata: ReadonlyMap<string, Amf>
-}
+/** Audio and video are not further apart than this: the encoder counts from the start again. */
+const STEP_BACK_MILLISECONDS = 5000
+/** A publisher is not silent for so long: the clock was set. */
+const CLOCK_STEP_MILLISECONDS = 30_000
 
 export interface RecordingOptions {
   readonly file: string
-  /** The position in the stream when the publisher began, by the clock of the stream. */
-  readonly offsetMilliseconds: number
+  /** The position in the stream now, by the clock of the stream. */
+  readonly positionNow: () => number
   readonly maxBytes: number
   /** Called once if the recording ends before the broadcast. */
   readonly onStop: (reason: string) => void
+  /** The file may be opened after this. */
+  readonly after?: Promise<unknown> | undefined
+}
+
+interface TimedMessage {
+  readonly message: MediaMessage
+  /** Milliseconds since the start of the stream. */
+  readonly time: number
 }
 
 export class Recording {
   readonly #options: RecordingOptions
-  readonly #handle: FileHandle
-  readonly #content: Content
   readonly #timer: ReturnType<typeof setInterval>
+  /** Whether the file could be opened. */
+  readonly opened: Promise<boolean>
+  #file: RecordingFile | undefined
+  /** What arrived before the file was open. */
+  #early: TimedMessage[] = []
   #pending: Buffer[] = []
+  /** Of all that waits. */
   #pendingBytes = 0
   #writing: Promise<void> = Promise.resolve()
-  #firstTimestamp: number | undefined
+  #base: { readonly timestamp: number; readonly position: number } | undefined
+  #latest = 0
+  /** For those who read the file after a crash; once is enough. */
+  #hasNotedMetadata = false
+  #hasFailed = false
   #isStopped = false
+  #closing: Promise<void> | undefined
 
-  /** Creates the file, or continues one whose publisher returned. */
-  static async open(options: RecordingOptions): Promise<Recording> {
-    const handle = await open(options.file, constants.O_RDWR | constants.O_CREAT, 0o640)
-    try {
-      const { size } = await handle.stat()
-      const content = size < FIRST_TAG ? await begin(handle) : await readContent(handle, size)
-      return new Recording(options, handle, content)
-    } catch (error) {
-      await handle.close()
-      throw error
-    }
-  }
-
-  private constructor(options: RecordingOptions, handle: FileHandle, content: Content) {
+  constructor(options: RecordingOptions) {
     this.#options = options
-    this.#handle = handle
-    this.#content = content
+    this.opened = this.#open()
     this.#timer = setInterval(() => this.#flush(), FLUSH_MILLISECONDS)
   }
 
   write(message: MediaMessage): void {
+    if (this.#isStopped || this.#closing !== undefined) return
+    const time = message.kind === 'metadata' ? 0 : this.#timeOf(message.timestamp)
+    if (this.#file !== undefined) this.#append(this.#file, { message, time })
+    else {
+      this.#early.push({ message, time })
+      this.#pendingBytes += message.payload.length
+    }
+    if (this.#pendingBytes > MAX_PENDING_BYTES) this.#stop('the disk is too slow')
+  }
+
+  /** Writes the index, and resolves when everything is on disk. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #open(): Promise<boolean> {
+    try {
+      await this.#options.after
+      this.#file = await openRecordingFile(this.#options.file)
+    } catch (error) {
+      this.#stop(`opening failed: ${codeOf(error)}`)
+      return false
+    }
+    this.#pendingBytes = 0
+    for (const each of this.#early) this.#append(this.#file, each)
+    this.#early = []
+    return true
+  }
+
+  async #close(): Promise<void> {
+    clearInterval(this.#timer)
+    if (!(await this.opened) || this.#file === undefined) return
+    const { handle, content } = this.#file
+    this.#flush()
+    await this.#writing
+    try {
+      const { metadata } = content
+      await writeIndex(handle, this.#hasFailed ? { ...(await readBack(handle)), metadata } : content)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  }
+
+  #stop(reason: string): void {
     if (this.#isStopped) return
+    this.#isStopped = true
+    this.#early = []
+    this.#options.onStop(reason)
+  }
+
+  #append({ handle, content }: RecordingFile, { message, time }: TimedMessage): void {
     if (message.kind === 'metadata') {
-      this.#keepMetadata(message)
+      content.metadata = metadataIn(message) ?? content.metadata
+      if (!this.#hasNotedMetadata)
+        this.#queue(() => writeIndex(handle, { ...content, keyFrames: [], bytes: 0 }))
+      this.#hasNotedMetadata = true
       return
     }
-    const timestamp = this.#timeOf(message.timestamp)
+    // Never less than before, so that players do not stop.
+    const timestamp = Math.max(time, content.milliseconds)
     const tag = flvTag({ ...message, timestamp })
-    const { bytes } = this.#content
-    if (bytes + tag.length > this.#options.maxBytes) this.#stop('it reached its maximum size')
-    else if (this.#pendingBytes + tag.length > MAX_PENDING_BYTES) this.#stop('the disk is too slow')
+    if (content.bytes + tag.length > this.#options.maxBytes) this.#stop('it reached its maximum size')
     if (this.#isStopped) return
     if (roleOf(message) === 'key frame')
-      this.#content.keyFrames.push({ milliseconds: timestamp, position: bytes })
-    this.#content.bytes += tag.length
-    this.#content.milliseconds = timestamp
+      content.keyFrames.push({ milliseconds: timestamp, position: content.bytes })
+    content.bytes += tag.length
+    content.milliseconds = timestamp
     this.#pending.push(tag)
     this.#pendingBytes += tag.length
     if (this.#pendingBytes >= FLUSH_BYTES) this.#flush()
   }
 
-  /** Writes the index, and resolves when everything is on disk. */
-  async close(): Promise<void> {
-    clearInterval(this.#timer)
-    this.#isStopped = true
-    this.#flush()
-    await this.#writing
-    try {
-      const index = { kind: 'metadata', timestamp: 0, payload: encodeIndex(this.#content) } as const
-      await this.#handle.write(flvTag(index), 0, undefined, FLV_HEADER.length)
-      await this.#handle.sync()
-    } finally {
-      await this.#handle.close()
-    }
-  }
-
-  #stop(reason: string): void {
-    this.#isStopped = true
-    this.#options.onStop(reason)
-  }
-
-  /** Milliseconds since the start of the stream; never less than before, so that players do not stop. */
+  /** Milliseconds since the start of the stream. */
   #timeOf(timestamp: number): number {
-    this.#firstTimestamp ??= timestamp
-    const passed = (timestamp - this.#firstTimestamp) >>> 0
-    // A difference of more than half the range is a step back.
-    const time = this.#options.offsetMilliseconds + (passed > 0x7fffffff ? 0 : passed)
-    return Math.max(time, this.#content.milliseconds)
-  }
-
-  #keepMetadata({ payload }: MediaMessage): void {
-    try {
-      this.#content.metadata = readMetadata(payload)
-    } catch (error) {
-      // Metadata is not needed to play.
-      if (!(error instanceof ProtocolError)) throw error
-    }
+    const position = this.#options.positionNow()
+    const hasSteppedBack = ((timestamp - this.#latest) | 0) < -STEP_BACK_MILLISECONDS
+    this.#latest = timestamp
+    const base = this.#base ?? { timestamp, position }
+    const time = base.position + Math.max(0, (timestamp - base.timestamp) | 0)
+    this.#base = hasSteppedBack || position - time > CLOCK_STEP_MILLISECONDS ? { timestamp, position } : base
+    return this.#base === base ? time : position
   }
 
   #flush(): void {
-    if (this.#pending.length === 0) return
+    if (this.#file === undefined || this.#pending.length === 0) return
+    const { handle, content } = this.#file
     const bytes = Buffer.concat(this.#pending)
-    const position = this.#content.bytes - bytes.length
+    const position = content.bytes - bytes.length
     this.#pending = []
+    this.#queue(async () => {
+      await writeAll(handle, bytes, position)
+      this.#pendingBytes -= bytes.length
+    })
+  }
+
+  /** Writes in order, and nothing after a failure: what follows a gap could not be read. */
+  #queue(write: () => Promise<void>): void {
     this.#writing = this.#writing
-      .then(() => this.#handle.write(bytes, 0, undefined, position))
-      .then(() => {
-        this.#pendingBytes -= bytes.length
-      })
+      .then(() => (this.#hasFailed ? undefined : write()))
       .catch(error => {
-        if (!this.#isStopped)
-          this.#stop(`writing failed: ${(error as { code?: string }).code ?? 'unknown error'}`)
+        this.#hasFailed = true
+        this.#stop(`writing failed: ${codeOf(error)}`)
       })
   }
 }
 
-async function begin(handle: FileHandle): Promise<Content> {
-  const content: Content = { bytes: FIRST_TAG, milliseconds: 0, keyFrames: [], metadata: new Map() }
-  // An index that claims no bytes marks a recording that was not closed.
-  const index = encodeIndex({ ...content, bytes: 0 })
-  await handle.write(
-    Buffer.concat([FLV_HEADER, flvTag({ kind: 'metadata', timestamp: 0, payload: index })]),
-    0,
-  )
-  return content
-}
+const codeOf = (error: unknown): string => (error as { code?: string }).code ?? String(error)
 
-/** The content of an existing file: from its index, or if it was interrupted, from its tags up to the last whole one. */
-async function readContent(handle: FileHandle, size: number): Promise<Content> {
-  const payload = Buffer.alloc(INDEX_BYTES)
-  await handle.read(payload, 0, INDEX_BYTES, FLV_HEADER.length + TAG_HEADER_BYTES)
-  const index = decodeIndex(payload)
-  if (index?.bytes === size) return { ...index, keyFrames: [...index.keyFrames] }
-  const content = await scan(handle, size)
-  await handle.truncate(content.bytes)
-  return content
-}
-
-async function scan(handle: FileHandle, size: number): Promise<Content> {
-  const content: Content = { bytes: FIRST_TAG, milliseconds: 0, keyFrames: [], metadata: new Map() }
-  const buffer = Buffer.alloc(SCAN_BYTES)
-  let start = 0
-  let end = 0
-  for (let position = FIRST_TAG; position + TAG_BYTES <= size; ) {
-    if (position + TAG_HEADER_BYTES + 2 > end) {
-      start = position
-      end = start + (await handle.read(buffer, 0, SCAN_BYTES, start)).bytesRead
-      if (position + TAG_HEADER_BYTES + 2 > end) break
-    }
-    const at = position - start
-    const next = position + TAG_BYTES + buffer.readUIntBE(at + 1, 3)
-    if (next > size) break
-    const milliseconds = buffer.readUIntBE(at + 4, 3) + buffer.readUInt8(at + 7) * 2 ** 24
-    const kind = buffer.readUInt8(at) === 9 ? 'video' : 'audio'
-    const payload = buffer.subarray(at + TAG_HEADER_BYTES, at + TAG_HEADER_BYTES + 2)
-    if (kind === 'video' && roleOf({ kind, timestamp: 0, payload }) === 'key frame')
-      content.keyFrames.push({ milliseconds, position })
-    content.milliseconds = milliseconds
-    content.bytes = next
-    position = next
+/** Undefined if it cannot be read: it is not needed to play. */
+function metadataIn({ payload }: MediaMessage): ReturnType<typeof readMetadata> | undefined {
+  try {
+    return readMetadata(payload)
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error
+    return undefined
   }
-  return content
 }

@@ -1,47 +1,65 @@
-import { mkdirSync } from 'node:fs'
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Recording } from './recording.ts'
+import { Recording, type RecordingOptions } from './recording.ts'
+import { lastMillisecondsOf } from './recording-file.ts'
 
 /** A recording, its thumbnail, or a thumbnail that was not written to its end. */
 const FILE = /^([0-9]{1,19})\.(?:flv|jpg|jpg\.part)$/
-
-/** A broadcast that is being recorded. */
-export interface OpenRecording extends Pick<Recording, 'write' | 'close'> {
-  keepThumbnail(jpeg: Uint8Array): Promise<void>
-}
 
 /** The recordings of this node: one file per video, named by its id, and one with its thumbnail. */
 export class Recordings {
   readonly #folder: string
   readonly #maxBytes: number
-  /** The videos that are being recorded. */
-  readonly #open = new Set<string>()
+  /** By video. */
+  readonly #open = new Map<string, Recording>()
 
   constructor(folder: string, maxBytes: number) {
     this.#folder = folder
     this.#maxBytes = maxBytes
-    mkdirSync(folder, { recursive: true, mode: 0o750 })
   }
 
-  /** Records a broadcast; `offsetMilliseconds` is the time since the start of its stream. */
-  async record(
-    video_id: string,
-    offsetMilliseconds: number,
-    onStop: (reason: string) => void,
-  ): Promise<OpenRecording> {
-    this.#open.add(video_id)
+  /** Records a broadcast. A recording of the same video that is still open is closed first. */
+  record(video_id: string, options: Pick<RecordingOptions, 'positionNow' | 'onStop'>): Recording {
+    const previous = this.#open.get(video_id)
+    const after = Promise.all([
+      mkdir(this.#folder, { recursive: true, mode: 0o750 }),
+      previous?.close().catch(() => undefined),
+    ])
     const file = this.fileOf(video_id)
-    const recording = await Recording.open({ file, offsetMilliseconds, maxBytes: this.#maxBytes, onStop })
-    return {
-      write: message => recording.write(message),
-      close: () => recording.close().finally(() => this.#open.delete(video_id)),
-      keepThumbnail: jpeg => this.#keepThumbnail(video_id, jpeg),
+    const recording = new Recording({ ...options, file, maxBytes: this.#maxBytes, after })
+    this.#open.set(video_id, recording)
+    return recording
+  }
+
+  /** Closes a recording; resolves when it is on disk. */
+  async close(video_id: string, recording: Recording): Promise<void> {
+    try {
+      await recording.close()
+    } finally {
+      if (this.#open.get(video_id) === recording) this.#open.delete(video_id)
     }
+  }
+
+  /** Closes a recording that a crash has interrupted. */
+  async repair(video_id: string): Promise<void> {
+    const recording = this.record(video_id, { positionNow: () => 0, onStop: () => undefined })
+    await this.close(video_id, recording)
+  }
+
+  /** The time of its last frame since the start of the stream; undefined if there is none. */
+  lastMillisecondsOf(video_id: string): Promise<number | undefined> {
+    return lastMillisecondsOf(this.fileOf(video_id))
   }
 
   fileOf(video_id: string): string {
     return join(this.#folder, `${video_id}.flv`)
+  }
+
+  /** Replaces the thumbnail of a video. A reader finds the previous one or this one, never a part. */
+  async keepThumbnail(video_id: string, jpeg: Uint8Array): Promise<void> {
+    const file = this.#thumbnailOf(video_id)
+    await writeFile(`${file}.part`, jpeg, { mode: 0o640 })
+    await rename(`${file}.part`, file)
   }
 
   /** Undefined: the video has none here. */
@@ -58,8 +76,7 @@ export class Recordings {
   async removeUnknown(
     knownOf: (video_ids: readonly string[]) => Promise<ReadonlySet<string>>,
   ): Promise<number> {
-    const names = await readdir(this.#folder)
-    const ids = [...new Set(names.flatMap(name => FILE.exec(name)?.[1] ?? []))]
+    const ids = [...new Set((await this.#fileNames()).flatMap(name => FILE.exec(name)?.[1] ?? []))]
     let removed = 0
     for (let at = 0; at < ids.length; at += 500) {
       const some = ids.slice(at, at + 500).filter(id => !this.#open.has(id))
@@ -78,10 +95,13 @@ export class Recordings {
     return join(this.#folder, `${video_id}.jpg`)
   }
 
-  /** Replaces the previous one. A reader finds either of them, never a part. */
-  async #keepThumbnail(video_id: string, jpeg: Uint8Array): Promise<void> {
-    const file = this.#thumbnailOf(video_id)
-    await writeFile(`${file}.part`, jpeg, { mode: 0o640 })
-    await rename(`${file}.part`, file)
+  /** The folder is created with the first recording. */
+  async #fileNames(): Promise<string[]> {
+    try {
+      return await readdir(this.#folder)
+    } catch (error) {
+      if ((error as { code?: string }).code === 'ENOENT') return []
+      throw error
+    }
   }
 }

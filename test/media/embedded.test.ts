@@ -148,6 +148,21 @@ onEachStore('the embedded media server', { config }, current => {
       second.client.close()
     })
 
+    test('stays live when the clock is set forward, and a second one is still refused', async () => {
+      const server = current()
+      const [{ id }] = await server.control('POST', '/users', { login: 'time_traveller' })
+      const [{ stream_key }] = await server.control('GET', `/channels/${id}/stream-key`)
+      const { client } = await publishing(stream_key)
+      const before = await liveRow(server, id)
+      await server.control('POST', '/clock', { advance_seconds: 3600 })
+      client.video(0, AVC.keyFrame())
+      expect((await publishing(stream_key)).code).toBe('NetStream.Publish.BadName')
+      // Long enough for the search for silent publishers.
+      await Bun.sleep(1500)
+      expect([(await liveRow(server, id))?.id, client.isClosed]).toEqual([before?.id, false])
+      client.close()
+    })
+
     test('beside another one of the channel is refused', async () => {
       const server = current()
       const { editor } = server.world

@@ -1,5 +1,13 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -31,8 +39,8 @@ async function record(
   maxBytes = 1e9,
 ) {
   const stops: string[] = []
-  const options = { file, offsetMilliseconds, maxBytes, onStop: (reason: string) => stops.push(reason) }
-  const recording = await Recording.open(options)
+  const onStop = (reason: string) => stops.push(reason)
+  const recording = new Recording({ file, positionNow: () => offsetMilliseconds, maxBytes, onStop })
   for (const message of messages) recording.write(message)
   await recording.close()
   return stops
@@ -105,6 +113,100 @@ describe('a recording', () => {
     expect(read(file).index?.keyFrames.map(({ milliseconds }) => milliseconds)).toEqual([0, 3000])
   })
 
+  test('starts at the position of its first frame, not of the connection', async () => {
+    const file = newFile()
+    let position = 0
+    const recording = new Recording({
+      file,
+      positionNow: () => position,
+      maxBytes: 1e9,
+      onStop: () => undefined,
+    })
+    expect(await recording.opened).toBe(true)
+    recording.write({ kind: 'metadata', timestamp: 0, payload: encodeAmf('onMetaData', new Map()) })
+    position = 4000
+    recording.write(video(77, AVC.keyFrame()))
+    await recording.close()
+    expect(read(file).tags.map(({ timestamp }) => timestamp)).toEqual([4000])
+  })
+
+  test('follows the clock of the stream where the encoder counts from the start again, or the clock is set', async () => {
+    const file = newFile()
+    let position = 0
+    const recording = new Recording({
+      file,
+      positionNow: () => position,
+      maxBytes: 1e9,
+      onStop: () => undefined,
+    })
+    for (const [at, timestamp] of [
+      [0, 1000],
+      [20_000, 21_000],
+      [20_040, 0],
+      [21_040, 1000],
+      // Half a second late, as in any network.
+      [22_540, 2000],
+      [3_600_000, 3000],
+      [3_601_000, 4000],
+    ] as const) {
+      position = at
+      recording.write(video(timestamp, AVC.keyFrame()))
+    }
+    await recording.close()
+    expect(read(file).tags.map(({ timestamp }) => timestamp)).toEqual([
+      0, 20_000, 20_040, 21_040, 22_040, 3_600_000, 3_601_000,
+    ])
+  })
+
+  test('has every frame that arrived before its file was open', async () => {
+    const file = newFile()
+    const { promise: after, resolve: ready } = Promise.withResolvers<void>()
+    const options = { file, positionNow: () => 0, maxBytes: 1e9, onStop: () => undefined, after }
+    const recording = new Recording(options)
+    recording.write(video(0, AVC.keyFrame()))
+    recording.write(video(40, AVC.frame()))
+    ready()
+    expect(await recording.opened).toBe(true)
+    recording.write(video(80, AVC.frame()))
+    await recording.close()
+    expect(read(file).tags.map(({ timestamp }) => timestamp)).toEqual([0, 40, 80])
+  })
+
+  test('that cannot be opened stops with the reason', async () => {
+    expect(await record(join(folder, 'missing', '1.flv'), 0, [video(0, AVC.keyFrame())])).toEqual([
+      'opening failed: ENOENT',
+    ])
+  })
+
+  test('keeps the metadata of the encoder through a crash', async () => {
+    const [file, copy] = [newFile(), newFile()]
+    const options = { file, positionNow: () => 0, maxBytes: 1e9, onStop: () => undefined }
+    const recording = new Recording(options)
+    const payload = encodeAmf('onMetaData', new Map([['width', 1280]]))
+    recording.write({ kind: 'metadata', timestamp: 0, payload })
+    recording.write(video(0, AVC.keyFrame(300_000)))
+    await recording.opened
+    while (readFileSync(file).length < 300_000) await Bun.sleep(5)
+    copyFileSync(file, copy)
+    await recording.close()
+    await record(copy, 0, [])
+    expect(read(copy).index?.metadata).toEqual(new Map([['width', 1280]]))
+    expect(read(copy).bytes.equals(read(file).bytes)).toBe(true)
+  })
+
+  test('ends where a power loss left zeros, or an index that cannot be read', async () => {
+    const file = newFile()
+    await record(file, 0, [video(0, AVC.keyFrame()), video(1000, AVC.frame())])
+    const { bytes } = read(file)
+    writeFileSync(file, Buffer.concat([bytes, Buffer.alloc(5000)]))
+    await record(file, 0, [])
+    expect(read(file).bytes.equals(bytes)).toBe(true)
+    const damaged = Buffer.from(bytes).fill(0x0a, 13 + 11, 13 + 11 + 100)
+    writeFileSync(file, damaged)
+    await record(file, 0, [])
+    expect(read(file).bytes.equals(bytes)).toBe(true)
+  })
+
   test('stops at its maximum size, and stays whole', async () => {
     const file = newFile()
     const frames = Array.from({ length: 50 }, (_, index) => video(index * 40, AVC.keyFrame(1000)))
@@ -147,11 +249,13 @@ describe('a recording', () => {
 test('the recordings of deleted videos are deleted with their thumbnails, those that are being written stay', async () => {
   const recordings = new Recordings(join(folder, 'all'), 1e9)
   const ids = ['1', '2', '3']
-  const open = await Promise.all(ids.map(id => recordings.record(id, 0, () => undefined)))
-  for (const each of open) await each.keepThumbnail(Buffer.from('jpeg'))
+  const open = ids.map(id => recordings.record(id, { positionNow: () => 0, onStop: () => undefined }))
+  expect(await Promise.all(open.map(({ opened }) => opened))).toEqual([true, true, true])
+  for (const id of ids) await recordings.keepThumbnail(id, Buffer.from('jpeg'))
   writeFileSync(join(folder, 'all', '4.jpg.part'), 'jp')
-  await open[0]?.close()
-  await open[1]?.close()
+  const close = (at: number) => recordings.close(ids[at] ?? '', open[at] as Recording)
+  await close(0)
+  await close(1)
   expect(await recordings.removeUnknown(async () => new Set(['2']))).toBe(2)
   expect(await Promise.all(ids.map(id => Bun.file(recordings.fileOf(id)).exists()))).toEqual([
     false,
@@ -159,5 +263,21 @@ test('the recordings of deleted videos are deleted with their thumbnails, those 
     true,
   ])
   expect(readdirSync(join(folder, 'all')).sort()).toEqual(['2.flv', '2.jpg', '3.flv', '3.jpg'])
-  await open[2]?.close()
+  await close(2)
+})
+
+test('a video has one recording at a time: the next one continues what the previous one has', async () => {
+  const recordings = new Recordings(join(folder, 'one'), 1e9)
+  const options = { onStop: () => undefined }
+  const first = recordings.record('7', { ...options, positionNow: () => 0 })
+  first.write(video(0, AVC.keyFrame()))
+  first.write(video(1000, AVC.keyFrame()))
+  const second = recordings.record('7', { ...options, positionNow: () => 5000 })
+  second.write(video(0, AVC.keyFrame()))
+  first.write(video(2000, AVC.keyFrame()))
+  await recordings.close('7', second)
+  await recordings.close('7', first)
+  expect(read(recordings.fileOf('7')).tags.map(({ timestamp }) => timestamp)).toEqual([0, 1000, 5000])
+  expect(await recordings.lastMillisecondsOf('7')).toBe(5000)
+  expect(await recordings.lastMillisecondsOf('8')).toBeUndefined()
 })
