@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import type { StreamKeys } from '../auth/stream-keys.ts'
 import type { Clock } from '../kit/clock.ts'
+import { uuid } from '../kit/id.ts'
 import { type Lifetime, repeatedly } from '../kit/lifetime.ts'
 import type { Log } from '../kit/log.ts'
 import { OperatorError } from '../kit/operator-error.ts'
@@ -42,7 +43,8 @@ export async function openEmbeddedMedia(
     channels,
     recordings,
     thumbnails,
-    node: isShared ? `${hostname()}:${listen.port}` : 'local',
+    // On any port, another node of this host may have the same settings.
+    node: isShared ? `${hostname()}:${listen.port || uuid()}` : 'local',
     watchUrl: isShared ? publicUrl : null,
   })
   await ingest.forgetPast()

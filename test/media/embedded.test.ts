@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { openEmbeddedMedia } from '../../src/ingest/open-embedded.ts'
+import { Lifetime } from '../../src/kit/lifetime.ts'
+import { LiveChannels } from '../../src/media/live-channels.ts'
 import { onEachStore } from '../support/each-store.ts'
 import { AVC, RtmpClient } from '../support/rtmp-client.ts'
 import type { TestServer } from '../support/server.ts'
@@ -11,7 +14,7 @@ interface Row {
   readonly viewer_count: number
 }
 
-onEachStore('the embedded media server', { config }, current => {
+onEachStore('the embedded media server', { config }, (current, engine) => {
   const liveRow = async (server: TestServer, user_id: string): Promise<Row | undefined> => {
     const response = await fetch(`${server.url}/helix/streams?user_id=${user_id}`)
     return ((await response.json()) as { data: Row[] }).data[0]
@@ -154,14 +157,32 @@ onEachStore('the embedded media server', { config }, current => {
       const [{ stream_key }] = await server.control('GET', `/channels/${id}/stream-key`)
       const { client } = await publishing(stream_key)
       const before = await liveRow(server, id)
-      await server.control('POST', '/clock', { advance_seconds: 3600 })
+      const advance = () => server.control('POST', '/clock', { advance_seconds: 3600 })
       client.video(0, AVC.keyFrame())
-      expect((await publishing(stream_key)).code).toBe('NetStream.Publish.BadName')
+      await advance()
       // Long enough for the search for silent publishers.
       await Bun.sleep(1500)
       expect([(await liveRow(server, id))?.id, client.isClosed]).toEqual([before?.id, false])
+      await advance()
+      expect((await publishing(stream_key)).code).toBe('NetStream.Publish.BadName')
       client.close()
     })
+
+    test.if(engine === 'postgres')(
+      'stays when another node of the host starts, also on any port',
+      async () => {
+        const server = current()
+        const { services } = server.strand
+        const { client } = await publishing(await keyOf(server, server.world.offline))
+        const lifetime = new Lifetime()
+        const listen = { host: '127.0.0.1', port: 0 }
+        const channels = new LiveChannels()
+        await openEmbeddedMedia({ listen, services, channels, recordings: undefined }, lifetime)
+        expect(await services.store.mediaServers.liveSessionOf(server.world.offline.id)).toBeDefined()
+        await lifetime.close()
+        client.close()
+      },
+    )
 
     test('beside another one of the channel is refused', async () => {
       const server = current()

@@ -12,6 +12,9 @@ const TOKEN = 'an-operator-token-for-these-tests'
 
 const PAGES = ['/', '/metrics', '/docs', '/login', '/account', '/control/audit', '/live/otter_1001.flv']
 
+const PRLIMIT = Bun.which('prlimit')
+export const hasLimits = PRLIMIT !== null
+
 /** A channel with its stream key, and a token of its owner. */
 export interface BroadcastChannel {
   readonly id: string
@@ -101,6 +104,17 @@ export class BroadcastServer {
   async remove(): Promise<void> {
     await this.#process.end('SIGKILL')
     await this.place.remove()
+  }
+
+  /** From now on no file of the process can become larger, as on a full disk. */
+  limitFiles(bytes: number): void {
+    const { exitCode } = Bun.spawnSync([
+      PRLIMIT ?? '',
+      '--pid',
+      String(this.#process.pid),
+      `--fsize=${bytes}`,
+    ])
+    expect(exitCode).toBe(0)
   }
 
   /** Where an encoder publishes under this name. */
