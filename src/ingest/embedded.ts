@@ -17,8 +17,9 @@ import type { Store } from '../store/store.ts'
 import type { Channel, KeyCheck } from './key-check.ts'
 
 const ADAPTER = 'embedded'
-/** A publisher that sent nothing for so long is not reported as alive. */
-const QUIET_MILLISECONDS = 10_000
+export const REPORT_MILLISECONDS = 5000
+/** A publisher that sent nothing since the last report is not reported as alive. */
+const QUIET_MILLISECONDS = REPORT_MILLISECONDS
 /** A publisher does not wait longer for its recording: what it sends is kept until the file is open. */
 const OPEN_MILLISECONDS = 500
 

@@ -10,10 +10,9 @@ import type { Recordings } from '../media/recordings.ts'
 import { RtmpServer } from '../media/rtmp-server.ts'
 import type { Thumbnails } from '../media/thumbnails.ts'
 import type { Store } from '../store/store.ts'
-import { EmbeddedIngest } from './embedded.ts'
+import { EmbeddedIngest, REPORT_MILLISECONDS } from './embedded.ts'
 import { KeyCheck } from './key-check.ts'
 
-const REPORT_MILLISECONDS = 5000
 const DISCONNECT_MILLISECONDS = 500
 
 export interface EmbeddedMediaOptions {

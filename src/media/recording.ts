@@ -15,8 +15,10 @@ const FLUSH_MILLISECONDS = 1000
 const MAX_PENDING_BYTES = 32 * 1024 * 1024
 /** Audio and video are not further apart than this: the encoder counts from the start again. */
 const STEP_BACK_MILLISECONDS = 5000
-/** A publisher is not silent for so long: the clock was set. */
-const CLOCK_STEP_MILLISECONDS = 30_000
+/** Further apart than this, the clock was set, or the timestamps jump: a publisher is not silent for so long. */
+const DRIFT_MILLISECONDS = 30_000
+/** What a tag can hold. */
+const MAX_MILLISECONDS = 2 ** 32 - 1
 
 export interface RecordingOptions {
   readonly file: string
@@ -29,10 +31,22 @@ export interface RecordingOptions {
   readonly after?: Promise<unknown> | undefined
 }
 
+type Metadata = ReturnType<typeof readMetadata>
+
+/** Where the timestamps of an encoder begin in the stream. */
+interface Base {
+  readonly timestamp: number
+  /** The position by the clock of the stream. */
+  readonly clock: number
+  /** The position in the recording: the same, but after all that was recorded before. Set with the first frame. */
+  position: number | undefined
+}
+
 interface TimedMessage {
   readonly message: MediaMessage
-  /** Milliseconds since the start of the stream. */
-  readonly time: number
+  readonly base: Base
+  /** Milliseconds since the base. */
+  readonly passed: number
 }
 
 export class Recording {
@@ -47,10 +61,10 @@ export class Recording {
   /** Of all that waits. */
   #pendingBytes = 0
   #writing: Promise<void> = Promise.resolve()
-  #base: { readonly timestamp: number; readonly position: number } | undefined
+  #base: Base | undefined
   #latest = 0
-  /** For those who read the file after a crash; once is enough. */
-  #hasNotedMetadata = false
+  #metadata: Metadata | undefined
+  #hasWrittenMetadata = false
   #hasFailed = false
   #isStopped = false
   #closing: Promise<void> | undefined
@@ -63,12 +77,8 @@ export class Recording {
 
   write(message: MediaMessage): void {
     if (this.#isStopped || this.#closing !== undefined) return
-    const time = message.kind === 'metadata' ? 0 : this.#timeOf(message.timestamp)
-    if (this.#file !== undefined) this.#append(this.#file, { message, time })
-    else {
-      this.#early.push({ message, time })
-      this.#pendingBytes += message.payload.length
-    }
+    if (message.kind === 'metadata') this.#keepMetadata(metadataIn(message) ?? this.#metadata)
+    else this.#receive(this.#timed(message))
     if (this.#pendingBytes > MAX_PENDING_BYTES) this.#stop('the disk is too slow')
   }
 
@@ -86,6 +96,7 @@ export class Recording {
       this.#stop(`opening failed: ${codeOf(error)}`)
       return false
     }
+    this.#keepMetadata(this.#metadata)
     this.#pendingBytes = 0
     for (const each of this.#early) this.#append(this.#file, each)
     this.#early = []
@@ -114,16 +125,28 @@ export class Recording {
     this.#options.onStop(reason)
   }
 
-  #append({ handle, content }: RecordingFile, { message, time }: TimedMessage): void {
-    if (message.kind === 'metadata') {
-      content.metadata = metadataIn(message) ?? content.metadata
-      if (!this.#hasNotedMetadata)
-        this.#queue(() => writeIndex(handle, { ...content, keyFrames: [], bytes: 0 }))
-      this.#hasNotedMetadata = true
-      return
-    }
+  /** It is part of the index. Once it is also written before the end, for those who read the file after a crash. */
+  #keepMetadata(metadata: Metadata | undefined): void {
+    this.#metadata = metadata
+    if (this.#file === undefined || metadata === undefined) return
+    const { handle, content } = this.#file
+    content.metadata = metadata
+    if (!this.#hasWrittenMetadata)
+      this.#queue(() => writeIndex(handle, { ...content, keyFrames: [], bytes: 0 }))
+    this.#hasWrittenMetadata = true
+  }
+
+  #receive(timed: TimedMessage): void {
+    if (this.#file !== undefined) return this.#append(this.#file, timed)
+    this.#early.push(timed)
+    this.#pendingBytes += timed.message.payload.length
+  }
+
+  #append({ content }: RecordingFile, { message, base, passed }: TimedMessage): void {
+    const last = content.milliseconds
+    base.position ??= last === 0 ? base.clock : Math.max(base.clock, last + 1)
     // Never less than before, so that players do not stop.
-    const timestamp = Math.max(time, content.milliseconds)
+    const timestamp = Math.min(Math.max(base.position + passed, last), MAX_MILLISECONDS)
     const tag = flvTag({ ...message, timestamp })
     if (content.bytes + tag.length > this.#options.maxBytes) this.#stop('it reached its maximum size')
     if (this.#isStopped) return
@@ -136,15 +159,16 @@ export class Recording {
     if (this.#pendingBytes >= FLUSH_BYTES) this.#flush()
   }
 
-  /** Milliseconds since the start of the stream. */
-  #timeOf(timestamp: number): number {
-    const position = this.#options.positionNow()
+  #timed(message: MediaMessage): TimedMessage {
+    const { timestamp } = message
+    const clock = this.#options.positionNow()
+    const passedSince = (base: Base) => Math.max(0, (timestamp - base.timestamp) | 0)
+    const driftFrom = (base: Base) => Math.abs(clock - base.clock - passedSince(base))
     const hasSteppedBack = ((timestamp - this.#latest) | 0) < -STEP_BACK_MILLISECONDS
     this.#latest = timestamp
-    const base = this.#base ?? { timestamp, position }
-    const time = base.position + Math.max(0, (timestamp - base.timestamp) | 0)
-    this.#base = hasSteppedBack || position - time > CLOCK_STEP_MILLISECONDS ? { timestamp, position } : base
-    return this.#base === base ? time : position
+    if (this.#base === undefined || hasSteppedBack || driftFrom(this.#base) > DRIFT_MILLISECONDS)
+      this.#base = { timestamp, clock, position: undefined }
+    return { message, base: this.#base, passed: passedSince(this.#base) }
   }
 
   #flush(): void {
@@ -173,7 +197,7 @@ export class Recording {
 const codeOf = (error: unknown): string => (error as { code?: string }).code ?? String(error)
 
 /** Undefined if it cannot be read: it is not needed to play. */
-function metadataIn({ payload }: MediaMessage): ReturnType<typeof readMetadata> | undefined {
+function metadataIn({ payload }: MediaMessage): Metadata | undefined {
   try {
     return readMetadata(payload)
   } catch (error) {

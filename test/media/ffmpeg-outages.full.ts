@@ -2,8 +2,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type BroadcastChannel, BroadcastServer, hasLimits, until } from '../support/broadcasts.ts'
-import { decodingErrors, Encoders, hasEncoder, hasProbe, pictureAt, probe } from '../support/encoder.ts'
+import {
+  type BroadcastChannel,
+  BroadcastServer,
+  expectSeekable,
+  hasLimits,
+  until,
+} from '../support/broadcasts.ts'
+import { decodingErrors, Encoders, hasEncoder, hasProbe, probe } from '../support/encoder.ts'
 import { type EngineName, engines } from '../support/server.ts'
 
 const GRACE = 8
@@ -53,7 +59,7 @@ describe.if(hasEncoder && hasProbe)('an outage during broadcasts', () => {
     const url = server.recordingUrl(video)
     const recorded = await probe(url)
     expect(Math.abs(recorded.seconds - heard)).toBeLessThan(2)
-    expect((await pictureAt(url, 5)).length).toBe(64 * 48 * 3)
+    await expectSeekable(url, recorded.start)
     expect(await decodingErrors(url)).toBe('')
 
     encoder.kill('SIGINT')
@@ -97,6 +103,21 @@ describe.if(hasEncoder && hasProbe)('an outage during broadcasts', () => {
     expect(server.log).toContain('"msg":"recording stopped"')
     const video = await server.video(channel)
     expect((await fetch(server.recordingUrl(video))).status).toBe(404)
+  }, 60_000)
+
+  test.concurrent('of the encoder, which hangs: after 20 s of silence another one continues the stream', async () => {
+    const server = await start(() => ({ STRAND_RECONNECT_GRACE: '60' }))
+    const channel = await server.newChannel()
+    const first = publish(server, channel)
+    const stream = await server.untilLive(channel)
+    await server.watch(channel)
+    first.kill('SIGSTOP')
+    const hung = performance.now()
+    const started = () => server.log.split('"msg":"broadcast started"').length - 1
+    while (started() < 2)
+      await Promise.race([publish(server, channel).exited, until(started, count => count > 1)])
+    expect((performance.now() - hung) / 1000).toBeWithin(14, 29)
+    expect((await server.live(channel))?.id).toBe(stream.id)
   }, 60_000)
 
   // On PostgreSQL: the limit is one of the process, and the embedded store would reach it too.

@@ -46,6 +46,22 @@ async function record(
   return stops
 }
 
+/** Records a key frame with each timestamp, at a position by the clock of the stream. */
+async function recordByClock(
+  file: string,
+  frames: readonly (readonly [position: number, timestamp: number])[],
+): Promise<void> {
+  let position = 0
+  const options = { file, positionNow: () => position, maxBytes: 1e9, onStop: () => undefined }
+  const recording = new Recording(options)
+  await recording.opened
+  for (const [at, timestamp] of frames) {
+    position = at
+    recording.write(video(timestamp, AVC.keyFrame(1)))
+  }
+  await recording.close()
+}
+
 /** The tags behind the index, and the index. */
 function read(file: string) {
   const bytes = readFileSync(file)
@@ -113,6 +129,13 @@ describe('a recording', () => {
     expect(read(file).index?.keyFrames.map(({ milliseconds }) => milliseconds)).toEqual([0, 3000])
   })
 
+  test('squeezes no frames where an encoder starts a little before the end of what another one sent', async () => {
+    const file = newFile()
+    await record(file, 0, [video(0, AVC.keyFrame()), video(3000, AVC.frame())])
+    await record(file, 2900, [video(0, AVC.keyFrame()), video(40, AVC.frame()), video(80, AVC.frame())])
+    expect(read(file).tags.map(({ timestamp }) => timestamp)).toEqual([0, 3000, 3001, 3041, 3081])
+  })
+
   test('starts at the position of its first frame, not of the connection', async () => {
     const file = newFile()
     let position = 0
@@ -132,14 +155,7 @@ describe('a recording', () => {
 
   test('follows the clock of the stream where the encoder counts from the start again, or the clock is set', async () => {
     const file = newFile()
-    let position = 0
-    const recording = new Recording({
-      file,
-      positionNow: () => position,
-      maxBytes: 1e9,
-      onStop: () => undefined,
-    })
-    for (const [at, timestamp] of [
+    await recordByClock(file, [
       [0, 1000],
       [20_000, 21_000],
       [20_040, 0],
@@ -148,13 +164,11 @@ describe('a recording', () => {
       [22_540, 2000],
       [3_600_000, 3000],
       [3_601_000, 4000],
-    ] as const) {
-      position = at
-      recording.write(video(timestamp, AVC.keyFrame()))
-    }
-    await recording.close()
+      [50_000, 5000],
+      [51_000, 6000],
+    ])
     expect(read(file).tags.map(({ timestamp }) => timestamp)).toEqual([
-      0, 20_000, 20_040, 21_040, 22_040, 3_600_000, 3_601_000,
+      0, 20_000, 20_040, 21_040, 22_040, 3_600_000, 3_601_000, 3_601_001, 3_602_001,
     ])
   })
 
@@ -235,10 +249,9 @@ describe('a recording', () => {
 
   test('of many hours still has an index of the reserved size', async () => {
     const file = newFile()
-    await record(
+    await recordByClock(
       file,
-      0,
-      Array.from({ length: 20_000 }, (_, index) => video(index * 2000, AVC.keyFrame(1))),
+      Array.from({ length: 20_000 }, (_, index) => [index * 2000, index * 2000] as const),
     )
     const { index } = read(file)
     expect(index?.keyFrames.length).toBeLessThanOrEqual(2500)

@@ -3,7 +3,9 @@ import { expect } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PublicVideo } from '../../src/contract/resources/video.ts'
+import { must } from '../../src/kit/must.ts'
 import { Canaries, contentsOf } from './canaries.ts'
+import { pictureAt } from './encoder.ts'
 import { freePort } from './postgres.ts'
 import { createStorePlace, type EngineName, type StorePlace } from './server.ts'
 import { type Environment, StrandProcess } from './strand-process.ts'
@@ -33,7 +35,7 @@ export interface LiveRow {
 export async function until<T>(ask: () => T | Promise<T>, isRight: (value: T) => unknown): Promise<T> {
   for (;;) {
     const value = await ask()
-    if (isRight(value)) return value
+    if (await isRight(value)) return value
     await Bun.sleep(25)
   }
 }
@@ -287,3 +289,12 @@ const isKeyFrame = ({ type, payload }: Tag): boolean => type === 9 && payload[0]
 /** The key frames of an FLV file. */
 export const keyFramesOf = (file: Uint8Array): Tag[] =>
   splitTags(Buffer.from(file).subarray(13)).tags.filter(isKeyFrame)
+
+/** Seeking leads to the same picture as reading all that comes before: the one after a key frame in the middle. */
+export async function expectSeekable(url: string, start: number): Promise<void> {
+  const frames = keyFramesOf(await fetch(url).then(response => response.bytes()))
+  const { milliseconds } = must(frames[frames.length >> 1], 'a key frame')
+  const position = milliseconds / 1000 - start + 0.1
+  const [sought, read] = [await pictureAt(url, position, 'seek'), await pictureAt(url, position, 'read')]
+  expect([sought.length, sought.equals(read)]).toEqual([64 * 48 * 3, true])
+}

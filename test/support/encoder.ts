@@ -65,32 +65,45 @@ async function outputOf(command: readonly string[]): Promise<Buffer> {
 }
 
 /** What ffprobe reads at a URL. */
-export async function probe(url: string): Promise<{ readonly seconds: number; readonly codecs: string[] }> {
+export async function probe(
+  url: string,
+): Promise<{ readonly start: number; readonly seconds: number; readonly codecs: string[] }> {
   const words = [
     '-loglevel',
     'error',
     '-show_entries',
-    'format=duration:stream=codec_name',
+    'format=start_time,duration:stream=codec_name',
     '-of',
     'json',
     url,
   ]
   const { format, streams } = JSON.parse((await outputOf([TEST_FFPROBE, ...words])).toString()) as {
-    readonly format: { readonly duration: string }
+    readonly format: { readonly start_time: string; readonly duration: string }
     readonly streams: readonly { readonly codec_name: string }[]
   }
-  return { seconds: Number(format.duration), codecs: streams.map(({ codec_name }) => codec_name).sort() }
+  return {
+    start: Number(format.start_time),
+    seconds: Number(format.duration),
+    codecs: streams.map(({ codec_name }) => codec_name).sort(),
+  }
 }
 
-/** The picture of the clip at a position, as ffmpeg decodes it: three bytes for each point. */
-export function pictureAt(url: string, seconds: number): Promise<Buffer> {
-  const words = ['-loglevel', 'error', '-ss', String(seconds), '-i', url]
-  return outputOf([TEST_FFMPEG, ...words, '-frames:v', '1', '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-'])
+/**
+ * The picture at a position, as ffmpeg decodes it: three bytes for each point. It seeks, with ranges where it reads over
+ * HTTP, or reads all that comes before.
+ */
+export function pictureAt(url: string, seconds: number, way: 'seek' | 'read'): Promise<Buffer> {
+  const position = ['-ss', String(seconds)]
+  const input = way === 'seek' ? [...position, '-i', url] : ['-i', url, ...position]
+  const output = ['-frames:v', '1', '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-']
+  return outputOf([TEST_FFMPEG, '-loglevel', 'error', ...input, ...output])
 }
 
 /** What ffmpeg has to object to when it decodes everything at a URL. */
 export async function decodingErrors(url: string): Promise<string> {
-  const words = ['-loglevel', 'warning', '-i', url, '-f', 'null', '-']
+  // With the times of the file: at a rate, frames of two encoders may fall on the same moment.
+  const times = ['-fps_mode', 'passthrough', '-enc_time_base', '-1']
+  const words = ['-loglevel', 'warning', '-i', url, ...times, '-f', 'null', '-']
   const child = Bun.spawn([TEST_FFMPEG, ...words], { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
   return child.stderr.text()
 }
