@@ -137,9 +137,10 @@ export class Recording {
   }
 
   #receive(timed: TimedMessage): void {
-    if (this.#file !== undefined) return this.#append(this.#file, timed)
-    this.#early.push(timed)
-    this.#pendingBytes += timed.message.payload.length
+    if (this.#file === undefined) {
+      this.#early.push(timed)
+      this.#pendingBytes += timed.message.payload.length
+    } else this.#append(this.#file, timed)
   }
 
   #append({ content }: RecordingFile, { message, base, passed }: TimedMessage): void {
