@@ -10,7 +10,7 @@ import {
   until,
 } from '../support/broadcasts.ts'
 import { decodingErrors, Encoders, hasEncoder, hasProbe, probe } from '../support/encoder.ts'
-import { engines } from '../support/server.ts'
+import { engines, executeIn } from '../support/server.ts'
 
 const GRACE = 4
 
@@ -61,9 +61,11 @@ for (const engine of hasEncoder && hasProbe ? engines : []) {
     test.concurrent('a broadcast is live, watched, marked, interrupted, continued and kept as a video', async () => {
       const channel = await server.newChannel()
       const first = publish(channel.key)
+      const isStart = (line: string) =>
+        line.includes('broadcast started') && line.includes(`"user_id":"${channel.id}"`)
       await until(
         () => server.log,
-        log => log.includes(`"user_id":"${channel.id}"`) && log.includes('broadcast started'),
+        log => log.split('\n').some(isStart),
       )
       const accepted = performance.now()
       const stream = await server.untilLive(channel)
@@ -90,6 +92,14 @@ for (const engine of hasEncoder && hasProbe ? engines : []) {
       const stopped = Date.now()
       await server.untilOffline(channel)
       expect(Date.now() - stopped).toBeWithin(GRACE * 1000 - 1000, GRACE * 1000 + 3000)
+
+      const sessions = await executeIn(
+        server.place,
+        `select recorded_at from publish_sessions where user_id = '${channel.id}'`,
+      )
+      // The first one may be forgotten already.
+      expect(sessions.at(-1)).toEqual({ recorded_at: expect.any(String) })
+      expect(sessions.filter(({ recorded_at }) => recorded_at === null)).toEqual([])
 
       // One video for both publishers, as long as the stream was on the air.
       const video = await server.video(channel)
