@@ -136,17 +136,17 @@ for (const engine of hasEncoder && hasProbe ? engines : []) {
       const rotated = await server.control<{ stream_key: string }>(
         'POST',
         `/channels/${id}/stream-key/rotate`,
-        { grace_seconds: 4 },
+        { grace_seconds: 8 },
       )
       const rotatedAt = Date.now()
       const guest = await server.control<{ stream_key: string }>('POST', `/channels/${id}/stream-keys`, {
         name: 'guest',
-        valid_until: new Date(rotatedAt + 5000).toISOString(),
+        valid_until: new Date(rotatedAt + 9000).toISOString(),
       })
       expect(await isAccepted(channel, key)).toBe(true)
       expect(await isAccepted(channel, `${login}?key=${guest.stream_key}`)).toBe(true)
       expect(await isAccepted(channel, `${login}?token=${rotated.stream_key}`)).toBe(true)
-      await Bun.sleep(rotatedAt + 5100 - Date.now())
+      await Bun.sleep(rotatedAt + 9100 - Date.now())
       expect(await isAccepted(channel, key)).toBe(false)
       expect(await isAccepted(channel, guest.stream_key)).toBe(false)
       expect(await isAccepted(channel, rotated.stream_key)).toBe(true)
