@@ -177,7 +177,10 @@ onEachStore('the embedded media server', { config }, (current, engine) => {
         const lifetime = new Lifetime()
         const listen = { host: '127.0.0.1', port: 0 }
         const channels = new LiveChannels()
-        await openEmbeddedMedia({ listen, services, channels, recordings: undefined }, lifetime)
+        await openEmbeddedMedia(
+          { listen, services, channels, recordings: undefined, thumbnails: undefined },
+          lifetime,
+        )
         expect(await services.store.mediaServers.liveSessionOf(server.world.offline.id)).toBeDefined()
         await lifetime.close()
         client.close()
