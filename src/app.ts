@@ -315,6 +315,7 @@ function createServices(options: AppOptions, store: Store, folder: DataFolder, l
     attempts: attemptsOn(options, store, SECRET_LIMITS),
     lifetimes: config.lifetimes,
     publicUrl,
+    mediaUrl: config.mediaUrl,
     strict: config.strict,
     spoolFolder: config.spoolFolder,
     log,

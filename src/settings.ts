@@ -113,6 +113,10 @@ export const SETTINGS = {
   publicUrl: setting('STRAND_PUBLIC_URL', url('http', 'https'), {
     meaning: 'base URL that clients use; links to thumbnails and videos start with it',
   }),
+  mediaUrl: setting('STRAND_MEDIA_URL', url('http', 'https'), {
+    meaning:
+      'base URL at which viewers reach this node and no other; other nodes redirect to its broadcasts and recordings',
+  }),
   trustedProxies: setting('STRAND_TRUSTED_PROXIES', NETWORKS, {
     default: '',
     meaning: 'proxies whose X-Forwarded-For header is trusted',

@@ -190,6 +190,11 @@ export const problems = {
   },
   session_ended: { status: 409, message: () => 'The publish session has ended; start a new one.' },
   not_live: { status: 404, message: (login: string) => `The channel ${login} is not live.` },
+  broadcast_elsewhere: {
+    status: 404,
+    message: (login: string) =>
+      `The broadcast of ${login} is on another node, which viewers cannot reach: STRAND_MEDIA_URL is not set there.`,
+  },
   no_publisher: {
     status: 404,
     message: (login: string) => `The channel ${login} has no publisher that could be disconnected.`,

@@ -1,6 +1,7 @@
 import { raise } from '../contract/problem.ts'
 import type { LiveChannels } from '../media/live-channels.ts'
 import type { Store } from '../store/store.ts'
+import { type MediaNode, redirectTo } from './media-redirect.ts'
 import type { RequestContext } from './request-context.ts'
 
 const LIVE_PATH = /^\/live\/([A-Za-z0-9_]{1,25})\.flv$/
@@ -15,27 +16,34 @@ const HEADERS = {
   'Cross-Origin-Resource-Policy': 'cross-origin',
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
+  // nginx would put video into files for viewers who are slow.
+  'X-Accel-Buffering': 'no',
 }
 
 /** A broadcast as FLV. One that another node receives is watched there: video passes through one node only. */
 export async function answerLive(
   login: string,
   channels: LiveChannels,
-  store: Store,
+  node: MediaNode & { readonly store: Store },
   context: RequestContext,
 ): Promise<Response> {
   const headers = { ...HEADERS, 'X-Request-Id': context.requestId }
-  if (!channels.has(login)) {
-    const elsewhere = (await store.streams.watchUrlOf(login)) ?? raise('not_live', login)
-    return new Response(null, {
-      status: 307,
-      headers: { ...headers, Location: `${elsewhere}/live/${login}.flv` },
-    })
-  }
+  if (!channels.has(login)) return answerElsewhere(login, node, context, headers)
   const typed = { ...headers, 'Content-Type': 'video/x-flv' }
   if (context.method === 'HEAD') return new Response(null, { headers: typed })
   const broadcast = channels.watch(login) ?? raise('not_live', login)
   if (broadcast === 'full') return raise('viewers_full')
   context.holdOpen()
   return new Response(broadcast, { headers: typed })
+}
+
+async function answerElsewhere(
+  login: string,
+  node: MediaNode & { readonly store: Store },
+  context: RequestContext,
+  headers: Readonly<Record<string, string>>,
+): Promise<Response> {
+  const url = await node.store.streams.watchUrlOf(login)
+  if (url === null && node.store.engine === 'postgres') return raise('broadcast_elsewhere', login)
+  return redirectTo(url ?? '', `/live/${login}.flv`, node, context, headers) ?? raise('not_live', login)
 }

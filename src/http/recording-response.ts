@@ -1,6 +1,7 @@
 import { raise } from '../contract/problem.ts'
 import type { Recordings } from '../media/recordings.ts'
 import type { Store } from '../store/store.ts'
+import { type MediaNode, redirectTo } from './media-redirect.ts'
 import type { RequestContext } from './request-context.ts'
 
 const RECORDING_PATH = /^\/videos\/([0-9]{1,19})\.flv$/
@@ -22,16 +23,17 @@ const HEADERS = {
 export async function answerRecording(
   video_id: string,
   recordings: Recordings | undefined,
-  { store, publicUrl }: { readonly store: Store; readonly publicUrl: string },
+  node: MediaNode & { readonly store: Store },
   context: RequestContext,
 ): Promise<Response> {
   const url =
-    (await store.videos.recordingUrl(video_id)) ?? raise('not_found', 'recording of the video', video_id)
+    (await node.store.videos.recordingUrl(video_id)) ?? raise('not_found', 'recording of the video', video_id)
   const headers = { ...HEADERS, 'X-Request-Id': context.requestId }
   const file = recordings && Bun.file(recordings.fileOf(video_id))
   if (file === undefined || !(await file.exists())) {
-    if (url === '' || url === publicUrl) return raise('not_found', 'recording of the video', video_id)
-    return new Response(null, { status: 307, headers: { ...headers, Location: `${url}${context.path}` } })
+    const { 'Content-Type': _, ...untyped } = headers
+    const redirect = redirectTo(url, context.path, node, context, untyped)
+    return redirect ?? raise('not_found', 'recording of the video', video_id)
   }
   const { size } = file
   const range = readRange(context.headers.get('range'), size)

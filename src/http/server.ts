@@ -318,7 +318,7 @@ export class Application {
     if (login === undefined) return this.#answerNotFound(context)
     const { liveChannels, services, traffic } = this.#options
     context.tally = traffic.broadcasts
-    return answerLive(login, liveChannels, services.store, context)
+    return answerLive(login, liveChannels, services, context)
   }
 
   #answerRecording(context: RequestContext, video_id: string): Promise<Response> {

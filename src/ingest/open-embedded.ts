@@ -22,7 +22,7 @@ export interface EmbeddedMediaOptions {
     readonly streamKeys: StreamKeys
     readonly clock: Clock
     readonly log: Log
-    readonly publicUrl: string
+    readonly mediaUrl: string | undefined
   }
   readonly channels: LiveChannels
   readonly recordings: Recordings | undefined
@@ -34,7 +34,7 @@ export async function openEmbeddedMedia(
   { listen, services, channels, recordings, thumbnails }: EmbeddedMediaOptions,
   lifetime: Lifetime,
 ): Promise<number> {
-  const { store, log, publicUrl } = services
+  const { store, log, mediaUrl } = services
   const isShared = store.engine === 'postgres'
   const ingest = new EmbeddedIngest({
     ...services,
@@ -43,8 +43,8 @@ export async function openEmbeddedMedia(
     recordings,
     thumbnails,
     // On any port, another node of this host may have the same settings.
-    node: isShared ? `${hostname()}:${listen.port || uuid()}` : 'local',
-    watchUrl: isShared ? publicUrl : null,
+    node: isShared ? (mediaUrl ?? `${hostname()}:${listen.port || uuid()}`) : 'local',
+    watchUrl: (isShared && mediaUrl) || null,
   })
   await ingest.forgetPast()
   lifetime.onClose(() => ingest.settle())

@@ -34,6 +34,8 @@ export interface Services {
   readonly limits: OAuthLimits
   readonly lifetimes: Lifetimes
   readonly publicUrl: string
+  /** Where viewers reach this node and no other. */
+  readonly mediaUrl: string | undefined
   /** Whether requests that production refuses are refused here too; `contract/strict.ts` has the list. */
   readonly strict: boolean
   /** For temporary files: request and response bodies that do not fit into memory. */

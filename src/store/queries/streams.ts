@@ -91,13 +91,13 @@ export const streamQueries = (db: Database) => ({
     const [stream] = await liveStreams(db, sql`s.user_id = ${user_id}`)
     return stream
   },
-  /** Where another node serves the broadcast of a channel. */
-  watchUrlOf: async (login: string): Promise<string | undefined> => {
+  /** Where the node with the broadcast of a channel serves it; null if that has no address known to others. */
+  watchUrlOf: async (login: string): Promise<string | null | undefined> => {
     const session = await db.get<{ watch_url: string | null }>(
       sql`select p.watch_url from users u join publish_sessions p on p.user_id = u.id and p.ended_at is null
-          where u.login = ${login}`,
+          where u.login = ${login} and p.adapter = 'embedded'`,
     )
-    return session?.watch_url ?? undefined
+    return session?.watch_url
   },
   /** The channels among these whose players send heartbeats. */
   withHeartbeats: async (user_ids: readonly string[]): Promise<ReadonlySet<string>> => {
