@@ -57,6 +57,14 @@ describe.skipIf(!engines.includes('postgres'))('PostgreSQL that cannot be used',
       (error: Error) => (error instanceof Unavailable ? error.message : String(error.stack)),
     )
 
+  test('a primary that was found is waited for while its connections open slowly', async () => {
+    const { cables, databaseUrl, remove } = await behindCables(1)
+    // A probe takes a few of these, and the first connections of the pools after it take several more.
+    cables[0]?.delay(150)
+    expect(await reasonOf(databaseUrl)).toBe('opened')
+    await remove()
+  })
+
   const cases: readonly (readonly [string, () => string | Promise<string>, RegExp])[] = [
     [
       'a wrong password',

@@ -7,6 +7,7 @@ export class Cable {
   readonly #ends = new Set<Socket>()
   readonly #target: { host: string; port: number }
   #mode: 'through' | 'cut' | 'plugged' = 'through'
+  #delayMilliseconds = 0
 
   private constructor(target: { host: string; port: number }) {
     this.#target = target
@@ -36,6 +37,11 @@ export class Cable {
     this.#mode = 'plugged'
   }
 
+  /** Everything arrives so much later, as from a server on a busy machine. */
+  delay(milliseconds: number): void {
+    this.#delayMilliseconds = milliseconds
+  }
+
   mend(): void {
     this.#mode = 'through'
   }
@@ -54,7 +60,9 @@ export class Cable {
     ] as const) {
       this.#ends.add(from)
       from.on('data', bytes => {
-        if (this.#mode === 'through') into.write(bytes)
+        if (this.#mode !== 'through') return
+        if (this.#delayMilliseconds === 0) into.write(bytes)
+        else setTimeout(() => into.write(bytes), this.#delayMilliseconds)
       })
       from.on('error', () => into.destroy())
       from.on('close', () => {

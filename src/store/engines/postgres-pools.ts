@@ -18,7 +18,7 @@ const READ_QUEUE_MILLISECONDS = 2000
 /** How many reads share a connection, so that it is not idle while this process is busy. */
 const READS_AT_ONCE = 16
 /** How long opening the first connections to a new primary may delay work. */
-const PREPARE_MILLISECONDS = 1000
+export const PREPARE_MILLISECONDS = 1000
 
 const POOLS = ['reading', 'writing', 'reserved', 'leasing'] as const
 type PoolName = (typeof POOLS)[number]

@@ -10,7 +10,15 @@ import { must } from '../../kit/must.ts'
 import { Unavailable } from '../errors.ts'
 import { connectionFailure, NO_ANSWER } from './connection-failure.ts'
 import { isTooManyConnections } from './connection-pool.ts'
-import { connect, measurePools, openPools, type PoolOptions, type Pools, poolsOf } from './postgres-pools.ts'
+import {
+  connect,
+  measurePools,
+  openPools,
+  type PoolOptions,
+  type Pools,
+  PREPARE_MILLISECONDS,
+  poolsOf,
+} from './postgres-pools.ts'
 
 const PROBE_INTERVAL_MILLISECONDS = 1000
 const SEARCH_INTERVAL_MILLISECONDS = 200
@@ -33,6 +41,7 @@ export class Primary {
   #timeline = 0
   /** Of the last known primary. */
   #host: string | undefined
+  #isOpening = false
   #misses = 0
   /** When the primary last answered a query or command, on the monotonic clock. */
   #answeredAt = 0
@@ -54,9 +63,14 @@ export class Primary {
   /** Waits for the primary if it is unknown. */
   async pools(): Promise<Pools> {
     if (this.#pools !== undefined) return this.#pools
-    return inTime(MAX_WAIT_MILLISECONDS, this.#waiting.promise, () => {
+    const { promise } = this.#waiting
+    const fail = (): never => {
       throw new Unavailable(`no writable PostgreSQL server: ${this.#reasons()}`)
-    })
+    }
+    // A primary that was found is worth the time that its connections take on a busy machine.
+    return inTime(MAX_WAIT_MILLISECONDS, promise, () =>
+      this.#isOpening ? inTime(2 * PREPARE_MILLISECONDS, promise, fail) : fail(),
+    )
   }
 
   /** The server has answered. */
@@ -144,8 +158,11 @@ export class Primary {
     this.#dropPools()
     this.#logPrimary({ host, timeline })
     this.#timeline = timeline
+    this.#isOpening = true
     this.#pools = await openPools(url, this.#options, () => {
       this.#connectionsRefused += 1
+    }).finally(() => {
+      this.#isOpening = false
     })
     this.#waiting.resolve(this.#pools)
     this.#found += 1
