@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { SQL } from 'bun'
 import { isRefusal } from '../../src/contract/problem.ts'
 import { DISMISSED_MILLISECONDS, SILENT_MILLISECONDS } from '../../src/domain/publish-session.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -13,9 +14,10 @@ for (const engine of engines) {
   describe(`publish sessions on ${engine}`, () => {
     let store: Store
     let close: () => Promise<void>
+    let databaseUrl: string | undefined
     let users = 0
     beforeAll(async () => {
-      ;({ store, close } = await openTestStore(engine))
+      ;({ store, close, databaseUrl } = await openTestStore(engine))
     })
     afterAll(() => close())
 
@@ -149,6 +151,43 @@ for (const engine of engines) {
       expect(await store.mediaServers.liveSessionOf(old)).toBeUndefined()
       expect((await store.mediaServers.liveSessionOf(fresh))?.session).toBe('fresh')
     })
+
+    test('sessions that were alive after the server was observed are not ended with the others', async () => {
+      const [gone, alive] = [await newChannel(), await newChannel()]
+      await open(gone, 'unseen', START)
+      await open(alive, 'seen later', START)
+      const now = START + 30 * SECOND
+      await store.commands.keepSessionsAlive({ ...idOf(''), sessions: ['seen later'], now })
+      const observed = { sessions: [], started_before: now, observed_at: START + 10 * SECOND }
+      await store.commands.closeOtherSessions({ ...idOf(''), ...observed })
+      expect(await store.mediaServers.liveSessionOf(gone)).toBeUndefined()
+      expect((await store.mediaServers.liveSessionOf(alive))?.session).toBe('seen later')
+    })
+
+    test.skipIf(engine === 'sqlite')(
+      'a publisher that returns while another node ends its stream keeps the stream',
+      async () => {
+        const channel = await newChannel()
+        await open(channel, 'left', START)
+        await stop('left', START + SECOND)
+        const now = START + (GRACE + 2) * SECOND
+        const due = { now, graceSeconds: GRACE, listensSince: now }
+        const other = new SQL(databaseUrl ?? '', { max: 1 })
+        let ending: Promise<unknown> = Promise.resolve()
+        // The returning publisher has the row first; the other node waits for it, having read it before.
+        await other.begin(async tx => {
+          await tx.unsafe(`update streams set stopped_at = null where user_id = '${channel}'`)
+          ending = store.commands.endSilentBroadcasts(due)
+          for (let waiting = 0; waiting === 0; ) {
+            const [row] = await tx.unsafe('select count(*)::int as waiting from pg_locks where not granted')
+            waiting = row.waiting
+          }
+        })
+        await ending
+        await other.close()
+        expect(await isLive(channel)).toBeTrue()
+      },
+    )
 
     test('silence means nothing to a process that has just started', async () => {
       const channel = await newChannel()

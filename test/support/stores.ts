@@ -5,7 +5,9 @@ import { createStore, type Store } from '../../src/store/store.ts'
 import { createStorePlace, type EngineName } from './server.ts'
 
 /** A store of its own, without a server around it. */
-export async function openTestStore(engine: EngineName): Promise<{ store: Store; close(): Promise<void> }> {
+export async function openTestStore(
+  engine: EngineName,
+): Promise<{ store: Store; databaseUrl: string | undefined; close(): Promise<void> }> {
   const place = await createStorePlace(engine)
   const store = createStore(
     place.databaseUrl === undefined
@@ -14,6 +16,7 @@ export async function openTestStore(engine: EngineName): Promise<{ store: Store;
   )
   return {
     store,
+    databaseUrl: place.databaseUrl,
     close: async () => {
       await store.close()
       await place.remove()

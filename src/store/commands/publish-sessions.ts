@@ -118,7 +118,10 @@ export async function kickPublisher(
   return undefined
 }
 
-/** Ends the sessions of a server that are not among these: they ended when they were last alive. */
+/**
+ * Ends the sessions of a server that are not among these: they ended when they were last alive. What was observed may be
+ * written late, by a process that was stopped for a while: a later sign of life wins.
+ */
 export async function closeOtherSessions(
   tx: Transaction,
   args: {
@@ -127,6 +130,8 @@ export async function closeOtherSessions(
     sessions: readonly string[]
     /** Sessions that started later are left alone: the server may not have reported them yet. */
     started_before?: number
+    /** When the server was observed: sessions that were alive later are left alone. */
+    observed_at?: number
   },
 ): Promise<number> {
   const live = await tx.all<SessionRow & { started_at: string }>(
@@ -134,9 +139,10 @@ export async function closeOtherSessions(
         where adapter = ${args.adapter} and server = ${args.server} and ended_at is null${lockRows}`,
   )
   const known = new Set(args.sessions)
-  const limit = args.started_before === undefined ? undefined : isoMillis(args.started_before)
+  const { started_before = Infinity, observed_at = Infinity } = args
   const gone = live.filter(
-    ({ session, started_at }) => !known.has(session) && (limit === undefined || started_at < limit),
+    ({ session, started_at, alive_at }) =>
+      !known.has(session) && Date.parse(started_at) < started_before && Date.parse(alive_at) <= observed_at,
   )
   for (const session of gone) await close(tx, session, session.alive_at)
   return gone.length
@@ -173,7 +179,7 @@ export async function endSilentBroadcasts(tx: Transaction, args: BroadcastsDue):
   const stopped = await tx.all<{ user_id: string; stopped_at: string }>(
     sql`select user_id, stopped_at from streams
         where stopped_at <= ${stoppedBefore}
-        order by stopped_at${limitedTo(AT_ONCE)}`,
+        order by stopped_at${limitedTo(AT_ONCE)}${lockRows}`,
   )
   for (const { user_id, stopped_at } of stopped)
     await takeOffAir(tx, { user_id, now: Date.parse(stopped_at) })
