@@ -123,6 +123,7 @@ export class Reconciler {
   async #compare(server: MediaServerRow): Promise<void> {
     const { store, clock } = this.#options
     const began = clock.now()
+    const beganAt = performance.now()
     const known = await store.mediaServers.sessionsOf(server.adapter, server.name)
     const live = known.filter(({ ended_at }) => ended_at === null)
     const { api } = adapters[server.adapter]
@@ -141,8 +142,11 @@ export class Reconciler {
     if (live.some(({ session }) => !reported.has(session))) {
       const started_before = began - UNREPORTED_MILLISECONDS
       const sessions = [...reported]
-      await store.commands.closeOtherSessions({ adapter, server: name, sessions, started_before })
+      const observed = { sessions, started_before, observed_at: began }
+      await store.commands.closeOtherSessions({ adapter, server: name, ...observed })
     }
+    // After a pause of this process, another one has had the turn and has seen more.
+    if (performance.now() - beganAt > TURN_SECONDS * 1000) return
     const revived = await this.#revive(server, known, publishers)
     await this.#reportViewers(new Map([...live.map(idPair), ...revived]), publishers)
   }
