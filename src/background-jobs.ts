@@ -71,9 +71,15 @@ export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): vo
     // Nothing could be heard in the time that was skipped.
     if (skips.look()) listensSince = now
     const due = { now, graceSeconds: config.reconnectGraceSeconds, listensSince }
-    // A read first: most of the time there is nothing to write.
-    while (await services.store.streams.hasSilentBroadcasts(due))
-      await services.store.commands.endSilentBroadcasts(due)
+    try {
+      // A read first: most of the time there is nothing to write.
+      while (await services.store.streams.hasSilentBroadcasts(due))
+        await services.store.commands.endSilentBroadcasts(due)
+    } catch (error) {
+      // Signs of life cannot arrive either: a broadcast is not silent because the store was away.
+      listensSince = services.clock.now()
+      throw error
+    }
   }
   const removeRecordings = async () => {
     await context.recordings?.removeUnknown(ids => services.store.videos.existing(ids))
