@@ -97,7 +97,7 @@ export interface App {
   readonly operatorToken: string
   /** The port of the embedded media server, if it is on. */
   readonly rtmpPort: number | undefined
-  /** Ends the responses to viewers, which would otherwise never end. */
+  /** Disconnects publishers, who can reconnect to another node, and ends the responses to viewers. */
   endBroadcasts(): void
   /** Applies changes written by other processes; this also runs four times a second. */
   catchUp(): Promise<void>
@@ -131,7 +131,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     : undefined
   const thumbnails =
     listeners.sweeps && options.config.thumbnails ? openThumbnails(options, lifetime) : undefined
-  const rtmpPort =
+  const media =
     listeners.sweeps && options.config.rtmpListen !== undefined
       ? await openEmbeddedMedia(
           { listen: options.config.rtmpListen, services, channels: liveChannels, recordings, thumbnails },
@@ -252,8 +252,11 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     application,
     services,
     operatorToken: folder.operatorToken,
-    rtmpPort,
-    endBroadcasts: () => liveChannels.endAll(),
+    rtmpPort: media?.port,
+    endBroadcasts: () => {
+      media?.stop()
+      liveChannels.endAll()
+    },
     catchUp: () => follower.catchUp(),
   }
 }

@@ -106,8 +106,9 @@ async function start(
     stop: async () => {
       draining = true
       for (const listening of listeners) listening.drain()
-      if (config.drainSeconds > 0) await Bun.sleep(config.drainSeconds * 1000)
+      // First, so that encoders and viewers reconnect to other nodes while this one can still redirect them.
       opened.endBroadcasts()
+      if (config.drainSeconds > 0) await Bun.sleep(config.drainSeconds * 1000)
       await stop()
     },
   }

@@ -6,6 +6,7 @@ import type { Thumbnails } from '../media/thumbnails.ts'
 import type { Services } from '../operations/implement.ts'
 import { Unavailable } from '../store/errors.ts'
 import { hasSameTag } from './etag.ts'
+import { redirectTo } from './media-redirect.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** Thumbnails of live channels change every 30 s; those of videos while they are recorded. */
@@ -19,7 +20,7 @@ interface ThumbnailName extends ImageName {
 interface Sources {
   readonly thumbnails: Thumbnails
   readonly recordings: Recordings | undefined
-  readonly services: Pick<Services, 'store' | 'directory' | 'publicUrl'>
+  readonly services: Pick<Services, 'store' | 'directory' | 'mediaUrl'>
 }
 
 /** A drawing stays a drawing if it is asked for as SVG. */
@@ -53,10 +54,7 @@ export async function answerThumbnail(
     'X-Request-Id': context.requestId,
   }
   if ('elsewhere' in found)
-    return new Response(null, {
-      status: 307,
-      headers: { ...headers, Location: `${found.elsewhere}${context.path}` },
-    })
+    return redirectTo(found.elsewhere, context.path, sources.services, context, headers)
   const etag = `"${Bun.hash(found.jpeg).toString(36)}"`
   const tagged = { ...headers, ETag: etag }
   if (hasSameTag(context.headers, etag)) return new Response(null, { status: 304, headers: tagged })
@@ -68,19 +66,19 @@ type Found = { readonly jpeg: Jpeg } | { readonly elsewhere: string }
 /** A channel that is live on another node has its thumbnail there. */
 async function ofChannel(
   name: ThumbnailName,
-  { thumbnails, services: { directory, store, publicUrl } }: Sources,
+  { thumbnails, services: { directory, store } }: Sources,
 ): Promise<Found | undefined> {
   const jpeg = thumbnails.find(name.id, name)
   if (jpeg !== undefined) return { jpeg }
   const stream = thumbnails.has(name.id) ? undefined : directory.streamOf(name.id)
   const elsewhere = stream && (await store.streams.watchUrlOf(stream.user_login))
-  return elsewhere === undefined || elsewhere === publicUrl ? undefined : { elsewhere }
+  return elsewhere ? { elsewhere } : undefined
 }
 
 /** Next to the recording. The store decides whether the video still exists. */
 async function ofVideo(
   { id }: ThumbnailName,
-  { recordings, services: { store, publicUrl } }: Sources,
+  { recordings, services: { store } }: Sources,
 ): Promise<Found | undefined> {
   const elsewhere = await store.videos.recordingUrl(id)
   if (elsewhere === undefined) return undefined
@@ -89,5 +87,5 @@ async function ofVideo(
     if (jpeg !== undefined) return { jpeg }
     if (await Bun.file(recordings.fileOf(id)).exists()) return undefined
   }
-  return elsewhere === '' || elsewhere === publicUrl ? undefined : { elsewhere }
+  return { elsewhere }
 }

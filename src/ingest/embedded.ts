@@ -1,10 +1,11 @@
 /** The embedded media server as a source of publish sessions. */
-import { isRefusal } from '../contract/problem.ts'
+import { isRefusal, type Refusal } from '../contract/problem.ts'
 import { lastHeard } from '../domain/publish-session.ts'
-import type { Clock } from '../kit/clock.ts'
+import { type Clock, isoMillis } from '../kit/clock.ts'
 import { decimalId, uuid } from '../kit/id.ts'
 import { inTime } from '../kit/in-time.ts'
 import type { Log } from '../kit/log.ts'
+import { roleOf } from '../media/flv.ts'
 import type { LiveChannels } from '../media/live-channels.ts'
 import type { Recording } from '../media/recording.ts'
 import type { Recordings } from '../media/recordings.ts'
@@ -12,6 +13,7 @@ import type { MediaMessage } from '../media/rtmp/publisher.ts'
 import type { Ingest, PublishGrant } from '../media/rtmp-server.ts'
 import type { Thumbnails } from '../media/thumbnails.ts'
 import type { OpenedSession } from '../store/commands/publish-sessions.ts'
+import { Conflict, Unavailable } from '../store/errors.ts'
 import type { SessionId } from '../store/queries/media-servers.ts'
 import type { Store } from '../store/store.ts'
 import type { Channel, KeyCheck } from './key-check.ts'
@@ -22,6 +24,8 @@ export const REPORT_MILLISECONDS = 5000
 const QUIET_MILLISECONDS = REPORT_MILLISECONDS
 /** A publisher does not wait longer for its recording: what it sends is kept until the file is open. */
 const OPEN_MILLISECONDS = 500
+/** More ends than this are not remembered while the store is away: those sessions fall silent. */
+const MOST_UNCLOSED = 10_000
 
 interface EmbeddedOptions {
   readonly store: Store
@@ -45,6 +49,12 @@ interface Session extends SessionId {
   readonly close: () => void
   isClosed: boolean
   heardAt: number
+  /** The store could not be asked when the publisher came: the session is opened later. */
+  isPending: boolean
+  recorded: Recorded | undefined
+  /** For a recording that starts in the middle: decoders need the headers first. */
+  readonly headers: Map<MediaMessage['kind'], MediaMessage>
+  timestamp: number
 }
 
 /** The recording of a session. */
@@ -57,18 +67,28 @@ export class EmbeddedIngest implements Ingest {
   readonly #options: EmbeddedOptions
   readonly #sessions = new Map<string, Session>()
   readonly #closing = new Set<Promise<void>>()
+  /** Sessions that ended while the store did not answer, and when. */
+  readonly #unclosed = new Map<Session, number>()
+  readonly #startedAt: number
+  #isPastForgotten = false
 
   constructor(options: EmbeddedOptions) {
     this.#options = options
+    this.#startedAt = options.clock.now()
   }
 
   /**
    * Ends the sessions that this node had before it was restarted, so that their publishers can return at once. A session was
-   * last heard when it was reported as alive, or when its recording ends; recordings get their index afterwards.
+   * last heard when it was reported as alive, or when its recording ends; recordings get their index afterwards. Called again
+   * until the store has answered.
    */
   async forgetPast(): Promise<void> {
+    if (this.#isPastForgotten) return
     const { store, clock, node, recordings } = this.#options
-    for (const past of await store.mediaServers.unrecordedSessionsOf(ADAPTER, node)) {
+    const sessions = await store.mediaServers.unrecordedSessionsOf(ADAPTER, node)
+    const startedAt = isoMillis(this.#startedAt)
+    for (const past of sessions) {
+      if (this.#sessions.has(past.session) || past.alive_at > startedAt) continue
       const id = { adapter: ADAPTER, server: node, session: past.session }
       const recorded =
         past.video_id === null ? undefined : await recordings?.lastMillisecondsOf(past.video_id)
@@ -76,45 +96,57 @@ export class EmbeddedIngest implements Ingest {
       await store.commands.closeSession({ ...id, now })
       if (recorded !== undefined) this.#settleLater(this.#repair(id, past.video_id ?? ''))
     }
+    this.#isPastForgotten = true
   }
 
   async authorize(
     request: { readonly name: string; readonly address: string },
     close: () => void,
   ): Promise<PublishGrant | undefined> {
-    const { keys, store, clock, node, watchUrl, log } = this.#options
+    const { keys, node, log } = this.#options
     const channel = await keys.channelOf(request.name, request.address)
     if (channel === undefined) {
       log.info({ address: request.address }, 'publisher refused: wrong stream key')
       return undefined
     }
-    const id = { adapter: ADAPTER, server: node, session: uuid() }
-    // By a clock that was moved, a publisher of this channel may seem silent.
-    if (this.#has(channel)) await this.report()
-    const now = clock.now()
-    const [stream_id, video_id] = [decimalId(now), decimalId(now)]
-    const ids = { user_id: channel.user_id, stream_id, video_id, watch_url: watchUrl, now }
-    const opened = await store.commands.openSession({ ...id, ...ids })
-    if (isRefusal(opened)) {
-      log.info({ user_id: channel.user_id, reason: opened.problem }, 'publisher refused')
-      return undefined
+    const session: Session = {
+      ...{ adapter: ADAPTER, server: node, session: uuid(), channel, close, isClosed: false },
+      ...{ heardAt: performance.now(), timestamp: 0, headers: new Map() },
+      isPending: true,
+      recorded: undefined,
     }
-    if (opened.replaced?.server === node) this.#disconnect(opened.replaced.session)
-    log.info({ user_id: channel.user_id, stream_id: opened.stream_id }, 'broadcast started')
-    const session = { ...id, channel, close, isClosed: false, heardAt: performance.now() }
-    this.#sessions.set(id.session, session)
-    const recorded = await this.#record(opened, channel)
-    if (!session.isClosed) return this.#start(session, recorded)
+    const opened = await this.#open(session)
+    if (isRefusal(opened)) return undefined
+    if (opened === undefined && this.#has(channel)) return undefined
+    this.#sessions.set(session.session, session)
+    if (opened === undefined)
+      log.warn({ user_id: channel.user_id }, 'broadcast started; the store is informed when it answers')
+    else await this.#opened(session, opened)
+    if (!session.isClosed) return this.#start(session)
     // Another publisher took over meanwhile.
-    this.#end(session, recorded)
+    this.#end(session)
     return undefined
+  }
+
+  /** Reports the ends and the starts that the store could not take. Called every second. */
+  async catchUp(): Promise<void> {
+    for (const session of this.#unclosed.keys()) await this.#closeLate(session)
+    for (const session of this.#sessions.values()) {
+      if (!session.isPending) continue
+      const opened = await this.#open(session)
+      if (opened === undefined) return
+      if (isRefusal(opened)) this.#disconnect(session.session)
+      else await this.#opened(session, opened)
+      // It stopped meanwhile, perhaps before the store knew of it.
+      if (!this.#sessions.has(session.session)) await this.#close(session, this.#options.clock.now())
+    }
   }
 
   /** Reports which sessions are alive, and how many people watch them. Called every few seconds. */
   async report(): Promise<void> {
     const { store, clock, node, channels } = this.#options
     const now = performance.now()
-    const alive = [...this.#sessions.values()].filter(({ heardAt }) => now - heardAt < QUIET_MILLISECONDS)
+    const alive = this.#known().filter(({ heardAt }) => now - heardAt < QUIET_MILLISECONDS)
     if (alive.length === 0) return
     const sessions = alive.map(({ session }) => session)
     await store.commands.keepSessionsAlive({ adapter: ADAPTER, server: node, sessions, now: clock.now() })
@@ -129,7 +161,7 @@ export class EmbeddedIngest implements Ingest {
    */
   async disconnectEnded(): Promise<void> {
     const { store, node } = this.#options
-    const running = [...this.#sessions.values()]
+    const running = this.#known()
     if (running.length === 0) return
     const known = await store.mediaServers.sessionsOf(ADAPTER, node)
     const live = new Set(known.filter(({ ended_at }) => ended_at === null).map(({ session }) => session))
@@ -143,6 +175,49 @@ export class EmbeddedIngest implements Ingest {
 
   #has({ user_id }: Channel): boolean {
     return this.#sessions.values().some(({ channel }) => channel.user_id === user_id)
+  }
+
+  /** The sessions that the store knows of. */
+  #known(): Session[] {
+    return [...this.#sessions.values()].filter(({ isPending }) => !isPending)
+  }
+
+  /** Undefined: the store does not answer. */
+  async #open(
+    session: Session,
+  ): Promise<OpenedSession | Refusal<'not_found' | 'channel_busy' | 'session_ended'> | undefined> {
+    const { store, clock, watchUrl, log } = this.#options
+    const { adapter, server, channel } = session
+    const { user_id } = channel
+    try {
+      // An encoder that reconnected must not be refused because of itself.
+      for (const ended of this.#unclosed.keys())
+        if (ended.channel.user_id === user_id) await this.#closeLate(ended)
+      // By a clock that was moved, a publisher of this channel may seem silent.
+      if (this.#has(channel)) await this.report()
+      const now = clock.now()
+      const ids = { user_id, stream_id: decimalId(now), video_id: decimalId(now) }
+      const id = { adapter, server, session: session.session }
+      const opened = await store.commands.openSession({ ...id, ...ids, watch_url: watchUrl, now })
+      if (isRefusal(opened)) log.info({ user_id, reason: opened.problem }, 'publisher refused')
+      return opened
+    } catch (error) {
+      if (error instanceof Unavailable || error instanceof Conflict) return undefined
+      throw error
+    }
+  }
+
+  async #opened(session: Session, opened: OpenedSession): Promise<void> {
+    const { node, log } = this.#options
+    const { user_id } = session.channel
+    session.isPending = false
+    if (opened.replaced?.server === node) this.#disconnect(opened.replaced.session)
+    log.info({ user_id, stream_id: opened.stream_id }, 'broadcast started')
+    const recorded = await this.#record(opened, session.channel)
+    for (const header of session.headers.values())
+      recorded?.recording.write({ ...header, timestamp: session.timestamp })
+    session.headers.clear()
+    session.recorded = recorded
   }
 
   #disconnect(session: string): void {
@@ -172,32 +247,37 @@ export class EmbeddedIngest implements Ingest {
     return { video_id, recording }
   }
 
-  #start(session: Session, recorded: Recorded | undefined): PublishGrant {
+  #start(session: Session): PublishGrant {
     const { channels, recordings, thumbnails } = this.#options
     const { login, user_id } = session.channel
     const broadcast = channels.start(login)
     const endThumbnails = thumbnails?.start({
       user_id,
       keyFrame: () => broadcast.keyFrame(),
-      ...(recorded && { keep: async jpeg => recordings?.keepThumbnail(recorded.video_id, jpeg) }),
+      keep: async jpeg => {
+        if (session.recorded !== undefined) await recordings?.keepThumbnail(session.recorded.video_id, jpeg)
+      },
     })
     return {
       media: (message: MediaMessage) => {
         session.heardAt = performance.now()
+        session.timestamp = message.timestamp
         broadcast.publish(message)
-        recorded?.recording.write(message)
+        if (session.recorded !== undefined) session.recorded.recording.write(message)
+        else if (recordings !== undefined && roleOf(message) === 'header')
+          session.headers.set(message.kind, { ...message, payload: Buffer.from(message.payload) })
       },
       end: () => {
         channels.end(login, broadcast)
         endThumbnails?.()
-        this.#end(session, recorded)
+        this.#end(session)
       },
     }
   }
 
-  #end(session: Session, recorded: Recorded | undefined): void {
+  #end(session: Session): void {
     this.#sessions.delete(session.session)
-    this.#settleLater(this.#close(session, recorded, this.#options.clock.now()))
+    this.#settleLater(this.#close(session, this.#options.clock.now()))
   }
 
   #settleLater(work: Promise<void>): void {
@@ -205,24 +285,32 @@ export class EmbeddedIngest implements Ingest {
     this.#closing.add(closing)
   }
 
-  /** The session first: its publisher may return while the disk is busy. If that fails, it ends because it is silent. */
-  async #close(
-    { adapter, server, session, channel }: Session,
-    recorded: Recorded | undefined,
-    now: number,
-  ): Promise<void> {
-    const { store, log, recordings } = this.#options
+  /** The session first: its publisher may return while the disk is busy. */
+  async #close(ended: Session, now: number): Promise<void> {
+    const { log, recordings } = this.#options
+    const { adapter, server, session, channel, recorded } = ended
     const { user_id } = channel
-    const id = { adapter, server, session }
+    ended.recorded = undefined
+    ended.headers.clear()
+    if (this.#unclosed.size < MOST_UNCLOSED) this.#unclosed.set(ended, now)
     try {
-      await store.commands.closeSession({ ...id, now })
+      await this.#closeLate(ended)
       log.info({ user_id }, 'broadcast stopped')
     } catch (error) {
       log.warn({ user_id, error: String(error) }, 'ending a publish session failed')
+      if (!(error instanceof Unavailable || error instanceof Conflict)) this.#unclosed.delete(ended)
     }
     if (recorded === undefined) return
     const { video_id, recording } = recorded
+    const id = { adapter, server, session }
     await this.#noteRecorded(id, video_id, async () => recordings?.close(video_id, recording))
+  }
+
+  async #closeLate(ended: Session): Promise<void> {
+    const { adapter, server, session } = ended
+    const now = this.#unclosed.get(ended) ?? this.#options.clock.now()
+    await this.#options.store.commands.closeSession({ adapter, server, session, now })
+    this.#unclosed.delete(ended)
   }
 
   async #repair(id: SessionId, video_id: string): Promise<void> {

@@ -4,15 +4,18 @@ import type { Clock } from '../kit/clock.ts'
 import { uuid } from '../kit/id.ts'
 import { type Lifetime, repeatedly } from '../kit/lifetime.ts'
 import type { Log } from '../kit/log.ts'
+import { loggingOutages } from '../kit/log-outages.ts'
 import { OperatorError } from '../kit/operator-error.ts'
 import type { LiveChannels } from '../media/live-channels.ts'
 import type { Recordings } from '../media/recordings.ts'
 import { RtmpServer } from '../media/rtmp-server.ts'
 import type { Thumbnails } from '../media/thumbnails.ts'
+import { Conflict, Unavailable } from '../store/errors.ts'
 import type { Store } from '../store/store.ts'
 import { EmbeddedIngest, REPORT_MILLISECONDS } from './embedded.ts'
 import { KeyCheck } from './key-check.ts'
 
+const PENDING_MILLISECONDS = 1000
 const DISCONNECT_MILLISECONDS = 500
 
 export interface EmbeddedMediaOptions {
@@ -29,11 +32,17 @@ export interface EmbeddedMediaOptions {
   readonly thumbnails: Thumbnails | undefined
 }
 
-/** Opens the embedded media server; the lifetime closes it. Returns the port. */
+export interface EmbeddedMedia {
+  readonly port: number
+  /** Disconnects publishers and accepts no more, so that encoders reconnect to another node. */
+  stop(): void
+}
+
+/** Opens the embedded media server; the lifetime closes it. */
 export async function openEmbeddedMedia(
   { listen, services, channels, recordings, thumbnails }: EmbeddedMediaOptions,
   lifetime: Lifetime,
-): Promise<number> {
+): Promise<EmbeddedMedia> {
   const { store, log, mediaUrl } = services
   const isShared = store.engine === 'postgres'
   const ingest = new EmbeddedIngest({
@@ -46,23 +55,24 @@ export async function openEmbeddedMedia(
     node: isShared ? (mediaUrl ?? `${hostname()}:${listen.port || uuid()}`) : 'local',
     watchUrl: (isShared && mediaUrl) || null,
   })
-  await ingest.forgetPast()
+  await ingest.forgetPast().catch(error => {
+    if (!(error instanceof Unavailable || error instanceof Conflict)) throw error
+    log.warn({ error: error.message }, 'ending earlier publish sessions failed; trying again')
+  })
   lifetime.onClose(() => ingest.settle())
   const server = listenOrExplain({ ...listen, hostname: listen.host, ingest, log })
   lifetime.onClose(() => server.stop())
-  const reports = repeatedly(
-    REPORT_MILLISECONDS,
-    () => ingest.report(),
-    error => log.warn({ error: String(error) }, 'reporting publish sessions failed'),
-  )
-  lifetime.onClose(() => reports.stop())
-  const disconnects = repeatedly(
-    DISCONNECT_MILLISECONDS,
-    () => ingest.disconnectEnded(),
-    error => log.warn({ error: String(error) }, 'disconnecting publishers failed'),
-  )
-  lifetime.onClose(() => disconnects.stop())
-  return server.port
+  const every = (milliseconds: number, work: () => Promise<void>, failure: string) => {
+    const turns = repeatedly(milliseconds, loggingOutages(work, log, failure), error =>
+      log.warn({ error: String(error) }, failure),
+    )
+    lifetime.onClose(() => turns.stop())
+  }
+  every(PENDING_MILLISECONDS, () => ingest.forgetPast(), 'ending earlier publish sessions failed')
+  every(PENDING_MILLISECONDS, () => ingest.catchUp(), 'reporting earlier publish sessions failed')
+  every(REPORT_MILLISECONDS, () => ingest.report(), 'reporting publish sessions failed')
+  every(DISCONNECT_MILLISECONDS, () => ingest.disconnectEnded(), 'disconnecting publishers failed')
+  return { port: server.port, stop: () => server.stop() }
 }
 
 function listenOrExplain(options: ConstructorParameters<typeof RtmpServer>[0]): RtmpServer {

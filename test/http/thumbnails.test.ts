@@ -53,16 +53,19 @@ onEachStore('thumbnails over HTTP', { config: { thumbnails: true, record: true }
       const { id } = await publishAt(server(), 'far_away', ELSEWHERE)
       const answer = await get(`channels/${id}-320x180.png`)
       expect(answer.status).toBe(307)
-      expect(answer.headers.get('location')).toBe(`${ELSEWHERE}/images/channels/${id}-320x180.png`)
+      expect(answer.headers.get('location')).toBe(
+        `${ELSEWHERE}/images/channels/${id}-320x180.png?redirected=1`,
+      )
       expect(answer.headers.get('cache-control')).toBe('public, max-age=30')
       expect(answer.headers.get('access-control-allow-origin')).toBe('*')
       expect((await get(`channels/${id}-320x180.svg`)).headers.get('content-type')).toBe('image/svg+xml')
       expect((await get(`channels/${id}-320x9999.png`)).status).toBe(400)
     })
 
-    test('200 that is live at the same address has its drawn picture: nothing redirects to itself', async () => {
-      const { id } = await publishAt(server(), 'close_by', server().strand.services.publicUrl)
-      expect((await get(`channels/${id}-320x180.png`)).headers.get('content-type')).toBe('image/png')
+    test('200 after a redirect has its drawn picture: no one is redirected twice', async () => {
+      const { id } = await publishAt(server(), 'close_by', ELSEWHERE)
+      const answer = await get(`channels/${id}-320x180.png?redirected=1`)
+      expect(answer.headers.get('content-type')).toBe('image/png')
     })
   })
 
@@ -92,20 +95,20 @@ onEachStore('thumbnails over HTTP', { config: { thumbnails: true, record: true }
       const answer = await get(`videos/${video_id}-320x180.png`)
       expect([answer.status, answer.headers.get('location')]).toEqual([
         307,
-        `${ELSEWHERE}/images/videos/${video_id}-320x180.png`,
+        `${ELSEWHERE}/images/videos/${video_id}-320x180.png?redirected=1`,
       ])
     })
   })
 
   test('200 while the store is unavailable the picture is drawn', async () => {
-    const { store, directory, publicUrl } = server().strand.services
+    const { store, directory, mediaUrl } = server().strand.services
     const unavailable = async () => {
       throw new Unavailable('the disk is full')
     }
     const services = {
       store: { ...store, videos: { ...store.videos, recordingUrl: unavailable } },
       directory,
-      publicUrl,
+      mediaUrl,
     }
     const thumbnails = new Thumbnails({
       ffmpeg: undefined,
