@@ -8,6 +8,8 @@ export interface FakePublisher {
 export class FakeNginx {
   publishers: FakePublisher[] = []
   isDown = false
+  /** How often its publishers were asked for. */
+  polls = 0
   readonly dropped: string[] = []
   readonly #server = Bun.serve({
     hostname: '127.0.0.1',
@@ -15,7 +17,10 @@ export class FakeNginx {
     fetch: request => {
       const url = new URL(request.url)
       if (this.isDown) return new Response('down', { status: 500 })
-      if (url.pathname === '/stat') return new Response(this.#statistics())
+      if (url.pathname === '/stat') {
+        this.polls += 1
+        return new Response(this.#statistics())
+      }
       const name = url.searchParams.get('name') ?? ''
       this.dropped.push(name)
       this.publishers = this.publishers.filter(({ login }) => login !== name)

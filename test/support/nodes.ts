@@ -30,6 +30,21 @@ export class Node {
     return this.#environment
   }
 
+  /** Where encoders publish, if it has an embedded media server. */
+  get rtmpPort(): number {
+    return Number(this.#environment.STRAND_RTMP_LISTEN?.split(':')[1])
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`
+  }
+
+  /** Stops the process as a machine that hangs, or lets it continue. */
+  pause(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    const running = this.#processes.at(-1)
+    if (running !== undefined) process.kill(running.pid, signal)
+  }
+
   /** Starts it, and waits until it says that it is ready. */
   async start(command?: readonly string[]): Promise<void> {
     const strand = new StrandProcess(['serve'], {
@@ -84,8 +99,11 @@ export interface TwoNodes {
   readonly nodes: readonly [Node, Node]
 }
 
-/** Two nodes on a fresh database. */
-export async function startTwoNodes(settings: Readonly<Record<string, string>> = {}): Promise<TwoNodes> {
+/** Two nodes on a fresh database; with `receive` they have embedded media servers. */
+export async function startTwoNodes(
+  settings: Readonly<Record<string, string>> = {},
+  { receive = false } = {},
+): Promise<TwoNodes> {
   const place = await createStorePlace('postgres')
   const url = new URL(place.databaseUrl ?? '')
   const layCable = () => Cable.to(url.hostname, Number(url.port))
@@ -104,8 +122,13 @@ export async function startTwoNodes(settings: Readonly<Record<string, string>> =
   }
   const make = async (name: string, { port }: Cable) => {
     const DATABASE_URL = Object.assign(new URL(url), { port: String(port) }).href
-    return new Node(await freePort(), await freePort(), {
+    const httpPort = await freePort()
+    return new Node(httpPort, await freePort(), {
       ...same,
+      ...(receive && {
+        STRAND_RTMP_LISTEN: `127.0.0.1:${await freePort()}`,
+        STRAND_MEDIA_URL: `http://127.0.0.1:${httpPort}`,
+      }),
       DATABASE_URL,
       STRAND_DATA: join(place.folder, name),
     })

@@ -1,0 +1,382 @@
+/** Broadcasts on two nodes with embedded media servers: viewers, operators and encoders may come to either of them. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { connect, createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { SILENT_MILLISECONDS } from '../../src/domain/publish-session.ts'
+import { FakeNginx } from '../ingest/media-api.ts'
+import { Encoders, hasEncoder } from '../support/encoder.ts'
+import { type Node, startTwoNodes, type TwoNodes } from '../support/nodes.ts'
+import { AVC, RtmpClient } from '../support/rtmp-client.ts'
+import { engines, executeIn } from '../support/server.ts'
+import { endAllProcesses } from '../support/strand-process.ts'
+
+/** Longer than a publisher may be silent, so that one that lost its node can return. */
+const GRACE_SECONDS = SILENT_MILLISECONDS / 1000 + 5
+/** For a busy machine. */
+const SPARE_MILLISECONDS = 15_000
+
+interface Channel {
+  readonly id: string
+  readonly login: string
+  readonly key: string
+}
+
+interface Stream {
+  readonly id: string
+  readonly viewer_count: number
+}
+
+/** A publisher that sends a key frame ten times a second. */
+class Broadcaster {
+  readonly client: RtmpClient
+  readonly #timer: Timer
+  #timestamp = 0
+
+  constructor(client: RtmpClient) {
+    this.client = client
+    client.video(0, AVC.header)
+    this.#timer = setInterval(() => {
+      this.#timestamp += 100
+      client.video(this.#timestamp, AVC.keyFrame())
+    }, 100)
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+    this.client.close()
+  }
+}
+
+async function until<T>(ask: () => T | Promise<T>, isRight: (value: T) => boolean): Promise<T> {
+  for (;;) {
+    const value = await ask()
+    if (isRight(value)) return value
+    await Bun.sleep(20)
+  }
+}
+
+describe.skipIf(!engines.includes('postgres'))('broadcasts on two nodes', () => {
+  let started: TwoNodes
+  let one: Node
+  let two: Node
+  let users = 0
+  const broadcasters: Broadcaster[] = []
+  beforeAll(async () => {
+    started = await startTwoNodes(
+      {
+        STRAND_RECONNECT_GRACE: String(GRACE_SECONDS),
+        STRAND_DRAIN_SECONDS: '1',
+        STRAND_RECORD: 'on',
+      },
+      { receive: true },
+    )
+    ;[one, two] = started.nodes
+  }, 60_000)
+  afterAll(async () => {
+    for (const broadcaster of broadcasters) broadcaster.stop()
+    await endAllProcesses()
+    for (const cable of started.cables) await cable.close()
+    await started.place.remove()
+  })
+
+  const newChannel = async (node = one): Promise<Channel> => {
+    users += 1
+    const login = `broadcaster_${users}`
+    const { id } = await node.control('POST', '/users', { login })
+    await node.control('PATCH', `/channels/${id}`, { vod_enabled: true })
+    return { id, login, key: await newKey(node, id) }
+  }
+  const newKey = async (node: Node, id: string): Promise<string> =>
+    (await node.control('POST', `/channels/${id}/stream-key/rotate`, { grace_seconds: 0 })).stream_key
+  const publish = async (node: Node, key: string): Promise<Broadcaster | string | undefined> => {
+    const client = await RtmpClient.connect(node.rtmpPort)
+    const code = await client.publish(key)
+    if (code !== 'NetStream.Publish.Start') return code
+    const broadcaster = new Broadcaster(client)
+    broadcasters.push(broadcaster)
+    return broadcaster
+  }
+  const accepted = async (node: Node, key: string): Promise<Broadcaster> => {
+    const broadcaster = await publish(node, key)
+    if (broadcaster instanceof Broadcaster) return broadcaster
+    throw new Error(`refused: ${broadcaster}`)
+  }
+  const streamOn = async (node: Node, { id }: Channel): Promise<Stream | undefined> => {
+    const answer = await fetch(`${node.url}/helix/streams?user_id=${id}`)
+    return ((await answer.json()) as { data: Stream[] }).data[0]
+  }
+  const isLiveOn = (node: Node, channel: Channel) =>
+    until(
+      () => streamOn(node, channel),
+      row => row !== undefined,
+    )
+  const videosOf = ({ id }: Channel): Promise<readonly { id: string }[]> =>
+    executeIn(started.place, `select id from videos where user_id = '${id}'`)
+  const ask = (node: Node, path: string, init: RequestInit = {}) =>
+    fetch(`${node.url}${path}`, { redirect: 'manual', ...init })
+
+  describe('a viewer', () => {
+    test('307 to the node that has the broadcast, once, also for HEAD and from a page of another site; is counted', async () => {
+      const channel = await newChannel()
+      const broadcaster = await accepted(one, channel.key)
+      const path = `/live/${channel.login}.flv`
+      const target = `${one.url}${path}?redirected=1`
+      for (const method of ['GET', 'HEAD']) {
+        const headers = {
+          Host: 'evil.example',
+          Origin: 'https://player.example',
+          'X-Forwarded-Host': 'evil.example',
+        }
+        const answer = await ask(two, `${path}?url=https://evil.example`, { method, headers })
+        expect([answer.status, answer.headers.get('location')]).toEqual([307, target])
+        expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+        expect(answer.headers.get('cache-control')).toBe('no-store')
+      }
+      // A viewer that was sent to the wrong node is not sent on.
+      expect((await ask(two, `${path}?redirected=1`)).status).toBe(404)
+      expect((await ask(two, '/live/nobody_here.flv')).status).toBe(404)
+      const viewers = await Promise.all(
+        [two, two, one].map(async node => {
+          const answer = await fetch(`${node.url}${path}`)
+          expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'video/x-flv'])
+          return answer.body?.getReader()
+        }),
+      )
+      for (const node of [one, two])
+        await until(
+          () => streamOn(node, channel),
+          row => row?.viewer_count === 3,
+        )
+      for (const viewer of viewers) await viewer?.cancel()
+      broadcaster.stop()
+    }, 30_000)
+
+    test('307 to the node that has the recording, once; 206 of a range there', async () => {
+      const channel = await newChannel()
+      const broadcaster = await accepted(one, channel.key)
+      await Bun.sleep(1500)
+      broadcaster.stop()
+      const [video] = await until(
+        () => videosOf(channel),
+        rows => rows.length === 1,
+      )
+      const path = `/videos/${video?.id}.flv`
+      await until(
+        async () => (await fetch(`${one.url}${path}`, { method: 'HEAD' })).headers.get('content-length'),
+        length => Number(length) > 1000,
+      )
+      expect(existsSync(join(started.place.folder, 'one', 'recordings', `${video?.id}.flv`))).toBe(true)
+      const answer = await ask(two, path)
+      expect([answer.status, answer.headers.get('location')]).toEqual([307, `${one.url}${path}?redirected=1`])
+      expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+      expect((await ask(two, `${path}?redirected=1`)).status).toBe(404)
+      const range = await fetch(`${two.url}${path}`, { headers: { Range: 'bytes=0-2' } })
+      expect([range.status, await range.text()]).toEqual([206, 'FLV'])
+    }, 30_000)
+  })
+
+  describe('through the other node', () => {
+    test('a kick disconnects the publisher', async () => {
+      const channel = await newChannel()
+      const { client } = await accepted(one, channel.key)
+      await two.control('DELETE', `/channels/${channel.id}/publisher`)
+      await client.closed()
+    }, 15_000)
+
+    test('a second publisher takes over: the first is disconnected, the stream continues', async () => {
+      const channel = await newChannel()
+      const first = await accepted(one, channel.key)
+      expect(await publish(two, channel.key)).toBe('NetStream.Publish.BadName')
+      await one.control('PATCH', `/channels/${channel.id}`, { second_publisher: 'take_over' })
+      const stream = await isLiveOn(two, channel)
+      const second = await accepted(two, channel.key)
+      await first.client.closed()
+      expect((await streamOn(two, channel))?.id).toBe(stream?.id ?? '')
+      await until(
+        async () => (await ask(one, `/live/${channel.login}.flv`)).headers.get('location'),
+        location => location?.startsWith(two.url) ?? false,
+      )
+      second.stop()
+    }, 15_000)
+
+    test('a rotated key is refused at once, and the new one accepted', async () => {
+      const channel = await newChannel()
+      const first = await accepted(one, channel.key)
+      const key = await newKey(two, channel.id)
+      first.stop()
+      expect(await publish(one, channel.key)).toBe('NetStream.Publish.BadName')
+      await until(
+        () => publish(one, key),
+        broadcaster => broadcaster instanceof Broadcaster,
+      )
+    }, 15_000)
+  })
+
+  test('SIGTERM: encoders and viewers are released before the node drains; the stream continues on the other node', async () => {
+    const channel = await newChannel()
+    const { client } = await accepted(one, channel.key)
+    const stream = await isLiveOn(two, channel)
+    const viewer = await fetch(`${one.url}/live/${channel.login}.flv`)
+    const [began, stopped] = [performance.now(), one.stop()]
+    await client.closed()
+    // Ends without an error.
+    expect((await viewer.arrayBuffer()).byteLength).toBeGreaterThan(0)
+    const second = await until(
+      () => publish(two, channel.key),
+      broadcaster => broadcaster instanceof Broadcaster,
+    )
+    expect((await ask(one, `/live/${channel.login}.flv`)).headers.get('location')).toContain(two.url)
+    expect(performance.now() - began).toBeLessThan(1000)
+    expect(await stopped).toBe(0)
+    expect((await streamOn(two, channel))?.id).toBe(stream?.id ?? '')
+    await one.start()
+    expect(await isLiveOn(one, channel)).toMatchObject({ id: stream?.id ?? '' })
+    if (second instanceof Broadcaster) second.stop()
+  }, 30_000)
+
+  test('a restart of each node in turn: an encoder that reconnects has one stream and one video', async () => {
+    if (!hasEncoder) return
+    const channel = await newChannel()
+    const balancer = await balance([one.rtmpPort, two.rtmpPort])
+    const encoders = new Encoders()
+    await encoders.prepare()
+    let isOver = false
+    const encoding = (async () => {
+      while (!isOver) {
+        await encoders.publish(`rtmp://127.0.0.1:${balancer.port}/live/${channel.key}`).exited
+        await Bun.sleep(100)
+      }
+    })()
+    const stream = await isLiveOn(two, channel)
+    for (const [node, other] of [
+      [one, two],
+      [two, one],
+    ] as const) {
+      await node.stop()
+      await until(
+        async () => (await ask(other, `/live/${channel.login}.flv`, { method: 'HEAD' })).status,
+        status => status === 200,
+      )
+      await node.start()
+    }
+    for (const node of [one, two])
+      expect(await isLiveOn(node, channel)).toMatchObject({ id: stream?.id ?? '' })
+    expect(await videosOf(channel)).toHaveLength(1)
+    isOver = true
+    await encoders.remove()
+    await encoding
+    balancer.close()
+  }, 60_000)
+
+  test('SIGKILL: streams end after the grace, or move with their encoder; the node that returns leaves both alone', async () => {
+    const [left, moved] = [await newChannel(), await newChannel()]
+    await accepted(one, left.key)
+    await accepted(one, moved.key)
+    const stream = await isLiveOn(two, moved)
+    await isLiveOn(two, left)
+    const killedAt = performance.now()
+    await one.stop('SIGKILL')
+    const second = await until(
+      () => publish(two, moved.key),
+      broadcaster => broadcaster instanceof Broadcaster,
+    )
+    expect(performance.now() - killedAt).toBeLessThan(SILENT_MILLISECONDS + SPARE_MILLISECONDS)
+    expect((await streamOn(two, moved))?.id).toBe(stream?.id ?? '')
+    expect(await videosOf(moved)).toHaveLength(1)
+    await one.start()
+    await until(
+      () => streamOn(two, left),
+      row => row === undefined,
+    )
+    expect(performance.now() - killedAt).toBeLessThan(GRACE_SECONDS * 1000 + SPARE_MILLISECONDS)
+    await Bun.sleep(1500)
+    expect(await streamOn(one, moved)).toMatchObject({ id: stream?.id ?? '' })
+    if (second instanceof Broadcaster) {
+      expect(second.client.isClosed).toBe(false)
+      second.stop()
+    }
+  }, 90_000)
+
+  test('PostgreSQL away for longer than a publisher may be silent: nobody notices, and known keys are accepted', async () => {
+    const [running, returning] = [await newChannel(), await newChannel()]
+    const broadcaster = await accepted(one, running.key)
+    const before = await accepted(two, returning.key)
+    const streams = [await isLiveOn(one, running), await isLiveOn(one, returning)]
+    const answer = await fetch(`${two.url}/live/${running.login}.flv`)
+    const viewer = answer.body?.getReader()
+    for (const cable of started.cables) cable.cut()
+    const cutAt = performance.now()
+    before.stop()
+    expect(await publish(two, 'live_1_thisIsNotAStreamKeyOfAnyChannel')).toBe('NetStream.Publish.BadName')
+    const after = await accepted(two, returning.key)
+    expect((await ask(two, `/live/${returning.login}.flv`, { method: 'HEAD' })).status).toBe(200)
+    while (performance.now() - cutAt < SILENT_MILLISECONDS + 1000)
+      expect((await viewer?.read())?.done).toBe(false)
+    for (const cable of started.cables) cable.mend()
+    await until(
+      async () => (await fetch(`${two.url}/readyz`)).ok && (await fetch(`${one.url}/readyz`)).ok,
+      isReady => isReady,
+    )
+    // Long enough for what would end them.
+    for (const end = performance.now() + 4000; performance.now() < end; )
+      expect((await viewer?.read())?.done).toBe(false)
+    expect([broadcaster.client.isClosed, after.client.isClosed]).toEqual([false, false])
+    expect([await streamOn(one, running), await streamOn(one, returning)]).toMatchObject(
+      streams.map(stream => ({ id: stream?.id ?? '' })),
+    )
+    await until(
+      async () => (await ask(one, `/live/${returning.login}.flv`)).headers.get('location'),
+      location => location?.startsWith(two.url) ?? false,
+    )
+    await viewer?.cancel()
+    broadcaster.stop()
+    after.stop()
+  }, 90_000)
+
+  test('a reconciler that hangs: the other node takes its turn, and it ends nothing when it is back', async () => {
+    const channel = await newChannel()
+    const nginx = new FakeNginx()
+    nginx.publishers = [{ session: '1', login: channel.login }]
+    await two.stop()
+    await one.control('PUT', '/media-servers/edge', { adapter: 'nginx-rtmp', api_url: nginx.url })
+    const stream = await isLiveOn(one, channel)
+    await two.start()
+    one.pause('SIGSTOP')
+    const polls = nginx.polls
+    const pausedAt = performance.now()
+    await until(
+      () => nginx.polls,
+      now => now > polls + 1,
+    )
+    expect(performance.now() - pausedAt).toBeLessThan(SILENT_MILLISECONDS)
+    one.pause('SIGCONT')
+    const resumed = nginx.polls
+    await until(
+      () => nginx.polls,
+      now => now > resumed + 1,
+    )
+    for (const node of [one, two])
+      expect(await isLiveOn(node, channel)).toMatchObject({ id: stream?.id ?? '' })
+    await nginx.stop()
+  }, 60_000)
+})
+
+/** Passes connections to the first of these ports that accepts them, in turn. */
+async function balance(ports: readonly number[]): Promise<{ port: number; close(): void }> {
+  const server: Server = createServer(near => {
+    const [first = 0, second = 0] = ports
+    const join = (port: number, otherwise: () => void) => {
+      const far = connect(port, '127.0.0.1')
+      far.once('connect', () => near.pipe(far).pipe(near)).once('error', otherwise)
+      near.once('close', () => far.destroy()).on('error', () => far.destroy())
+    }
+    join(first, () => join(second, () => near.destroy()))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    close: () => void server.close(),
+  }
+}
