@@ -10,16 +10,20 @@ export class FakeNginx {
   isDown = false
   /** How often its publishers were asked for. */
   polls = 0
+  /** Answers about publishers wait for this, and are then as old as the question. */
+  held: Promise<void> | undefined
   readonly dropped: string[] = []
   readonly #server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
-    fetch: request => {
+    fetch: async request => {
       const url = new URL(request.url)
       if (this.isDown) return new Response('down', { status: 500 })
       if (url.pathname === '/stat') {
         this.polls += 1
-        return new Response(this.#statistics())
+        const statistics = this.#statistics()
+        await this.held
+        return new Response(statistics)
       }
       const name = url.searchParams.get('name') ?? ''
       this.dropped.push(name)
