@@ -123,7 +123,7 @@ function unknownNames(sources: Sources): Set<string> {
 }
 
 /** The setting that would expose the operator API, and why. */
-function exposure({ listen, operatorListen, publicUrl, trustedProxies }: Config) {
+function exposure({ listen, operatorListen, publicUrl, mediaUrl, trustedProxies }: Config) {
   if (operatorListen !== undefined) return undefined
   if (!isLoopback(listen.host)) {
     return {
@@ -134,6 +134,7 @@ function exposure({ listen, operatorListen, publicUrl, trustedProxies }: Config)
   // A proxy in front makes a loopback listener as public as any other.
   const why = `a proxy forwards requests to ${listen.host}, and would expose the operator API`
   if (publicUrl !== undefined && !isLoopback(hostOf(publicUrl))) return { name: SETTINGS.publicUrl.name, why }
+  if (mediaUrl !== undefined && !isLoopback(hostOf(mediaUrl))) return { name: SETTINGS.mediaUrl.name, why }
   return trustedProxies.isEmpty ? undefined : { name: SETTINGS.trustedProxies.name, why }
 }
 

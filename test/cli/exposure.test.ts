@@ -1,4 +1,4 @@
-/** What `strand serve` says before it shows the operator's side to others. */
+/** What `strand serve` refuses, or warns of, before it starts. */
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -33,5 +33,21 @@ test('a proxy in front of the one listener is refused in one sentence that says 
       /^strand: invalid STRAND_PUBLIC_URL: a proxy .*: set STRAND_OPERATOR_LISTEN, for example/,
     ),
   ])
+  expect(code).toBe(1)
+})
+
+test('several workers with an embedded media server are refused in one sentence that says what to do', async () => {
+  const { code, said } = await serve(['--workers', '2'], { STRAND_RTMP_LISTEN: '127.0.0.1:0' })
+  expect(said.trim().split('\n')).toEqual([
+    expect.stringMatching(
+      /^strand: STRAND_RTMP_LISTEN needs a single process, .*: set STRAND_WORKERS=1, or /,
+    ),
+  ])
+  expect(code).toBe(1)
+})
+
+test('an address for viewers of a node whose control API a proxy would expose is refused', async () => {
+  const { code, said } = await serve([], { STRAND_MEDIA_URL: 'https://one.example.org' })
+  expect(said).toMatch(/^strand: invalid STRAND_MEDIA_URL: a proxy .*: set STRAND_OPERATOR_LISTEN/)
   expect(code).toBe(1)
 })

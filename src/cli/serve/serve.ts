@@ -56,7 +56,7 @@ async function runServe(flags: ServeFlags): Promise<void> {
   if (worker === undefined) warnOfExposure(config, log)
   if (config.workers > 1 && config.rtmpListen !== undefined)
     throw new OperatorError(
-      'STRAND_RTMP_LISTEN needs a single process: set STRAND_WORKERS=1, or put a media server in front (docs/going-live.md)',
+      'STRAND_RTMP_LISTEN needs a single process, because a broadcast is in the memory of one: set STRAND_WORKERS=1, or use another media server (docs/going-live.md)',
     )
   if (config.workers > 1 && worker === undefined)
     return serveWithWorkers(config, log, stopRequested, flags.notify)
