@@ -1,13 +1,14 @@
 /** Broadcasts on nodes with embedded media servers: viewers, operators and encoders may come to any of them. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
-import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { SILENT_MILLISECONDS } from '../../src/domain/publish-session.ts'
 import { FakeNginx } from '../ingest/media-api.ts'
 import { Encoders, hasEncoder } from '../support/encoder.ts'
 import { Node, startTwoNodes, type TwoNodes } from '../support/nodes.ts'
 import { freePort } from '../support/postgres.ts'
+import { PROXIES } from '../support/proxies.ts'
+import { pathOfProxy, startProxy } from '../support/proxy-process.ts'
 import { AVC, RtmpClient } from '../support/rtmp-client.ts'
 import { engines, executeIn } from '../support/server.ts'
 import { endAllProcesses } from '../support/strand-process.ts'
@@ -188,6 +189,25 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
     }, 30_000)
   })
 
+  test.each([...PROXIES])('200 behind %s, which passes the path of a node to that node only', async name => {
+    if (pathOfProxy[name] === undefined) return
+    const channel = await newChannel()
+    const broadcaster = await accepted(one, channel.key)
+    const proxy = await startProxy(name, [one.port, two.port])
+    const path = `/live/${channel.login}.flv`
+    const statusOf = async (url: string) =>
+      (await fetch(url, { method: 'HEAD', redirect: 'manual', headers: { Connection: 'close' } })).status
+    expect(await statusOf(`${proxy.url}/node1${path}?redirected=1`)).toBe(200)
+    expect(await statusOf(`${proxy.url}/node2${path}?redirected=1`)).toBe(404)
+    expect(await statusOf(`${proxy.url}/node2${path}`)).toBe(307)
+    expect(await statusOf(`${proxy.url}/node1/helix/streams`)).toBe(404)
+    const viewer = (await fetch(`${proxy.url}/node1${path}`)).body?.getReader()
+    for (let piece = 0; piece < 3; piece++) expect((await viewer?.read())?.done).toBe(false)
+    await viewer?.cancel()
+    broadcaster.stop()
+    await proxy.stop()
+  })
+
   describe('through the other node', () => {
     test('a kick disconnects the publisher', async () => {
       const channel = await newChannel()
@@ -247,16 +267,16 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
     if (second instanceof Broadcaster) second.stop()
   }, 30_000)
 
-  test('a restart of each node in turn: an encoder that reconnects has one stream and one video', async () => {
-    if (!hasEncoder) return
+  test('a restart of each node in turn, behind HAProxy: an encoder that reconnects has one stream and one video', async () => {
+    if (!hasEncoder || pathOfProxy.haproxy === undefined) return
     const channel = await newChannel()
-    const balancer = await balance([one.rtmpPort, two.rtmpPort])
+    const haproxy = await startProxy('haproxy', [one.port, two.port], [one.rtmpPort, two.rtmpPort])
     const encoders = new Encoders()
     await encoders.prepare()
     let isOver = false
     const encoding = (async () => {
       while (!isOver) {
-        await encoders.publish(`rtmp://127.0.0.1:${balancer.port}/live/${channel.key}`).exited
+        await encoders.publish(`rtmp://127.0.0.1:${haproxy.rtmpPort}/live/${channel.key}`).exited
         await Bun.sleep(100)
       }
     })()
@@ -278,7 +298,7 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
     isOver = true
     await encoders.remove()
     await encoding
-    balancer.close()
+    await haproxy.stop()
   }, 60_000)
 
   test('SIGKILL and SIGSTOP: streams end after the grace or move with their encoder, and nodes that return change nothing', async () => {
@@ -380,22 +400,3 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
     after.stop()
   }, 90_000)
 })
-
-/** Passes connections to the first of these ports that accepts them, in turn. */
-async function balance(ports: readonly number[]): Promise<{ port: number; close(): void }> {
-  const server: Server = createServer(near => {
-    const [first = 0, second = 0] = ports
-    const join = (port: number, otherwise: () => void) => {
-      const far = connect(port, '127.0.0.1')
-      far.once('connect', () => near.pipe(far).pipe(near)).once('error', otherwise)
-      near.once('close', () => far.destroy()).on('error', () => far.destroy())
-    }
-    join(first, () => join(second, () => near.destroy()))
-  })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
-    close: () => void server.close(),
-  }
-}

@@ -291,7 +291,8 @@ describe('compose.yaml', () => {
     const { environment } = nodes[0]
     for (const node of nodes) {
       const address = `${node.networks.private.ipv4_address}:${portOf(environment.STRAND_LISTEN)}`
-      expect(file.split(address)).toHaveLength(4)
+      // In three lists, and for the video of this node.
+      expect(file.split(address)).toHaveLength(5)
     }
     expect(environment.STRAND_TRUSTED_PROXIES).toBe(compose.services.proxy.networks.private.ipv4_address)
   })

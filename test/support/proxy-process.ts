@@ -9,6 +9,8 @@ import { ROOT } from './strand-process.ts'
 export interface ProxyProcess {
   readonly name: ProxyName
   readonly url: string
+  /** Where encoders publish, if it passes on RTMP. */
+  readonly rtmpPort: number | undefined
   stop(): Promise<void>
 }
 
@@ -19,15 +21,26 @@ export const pathOfProxy: Readonly<Record<ProxyName, string | undefined>> = {
 
 const FILES: Readonly<Record<ProxyName, string>> = { nginx: 'nginx.conf', haproxy: 'haproxy.cfg' }
 
-/** Starts it in front of the two ports on loopback. */
-export async function startProxy(name: ProxyName, ports: readonly [number, number]): Promise<ProxyProcess> {
+/** Starts it in front of the two ports on loopback, and of two for RTMP. */
+export async function startProxy(
+  name: ProxyName,
+  ports: readonly [number, number],
+  rtmpPorts: readonly [number, number] = [1, 1],
+): Promise<ProxyProcess> {
   const port = await freePort()
-  return start(name, FILES[name], port, '/healthz', folder => ({
+  const rtmpPort = await freePort()
+  const proxy = await start(name, FILES[name], port, '/healthz', folder => ({
     '10.0.0.11:8080': `127.0.0.1:${ports[0]}`,
     '10.0.0.12:8080': `127.0.0.1:${ports[1]}`,
-    ...(name === 'haproxy' && { 'bind :80\n': `bind 127.0.0.1:${port}\n` }),
+    ...(name === 'haproxy' && {
+      'bind :80\n': `bind 127.0.0.1:${port}\n`,
+      'bind :1935\n': `bind 127.0.0.1:${rtmpPort}\n`,
+      '10.0.0.11:1935': `127.0.0.1:${rtmpPorts[0]}`,
+      '10.0.0.12:1935': `127.0.0.1:${rtmpPorts[1]}`,
+    }),
     ...(name === 'nginx' && { 'listen 80;': `listen 127.0.0.1:${port};`, ...foldersOfNginx(folder) }),
   }))
+  return { ...proxy, rtmpPort: name === 'haproxy' ? rtmpPort : undefined }
 }
 
 /** Starts the nginx for operators in front of one port on loopback, without TLS. */
@@ -74,6 +87,7 @@ async function start(
   return {
     name,
     url,
+    rtmpPort: undefined,
     stop: async () => {
       child.kill('SIGTERM')
       await child.exited
