@@ -1,0 +1,169 @@
+/** The embedded media server while the store does not answer. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { StreamKeys } from '../../src/auth/stream-keys.ts'
+import { openEmbeddedMedia } from '../../src/ingest/open-embedded.ts'
+import { MovableClock } from '../../src/kit/clock.ts'
+import { KeyRing } from '../../src/kit/key-ring.ts'
+import { Lifetime } from '../../src/kit/lifetime.ts'
+import { createLog } from '../../src/kit/log.ts'
+import { FLV_HEADER, TAG_BYTES, TAG_HEADER_BYTES } from '../../src/media/flv.ts'
+import { INDEX_BYTES } from '../../src/media/flv-index.ts'
+import { LiveChannels } from '../../src/media/live-channels.ts'
+import { Recordings } from '../../src/media/recordings.ts'
+import { Unavailable } from '../../src/store/errors.ts'
+import type { Store } from '../../src/store/store.ts'
+import { AVC, RtmpClient } from '../support/rtmp-client.ts'
+import { engines } from '../support/server.ts'
+import { openTestStore } from '../support/stores.ts'
+
+const NOW = Date.parse('2026-03-01T12:00:00.000Z')
+const STARTED = 'NetStream.Publish.Start'
+const REFUSED = 'NetStream.Publish.BadName'
+
+describe.each([...engines])('the embedded media server without its store, on %s', engine => {
+  const folder = mkdtempSync(join(tmpdir(), 'strand-outage-'))
+  const streamKeys = new StreamKeys(new KeyRing([{ id: 'k', bytes: new Uint8Array(32) }]))
+  const clock = new MovableClock({ at: NOW, running: true })
+  const logLines: string[] = []
+  const log = createLog({ level: 'info', readable: false, write: line => logLines.push(line) })
+  let real: Store
+  let close: () => Promise<void>
+  let isAway = false
+  let users = 0
+  let lifetime: Lifetime
+  beforeAll(async () => {
+    ;({ store: real, close } = await openTestStore(engine))
+  })
+  afterAll(async () => {
+    await close()
+    rmSync(folder, { recursive: true })
+  })
+  beforeEach(() => {
+    lifetime = new Lifetime()
+  })
+  afterEach(async () => {
+    isAway = false
+    await lifetime.close()
+  })
+
+  const failing = <T extends object>(part: T): T =>
+    new Proxy(part, {
+      get: (target, name) =>
+        isAway ? () => Promise.reject(new Unavailable('away')) : target[name as keyof T],
+    })
+  const start = async () => {
+    const store: Store = {
+      ...real,
+      commands: failing(real.commands),
+      streamKeys: failing(real.streamKeys),
+      mediaServers: failing(real.mediaServers),
+    }
+    const channels = new LiveChannels()
+    const recordings = new Recordings(folder, 1e9)
+    const services = { store, streamKeys, clock, log, mediaUrl: undefined }
+    const listen = { host: '127.0.0.1', port: 0 }
+    const { port } = await openEmbeddedMedia({ listen, services, channels, recordings }, lifetime)
+    return { port, channels }
+  }
+  const newChannel = async () => {
+    users += 1
+    const [id, login] = [String(users), `broadcaster_${users}`]
+    const { key, stored } = streamKeys.mint(id, 1)
+    await real.commands.putUser({ id, login, stream_key: stored, now: NOW })
+    return { id, login, key }
+  }
+  const publish = async (port: number, key: string) => {
+    const client = await RtmpClient.connect(port)
+    return { client, code: await client.publish(key) }
+  }
+  const until = async <T>(ask: () => T | Promise<T>, isRight: (value: T) => boolean): Promise<T> => {
+    for (;;) {
+      const value = await ask()
+      if (isRight(value)) return value
+      await Bun.sleep(10)
+    }
+  }
+
+  test('starts, and ends the sessions of its past when the store answers', async () => {
+    const { id } = await newChannel()
+    const server = engine === 'postgres' ? `${hostname()}:0` : 'local'
+    const session = { adapter: 'embedded', server, session: 'past' }
+    const ids = { stream_id: '41', video_id: '21', watch_url: null }
+    await real.commands.openSession({ ...session, user_id: id, ...ids, now: clock.now() - 1000 })
+    isAway = true
+    await start()
+    isAway = false
+    await until(
+      () => real.mediaServers.liveSessionOf(id),
+      live => live === undefined,
+    )
+  })
+
+  test('accepts a key that was valid before, one publisher for a channel; stream and recording follow', async () => {
+    const { port, channels } = await start()
+    const { id, login, key } = await newChannel()
+    const stranger = await newChannel()
+    const before = await publish(port, key)
+    expect(before.code).toBe(STARTED)
+    const stream = await real.streams.of(id)
+    isAway = true
+    before.client.close()
+    await until(
+      () => channels.has(login),
+      has => !has,
+    )
+    expect((await publish(port, stranger.key)).code).toBe(REFUSED)
+    const { client, code } = await publish(port, key)
+    expect(code).toBe(STARTED)
+    expect((await publish(port, key)).code).toBe(REFUSED)
+    client.video(50_000, AVC.header)
+    client.video(50_000, AVC.keyFrame())
+    await until(
+      () => channels.has(login),
+      has => has,
+    )
+    isAway = false
+    await until(
+      () => logLines.filter(line => line.includes('"broadcast started"') && line.includes(`"${id}"`)).length,
+      count => count === 2,
+    )
+    expect((await real.streams.of(id))?.id).toBe(stream?.id ?? '')
+    expect((await real.mediaServers.liveSessionOf(id))?.adapter).toBe('embedded')
+    await Bun.sleep(50)
+    client.video(53_000, AVC.keyFrame(200))
+    client.close()
+    const [video] = (await real.videos.page({ user_id: id }, { first: 1, direction: 'forward' })).rows
+    const file = join(folder, `${video?.id}.flv`)
+    const first = FLV_HEADER.length + TAG_BYTES + INDEX_BYTES + TAG_HEADER_BYTES
+    // What decoders need first, then what came after the outage.
+    const headerThenFrame = await until(
+      () => readFileSync(file),
+      bytes => bytes.length > first + AVC.header.length + 200,
+    )
+    expect(headerThenFrame.subarray(first, first + AVC.header.length)).toEqual(AVC.header)
+  })
+
+  test('disconnects a publisher whose channel has another one when the store answers', async () => {
+    const { port } = await start()
+    const { id, key } = await newChannel()
+    const before = await publish(port, key)
+    expect(before.code).toBe(STARTED)
+    before.client.close()
+    await until(
+      () => real.mediaServers.liveSessionOf(id),
+      live => live === undefined,
+    )
+    isAway = true
+    const { client, code } = await publish(port, key)
+    expect(code).toBe(STARTED)
+    const elsewhere = { adapter: 'embedded', server: 'another', session: 'first' }
+    const ids = { stream_id: '42', video_id: '22', watch_url: null }
+    await real.commands.openSession({ ...elsewhere, user_id: id, ...ids, now: clock.now() })
+    isAway = false
+    await client.closed()
+    expect(await real.mediaServers.liveSessionOf(id)).toEqual(elsewhere)
+  })
+})
