@@ -28,6 +28,8 @@ const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 /** Maximum bytes of unfinished messages of one connection. */
 const MAX_PENDING_BYTES = 8 * 1024 * 1024
 const MAX_CHUNK_STREAMS = 64
+/** Room for the start of a message; it doubles as the message arrives, so that headers alone reserve little. */
+const FIRST_BYTES = 4096
 const EXTENDED = 0xffffff
 const NO_BYTES = new Uint8Array(0)
 
@@ -40,7 +42,8 @@ interface ChunkStream {
   delta: number
   /** The value of the extended timestamp, if the last header had one. */
   extended: number | undefined
-  pieces: Uint8Array[]
+  /** The start of the message. One buffer and not a list of pieces, which for pieces of a byte would be a hundred times as large. */
+  payload: Uint8Array
   received: number
 }
 
@@ -67,8 +70,8 @@ export class ChunkReader {
       if (end === undefined) break
       at = end
     }
-    // A copy, so that the rest does not keep the whole input in memory.
-    this.#rest = at === input.length ? NO_BYTES : input.slice(at)
+    // A copy, so that the rest does not keep the whole input in memory: `slice` of a Buffer would.
+    this.#rest = at === input.length ? NO_BYTES : new Uint8Array(input.subarray(at))
     return messages
   }
 
@@ -100,7 +103,8 @@ export class ChunkReader {
     if (size > 0) {
       this.#pending += size
       if (this.#pending > MAX_PENDING_BYTES) throw new ProtocolError('too many unfinished messages')
-      stream.pieces.push(input.slice(at, end))
+      makeRoom(stream, stream.received + size)
+      stream.payload.set(input.subarray(at, end), stream.received)
       stream.received += size
       chunk.remaining -= size
     }
@@ -119,7 +123,7 @@ export class ChunkReader {
       timestamp: 0,
       delta: 0,
       extended: undefined,
-      pieces: [],
+      payload: NO_BYTES,
       received: 0,
     }
     this.#streams.set(id, stream)
@@ -127,9 +131,7 @@ export class ChunkReader {
   }
 
   #finish(stream: ChunkStream, messages: Message[]): void {
-    const { type, streamId, timestamp, pieces } = stream
-    const [only = NO_BYTES] = pieces
-    const payload = pieces.length === 1 ? only : Buffer.concat(pieces)
+    const { type, streamId, timestamp, payload } = stream
     this.#drop(stream)
     if (type === TYPE.setChunkSize) this.#chunkBytes = readChunkSize(payload)
     else if (type === TYPE.abort) {
@@ -141,8 +143,17 @@ export class ChunkReader {
   #drop(stream: ChunkStream): void {
     this.#pending -= stream.received
     stream.received = 0
-    stream.pieces = []
+    stream.payload = NO_BYTES
   }
+}
+
+/** At most the length of the message, which a complete one has exactly. */
+function makeRoom(stream: ChunkStream, bytes: number): void {
+  const { payload, received, length } = stream
+  if (bytes <= payload.length) return
+  const grown = Buffer.allocUnsafeSlow(Math.min(length, Math.max(bytes, 2 * payload.length, FIRST_BYTES)))
+  grown.set(payload.subarray(0, received))
+  stream.payload = grown
 }
 
 function readChunkSize(payload: Uint8Array): number {

@@ -7,8 +7,8 @@ const BLOCK = 1536
 /** Answers the handshake of a client; `rest` is what follows it. */
 export class Handshake {
   readonly #random: Uint8Array
-  #received: Uint8Array = new Uint8Array(0)
-  #isAnswered = false
+  readonly #block = Buffer.alloc(BLOCK)
+  #received = 0
 
   /** @param random 1528 bytes */
   constructor(random: Uint8Array) {
@@ -17,14 +17,20 @@ export class Handshake {
 
   /** What to send now, and once the handshake is complete, the bytes after it. */
   push(bytes: Uint8Array): { readonly reply?: Buffer; readonly rest?: Uint8Array } {
-    const input = this.#received.length === 0 ? bytes : Buffer.concat([this.#received, bytes])
-    this.#received = input
-    if (input.length > 0 && input[0] !== VERSION) throw new ProtocolError('unsupported RTMP version')
-    if (input.length < 1 + BLOCK) return {}
-    const reply = this.#isAnswered ? {} : { reply: this.#answer(input.subarray(1, 1 + BLOCK)) }
-    this.#isAnswered = true
+    const before = this.#received
+    if (before === 0 && bytes.length > 0 && bytes[0] !== VERSION)
+      throw new ProtocolError('unsupported RTMP version')
+    this.#received += bytes.length
+    const reply = before > BLOCK ? {} : this.#takeFirst(bytes, before)
     const end = 1 + 2 * BLOCK
-    return input.length < end ? reply : { ...reply, rest: input.slice(end) }
+    return this.#received < end ? reply : { ...reply, rest: bytes.subarray(Math.max(0, end - before)) }
+  }
+
+  /** Of both blocks only the first is returned. It begins after the version. */
+  #takeFirst(bytes: Uint8Array, before: number): { readonly reply?: Buffer } {
+    const from = before === 0 ? 1 : 0
+    this.#block.set(bytes.subarray(from, 1 + BLOCK - before), before - 1 + from)
+    return this.#received > BLOCK ? { reply: this.#answer(this.#block) } : {}
   }
 
   #answer(block: Uint8Array): Buffer {
