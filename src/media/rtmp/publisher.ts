@@ -7,6 +7,8 @@ import { ProtocolError } from './protocol-error.ts'
 const CHUNK_BYTES = 4096
 const WINDOW_BYTES = 2_500_000
 const MIN_WINDOW_BYTES = 65_536
+/** Maximum bytes of a connection that does not publish. Encoders send about 4 KB until they may. */
+const MAX_WAITING_BYTES = 256 * 1024
 /** The id of the only stream that a connection may create. */
 const STREAM_ID = 1
 const CONTROL = 2
@@ -53,6 +55,8 @@ export class Publisher {
   #windowBytes = WINDOW_BYTES
   #received = 0
   #acknowledged = 0
+  /** Bytes received since the connection was opened or stopped publishing. */
+  #waitingBytes = 0
 
   /** @param random 1528 bytes */
   constructor(events: PublisherEvents, random: Uint8Array) {
@@ -60,17 +64,16 @@ export class Publisher {
     this.#handshake = new Handshake(random)
   }
 
-  receive(bytes: Uint8Array): void {
+  /** Returns the number of messages that these bytes complete. */
+  receive(bytes: Uint8Array): number {
+    if (this.#state !== 'publishing') this.#wait(bytes.length)
     this.#acknowledge(bytes.length)
-    if (this.#handshake === undefined) {
-      this.#read(bytes)
-      return
-    }
+    if (this.#handshake === undefined) return this.#read(bytes)
     const { reply, rest } = this.#handshake.push(bytes)
     if (reply !== undefined) this.#events.send(reply)
-    if (rest === undefined) return
+    if (rest === undefined) return 0
     this.#handshake = undefined
-    this.#read(rest)
+    return this.#read(rest)
   }
 
   accept(): void {
@@ -84,14 +87,23 @@ export class Publisher {
     this.#status('error', 'NetStream.Publish.BadName', 'the stream key is not valid')
   }
 
-  #read(bytes: Uint8Array): void {
-    for (const message of this.#chunks.push(bytes)) this.#handle(message)
+  /** A connection that may not publish cannot make the server keep or parse much. */
+  #wait(bytes: number): void {
+    this.#waitingBytes += bytes
+    if (this.#waitingBytes > MAX_WAITING_BYTES) throw new ProtocolError('too many bytes without publishing')
+  }
+
+  #read(bytes: Uint8Array): number {
+    const messages = this.#chunks.push(bytes)
+    for (const message of messages) this.#handle(message)
+    return messages.length
   }
 
   #handle({ type, timestamp, payload }: Message): void {
     const kind = MEDIA.get(type)
     if (kind !== undefined) {
-      if (this.#state === 'publishing')
+      // Messages without content mean nothing, and their headers would be most of a recording.
+      if (this.#state === 'publishing' && payload.length > 0)
         this.#events.media({
           kind,
           timestamp,
@@ -141,9 +153,12 @@ export class Publisher {
   }
 
   #stop(): void {
-    const wasPublishing = this.#state !== 'idle'
+    if (this.#state === 'idle') return
+    // The answer would belong to the next request, and could be that of another key.
+    if (this.#state === 'asked') throw new ProtocolError('stopped before the answer')
     this.#state = 'idle'
-    if (wasPublishing) this.#events.stop()
+    this.#waitingBytes = 0
+    this.#events.stop()
   }
 
   #result(transaction: number, ...values: readonly Amf[]): void {
