@@ -134,7 +134,14 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
   const media =
     listeners.sweeps && options.config.rtmpListen !== undefined
       ? await openEmbeddedMedia(
-          { listen: options.config.rtmpListen, services, channels: liveChannels, recordings, thumbnails },
+          {
+            listen: options.config.rtmpListen,
+            services,
+            channels: liveChannels,
+            recordings,
+            thumbnails,
+            isProxy: address => options.config.trustedProxies.has(address),
+          },
           lifetime,
         )
       : undefined

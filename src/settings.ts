@@ -119,7 +119,8 @@ export const SETTINGS = {
   }),
   trustedProxies: setting('STRAND_TRUSTED_PROXIES', NETWORKS, {
     default: '',
-    meaning: 'proxies whose X-Forwarded-For header is trusted',
+    meaning:
+      'proxies whose X-Forwarded-For header is trusted; limits for one address do not apply to encoders that publish through them',
   }),
   workers: setting('STRAND_WORKERS', wholeNumber(1, 256), {
     default: '1',

@@ -100,7 +100,7 @@ export class EmbeddedIngest implements Ingest {
   }
 
   async authorize(
-    request: { readonly name: string; readonly address: string },
+    request: { readonly name: string; readonly address: string | undefined },
     close: () => void,
   ): Promise<PublishGrant | undefined> {
     const { keys, node, log } = this.#options

@@ -42,9 +42,12 @@ export class KeyCheck {
     this.#clock = clock
   }
 
-  /** The channel of a publisher. Undefined: the key is wrong or not the channel's, or there were too many wrong ones. */
-  async channelOf(name: string, address: string): Promise<Channel | undefined> {
-    const bucket = this.#guesses.get(networkOf(address), GUESSES)
+  /**
+   * The channel of a publisher. Undefined: the key is wrong or not the channel's, or there were too many wrong ones. Without
+   * an address they are not counted: one publisher could keep out the others.
+   */
+  async channelOf(name: string, address: string | undefined): Promise<Channel | undefined> {
+    const bucket = address === undefined ? { points: 1 } : this.#guesses.get(networkOf(address), GUESSES)
     if (bucket.points < 1) return undefined
     const credentials = readPublishName(name)
     const channel = credentials && (await this.#find(credentials.key))

@@ -30,6 +30,8 @@ export interface EmbeddedMediaOptions {
   readonly channels: LiveChannels
   readonly recordings: Recordings | undefined
   readonly thumbnails: Thumbnails | undefined
+  /** Whether this is the address of a proxy, through which many publishers come. */
+  isProxy(address: string): boolean
 }
 
 export interface EmbeddedMedia {
@@ -40,7 +42,7 @@ export interface EmbeddedMedia {
 
 /** Opens the embedded media server; the lifetime closes it. */
 export async function openEmbeddedMedia(
-  { listen, services, channels, recordings, thumbnails }: EmbeddedMediaOptions,
+  { listen, services, channels, recordings, thumbnails, isProxy }: EmbeddedMediaOptions,
   lifetime: Lifetime,
 ): Promise<EmbeddedMedia> {
   const { store, log, mediaUrl } = services
@@ -60,7 +62,7 @@ export async function openEmbeddedMedia(
     log.warn({ error: error.message }, 'ending earlier publish sessions failed; trying again')
   })
   lifetime.onClose(() => ingest.settle())
-  const server = listenOrExplain({ ...listen, hostname: listen.host, ingest, log })
+  const server = listenOrExplain({ ...listen, hostname: listen.host, ingest, log, isProxy })
   lifetime.onClose(() => server.stop())
   const every = (milliseconds: number, work: () => Promise<void>, failure: string) => {
     const turns = repeatedly(milliseconds, loggingOutages(work, log, failure), error =>

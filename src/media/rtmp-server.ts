@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Socket, TCPSocketListener } from 'bun'
 import type { Log } from '../kit/log.ts'
 import { networkOf } from '../kit/network.ts'
+import { type BucketSize, refill, type TokenBucket } from '../kit/token-buckets.ts'
 import { ProtocolError } from './rtmp/protocol-error.ts'
 import { type MediaMessage, Publisher, type PublishRequest } from './rtmp/publisher.ts'
 
@@ -14,39 +15,55 @@ export interface PublishGrant {
 }
 
 export interface Ingest {
-  /** Undefined: the key is not valid, or the channel is taken. `close` disconnects the publisher. */
+  /**
+   * Undefined: the key is not valid, or the channel is taken. `close` disconnects the publisher. The address is not known
+   * behind a proxy.
+   */
   authorize(
-    request: PublishRequest & { readonly address: string },
+    request: PublishRequest & { readonly address: string | undefined },
     close: () => void,
   ): Promise<PublishGrant | undefined>
 }
 
-/** Time from the connection to an accepted publish. */
+/** Time from the connection, or from the end of a broadcast, to an accepted publish. */
 const PUBLISH_SECONDS = 10
 /** A publisher that sends nothing for so long is gone. */
 const SILENT_SECONDS = 30
-const MAX_CONNECTIONS = 2000
-/** Maximum connections of one network that do not publish. */
-const MAX_UNAUTHORIZED = 50
+const MAX_PUBLISHERS = 2000
+/** Maximum connections that do not publish, of one network and of all: then the oldest has to make room. */
+const MAX_WAITING_PER_NETWORK = 50
+const MAX_WAITING = 1000
+
+/**
+ * What is read of one publisher: 100 Mbit/s, and more for a moment, so that an encoder can catch up. Beyond that its
+ * connection is not read, which slows the publisher and costs no memory.
+ */
+const INTAKE: BucketSize = { capacity: 32 * 1024 * 1024, fullAfterSeconds: 2.7 }
+/** Added to the bytes of each message, because every one takes time. */
+const MESSAGE_COST = 200
 
 export interface RtmpOptions {
   readonly hostname: string
   readonly port: number
   readonly ingest: Ingest
   readonly log: Log
+  /** Whether many publishers connect through this address, so that it is the address of none of them. */
+  readonly isProxy?: (address: string) => boolean
+  readonly publishSeconds?: number
 }
 
 export class RtmpServer {
-  readonly #ingest: Ingest
-  readonly #log: Log
-  readonly #connections = new Set<Connection>()
-  readonly #unauthorized = new Map<string, number>()
+  readonly #options: RtmpOptions
+  readonly #publishing = new Set<Connection>()
+  /** The connections that do not publish, the oldest first, and how many there are by network. */
+  readonly #waiting = new Set<Connection>()
+  readonly #waitingOf = new Map<string, number>()
   readonly #listeners: TCPSocketListener<Connection>[] = []
   readonly port: number
 
-  constructor({ hostname, port, ingest, log }: RtmpOptions) {
-    this.#ingest = ingest
-    this.#log = log
+  constructor(options: RtmpOptions) {
+    this.#options = options
+    const { hostname, port } = options
     for (const host of hostname === 'localhost' ? ['127.0.0.1', '::1'] : [hostname]) {
       try {
         this.#listeners.push(this.#listen(host, this.#listeners[0]?.port ?? port))
@@ -58,13 +75,9 @@ export class RtmpServer {
     this.port = this.#listeners[0]?.port ?? port
   }
 
-  get connectionCount(): number {
-    return this.#connections.size
-  }
-
   stop(): void {
     for (const listener of this.#listeners) listener.stop(true)
-    for (const connection of this.#connections) connection.close()
+    for (const connection of [...this.#publishing, ...this.#waiting]) connection.close()
   }
 
   #listen(hostname: string, port: number): TCPSocketListener<Connection> {
@@ -75,116 +88,166 @@ export class RtmpServer {
         open: socket => this.#open(socket),
         data: (socket, bytes) => socket.data.receive(bytes),
         timeout: socket => socket.data.close(),
-        close: socket => this.#closed(socket.data),
+        close: socket => socket.data.closed(),
         error: socket => socket.data.close(),
       },
     })
   }
 
   #open(socket: Socket<Connection>): void {
-    const network = networkOf(socket.remoteAddress)
-    const connection = new Connection(socket, this.#ingest, this.#log, network)
-    connection.onGrant = () => this.#count(network, -1)
+    const { isProxy = () => false } = this.#options
+    const address = isProxy(socket.remoteAddress) ? undefined : socket.remoteAddress
+    const network = address === undefined ? 'proxy' : networkOf(address)
+    const connection = new Connection(socket, address, this.#options, () => this.#sort(connection, network))
     socket.data = connection
-    this.#connections.add(connection)
-    this.#count(network, 1)
+    this.#sort(connection, network)
     const isTooMany =
-      this.#connections.size > MAX_CONNECTIONS || (this.#unauthorized.get(network) ?? 0) > MAX_UNAUTHORIZED
+      this.#publishing.size >= MAX_PUBLISHERS ||
+      (address !== undefined && (this.#waitingOf.get(network) ?? 0) > MAX_WAITING_PER_NETWORK)
     if (isTooMany) connection.close()
+    else if (this.#waiting.size > MAX_WAITING) this.#waiting.values().next().value?.close()
   }
 
-  #closed(connection: Connection): void {
-    if (!this.#connections.delete(connection)) return
-    if (!connection.isGranted) this.#count(connection.network, -1)
-    connection.closed()
+  /** Puts a connection where it belongs, after its state has changed. */
+  #sort(connection: Connection, network: string): void {
+    const { state } = connection
+    if (state !== 'waiting' && this.#waiting.delete(connection)) this.#count(network, -1)
+    if (state !== 'publishing') this.#publishing.delete(connection)
+    if (state === 'publishing') this.#publishing.add(connection)
+    if (state === 'waiting') {
+      this.#waiting.add(connection)
+      this.#count(network, 1)
+    }
   }
 
   #count(network: string, by: number): void {
-    const count = (this.#unauthorized.get(network) ?? 0) + by
-    if (count === 0) this.#unauthorized.delete(network)
-    else this.#unauthorized.set(network, count)
+    const count = (this.#waitingOf.get(network) ?? 0) + by
+    if (count === 0) this.#waitingOf.delete(network)
+    else this.#waitingOf.set(network, count)
   }
 }
 
 class Connection {
-  readonly network: string
   readonly #socket: Socket<Connection>
-  readonly #ingest: Ingest
-  readonly #log: Log
-  readonly #publisher: Publisher
-  readonly #deadline: ReturnType<typeof setTimeout>
+  readonly #address: string | undefined
+  readonly #options: RtmpOptions
+  readonly #onChange: () => void
+  /** Made with the first byte: a connection that sends nothing costs little. */
+  #publisher: Publisher | undefined
+  #deadline: ReturnType<typeof setTimeout>
   #grant: PublishGrant | undefined
-  #isClosed = false
-  isGranted = false
-  onGrant: () => void = () => undefined
+  readonly #intake: TokenBucket = { points: INTAKE.capacity, at: performance.now() }
+  #resumes: ReturnType<typeof setTimeout> | undefined
+  state: 'waiting' | 'publishing' | 'closed' = 'waiting'
 
-  constructor(socket: Socket<Connection>, ingest: Ingest, log: Log, network: string) {
+  /** `onChange` is called when the state has changed. */
+  constructor(
+    socket: Socket<Connection>,
+    address: string | undefined,
+    options: RtmpOptions,
+    onChange: () => void,
+  ) {
     this.#socket = socket
-    this.#ingest = ingest
-    this.#log = log
-    this.network = network
-    this.#deadline = setTimeout(() => this.close(), PUBLISH_SECONDS * 1000)
+    this.#address = address
+    this.#options = options
+    this.#onChange = onChange
+    this.#deadline = this.#startDeadline()
     socket.timeout(SILENT_SECONDS)
-    this.#publisher = new Publisher(
-      {
-        send: bytes => this.#send(bytes),
-        publish: request => void this.#authorize(request),
-        media: message => this.#grant?.media(message),
-        stop: () => this.#endGrant(),
-      },
-      randomBytes(1528),
-    )
   }
 
   receive(bytes: Uint8Array): void {
-    if (this.#isClosed) return
+    if (this.state === 'closed') return
+    const { log } = this.#options
     try {
-      this.#publisher.receive(bytes)
+      this.#publisher ??= this.#createPublisher()
+      const messages = this.#publisher.receive(bytes)
+      this.#take(bytes.length + messages * MESSAGE_COST)
     } catch (error) {
-      if (!(error instanceof ProtocolError))
-        this.#log.error({ error: String(error) }, 'RTMP connection failed')
-      else this.#log.debug({ reason: error.message }, 'RTMP connection closed')
+      if (!(error instanceof ProtocolError)) log.error({ error: String(error) }, 'RTMP connection failed')
+      else log.debug({ reason: error.message }, 'RTMP connection closed')
       this.close()
     }
   }
 
   close(): void {
-    if (this.#isClosed) return
-    this.#isClosed = true
+    if (this.state === 'closed') return
     this.#socket.end()
+    this.closed()
   }
 
   /** The socket is closed, by either side. */
   closed(): void {
-    this.#isClosed = true
+    if (this.state === 'closed') return
     clearTimeout(this.#deadline)
+    clearTimeout(this.#resumes)
+    this.#become('closed')
     this.#endGrant()
+  }
+
+  #createPublisher(): Publisher {
+    return new Publisher(
+      {
+        send: bytes => this.#send(bytes),
+        publish: request => void this.#authorize(request),
+        media: message => this.#grant?.media(message),
+        stop: () => this.#stop(),
+      },
+      randomBytes(1528),
+    )
+  }
+
+  #startDeadline(): ReturnType<typeof setTimeout> {
+    const { publishSeconds = PUBLISH_SECONDS } = this.#options
+    return setTimeout(() => this.close(), publishSeconds * 1000)
+  }
+
+  #become(state: Connection['state']): void {
+    this.state = state
+    this.#onChange()
+  }
+
+  /** Counts what was read. A connection that is over its limit is read again when it is not. */
+  #take(cost: number): void {
+    const intake = this.#intake
+    refill(intake, performance.now(), INTAKE)
+    intake.points -= cost
+    if (intake.points >= 0 || this.state === 'closed') return
+    this.#socket.pause()
+    const seconds = (-intake.points * INTAKE.fullAfterSeconds) / INTAKE.capacity
+    clearTimeout(this.#resumes)
+    this.#resumes = setTimeout(() => this.#socket.resume(), Math.max(10, seconds * 1000))
   }
 
   /** Replies are small: a peer that does not read them is closed. */
   #send(bytes: Uint8Array): void {
-    if (!this.#isClosed && this.#socket.write(bytes) < bytes.length) this.close()
+    if (this.state !== 'closed' && this.#socket.write(bytes) < bytes.length) this.close()
   }
 
   async #authorize(request: PublishRequest): Promise<void> {
-    const address = this.#socket.remoteAddress
-    const grant = await this.#ingest
-      .authorize({ ...request, address }, () => this.close())
+    const { ingest, log } = this.#options
+    const grant = await ingest
+      .authorize({ ...request, address: this.#address }, () => this.close())
       .catch(error => {
-        this.#log.error({ error: String(error) }, 'checking a stream key failed')
+        log.error({ error: String(error) }, 'checking a stream key failed')
         return undefined
       })
-    if (this.#isClosed) return grant?.end()
+    if (this.state === 'closed') return grant?.end()
     if (grant === undefined) {
-      this.#publisher.refuse()
+      this.#publisher?.refuse()
       this.close()
       return
     }
     clearTimeout(this.#deadline)
     this.#grant = grant
-    if (!this.isGranted) this.onGrant()
-    this.isGranted = true
-    this.#publisher.accept()
+    this.#become('publishing')
+    this.#publisher?.accept()
+  }
+
+  /** It may publish again, as soon as one that has just connected. */
+  #stop(): void {
+    this.#endGrant()
+    this.#deadline = this.#startDeadline()
+    this.#become('waiting')
   }
 
   #endGrant(): void {

@@ -29,8 +29,9 @@ export class RtmpClient {
     socket.on('close', closed).on('error', closed)
   }
 
-  static async connect(port: number): Promise<RtmpClient> {
-    const socket = connect(port, '127.0.0.1')
+  /** From one of the many addresses of the loopback network. */
+  static async connect(port: number, localAddress = '127.0.0.1'): Promise<RtmpClient> {
+    const socket = connect({ port, host: '127.0.0.1', localAddress })
     await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject))
     return new RtmpClient(socket)
   }
@@ -71,6 +72,10 @@ export class RtmpClient {
 
   send(bytes: Uint8Array): void {
     if (!this.isClosed) this.#socket.write(bytes)
+  }
+
+  stopReading(): void {
+    this.#socket.pause()
   }
 
   close(): void {
