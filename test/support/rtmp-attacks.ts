@@ -101,6 +101,7 @@ const FILE_HEADER_BYTES = 13
 const TAG_BYTES = 15
 const FRAME_MILLISECONDS = 20
 const FRAMES_PER_GROUP = 25
+const FEWEST_FRAMES = 50
 
 /** A publisher with a numbered frame every 20 ms, and a viewer who must get every one of them. */
 export class Witness {
@@ -138,6 +139,7 @@ export class Witness {
 
   /** Ends, and gives what the viewer missed: numbers of frames, and the longest time without any. */
   async finish(): Promise<{ missing: number[]; longestPause: number; frames: number }> {
+    while (this.#received.length < FEWEST_FRAMES) await Bun.sleep(10)
     clearInterval(this.#timer)
     const deadline = performance.now() + 10_000
     while (this.#received.at(-1) !== this.#sent - 1 && performance.now() < deadline) await Bun.sleep(10)
