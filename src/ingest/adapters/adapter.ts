@@ -84,11 +84,11 @@ export const plainResponse = ({ kind }: Outcome): HookResponse => ({
   status: kind === 'refused' || kind === 'gone' ? 403 : 200,
 })
 
-/** The text at a path of a JSON object; undefined if there is none. Numbers count as text. */
+/** The text at a path of a JSON object; undefined if there is none. Numbers count as text, half a character does not. */
 export function textAt(json: unknown, ...path: readonly string[]): string | undefined {
   const value = valueAt(json, ...path)
   if (typeof value === 'number' && Number.isFinite(value)) return String(value)
-  return typeof value === 'string' && value !== '' ? value : undefined
+  return typeof value === 'string' && value !== '' && value.isWellFormed() ? value : undefined
 }
 
 export function valueAt(json: unknown, ...path: readonly string[]): unknown {

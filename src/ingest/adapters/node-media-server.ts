@@ -21,11 +21,9 @@ export const nodeMediaServer: Adapter = {
     switch (action) {
       case 'prePublish': {
         const query = valueAt(json, 'query')
-        const given = Object.entries(typeof query === 'object' && query !== null ? query : {})
-        const parameters = new URLSearchParams(
-          given.map(([name, value]): [string, string] => [name, String(value)]),
-        )
-        const name = loginWithKey(login, keysIn(parameters))
+        const names = Object.keys(typeof query === 'object' && query !== null ? query : {})
+        const parameters = names.map((each): [string, string] => [each, textAt(query, each) ?? ''])
+        const name = loginWithKey(login, keysIn(new URLSearchParams(parameters)))
         if (name === undefined) return { kind: 'other', allowed: false }
         return { kind: 'publish', session, name, address: withoutPort(textAt(json, 'ip') ?? '') }
       }

@@ -1,0 +1,31 @@
+/** Adapters with requests that no media server sends. */
+import { describe, expect, test } from 'bun:test'
+import type { Outcome } from '../../src/ingest/adapters/adapter.ts'
+import { adapters } from '../../src/ingest/adapters/index.ts'
+import { type Fields, formOf, PUBLISH, replaced } from '../support/forged-callbacks.ts'
+
+const OUTCOMES: readonly Outcome[] = [
+  { kind: 'accepted', login: 'login', user_id: '1' },
+  { kind: 'refused' },
+  { kind: 'noted' },
+  { kind: 'gone' },
+]
+const REPORTED = { session: '7', login: 'login', key: 'live_1_key' }
+const OWNCAST = { type: 'STREAM_STARTED', eventData: { status: { lastConnectTime: '2026-03-01T12:00:00Z' } } }
+
+describe('two fields with any values make an event, or none', () => {
+  for (const adapter of Object.values(adapters))
+    test(adapter.name, () => {
+      const fields: Fields = adapter.name === 'owncast' ? OWNCAST : PUBLISH[adapter.name](REPORTED)
+      const requestOf = (each: Fields) =>
+        adapter.name === 'nginx-rtmp' ? { form: formOf(each) } : { json: each }
+      expect(adapter.read(requestOf(fields))?.kind).toBe(adapter.name === 'owncast' ? 'start' : 'publish')
+      for (const once of replaced(fields))
+        for (const twice of replaced(once, ['\ud800', { toString: 1, valueOf: 1 }, '', 7])) {
+          const request = requestOf(twice)
+          adapter.read(request)
+          for (const outcome of OUTCOMES)
+            expect(adapter.respond(outcome, request).status).toBeGreaterThan(199)
+        }
+    })
+})
