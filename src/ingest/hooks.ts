@@ -4,6 +4,7 @@
  * answer within a second, the session is opened afterwards.
  */
 
+import { sha256Hex } from '../kit/digest.ts'
 import { inTime } from '../kit/in-time.ts'
 import { networkOf } from '../kit/network.ts'
 import { Outage } from '../kit/outage.ts'
@@ -21,6 +22,8 @@ import type { ViewerSessions } from './viewer-sessions.ts'
 const MAX_WAIT_MILLISECONDS = 1000
 /** Unknown secrets from one network for which the store is read. */
 const LOOKUPS = { capacity: 20, fullAfterSeconds: 60 }
+/** The longest address of a publisher is that of IPv6 with a zone; more of it is neither kept nor logged. */
+const MAX_ADDRESS_LENGTH = 64
 
 export interface HooksOptions extends SessionContext {
   readonly keys: KeyCheck
@@ -97,11 +100,12 @@ export class IngestHooks {
 
   async #publish(
     server: MediaServerRow,
-    { session, name, address }: IngestEvent & { kind: 'publish' },
+    { session, name, address: given }: IngestEvent & { kind: 'publish' },
   ): Promise<Outcome> {
     const { keys, log } = this.#options
+    const address = given.slice(0, MAX_ADDRESS_LENGTH)
     // Without an address, wrong keys of one publisher must not count against the others.
-    const channel = await keys.channelOf(name, address || `${server.name}/${session ?? name}`)
+    const channel = await keys.channelOf(name, address || `${server.name}/${session ?? sha256Hex(name)}`)
     if (channel === undefined) {
       log.info(
         { adapter: server.adapter, server: server.name, address },

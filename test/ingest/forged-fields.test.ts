@@ -10,7 +10,7 @@ const OUTCOMES: readonly Outcome[] = [
   { kind: 'noted' },
   { kind: 'gone' },
 ]
-const REPORTED = { session: '7', login: 'login', key: 'live_1_key' }
+const REPORTED = { session: '7', login: 'login', key: 'live_1_key', address: '192.0.2.7' }
 const OWNCAST = { type: 'STREAM_STARTED', eventData: { status: { lastConnectTime: '2026-03-01T12:00:00Z' } } }
 
 describe('two fields with any values make an event, or none', () => {

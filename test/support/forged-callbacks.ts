@@ -8,24 +8,23 @@ export interface Reported {
   readonly session: string
   readonly login: string
   readonly key: string
+  readonly address: string
 }
-
-const ADDRESS = '192.0.2.44'
 
 /** The request of each media server for a publisher; those of nginx-rtmp are forms. Owncast asks nothing. */
 export const PUBLISH: Readonly<Record<Exclude<AdapterName, 'owncast'>, (reported: Reported) => Fields>> = {
-  'nginx-rtmp': ({ session, login, key }) => ({
+  'nginx-rtmp': ({ session, login, key, address }) => ({
     app: 'live',
-    addr: ADDRESS,
+    addr: address,
     clientid: session,
     call: 'publish',
     name: login,
     type: 'live',
     key,
   }),
-  mediamtx: ({ session, login, key }) => ({
+  mediamtx: ({ session, login, key, address }) => ({
     action: 'publish',
-    ip: ADDRESS,
+    ip: address,
     path: `live/${login}`,
     id: session,
     query: `key=${key}`,
@@ -33,25 +32,25 @@ export const PUBLISH: Readonly<Record<Exclude<AdapterName, 'owncast'>, (reported
     password: key,
     protocol: 'rtmp',
   }),
-  srs: ({ session, login, key }) => ({
+  srs: ({ session, login, key, address }) => ({
     action: 'on_publish',
     client_id: session,
-    ip: ADDRESS,
+    ip: address,
     stream: login,
     param: `?key=${key}`,
   }),
-  ovenmediaengine: ({ session, login, key }) => ({
-    client: { address: ADDRESS, port: session },
+  ovenmediaengine: ({ session, login, key, address }) => ({
+    client: { address, port: session },
     request: { direction: 'incoming', status: 'opening', url: `rtmp://m.example/app/${login}?key=${key}` },
   }),
-  'node-media-server': ({ session, login, key }) => ({
+  'node-media-server': ({ session, login, key, address }) => ({
     action: 'prePublish',
     id: session,
-    ip: `${ADDRESS}:5000`,
+    ip: `${address}:5000`,
     name: login,
     query: { key },
   }),
-  generic: ({ session, login, key }) => ({ event: 'publish', session, login, key, address: ADDRESS }),
+  generic: ({ session, login, key, address }) => ({ event: 'publish', session, login, key, address }),
 }
 
 /** Values where a text or a number should be. */
