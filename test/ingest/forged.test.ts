@@ -62,12 +62,12 @@ onEachStore('forged callbacks', { config }, (current, engine) => {
     const [type, body] = bodyOf(adapter, fields)
     return post(path, body, type)
   }
-  /** Everything that a callback could change. */
-  const state = async (): Promise<unknown> => [
-    await current().execute('select count(*) as n from publish_sessions'),
-    await current().execute('select count(*) as n from streams'),
-    await current().execute('select count(*) as n from videos'),
-  ]
+  /** Everything of a channel that a callback could change. */
+  const state = async ({ id }: Channel): Promise<unknown> => {
+    const rowsOf = (table: string) =>
+      current().execute(`select count(*) as n from ${table} where user_id = '${id}'`)
+    return [await rowsOf('publish_sessions'), await rowsOf('streams'), await rowsOf('videos')]
+  }
   const isLive = async ({ id }: Channel) =>
     (await current().strand.services.store.streams.of(id)) !== undefined
   const expectNotLogged = (...words: readonly string[]) => {
@@ -82,7 +82,7 @@ onEachStore('forged callbacks', { config }, (current, engine) => {
     describe(adapter, () => {
       test('403 without a word to a wrong, missing or foreign secret, and nothing changes', async () => {
         const channel = await newChannel()
-        const before = await state()
+        const before = await state(channel)
         const own = secretOf(`a-${adapter}`)
         const server = `${adapter}/a-${adapter}`
         for (const path of [
@@ -105,14 +105,14 @@ onEachStore('forged callbacks', { config }, (current, engine) => {
           const response = await send(adapter, PUBLISH[adapter](channel), path)
           expect([path, response.status, await response.text()]).toEqual([path, 403, ''])
         }
-        expect([await state(), await isLive(channel)]).toEqual([before, false])
+        expect([await state(channel), await isLive(channel)]).toEqual([before, false])
         expectNotLogged(own, own.slice(5, 25), channel.key, channel.key.slice(-16))
       })
 
       test('a key of another channel, two keys, and any field with any value start nothing for the channel', async () => {
         const [channel, other] = [await newChannel(), await newChannel()]
         const fields = PUBLISH[adapter](channel)
-        const before = await state()
+        const before = await state(channel)
         expect(await isAllowed(await send(adapter, PUBLISH[adapter]({ ...channel, key: other.key })))).toBe(
           false,
         )
@@ -120,7 +120,7 @@ onEachStore('forged callbacks', { config }, (current, engine) => {
         expect(await isAllowed(await send(adapter, PUBLISH[adapter]({ ...channel, key: doubled })))).toBe(
           false,
         )
-        expect([await state(), await isLive(channel)]).toEqual([before, false])
+        expect([await state(channel), await isLive(channel)]).toEqual([before, false])
         const count = [...replaced(fields)].length
         for (let index = 0; index < count; index++) {
           const [forged = {}] = [...replaced(PUBLISH[adapter]({ ...channel, address: newAddress() }))].slice(
@@ -137,7 +137,7 @@ onEachStore('forged callbacks', { config }, (current, engine) => {
         const channel = await newChannel()
         const [type, body] = bodyOf(adapter, PUBLISH[adapter](channel))
         const path = `${adapter}/a-${adapter}/${secretOf(`a-${adapter}`)}`
-        const before = await state()
+        const before = await state(channel)
         const unreadable: readonly (readonly [string | Uint8Array<ArrayBuffer> | ReadableStream, string])[] =
           [
             [Buffer.concat([Buffer.from(body), Buffer.from([0xff, 0xfe])]), type],
@@ -152,7 +152,7 @@ onEachStore('forged callbacks', { config }, (current, engine) => {
         for (const [bytes, as] of unreadable) expect((await post(path, bytes, as)).status).toBe(400)
         expect((await post(path, `${body}${' '.repeat(70_000)}`, type)).status).toBe(413)
         expect((await post(path, endless(70_000), type)).status).toBe(413)
-        expect([await state(), await isLive(channel)]).toEqual([before, false])
+        expect([await state(channel), await isLive(channel)]).toEqual([before, false])
       })
 
       test('HTTP/1.0 and chunked bodies are read, and a replay changes nothing, nor does one with a key that was replaced', async () => {
@@ -170,7 +170,7 @@ onEachStore('forged callbacks', { config }, (current, engine) => {
         ]
         expect(Number((await exchange(Number(port), old.join('\r\n'))).slice(9, 12))).toBeLessThan(400)
         expect(await isLive(channel)).toBe(true)
-        const before = await state()
+        const before = await state(channel)
         const chunks = [
           `POST ${path} HTTP/1.1`,
           'Host: 127.0.0.1',
@@ -184,7 +184,7 @@ onEachStore('forged callbacks', { config }, (current, engine) => {
           '',
         ]
         expect(Number((await exchange(Number(port), chunks.join('\r\n'))).slice(9, 12))).toBeLessThan(400)
-        expect(await state()).toEqual(before)
+        expect(await state(channel)).toEqual(before)
         // The key is replaced: what was recorded of the old one opens nothing.
         await current().control('DELETE', `/channels/${channel.id}/stream`)
         await current().control('POST', `/channels/${channel.id}/stream-key/rotate`, {})
