@@ -74,6 +74,11 @@ export class RtmpClient {
     if (!this.isClosed) this.#socket.write(bytes)
   }
 
+  /** Written, and not sent yet. */
+  get waitingBytes(): number {
+    return this.#socket.writableLength
+  }
+
   stopReading(): void {
     this.#socket.pause()
   }

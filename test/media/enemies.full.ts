@@ -1,0 +1,154 @@
+/** A real server among enemies: 10,000 idle connections, and a publisher that sends as fast as it can. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { freePort } from '../support/postgres.ts'
+import { ATTACKS, closedAfter, INCOMPLETE, Witness } from '../support/rtmp-attacks.ts'
+import { AVC, RtmpClient } from '../support/rtmp-client.ts'
+import { scrape } from '../support/scrape.ts'
+import { createStorePlace, type StorePlace } from '../support/server.ts'
+import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+
+const TOKEN = 'an-operator-token-for-these-tests'
+const MEBIBYTE = 1024 * 1024
+const GIGABYTE = 1e9
+/** Connections that do nothing, how many of them at once, and of one address. */
+const [IDLE, AT_ONCE, PER_ADDRESS] = [10_000, 500, 40]
+const DEADLINE_MILLISECONDS = 10_000
+const FLOOD_SECONDS = 6
+/** What is read of a publisher: at once, and then in a second. */
+const [BURST_BYTES, BYTES_PER_SECOND] = [34e6, 12.5e6]
+const MAX_PAUSE_MILLISECONDS = 5000
+
+let place: StorePlace
+let strand: StrandProcess
+let port = 0
+let rtmpPort = 0
+const url = () => `http://127.0.0.1:${port}`
+
+beforeAll(async () => {
+  place = await createStorePlace('sqlite')
+  ;[port, rtmpPort] = [await freePort(), await freePort()]
+  const environment = {
+    STRAND_DATA: place.folder,
+    STRAND_OPERATOR_TOKEN: TOKEN,
+    STRAND_LISTEN: `127.0.0.1:${port}`,
+    STRAND_RTMP_LISTEN: `127.0.0.1:${rtmpPort}`,
+    STRAND_RECORD: 'on',
+    STRAND_RECORD_MIB: '16',
+  }
+  strand = await new StrandProcess(['serve'], { environment }).serving()
+})
+afterAll(async () => {
+  await endAllProcesses()
+  await place.remove()
+})
+
+async function control(method: string, path: string, body: object): Promise<Record<string, string>> {
+  const response = await fetch(`${url()}/control${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`)
+  return ((await response.json()) as { data: Record<string, string>[] }).data[0] ?? {}
+}
+
+async function newChannel(login: string): Promise<{ login: string; key: string }> {
+  const { id } = await control('POST', '/users', { login })
+  const { stream_key: key = '' } = await control('POST', `/channels/${id}/stream-key/rotate`, {})
+  return { login, key }
+}
+
+const witness = async (login: string) =>
+  Witness.start({ rtmpPort, url: url(), localAddress: '127.9.9.9', ...(await newChannel(login)) })
+
+/** What the server has in memory, in bytes. */
+function residentBytes(): number {
+  const [, kilobytes = '0'] =
+    /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${strand.pid}/status`, 'utf8')) ?? []
+  return Number(kilobytes) * 1024
+}
+
+function idleConnection(localAddress: string): Promise<Socket> {
+  const { promise, resolve } = Promise.withResolvers<Socket>()
+  const socket = connect({ port: rtmpPort, host: '127.0.0.1', localAddress }, () => resolve(socket))
+  socket.on('error', () => resolve(socket))
+  socket.on('data', () => undefined)
+  return promise
+}
+
+test('10,000 idle connections beside attacks: closed, memory bounded, and others publish and watch undisturbed', async () => {
+  const broadcast = await witness('beside_idle')
+  const { key } = await newChannel('honest')
+  const before = residentBytes()
+  const idle: Socket[] = []
+  let highest = 0
+  while (idle.length < IDLE) {
+    const batch = Array.from({ length: AT_ONCE }, (_, index) => {
+      const network = Math.floor((idle.length + index) / PER_ADDRESS)
+      return idleConnection(`127.5.${network >> 7}.${1 + (network & 127)}`)
+    })
+    idle.push(...(await Promise.all(batch)))
+    highest = Math.max(highest, residentBytes())
+  }
+  const attacks = Promise.all(
+    Object.values(ATTACKS).map((bytes, index) => closedAfter(rtmpPort, bytes, `127.6.0.${index + 1}`)),
+  )
+  const encoder = await RtmpClient.connect(rtmpPort, '127.9.9.7')
+  expect(await encoder.publish(key)).toBe('NetStream.Publish.Start')
+  encoder.close()
+  expect(Math.max(...(await attacks))).toBeLessThan(DEADLINE_MILLISECONDS - 1000)
+  const isOpen = ({ destroyed }: Socket) => !destroyed
+  while (idle.some(isOpen)) await Bun.sleep(50)
+  highest = Math.max(highest, residentBytes())
+  expect(highest - before).toBeLessThan(100 * MEBIBYTE)
+  const { missing, longestPause } = await broadcast.finish()
+  expect(missing).toEqual([])
+  expect(longestPause).toBeLessThan(MAX_PAUSE_MILLISECONDS)
+})
+
+test('a publisher that sends a gigabyte at once, with viewers that read nothing: slowed, memory bounded, others undisturbed', async () => {
+  const incomplete = Promise.all(
+    Object.values(INCOMPLETE).map((bytes, index) => closedAfter(rtmpPort, bytes, `127.7.0.${index + 1}`)),
+  )
+  const broadcast = await witness('beside_flood')
+  const { key, login } = await newChannel('flood')
+  const received = async () => (await scrape(url())).series.get('strand_media_received_bytes_total') ?? 0
+  const flood = await RtmpClient.connect(rtmpPort, '127.9.9.6')
+  expect(await flood.publish(key)).toBe('NetStream.Publish.Start')
+  flood.video(0, AVC.header)
+  flood.video(0, AVC.keyFrame())
+  const readers = Array.from({ length: 10 }, () =>
+    connect(port, '127.0.0.1')
+      .on('error', () => undefined)
+      .pause(),
+  )
+  for (const reader of readers) reader.write(`GET /live/${login}.flv HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`)
+  const [before, began, bytesBefore] = [residentBytes(), performance.now(), await received()]
+  const frame = AVC.keyFrame(MEBIBYTE)
+  let sent = 0
+  let highest = 0
+  while (performance.now() - began < FLOOD_SECONDS * 1000) {
+    if (sent < GIGABYTE && flood.waitingBytes < 16 * MEBIBYTE) {
+      flood.video(sent / MEBIBYTE, frame)
+      sent += frame.length
+    } else await Bun.sleep(5)
+    highest = Math.max(highest, residentBytes())
+  }
+  const seconds = (performance.now() - began) / 1000
+  const taken = (await received()) - bytesBefore
+  expect(taken).toBeGreaterThan(BURST_BYTES / 2)
+  expect(taken).toBeLessThan(BURST_BYTES + BYTES_PER_SECOND * (seconds + 1) + 5 * MEBIBYTE)
+  expect(flood.isClosed).toBe(false)
+  expect(highest - before).toBeLessThan(300 * MEBIBYTE)
+  flood.close()
+  for (const reader of readers) reader.destroy()
+  const { missing, longestPause } = await broadcast.finish()
+  expect(missing).toEqual([])
+  expect(longestPause).toBeLessThan(MAX_PAUSE_MILLISECONDS)
+  // Connections that do not publish are closed at their deadline, also on a busy server.
+  const took = await incomplete
+  expect(Math.min(...took)).toBeGreaterThan(DEADLINE_MILLISECONDS - 200)
+  expect(Math.max(...took)).toBeLessThan(DEADLINE_MILLISECONDS + 5000)
+})
