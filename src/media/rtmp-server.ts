@@ -50,6 +50,7 @@ export interface RtmpOptions {
   /** Whether many publishers connect through this address, so that it is the address of none of them. */
   readonly isProxy?: (address: string) => boolean
   readonly publishSeconds?: number
+  readonly silentSeconds?: number
 }
 
 export class RtmpServer {
@@ -152,11 +153,12 @@ class Connection {
     this.#options = options
     this.#onChange = onChange
     this.#deadline = this.#startDeadline()
-    socket.timeout(SILENT_SECONDS)
+    this.#expectMore()
   }
 
   receive(bytes: Uint8Array): void {
     if (this.state === 'closed') return
+    this.#expectMore()
     const { log } = this.#options
     try {
       this.#publisher ??= this.#createPublisher()
@@ -194,6 +196,11 @@ class Connection {
       },
       randomBytes(1528),
     )
+  }
+
+  /** The runtime counts from the last call, not from the last bytes. */
+  #expectMore(): void {
+    this.#socket.timeout(this.#options.silentSeconds ?? SILENT_SECONDS)
   }
 
   #startDeadline(): ReturnType<typeof setTimeout> {
