@@ -20,6 +20,21 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 }
 
+/** For players on other sites that ask before they send a header such as Range. */
+export function answerMediaPreflight({ requestId }: RequestContext): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      'Access-Control-Allow-Origin': '*',
+      'Access-Control-Allow-Methods': 'GET, HEAD, OPTIONS',
+      'Access-Control-Allow-Headers': 'Range',
+      'Access-Control-Max-Age': '86400',
+      'Cache-Control': 'no-store',
+      'X-Request-Id': requestId,
+    },
+  })
+}
+
 /** A broadcast as FLV. One that another node receives is watched there: video passes through one node only. */
 export async function answerLive(
   login: string,
@@ -31,7 +46,7 @@ export async function answerLive(
   if (!channels.has(login)) return answerElsewhere(login, node, context, headers)
   const typed = { ...headers, 'Content-Type': 'video/x-flv' }
   if (context.method === 'HEAD') return new Response(null, { headers: typed })
-  const broadcast = channels.watch(login) ?? raise('not_live', login)
+  const broadcast = channels.watch(login, context.address()) ?? raise('not_live', login)
   if (broadcast === 'full') return raise('viewers_full')
   context.holdOpen()
   return new Response(broadcast, { headers: typed })

@@ -19,7 +19,7 @@ import { asProblem, failureBody, logFieldsOf } from './failure.ts'
 import { isWellFormedHost } from './host.ts'
 import { answerFromCache, answerImage } from './image-response.ts'
 import { answerCallback, type CallbackHandler, isIngestPath } from './ingest-response.ts'
-import { answerLive, isLivePath, loginOf } from './live-response.ts'
+import { answerLive, answerMediaPreflight, isLivePath, loginOf } from './live-response.ts'
 import { fullBucket } from './rate-limit.ts'
 import { answerRecording, recordedVideoOf } from './recording-response.ts'
 import { RequestContext } from './request-context.ts'
@@ -311,22 +311,24 @@ export class Application {
   }
 
   /** A broadcast, for everyone and without a point. Errors have the form of the API. */
-  #answerLive(context: RequestContext): Promise<Response> {
+  #answerLive(context: RequestContext): MaybePromise<Response> {
     context.family = 'helix'
     context.allowance = fullBucket(Date.now())
-    const login = asksToSee(context.method) ? loginOf(context.path) : undefined
-    if (login === undefined) return this.#answerNotFound(context)
     const { liveChannels, services, traffic } = this.#options
     context.tally = traffic.broadcasts
+    if (context.method === 'OPTIONS') return answerMediaPreflight(context)
+    const login = asksToSee(context.method) ? loginOf(context.path) : undefined
+    if (login === undefined) return this.#answerNotFound(context)
     return answerLive(login, liveChannels, services, context)
   }
 
-  #answerRecording(context: RequestContext, video_id: string): Promise<Response> {
+  #answerRecording(context: RequestContext, video_id: string): MaybePromise<Response> {
     context.family = 'helix'
     context.allowance = fullBucket(Date.now())
-    if (!asksToSee(context.method)) return this.#answerNotFound(context)
     const { recordings, services, traffic } = this.#options
     context.tally = traffic.broadcasts
+    if (context.method === 'OPTIONS') return answerMediaPreflight(context)
+    if (!asksToSee(context.method)) return this.#answerNotFound(context)
     return answerRecording(video_id, recordings, services, context)
   }
 
