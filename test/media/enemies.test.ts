@@ -1,4 +1,4 @@
-/** The embedded media server among enemies: they are disconnected, and a broadcast beside them does not notice. */
+/** The embedded media server among enemies (D-126): they are disconnected, and a broadcast beside them does not notice. */
 import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { SeededRandom } from '../../src/kit/random.ts'

@@ -1,4 +1,4 @@
-/** Viewers that want more than to watch. */
+/** Viewers that want more than to watch (D-126). */
 import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { LiveChannels } from '../../src/media/live-channels.ts'

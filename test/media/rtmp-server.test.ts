@@ -1,4 +1,4 @@
-/** Limits of the RTMP listener, with an ingest that needs no store. */
+/** Limits of the RTMP listener (D-126), with an ingest that needs no store. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { createLog } from '../../src/kit/log.ts'

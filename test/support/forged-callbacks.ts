@@ -54,7 +54,7 @@ export const PUBLISH: Readonly<Record<Exclude<AdapterName, 'owncast'>, (reported
 }
 
 /** Values where a text or a number should be. */
-export const NASTY: readonly unknown[] = [
+const NASTY: readonly unknown[] = [
   null,
   true,
   0,

@@ -8,7 +8,7 @@ import { AVC } from './rtmp-client.ts'
 const BLOCK = 1536
 const CHUNK_BYTES = 4096
 
-export const uint32 = (value: number): Buffer => {
+const uint32 = (value: number): Buffer => {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(value >>> 0)
   return bytes
@@ -71,17 +71,17 @@ export function conversation(name = 'live_1_key'): Buffer[] {
 }
 
 /** An object in an object, without ends. */
-export const deepAmf = (depth: number): Buffer =>
+const deepAmf = (depth: number): Buffer =>
   Buffer.concat(Array.from({ length: depth }, () => Buffer.from([3, 0, 1, 0x61])))
 
 /** Claims far more values than there are bytes. */
-export const longArray = (count: number): Buffer => Buffer.concat([Buffer.from([10]), uint32(count)])
+const longArray = (count: number): Buffer => Buffer.concat([Buffer.from([10]), uint32(count)])
 
 /** A list in a list, each with many places. */
-export const wideAndDeep = (): Buffer => Buffer.concat(Array.from({ length: 20 }, () => longArray(900)))
+const wideAndDeep = (): Buffer => Buffer.concat(Array.from({ length: 20 }, () => longArray(900)))
 
 /** A text that claims to be longer than the message. */
-export const lyingText = (length: number): Buffer =>
+const lyingText = (length: number): Buffer =>
   Buffer.concat([Buffer.from([12]), uint32(length), Buffer.from('short')])
 
 const start = encodeAmf('connect', 1)
