@@ -51,12 +51,14 @@ export class KeyCheck {
     if (bucket.points < 1) return undefined
     const credentials = readPublishName(name)
     const channel = credentials && (await this.#find(credentials.key))
+    if (channel === 'unchecked') return undefined
     if (channel !== undefined && (credentials?.login ?? channel.login) === channel.login) return channel
     takePoint(bucket)
     return undefined
   }
 
-  async #find(key: string): Promise<KeyedChannel | undefined> {
+  /** `unchecked`: the store does not answer, and the key is not remembered. It may be right, so it is no guess. */
+  async #find(key: string): Promise<KeyedChannel | 'unchecked' | undefined> {
     const now = this.#clock.now()
     const digest = sha256Hex(key)
     try {
@@ -68,7 +70,7 @@ export class KeyCheck {
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error
       const known = this.#valid.get(digest)
-      if (known === undefined || now - known.at >= REMEMBERED_MILLISECONDS) return undefined
+      if (known === undefined || now - known.at >= REMEMBERED_MILLISECONDS) return 'unchecked'
       return known.valid_until === null || known.valid_until > isoMillis(now) ? known : undefined
     }
   }

@@ -20,6 +20,7 @@ describe.each([...engines])('a stream key at ingest on %s', engine => {
       keys: Record<'forever' | 'briefly' | 'deleted', string>
       /** From now on the store cannot be asked. */
       lose(): void
+      find(): void
     }) => Promise<void>,
   ) => {
     const { store, close } = await openTestStore(engine)
@@ -61,7 +62,10 @@ describe.each([...engines])('a stream key at ingest on %s', engine => {
       const lose = () => {
         isLost = true
       }
-      await proof({ check, clock, keys, lose })
+      const find = () => {
+        isLost = false
+      }
+      await proof({ check, clock, keys, lose, find })
     } finally {
       await close()
     }
@@ -88,6 +92,15 @@ describe.each([...engines])('a stream key at ingest on %s', engine => {
       expect(await check.channelOf(keys.forever, ADDRESS)).toMatchObject({ user_id: '7' })
       clock.advance(5 * MINUTE)
       expect(await check.channelOf(keys.forever, ADDRESS)).toBeUndefined()
+    }))
+
+  test('that could not be checked, because the store was lost, does not count as a wrong one', () =>
+    onStore(async ({ check, clock, keys, lose, find }) => {
+      lose()
+      clock.advance(10 * MINUTE)
+      for (let n = 0; n < 30; n++) expect(await check.channelOf(keys.forever, ADDRESS)).toBeUndefined()
+      find()
+      expect(await check.channelOf(keys.forever, ADDRESS)).toMatchObject({ user_id: '7' })
     }))
 
   test('is not tried for a network with 20 wrong ones', () =>
