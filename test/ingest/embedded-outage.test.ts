@@ -65,7 +65,8 @@ describe.each([...engines])('the embedded media server without its store, on %s'
     const recordings = new Recordings(folder, 1e9)
     const services = { store, streamKeys, clock, log, mediaUrl: undefined }
     const listen = { host: '127.0.0.1', port: 0 }
-    const { port } = await openEmbeddedMedia({ listen, services, channels, recordings }, lifetime)
+    const options = { listen, services, channels, recordings, thumbnails: undefined, isProxy: () => false }
+    const { port } = await openEmbeddedMedia(options, lifetime)
     return { port, channels }
   }
   const newChannel = async () => {

@@ -178,7 +178,7 @@ onEachStore('the embedded media server', { config }, (current, engine) => {
         const listen = { host: '127.0.0.1', port: 0 }
         const channels = new LiveChannels()
         await openEmbeddedMedia(
-          { listen, services, channels, recordings: undefined, thumbnails: undefined },
+          { listen, services, channels, recordings: undefined, thumbnails: undefined, isProxy: () => false },
           lifetime,
         )
         expect(await services.store.mediaServers.liveSessionOf(server.world.offline.id)).toBeDefined()
