@@ -4,10 +4,13 @@ import type { MediaMessage } from './rtmp/publisher.ts'
 
 /** Maximum bytes since the last key frame that are kept for those who join. */
 const MAX_GROUP_BYTES = 8 * 1024 * 1024
+/** Tags wait so long for others to be sent with them: sending to every viewer costs more than what is sent. */
+export const BATCH_MILLISECONDS = 20
 
-/** Someone who watches. Returns false when it cannot take more now: then it is skipped until the next key frame. */
+/** Someone who watches. */
 export interface Viewer {
-  write(bytes: Uint8Array): boolean
+  /** Takes all of it or nothing. False: nothing now, so the viewer is skipped until the next key frame. */
+  write(pieces: readonly Uint8Array[]): boolean
   end(): void
 }
 
@@ -20,14 +23,22 @@ export interface BroadcastTotals {
   skips: number
 }
 
+/** Tags that are sent together. Only the first may be a header or a key frame. */
+interface Batch {
+  readonly tags: Buffer[]
+  readonly startsWithKeyFrame: boolean
+}
+
 export class Broadcast {
   readonly #viewers = new Map<Viewer, Position>()
   /** The latest header of each kind, in the order of a file: metadata, video, audio. */
   readonly #headers: Partial<Record<MediaMessage['kind'], Buffer>> = {}
-  /** The tags since the last key frame; undefined before the first one, or if they became too large. */
+  /** What was sent since the last key frame; undefined before the first one, or if it became too large. */
   #group: Buffer[] | undefined
   #groupBytes = 0
   #hasVideo = false
+  #batch: Batch | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
   readonly #totals: BroadcastTotals
 
   constructor(totals: BroadcastTotals) {
@@ -40,9 +51,10 @@ export class Broadcast {
 
   /** Sends the headers and the frames since the last key frame, so that the picture appears at once. */
   join(viewer: Viewer): void {
+    this.flush()
     const start = [FLV_HEADER, ...this.#headerTags()]
     const group = this.#group
-    const isInStep = viewer.write(Buffer.concat(group === undefined ? start : [...start, ...group]))
+    const isInStep = viewer.write(group === undefined ? start : [...start, ...group])
     this.#viewers.set(viewer, isInStep && (group !== undefined || !this.#hasVideo) ? 'in step' : 'waiting')
   }
 
@@ -63,12 +75,29 @@ export class Broadcast {
     const tag = flvTag(message)
     this.#totals.bytes += message.payload.length
     if (message.kind === 'video') this.#hasVideo = true
+    if (role !== 'frame') this.flush()
     if (role === 'header') this.#headers[message.kind] = tag
-    else this.#keep(tag, role === 'key frame')
-    for (const [viewer, position] of this.#viewers) this.#deliver(viewer, position, tag, role === 'key frame')
+    if (this.#batch === undefined) this.#batch = { tags: [tag], startsWithKeyFrame: role === 'key frame' }
+    else this.#batch.tags.push(tag)
+    this.#timer ??= setTimeout(() => this.flush(), BATCH_MILLISECONDS)
+  }
+
+  /** Sends what waits to be sent together: one copy for all viewers. */
+  flush(): void {
+    const batch = this.#batch
+    if (batch === undefined) return
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#batch = undefined
+    const [first] = batch.tags
+    const bytes = first !== undefined && batch.tags.length === 1 ? first : Buffer.concat(batch.tags)
+    this.#keep(bytes, batch.startsWithKeyFrame)
+    for (const [viewer, position] of this.#viewers)
+      this.#deliver(viewer, position, bytes, batch.startsWithKeyFrame)
   }
 
   end(): void {
+    this.flush()
     for (const viewer of this.#viewers.keys()) viewer.end()
     this.#viewers.clear()
   }
@@ -78,22 +107,22 @@ export class Broadcast {
     return [metadata, video, audio].filter(tag => tag !== undefined)
   }
 
-  #keep(tag: Buffer, isKeyFrame: boolean): void {
+  #keep(bytes: Buffer, isKeyFrame: boolean): void {
     if (isKeyFrame) {
       this.#group = []
       this.#groupBytes = 0
     }
     if (this.#group === undefined) return
-    this.#groupBytes += tag.length
+    this.#groupBytes += bytes.length
     if (this.#groupBytes > MAX_GROUP_BYTES) this.#group = undefined
-    else this.#group.push(tag)
+    else this.#group.push(bytes)
   }
 
-  #deliver(viewer: Viewer, position: Position, tag: Buffer, isKeyFrame: boolean): void {
+  #deliver(viewer: Viewer, position: Position, bytes: Buffer, isKeyFrame: boolean): void {
     if (position === 'waiting' && !isKeyFrame) return
     // Headers may have changed while it waited.
-    const bytes = position === 'waiting' ? Buffer.concat([...this.#headerTags(), tag]) : tag
-    const next = viewer.write(bytes) ? 'in step' : 'waiting'
+    const pieces = position === 'waiting' ? [...this.#headerTags(), bytes] : [bytes]
+    const next = viewer.write(pieces) ? 'in step' : 'waiting'
     if (next === position) return
     if (next === 'waiting') this.#totals.skips += 1
     this.#viewers.set(viewer, next)

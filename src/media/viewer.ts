@@ -1,61 +1,85 @@
 import type { Viewer } from './broadcast.ts'
 
-/** Maximum bytes that wait for a viewer. */
+/** Maximum bytes that wait for a viewer, unless they were written at once. */
 const MAX_PENDING_BYTES = 4 * 1024 * 1024
 
-/** A viewer over HTTP. What arrives while the connection is busy is sent together; what is too much is skipped. */
+/**
+ * A viewer over HTTP. The connection gets the bytes that all viewers share, without a copy. What arrives while it is busy
+ * waits, and what is too much is skipped.
+ */
 export class HttpViewer implements Viewer {
   readonly stream: ReadableStream<Uint8Array>
   readonly #onLeave: () => void
+  readonly #sent = Promise.withResolvers<void>()
+  #connection: ReadableStreamDirectController | undefined
   #pending: Uint8Array[] = []
   #pendingBytes = 0
-  #wanted: (() => void) | undefined
+  #isBusy = false
   #isEnded = false
 
   /** `onLeave` is called once, when the viewer disconnects or the broadcast ends. */
   constructor(onLeave: () => void) {
     this.#onLeave = onLeave
-    this.stream = new ReadableStream<Uint8Array>(
-      {
-        pull: async controller => {
-          if (this.#pending.length === 0 && !this.#isEnded)
-            await new Promise<void>(resolve => {
-              this.#wanted = resolve
-            })
-          if (this.#pending.length > 0) controller.enqueue(this.#take())
-          else controller.close()
-        },
-        cancel: () => this.end(),
+    this.stream = new ReadableStream<Uint8Array>({
+      type: 'direct',
+      pull: connection => {
+        this.#connection = connection
+        this.#send()
+        return this.#sent.promise
       },
-      { highWaterMark: 1 },
-    )
+      cancel: () => {
+        this.#pending = []
+        this.#pendingBytes = 0
+        this.#isBusy = false
+        this.end()
+      },
+    })
   }
 
-  write(bytes: Uint8Array): boolean {
-    if (this.#pendingBytes + bytes.length > MAX_PENDING_BYTES) return false
-    this.#pending.push(bytes)
-    this.#pendingBytes += bytes.length
-    this.#wake()
+  write(pieces: readonly Uint8Array[]): boolean {
+    const size = pieces.reduce((sum, { length }) => sum + length, 0)
+    // The first write may be larger: a viewer starts with a group of pictures, or continues with one large picture.
+    if (this.#pendingBytes > 0 && this.#pendingBytes + size > MAX_PENDING_BYTES) return false
+    this.#pending.push(...pieces)
+    this.#pendingBytes += size
+    this.#send()
     return true
   }
 
   end(): void {
     if (this.#isEnded) return
     this.#isEnded = true
-    this.#wake()
+    this.#send()
     this.#onLeave()
   }
 
-  #take(): Uint8Array {
-    const [only] = this.#pending
-    const bytes = only !== undefined && this.#pending.length === 1 ? only : Buffer.concat(this.#pending)
-    this.#pending = []
-    this.#pendingBytes = 0
-    return bytes
+  /** Sends what waits, until the connection is busy. */
+  #send(): void {
+    const connection = this.#connection
+    if (connection === undefined || this.#isBusy) return
+    let count = 0
+    for (const bytes of this.#pending) {
+      count += 1
+      this.#pendingBytes -= bytes.length
+      const written: number | Promise<number> = connection.write(bytes)
+      if (typeof written === 'number') continue
+      this.#waitFor(written)
+      break
+    }
+    this.#pending = this.#pending.slice(count)
+    connection.flush()
+    if (!this.#isEnded || this.#isBusy) return
+    this.#connection = undefined
+    void connection.end()
+    this.#sent.resolve()
   }
 
-  #wake(): void {
-    this.#wanted?.()
-    this.#wanted = undefined
+  #waitFor(written: Promise<number>): void {
+    this.#isBusy = true
+    const done = () => {
+      this.#isBusy = false
+      this.#send()
+    }
+    written.then(done, done)
   }
 }

@@ -20,8 +20,8 @@ class Recorder implements Viewer {
   hasEnded = false
   readonly writes: Buffer[] = []
 
-  write(bytes: Uint8Array): boolean {
-    if (this.takes) this.writes.push(Buffer.from(bytes))
+  write(pieces: readonly Uint8Array[]): boolean {
+    if (this.takes) this.writes.push(Buffer.concat(pieces))
     return this.takes
   }
 
@@ -34,64 +34,72 @@ class Recorder implements Viewer {
   }
 }
 
+/** `send` publishes without waiting for what could be sent together. */
 const newBroadcast = () => {
   const totals = { bytes: 0, skips: 0 }
-  return { broadcast: new Broadcast(totals), totals }
+  const broadcast = new Broadcast(totals)
+  const send = (...messages: readonly MediaMessage[]) => {
+    for (const message of messages) {
+      broadcast.publish(message)
+      broadcast.flush()
+    }
+  }
+  return { broadcast, send, totals }
 }
 const file = (...messages: readonly MediaMessage[]) => Buffer.concat([FLV_HEADER, ...messages.map(flvTag)])
 
 describe('a viewer', () => {
   test('that joins gets headers and everything since the last key frame', () => {
-    const { broadcast } = newBroadcast()
-    for (const message of [header, key(0), frame(40), key(80), frame(120)]) broadcast.publish(message)
+    const { broadcast, send } = newBroadcast()
+    send(header, key(0), frame(40), key(80), frame(120))
     const viewer = new Recorder()
     broadcast.join(viewer)
-    broadcast.publish(frame(160))
+    send(frame(160))
     expect(viewer.received).toEqual(file(header, key(80), frame(120), frame(160)))
   })
 
   test('that joins before the first key frame waits for it', () => {
-    const { broadcast } = newBroadcast()
-    broadcast.publish(header)
+    const { broadcast, send } = newBroadcast()
+    send(header)
     const viewer = new Recorder()
     broadcast.join(viewer)
-    broadcast.publish(frame(0))
-    broadcast.publish(key(40))
+    send(frame(0))
+    send(key(40))
     expect(viewer.received).toEqual(file(header, header, key(40)))
   })
 
   test('that is too slow continues at the next key frame, and others do not notice', () => {
-    const { broadcast, totals } = newBroadcast()
+    const { broadcast, send, totals } = newBroadcast()
     const [slow, fast] = [new Recorder(), new Recorder()]
-    for (const message of [header, key(0)]) broadcast.publish(message)
+    send(header, key(0))
     broadcast.join(slow)
     broadcast.join(fast)
     slow.takes = false
-    broadcast.publish(frame(40))
+    send(frame(40))
     slow.takes = true
-    broadcast.publish(frame(80))
-    broadcast.publish(key(120))
+    send(frame(80))
+    send(key(120))
     expect(slow.received).toEqual(file(header, key(0), header, key(120)))
     expect(fast.received).toEqual(file(header, key(0), frame(40), frame(80), key(120)))
     expect(totals.skips).toBe(1)
   })
 
   test('gets sound without a picture', () => {
-    const { broadcast } = newBroadcast()
+    const { broadcast, send } = newBroadcast()
     const audio = (timestamp: number): MediaMessage => ({
       kind: 'audio',
       timestamp,
       payload: Buffer.from([0xaf, 1, 7]),
     })
-    broadcast.publish(audio(0))
+    send(audio(0))
     const viewer = new Recorder()
     broadcast.join(viewer)
-    broadcast.publish(audio(20))
+    send(audio(20))
     expect(viewer.received).toEqual(file(audio(20)))
   })
 
   test('sees the end', () => {
-    const { broadcast } = newBroadcast()
+    const { broadcast, send } = newBroadcast()
     const viewer = new Recorder()
     broadcast.join(viewer)
     broadcast.end()
@@ -101,14 +109,14 @@ describe('a viewer', () => {
 })
 
 test('a group of pictures that is too large is not kept for those who join', () => {
-  const { broadcast } = newBroadcast()
-  broadcast.publish(header)
-  broadcast.publish(key(0, 5_000_000))
-  broadcast.publish(frame(40, 5_000_000))
+  const { broadcast, send } = newBroadcast()
+  send(header)
+  send(key(0, 5_000_000))
+  send(frame(40, 5_000_000))
   const viewer = new Recorder()
   broadcast.join(viewer)
   expect(viewer.received).toEqual(file(header))
-  broadcast.publish(key(80))
+  send(key(80))
   expect(viewer.received).toEqual(file(header, header, key(80)))
 })
 
@@ -130,7 +138,7 @@ test.each([
 describe('over HTTP', () => {
   test('what waits for a viewer is sent together, and bounded', async () => {
     const viewer = new HttpViewer(() => undefined)
-    const taken = Array.from({ length: 100 }, () => viewer.write(Buffer.alloc(100_000)))
+    const taken = Array.from({ length: 100 }, () => viewer.write([Buffer.alloc(100_000)]))
     expect(taken.filter(Boolean)).toHaveLength(41)
     viewer.end()
     let bytes = 0
