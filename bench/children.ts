@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url'
+import type { BunFile } from 'bun'
 import type { LoopResult } from './bare-sqlite.ts'
+import type { AudienceReport } from './media/audience.ts'
 import type { PacedReport } from './paced-load.ts'
 import { type MemoryUse, PeakMemory } from './process-usage.ts'
 import type { Secrets } from './world.ts'
@@ -44,6 +46,10 @@ export class Children {
     return this.#startServer('bench/least-server.ts', planFile)
   }
 
+  startBareBroadcast(bitsPerSecond: number): Promise<Served> {
+    return this.#startServer('bench/media/bare-broadcast.ts', String(bitsPerSecond))
+  }
+
   /** A server that prints its port when it is ready. */
   async #startServer(...words: readonly string[]): Promise<Served> {
     const child = this.#spawn(SERVER_CORE, bunScript(...words), 'inherit')
@@ -54,6 +60,11 @@ export class Children {
 
   async runBareLoop(planFile: string): Promise<LoopResult> {
     return JSON.parse(await this.output(SERVER_CORE, bunScript('bench/bare-sqlite.ts', planFile)))
+  }
+
+  /** Publishers and viewers. */
+  async runAudience(planFile: string): Promise<AudienceReport> {
+    return JSON.parse(await this.output(LOAD_CORE, bunScript('bench/media/audience.ts', planFile)))
   }
 
   /** The generator with a fixed rate; gives each of its reports when it is printed. */
@@ -76,11 +87,13 @@ export class Children {
     secrets?: Secrets,
     databaseUrl?: string,
     settings: Readonly<Record<string, string>> = {},
+    logFile?: string,
   ): Promise<Served & { readonly milliseconds: number }> {
     const listen = `127.0.0.1:${freePort()}`
     const words = bunScript('src/main.ts', 'serve', '--data', folder, '--listen', listen)
     const began = performance.now()
-    const child = this.#spawn(SERVER_CORE, words, 'inherit', {
+    const log = logFile === undefined ? 'inherit' : Bun.file(logFile)
+    const child = this.#spawn(SERVER_CORE, words, log, {
       STRAND_RATE_APP: NEVER_MET,
       STRAND_RATE_USER: NEVER_MET,
       STRAND_RATE_ANONYMOUS: NEVER_MET,
@@ -126,7 +139,7 @@ export class Children {
     await Promise.all([...this.#running].map(child => this.#stop(child)))
   }
 
-  #spawn<Violations extends 'pipe' | 'inherit'>(
+  #spawn<Violations extends 'pipe' | 'inherit' | BunFile>(
     core: number | typeof BOTH_CORES,
     words: readonly string[],
     violations: Violations,

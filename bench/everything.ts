@@ -1,4 +1,5 @@
 /** The run that makes the figures: steps in order, each adding to the report. */
+import { measurePublished, measureWatched, SECONDS_OF_PUBLISHED, SECONDS_OF_WATCHED } from './broadcasts.ts'
 import type { Children } from './children.ts'
 import { circumstances, inWords } from './circumstances.ts'
 import type { Comparison } from './comparison.ts'
@@ -46,6 +47,9 @@ export async function runEverything(plan: MeasurePlan, children: Children, folde
   })
 }
 
+/** These make a world of another kind. */
+const WITHOUT_WORLD: ReadonlySet<string> = new Set(['watched', 'published', 'import'])
+
 function stepsOf(plan: MeasurePlan, stage: Stage, found: Found): Step[] {
   const { parts } = plan
   const making: Step = {
@@ -53,10 +57,11 @@ function stepsOf(plan: MeasurePlan, stage: Stage, found: Found): Step[] {
     seconds: secondsToMake(plan.size),
     run: async () => void (await stage.world()),
   }
-  const needsWorld = plan.chosen.length > 0 || parts.some(part => part !== 'import')
+  const needsWorld = plan.chosen.length > 0 || parts.some(part => !WITHOUT_WORLD.has(part))
   return [
     ...(needsWorld ? [making] : []),
     ...(parts.includes('starts') ? startSteps(plan, stage, found) : []),
+    ...mediaSteps(plan, stage, found),
     ...plan.chosen.map(
       (scenario): Step => ({
         name: scenario.name,
@@ -72,6 +77,24 @@ function stepsOf(plan: MeasurePlan, stage: Stage, found: Found): Step[] {
     ...(parts.includes('growth') ? growthSteps(plan, stage, found) : []),
     ...(parts.includes('import') ? [importStep(plan, stage, found)] : []),
   ]
+}
+
+/** Before a server of the world is up: it would share the core. */
+function mediaSteps({ parts }: MeasurePlan, stage: Stage, { singles }: Found): Step[] {
+  const steps: Record<'watched' | 'published', Step> = {
+    watched: {
+      name: 'one broadcast with many viewers',
+      seconds: SECONDS_OF_WATCHED,
+      run: async () => void singles.push(...(await measureWatched(stage.children, stage.folder('watched')))),
+    },
+    published: {
+      name: 'many broadcasts at once',
+      seconds: SECONDS_OF_PUBLISHED,
+      run: async () =>
+        void singles.push(...(await measurePublished(stage.children, stage.folder('published')))),
+    },
+  }
+  return (['watched', 'published'] as const).filter(part => parts.includes(part)).map(part => steps[part])
 }
 
 function startSteps({ size }: MeasurePlan, stage: Stage, { singles }: Found): Step[] {

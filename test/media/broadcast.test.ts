@@ -99,7 +99,7 @@ describe('a viewer', () => {
   })
 
   test('sees the end', () => {
-    const { broadcast, send } = newBroadcast()
+    const { broadcast } = newBroadcast()
     const viewer = new Recorder()
     broadcast.join(viewer)
     broadcast.end()
