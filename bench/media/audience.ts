@@ -97,14 +97,12 @@ async function inGroups<T>(all: readonly T[], size: number, run: (each: T) => Pr
 
 /** Asks until the broadcast is there, and gives the time of the first frame. */
 async function firstFrameOf(url: string): Promise<number> {
-  for (;;) {
-    const answer = await fetch(url, { method: 'HEAD' })
-    if (answer.ok) break
-    await Bun.sleep(5)
-  }
+  const isThere = async () => (await fetch(url, { method: 'HEAD' })).ok
+  while (!(await isThere())) await Bun.sleep(5)
   const watcher = await Watcher.open(new URL(url), () => undefined)
-  while (watcher.firstFrameAt === undefined) await Bun.sleep(1)
-  return watcher.firstFrameAt
+  const seenAt = await watcher.firstFrame()
+  watcher.close()
+  return seenAt
 }
 
 async function run(plan: AudiencePlan): Promise<AudienceReport> {
@@ -120,7 +118,7 @@ async function run(plan: AudiencePlan): Promise<AudienceReport> {
   let [isMeasured, slowest] = [false, 0]
   const watchers: Watcher[] = []
   let joinedFrame = 0
-  for (const [index, { url }] of plan.channels.entries()) {
+  await inGroups([...plan.channels.entries()], CONNECTING, async ([index, { url }]) => {
     const note = (n: number) => {
       const sentAt = senders.sentAt[n]
       if (!isMeasured || index > 0 || sentAt === undefined) return
@@ -133,10 +131,9 @@ async function run(plan: AudiencePlan): Promise<AudienceReport> {
       const began = performance.now()
       const watcher = await Watcher.open(each, note)
       watchers.push(watcher)
-      while (watcher.firstFrameAt === undefined) await Bun.sleep(1)
-      joinedFrame = Math.max(joinedFrame, watcher.firstFrameAt - began)
+      joinedFrame = Math.max(joinedFrame, (await watcher.firstFrame()) - began)
     })
-  }
+  })
   await Bun.sleep(SETTLE_MILLISECONDS)
   isMeasured = true
   senders.latest = 0

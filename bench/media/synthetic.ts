@@ -34,7 +34,10 @@ export class SyntheticBroadcast {
   constructor(bitsPerSecond: number) {
     const videoBytes = bitsPerSecond / 8 - SOUNDS_PER_SECOND * SOUND_BYTES
     const bytes = Math.round(videoBytes / (FRAMES_PER_SECOND - 1 + KEY_FRAME_WEIGHT))
-    this.#keyFrame = Buffer.concat([Buffer.from([0x17, 1, 0, 0, 0]), Buffer.alloc(KEY_FRAME_WEIGHT * bytes, 1)])
+    this.#keyFrame = Buffer.concat([
+      Buffer.from([0x17, 1, 0, 0, 0]),
+      Buffer.alloc(KEY_FRAME_WEIGHT * bytes, 1),
+    ])
     this.#frame = Buffer.concat([Buffer.from([0x27, 1, 0, 0, 0]), Buffer.alloc(bytes, 2)])
   }
 

@@ -2,6 +2,8 @@
  * A viewer that is cheap: one socket on which bytes are counted and tags are followed, without keeping any of them. A tag
  * that does not continue those before it is a dropped one.
  */
+import type { Socket } from 'bun'
+import { inTime } from '../../src/kit/in-time.ts'
 import { TAG_HEADER_BYTES } from '../../src/media/flv.ts'
 import { type Kind, MAX_HEADER_BYTES, numberAt } from './synthetic.ts'
 
@@ -11,6 +13,7 @@ const KINDS: ReadonlyMap<number, Kind> = new Map([
   [8, 'audio'],
   [9, 'video'],
 ])
+const MAX_WAIT_MILLISECONDS = 10_000
 const [LINE_FEED, CARRIAGE_RETURN] = [10, 13]
 
 export class Watcher {
@@ -18,8 +21,9 @@ export class Watcher {
   dropped = 0
   frames = 0
   isClosed = false
-  firstFrameAt: number | undefined
   readonly #onFrame: (n: number) => void
+  readonly #first = Promise.withResolvers<number>()
+  #socket: Socket | undefined
   /** How much of the empty line after the HTTP headers was seen. */
   #blank = 0
   /** What is left of the chunk, and the length line before the next one. */
@@ -36,7 +40,7 @@ export class Watcher {
 
   static async open(url: URL, onFrame: (n: number) => void): Promise<Watcher> {
     const watcher = new Watcher(onFrame)
-    await Bun.connect({
+    watcher.#socket = await Bun.connect({
       hostname: url.hostname,
       port: Number(url.port),
       socket: {
@@ -48,6 +52,17 @@ export class Watcher {
       },
     })
     return watcher
+  }
+
+  /** The time of its first frame. */
+  firstFrame(): Promise<number> {
+    return inTime(MAX_WAIT_MILLISECONDS, this.#first.promise, () => {
+      throw new Error('a viewer got no frame')
+    })
+  }
+
+  close(): void {
+    this.#socket?.end()
   }
 
   #take(bytes: Uint8Array): void {
@@ -104,7 +119,7 @@ export class Watcher {
     if (last !== undefined && n !== last + 1) this.dropped += Math.max(1, n - last - 1)
     this.#last[kind] = n
     if (kind === 'audio') return
-    this.firstFrameAt ??= performance.now()
+    if (this.frames === 0) this.#first.resolve(performance.now())
     this.frames += 1
     this.#onFrame(n)
   }
