@@ -4,6 +4,7 @@ import type { Children } from './children.ts'
 import { circumstances, inWords } from './circumstances.ts'
 import type { Comparison } from './comparison.ts'
 import { REPORT_EVERY_SECONDS } from './control-flows.ts'
+import { measureGoingLive, SECONDS_OF_GOING_LIVE } from './go-live.ts'
 import {
   type GrowthLine,
   growthPicture,
@@ -73,6 +74,7 @@ function stepsOf(plan: MeasurePlan, stage: Stage, found: Found): Step[] {
     ),
     ...(parts.includes('writers') ? writerSteps(plan, stage, found) : []),
     ...(parts.includes('viewers') ? viewerSteps(plan, stage, found) : []),
+    ...(parts.includes('go-live') ? [goLiveStep(stage, found)] : []),
     ...(plan.whole ? [memoryStep(stage, found)] : []),
     ...(parts.includes('growth') ? growthSteps(plan, stage, found) : []),
     ...(parts.includes('import') ? [importStep(plan, stage, found)] : []),
@@ -154,6 +156,14 @@ function viewerSteps({ pace: given }: MeasurePlan, stage: Stage, { comparisons, 
       },
     },
   ]
+}
+
+function goLiveStep(stage: Stage, { singles }: Found): Step {
+  return {
+    name: '1,000 channels go live within a second',
+    seconds: SECONDS_OF_GOING_LIVE,
+    run: async () => void singles.push(...(await measureGoingLive(await stage.ground()))),
+  }
 }
 
 function memoryStep(stage: Stage, { singles }: Found): Step {

@@ -5,7 +5,7 @@ import { scenarios } from './scenarios/index.ts'
 import { SMALLEST, type WorldSize } from './world.ts'
 
 /** What is measured in addition to the scenarios. */
-const PARTS = ['starts', 'writers', 'viewers', 'watched', 'published', 'growth', 'import'] as const
+const PARTS = ['starts', 'writers', 'viewers', 'watched', 'published', 'go-live', 'growth', 'import'] as const
 type Part = (typeof PARTS)[number]
 
 /** The channels that the soak starts and stops must not be those with a role. */
