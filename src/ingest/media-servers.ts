@@ -12,6 +12,8 @@ export class MediaServers {
   readonly #store: Store
   readonly #clock: Clock
   #byName: ReadonlyMap<string, MediaServerRow> = new Map()
+  /** The read that requests with an unknown secret wait for. */
+  #asking: Promise<void> | undefined
 
   constructor({ store, clock }: { store: Store; clock: Clock }) {
     this.#store = store
@@ -41,10 +43,20 @@ export class MediaServers {
     mayAsk: () => boolean,
   ): Promise<MediaServerRow | undefined> {
     const hash = sha256Hex(secret)
-    const known = this.#matching(adapter, name, hash)
+    const find = () => this.#matching(adapter, name, hash)
+    // Many publishers may arrive with the same new secret: they share a read.
+    const known = find() ?? (this.#asking && (await this.#asking.then(find)))
     if (known !== undefined || !mayAsk()) return known
-    await inTime(MAX_WAIT_MILLISECONDS, this.refresh(), () => undefined).catch(() => undefined)
-    return this.#matching(adapter, name, hash)
+    await this.#ask()
+    return find()
+  }
+
+  /** Reads them for a request, and waits for a short time only. */
+  async #ask(): Promise<void> {
+    const asking = inTime(MAX_WAIT_MILLISECONDS, this.refresh(), () => undefined).catch(() => undefined)
+    this.#asking = asking
+    await asking
+    if (this.#asking === asking) this.#asking = undefined
   }
 
   /** Hashes of random secrets may be compared in any time. */
