@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { Broadcast, type Viewer } from '../../src/media/broadcast.ts'
+import { BATCH_MILLISECONDS, Broadcast, type Viewer } from '../../src/media/broadcast.ts'
 import { FLV_HEADER, flvTag, roleOf } from '../../src/media/flv.ts'
 import type { MediaMessage } from '../../src/media/rtmp/publisher.ts'
 import { HttpViewer } from '../../src/media/viewer.ts'
@@ -108,6 +108,40 @@ describe('a viewer', () => {
   })
 })
 
+describe('tags', () => {
+  test('that arrive together are sent together, soon after the first, a key frame first', async () => {
+    const { broadcast } = newBroadcast()
+    const viewer = new Recorder()
+    broadcast.publish(header)
+    broadcast.join(viewer)
+    for (const message of [frame(0), key(40), frame(80), frame(120)]) broadcast.publish(message)
+    expect(viewer.writes).toEqual([file(header)])
+    await Bun.sleep(2 * BATCH_MILLISECONDS)
+    expect(viewer.writes).toHaveLength(2)
+    expect(viewer.received).toEqual(file(header, header, key(40), frame(80), frame(120)))
+  })
+
+  test('that were not sent yet reach one who joins once', async () => {
+    const { broadcast } = newBroadcast()
+    const viewer = new Recorder()
+    for (const message of [header, key(0), frame(40)]) broadcast.publish(message)
+    broadcast.join(viewer)
+    broadcast.publish(frame(80))
+    await Bun.sleep(2 * BATCH_MILLISECONDS)
+    expect(viewer.received).toEqual(file(header, key(0), frame(40), frame(80)))
+  })
+
+  test('that were not sent yet are sent before the end', () => {
+    const { broadcast, send } = newBroadcast()
+    const viewer = new Recorder()
+    send(header, key(0))
+    broadcast.join(viewer)
+    broadcast.publish(frame(40))
+    broadcast.end()
+    expect(viewer.received).toEqual(file(header, key(0), frame(40)))
+  })
+})
+
 test('a group of pictures that is too large is not kept for those who join', () => {
   const { broadcast, send } = newBroadcast()
   send(header)
@@ -144,6 +178,15 @@ describe('over HTTP', () => {
     let bytes = 0
     for await (const piece of viewer.stream) bytes += piece.length
     expect(bytes).toBe(41 * 100_000)
+  })
+
+  test('a viewer may begin with more than may wait for it', () => {
+    const { broadcast, send } = newBroadcast()
+    const viewer = new HttpViewer(() => undefined)
+    send(header, key(0, 3_000_000), frame(40, 3_000_000))
+    broadcast.join(viewer)
+    expect(viewer.write([Buffer.alloc(1)])).toBeFalse()
+    viewer.end()
   })
 
   test('a viewer that disconnects leaves', async () => {
