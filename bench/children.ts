@@ -47,7 +47,7 @@ export class Children {
   }
 
   startBareBroadcast(bitsPerSecond: number): Promise<Served> {
-    return this.#startServer('bench/media/bare-broadcast.ts', String(bitsPerSecond))
+    return this.#startServer('bench/bare-broadcast.ts', String(bitsPerSecond))
   }
 
   /** A server that prints its port when it is ready. */

@@ -2,7 +2,7 @@
 import { TYPE, writeChunks } from '../../src/media/rtmp/chunks.ts'
 import type { MediaMessage } from '../../src/media/rtmp/publisher.ts'
 
-export const FRAMES_PER_SECOND = 30
+const FRAMES_PER_SECOND = 30
 const SOUNDS_PER_SECOND = 48_000 / 1024
 /** One key frame a second, as large as so many other frames. */
 const KEY_FRAME_WEIGHT = 5
@@ -20,8 +20,8 @@ export type Kind = 'video' | 'audio'
 
 const PER_SECOND = { video: FRAMES_PER_SECOND, audio: SOUNDS_PER_SECOND } as const
 
-/** The time of the n-th tag of a kind, and back. */
-export const timeOf = (kind: Kind, n: number): number => Math.round((n * 1000) / PER_SECOND[kind])
+/** The time of the n-th tag of a kind, and its number by that time. */
+const timeOf = (kind: Kind, n: number): number => Math.round((n * 1000) / PER_SECOND[kind])
 export const numberAt = (kind: Kind, milliseconds: number): number =>
   Math.round((milliseconds * PER_SECOND[kind]) / 1000)
 

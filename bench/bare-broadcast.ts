@@ -2,9 +2,9 @@
  * The bare broadcast: what the runtime needs to send the same bytes to as many viewers, with nothing else. `Bun.serve`, one
  * stream per viewer, one buffer for all of them every 20 ms; no publisher, no skipping of slow viewers. Prints its port.
  */
-import { BATCH_MILLISECONDS } from '../../src/media/broadcast.ts'
-import { FLV_HEADER, flvTag } from '../../src/media/flv.ts'
-import { SyntheticBroadcast } from './synthetic.ts'
+import { BATCH_MILLISECONDS } from '../src/media/broadcast.ts'
+import { FLV_HEADER, flvTag } from '../src/media/flv.ts'
+import { SyntheticBroadcast } from './media/synthetic.ts'
 
 const [bitsPerSecond] = process.argv.slice(2)
 const broadcast = new SyntheticBroadcast(Number(bitsPerSecond))
