@@ -2,7 +2,7 @@
 import { TYPE, writeChunks } from '../../src/media/rtmp/chunks.ts'
 import type { MediaMessage } from '../../src/media/rtmp/publisher.ts'
 
-const FRAMES_PER_SECOND = 30
+export const FRAMES_PER_SECOND = 30
 const SOUNDS_PER_SECOND = 48_000 / 1024
 /** One key frame a second, as large as so many other frames. */
 const KEY_FRAME_WEIGHT = 5
