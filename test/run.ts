@@ -11,6 +11,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import { findPrograms } from './support/debian.ts'
+import { findNodeMediaServer } from './support/find-node-media-server.ts'
 import { startPostgres } from './support/postgres.ts'
 
 /** Of one test, unless it says otherwise: long enough for a busy machine. */
@@ -29,7 +30,7 @@ const [postgres, strand] = await Promise.all([
   }),
   buildStrand(join(folder, 'strand')),
 ])
-const programs = isFull ? await findPrograms() : {}
+const programs = isFull ? { ...(await findPrograms()), ...(await findNodeMediaServer()) } : {}
 
 /** Tests start Strand hundreds of times, and the executable starts faster than the sources. */
 async function buildStrand(file: string): Promise<string> {

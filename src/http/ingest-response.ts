@@ -1,5 +1,6 @@
 /**
- * Callbacks of media servers: `/ingest/<adapter>/<server>/<secret>`, or with the secret as a parameter. The secret is in the
+ * Callbacks of media servers: `/ingest/<adapter>/<server>/<secret>`, or with the secret as a parameter. `recordings` is the
+ * URL at which viewers get the recordings of the media server. The secret is in the
  * URL because some media servers can send it in no other way; it is never logged.
  */
 import { readBody } from '../kit/read-body.ts'
@@ -12,6 +13,7 @@ const BODY_LIMITS = { bytes: 64 * 1024, milliseconds: 5000 }
 interface Callback {
   readonly form?: URLSearchParams
   readonly json?: Readonly<Record<string, unknown>>
+  readonly recordingsUrl?: string
 }
 
 interface CallbackResponse {
@@ -50,7 +52,11 @@ export async function answerCallback<Server>(
     return new Response(null, { status: body.outcome === 'too_large' ? 413 : 400 })
   const callback = parse(context.headers.get('content-type') ?? '', body.bytes)
   if (callback === undefined) return new Response(null, { status: 400 })
-  return asResponse(await handler.answer(server, callback))
+  // Of the configuration: what publishers send is in the body.
+  const recordingsUrl = query.get('recordings')
+  return asResponse(
+    await handler.answer(server, { ...callback, ...(recordingsUrl !== null && { recordingsUrl }) }),
+  )
 }
 
 /** A form if it is declared as one; otherwise JSON, whatever it is declared as. */

@@ -19,7 +19,7 @@ const HEADERS = {
   'Accept-Ranges': 'bytes',
 }
 
-/** The recording of a video, or a range of it. One that another node has is read there. */
+/** The recording of a video, or a range of it. One that another node or a media server has is read there. */
 export async function answerRecording(
   video_id: string,
   recordings: Recordings | undefined,
@@ -32,7 +32,9 @@ export async function answerRecording(
   const file = recordings && Bun.file(recordings.fileOf(video_id))
   if (file === undefined || !(await file.exists())) {
     const { 'Content-Type': _, ...untyped } = headers
-    const redirect = redirectTo(url, context.path, node, context, untyped)
+    const redirect = isRecording(url)
+      ? new Response(null, { status: 307, headers: { ...untyped, Location: url } })
+      : redirectTo(url, context.path, node, context, untyped)
     return redirect ?? raise('not_found', 'recording of the video', video_id)
   }
   const { size } = file
@@ -47,6 +49,9 @@ export async function answerRecording(
   const body = context.method === 'HEAD' ? null : file.slice(from, to)
   return new Response(body, { status, headers: { ...headers, ...length, ...part } })
 }
+
+/** The address of a file on a media server, rather than of a node. */
+const isRecording = (url: string): boolean => /\.(?:flv|mp4)$/i.test(URL.parse(url)?.pathname ?? '')
 
 /** One range of bytes; several, and other units, count as none. */
 export function readRange(

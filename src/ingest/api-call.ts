@@ -1,4 +1,7 @@
+import type { MediaServerRow } from '../store/queries/media-servers.ts'
 import type { ApiCall } from './adapters/adapter.ts'
+import { adapters } from './adapters/index.ts'
+import { apiSecretOf, apiToken } from './api-secret.ts'
 
 const MAX_MILLISECONDS = 2000
 const MAX_BYTES = 8 * 1024 * 1024
@@ -9,8 +12,15 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /** The API of a media server did not answer as expected. */
-class ApiFailure extends Error {
+export class ApiFailure extends Error {
   override readonly name = 'ApiFailure'
+  /** Undefined: there was no answer. */
+  readonly status: number | undefined
+
+  constructor(message: string, status?: number) {
+    super(message)
+    this.status = status
+  }
 }
 
 export interface ApiResponse {
@@ -19,17 +29,43 @@ export interface ApiResponse {
   readonly date: string | null
 }
 
+interface ApiOptions {
+  readonly noteResponse?: (response: ApiResponse) => void
+  /** One of these is the secret of the API, if it asks for one. */
+  readonly secrets?: readonly string[]
+}
+
+/** Calls the API of a media server, with the secret that follows from its own or, after a rotation, from the previous one. */
+export function apiOf(server: MediaServerRow, url: string): ApiCall {
+  if (adapters[server.adapter].api?.hasSecret !== true) return apiAt(url)
+  const hashes = [server.secret_hash, server.previous_hash].filter(hash => hash !== null)
+  return apiAt(url, { secrets: hashes.map(apiSecretOf) })
+}
+
 /** Calls the API of a media server at a URL. Time and size of the response are bounded; redirects are not followed. */
-export function apiAt(url: string, noteResponse?: (response: ApiResponse) => void): ApiCall {
+export function apiAt(url: string, { noteResponse, secrets = [] }: ApiOptions = {}): ApiCall {
   const base = url.replace(/\/+$/, '')
   return async (path, method = 'GET') => {
-    const response = await request(`${base}${path}`, method)
+    const response = await withOneOf(secrets, secret => request(`${base}${path}`, method, secret))
     noteResponse?.(response)
     return response.text
   }
 }
 
-async function request(url: string, method: string): Promise<ApiResponse> {
+/** The first secret that is not refused. */
+async function withOneOf<T>(
+  [secret, ...others]: readonly string[],
+  call: (secret: string | undefined) => Promise<T>,
+): Promise<T> {
+  try {
+    return await call(secret)
+  } catch (error) {
+    if (others.length === 0 || !(error instanceof ApiFailure) || error.status !== 401) throw error
+    return withOneOf(others, call)
+  }
+}
+
+async function request(url: string, method: string, secret: string | undefined): Promise<ApiResponse> {
   const path = new URL(url).pathname
   let response: Response
   let text: string
@@ -38,6 +74,7 @@ async function request(url: string, method: string): Promise<ApiResponse> {
       method,
       redirect: 'manual',
       signal: AbortSignal.timeout(MAX_MILLISECONDS),
+      ...(secret !== undefined && { headers: { Authorization: `Bearer ${apiToken(secret, Date.now())}` } }),
     })
     text = await boundedText(response)
   } catch (error) {
@@ -50,7 +87,7 @@ async function request(url: string, method: string): Promise<ApiResponse> {
     )
   }
   if (response.ok) return { text, date: response.headers.get('date') }
-  throw new ApiFailure(`${path} was answered with status ${response.status}`)
+  throw new ApiFailure(`${path} was answered with status ${response.status}`, response.status)
 }
 
 async function boundedText(response: Response): Promise<string> {

@@ -1,12 +1,15 @@
-/** Asks a media server whether Strand can use its API. Changes nothing. */
+/** Asks a media server whether Strand can use its API, and Strand whether the media server can use its callbacks. Changes nothing. */
 import type { AdapterName } from '../contract/resources/media-server.ts'
-import type { ApiCall } from './adapters/adapter.ts'
+import { sha256Hex } from '../kit/digest.ts'
+import type { ApiCall, MediaServerApi } from './adapters/adapter.ts'
 import { adapters } from './adapters/index.ts'
 import { INGEST_APPLICATION, PLAYBACK_APPLICATION } from './adapters/nginx-rtmp.ts'
-import { apiAt } from './api-call.ts'
+import { ApiFailure, type ApiResponse, apiAt } from './api-call.ts'
+import { apiSecretOf } from './api-secret.ts'
 
 /** A clock that differs more makes sessions appear out of order. */
 const CLOCK_SECONDS = 5
+const CALLBACK_MILLISECONDS = 2000
 
 export interface MediaServerState {
   readonly problems: readonly string[]
@@ -14,36 +17,113 @@ export interface MediaServerState {
   readonly publishers: number | undefined
 }
 
-export async function checkMediaServer(server: {
+interface CheckedServer {
+  readonly name: string
   readonly adapter: AdapterName
   readonly api_url: string | null
   readonly user_id: string | null
-}): Promise<MediaServerState> {
+}
+
+/** `configuration`: the text of the configuration that the media server uses, with its secret. */
+export async function checkMediaServer(
+  server: CheckedServer,
+  configuration?: string,
+): Promise<MediaServerState> {
   const { api } = adapters[server.adapter]
   const problems: string[] = []
   if (server.adapter === 'owncast' && server.user_id === null)
     problems.push('no channel is given, so broadcasts of this server are ignored: give one with --user')
+  const callbacks = configuration === undefined ? [] : callbacksIn(configuration, server)
+  if (configuration !== undefined) problems.push(...(await checkCallbacks(callbacks)))
   if (api === undefined) return { problems, publishers: undefined }
   if (server.api_url === null) {
     problems.push('no API URL is given, so a lost callback is never noticed: give one with --api-url')
     return { problems, publishers: undefined }
   }
+  const secrets = callbacks.map(({ secret }) => apiSecretOf(sha256Hex(secret)))
+  const found = await checkApi(server.adapter, api, server.api_url, secrets)
+  return { problems: [...problems, ...found.problems], publishers: found.publishers }
+}
+
+async function checkApi(
+  adapter: AdapterName,
+  api: MediaServerApi,
+  url: string,
+  secrets: readonly string[],
+): Promise<MediaServerState> {
+  const problems: string[] = []
   let ahead = 0
-  const call = apiAt(server.api_url, ({ date }) => {
+  const noteResponse = ({ date }: ApiResponse) => {
     // The header Date has whole seconds.
     if (date !== null) ahead = (Date.now() - Date.parse(date) - 500) / 1000
-  })
+  }
   try {
-    const publishers = await api.publishers(call)
-    if (server.adapter === 'nginx-rtmp') problems.push(...(await checkNginx(call)))
+    const call = apiAt(url, { noteResponse, ...(api.hasSecret && { secrets }) })
+    if (adapter === 'node-media-server') await call('/api/v1/health')
+    const isOpen = !api.hasSecret || secrets.length > 0
+    const publishers = isOpen ? (await api.publishers(call)).length : await expectLocked(api, call)
+    if (adapter === 'nginx-rtmp') problems.push(...(await checkNginx(call)))
     if (Math.abs(ahead) > CLOCK_SECONDS)
       problems.push(`its clock differs by ${Math.abs(ahead).toFixed(0)} s: synchronize both clocks with NTP`)
-    return { problems, publishers: publishers.length }
+    return { problems, publishers }
   } catch (error) {
-    const reason = error instanceof SyntaxError ? 'the answer is not JSON' : (error as Error).message
-    problems.push(`the API at ${server.api_url} cannot be used: ${reason}`)
+    problems.push(`the API at ${url} cannot be used: ${reasonOf(error)}`)
     return { problems, publishers: undefined }
   }
+}
+
+/** Without its secret the API of a media server answers 401 if it is there. */
+async function expectLocked(api: MediaServerApi, call: ApiCall): Promise<undefined> {
+  try {
+    await api.publishers(call)
+  } catch (error) {
+    if (error instanceof ApiFailure && error.status === 401) return undefined
+    throw error
+  }
+  throw new ApiFailure('it answers without a token: use the configuration of strand media add')
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof SyntaxError) return 'the answer is not JSON'
+  if (error instanceof ApiFailure && error.status === 401)
+    return 'it refuses the token of Strand: use the secrets of strand media add'
+  return (error as Error).message
+}
+
+interface CallbackUrl {
+  readonly url: string
+  readonly secret: string
+}
+
+/** The callback URLs of a media server in the text of its configuration. */
+function callbacksIn(configuration: string, { adapter, name }: CheckedServer): CallbackUrl[] {
+  const pattern = new RegExp(`https?://[^\\s"';<>]+/ingest/${adapter}/${name}/([^\\s"';<>?]+)`, 'g')
+  const found = [...configuration.matchAll(pattern)].map(([url, secret = '']) => ({ url, secret }))
+  return [...new Map(found.map(each => [each.url, each])).values()]
+}
+
+/** Strand cannot read the empty object, and answers 400 if the secret is right. */
+async function checkCallbacks(callbacks: readonly CallbackUrl[]): Promise<string[]> {
+  if (callbacks.length === 0)
+    return ['the configuration has no callback URL of this media server: use the one of strand media add']
+  const problems = await Promise.all(
+    callbacks.map(async ({ url }) => {
+      const { origin } = new URL(url)
+      try {
+        const signal = AbortSignal.timeout(CALLBACK_MILLISECONDS)
+        const { status } = await fetch(url, { method: 'POST', body: '{}', redirect: 'manual', signal })
+        if (status === 400) return []
+        return status === 403
+          ? ['Strand refuses the secret in the configuration: strand media add --rotate prints another one']
+          : [
+              `the callback URL at ${origin} was answered with status ${status}: that is not the operator listener`,
+            ]
+      } catch {
+        return [`nothing answers the callback URL at ${origin}: correct it with --callback-url`]
+      }
+    }),
+  )
+  return problems.flat()
 }
 
 async function checkNginx(call: ApiCall): Promise<string[]> {

@@ -1,6 +1,8 @@
 /** The configuration that connects a media server to Strand, ready to be copied. */
 import type { AdapterName } from '../contract/resources/media-server.ts'
+import { sha256Hex } from '../kit/digest.ts'
 import { INGEST_APPLICATION, PLAYBACK_APPLICATION } from './adapters/nginx-rtmp.ts'
+import { apiSecretOf } from './api-secret.ts'
 
 /** Where the API of a media server is, as the configuration sets it up. Undefined: Strand uses none. */
 export const STANDARD_API_URLS: Readonly<Record<AdapterName, string | undefined>> = {
@@ -8,30 +10,60 @@ export const STANDARD_API_URLS: Readonly<Record<AdapterName, string | undefined>
   mediamtx: 'http://127.0.0.1:9997',
   srs: 'http://127.0.0.1:1985',
   ovenmediaengine: undefined,
-  'node-media-server': undefined,
+  'node-media-server': 'http://127.0.0.1:8000',
   owncast: 'http://127.0.0.1:8080',
   generic: undefined,
 }
 
 /** The URL for the callbacks of a media server. `strandUrl` is where the control API is. */
-export function callbackUrl(strandUrl: string, adapter: AdapterName, name: string, secret: string): string {
+export function callbackUrl(
+  strandUrl: string,
+  {
+    adapter,
+    name,
+    secret,
+    recordingsUrl,
+  }: {
+    readonly adapter: AdapterName
+    readonly name: string
+    readonly secret: string
+    /** Where viewers get its recordings. */
+    readonly recordingsUrl?: string | undefined
+  },
+): string {
   // Media servers that resolve a name once may get the wrong one of its addresses.
   const base = strandUrl.replace('//localhost', '//127.0.0.1').replace(/\/+$/, '')
-  return `${base}/ingest/${adapter}/${name}/${secret}`
+  const query = recordingsUrl === undefined ? '' : `?recordings=${recordingsUrl}`
+  return `${base}/ingest/${adapter}/${name}/${secret}${query}`
 }
 
-export function configurationOf(adapter: AdapterName, callback: string, apiUrl: string | null): string {
-  return CONFIGURATIONS[adapter](callback, apiUrl === null ? undefined : new URL(apiUrl))
+export function configurationOf(
+  adapter: AdapterName,
+  callback: string,
+  apiUrl: string | null,
+  more: { readonly secret?: string | undefined; readonly recordingsUrl?: string | undefined } = {},
+): string {
+  return CONFIGURATIONS[adapter](callback, apiUrl === null ? undefined : new URL(apiUrl), {
+    apiSecret: more.secret === undefined ? '<secret>' : apiSecretOf(sha256Hex(more.secret)),
+    records: more.recordingsUrl !== undefined,
+  })
 }
 
-type Configuration = (callback: string, api: URL | undefined) => string
+type Configuration = (
+  callback: string,
+  api: URL | undefined,
+  more: { readonly apiSecret: string; readonly records: boolean },
+) => string
 
 const addressOf = (api: URL | undefined, standard: string): string => api?.host || standard
 const portOf = (api: URL | undefined, standard: string): string => api?.port || standard
 
+const NGINX_RECORDINGS = '/var/lib/nginx/recordings'
+
 const nginxRtmp: Configuration = (
   callback,
   api,
+  { records },
 ) => `# nginx.conf for Debian, with the package libnginx-mod-rtmp.
 # OBS: server rtmp://<host>/${INGEST_APPLICATION}, stream key as shown by Strand.
 # Statistics and kicks answer for one worker process only.
@@ -49,7 +81,15 @@ rtmp {
             live on;
             on_publish ${callback};
             on_publish_done ${callback};
-            push rtmp://127.0.0.1:1935/${PLAYBACK_APPLICATION};
+            push rtmp://127.0.0.1:1935/${PLAYBACK_APPLICATION};${
+              records
+                ? `
+            record all;
+            record_path ${NGINX_RECORDINGS};
+            record_unique on;
+            on_record_done ${callback};`
+                : ''
+            }
         }
 
         # Plays and packages the broadcasts, by login.
@@ -81,6 +121,16 @@ http {
             types { application/vnd.apple.mpegurl m3u8; video/mp2t ts; }
             add_header Cache-Control no-cache;
             add_header Access-Control-Allow-Origin *;
+        }${
+          records
+            ? `
+        # /recordings/<login>-<time>.flv
+        location /recordings {
+            alias ${NGINX_RECORDINGS};
+            types { video/x-flv flv; }
+            add_header Access-Control-Allow-Origin *;
+        }`
+            : ''
         }
     }
 }
@@ -140,14 +190,31 @@ const ovenMediaEngine: Configuration = callback => `<!-- Server.xml, inside <Vir
 </AdmissionWebhooks>
 `
 
-const nodeMediaServer: Configuration = callback => `// Options of node-media-server 4.
-// OBS: server rtmp://<host>/live, stream key <login>?key=<stream key>.
-// It lets a publisher in before it asks, and if Strand does not answer: use another media server for strangers.
-{
-  "rtmp": { "port": 1935 },
-  "notify": { "url": "${callback}" }
-}
-`
+/** JSON has no comments, and node-media-server ignores names that it does not know. */
+const nodeMediaServer: Configuration = (callback, api, { apiSecret, records }) =>
+  `${JSON.stringify(
+    {
+      about: [
+        'config.json for node-media-server 4.',
+        'OBS: server rtmp://<host>/live, stream key <login>?key=<stream key>.',
+        'It lets publishers in before it asks, and if Strand does not answer: use another one for strangers.',
+      ],
+      rtmp: { port: 1935 },
+      http: { port: Number(portOf(api, '8000')) },
+      ...(records && {
+        record: { path: NODE_RECORDINGS },
+        static: { router: '/recordings', root: NODE_RECORDINGS },
+      }),
+      store: { path: '/var/lib/node-media-server/data' },
+      webadmin: { enable: false },
+      auth: { play: false, publish: false, secret: 'unused', jwt: { secret: apiSecret, users: [] } },
+      notify: { url: callback },
+    },
+    null,
+    2,
+  )}\n`
+
+const NODE_RECORDINGS = '/var/lib/node-media-server/recordings'
 
 const owncast: Configuration =
   callback => `Owncast checks its stream keys itself and has one channel, the one given with --user.

@@ -20,6 +20,7 @@ import { MAX_SESSION_LENGTH, openPublishSession, type SessionContext, sessionIdO
 import type { ViewerSessions } from './viewer-sessions.ts'
 
 const MAX_WAIT_MILLISECONDS = 1000
+const MAX_URL_LENGTH = 2000
 /** Unknown secrets from one network for which the store is read. */
 const LOOKUPS = { capacity: 20, fullAfterSeconds: 60 }
 /** The longest address of a publisher is that of IPv6 with a zone; more of it is neither kept nor logged. */
@@ -61,10 +62,15 @@ export class IngestHooks {
     const adapter = adapters[server.adapter]
     const event = adapter.read(request)
     if (event === undefined || !hasValidIds(event)) return { status: 400 }
-    return adapter.respond(await this.#handle(server, adapter, event), request)
+    return adapter.respond(await this.#handle(server, adapter, event, request), request)
   }
 
-  async #handle(server: MediaServerRow, adapter: Adapter, event: IngestEvent): Promise<Outcome> {
+  async #handle(
+    server: MediaServerRow,
+    adapter: Adapter,
+    event: IngestEvent,
+    request: HookRequest,
+  ): Promise<Outcome> {
     const { store, clock, viewers, reconciler } = this.#options
     switch (event.kind) {
       case 'publish':
@@ -77,7 +83,7 @@ export class IngestHooks {
         const { session } = event
         if (session !== undefined) reconciler.forgetPending(server, session)
         const now = clock.now()
-        await this.#soon(() =>
+        await this.#soon('the end of a publish session', () =>
           session === undefined
             ? store.commands.closeOtherSessions({ adapter: adapter.name, server: server.name, sessions: [] })
             : store.commands.closeSession({ ...sessionIdOf(server, session), now }),
@@ -87,12 +93,9 @@ export class IngestHooks {
       case 'viewer':
         viewers.note(event.login.toLowerCase(), `${server.name}/${event.viewer}`, event.isThere)
         return { kind: 'noted' }
-      case 'recorded': {
-        const id = sessionIdOf(server, event.session)
-        const now = clock.now()
-        await this.#soon(() => store.commands.noteRecorded({ ...id, now }))
+      case 'recorded':
+        await this.#soon('a recording', () => this.#attach(server, event, request))
         return { kind: 'noted' }
-      }
       case 'other':
         return { kind: event.allowed ? 'noted' : 'refused' }
     }
@@ -115,6 +118,24 @@ export class IngestHooks {
     }
     const isOpen = session === undefined || (await this.#open(server, session, channel))
     return isOpen ? { kind: 'accepted', ...channel } : { kind: 'refused' }
+  }
+
+  /** The first recording of a video stays: after a reconnect a media server begins another one. */
+  async #attach(
+    server: MediaServerRow,
+    { of, file }: IngestEvent & { kind: 'recorded' },
+    { recordingsUrl }: HookRequest,
+  ): Promise<void> {
+    const { store, clock } = this.#options
+    if (typeof of === 'string')
+      await store.commands.noteRecorded({ ...sessionIdOf(server, of), now: clock.now() })
+    const url =
+      recordingsUrl === undefined || file === undefined ? undefined : recordingAt(recordingsUrl, file)
+    if (url === undefined) return
+    const video_id = await (typeof of === 'string'
+      ? store.videos.unrecordedOf(sessionIdOf(server, of))
+      : store.videos.unrecordedAt(of.login.toLowerCase(), of.since))
+    if (video_id !== undefined) await store.commands.noteRecording({ video_id, url })
   }
 
   /** Owncast has let the publisher in already. */
@@ -153,10 +174,10 @@ export class IngestHooks {
   }
 
   /** Waits for a short time only; if the store fails, the reconciler or the silence ends the session. */
-  async #soon(write: () => Promise<unknown>): Promise<void> {
+  async #soon(what: string, write: () => Promise<unknown>): Promise<void> {
     const { log } = this.#options
     const written = write().catch(error => {
-      log.warn({ error: String(error) }, 'writing to a publish session failed')
+      log.warn({ error: String(error) }, `noting ${what} failed`)
     })
     await inTime(MAX_WAIT_MILLISECONDS, written, () => undefined)
   }
@@ -181,7 +202,17 @@ export class IngestHooks {
   }
 }
 
+/** The URL of a recording. Undefined: what the configuration has is not the URL of a folder. */
+function recordingAt(recordingsUrl: string, file: string): string | undefined {
+  const base = URL.parse(recordingsUrl)
+  if (base === null || !/^https?:$/.test(base.protocol)) return undefined
+  const path = file.split('/').map(encodeURIComponent).join('/')
+  const url = `${base.origin}${base.pathname.replace(/\/+$/, '')}/${path}`
+  return url.length <= MAX_URL_LENGTH ? url : undefined
+}
+
 function hasValidIds(event: IngestEvent): boolean {
+  if (event.kind === 'recorded') return isValidId(typeof event.of === 'string' ? event.of : event.of.login)
   if (event.kind === 'viewer') return isValidId(event.login) && isValidId(event.viewer)
   return !('session' in event) || event.session === undefined || isValidId(event.session)
 }

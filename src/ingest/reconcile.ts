@@ -13,7 +13,7 @@ import { Conflict, Unavailable } from '../store/errors.ts'
 import type { KnownSession, MediaServerRow } from '../store/queries/media-servers.ts'
 import type { MediaServerApi, Publisher } from './adapters/adapter.ts'
 import { adapters } from './adapters/index.ts'
-import { apiAt } from './api-call.ts'
+import { apiOf } from './api-call.ts'
 import type { Channel } from './key-check.ts'
 import type { MediaServers } from './media-servers.ts'
 import { isPolled, openPublishSession, type SessionContext } from './sessions.ts'
@@ -27,6 +27,8 @@ const LOOK_AGAIN_MILLISECONDS = 500
 /** Missed starts that are made up for at a time. */
 const MOST_REVIVED = 500
 const MOST_PENDING = 10_000
+/** How long a media server that asks late may take to ask about a publisher. */
+const UNASKED_MILLISECONDS = 3000
 const PENDING_MILLISECONDS = 10 * 60_000
 
 export interface ReconcilerOptions extends SessionContext {
@@ -49,6 +51,8 @@ export class Reconciler {
   readonly #answeredAt = new Map<string, number>()
   readonly #outages = new Map<string, Outage>()
   readonly #pending = new Map<string, PendingSession>()
+  /** Publishers that no callback asked about, with the time when they were first seen; by media server. */
+  readonly #unasked = new Map<string, ReadonlyMap<string, number>>()
 
   constructor(options: ReconcilerOptions) {
     this.#options = options
@@ -109,7 +113,7 @@ export class Reconciler {
       const api = server && adapters[server.adapter].api
       if (server?.api_url == null || api?.kick === undefined || silent.has(server)) continue
       try {
-        await api.kick(apiAt(server.api_url), { session: id.session, login })
+        await api.kick(apiOf(server, server.api_url), { session: id.session, login })
         await store.commands.settleDismissal(id)
         log.info({ adapter: id.adapter, server: id.server, login }, 'publisher disconnected')
       } catch (error) {
@@ -147,7 +151,10 @@ export class Reconciler {
     }
     // After a pause of this process, another one has had the turn and has seen more.
     if (performance.now() - beganAt > TURN_SECONDS * 1000) return
-    const revived = await this.#revive(server, known, publishers)
+    const asked = adapters[adapter].asksLate
+      ? await this.#disconnectUnasked(server, known, publishers)
+      : publishers
+    const revived = await this.#revive(server, known, asked)
     await this.#reportViewers(new Map([...live.map(idPair), ...revived]), publishers)
   }
 
@@ -161,7 +168,7 @@ export class Reconciler {
   /** Undefined: the API did not answer. */
   async #poll(server: MediaServerRow, url: string, api: MediaServerApi): Promise<Publisher[] | undefined> {
     try {
-      const publishers = await api.publishers(apiAt(url))
+      const publishers = await api.publishers(apiOf(server, url))
       this.#answeredAt.set(server.name, performance.now())
       const ended = this.#outages.get(server.name)?.end(performance.now())
       if (ended !== undefined)
@@ -193,6 +200,45 @@ export class Reconciler {
     const answeredAt = this.#answeredAt.get(name) ?? performance.now()
     this.#answeredAt.set(name, answeredAt)
     return performance.now() - answeredAt < this.#options.graceSeconds * 1000
+  }
+
+  /**
+   * Disconnects publishers that were let in while Strand did not answer: their keys were not checked. An encoder returns by
+   * itself, and is asked for its key then. Returns the other publishers.
+   */
+  async #disconnectUnasked(
+    server: MediaServerRow,
+    known: readonly KnownSession[],
+    publishers: readonly Publisher[],
+  ): Promise<Publisher[]> {
+    const { clock, log } = this.#options
+    const asked = new Set(known.map(({ session }) => session))
+    const isAsked = ({ session }: Publisher) =>
+      asked.has(session) || this.#pending.has(pendingKey(server, session))
+    const before = this.#unasked.get(server.name)
+    const now = clock.now()
+    const unasked = publishers.filter(each => !isAsked(each))
+    this.#unasked.set(
+      server.name,
+      new Map(unasked.map(({ session }) => [session, before?.get(session) ?? now])),
+    )
+    for (const { session, login } of unasked) {
+      if (now - (before?.get(session) ?? now) < UNASKED_MILLISECONDS) continue
+      try {
+        await adapters[server.adapter].api?.kick?.(apiOf(server, server.api_url ?? ''), {
+          session,
+          login: login ?? '',
+        })
+        log.info(
+          { adapter: server.adapter, server: server.name },
+          'publisher disconnected: its key was not checked',
+        )
+      } catch (error) {
+        this.#noteFailure(server, error)
+        break
+      }
+    }
+    return publishers.filter(isAsked)
   }
 
   /** Starts sessions that the media server has and the store does not know. Returns session and user of each. */

@@ -1,5 +1,6 @@
 /** Publish sessions of media servers, as hooks and the reconciler open and end them. */
 import { isRefusal } from '../contract/problem.ts'
+import type { SecondPublisher } from '../contract/resources/world.ts'
 import type { Clock } from '../kit/clock.ts'
 import { decimalId } from '../kit/id.ts'
 import type { Log } from '../kit/log.ts'
@@ -27,6 +28,13 @@ export const sessionIdOf = ({ adapter, name }: MediaServerRow, session: string):
 export const isPolled = ({ adapter, api_url }: MediaServerRow): boolean =>
   api_url !== null && adapters[adapter].api !== undefined
 
+/** Where the channel does not decide. */
+function secondPublisherOf(server: MediaServerRow): SecondPublisher | undefined {
+  // Its earlier publisher may have ended long ago.
+  if (!isPolled(server)) return 'take_over'
+  return adapters[server.adapter].asksLate ? 'refuse' : undefined
+}
+
 export type Opening =
   | { readonly kind: 'opened'; readonly replaced: SessionId | null }
   | { readonly kind: 'refused'; readonly reason: string }
@@ -46,7 +54,7 @@ export async function openPublishSession(
     stream_id,
     video_id,
     watch_url: null,
-    takes_over: !isPolled(server),
+    second_publisher: secondPublisherOf(server),
     now,
   })
   const { adapter, name } = server

@@ -186,7 +186,12 @@ describe('compose-mediamtx.yaml', () => {
   test('has a configuration that reaches the operator listener, where callbacks are answered', async () => {
     expect(words).toStartWith('media add mediamtx studio ')
     expect(flag('callback-url')).toBe(`http://strand:${portOf(strand.environment.STRAND_OPERATOR_LISTEN)}`)
-    const callback = callbackUrl(flag('callback-url'), 'mediamtx', 'studio', 'smed_secret')
+    const callback = callbackUrl(flag('callback-url'), {
+      adapter: 'mediamtx',
+      name: 'studio',
+      secret: 'smed_secret',
+      recordingsUrl: undefined,
+    })
     const [document] = parseAllDocuments(configurationOf('mediamtx', callback, flag('api-url')))
     expect(document?.errors).toEqual([])
     const configuration: Manifest = document?.toJS()

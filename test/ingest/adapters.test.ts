@@ -41,7 +41,8 @@ describe('nginx-rtmp', () => {
     ['call=publish&name=bob%3Fkey%3Da&type=live', NOT_ALLOWED],
     ['call=publish_done&name=live_1_K', { kind: 'end', session: '21' }],
     ['call=update_publish&time=2&timestamp=1846&name=live_1_K', { kind: 'alive', session: '21' }],
-    ['call=record_done&recorder=&name=k&path=/srv/a.flv', { kind: 'recorded', session: '21' }],
+    ['call=record_done&recorder=&name=k&path=/srv/a.flv', { kind: 'recorded', of: '21', file: 'a.flv' }],
+    ['call=record_done&recorder=&name=k', { kind: 'recorded', of: '21', file: undefined }],
     ['call=play&name=bob&start=0&duration=0&reset=0', ALLOWED],
     ['call=connect', ALLOWED],
     ['name=bob', undefined],
@@ -386,7 +387,7 @@ describe('generic', () => {
 
 test('every configuration has the callback URL, with an address instead of localhost', () => {
   for (const { name } of Object.values(adapters)) {
-    const url = callbackUrl('http://localhost:8081/', name, 'edge', 'smed_x')
+    const url = callbackUrl('http://localhost:8081/', { adapter: name, name: 'edge', secret: 'smed_x' })
     expect(url).toBe(`http://127.0.0.1:8081/ingest/${name}/edge/smed_x`)
     expect(configurationOf(name, url, 'http://10.0.0.7:9999')).toContain(url)
     expect(configurationOf(name, url, null)).toContain(url)

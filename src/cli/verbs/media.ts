@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { Argument, Command } from 'commander'
 import type { Client } from '../../client/index.ts'
 import { urlOf } from '../../config.ts'
@@ -15,7 +16,9 @@ import { userIdOf } from './users.ts'
 interface AddFlags extends TargetFlags {
   readonly apiUrl?: string
   readonly callbackUrl?: string
+  readonly recordingsUrl?: string
   readonly user?: string
+  readonly rotate?: boolean
   readonly json?: boolean
 }
 
@@ -33,17 +36,28 @@ export const mediaAddCommand = targetFlags(new Command('add'))
     'URL at which the media server reaches the operator listener; default: from the settings',
     baseUrl('--callback-url'),
   )
+  .option(
+    '--recordings-url <url>',
+    'URL at which viewers get recordings of the media server (nginx-rtmp, node-media-server); default: it records nothing',
+    baseUrl('--recordings-url'),
+  )
   .option('--user <user>', 'id or login of the channel; required for owncast, which has only one')
+  .option(
+    '--rotate',
+    'give an existing media server another secret; the previous one stays valid for an hour',
+  )
   .option('--json', 'print the server, its secret and the configuration as one line of JSON')
   .addHelpText(
     'after',
     `
-The configuration contains the secret of the media server, which is shown only once; strand media rotate replaces it.
-For an existing media server this changes the URL of its API, and prints the configuration with <secret> in its place.
+The configuration contains the secret of the media server, which is shown only once.
+For an existing media server this changes the URL of its API, and prints the configuration with <secret> in its place,
+or with another secret if --rotate is given.
 OBS uses the stream keys of Strand with every media server except Owncast; strand key show prints one.
 
 Examples:
   strand media add nginx-rtmp edge-1
+  strand media add nginx-rtmp edge-1 --rotate
   strand media add mediamtx studio --api-url http://10.0.0.7:9997 --callback-url http://10.0.0.5:8081`,
   )
   .action(addMediaServer)
@@ -72,11 +86,14 @@ async function addMediaServer(adapter: AdapterName, name: string, flags: AddFlag
       api_url: flags.apiUrl ?? STANDARD_API_URLS[adapter] ?? null,
       ...(user_id !== undefined && { user_id }),
     })
-    return data[0]
+    if (!flags.rotate || data[0]?.secret !== undefined) return data[0]
+    return (await client.control.rotateMediaServerSecret({ name })).data[0]
   })
   if (result === undefined) throw new Error('the server answered without a media server')
-  const callback = callbackUrl(strandUrl, adapter, name, result.secret ?? '<secret>')
-  const configuration = configurationOf(adapter, callback, result.api_url)
+  const { secret } = result
+  const { recordingsUrl } = flags
+  const callback = callbackUrl(strandUrl, { adapter, name, secret: secret ?? '<secret>', recordingsUrl })
+  const configuration = configurationOf(adapter, callback, result.api_url, { secret, recordingsUrl })
   await printResult(flags, { ...result, callback_url: callback, configuration }, configuration.trimEnd())
   if (result.secret === undefined && !flags.json)
     process.stderr.write(
@@ -92,6 +109,10 @@ function listenerUrl(flags: TargetFlags): string {
 export const mediaCheckCommand = targetFlags(new Command('check'))
   .description('check from this machine whether the API of a media server can be used')
   .argument('<name>', 'name of the media server')
+  .option(
+    '--configuration <file>',
+    'also check the secret and the callback URL in this file of the media server',
+  )
   .option('--json', 'print the findings as one line of JSON')
   .addHelpText(
     'after',
@@ -99,21 +120,46 @@ export const mediaCheckCommand = targetFlags(new Command('check'))
 Contacts the media server and changes nothing. Exit code 0: no problems; 1: problems.
 
 Examples:
-  strand media check edge-1`,
+  strand media check edge-1
+  strand media check edge-1 --configuration /etc/nginx/nginx.conf`,
   )
   .action(runMediaCheck)
 
-async function runMediaCheck(name: string, flags: TargetFlags & { readonly json?: boolean }): Promise<void> {
+interface CheckFlags extends TargetFlags {
+  readonly configuration?: string
+  readonly json?: boolean
+}
+
+async function runMediaCheck(name: string, flags: CheckFlags): Promise<void> {
+  const configuration = flags.configuration === undefined ? undefined : readText(flags.configuration)
   const { data } = await withClient(flags, client => client.control.getMediaServer({ name }))
   const [server] = data
   if (server === undefined) throw new Error('the server answered without a media server')
-  const { problems, publishers } = await checkMediaServer(server)
+  const { problems, publishers } = await checkMediaServer(server, configuration)
   const seen = publishers === undefined ? [] : [`ok       ${counted(publishers, 'publisher')}\n`]
   const lines = [...problems.map(problem => `problem  ${problem}\n`), ...seen]
-  if (lines.length === 0)
-    lines.push('ok       nothing to check: this media server is known by its callbacks only\n')
+  if (lines.length === 0) lines.push(`ok       ${nothingWrong(server, configuration)}\n`)
   await print(flags.json ? `${JSON.stringify({ problems, publishers })}\n` : lines.join(''))
   if (problems.length > 0) throw new OperatorError(`${counted(problems.length, 'problem')} found`)
+}
+
+/** Without a count of publishers: what was checked. */
+function nothingWrong(
+  { adapter, api_url }: { readonly adapter: AdapterName; readonly api_url: string | null },
+  configuration: string | undefined,
+): string {
+  if (configuration !== undefined) return 'Strand answers the callbacks of this media server'
+  return api_url === null || STANDARD_API_URLS[adapter] === undefined
+    ? 'nothing to check: this media server is known by its callbacks only'
+    : 'the API answers; give --configuration to check its secret'
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new OperatorError(`cannot read ${file}: ${(error as Error).message}`)
+  }
 }
 
 async function withClient<T>(flags: TargetFlags, work: (client: Client) => Promise<T>): Promise<T> {

@@ -11,6 +11,8 @@ type JsonObject = Readonly<Record<string, unknown>>
 export interface HookRequest {
   readonly form?: URLSearchParams
   readonly json?: JsonObject
+  /** Where viewers get the recordings of the media server, as the URL of its callbacks has it. */
+  readonly recordingsUrl?: string
 }
 
 export type IngestEvent =
@@ -27,8 +29,13 @@ export type IngestEvent =
   | { readonly kind: 'alive'; readonly session: string }
   /** A publisher has ended; without a session, all of the media server have. */
   | { readonly kind: 'end'; readonly session: string | undefined }
-  /** A recording is complete. */
-  | { readonly kind: 'recorded'; readonly session: string }
+  /** A recording is complete: of a session, or of a channel since a time. */
+  | {
+      readonly kind: 'recorded'
+      readonly of: string | { readonly login: string; readonly since: number }
+      /** Below the URL of the recordings; undefined: it has none. */
+      readonly file: string | undefined
+    }
   /** A viewer came or left. */
   | {
       readonly kind: 'viewer'
@@ -66,6 +73,8 @@ export interface Publisher {
 export type ApiCall = (path: string, method?: 'GET' | 'POST' | 'DELETE') => Promise<string>
 
 export interface MediaServerApi {
+  /** Whether it asks for a token, made with the secret that the configuration gives it. */
+  readonly hasSecret?: boolean
   publishers(call: ApiCall): Promise<Publisher[]>
   /** Disconnects a publisher; one that is gone already is no error. Absent: the API cannot do that. */
   kick?(call: ApiCall, publisher: { readonly session: string; readonly login: string }): Promise<void>
@@ -77,6 +86,11 @@ export interface Adapter {
   read(request: HookRequest): IngestEvent | undefined
   respond(outcome: Outcome, request: HookRequest): HookResponse
   readonly api?: MediaServerApi
+  /**
+   * The media server lets publishers in before it asks, also if it gets no answer: one that the store does not know may have
+   * a wrong key. It refuses a second publisher of a name itself.
+   */
+  readonly asksLate?: boolean
 }
 
 /** 200, or 403 for what is not allowed. */

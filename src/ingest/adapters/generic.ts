@@ -1,4 +1,4 @@
-import { type Adapter, type HookRequest, type IngestEvent, textAt, valueAt } from './adapter.ts'
+import { type Adapter, type HookRequest, type IngestEvent, lastSegment, textAt, valueAt } from './adapter.ts'
 
 /** For other media servers, and for scripts: the format of docs/media-servers/generic.md. */
 export const generic: Adapter = {
@@ -19,7 +19,7 @@ export const generic: Adapter = {
       case 'end':
         return { kind: 'end', session }
       case 'recorded':
-        return { kind: 'recorded', session }
+        return { kind: 'recorded', of: session, file: lastSegment(textAt(json, 'file') ?? '') || undefined }
       case 'viewer': {
         const [login, viewer] = [textAt(json, 'login'), textAt(json, 'viewer')]
         const isThere = valueAt(json, 'watching')

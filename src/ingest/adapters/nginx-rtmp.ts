@@ -1,4 +1,11 @@
-import { type Adapter, type HookRequest, type IngestEvent, keysIn, type Publisher } from './adapter.ts'
+import {
+  type Adapter,
+  type HookRequest,
+  type IngestEvent,
+  keysIn,
+  lastSegment,
+  type Publisher,
+} from './adapter.ts'
 
 /** The application that accepts publishers, and the one that others play from. */
 export const INGEST_APPLICATION = 'live'
@@ -43,7 +50,8 @@ export const nginxRtmp: Adapter = {
       return { kind: 'publish', session, name: name + query, address: form.get('addr') ?? '' }
     }
     if (call === 'update_publish') return { kind: 'alive', session }
-    return call === 'publish_done' ? { kind: 'end', session } : { kind: 'recorded', session }
+    if (call === 'publish_done') return { kind: 'end', session }
+    return { kind: 'recorded', of: session, file: lastSegment(form.get('path') ?? '') || undefined }
   },
 
   /** A publisher is redirected to the login, so that the key is not the name of the stream. */

@@ -31,7 +31,7 @@ export const srs: Adapter = {
       case 'on_unpublish':
         return { kind: 'end', session }
       case 'on_dvr':
-        return { kind: 'recorded', session }
+        return { kind: 'recorded', of: session, file: undefined }
       case 'on_play':
         return { kind: 'viewer', login, viewer: session, isThere: true }
       case 'on_stop':

@@ -38,8 +38,8 @@ export async function openSession(
     /** For a new stream. */
     stream_id: string
     video_id: string
-    /** For a media server that does not report which publishers it has: an earlier one may have ended long ago. */
-    takes_over?: boolean
+    /** Decides about a second publisher on the same media server, instead of the channel. */
+    second_publisher?: SecondPublisher | undefined
     now: number
   },
 ): Promise<OpenedSession | Refusal<'not_found' | 'channel_busy' | 'session_ended'>> {
@@ -55,7 +55,7 @@ export async function openSession(
     sql`${columns} where user_id = ${args.user_id} and ended_at is null and not (${isSession(args)})`,
   )
   const isOfSameServer = other?.adapter === args.adapter && other.server === args.server
-  const second = args.takes_over && isOfSameServer ? 'take_over' : channel.second_publisher
+  const second = (isOfSameServer && args.second_publisher) || channel.second_publisher
   const admission = admit(args.now, same && timesOf(same), other && timesOf(other), second)
   if (admission === 'busy') return refuse('channel_busy')
   if (admission === 'late') return refuse('session_ended')

@@ -1,10 +1,12 @@
 import type { Key, Page, Window } from '../../contract/page.ts'
 import type { StreamMarker } from '../../contract/resources/marker.ts'
 import type { Video as ListedVideo } from '../../contract/resources/video.ts'
+import { isoSeconds } from '../../kit/clock.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import { inOrderOf, inOrderThenByNumber, keysetPage, type Order, pickedPage } from '../keyset.ts'
 import { all, isOneOf, sql } from '../sql/tag.ts'
+import type { SessionId } from './media-servers.ts'
 
 /** A video and its user. */
 export type Video = Omit<ListedVideo, 'duration_seconds' | 'marker_count' | 'is_live'>
@@ -34,6 +36,8 @@ const readVideo = (row: StoredVideo): VideoRow => ({
 })
 const inOrder = inOrderOf('created_at', 'id')
 export const videoSortKey = (row: Pick<ListedVideo, 'created_at' | 'id'>) => [row.created_at, row.id]
+
+const EARLY_RECORDING_MILLISECONDS = 5000
 
 /** The videos of a user or of a game. */
 interface VideoFilter {
@@ -93,12 +97,35 @@ export const videoQueries = (db: Database) => ({
               order by ended_at desc, length(id) desc, id desc limit 1))`,
     ),
 
-  /** The node that has the recording of a video; empty if there is only one. Undefined: it was not recorded. */
+  /** The node that has the recording of a video, empty if there is only one; or where a media server has it. Undefined: none. */
   recordingUrl: async (id: string): Promise<string | undefined> => {
     const video = await db.get<{ recording_url: string | null }>(
       sql`select recording_url from videos where id = ${id}`,
     )
     return video?.recording_url ?? undefined
+  },
+
+  /** The video of a publish session, if it has no recording yet. */
+  unrecordedOf: async ({ adapter, server, session }: SessionId): Promise<string | undefined> => {
+    const video = await db.get<{ id: string }>(
+      sql`select v.id from publish_sessions p
+            join videos v on v.user_id = p.user_id and v.stream_id = p.stream_id and v.recording_url is null
+          where p.adapter = ${adapter} and p.server = ${server} and p.session = ${session}`,
+    )
+    return video?.id
+  },
+
+  /** The video of a channel whose stream a media server recorded since a time, if it has no recording yet. */
+  unrecordedAt: async (login: string, since: number): Promise<string | undefined> => {
+    // The recording may start before the stream.
+    const [from, to] = [isoSeconds(since), isoSeconds(since + EARLY_RECORDING_MILLISECONDS)]
+    const video = await db.get<{ id: string; recording_url: string | null }>(
+      sql`select id, recording_url from videos
+          where user_id = (select id from users where login = ${login}) and created_at <= ${to}
+            and (ended_at is null or ended_at >= ${from})
+          order by created_at desc limit 1`,
+    )
+    return video?.recording_url === null ? video.id : undefined
   },
 
   /** Which of these videos exist. */
