@@ -30,21 +30,20 @@ export class Encoders {
   }
 
   publish(url: string): Bun.Subprocess {
-    const words = [
-      '-loglevel',
-      'error',
-      '-re',
-      '-stream_loop',
-      '-1',
-      '-i',
-      this.#clip,
-      '-c',
-      'copy',
-      '-f',
-      'flv',
-      url,
-    ]
-    const child = Bun.spawn([TEST_FFMPEG, ...words], { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' })
+    return this.#run(['-re', '-stream_loop', '-1', '-i', this.#clip, '-c', 'copy', '-f', 'flv', url])
+  }
+
+  /** A viewer. */
+  watch(url: string): Bun.Subprocess {
+    return this.#run(['-i', url, '-f', 'null', '-'])
+  }
+
+  #run(words: readonly string[]): Bun.Subprocess {
+    const child = Bun.spawn([TEST_FFMPEG, '-loglevel', 'error', ...words], {
+      stdin: 'ignore',
+      stdout: 'ignore',
+      stderr: 'ignore',
+    })
     this.#running.add(child)
     void child.exited.then(() => this.#running.delete(child))
     return child
@@ -106,4 +105,23 @@ export async function decodingErrors(url: string): Promise<string> {
   const words = ['-loglevel', 'warning', '-i', url, ...times, '-f', 'null', '-']
   const child = Bun.spawn([TEST_FFMPEG, ...words], { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
   return child.stderr.text()
+}
+
+/** The times of the pictures in a recording, in seconds; from a position on, if one is given. */
+export function pictureTimes(url: string, from?: number): number[] {
+  const seek = from === undefined ? [] : ['-read_intervals', `${from}%`]
+  const words = [
+    '-v',
+    'error',
+    ...seek,
+    '-select_streams',
+    'v',
+    '-show_entries',
+    'packet=pts_time',
+    '-of',
+    'csv=p=0',
+  ]
+  const { stdout, stderr } = Bun.spawnSync([TEST_FFPROBE, ...words, url])
+  if (stdout.length === 0) throw new Error(`ffprobe: ${stderr}`)
+  return stdout.toString().trim().split('\n').map(Number.parseFloat).filter(Number.isFinite)
 }

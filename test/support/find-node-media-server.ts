@@ -9,7 +9,11 @@ const FILES = ['package.json', 'package-lock.json']
 /** The path of its program, by the variable that names it to tests. If npm cannot install it, it reports what is skipped. */
 export async function findNodeMediaServer(): Promise<Record<string, string>> {
   const lock = await Bun.file(join(LISTED, 'package-lock.json')).text()
-  const folder = join(process.cwd(), 'node_modules/.cache', `node-media-server-${sha256Hex(lock).slice(0, 16)}`)
+  const folder = join(
+    process.cwd(),
+    'node_modules/.cache',
+    `node-media-server-${sha256Hex(lock).slice(0, 16)}`,
+  )
   const program = join(folder, 'node_modules/node-media-server/bin/app.js')
   if (!existsSync(program)) await install(folder)
   const path = existsSync(program) && Bun.which('node') !== null ? program : ''
