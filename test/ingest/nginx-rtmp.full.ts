@@ -1,254 +1,231 @@
 /** Broadcasts of ffmpeg through the real nginx-rtmp, with the configuration that `strand media add` prints. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
-import { Encoders, hasEncoder } from '../support/encoder.ts'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Encoders, hasEncoder, pictureTimes } from '../support/encoder.ts'
+import { answers, type LiveChannel, LiveStrand, until } from '../support/live-strand.ts'
 import { hasNginxRtmp, NginxRtmp } from '../support/nginx-rtmp.ts'
 import { freePort } from '../support/postgres.ts'
-import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
-import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
+import { engines } from '../support/server.ts'
+import { ShiftedClock } from '../support/shifted-clock.ts'
 
-const TOKEN = 'an-operator-token-for-these-tests'
 const GRACE = 3
-const USER = '1000'
-const LOGIN = 'lunar_otter'
-
-interface Stream {
-  readonly id: string
-  readonly viewer_count: number
-}
 
 for (const engine of hasNginxRtmp && hasEncoder ? engines : []) {
   describe(`nginx-rtmp on ${engine}`, () => {
     const encoders = new Encoders()
-    let place: StorePlace
     let nginx: NginxRtmp
-    let port: number
-    let strand: StrandProcess
-    let key: string
-    let logs = ''
+    let strand: LiveStrand
+    let channel: LiveChannel
 
-    const environment = () => ({
-      STRAND_DATA: place.folder,
-      STRAND_OPERATOR_TOKEN: TOKEN,
-      STRAND_LISTEN: `127.0.0.1:${port}`,
-      STRAND_RECONNECT_GRACE: String(GRACE),
-      STRAND_LOG: 'debug',
-      ...(place.databaseUrl !== undefined && { DATABASE_URL: place.databaseUrl }),
-    })
-    const startStrand = async () => {
-      strand = new StrandProcess(['serve'], { environment: environment() })
-      await strand.serving()
-    }
-    const endStrand = async (signal: 'SIGTERM' | 'SIGKILL') => {
-      await strand.end(signal)
-      logs += strand.stderr + strand.stdout
-    }
-    const control = async <T>(method: string, path: string, body?: object): Promise<T> => {
-      const response = await fetch(`http://127.0.0.1:${port}/control${path}`, {
-        method,
-        headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
-        ...(body && { body: JSON.stringify(body) }),
-      })
-      const text = await response.text()
-      if (!response.ok) throw new Error(`${method} ${path}: ${text}`)
-      return (text === '' ? undefined : JSON.parse(text).data[0]) as T
-    }
-    const live = async (): Promise<Stream | undefined> => {
-      const response = await fetch(`http://127.0.0.1:${port}/helix/streams?user_id=${USER}`)
-      return ((await response.json()) as { data: Stream[] }).data[0]
-    }
-    const until = async <T>(ask: () => T | Promise<T>, isRight: (value: T) => unknown): Promise<T> => {
-      for (;;) {
-        const value = await ask()
-        if (isRight(value)) return value
-        await Bun.sleep(100)
-      }
-    }
-    /** How long Strand took to answer each callback, in milliseconds. */
-    const callbackTimes = () =>
-      strand.stderr
-        .split('\n')
-        .filter(line => line.includes('"operation":"callback"'))
-        .map(line => (JSON.parse(line) as { ms: number }).ms)
-    const untilLive = () => until(live, stream => stream !== undefined)
-    const untilOffline = () => until(live, stream => stream === undefined)
-    const publish = (name = key) => encoders.publish(`rtmp://127.0.0.1:${nginx.rtmpPort}/live/${name}`)
-    const rotateKey = async () => {
-      ;({ stream_key: key } = await control<{ stream_key: string }>(
-        'POST',
-        `/channels/${USER}/stream-key/rotate`,
-        {},
-      ))
-    }
-
-    beforeAll(async () => {
-      await encoders.prepare()
-      place = await createStorePlace(engine)
-      port = await freePort()
-      await startStrand()
-      await control('PUT', `/users/${USER}`, { login: LOGIN })
-      await rotateKey()
-      const apiUrl = `http://127.0.0.1:${await freePort()}`
-      const add = new StrandProcess(['media', 'add', 'nginx-rtmp', 'edge', '--api-url', apiUrl], {
-        environment: environment(),
-      })
-      expect(await add.exit()).toBe(0)
-      nginx = await NginxRtmp.prepare(add.stdout)
-      nginx.start()
-      await until(
-        () =>
-          fetch(`${apiUrl}/stat`).then(
-            response => response.ok,
-            () => false,
-          ),
-        Boolean,
-      )
-    }, 60_000)
-    afterEach(async () => {
-      await control('DELETE', `/channels/${USER}/stream`).catch(() => undefined)
-    })
-    afterAll(async () => {
-      await encoders.remove()
-      await nginx?.remove()
-      await endAllProcesses()
-      await place.remove()
-    })
-
-    test('strand media check finds nothing wrong', async () => {
-      const check = new StrandProcess(['media', 'check', 'edge'], { environment: environment() })
-      expect([await check.exit(), check.stdout]).toEqual([0, 'ok       0 publishers\n'])
-    })
-
-    test('a publisher with the key is live when nginx lets it in, and offline after the grace period', async () => {
-      const encoder = publish()
-      const began = performance.now()
-      await untilLive()
-      // This includes the start of ffmpeg; the part of Strand is in its log.
-      expect(performance.now() - began).toBeLessThan(10_000)
-      expect(Math.max(...callbackTimes())).toBeLessThan(1000)
-      const list = `http://127.0.0.1:${nginx.hlsPort}/hls/${LOGIN}.m3u8`
-      await until(
-        () => fetch(list).then(response => response.status),
-        status => status === 200,
-      )
-      encoder.kill('SIGINT')
-      await encoder.exited
-      const ended = performance.now()
-      expect(await live()).toBeDefined()
-      await untilOffline()
-      expect(performance.now() - ended).toBeGreaterThan(GRACE * 1000 - 1500)
-    }, 60_000)
-
-    test('a publisher with a wrong key, or with forged arguments, is refused', async () => {
-      const wrong = publish('live_1000_thisIsNotTheKeyOfThisChannel')
-      const forged = publish(`${LOGIN}?key=${key}&name=${LOGIN}&call=publish_done`)
-      await Promise.all([wrong.exited, forged.exited])
-      expect(await live()).toBeUndefined()
-    }, 60_000)
-
-    test('a publisher may give login and key', async () => {
-      const encoder = publish(`${LOGIN}?key=${key}`)
-      await untilLive()
-      encoder.kill('SIGINT')
-    }, 60_000)
-
-    test('a publisher that returns within the grace period continues the stream', async () => {
-      const first = publish()
-      const before = await untilLive()
-      first.kill('SIGKILL')
-      await first.exited
-      const second = await until(
+    const live = () => channel.stream()
+    const publish = (name = channel.key, application = 'live') =>
+      encoders.publish(`rtmp://127.0.0.1:${nginx.rtmpPort}/${application}/${name}`)
+    /** A publisher that nginx lets in: right after the end of another one it may still refuse. */
+    const publishAgain = (name = channel.key) =>
+      until(
         async () => {
-          const again = publish()
+          const again = publish(name)
           await Promise.race([again.exited, Bun.sleep(1500)])
           return again
         },
         each => each.exitCode === null,
       )
-      expect((await live())?.id).toBe(before?.id ?? '')
+    const check = (...words: string[]) => strand.command('media', 'check', 'edge', ...words)
+
+    beforeAll(async () => {
+      await encoders.prepare()
+      strand = await LiveStrand.start(engine, GRACE)
+      channel = await strand.channel('1000', 'lunar_otter')
+      const [apiPort, hlsPort] = [await freePort(), await freePort()]
+      const apiUrl = `http://127.0.0.1:${apiPort}`
+      const more = ['--api-url', apiUrl, '--recordings-url', `http://127.0.0.1:${hlsPort}/recordings`]
+      const added = await strand.command('media', 'add', 'nginx-rtmp', 'edge', ...more)
+      expect(added.code).toBe(0)
+      nginx = await NginxRtmp.prepare(added.stdout, hlsPort)
+      nginx.start()
+      await until(() => answers(`${apiUrl}/stat`), Boolean)
+    }, 60_000)
+    afterEach(() => channel.endStream())
+    afterAll(async () => {
+      await encoders.remove()
+      await nginx?.remove()
+      await strand?.remove()
+    })
+
+    test('strand media check finds nothing wrong, or names what is', async () => {
+      const right = { code: 0, stdout: 'ok       0 publishers\n' }
+      expect(await check()).toMatchObject(right)
+      expect(await check('--configuration', nginx.configurationFile)).toMatchObject(right)
+      const configuration = readFileSync(nginx.configurationFile, 'utf8')
+      const changed = join(nginx.folder, 'changed.conf')
+      writeFileSync(changed, configuration.replaceAll(/smed_\w+/g, 'smed_wrong'))
+      const secret = await check('--configuration', changed)
+      expect([secret.code, secret.stdout]).toEqual([
+        1,
+        expect.stringMatching(/^problem .*refuses the secret.*\nok .*0 publishers\n$/),
+      ])
+      const away = await strand.command(
+        'media',
+        'add',
+        'nginx-rtmp',
+        'away',
+        '--api-url',
+        'http://127.0.0.1:1',
+      )
+      expect(away.code).toBe(0)
+      const unreachable = await strand.command('media', 'check', 'away')
+      expect([unreachable.code, unreachable.stdout]).toEqual([1, expect.stringContaining('cannot be used')])
+      await strand.command('media', 'remove', 'away', '--yes')
+    }, 60_000)
+
+    test.if(Boolean(process.env.TEST_CC))(
+      'strand media check finds a clock that differs',
+      async () => {
+        const clock = await ShiftedClock.create()
+        try {
+          clock.set(40_000)
+          const { code, stdout } = await strand.commandIn(clock.environment, 'media', 'check', 'edge')
+          expect([code, stdout]).toEqual([1, expect.stringMatching(/its clock differs by (39|40|41) s/)])
+        } finally {
+          clock.remove()
+        }
+      },
+      60_000,
+    )
+
+    test('a publisher with the key is live when nginx lets it in, and offline after the grace period', async () => {
+      const encoder = publish()
+      const began = performance.now()
+      await channel.untilLive()
+      // This includes the start of ffmpeg; the part of Strand is in its log.
+      expect(performance.now() - began).toBeLessThan(10_000)
+      expect(Math.max(...strand.callbackTimes())).toBeLessThan(1000)
+      const list = `http://127.0.0.1:${nginx.hlsPort}/hls/${channel.login}.m3u8`
+      await until(() => answers(list), Boolean)
+      const position = await channel.mark()
+      encoder.kill('SIGINT')
+      await encoder.exited
+      const ended = performance.now()
+      expect(await live()).toBeDefined()
+      await channel.untilOffline()
+      expect(performance.now() - ended).toBeGreaterThan(GRACE * 1000 - 1500)
+      // The broadcast ended at the marker.
+      const { id } = await channel.video()
+      const recording = `${strand.url}/videos/${id}.flv`
+      const times = pictureTimes(recording)
+      expect(Math.abs(Math.max(...times) - position)).toBeLessThan(1.5)
+      const later = pictureTimes(recording, 2)
+      expect(later.length).toBeLessThan(times.length)
+      expect(Math.abs((later[0] ?? 0) - 2)).toBeLessThan(1.5)
+      const part = await fetch(recording, { headers: { Range: 'bytes=0-2' } })
+      expect([part.status, await part.text()]).toEqual([206, 'FLV'])
+    }, 60_000)
+
+    test('a publisher with a wrong key, or with forged arguments, is refused', async () => {
+      const wrong = publish('live_1000_thisIsNotTheKeyOfThisChannel')
+      const forged = publish(`${channel.loginWithKey}&name=${channel.login}&call=publish_done`)
+      await Promise.all([wrong.exited, forged.exited])
+      expect(await live()).toBeUndefined()
+    }, 60_000)
+
+    test('a publisher may give login and key', async () => {
+      const encoder = publish(channel.loginWithKey)
+      await channel.untilLive()
+      encoder.kill('SIGINT')
+    }, 60_000)
+
+    test('a publisher that returns within the grace period continues the stream and its video', async () => {
+      const first = publish()
+      const before = await channel.untilLive()
+      const { id } = await channel.video()
+      first.kill('SIGKILL')
+      await first.exited
+      const second = await publishAgain()
+      expect((await live())?.id).toBe(before.id)
+      expect((await channel.video()).id).toBe(id)
       second.kill('SIGINT')
     }, 60_000)
 
     test('a kick disconnects the publisher within seconds, and ending the stream does too', async () => {
       for (const [method, path] of [
-        ['DELETE', `/channels/${USER}/publisher`],
-        ['DELETE', `/channels/${USER}/stream`],
+        ['DELETE', `/channels/${channel.id}/publisher`],
+        ['DELETE', `/channels/${channel.id}/stream`],
       ] as const) {
         const encoder = publish()
-        await untilLive()
+        await channel.untilLive()
         await Bun.sleep(1000)
-        await control(method, path)
+        await strand.control(method, path)
         const kicked = performance.now()
         await encoder.exited
         expect(performance.now() - kicked).toBeLessThan(5000)
-        await untilOffline()
+        await channel.untilOffline()
       }
     }, 60_000)
 
-    test('a second publisher takes over where the channel allows that', async () => {
-      await control('PATCH', `/channels/${USER}`, { second_publisher: 'take_over' })
+    test('a second publisher is refused, or takes over where the channel allows that', async () => {
       const first = publish()
-      const before = await untilLive()
+      const before = await channel.untilLive()
       await Bun.sleep(1000)
+      await publish().exited
+      expect([first.exitCode, (await live())?.id]).toEqual([null, before.id])
+      await strand.control('PATCH', `/channels/${channel.id}`, { second_publisher: 'take_over' })
       const second = publish()
       await first.exited
       await Bun.sleep(2000)
-      expect([second.exitCode, (await live())?.id]).toEqual([null, before?.id ?? ''])
+      expect([second.exitCode, (await live())?.id]).toEqual([null, before.id])
       second.kill('SIGINT')
       await second.exited
-      await control('PATCH', `/channels/${USER}`, { second_publisher: 'refuse' })
-      await untilOffline()
+      await strand.control('PATCH', `/channels/${channel.id}`, { second_publisher: 'refuse' })
+      await channel.untilOffline()
     }, 60_000)
 
-    test('the key can be rotated during a broadcast, and its end is noticed', async () => {
+    test('the key can be rotated during a broadcast: its end is noticed, and the previous key is valid for a while', async () => {
+      const previous = channel.key
       const encoder = publish()
-      await untilLive()
-      await rotateKey()
+      const before = await channel.untilLive()
+      await channel.rotateKey(60)
       encoder.kill('SIGINT')
-      await untilOffline()
+      await encoder.exited
+      const again = await publishAgain(previous)
+      expect((await live())?.id).toBe(before.id)
+      const replaced = channel.key
+      await channel.rotateKey()
+      again.kill('SIGINT')
+      await again.exited
+      await publish(replaced).exited
+      await channel.untilOffline()
     }, 60_000)
 
     test('a broadcast continues while Strand is killed and restarted', async () => {
       const encoder = publish()
-      const before = await untilLive()
+      const before = await channel.untilLive()
       await Bun.sleep(1000)
-      await endStrand('SIGKILL')
-      await startStrand()
-      expect((await live())?.id).toBe(before?.id ?? '')
+      await strand.end('SIGKILL')
+      await strand.serve()
+      expect((await live())?.id).toBe(before.id)
       // Longer than a silent session and the grace period last.
       await Bun.sleep(26_000)
-      expect([encoder.exitCode, (await live())?.id]).toEqual([null, before?.id ?? ''])
+      expect([encoder.exitCode, (await live())?.id]).toEqual([null, before.id])
       encoder.kill('SIGINT')
-      await untilOffline()
+      await channel.untilOffline()
     }, 90_000)
 
     test('a broadcast that ends while Strand is down is offline soon after it is back', async () => {
       const encoder = publish()
-      await untilLive()
+      await channel.untilLive()
       await Bun.sleep(1000)
-      await endStrand('SIGTERM')
+      await strand.end('SIGTERM')
       encoder.kill('SIGINT')
       await encoder.exited
-      await startStrand()
-      await untilOffline()
+      await strand.serve()
+      await channel.untilOffline()
     }, 60_000)
 
     test('viewers are counted', async () => {
       const encoder = publish()
-      await untilLive()
-      const viewer = Bun.spawn(
-        [
-          process.env.TEST_FFMPEG ?? '',
-          '-loglevel',
-          'error',
-          '-i',
-          `rtmp://127.0.0.1:${nginx.rtmpPort}/show/${LOGIN}`,
-          '-f',
-          'null',
-          '-',
-        ],
-        { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' },
-      )
+      await channel.untilLive()
+      const viewer = encoders.watch(`rtmp://127.0.0.1:${nginx.rtmpPort}/show/${channel.login}`)
       await until(live, stream => stream?.viewer_count === 1)
       viewer.kill('SIGKILL')
       await viewer.exited
@@ -257,22 +234,37 @@ for (const engine of hasNginxRtmp && hasEncoder ? engines : []) {
       await encoder.exited
     }, 60_000)
 
-    test('keys and secrets are in no file, log, page or metric', async () => {
+    test('keys and secrets are in no file, log, page, metric or process list', async () => {
       const encoder = publish()
-      await untilLive()
+      await channel.untilLive()
+      const { id } = await channel.video()
       await Bun.sleep(3000)
-      const secret =
-        /smed_[A-Za-z0-9]{38}/.exec(readFileSync(`${nginx.folder}/nginx.conf`, 'utf8'))?.[0] ?? ''
-      const metrics = await fetch(`http://127.0.0.1:${port}/metrics`).then(response => response.text())
+      const secret = /smed_[A-Za-z0-9]{38}/.exec(readFileSync(nginx.configurationFile, 'utf8'))?.[0] ?? ''
+      const pages = ['/metrics', '/', `/${channel.login}`, `/videos/${id}`].map(path =>
+        fetch(strand.url + path).then(response => response.text()),
+      )
       encoder.kill('SIGINT')
       await encoder.exited
       const processes = Bun.spawnSync(['ps', 'axww', '-o', 'args']).stdout.toString()
-      logs += strand.stderr + strand.stdout
-      for (const text of [nginx.written(), logs, metrics, processes]) {
+      for (const text of [nginx.written(), strand.logs, processes, ...(await Promise.all(pages))]) {
         expect(text.match(/live_1000_[A-Za-z0-9]{30}/g) ?? []).toEqual([])
         expect(text).not.toContain(secret)
       }
-      expect(nginx.written()).toContain(LOGIN)
+      expect(nginx.written()).toContain(channel.login)
+    }, 60_000)
+
+    test('strand doctor finds no key in the HLS folder, and finds those of a configuration that publishes keys', async () => {
+      const look = (folder: string) => strand.command('doctor', '--hls-folder', join(nginx.folder, folder))
+      expect((await look('hls')).stdout).toMatch(/ok +stream keys: no name/)
+      const encoder = publish(channel.key, 'naive')
+      const report = await until(
+        () => look('naive'),
+        ({ stdout }) => !stdout.includes('no name'),
+      )
+      encoder.kill('SIGINT')
+      await encoder.exited
+      expect(report.stdout).toMatch(/problem +stream keys: stream keys are in \d+ of the names/)
+      expect(report.stdout + report.stderr).not.toContain(channel.key)
     }, 60_000)
   })
 }

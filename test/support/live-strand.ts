@@ -2,7 +2,7 @@
 
 import { freePort } from './postgres.ts'
 import { createStorePlace, type engines, type StorePlace } from './server.ts'
-import { StrandProcess } from './strand-process.ts'
+import { type Environment, StrandProcess } from './strand-process.ts'
 
 const TOKEN = 'an-operator-token-for-these-tests'
 
@@ -78,8 +78,15 @@ export class LiveStrand {
   }
 
   /** Runs a command of Strand on the same store. */
-  async command(...words: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-    const command = new StrandProcess(words, { environment: this.#environment() })
+  command(...words: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+    return this.commandIn({}, ...words)
+  }
+
+  async commandIn(
+    more: Environment,
+    ...words: readonly string[]
+  ): Promise<{ code: number; stdout: string; stderr: string }> {
+    const command = new StrandProcess(words, { environment: { ...this.#environment(), ...more } })
     const code = await command.exit()
     return { code, stdout: command.stdout, stderr: command.stderr }
   }

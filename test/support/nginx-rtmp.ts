@@ -7,6 +7,9 @@ import { freePort } from './postgres.ts'
 const { TEST_NGINX = '', TEST_NGINX_RTMP = '' } = process.env
 export const hasNginxRtmp = TEST_NGINX !== '' && TEST_NGINX_RTMP !== ''
 
+const naive = (folder: string) =>
+  `application naive { live on; hls on; hls_path ${folder}/naive; hls_fragment 1s; }`
+
 export class NginxRtmp {
   readonly rtmpPort: number
   readonly hlsPort: number
@@ -22,12 +25,13 @@ export class NginxRtmp {
   }
 
   /** The API port is already in the configuration. */
-  static async prepare(configuration: string): Promise<NginxRtmp> {
-    const [rtmpPort, hlsPort] = [await freePort(), await freePort()]
+  static async prepare(configuration: string, hlsPort: number): Promise<NginxRtmp> {
+    const rtmpPort = await freePort()
     const folder = mkdtempSync(join(tmpdir(), 'strand-nginx-rtmp-'))
-    mkdirSync(join(folder, 'hls'))
+    const folders = ['hls', 'naive', 'recordings'].map(name => join(folder, name))
+    for (const each of folders) mkdirSync(each)
     // The worker runs as another user.
-    for (const each of [folder, join(folder, 'hls')]) chmodSync(each, 0o777)
+    for (const each of [folder, ...folders]) chmodSync(each, 0o777)
     const file = join(folder, 'nginx.conf')
     const changes: readonly (readonly [string, string])[] = [
       [
@@ -36,6 +40,9 @@ export class NginxRtmp {
       ],
       ['listen 1935;', `listen 127.0.0.1:${rtmpPort};`],
       ['127.0.0.1:1935', `127.0.0.1:${rtmpPort}`],
+      // As in most instructions for nginx-rtmp: published and played under the stream key.
+      ['application live {', `${naive(folder)}\n        application live {`],
+      ['/var/lib/nginx/recordings', `${folder}/recordings`],
       ['hls_path /var/lib/nginx/hls', `hls_path ${folder}/hls`],
       ['alias /var/lib/nginx/hls', `alias ${folder}/hls`],
       ['listen 8090;', `listen 127.0.0.1:${hlsPort};\n        access_log ${folder}/access.log;`],
@@ -47,6 +54,10 @@ export class NginxRtmp {
     }
     writeFileSync(file, text)
     return new NginxRtmp(rtmpPort, hlsPort, folder, file)
+  }
+
+  get configurationFile(): string {
+    return this.#file
   }
 
   start(): void {
@@ -62,7 +73,17 @@ export class NginxRtmp {
 
   /** All that it has written: logs, and the names and contents of its files. */
   written(): string {
-    const { stdout } = Bun.spawnSync(['find', this.folder, '-not', '-name', 'nginx.conf'])
+    const naive = join(this.folder, 'naive/*')
+    const { stdout } = Bun.spawnSync([
+      'find',
+      this.folder,
+      '-not',
+      '-name',
+      'nginx.conf',
+      '-not',
+      '-path',
+      naive,
+    ])
     const logs = ['error.log', 'access.log'].map(name => {
       try {
         return readFileSync(join(this.folder, name), 'utf8')
