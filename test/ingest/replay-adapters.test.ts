@@ -222,7 +222,7 @@ for (const engine of engines) {
         const publisher =
           each?.name === allowed
             ? { name: first.login, query: { key: first.key } }
-            : { name: second.login, query: { key: 'wrong' } }
+            : { name: second.login, query: { key: 'wrong' }, ip: '192.0.2.9:4000' }
         return { json: { ...each, id: `${each?.id}${run}`, ...publisher } }
       }
       const indexes = [...recorded.keys()]
