@@ -35,7 +35,7 @@ interface ApiOptions {
   readonly secrets?: readonly string[]
 }
 
-/** Calls the API of a media server, with the secret that follows from its own or, after a rotation, from the previous one. */
+/** Calls the API of a media server, with the secret that follows from that of its callbacks, or from the previous one. */
 export function apiOf(server: MediaServerRow, url: string): ApiCall {
   if (adapters[server.adapter].api?.hasSecret !== true) return apiAt(url)
   const hashes = [server.secret_hash, server.previous_hash].filter(hash => hash !== null)

@@ -1,8 +1,12 @@
 /** What media servers send, and what they are answered: recorded requests where a server was run, documented ones otherwise. */
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { jwtVerify } from 'jose'
+import { hashOf } from '../../src/auth/tokens.ts'
 import type { HookRequest, IngestEvent, Outcome } from '../../src/ingest/adapters/adapter.ts'
 import { adapters } from '../../src/ingest/adapters/index.ts'
+import { apiOf } from '../../src/ingest/api-call.ts'
+import { apiSecretOf } from '../../src/ingest/api-secret.ts'
 import { callbackUrl, configurationOf } from '../../src/ingest/configuration.ts'
 
 const fixture = (name: string): string => readFileSync(`test/fixtures/${name}`, 'utf8')
@@ -212,7 +216,7 @@ describe('SRS', () => {
     ],
     ['on_publish', { param: '', stream: 'live_1_K' }, NOT_ALLOWED],
     ['on_unpublish', {}, { kind: 'end', session: '9o7g8330' }],
-    ['on_dvr', { cwd: '/srv', file: 'a.flv' }, { kind: 'recorded', session: '9o7g8330' }],
+    ['on_dvr', { cwd: '/srv', file: './objs/a.flv' }, { kind: 'recorded', of: '9o7g8330', file: 'a.flv' }],
     ['on_play', {}, { kind: 'viewer', login: 'lunar_otter', viewer: '9o7g8330', isThere: true }],
     ['on_stop', {}, { kind: 'viewer', login: 'lunar_otter', viewer: '9o7g8330', isThere: false }],
     ['on_hls', {}, ALLOWED],
@@ -293,7 +297,7 @@ describe('OvenMediaEngine', () => {
 })
 
 describe('node-media-server', () => {
-  const { read, respond } = adapters['node-media-server']
+  const { read, respond, api } = adapters['node-media-server']
   const recorded = fixture('node-media-server.txt')
     .trim()
     .split('\n')
@@ -323,6 +327,93 @@ describe('node-media-server', () => {
       session: 'mwh23ze8pwnexaf8',
     })
     expect(read(json({ ...event, query: 'x' }))).toEqual(NOT_ALLOWED)
+    expect(read(json({ ...event, query: { key: ['a', 'b'] } }))).toEqual(NOT_ALLOWED)
+  })
+
+  test('a recording is that of a channel since a time, and its file is below the name', () => {
+    const event = { ...recorded[2], name: 'lunar_otter', action: 'doneRecord' }
+    expect(read(json(event))).toEqual({
+      kind: 'recorded',
+      of: { login: 'lunar_otter', since: 1794700115143 },
+      file: 'live/lunar_otter/1794700115142.flv',
+    })
+    for (const change of [{ createtime: 1e300 }, { createtime: 'soon' }, { filePath: '' }])
+      expect(read(json({ ...event, ...change }))).toBeUndefined()
+  })
+
+  const stream = (name: string, more: object) => ({
+    app: 'live',
+    name,
+    status: 'publishing',
+    publisher: { id: `of-${name}` },
+    subscribers: 3,
+    recording: false,
+    ...more,
+  })
+
+  test('publishers are those that publish now; a recording is no viewer', async () => {
+    const streams = [
+      stream('one', {}),
+      stream('two', { recording: true }),
+      stream('gone', { status: 'reconnecting' }),
+      stream('idle', { status: 'idle', publisher: null }),
+    ]
+    const answer = JSON.stringify({ success: true, data: { streams } })
+    expect(await api?.publishers(async () => answer)).toEqual([
+      { session: 'of-one', login: 'one', viewers: 3 },
+      { session: 'of-two', login: 'two', viewers: 2 },
+    ])
+    const calls: string[] = []
+    const call = async (url: string, method = 'GET') => {
+      calls.push(`${method} ${url}`)
+      return answer
+    }
+    await api?.kick?.(call, { session: 'of-gone', login: 'gone' })
+    expect(calls).toEqual(['GET /api/v1/streams'])
+    await api?.kick?.(call, { session: 'of-one', login: 'one' })
+    expect(calls.at(-1)).toBe('DELETE /api/v1/sessions/of-one')
+  })
+
+  test('its API gets a token made with the secret of the configuration, or with the previous one', async () => {
+    const seen: string[] = []
+    const server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: async request => {
+        const token = (request.headers.get('authorization') ?? '').replace('Bearer ', '')
+        const key = Buffer.from(apiSecretOf(hashOf('smed_old')))
+        const { payload } = await jwtVerify(token, key, { algorithms: ['HS256'] }).catch(() => ({
+          payload: {},
+        }))
+        seen.push(JSON.stringify(payload))
+        return Response.json({ data: { streams: [] } }, { status: 'exp' in payload ? 200 : 401 })
+      },
+    })
+    try {
+      const row = {
+        name: 'small',
+        adapter: 'node-media-server',
+        api_url: null,
+        user_id: null,
+        secret_hash: hashOf('smed_new'),
+        previous_hash: hashOf('smed_old'),
+        previous_until: null,
+      } as const
+      const url = `http://127.0.0.1:${server.port}`
+      expect(await api?.publishers(apiOf(row, url))).toEqual([])
+      expect(seen.length).toBe(2)
+      const failed = api?.publishers(apiOf({ ...row, previous_hash: null }, url))
+      expect(failed).rejects.toThrow('/api/v1/streams was answered with status 401')
+    } finally {
+      await server.stop(true)
+    }
+    const url = callbackUrl('http://localhost', {
+      adapter: 'node-media-server',
+      name: 'small',
+      secret: 'smed_old',
+    })
+    const options = JSON.parse(configurationOf('node-media-server', url, null, { secret: 'smed_old' }))
+    expect([options.auth.jwt.secret, options.notify.url]).toEqual([apiSecretOf(hashOf('smed_old')), url])
   })
 
   test('200 and 403', () => {

@@ -289,6 +289,60 @@ onEachStore('callbacks of media servers', { config: { reconnectGraceSeconds: GRA
       expect(await live(current(), id)).toBeDefined()
     })
 
+    test('a recording is attached to the video of its session or of its time; 307 to where the media server has it', async () => {
+      const { id, login, key } = await newChannel()
+      const videoOf = async () => {
+        const [video] = (await current().control('GET', `/videos?user_id=${id}`)) as [{ id: string }]
+        return fetch(`${current().url}/videos/${video.id}.flv`, { redirect: 'manual' })
+      }
+      const session = `r-${id}`
+      const nginxPath = (url: string) =>
+        `nginx-rtmp/edge/${secretOf('edge')}?recordings=${encodeURIComponent(url)}`
+      const recorded = (url: string, file: string) =>
+        post(nginxPath(url), event('record_done', session, key, `&recorder=&path=/srv/rec/${file}`))
+      await toNginx(event('publish', session, key))
+      await toNginx(event('publish_done', session, key))
+      for (const wrong of ['', 'file:///etc', 'nowhere'])
+        expect((await recorded(wrong, 'a.flv')).status).toBe(200)
+      expect((await videoOf()).status).toBe(404)
+      await recorded('http://media.example:8090/recordings/', `${login}-1.flv`)
+      // After a reconnect nginx begins another file.
+      await recorded('http://media.example:8090/recordings/', `${login}-2.flv`)
+      const nginxAnswer = await videoOf()
+      expect([nginxAnswer.status, nginxAnswer.headers.get('location')]).toEqual([
+        307,
+        `http://media.example:8090/recordings/${login}-1.flv`,
+      ])
+
+      const other = await newChannel()
+      const began = Date.now()
+      const node = (action: string, more: object = {}) =>
+        post(
+          `node-media-server/nms/${secretOf('nms')}?recordings=https://media.example/rec`,
+          JSON.stringify({
+            id: `n-${other.id}`,
+            ip: '192.0.2.8:1',
+            app: 'live',
+            name: other.login,
+            action,
+            ...more,
+          }),
+          { 'Content-Type': 'text/plain;charset=UTF-8' },
+        )
+      expect((await node('prePublish', { query: { key: other.key } })).status).toBe(200)
+      const done = (createtime: number) =>
+        node('doneRecord', { createtime, filePath: '/srv/rec/live/x/7.flv' })
+      const location = async () => {
+        const [video] = (await current().control('GET', `/videos?user_id=${other.id}`)) as [{ id: string }]
+        const response = await fetch(`${current().url}/videos/${video.id}.flv`, { redirect: 'manual' })
+        return response.headers.get('location')
+      }
+      await done(began - 3_600_000)
+      expect(await location()).toBeNull()
+      await done(began)
+      expect(await location()).toBe(`https://media.example/rec/live/${other.login}/7.flv`)
+    })
+
     test('Owncast: its channel', async () => {
       const { id } = await newChannel()
       await add('own', 'owncast', { user_id: id })

@@ -139,6 +139,33 @@ describe('strand doctor', () => {
     await other.stop(true)
   })
 
+  test('a media server gets another secret with --rotate, and the configuration contains it', async () => {
+    const folder = copy()
+    const add = async (...words: string[]) => {
+      const { code, stdout } = await runStrand([
+        'media',
+        'add',
+        'node-media-server',
+        'small',
+        ...words,
+        '--data',
+        folder,
+      ])
+      expect(code).toBe(0)
+      const { auth, notify } = JSON.parse(stdout) as {
+        auth: { jwt: { secret: string } }
+        notify: { url: string }
+      }
+      return [auth.jwt.secret, notify.url] as const
+    }
+    const [first, again, rotated] = [await add(), await add(), await add('--rotate')]
+    expect(again).toEqual(['<secret>', expect.stringContaining('/ingest/node-media-server/small/<secret>')])
+    expect(first[0]).toMatch(/^[0-9a-f]{64}$/)
+    expect(rotated[0]).toMatch(/^[0-9a-f]{64}$/)
+    expect(rotated[1]).toMatch(/\/small\/smed_\w+$/)
+    expect([rotated[0] === first[0], rotated[1] === first[1]]).toEqual([false, false])
+  })
+
   test('finds stream keys in the names of HLS files', async () => {
     const folder = copy()
     const hls = join(scratch, 'hls')

@@ -3,6 +3,7 @@ import {
   type HookRequest,
   type IngestEvent,
   keysIn,
+  lastSegment,
   listAt,
   loginWithKey,
   textAt,
@@ -31,7 +32,7 @@ export const srs: Adapter = {
       case 'on_unpublish':
         return { kind: 'end', session }
       case 'on_dvr':
-        return { kind: 'recorded', of: session, file: undefined }
+        return { kind: 'recorded', of: session, file: lastSegment(textAt(json, 'file') ?? '') || undefined }
       case 'on_play':
         return { kind: 'viewer', login, viewer: session, isThere: true }
       case 'on_stop':
