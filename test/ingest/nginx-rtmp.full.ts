@@ -247,8 +247,8 @@ for (const engine of hasNginxRtmp && hasEncoder ? engines : []) {
       await encoder.exited
       const processes = Bun.spawnSync(['ps', 'axww', '-o', 'args']).stdout.toString()
       for (const text of [nginx.written(), strand.logs, processes, ...(await Promise.all(pages))]) {
-        expect(text.match(/live_1000_[A-Za-z0-9]{30}/g) ?? []).toEqual([])
-        expect(text).not.toContain(secret)
+        // Other tests on this machine may show theirs.
+        for (const each of [...channel.keys, secret]) expect(text).not.toContain(each)
       }
       expect(nginx.written()).toContain(channel.login)
     }, 60_000)

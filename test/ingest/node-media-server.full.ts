@@ -182,6 +182,7 @@ describe.if(hasNodeMediaServer && hasEncoder)('node-media-server', () => {
     const secrets = [/smed_[A-Za-z0-9]{38}/, /[0-9a-f]{64}/].map(
       each => each.exec(configuration)?.[0] ?? 'none',
     )
+    const keys = [otter, heron, finch, crane].flatMap(channel => channel.keys)
     const encoder = publish(otter.loginWithKey)
     await otter.untilLive()
     const pages = ['/metrics', `/${otter.login}`, '/', `/videos/${marked.video_id}`].map(path =>
@@ -192,10 +193,8 @@ describe.if(hasNodeMediaServer && hasEncoder)('node-media-server', () => {
     const processes = Bun.spawnSync(['ps', 'axww', '-o', 'args']).stdout.toString()
     expect(media.written()).toContain(otter.login)
     for (const text of [media.written(), strand.logs, processes, ...(await Promise.all(pages))]) {
-      expect(
-        (text.match(/live_100\d_[A-Za-z0-9]{30}/g) ?? []).filter(each => !AS_NAME.startsWith(each)),
-      ).toEqual([])
-      for (const secret of secrets) expect(text).not.toContain(secret)
+      // Other tests on this machine may show theirs.
+      for (const each of [...keys, ...secrets]) expect(text).not.toContain(each)
     }
   }, 60_000)
 })

@@ -207,6 +207,28 @@ for (const engine of engines) {
       })
     }
 
+    test('a second publisher is refused where the media server refuses it itself, and takes over elsewhere', async () => {
+      await begin()
+      const [user_id = ''] = CHANNELS
+      const [broadcaster = { login: '', key: '' }] = broadcasters
+      await store.commands.changeChannel({ user_id, second_publisher: 'take_over', video_id: '1' })
+      for (const { adapter, publish, list } of DIALECTS) {
+        if (list === undefined) continue
+        await begin()
+        const [first, second] = [String(++sessions), String(++sessions)]
+        const api = apis.get(adapter)
+        if (api === undefined) throw new Error('it has an API')
+        api.publishers = [{ session: first, login: broadcaster.login }]
+        await deliver(adapter, publish(first, broadcaster))
+        now += 6000
+        const { status } = await deliver(adapter, publish(second, broadcaster))
+        const isRefused = adapters[adapter].asksLate === true
+        expect([adapter, status]).toEqual([adapter, isRefused ? 403 : 200])
+        expect((await stateOf(user_id)).session).toBe(isRefused ? first : second)
+      }
+      await store.commands.changeChannel({ user_id, second_publisher: 'refuse', video_id: '1' })
+    })
+
     test('node-media-server: the recorded requests, whole or not, lead to the state of the media server', async () => {
       const recorded = readFileSync('test/fixtures/node-media-server.txt', 'utf8')
         .trim()

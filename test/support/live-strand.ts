@@ -134,13 +134,18 @@ export class LiveStrand {
 export class LiveChannel {
   readonly id: string
   readonly login: string
-  key = ''
+  /** All that it has had, the latest last. */
+  readonly keys: string[] = []
   readonly #strand: LiveStrand
 
   constructor(strand: LiveStrand, id: string, login: string) {
     this.#strand = strand
     this.id = id
     this.login = login
+  }
+
+  get key(): string {
+    return this.keys.at(-1) ?? ''
   }
 
   /** Where the key must not be the name of the stream. */
@@ -151,7 +156,7 @@ export class LiveChannel {
   async rotateKey(grace_seconds = 0): Promise<void> {
     const path = `/channels/${this.id}/stream-key/rotate`
     const answer = await this.#strand.control<{ stream_key: string }>('POST', path, { grace_seconds })
-    this.key = answer.stream_key
+    this.keys.push(answer.stream_key)
   }
 
   async stream(): Promise<LiveStream | undefined> {
