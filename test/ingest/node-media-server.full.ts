@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Encoders, hasEncoder, pictureTimes } from '../support/encoder.ts'
+import { Encoders, endsAtMarker, hasEncoder, pictureTimes } from '../support/encoder.ts'
 import { answers, type LiveChannel, LiveStrand, type LiveStream, until } from '../support/live-strand.ts'
 import { hasNodeMediaServer, NodeMediaServer } from '../support/node-media-server.ts'
 import { freePort } from '../support/postgres.ts'
@@ -22,7 +22,8 @@ describe.if(hasNodeMediaServer && hasEncoder)('node-media-server', () => {
   let heron: LiveChannel
   let finch: LiveChannel
   let crane: LiveChannel
-  let marked: { readonly position: number; readonly video_id: string }
+  /** A marker, the seconds until the broadcast ended, and the video. */
+  let marked: { readonly position: number; readonly seconds: number; readonly video_id: string }
 
   const publish = (name: string) => encoders.publish(`rtmp://127.0.0.1:${media.rtmpPort}/live/${name}`)
   const check = (...words: string[]) => strand.command('media', 'check', 'small', ...words)
@@ -76,13 +77,15 @@ describe.if(hasNodeMediaServer && hasEncoder)('node-media-server', () => {
     const encoder = publish(finch.loginWithKey)
     await finch.untilLive()
     await Bun.sleep(3000)
+    const asked = performance.now()
     const position = await finch.mark()
     await strand.control('DELETE', `/channels/${finch.id}/publisher`)
     const kicked = performance.now()
     await encoder.exited
+    const seconds = (performance.now() - asked) / 1000
     expect(performance.now() - kicked).toBeLessThan(5000)
     await finch.untilOffline()
-    marked = { position, video_id: (await finch.video()).id }
+    marked = { position, seconds, video_id: (await finch.video()).id }
   }, 60_000)
 
   test('a broadcast: live, watched, kept from a second publisher, continued and offline after the grace period', async () => {
@@ -167,9 +170,8 @@ describe.if(hasNodeMediaServer && hasEncoder)('node-media-server', () => {
     const url = `${strand.url}/videos/${marked.video_id}.flv`
     // node-media-server waits 30 s for the publisher.
     await until(() => answers(url), Boolean)
-    // The broadcast ended at the marker.
     const times = pictureTimes(url)
-    expect(Math.abs(Math.max(...times) - marked.position)).toBeLessThan(1.5)
+    expect(endsAtMarker(times, marked.position, marked.seconds)).toBe(true)
     const later = pictureTimes(url, 2)
     expect(later.length).toBeLessThan(times.length)
     expect(Math.abs((later[0] ?? 0) - 2)).toBeLessThan(1.5)

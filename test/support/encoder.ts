@@ -107,6 +107,15 @@ export async function decodingErrors(url: string): Promise<string> {
   return child.stderr.text()
 }
 
+/**
+ * Whether a recording that ended within `seconds` after a marker has the marker at its position, to the second: streams start
+ * at a whole second.
+ */
+export function endsAtMarker(times: readonly number[], position: number, seconds: number): boolean {
+  const after = Math.max(...times) - position
+  return after > -1.5 && after < 1.5 + seconds
+}
+
 /** The times of the pictures in a recording, in seconds; from a position on, if one is given. */
 export function pictureTimes(url: string, from?: number): number[] {
   const seek = from === undefined ? [] : ['-read_intervals', `${from}%`]
