@@ -143,6 +143,19 @@ describe.if(hasNodeMediaServer && hasEncoder)('node-media-server', () => {
     expect(stdout).toMatch(/problem +stream keys: stream keys are in 2 of the names/)
   }, 60_000)
 
+  test('the recording is attached to the video, can be searched, and has the marker at its position', async () => {
+    const url = `${strand.url}/videos/${marked.video_id}.flv`
+    // node-media-server waits 30 s for the publisher, and reports the recording once: Strand has to be there.
+    await until(() => answers(url), Boolean)
+    const times = pictureTimes(url)
+    expect(endsAtMarker(times, marked.position, marked.seconds)).toBe(true)
+    const later = pictureTimes(url, 2)
+    expect(later.length).toBeLessThan(times.length)
+    expect(Math.abs((later[0] ?? 0) - 2)).toBeLessThan(1.5)
+    const part = await fetch(url, { headers: { Range: 'bytes=0-2' } })
+    expect([part.status, await part.text()]).toEqual([206, 'FLV'])
+  }, 90_000)
+
   test('a broadcast continues while Strand is killed, and ends with one that ended while Strand was down', async () => {
     const encoder = publish(heron.loginWithKey)
     const before = await heron.untilLive()
@@ -164,19 +177,6 @@ describe.if(hasNodeMediaServer && hasEncoder)('node-media-server', () => {
     await stranger.exited
     expect(strand.logs).toContain('its key was not checked')
     expect(await crane.stream()).toBeUndefined()
-  }, 90_000)
-
-  test('the recording is attached to the video, can be searched, and has the marker at its position', async () => {
-    const url = `${strand.url}/videos/${marked.video_id}.flv`
-    // node-media-server waits 30 s for the publisher.
-    await until(() => answers(url), Boolean)
-    const times = pictureTimes(url)
-    expect(endsAtMarker(times, marked.position, marked.seconds)).toBe(true)
-    const later = pictureTimes(url, 2)
-    expect(later.length).toBeLessThan(times.length)
-    expect(Math.abs((later[0] ?? 0) - 2)).toBeLessThan(1.5)
-    const part = await fetch(url, { headers: { Range: 'bytes=0-2' } })
-    expect([part.status, await part.text()]).toEqual([206, 'FLV'])
   }, 90_000)
 
   test('keys and secrets are in no file, log, page, metric or process list', async () => {
