@@ -219,6 +219,10 @@ export const problems = {
   },
 
   taken: { status: 409, message: (field: string, value: string) => `The ${field} "${value}" is taken.` },
+  reserved_login: {
+    status: 409,
+    message: (login: string) => `The login "${login}" is reserved: the server uses this path.`,
+  },
   too_many_markers: {
     status: 409,
     message: (most: number) =>

@@ -12,6 +12,7 @@ import type { Recordings } from '../media/recordings.ts'
 import type { Thumbnails } from '../media/thumbnails.ts'
 import type { Implementation } from '../operations/implement.ts'
 import { asksToSee, type Pages } from '../pages/pages.ts'
+import { answerAsset, isAssetPath } from './asset-response.ts'
 import { clientAddress, type Networks } from './client-address.ts'
 import { Endpoint, type EndpointDependencies } from './endpoint.ts'
 import { isFromThisMachine } from './exposure.ts'
@@ -145,9 +146,10 @@ export class Application {
     if (isLivePath(context.path) && side.includes('helix')) return this.#answerLive(context)
     const recorded = recordedVideoOf(context.path)
     if (recorded !== undefined && side.includes('helix')) return this.#answerRecording(context, recorded)
-    if (found === undefined && side.includes('oauth') && pages.has(context.method, context.path)) {
+    if (isAssetPath(context.path) && side.includes('oauth')) return this.#answerAsset(context)
+    if (found === undefined && side.includes('oauth') && pages.has(context)) {
       context.tally = traffic.pages
-      return pages.answer(context).catch(thrown => pages.refuse(context, this.#problemOf(context, thrown)))
+      return pages.answer(context).catch(thrown => this.#answerFailedPage(context, thrown))
     }
     const family = found === undefined ? familyAt(context.path) : found.target.family
     if (family === undefined || !side.includes(family)) return this.#answerOutside(context, side)
@@ -177,6 +179,14 @@ export class Application {
     context.family = familyAt(context.path)
     if (context.family === 'helix') context.allowance = fullBucket(Date.now())
     return raise('malformed_host')
+  }
+
+  /** As a page, unless there is none at this path. */
+  #answerFailedPage(context: RequestContext, thrown: unknown): Response {
+    const failure = this.#problemOf(context, thrown)
+    if (failure.name !== 'route_unknown') return this.#options.pages.refuse(context, failure)
+    context.tally = this.#options.traffic.unknown
+    return errorResponse(context, failure)
   }
 
   /** Counts the response, and logs it if enabled. */
@@ -330,6 +340,11 @@ export class Application {
     if (context.method === 'OPTIONS') return answerMediaPreflight(context)
     if (!asksToSee(context.method)) return this.#answerNotFound(context)
     return answerRecording(video_id, recordings, services, context)
+  }
+
+  async #answerAsset(context: RequestContext): Promise<Response> {
+    context.tally = this.#options.traffic.pages
+    return (asksToSee(context.method) && (await answerAsset(context))) || this.#answerNotFound(context)
   }
 
   #answerCallback(context: RequestContext): Promise<Response> {

@@ -27,6 +27,13 @@ export interface PageContext {
   readonly requestId: string
 }
 
+/** Whether a request asks for a page: by name, or because it asks for nothing in particular. */
+export function acceptsHtml({ headers }: Request): 'by name' | 'also' | 'no' {
+  const accept = headers.get('accept') ?? ''
+  if (accept.includes('text/html')) return 'by name'
+  return accept.includes('application/json') ? 'no' : 'also'
+}
+
 export class Browser {
   readonly method: string
   readonly path: string
@@ -81,6 +88,11 @@ export class Browser {
   }
 
   /** The `Set-Cookie` headers of the response. */
+  /** Whether the request names HTML, as those of browsers do. */
+  get prefersHtml(): boolean {
+    return acceptsHtml(this.#request) === 'by name'
+  }
+
   get newCookies(): readonly string[] {
     return this.#newCookies
   }

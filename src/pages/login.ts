@@ -165,7 +165,10 @@ export const submitSignUp: PageHandler = async (browser, services: SignUpService
       now: services.clock.now(),
     }),
   )
-  if (isRefusal(result)) return again('This user name is taken. Choose another one.', 409)
+  if (isRefusal(result)) {
+    const why = result.problem === 'reserved_login' ? 'reserved' : 'taken'
+    return again(`This user name is ${why}. Choose another one.`, 409)
+  }
   await logIn(browser, services, { id, password_hash })
   return { goTo: next }
 }

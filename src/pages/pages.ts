@@ -1,15 +1,14 @@
 /** Routes page requests to their handlers and turns the results into responses. */
-import { createHash } from 'node:crypto'
 import type { Problem } from '../contract/problem.ts'
 import type { KeyRing } from '../kit/key-ring.ts'
 import { showAccount, submitDisconnect, submitEndSession, submitPassword } from './account.ts'
 import { showActivate, submitActivate } from './activate.ts'
 import { showAuthorize, submitConsent } from './authorize.ts'
-import { Browser, type PageContext } from './browser.ts'
+import { acceptsHtml, Browser, type PageContext } from './browser.ts'
+import { channelOf, showChannel } from './channel.ts'
 import { document, pageHeaders } from './layout.ts'
 import { showLogin, showSignUp, submitLogin, submitLogout, submitSignUp } from './login.ts'
 import type { PageAnswer, PageHandler, PageServices } from './session.ts'
-import { STYLE } from './style.ts'
 import { showVideo } from './video.ts'
 import { failurePage } from './views.ts'
 
@@ -29,6 +28,7 @@ export const PAGES: Readonly<Record<string, Readonly<Record<string, PageHandler>
   '/account/end-session': { POST: submitEndSession },
   '/account/password': { POST: submitPassword },
   '/videos/{video_id}': { GET: showVideo },
+  '/{login}': { GET: showChannel },
 }
 
 const handlers = new Map(
@@ -42,10 +42,10 @@ export function asksToSee(method: string): boolean {
 
 function handlerOf(method: string, path: string): PageHandler | undefined {
   const page = path.replace(/^\/videos\/[^/]+$/, '/videos/{video_id}')
-  return handlers.get(page)?.get(asksToSee(method) ? 'GET' : method)
+  const byMethod =
+    handlers.get(page) ?? (channelOf(path) === undefined ? undefined : handlers.get('/{login}'))
+  return byMethod?.get(asksToSee(method) ? 'GET' : method)
 }
-
-const HEADERS = pageHeaders(createHash('sha256').update(STYLE).digest('base64'))
 
 export class Pages {
   readonly #services: PageServices
@@ -56,9 +56,10 @@ export class Pages {
     this.#ring = ring
   }
 
-  /** Whether there is a page for this method and path. */
-  has(method: string, path: string): boolean {
-    return handlerOf(method, path) !== undefined
+  /** Whether there may be a page for this request. A program that asks for JSON gets no channel: its path is wrong. */
+  has({ request, path }: PageContext): boolean {
+    const handler = handlerOf(request.method, path)
+    return handler === showChannel ? acceptsHtml(request) !== 'no' : handler !== undefined
   }
 
   /** Throws what the handler throws; the caller maps it to a problem and passes that to `refuse`. */
@@ -82,7 +83,8 @@ export class Pages {
 }
 
 function respond(answer: PageAnswer, { requestId }: PageContext, cookies: readonly string[] = []): Response {
-  const headers = new Headers({ ...HEADERS, 'X-Request-Id': requestId })
+  const player = 'goTo' in answer ? undefined : answer.player
+  const headers = new Headers({ ...pageHeaders(player), 'X-Request-Id': requestId })
   for (const cookie of cookies) headers.append('Set-Cookie', cookie)
   if (!('goTo' in answer)) {
     if (answer.retryAfterSeconds !== undefined) headers.set('Retry-After', String(answer.retryAfterSeconds))

@@ -1,3 +1,5 @@
+import { WATCH_STYLE } from './watch-style.ts'
+
 /** The style sheet of all pages: one column, large type, light and dark colour schemes, no external resources. */
 export const STYLE = `
 :root {
@@ -26,6 +28,7 @@ header .name { font-weight: 650; letter-spacing: .01em; }
 main { width: 100%; max-width: 30rem; padding: 1rem; flex: 1; }
 main.wide { max-width: 44rem; }
 header.wide { max-width: 44rem; }
+main.full, header.full { max-width: 80rem; padding-left: 1.5rem; padding-right: 1.5rem; }
 footer { padding: 1rem; color: var(--quiet); font-size: .875rem; text-align: center; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 1rem; padding: 1.5rem; margin-bottom: 1rem; }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .5rem; overflow-wrap: anywhere; }
@@ -92,4 +95,4 @@ dl.facts dd { margin: 0; font-weight: 600; overflow-wrap: anywhere; font-variant
 .skip:focus { position: static; padding: .5rem; }
 @media (prefers-reduced-motion: no-preference) { button, .button { transition: background-color .12s, border-color .12s; } }
 @media (max-width: 26rem) { .card { padding: 1.1rem; border-radius: .8rem; } .card.video { --side: 1.1rem; } }
-`
+${WATCH_STYLE}`

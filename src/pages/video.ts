@@ -1,7 +1,9 @@
 /** The page that the URLs of videos and markers lead to (D-99). Everyone may see it, so it shows no markers. */
 import { parsePosition, videoSeconds } from '../domain/timeline.ts'
+import { playerScript } from './player-script.ts'
 import type { PageHandler, PageServices } from './session.ts'
-import { problemPage, videoPage } from './views.ts'
+import { problemPage } from './views.ts'
+import { recordedVideoPage, videoPage } from './watch-views.ts'
 
 export const showVideo: PageHandler = async (
   browser,
@@ -12,12 +14,15 @@ export const showVideo: PageHandler = async (
   if (video === undefined)
     return problemPage(404, 'Video not found', 'There is no video at this address. It may have been deleted.')
   const { game_id, ended_at, ...shown } = video
-  return videoPage({
+  const view = {
     ...shown,
     game: (await store.games.find(game_id))?.name,
     isLive: ended_at === null,
     seconds: videoSeconds(video, clock.now()),
     // A position that cannot be read is ignored: the link still leads to its video.
     position: parsePosition(browser.parameter('t') ?? ''),
-  })
+  }
+  const node = view.isLive ? undefined : await store.videos.recordingUrl(video.id)
+  if (node === undefined) return videoPage(view)
+  return recordedVideoPage(view, { script: (await playerScript()).path, node })
 }

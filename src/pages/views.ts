@@ -7,6 +7,7 @@ import { type Html, html } from '../kit/html.ts'
 import type { Connection, Session } from '../store/queries/accounts.ts'
 import { notice, type Page } from './layout.ts'
 import { describeScope } from './scope-texts.ts'
+import { day, minute } from './times.ts'
 
 /** Part of every form. */
 export interface FormToken {
@@ -213,7 +214,7 @@ export function accountPage(
   )}</ul>`
   return {
     title: 'Your account',
-    wide: true,
+    width: 'wide',
     status: view.violation === undefined ? 200 : 400,
     body: html`<h1>${view.display_name}</h1><p class="quiet">${view.login}</p>${notice('bad', view.violation)}${notice('good', view.done)}
 <section class="card" aria-labelledby="applications-heading"><h2 id="applications-heading">Connected applications</h2>${connections}</section>
@@ -226,42 +227,3 @@ ${field({ name: 'password', label: 'New password', type: 'password', autocomplet
 <form method="post" action="/logout">${hidden('csrf', csrf)}${hidden('next', '/login')}<button class="plain" type="submit">Log out</button></form>`,
   }
 }
-
-/** A video, and the position in it that the link points to. */
-export function videoPage(view: {
-  readonly id: string
-  readonly user_id: string
-  readonly user_name: string
-  readonly title: string
-  readonly created_at: string
-  readonly game: string | undefined
-  readonly isLive: boolean
-  readonly seconds: number
-  readonly position: number | undefined
-}): Page {
-  const { position, seconds } = view
-  const title = view.title === '' ? 'Untitled video' : view.title
-  const fact = (name: string, value: Html | string) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
-  const point =
-    position === undefined
-      ? undefined
-      : html`<div class="position"><progress value="${Math.min(position, seconds)}" max="${Math.max(seconds, 1)}" aria-label="Position in the video"></progress><p class="small">This link points to <strong>${clockTime(position)}</strong></p></div>`
-  return {
-    title,
-    wide: true,
-    body: html`<article class="card video"><div class="picture"><img src="/images/videos/${view.id}-640x360.svg" width="640" height="360" alt=""><span class="badge${view.isLive ? ' live' : ''}">${view.isLive ? 'Live' : clockTime(seconds)}</span></div>${point}
-<h1>${title}</h1>
-<p class="channel"><img src="/images/users/${view.user_id}-300x300.svg" width="40" height="40" alt=""><strong>${view.user_name}</strong></p>
-<dl class="facts">${fact('Started', html`<time datetime="${view.created_at}">${minute(view.created_at)}</time>`)}${fact(view.isLive ? 'Duration so far' : 'Duration', clockTime(seconds))}${fact('Game', view.game ?? 'No game')}</dl></article>`,
-  }
-}
-
-/** `1:02:03` or `4:04`. */
-function clockTime(seconds: number): string {
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
-  const padded = (part: number) => String(part).padStart(2, '0')
-  return `${hours > 0 ? `${hours}:${padded(minutes)}` : minutes}:${padded(seconds % 60)}`
-}
-
-const day = (iso: string): string => iso.slice(0, 10)
-const minute = (iso: string): string => `${day(iso)} ${iso.slice(11, 16)} UTC`

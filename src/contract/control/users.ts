@@ -36,7 +36,7 @@ export const createUser = defineOperation('POST /control/users', {
   access: operator,
   body: Type.Object({ login: Login, ...optional }),
   returns: oneOf(User),
-  problems: ['taken', 'refused_reference', 'passwords_busy'],
+  problems: ['taken', 'reserved_login', 'refused_reference', 'passwords_busy'],
   example: { body: input, answer: one },
 })
 
@@ -48,7 +48,7 @@ export const putUser = defineOperation('PUT /control/users/{user_id}', {
   params: Type.Object({ user_id: DecimalId }),
   body: Type.Object({ login: Type.Optional(Login), ...optional }),
   returns: oneOf(User),
-  problems: ['taken', 'missing_parameter', 'refused_reference', 'passwords_busy'],
+  problems: ['taken', 'reserved_login', 'missing_parameter', 'refused_reference', 'passwords_busy'],
   example: { params: path, body: input, answer: one },
 })
 

@@ -1,6 +1,7 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { User } from '../../contract/resources/world.ts'
 import { fold } from '../../domain/fold.ts'
+import { isReservedName } from '../../domain/reserved-names.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { userQueries } from '../queries/world.ts'
@@ -35,12 +36,13 @@ export async function putUser(
     stream_key: StoredStreamKey
     now: number
   },
-): Promise<User | Refusal<'taken' | 'missing_parameter'>> {
+): Promise<User | Refusal<'taken' | 'reserved_login' | 'missing_parameter'>> {
   await tx.lock(sql`select id from users where id = ${args.id}`, 'users')
   const users = userQueries(tx)
   const before = args.isNew ? undefined : await users.find(args.id)
   const login = args.login?.toLowerCase() ?? before?.login
   if (login === undefined) return refuse('missing_parameter', 'login')
+  if (login !== before?.login && isReservedName(login)) return refuse('reserved_login', login)
   const holder = await users.withLogin(login)
   if (holder !== undefined && holder.id !== args.id) return refuse('taken', 'login', args.login ?? login)
 

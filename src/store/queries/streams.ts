@@ -7,6 +7,7 @@ import {
   SILENT_MILLISECONDS,
 } from '../../domain/publish-session.ts'
 import { isoMillis } from '../../kit/clock.ts'
+import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
 import { inOrderOf, pickedPage } from '../keyset.ts'
@@ -99,6 +100,17 @@ export const streamQueries = (db: Database) => ({
     )
     return session?.watch_url
   },
+  /** The media server that receives the broadcast of a stream, or received it until the reconnect grace began. */
+  mediaServerOf: (stream: {
+    readonly id: string
+    readonly user_id: string
+  }): MaybePromise<{ readonly adapter: string; readonly watch_url: string | null } | undefined> =>
+    db.get(
+      sql`select adapter, watch_url from publish_sessions where user_id = ${stream.user_id} and ended_at is null
+          union all
+          select adapter, watch_url from publish_sessions where stream_id = ${stream.id} and ended_at is not null
+          limit 1`,
+    ),
   /** The channels among these whose players send heartbeats. */
   withHeartbeats: async (user_ids: readonly string[]): Promise<ReadonlySet<string>> => {
     const rows = await db.all<{ user_id: string }>(

@@ -1,0 +1,9 @@
+/** First segments of paths that the server answers, now or soon: a channel has its page at `/<login>`. */
+const RESERVED: ReadonlySet<string> = new Set(
+  `about account activate admin api assets auth console control directory docs drops eventsub games healthz help helix
+   images ingest live login logout metrics mock oauth2 openapi playback privacy readyz search settings signup static
+   strand studio terms videos ws www`.split(/\s+/),
+)
+
+/** Whether no new user may have this login. Those who have it keep it, without a page. */
+export const isReservedName = (login: string): boolean => RESERVED.has(login.toLowerCase())

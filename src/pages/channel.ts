@@ -1,0 +1,54 @@
+/** The page of a channel, at `/<login>`. */
+import { raise } from '../contract/problem.ts'
+import { isReservedName } from '../domain/reserved-names.ts'
+import { videoSeconds } from '../domain/timeline.ts'
+import type { LiveStream } from '../store/feed.ts'
+import type { PlayerNeeds } from './layout.ts'
+import { playerScript } from './player-script.ts'
+import type { PageHandler, PageServices } from './session.ts'
+import { problemPage } from './views.ts'
+import { channelPage } from './watch-views.ts'
+
+const PATH = /^\/([a-zA-Z0-9_]{1,25})$/
+const VIDEOS = 12
+
+/** The login in the path of a page, unless the server uses the path for something else. */
+export function channelOf(path: string): string | undefined {
+  const login = PATH.exec(path)?.[1]?.toLowerCase()
+  return login === undefined || isReservedName(login) ? undefined : login
+}
+
+export const showChannel: PageHandler = async (
+  browser,
+  { store, clock }: Pick<PageServices, 'store' | 'clock'>,
+) => {
+  const user = await store.users.withLogin(channelOf(browser.path) ?? '')
+  // Programs that follow a wrong path get the error of the API.
+  if (user === undefined && !browser.prefersHtml) return raise('route_unknown')
+  if (user === undefined)
+    return problemPage(
+      404,
+      'Channel not found',
+      'There is no channel with this name. It may have been renamed.',
+    )
+  const now = clock.now()
+  const stream = await store.streams.of(user.id)
+  const window = { first: VIDEOS + 1, direction: 'forward' } as const
+  const { rows } = await store.videos.listed({ user_id: user.id, sort: 'time' }, window)
+  const videos = rows.filter(({ ended_at }) => ended_at !== null).slice(0, VIDEOS)
+  return channelPage({
+    ...user,
+    live: stream && {
+      ...stream,
+      seconds: videoSeconds({ created_at: stream.started_at, ended_at: null }, now),
+      player: await playerOf(stream, store),
+    },
+    videos: videos.map(video => ({ ...video, seconds: videoSeconds(video, now) })),
+  })
+}
+
+async function playerOf(stream: LiveStream, store: PageServices['store']): Promise<PlayerNeeds | undefined> {
+  const server = await store.streams.mediaServerOf(stream)
+  if (server?.adapter !== 'embedded') return undefined
+  return { script: (await playerScript()).path, node: server.watch_url }
+}

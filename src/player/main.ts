@@ -1,0 +1,21 @@
+/** The script of the pages that people watch on: finds the player in the page and starts it. */
+import { Controls } from './controls.ts'
+import { LivePlayback } from './live-playback.ts'
+import { keepFresh } from './page-state.ts'
+import { PlayerView } from './player-view.ts'
+import { RecordedPlayback } from './recorded-playback.ts'
+
+const root = document.querySelector<HTMLElement>('[data-player]')
+
+if (root !== null) {
+  const view = new PlayerView(root)
+  const { source = '' } = root.dataset
+  if (root.dataset.player === 'live') {
+    const playback = new LivePlayback(view, source)
+    new Controls(view, playback)
+    void playback.play()
+    keepFresh()
+  } else {
+    new Controls(view, new RecordedPlayback(view, source))
+  }
+}

@@ -1,0 +1,126 @@
+/** A recording: starts where the link points to, and seeks with the index of its key frames. */
+import mpegts from 'mpegts.js'
+import { clockTime } from '../kit/clock-time.ts'
+import type { Playback } from './controls.ts'
+import { rangesOf, startBehindGap } from './gaps.ts'
+import type { PlayerView } from './player-view.ts'
+
+const CONFIG: mpegts.Config = {
+  accurateSeek: true,
+  // Seeking asks the node that has the recording without another redirect.
+  reuseRedirectedURL: true,
+  lazyLoadMaxDuration: 60,
+  lazyLoadRecoverDuration: 20,
+}
+
+const WATCH_MILLISECONDS = 250
+
+export class RecordedPlayback implements Playback {
+  readonly #view: PlayerView
+  readonly #source: string
+  readonly #slider: HTMLInputElement
+  #engine: mpegts.Player | undefined
+  #isDragging = false
+
+  constructor(view: PlayerView, source: string) {
+    this.#view = view
+    this.#source = source
+    this.#slider = view.part('seek')
+    this.#slider.addEventListener('input', () => {
+      this.#isDragging = true
+      this.#showPosition(Number(this.#slider.value))
+    })
+    this.#slider.addEventListener('change', () => {
+      this.#isDragging = false
+      this.seekTo(Number(this.#slider.value))
+    })
+    view.video.addEventListener('durationchange', () => this.#showDuration())
+    view.video.addEventListener('ended', () => view.show('idle'))
+    view.video.addEventListener('waiting', () => {
+      if (view.state === 'playing') view.show('loading')
+    })
+    view.video.addEventListener('playing', () => view.show('playing'))
+    setInterval(() => this.#watch(), WATCH_MILLISECONDS)
+    view.show('idle')
+  }
+
+  async play(): Promise<void> {
+    const { video } = this.#view
+    if (this.#engine === undefined && !this.#open()) return
+    this.#view.show('loading')
+    if (video.ended) video.currentTime = 0
+    if ((await this.#view.play()) === 'blocked') this.#view.show('idle')
+  }
+
+  pause(): void {
+    this.#view.video.pause()
+    this.#view.show('idle')
+  }
+
+  /** Before the recording is open, moves the place where it will start. */
+  seekTo(seconds: number): void {
+    const target = Math.min(Math.max(0, seconds), Number(this.#slider.max))
+    this.#slider.value = String(target)
+    this.#showPosition(target)
+    if (this.#engine !== undefined && !this.#slider.disabled) this.#view.video.currentTime = target
+  }
+
+  seekBy(seconds: number): void {
+    const from = this.#engine === undefined ? Number(this.#slider.value) : this.#view.video.currentTime
+    this.seekTo(from + seconds)
+  }
+
+  #open(): boolean {
+    if (!mpegts.isSupported()) {
+      this.#view.show('ended', 'This browser cannot play this recording.')
+      return false
+    }
+    const engine = mpegts.createPlayer({ type: 'flv', isLive: false, url: this.#source }, CONFIG)
+    this.#engine = engine
+    engine.on(mpegts.Events.MEDIA_INFO, (info: { keyframesIndex?: { times: number[] } }) => {
+      // An interrupted recording has no index: it plays from the start only.
+      this.#slider.disabled = (info.keyframesIndex?.times.length ?? 0) === 0
+    })
+    engine.on(mpegts.Events.ERROR, () => this.#fail(engine))
+    engine.attachMediaElement(this.#view.video)
+    engine.load()
+    const start = Number(this.#slider.value)
+    if (start > 0) engine.currentTime = start
+    return true
+  }
+
+  /** Play opens it again, at the same position. */
+  #fail(engine: mpegts.Player): void {
+    if (this.#engine !== engine) return
+    this.#engine = undefined
+    engine.destroy()
+    this.#view.show('idle', 'The recording could not be loaded. Play tries again.')
+  }
+
+  #watch(): void {
+    const { video } = this.#view
+    if (this.#engine === undefined || video.readyState === 0) return
+    if (!this.#isDragging && !video.seeking) {
+      this.#slider.value = String(video.currentTime)
+      this.#showPosition(video.currentTime)
+    }
+    if (video.paused || video.readyState > 2) return
+    const behind = startBehindGap(rangesOf(video.buffered), video.currentTime)
+    if (behind !== undefined) video.currentTime = behind + 0.05
+  }
+
+  #showPosition(seconds: number): void {
+    const text = clockTime(seconds)
+    this.#view.part('position').textContent = text
+    this.#slider.setAttribute('aria-valuetext', text)
+    const share = Number(this.#slider.max) === 0 ? 0 : seconds / Number(this.#slider.max)
+    this.#slider.style.setProperty('--filled', `${Math.min(share, 1) * 100}%`)
+  }
+
+  #showDuration(): void {
+    const { duration } = this.#view.video
+    if (!Number.isFinite(duration) || duration <= 0) return
+    this.#slider.max = String(duration)
+    this.#view.part('duration').textContent = clockTime(duration)
+  }
+}
