@@ -38,15 +38,17 @@ export function encodeIndex({ milliseconds, bytes, keyFrames, metadata }: Record
     ...keptOf(metadata),
     ['duration', milliseconds / 1000],
     ['filesize', bytes],
-    ['hasKeyframes', true],
-    [
+    ['hasKeyframes', listed.length > 0],
+  ])
+  // Players take an empty list for an index, and fail to seek with it.
+  if (listed.length > 0)
+    fields.set(
       'keyframes',
       new Map<string, Amf>([
         ['filepositions', listed.map(({ position }) => position)],
         ['times', listed.map(each => each.milliseconds / 1000)],
       ]),
-    ],
-  ])
+    )
   return Buffer.concat([encodeAmf('onMetaData', fields), NULLS], INDEX_BYTES)
 }
 
@@ -65,10 +67,10 @@ export function decodeIndex(payload: Uint8Array): RecordingIndex | undefined {
   const [, fields] = decodeAmf(payload, { maxValues: 3 * MAX_KEY_FRAMES, first: 2 })
   if (!(fields instanceof Map)) return undefined
   const [duration, bytes, keyframes] = ['duration', 'filesize', 'keyframes'].map(name => fields.get(name))
-  if (typeof duration !== 'number' || typeof bytes !== 'number' || !(keyframes instanceof Map))
-    return undefined
-  const [positions, times] = [keyframes.get('filepositions'), keyframes.get('times')]
-  if (bytes === 0 || !Array.isArray(positions) || !Array.isArray(times)) return undefined
+  if (typeof duration !== 'number' || typeof bytes !== 'number' || bytes === 0) return undefined
+  const listed = keyframes instanceof Map ? keyframes : new Map<string, Amf>()
+  const [positions = [], times = []] = [listed.get('filepositions'), listed.get('times')]
+  if (!Array.isArray(positions) || !Array.isArray(times)) return undefined
   const keyFrames = positions.map((position, index) => ({
     position: Number(position),
     milliseconds: Math.round(Number(times[index]) * 1000),

@@ -28,7 +28,7 @@ header .name { font-weight: 650; letter-spacing: .01em; }
 main { width: 100%; max-width: 30rem; padding: 1rem; flex: 1; }
 main.wide { max-width: 44rem; }
 header.wide { max-width: 44rem; }
-main.full, header.full { max-width: 80rem; padding-left: 1.5rem; padding-right: 1.5rem; }
+main.full, header.full { max-width: max(44rem, min(84rem, (100vh - 13rem) * 16 / 9)); padding-left: 1.5rem; padding-right: 1.5rem; }
 footer { padding: 1rem; color: var(--quiet); font-size: .875rem; text-align: center; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 1rem; padding: 1.5rem; margin-bottom: 1rem; }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .5rem; overflow-wrap: anywhere; }

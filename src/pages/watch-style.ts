@@ -1,8 +1,7 @@
-/** The player, and the pages that it is on. The picture fills the width, but never more than the height of the window. */
+/** The player, and the pages that it is on. The column is as wide as a picture that leaves space for its title in the window. */
 export const WATCH_STYLE = `
 .player, .screen {
-  position: relative; overflow: hidden; margin: 0 auto 1.25rem; aspect-ratio: 16 / 9; max-width: calc((100vh - 13rem) * 16 / 9);
-  min-width: min(100%, 20rem); background: #0b0c10; color: #ffffff; border-radius: .9rem;
+  position: relative; overflow: hidden; margin: 0 auto 1.25rem; aspect-ratio: 16 / 9; background: #0b0c10; color: #ffffff; border-radius: .9rem;
 }
 .player video, .screen img { display: block; width: 100%; height: 100%; object-fit: contain; background: #0b0c10; }
 .player .shade { position: absolute; inset: 0; }
@@ -18,7 +17,7 @@ export const WATCH_STYLE = `
 .screen .elsewhere { bottom: 0; padding: 2.5rem 1rem 1rem; text-align: left; background: linear-gradient(transparent, rgb(11 12 16 / .85)); }
 .screen .badge { right: auto; bottom: auto; left: .9rem; top: .9rem; }
 .player button { min-height: 0; padding: 0; border: 0; background: none; color: inherit; display: grid; place-items: center; }
-.player [hidden] { display: none; }
+.player [hidden] { display: none !important; }
 .player svg { width: 1.6rem; height: 1.6rem; fill: currentColor; }
 .player svg .stroke { fill: none; stroke: currentColor; stroke-width: 2; stroke-linecap: round; stroke-linejoin: round; }
 .player :focus-visible { outline-color: #ffffff; }
@@ -63,7 +62,7 @@ export const WATCH_STYLE = `
 .player input:disabled { opacity: .5; cursor: default; }
 .player[data-quiet] { cursor: none; }
 .player[data-quiet] .bar:not(:focus-within) { opacity: 0; }
-.player:fullscreen { max-width: none; border-radius: 0; }
+.player:fullscreen { border-radius: 0; }
 .player[data-state=loading]::after {
   content: ""; position: absolute; left: 50%; top: 50%; width: 3rem; height: 3rem; margin: -1.5rem 0 0 -1.5rem; border-radius: 50%;
   border: .3rem solid rgb(255 255 255 / .25); border-top-color: #ffffff; pointer-events: none;
@@ -95,7 +94,7 @@ ul.cards p { margin: .15rem 0 0; }
   main.full { padding: 0 0 1rem; }
   main.full > :not(.player):not(.screen) { margin-left: 1rem; margin-right: 1rem; }
   header.full { padding-bottom: .75rem; }
-  .player, .screen { max-width: none; border-radius: 0; }
+  .player, .screen { border-radius: 0; }
   .player input[data-part=volume] { display: none; }
   .masthead { flex-wrap: wrap; }
   .masthead .avatar { width: 48px; height: 48px; }

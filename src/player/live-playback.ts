@@ -22,9 +22,13 @@ const CONFIG: mpegts.Config = {
   autoCleanupMinBackwardDuration: 10,
 }
 
-const WATCH_MILLISECONDS = 500
+const WATCH_MILLISECONDS = 100
+/** Playback starts, also after a stall, when so much is buffered: what follows then arrives in time. */
+const START_SECONDS = 1
 /** A picture that stood still for so long counts as a lost connection. */
 const STALLED_MILLISECONDS = 8000
+/** The value of `readyState` from which on a video moves. */
+const HAVE_FUTURE_DATA = 3
 
 export class LivePlayback implements Playback {
   readonly #view: PlayerView
@@ -45,7 +49,7 @@ export class LivePlayback implements Playback {
   async play(): Promise<void> {
     this.#isWanted = true
     this.#attempt = 0
-    await this.#connect()
+    this.#connect()
   }
 
   /** Live video cannot wait: a pause disconnects, and play continues with what is live then. */
@@ -55,7 +59,7 @@ export class LivePlayback implements Playback {
     this.#view.show('idle')
   }
 
-  async #connect(): Promise<void> {
+  #connect(): void {
     this.#disconnect()
     if (!mpegts.isSupported()) {
       this.#view.show('ended', 'This browser cannot play live video.')
@@ -71,8 +75,12 @@ export class LivePlayback implements Playback {
     this.#movedAt = performance.now()
     this.#lastTime = 0
     if (this.#attempt === 0) this.#view.show('loading')
+    this.#view.video.preload = 'auto'
     engine.attachMediaElement(this.#view.video)
     engine.load()
+  }
+
+  async #start(engine: mpegts.Player): Promise<void> {
     if ((await this.#view.play()) === 'blocked' && this.#engine === engine) this.pause()
   }
 
@@ -95,13 +103,16 @@ export class LivePlayback implements Playback {
     }
     const waits = state === 'live' ? 'Waiting for the broadcaster…' : 'Connection lost. Reconnecting…'
     if (this.#attempt > 0) this.#view.show('loading', waits)
-    this.#retry = setTimeout(() => void this.#connect(), waitBefore(this.#attempt, Math.random()))
+    this.#retry = setTimeout(() => this.#connect(), waitBefore(this.#attempt, Math.random()))
     this.#attempt += 1
   }
 
   #watch(): void {
     const { video } = this.#view
-    if (this.#engine === undefined || video.paused) return
+    if (this.#engine === undefined) return
+    const ahead = (rangesOf(video.buffered).at(-1)?.end ?? 0) - video.currentTime
+    if (video.paused && ahead >= START_SECONDS) void this.#start(this.#engine)
+    if (!video.paused && video.readyState < HAVE_FUTURE_DATA) video.pause()
     const now = performance.now()
     if (video.currentTime !== this.#lastTime) {
       this.#lastTime = video.currentTime

@@ -1,9 +1,13 @@
 /** The script of the pages that people watch on: finds the player in the page and starts it. */
+import mpegts from 'mpegts.js'
 import { Controls } from './controls.ts'
 import { LivePlayback } from './live-playback.ts'
 import { keepFresh } from './page-state.ts'
 import { PlayerView } from './player-view.ts'
 import { RecordedPlayback } from './recorded-playback.ts'
+
+// A lost connection is shown to the viewer; it is no error of the page.
+mpegts.LoggingControl.enableAll = false
 
 const root = document.querySelector<HTMLElement>('[data-player]')
 

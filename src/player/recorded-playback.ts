@@ -4,8 +4,10 @@ import { clockTime } from '../kit/clock-time.ts'
 import type { Playback } from './controls.ts'
 import { rangesOf, startBehindGap } from './gaps.ts'
 import type { PlayerView } from './player-view.ts'
+import { type FileSize, rangesWithin } from './ranges.ts'
 
 const CONFIG: mpegts.Config = {
+  seekType: 'custom',
   accurateSeek: true,
   // Seeking asks the node that has the recording without another redirect.
   reuseRedirectedURL: true,
@@ -75,11 +77,16 @@ export class RecordedPlayback implements Playback {
       this.#view.show('ended', 'This browser cannot play this recording.')
       return false
     }
-    const engine = mpegts.createPlayer({ type: 'flv', isLive: false, url: this.#source }, CONFIG)
+    const file: FileSize = { bytes: Number.POSITIVE_INFINITY }
+    const config = { ...CONFIG, customSeekHandler: rangesWithin(file) }
+    const engine = mpegts.createPlayer({ type: 'flv', isLive: false, url: this.#source }, config)
     this.#engine = engine
-    engine.on(mpegts.Events.MEDIA_INFO, (info: { keyframesIndex?: { times: number[] } }) => {
+    engine.on(mpegts.Events.METADATA_ARRIVED, ({ filesize }: { filesize?: number }) => {
+      file.bytes = filesize || file.bytes
+    })
+    engine.on(mpegts.Events.MEDIA_INFO, ({ hasKeyframesIndex }: { hasKeyframesIndex?: boolean }) => {
       // An interrupted recording has no index: it plays from the start only.
-      this.#slider.disabled = (info.keyframesIndex?.times.length ?? 0) === 0
+      this.#slider.disabled = hasKeyframesIndex !== true
     })
     engine.on(mpegts.Events.ERROR, () => this.#fail(engine))
     engine.attachMediaElement(this.#view.video)

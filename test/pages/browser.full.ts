@@ -4,16 +4,12 @@
  * and nothing is asked of any other host. STRAND_PICTURES names a folder to keep pictures in.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { authorizeLink, challengeOf, register, validate, verifier } from '../support/consent.ts'
+import { DESK, look as lookAt } from '../support/look.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 const executablePath = process.env.TEST_CHROMIUM || undefined
-const pictures = process.env.STRAND_PICTURES || undefined
-
-const PHONE = { width: 390, height: 844 }
-const DESK = { width: 1280, height: 800 }
 
 describe.skipIf(executablePath === undefined)('in a real browser', () => {
   let server: TestServer
@@ -67,27 +63,8 @@ describe.skipIf(executablePath === undefined)('in a real browser', () => {
     })
   }
 
-  /** Looks at the page that is open: on a phone and a desk, light and dark. */
-  async function look(name: string): Promise<void> {
-    for (const [width, viewport] of [
-      ['phone', PHONE],
-      ['desk', DESK],
-    ] as const) {
-      await page.setViewportSize(viewport)
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-        await page.evaluate(axe.source)
-        const { violations } = await page.evaluate<axe.AxeResults>('axe.run(document)')
-        expect(violations.map(each => [name, width, colorScheme, each.id, each.nodes[0]?.html])).toEqual([])
-        const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
-        expect([name, width, Math.max(0, overflow)]).toEqual([name, width, 0])
-        if (pictures)
-          await page.screenshot({ path: `${pictures}/${name}-${width}-${colorScheme}.png`, fullPage: true })
-      }
-    }
-    await page.setViewportSize(DESK)
-    await page.emulateMedia({ colorScheme: 'light' })
-  }
+  /** Looks at the page that is open. */
+  const look = (name: string) => lookAt(page, name)
 
   const link = (client_id: string, changes: Record<string, string | undefined> = {}) =>
     server.url + authorizeLink(client_id, { redirect_uri: callback, ...changes })

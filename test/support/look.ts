@@ -1,0 +1,31 @@
+/** A page as people see it. STRAND_PICTURES names a folder to keep pictures in. */
+import { expect } from 'bun:test'
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+
+const pictures = process.env.STRAND_PICTURES || undefined
+
+const PHONE = { width: 390, height: 844 }
+export const DESK = { width: 1280, height: 800 }
+
+/** Holds the open page against axe-core, on a phone and a desk, light and dark. */
+export async function look(page: Page, name: string): Promise<void> {
+  for (const [width, viewport] of [
+    ['phone', PHONE],
+    ['desk', DESK],
+  ] as const) {
+    await page.setViewportSize(viewport)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      await page.evaluate(axe.source)
+      const { violations } = await page.evaluate<axe.AxeResults>('axe.run(document)')
+      expect(violations.map(each => [name, width, colorScheme, each.id, each.nodes[0]?.html])).toEqual([])
+      const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+      expect([name, width, Math.max(0, overflow)]).toEqual([name, width, 0])
+      if (pictures)
+        await page.screenshot({ path: `${pictures}/${name}-${width}-${colorScheme}.png`, fullPage: true })
+    }
+  }
+  await page.setViewportSize(DESK)
+  await page.emulateMedia({ colorScheme: 'light' })
+}
