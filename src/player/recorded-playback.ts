@@ -16,6 +16,14 @@ const CONFIG: mpegts.Config = {
 }
 
 const WATCH_MILLISECONDS = 250
+const MAX_START_TICKS = 4
+
+/** The position to start at, and what is known of the load so far. */
+interface Start {
+  seconds: number
+  bufferedEnd: number
+  ticks: number
+}
 
 export class RecordedPlayback implements Playback {
   readonly #view: PlayerView
@@ -23,6 +31,7 @@ export class RecordedPlayback implements Playback {
   readonly #slider: HTMLInputElement
   #engine: mpegts.Player | undefined
   #isDragging = false
+  #start: Start | undefined
 
   constructor(view: PlayerView, source: string) {
     this.#view = view
@@ -51,10 +60,11 @@ export class RecordedPlayback implements Playback {
     if (this.#engine === undefined && !this.#open()) return
     this.#view.show('loading')
     if (video.ended) video.currentTime = 0
-    if ((await this.#view.play()) === 'blocked') this.#view.show('idle')
+    if (this.#start === undefined && (await this.#view.play()) === 'blocked') this.#view.show('idle')
   }
 
   pause(): void {
+    this.#start = undefined
     this.#view.video.pause()
     this.#view.show('idle')
   }
@@ -64,7 +74,8 @@ export class RecordedPlayback implements Playback {
     const target = Math.min(Math.max(0, seconds), Number(this.#slider.max))
     this.#slider.value = String(target)
     this.#showPosition(target)
-    if (this.#engine !== undefined && !this.#slider.disabled) this.#view.video.currentTime = target
+    if (this.#start !== undefined) this.#start.seconds = target
+    else if (this.#engine !== undefined && !this.#slider.disabled) this.#view.video.currentTime = target
   }
 
   seekBy(seconds: number): void {
@@ -89,11 +100,30 @@ export class RecordedPlayback implements Playback {
       this.#slider.disabled = hasKeyframesIndex !== true
     })
     engine.on(mpegts.Events.ERROR, () => this.#fail(engine))
+    this.#view.video.preload = 'auto'
     engine.attachMediaElement(this.#view.video)
     engine.load()
-    const start = Number(this.#slider.value)
-    if (start > 0) engine.currentTime = start
+    const seconds = Number(this.#slider.value)
+    if (seconds > 0) this.#start = { seconds, bufferedEnd: 0, ticks: 0 }
     return true
+  }
+
+  /**
+   * Seeks to the start of playback when loading has settled. The player library takes the end of a load for the end of the
+   * video, if a seek drops what a quick load has brought before all of it is buffered.
+   */
+  #seekToStart(start: Start): void {
+    const { video } = this.#view
+    const ranges = rangesOf(video.buffered)
+    const bufferedEnd = ranges.at(-1)?.end ?? 0
+    const isBuffered = ranges.some(range => range.start <= start.seconds && start.seconds < range.end)
+    const isSettled = bufferedEnd > 0 && bufferedEnd === start.bufferedEnd
+    start.ticks += 1
+    start.bufferedEnd = bufferedEnd
+    if (!isBuffered && !isSettled && start.ticks < MAX_START_TICKS) return
+    this.#start = undefined
+    if (!this.#slider.disabled) video.currentTime = start.seconds
+    void this.play()
   }
 
   /** Play opens it again, at the same position. */
@@ -107,6 +137,10 @@ export class RecordedPlayback implements Playback {
   #watch(): void {
     const { video } = this.#view
     if (this.#engine === undefined || video.readyState === 0) return
+    if (this.#start !== undefined) {
+      this.#seekToStart(this.#start)
+      return
+    }
     if (!this.#isDragging && !video.seeking) {
       this.#slider.value = String(video.currentTime)
       this.#showPosition(video.currentTime)
