@@ -1,3 +1,10 @@
+/** As a browser describes it. */
+interface Buffered {
+  readonly length: number
+  start(index: number): number
+  end(index: number): number
+}
+
 /** Playback this close to the end of what is buffered does not move by itself. */
 const NEAR_SECONDS = 0.3
 
@@ -13,5 +20,6 @@ export function startBehindGap(
   return isInside ? undefined : ranges.find(({ start }) => start > time)?.start
 }
 
-export const rangesOf = (buffered: TimeRanges) =>
+/** The parts of a video that are buffered. */
+export const rangesOf = (buffered: Buffered) =>
   Array.from({ length: buffered.length }, (_, at) => ({ start: buffered.start(at), end: buffered.end(at) }))

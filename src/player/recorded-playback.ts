@@ -11,8 +11,8 @@ const CONFIG: mpegts.Config = {
   accurateSeek: true,
   // Seeking asks the node that has the recording without another redirect.
   reuseRedirectedURL: true,
-  lazyLoadMaxDuration: 60,
-  lazyLoadRecoverDuration: 20,
+  lazyLoadMaxDuration: 30,
+  lazyLoadRecoverDuration: 10,
 }
 
 const WATCH_MILLISECONDS = 250

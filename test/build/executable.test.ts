@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { Glob } from 'bun'
+import { playerScript } from '../../src/pages/player-script.ts'
 import { VERSION } from '../../src/version.ts'
 import { freePort } from '../support/postgres.ts'
 import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
@@ -76,13 +77,16 @@ describe('the built executable', () => {
     expect(await demo.end('SIGTERM')).toBe(0)
   })
 
-  test('shows the pages that people log in on', async () => {
+  test('shows the pages that people log in on, and has the script of the player', async () => {
     const demo = start(['demo', '--port', '0', '--json', '--streams', '1'])
     const { base_url } = JSON.parse(await demo.until(({ stdout }) => stdout.endsWith('\n') && stdout)) as {
       base_url: string
     }
     const page = await fetch(`${base_url}/login`)
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    const { path, text } = await playerScript()
+    const script = await fetch(base_url + path)
+    expect([script.status, (await script.text()) === text]).toEqual([200, true])
     expect(await demo.end('SIGTERM')).toBe(0)
   })
 

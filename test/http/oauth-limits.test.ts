@@ -22,7 +22,7 @@ const ways = [
       { method, path: path.replace('/oauth2/', '/auth/') },
     ]),
   ...Object.entries(PAGES).flatMap(([path, byMethod]) =>
-    Object.keys(byMethod).map(method => ({ method, path })),
+    Object.keys(byMethod).map(method => ({ method, path: path.replace('{login}', 'a_channel') })),
   ),
 ]
 

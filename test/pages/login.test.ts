@@ -148,6 +148,7 @@ onEachStore('an open sign-up', { config: { signUp: true } }, server => {
       ['somebody_new', 'short', 400, 'at least 8 characters'],
       ['somebody_new', 'x'.repeat(201), 400, 'at most 200 characters'],
       [server().world.broadcaster.login, 'long enough', 409, 'is taken'],
+      ['studio', 'long enough', 409, 'is reserved'],
     ] as const) {
       await person.browse('/signup')
       const seen = await person.submit('/signup', { login, password })

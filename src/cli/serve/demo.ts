@@ -162,7 +162,9 @@ function goingLive({ rtmp, base_url }: World): string {
 
   ffmpeg -re -f lavfi -i testsrc2=size=1280x720:rate=30 -f lavfi -i sine -c:v libx264 -preset veryfast -pix_fmt yuv420p -g 60 -c:a aac -f flv '${url}/${stream_key}'
 
-Watch it with this one, in any player that reads FLV over HTTP:
+Watch it in a browser, or in any player that reads FLV over HTTP:
+
+  ${base_url}/${login}
 
   ffplay ${base_url}/live/${login}.flv
 

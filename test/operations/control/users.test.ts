@@ -129,6 +129,7 @@ describeOperation(
     fails('taken', 'when somebody has the login', server =>
       naming(server.world.broadcaster.login, create(server, { login: server.world.broadcaster.login })),
     )
+    fails('reserved_login', 'when the server uses the path', server => create(server, { login: 'Videos' }))
     fails('taken', 'in other letters', server =>
       create(server, { login: server.world.broadcaster.login.toUpperCase() }),
     )
@@ -251,6 +252,16 @@ describeOperation(
       await answer
       expect((await get(server, user.id)).body.data).toEqual([user])
       return answer
+    })
+    fails('reserved_login', 'when the server uses the path of the new login', async server => {
+      const user = await newUser(server)
+      return put(server, user.id, { login: 'helix' })
+    })
+    ok('a user whose login became reserved later keeps it', async server => {
+      const user = await newUser(server)
+      await server.execute(`update users set login = 'studio' where id = '${user.id}'`)
+      const { body } = await put(server, user.id, { login: 'studio', description: 'still here' })
+      expect(body.data[0]).toMatchObject({ login: 'studio', description: 'still here' })
     })
     fails('taken', 'when another user has the login of a new one', server =>
       put(server, '4713', { login: server.world.broadcaster.login }),
