@@ -3,6 +3,7 @@ import { raise } from '../contract/problem.ts'
 import { isReservedName } from '../domain/reserved-names.ts'
 import { videoSeconds } from '../domain/timeline.ts'
 import type { LiveStream } from '../store/feed.ts'
+import { latestVideos } from './latest-videos.ts'
 import type { PlayerNeeds } from './layout.ts'
 import { playerScript } from './player-script.ts'
 import type { PageHandler, PageServices } from './session.ts'
@@ -33,9 +34,6 @@ export const showChannel: PageHandler = async (
     )
   const now = clock.now()
   const stream = await store.streams.of(user.id)
-  const window = { first: VIDEOS + 1, direction: 'forward' } as const
-  const { rows } = await store.videos.listed({ user_id: user.id, sort: 'time' }, window)
-  const videos = rows.filter(({ ended_at }) => ended_at !== null).slice(0, VIDEOS)
   return channelPage({
     ...user,
     live: stream && {
@@ -43,7 +41,7 @@ export const showChannel: PageHandler = async (
       seconds: videoSeconds({ created_at: stream.started_at, ended_at: null }, now),
       player: await playerOf(stream, store),
     },
-    videos: videos.map(video => ({ ...video, seconds: videoSeconds(video, now) })),
+    videos: await latestVideos(store, { user_id: user.id, count: VIDEOS, now }),
   })
 }
 

@@ -38,9 +38,9 @@ export function playerView({ source, poster, label, recording }: PlayerView): Ht
 <button class="unmute" data-part="unmute" type="button" hidden>${icon('silence', SILENCE)}Unmute</button>
 <div class="bar" data-part="bar" hidden>
 <button data-part="toggle" type="button" aria-label="Play">${icon('play', PLAY)}${icon('pause', PAUSE)}</button>
-<button data-part="mute" type="button" aria-label="Mute" aria-pressed="false">${icon('sound', SOUND)}${icon('silence', SILENCE)}</button>
+${times}<button data-part="mute" type="button" aria-label="Mute" aria-pressed="false">${icon('sound', SOUND)}${icon('silence', SILENCE)}</button>
 <input type="range" data-part="volume" min="0" max="100" value="100" aria-label="Volume">
-${times ?? html`<span class="on-air">Live</span><span class="gap"></span>`}
+${recording ? undefined : html`<span class="on-air">Live</span><span class="gap"></span>`}
 <button data-part="fullscreen" type="button" aria-label="Full screen" aria-pressed="false">${icon('enlarge', ENLARGE)}${icon('reduce', REDUCE)}</button>
 </div>
 <noscript><p class="message">Watching here needs JavaScript. Players such as VLC and ffplay open <a href="${source}">${source}</a>.</p></noscript>

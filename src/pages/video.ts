@@ -1,9 +1,12 @@
 /** The page that the URLs of videos and markers lead to (D-99). Everyone may see it, so it shows no markers. */
 import { parsePosition, videoSeconds } from '../domain/timeline.ts'
+import { latestVideos } from './latest-videos.ts'
 import { playerScript } from './player-script.ts'
 import type { PageHandler, PageServices } from './session.ts'
 import { problemPage } from './views.ts'
 import { recordedVideoPage, videoPage } from './watch-views.ts'
+
+const OTHERS = 8
 
 export const showVideo: PageHandler = async (
   browser,
@@ -24,5 +27,9 @@ export const showVideo: PageHandler = async (
   }
   const node = view.isLive ? undefined : await store.videos.recordingUrl(video.id)
   if (node === undefined) return videoPage(view)
-  return recordedVideoPage(view, { script: (await playerScript()).path, node })
+  const others = { user_id: video.user_id, count: OTHERS, except: video.id, now: clock.now() }
+  return recordedVideoPage(
+    { ...view, others: await latestVideos(store, others) },
+    { script: (await playerScript()).path, node },
+  )
 }

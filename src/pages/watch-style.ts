@@ -5,8 +5,9 @@ export const WATCH_STYLE = `
 }
 .player video, .screen img { display: block; width: 100%; height: 100%; object-fit: contain; background: #0b0c10; }
 .player .shade { position: absolute; inset: 0; }
-.player:not([data-state=playing]) .shade { background: rgb(11 12 16 / .55); }
-.player[data-state=ended] .shade { background: rgb(11 12 16 / .8); }
+.player:not([data-state=playing]) .shade { background: rgb(11 12 16 / .35); }
+.player[data-state=loading] .shade { background: rgb(11 12 16 / .55); }
+.player[data-state=ended] .shade { background: rgb(11 12 16 / .75); }
 .player .message, .screen .elsewhere {
   position: absolute; left: 0; right: 0; bottom: 4.25rem; margin: 0; padding: 0 1rem; text-align: center; font-weight: 600; pointer-events: none;
 }
@@ -68,6 +69,7 @@ export const WATCH_STYLE = `
   border: .3rem solid rgb(255 255 255 / .25); border-top-color: #ffffff; pointer-events: none;
 }
 .masthead { display: flex; gap: 1rem; align-items: flex-start; margin-bottom: 2rem; }
+main > .masthead:first-child { margin-top: 1.25rem; }
 .masthead .avatar { border-radius: 50%; background: var(--line); flex: none; }
 .masthead .names { flex: 1; min-width: 0; }
 .masthead h1 { margin: 0 0 .15rem; }
@@ -93,7 +95,7 @@ ul.cards p { margin: .15rem 0 0; }
 @media (max-width: 40rem) {
   main.full { padding: 0 0 1rem; }
   main.full > :not(.player):not(.screen) { margin-left: 1rem; margin-right: 1rem; }
-  header.full { padding-bottom: .75rem; }
+  header.full { padding: 1rem 1rem .75rem; }
   .player, .screen { border-radius: 0; }
   .player input[data-part=volume] { display: none; }
   .masthead { flex-wrap: wrap; }

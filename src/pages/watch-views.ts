@@ -11,7 +11,7 @@ const titled = (title: string, otherwise: string) => (title === '' ? otherwise :
 const counted = (count: number, one: string, many: string) =>
   `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`
 
-interface ListedVideo {
+export interface ListedVideo {
   readonly id: string
   readonly title: string
   readonly created_at: string
@@ -72,16 +72,16 @@ ${
     ? html`<dl class="now">${fact('Viewers', live.viewer_count.toLocaleString('en-US'))}${fact('Uptime', html`<time datetime="${live.started_at}" data-since="${live.started_at}">${clockTime(live.seconds)}</time>`)}</dl>`
     : undefined
 }</div>
-${about}<section aria-labelledby="videos-heading"><h2 id="videos-heading">${live ? 'Past videos' : 'Videos'}</h2>${videoCards(view.videos, display_name)}</section>`,
+${about}${videoSection(live ? 'Past videos' : 'Videos', view.videos, `${display_name} has no videos yet.`)}`,
   }
 }
 
-function videoCards(videos: readonly ListedVideo[], display_name: string): Html {
-  if (videos.length === 0) return html`<p class="quiet">${display_name} has no videos yet.</p>`
-  return html`<ul class="cards">${videos.map(
+function videoSection(heading: string, videos: readonly ListedVideo[], ifNone: string): Html {
+  const cards = videos.map(
     video =>
       html`<li><a href="/videos/${video.id}"><span class="picture"><img src="/images/videos/${video.id}-640x360.svg" width="640" height="360" alt="" loading="lazy"><span class="badge">${clockTime(video.seconds)}</span></span><strong>${titled(video.title, 'Untitled video')}</strong></a><p class="small quiet">${startOf(video.created_at)} · ${counted(video.view_count, 'view', 'views')}</p></li>`,
-  )}</ul>`
+  )
+  return html`<section aria-labelledby="videos-heading" data-fresh="videos"><h2 id="videos-heading">${heading}</h2>${cards.length === 0 ? html`<p class="quiet">${ifNone}</p>` : html`<ul class="cards">${cards}</ul>`}</section>`
 }
 
 interface VideoView {
@@ -118,7 +118,10 @@ export function videoPage(view: VideoView): Page {
 }
 
 /** A video that plays, from the position that the link points to. */
-export function recordedVideoPage(view: VideoView, player: PlayerNeeds): Page {
+export function recordedVideoPage(
+  view: VideoView & { readonly others: readonly ListedVideo[] },
+  player: PlayerNeeds,
+): Page {
   const title = titled(view.title, 'Untitled video')
   const start = Math.min(view.position ?? 0, view.seconds)
   return {
@@ -134,6 +137,7 @@ export function recordedVideoPage(view: VideoView, player: PlayerNeeds): Page {
 <img class="avatar" src="/images/users/${view.user_id}-300x300.svg" width="64" height="64" alt="">
 <div class="names"><h1>${title}</h1>
 <p class="byline"><a href="/${view.user_login}"><strong>${view.user_name}</strong></a> · ${view.game ?? 'No game'}</p></div>
-<dl class="now">${fact('Started', startOf(view.created_at))}${fact('Duration', clockTime(view.seconds))}${fact('Views', view.view_count.toLocaleString('en-US'))}</dl></div>`,
+<dl class="now">${fact('Started', startOf(view.created_at))}${fact('Duration', clockTime(view.seconds))}${fact('Views', view.view_count.toLocaleString('en-US'))}</dl></div>
+${videoSection(`More of ${view.user_name}`, view.others, `${view.user_name} has no other videos.`)}`,
   }
 }

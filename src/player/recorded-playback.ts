@@ -52,6 +52,7 @@ export class RecordedPlayback implements Playback {
     })
     view.video.addEventListener('playing', () => view.show('playing'))
     setInterval(() => this.#watch(), WATCH_MILLISECONDS)
+    this.#showPosition(Number(this.#slider.value))
     view.show('idle')
   }
 
