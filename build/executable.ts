@@ -32,7 +32,7 @@ await Bun.build({
   entrypoints: ['main.ts', ...THREADS].map(file => join(ROOT, 'src', file)),
   naming: { entry: '[name].[ext]' },
   target: 'bun',
-  plugins: [inlinePlayer],
+  plugins: [await inlinePlayer()],
   minify: { whitespace: true, syntax: true, identifiers: false },
   // Compiled ahead of time it starts in half the time. Bytecode belongs to one version of the runtime, so only the runtime
   // that builds gets it.

@@ -5,5 +5,5 @@ const RESERVED: ReadonlySet<string> = new Set(
    strand studio terms videos ws www`.split(/\s+/),
 )
 
-/** Whether no new user may have this login. Those who have it keep it, without a page. */
+/** Whether no new user may have this login. Those who have it keep it, without a page (D-141). */
 export const isReservedName = (login: string): boolean => RESERVED.has(login.toLowerCase())
