@@ -10,7 +10,10 @@ export async function inlinePlayer(): Promise<BunPlugin> {
   return {
     name: 'inline-player',
     setup(build) {
-      build.onLoad({ filter: /[\\/]src[\\/]pages[\\/]player-bundle\.ts$/ }, () => ({ contents, loader: 'js' }))
+      build.onLoad({ filter: /[\\/]src[\\/]pages[\\/]player-bundle\.ts$/ }, () => ({
+        contents,
+        loader: 'js',
+      }))
     },
   }
 }

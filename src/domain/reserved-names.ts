@@ -2,7 +2,7 @@
 const RESERVED: ReadonlySet<string> = new Set(
   `about account activate admin api assets auth console control directory docs drops eventsub games healthz help helix
    images ingest live login logout metrics mock oauth2 openapi playback privacy readyz search settings signup static
-   strand studio terms videos ws www`.split(/\s+/),
+   strand studio terms users videos ws www`.split(/\s+/),
 )
 
 /** Whether no new user may have this login. Those who have it keep it, without a page (D-141). */
