@@ -15,7 +15,7 @@ import { raw } from '../support/wire.ts'
 
 const names = [...Object.keys(FIELDS), '__proto__', 'constructor', 'unheard_of']
 export const routes = Object.entries(PAGES).flatMap(([path, methods]) =>
-  Object.keys(methods).map(method => ({ method, path })),
+  Object.keys(methods).map(method => ({ method, path: path.replace('{login}', 'a_channel') })),
 )
 
 /** What gets a request as far into each page as it goes. */
