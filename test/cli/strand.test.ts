@@ -348,6 +348,18 @@ describe('strand demo', () => {
     await strand.end('SIGTERM')
   })
 
+  test('prints how to go live, and the page to watch it on, which is there', async () => {
+    const strand = startStrand(['demo', '--port', String(await freePort()), '--rtmp-port', '0'])
+    const [, login, page = ''] = await strand.until(
+      ({ stdout }) =>
+        /^Go live as (\w+) .*?^Watch it in a browser.*?\n\n {2}(http\S+)\n/ms.exec(stdout) ?? undefined,
+    )
+    expect(page).toEndWith(`/${login}`)
+    const response = await fetch(page, { headers: { Accept: 'text/html' } })
+    expect([response.status, (await response.text()).includes('Offline')]).toEqual([200, true])
+    await strand.end('SIGTERM')
+  })
+
   test('the same seed makes the same ids and tokens, another seed others', async () => {
     const result = async (seed: string) => {
       const { strand, world } = await startDemo(['--seed', seed])
