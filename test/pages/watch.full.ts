@@ -185,6 +185,7 @@ describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('watching in a real
     await page.keyboard.press('k')
     await untilPlaying()
     expect((await shown()).time).toBeWithin(10, 16)
+    await look(page, 'video-playing')
     const length = await page.evaluate<number>('document.querySelector("video").duration')
     expect(length).toBeGreaterThan(RUN_SECONDS)
     const ranges: number[] = []
