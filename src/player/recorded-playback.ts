@@ -17,6 +17,8 @@ const CONFIG: mpegts.Config = {
 
 const WATCH_MILLISECONDS = 250
 const MAX_START_TICKS = 4
+/** Without progress for so long, the recording is opened again; the next time after twice as long. */
+const STUCK_TICKS = 12
 
 /** The position to start at, and what is known of the load so far. */
 interface Start {
@@ -32,6 +34,9 @@ export class RecordedPlayback implements Playback {
   #engine: mpegts.Player | undefined
   #isDragging = false
   #start: Start | undefined
+  /** Where a seek leads that has not arrived yet. */
+  #target: number | undefined
+  #stuck = { ticks: 0, limit: STUCK_TICKS, buffered: '' }
 
   constructor(view: PlayerView, source: string) {
     this.#view = view
@@ -76,7 +81,10 @@ export class RecordedPlayback implements Playback {
     this.#slider.value = String(target)
     this.#showPosition(target)
     if (this.#start !== undefined) this.#start.seconds = target
-    else if (this.#engine !== undefined && !this.#slider.disabled) this.#view.video.currentTime = target
+    else if (this.#engine !== undefined && !this.#slider.disabled) {
+      this.#target = target
+      this.#view.video.currentTime = target
+    }
   }
 
   seekBy(seconds: number): void {
@@ -142,6 +150,7 @@ export class RecordedPlayback implements Playback {
       this.#seekToStart(this.#start)
       return
     }
+    this.#watchProgress()
     if (!this.#isDragging && !video.seeking) {
       this.#slider.value = String(video.currentTime)
       this.#showPosition(video.currentTime)
@@ -149,6 +158,35 @@ export class RecordedPlayback implements Playback {
     if (video.paused || video.readyState > 2) return
     const behind = startBehindGap(rangesOf(video.buffered), video.currentTime)
     if (behind !== undefined) video.currentTime = behind + 0.05
+  }
+
+  /**
+   * Opens the recording again where playback should be, if it neither loads nor plays: after a seek during a quick load, the
+   * player library may wait for what it has dropped.
+   */
+  #watchProgress(): void {
+    const { video } = this.#view
+    const target = this.#target ?? video.currentTime
+    const hasArrived = !video.seeking && Math.abs(video.currentTime - target) < 1
+    if (hasArrived) this.#target = undefined
+    const isWaiting = !hasArrived || (!video.paused && !video.ended && video.readyState <= 2)
+    const buffered = JSON.stringify(rangesOf(video.buffered))
+    if (!isWaiting || buffered !== this.#stuck.buffered) {
+      this.#stuck.ticks = 0
+      this.#stuck.buffered = buffered
+      if (!isWaiting) this.#stuck.limit = STUCK_TICKS
+      return
+    }
+    this.#stuck.ticks += 1
+    if (this.#stuck.ticks < this.#stuck.limit || this.#slider.disabled) return
+    this.#stuck = { ticks: 0, limit: this.#stuck.limit * 2, buffered: '' }
+    const engine = this.#engine
+    this.#engine = undefined
+    this.#target = undefined
+    engine?.destroy()
+    this.#slider.value = String(target)
+    this.#showPosition(target)
+    void this.play()
   }
 
   #showPosition(seconds: number): void {
