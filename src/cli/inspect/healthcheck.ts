@@ -18,7 +18,7 @@ const TIMEOUT_MILLISECONDS = 2000
 /** For containers and service managers, which may have no HTTP client. */
 export const healthcheckCommand = configFlag(new Command('healthcheck'))
   .description('check whether the server is healthy; exit code 0 if it is, 1 if not')
-  .option('--url <url>', 'URL of the server; default: the listener of the settings', baseUrl)
+  .option('--url <url>', 'URL of the server; default: the listener of the settings', baseUrl('--url'))
   .option(
     '--wait <seconds>',
     'wait this long for the server to become ready',
