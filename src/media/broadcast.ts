@@ -1,5 +1,5 @@
 /** A running broadcast: what those who join need, and those who watch. */
-import { FLV_HEADER, flvTag, roleOf, VIDEO_HEADER } from './flv.ts'
+import { FLV_HEADER, firstTagOf, flvTag, roleOf, VIDEO_HEADER } from './flv.ts'
 import type { MediaMessage } from './rtmp/publisher.ts'
 
 /** Maximum bytes since the last key frame that are kept for those who join. */
@@ -60,10 +60,11 @@ export class Broadcast {
 
   /** A file with the latest key frame alone. Undefined before the first one, or if what followed it became too large. */
   keyFrame(): Buffer | undefined {
-    const keyFrame = this.#group?.[0]
+    this.flush()
+    const batch = this.#group?.[0]
     const { video: header } = this.#headers
-    if (keyFrame === undefined) return undefined
-    return Buffer.concat([VIDEO_HEADER, ...(header === undefined ? [] : [header]), keyFrame])
+    if (batch === undefined) return undefined
+    return Buffer.concat([VIDEO_HEADER, ...(header === undefined ? [] : [header]), firstTagOf(batch)])
   }
 
   leave(viewer: Viewer): void {

@@ -25,6 +25,11 @@ export function flvTag({ kind, timestamp, payload }: MediaMessage): Buffer {
   return tag
 }
 
+/** The first of several tags. */
+export function firstTagOf(tags: Buffer): Buffer {
+  return tags.subarray(0, TAG_BYTES + tags.readUIntBE(1, 3))
+}
+
 /** What a message means for those who join later. */
 export type MediaRole = 'header' | 'key frame' | 'frame'
 

@@ -50,6 +50,8 @@ function converse(seed: number, tally: Tally): void {
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error
     tally.refused += 1
+  } finally {
+    broadcast.end()
   }
   if (replied > MAX_REPLY_BYTES) throw new Error(`${replied} bytes of replies`)
 }
