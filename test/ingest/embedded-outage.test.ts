@@ -1,7 +1,7 @@
 /** The embedded media server while the store does not answer. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { hostname, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { StreamKeys } from '../../src/auth/stream-keys.ts'
 import { openEmbeddedMedia } from '../../src/ingest/open-embedded.ts'
@@ -19,6 +19,8 @@ import { AVC, RtmpClient } from '../support/rtmp-client.ts'
 import { engines } from '../support/server.ts'
 import { openTestStore } from '../support/stores.ts'
 
+/** The name of the node is its address. */
+const NODE = 'http://node.example'
 const NOW = Date.parse('2026-03-01T12:00:00.000Z')
 const STARTED = 'NetStream.Publish.Start'
 const REFUSED = 'NetStream.Publish.BadName'
@@ -63,7 +65,7 @@ describe.each([...engines])('the embedded media server without its store, on %s'
     }
     const channels = new LiveChannels()
     const recordings = new Recordings(folder, 1e9)
-    const services = { store, streamKeys, clock, log, mediaUrl: undefined }
+    const services = { store, streamKeys, clock, log, mediaUrl: NODE }
     const listen = { host: '127.0.0.1', port: 0 }
     const options = { listen, services, channels, recordings, thumbnails: undefined, isProxy: () => false }
     const { port } = await openEmbeddedMedia(options, lifetime)
@@ -90,7 +92,7 @@ describe.each([...engines])('the embedded media server without its store, on %s'
 
   test('starts, and ends the sessions of its past when the store answers', async () => {
     const { id } = await newChannel()
-    const server = engine === 'postgres' ? `${hostname()}:0` : 'local'
+    const server = engine === 'postgres' ? NODE : 'local'
     const session = { adapter: 'embedded', server, session: 'past' }
     const ids = { stream_id: '41', video_id: '21', watch_url: null }
     await real.commands.openSession({ ...session, user_id: id, ...ids, now: clock.now() - 1000 })
