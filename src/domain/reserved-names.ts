@@ -5,5 +5,5 @@ const RESERVED: ReadonlySet<string> = new Set(
    strand studio terms users videos ws www`.split(/\s+/),
 )
 
-/** Whether no new user may have this login. Those who have it keep it, without a page (D-141). */
+/** Whether no new user may have this login. Those who have it keep it, without a page (D-128). */
 export const isReservedName = (login: string): boolean => RESERVED.has(login.toLowerCase())

@@ -1,4 +1,4 @@
-/** The page of a channel, at `/<login>` (D-140). */
+/** The page of a channel, at `/<login>` (D-127). */
 import { raise } from '../contract/problem.ts'
 import { isReservedName } from '../domain/reserved-names.ts'
 import { videoSeconds } from '../domain/timeline.ts'
