@@ -340,6 +340,7 @@ const ROUTES: Readonly<Record<string, Hammering | readonly Hammering[] | typeof 
   'POST /account/end-session': NO_ROWS,
   'POST /account/password': NO_ROWS,
   'GET /videos/{video_id}': NO_ROWS,
+  'GET /{login}': NO_ROWS,
 }
 
 test('every operation of the OAuth side and every page is in the table', () => {
