@@ -44,9 +44,8 @@ const files =
   words.length > 0
     ? words.map(word => (existsSync(word) ? `./${word}` : word))
     : [...new Glob(`./test/**/*.${suffix}.ts`).scanSync('.')].sort()
-// One more than there are cores: many tests wait for a process, a clock or a connection. Those of the full tier do less of
-// that, and some of them measure.
-const workers = availableParallelism() + (isFull ? 0 : 1)
+// One more than there are cores: many tests wait for a process, a clock or a connection.
+const workers = availableParallelism() + 1
 const run = Bun.spawn(
   [process.execPath, 'test', `--parallel=${workers}`, `--timeout=${TIMEOUT_MILLISECONDS}`, ...files],
   {
