@@ -94,7 +94,8 @@ export async function probe(
 export function pictureAt(url: string, seconds: number, way: 'seek' | 'read'): Promise<Buffer> {
   const position = ['-ss', String(seconds)]
   const input = way === 'seek' ? [...position, '-i', url] : ['-i', url, ...position]
-  const output = ['-frames:v', '1', '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-']
+  // With the times of the file: at a rate, a picture before a gap may take the place of the one behind it.
+  const output = ['-fps_mode', 'passthrough', '-frames:v', '1', '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-']
   return outputOf([TEST_FFMPEG, '-loglevel', 'error', ...input, ...output])
 }
 
