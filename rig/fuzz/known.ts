@@ -52,14 +52,21 @@ const COLLECTIONS: readonly (readonly [end: RegExp, kind: string])[] = [
   [/\/operators$/, 'operator'],
 ]
 
-const HARVESTED = /(_id|^login|^access_token|^refresh_token|^device_code|^token)$/
+/** The kind of `name`, by the path it was returned from. */
+const NAMED: readonly (readonly [path: RegExp, kind: string])[] = [
+  [/^\/control\/operators/, 'operator_name'],
+  [/^\/control\/media-servers/, 'media_server_name'],
+  [/\/stream-keys/, 'stream_key_name'],
+]
+
+const HARVESTED = /(_id|^login|^access_token|^refresh_token|^device_code|^token|^session)$/
 
 /** The kind of value that a field holds. */
 export function kindOf(path: string, field: string): string {
   const collection = COLLECTIONS.find(([end]) => end.test(path))?.[1]
   if (field === 'id') return collection ?? 'id'
-  if (field === 'name' && path.startsWith('/control/operators')) return 'operator_name'
-  return KINDS[field] ?? field
+  const named = field === 'name' ? NAMED.find(([of]) => of.test(path))?.[1] : undefined
+  return named ?? KINDS[field] ?? field
 }
 
 export class Known {
@@ -162,7 +169,7 @@ export class Known {
     for (const [field, content] of Object.entries(fields)) {
       if (typeof content === 'object') this.#harvest(path, content)
       if (typeof content !== 'string' || content === '') continue
-      const isName = field === 'name' && path.startsWith('/control/operators')
+      const isName = field === 'name' && NAMED.some(([of]) => of.test(path))
       if (field === 'id' || isName || HARVESTED.test(field)) this.#note(kindOf(path, field), content)
     }
     // Few operations accept only tokens of one scope.

@@ -46,7 +46,8 @@ export function makeRequest(
     if (kind === 'scope' && random.next() < 0.3) return 'openid'
     if (kind === 'user_id' && isForToken && random.next() < 0.8) return identity.id
     // A new user needs an unused login.
-    if (kind === 'login' && operation.method !== 'GET') return undefined
+    if (kind === 'login' && operation.method !== 'GET' && operation.path.startsWith('/control/'))
+      return undefined
     const suggested = fromExample.get(field)
     if (suggested !== undefined && random.next() < 0.7) return suggested
     if (random.next() < 0.1) return undefined
