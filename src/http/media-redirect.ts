@@ -5,6 +5,9 @@ export interface MediaNode {
   readonly mediaUrl: string | undefined
 }
 
+/** The address of a file on another media server, rather than of a node. */
+export const isFileUrl = (url: string): boolean => /\.(?:flv|mp4)$/i.test(URL.parse(url)?.pathname ?? '')
+
 const MARK = 'redirected=1'
 
 /**

@@ -1,7 +1,7 @@
 import { raise } from '../contract/problem.ts'
 import type { Recordings } from '../media/recordings.ts'
 import type { Store } from '../store/store.ts'
-import { type MediaNode, redirectTo } from './media-redirect.ts'
+import { isFileUrl, type MediaNode, redirectTo } from './media-redirect.ts'
 import type { RequestContext } from './request-context.ts'
 
 const RECORDING_PATH = /^\/videos\/([0-9]{1,19})\.flv$/
@@ -32,7 +32,7 @@ export async function answerRecording(
   const file = recordings && Bun.file(recordings.fileOf(video_id))
   if (file === undefined || !(await file.exists())) {
     const { 'Content-Type': _, ...untyped } = headers
-    const redirect = isRecording(url)
+    const redirect = isFileUrl(url)
       ? new Response(null, { status: 307, headers: { ...untyped, Location: url } })
       : redirectTo(url, context.path, node, context, untyped)
     return redirect ?? raise('not_found', 'recording of the video', video_id)
@@ -49,9 +49,6 @@ export async function answerRecording(
   const body = context.method === 'HEAD' ? null : file.slice(from, to)
   return new Response(body, { status, headers: { ...headers, ...length, ...part } })
 }
-
-/** The address of a file on a media server, rather than of a node. */
-const isRecording = (url: string): boolean => /\.(?:flv|mp4)$/i.test(URL.parse(url)?.pathname ?? '')
 
 /** One range of bytes; several, and other units, count as none. */
 export function readRange(

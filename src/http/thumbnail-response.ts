@@ -6,7 +6,7 @@ import type { Thumbnails } from '../media/thumbnails.ts'
 import type { Services } from '../operations/implement.ts'
 import { Unavailable } from '../store/errors.ts'
 import { hasSameTag } from './etag.ts'
-import { redirectTo } from './media-redirect.ts'
+import { isFileUrl, redirectTo } from './media-redirect.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** Thumbnails of live channels change every 30 s; those of videos while they are recorded. */
@@ -75,13 +75,13 @@ async function ofChannel(
   return elsewhere ? { elsewhere } : undefined
 }
 
-/** Next to the recording. The store decides whether the video still exists. */
+/** Next to the recording, unless another media server has that. The store decides whether the video still exists. */
 async function ofVideo(
   { id }: ThumbnailName,
   { recordings, services: { store } }: Sources,
 ): Promise<Found | undefined> {
   const elsewhere = await store.videos.recordingUrl(id)
-  if (elsewhere === undefined) return undefined
+  if (elsewhere === undefined || isFileUrl(elsewhere)) return undefined
   if (recordings !== undefined) {
     const jpeg = await recordings.readThumbnail(id)
     if (jpeg !== undefined) return { jpeg }

@@ -100,6 +100,14 @@ onEachStore('thumbnails over HTTP', { config: { thumbnails: true, record: true }
     })
   })
 
+  test('200 whose recording is a file of another media server has its drawn picture', async () => {
+    const { video_id } = await publishAt(server(), 'recorded_there', '')
+    const url = 'https://media.example/recordings/recorded_there-1.flv'
+    await server().strand.services.store.commands.noteRecording({ video_id, url })
+    const answer = await get(`videos/${video_id}-320x180.png`)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/png'])
+  })
+
   test('200 while the store is unavailable the picture is drawn', async () => {
     const { store, directory, mediaUrl } = server().strand.services
     const unavailable = async () => {
