@@ -9,7 +9,10 @@ import type { StoredStreamKey } from './users.ts'
 /** Extra keys per channel. */
 export const MAX_EXTRA_KEYS = 20
 
-/** Adds a new stream key; the current one stays valid until `valid_until`. `taken`: read the version again and retry. */
+/**
+ * Adds a new stream key; the current one stays valid until `valid_until`, and no earlier one longer. `taken`: read the
+ * version again and retry.
+ */
 export async function rotateStreamKey(
   tx: Transaction,
   args: { user_id: string; version: number; stream_key: StoredStreamKey; valid_until: string },
@@ -21,7 +24,7 @@ export async function rotateStreamKey(
   if (current.version !== args.version - 1) return refuse('taken', 'version', String(args.version))
   await tx.run(
     sql`update stream_keys set valid_until = ${args.valid_until}
-        where user_id = ${args.user_id} and version = ${current.version}`,
+        where user_id = ${args.user_id} and (valid_until is null or valid_until > ${args.valid_until})`,
   )
   await tx.run(
     sql`insert into stream_keys (user_id, version, key_id, sealed, lookup_hash)

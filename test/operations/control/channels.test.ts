@@ -13,6 +13,7 @@ import {
 } from '../../../src/contract/control/channels.ts'
 import { CONTENT_LABELS } from '../../../src/contract/resources/content-label.ts'
 import { MAX_EDITORS } from '../../../src/contract/resources/world.ts'
+import { isoMillis } from '../../../src/kit/clock.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { TestServer } from '../../support/server.ts'
 import {
@@ -534,7 +535,7 @@ describeOperation(
     })
 
     ok('the old key is kept for the grace and not longer', async server => {
-      // No ingest asks for keys yet: what upkeep removes tells how long one is kept.
+      // What upkeep removes shows how long one is kept.
       const { clock, store } = server.strand.services
       const { commands } = store
       const now = clock.now()
@@ -547,6 +548,20 @@ describeOperation(
       await rotate(server, id)
       expect(await commands.sweep({ now, settled: clock.now() + 1000 })).toBe(1)
       expect(await readKey(server, id)).toStartWith(`live_${id}_`)
+    })
+
+    ok('no earlier key stays valid for longer than the last grace', async server => {
+      const { clock, store, streamKeys } = server.strand.services
+      const { id } = await newUser(server)
+      const first = await readKey(server, id)
+      const opens = async (key: string) =>
+        (await store.streamKeys.channelOf(streamKeys.lookupHashes(key), isoMillis(clock.now()))) !== undefined
+      await rotate(server, id, { grace_seconds: 3600 })
+      const second = await readKey(server, id)
+      expect([await opens(first), await opens(second)]).toEqual([true, true])
+      await rotate(server, id)
+      const third = await readKey(server, id)
+      expect([await opens(first), await opens(second), await opens(third)]).toEqual([false, false, true])
     })
 
     ok('several at once give as many keys, and the last one holds', async server => {
