@@ -8,6 +8,8 @@ import { type Amf, decodeAmf, encodeAmf } from './rtmp/amf0.ts'
 export const INDEX_BYTES = 60_000
 /** Two numbers of nine bytes each; the rest is for other metadata. */
 const MAX_KEY_FRAMES = 2500
+/** Of so many, every second one is dropped, so that a recording of any length has an index of bounded size. */
+const MAX_NOTED = 2 * MAX_KEY_FRAMES
 /** Metadata of the publisher that is kept; the rest does not fit or is ours. */
 const MAX_FIELDS = 50
 const MAX_TEXT = 200
@@ -23,6 +25,14 @@ export interface RecordingIndex {
   readonly keyFrames: readonly KeyFrame[]
   /** The metadata of the publisher. */
   readonly metadata: ReadonlyMap<string, Amf>
+}
+
+/** Notes a key frame, and drops every second one when there are too many. */
+export function noteKeyFrame(keyFrames: KeyFrame[], keyFrame: KeyFrame): void {
+  keyFrames.push(keyFrame)
+  if (keyFrames.length < MAX_NOTED) return
+  const kept = keyFrames.filter((_, index) => index % 2 === 0)
+  keyFrames.splice(0, keyFrames.length, ...kept)
 }
 
 const OURS = new Set(['duration', 'filesize', 'hasKeyframes', 'keyframes'])

@@ -7,6 +7,7 @@ import {
   encodeIndex,
   INDEX_BYTES,
   type KeyFrame,
+  noteKeyFrame,
   type RecordingIndex,
   readMetadata,
 } from './flv-index.ts'
@@ -134,7 +135,7 @@ async function scan(handle: FileHandle, size: number): Promise<Content> {
     const milliseconds = timeIn(tag)
     const payload = tag.subarray(TAG_HEADER_BYTES, TAG_HEADER_BYTES + 2)
     if (kind === 'video' && roleOf({ kind, timestamp: 0, payload }) === 'key frame')
-      content.keyFrames.push({ milliseconds, position })
+      noteKeyFrame(content.keyFrames, { milliseconds, position })
     content.milliseconds = milliseconds
     content.bytes = next
     position = next

@@ -3,7 +3,7 @@
  * broadcast: frames wait in memory while the file is opened and written, and if too many wait, the recording stops.
  */
 import { flvTag, roleOf } from './flv.ts'
-import { readMetadata } from './flv-index.ts'
+import { noteKeyFrame, readMetadata } from './flv-index.ts'
 import { openRecordingFile, type RecordingFile, readBack, writeAll, writeIndex } from './recording-file.ts'
 import { ProtocolError } from './rtmp/protocol-error.ts'
 import type { MediaMessage } from './rtmp/publisher.ts'
@@ -13,6 +13,8 @@ const FLUSH_BYTES = 256 * 1024
 const FLUSH_MILLISECONDS = 1000
 /** More than this waits for the disk: the recording stops. */
 const MAX_PENDING_BYTES = 32 * 1024 * 1024
+/** What a message takes beside its payload, before it is a tag. */
+const EARLY_BYTES = 200
 /** Audio and video are not further apart than this: the encoder counts from the start again. */
 const STEP_BACK_MILLISECONDS = 5000
 /** Further apart than this, the clock was set, or the timestamps jump: a publisher is not silent for so long. */
@@ -139,7 +141,7 @@ export class Recording {
   #receive(timed: TimedMessage): void {
     if (this.#file === undefined) {
       this.#early.push(timed)
-      this.#pendingBytes += timed.message.payload.length
+      this.#pendingBytes += timed.message.payload.length + EARLY_BYTES
     } else this.#append(this.#file, timed)
   }
 
@@ -152,7 +154,7 @@ export class Recording {
     if (content.bytes + tag.length > this.#options.maxBytes) this.#stop('it reached its maximum size')
     if (this.#isStopped) return
     if (roleOf(message) === 'key frame')
-      content.keyFrames.push({ milliseconds: timestamp, position: content.bytes })
+      noteKeyFrame(content.keyFrames, { milliseconds: timestamp, position: content.bytes })
     content.bytes += tag.length
     content.milliseconds = timestamp
     this.#pending.push(tag)

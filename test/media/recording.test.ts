@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { decodeIndex, INDEX_BYTES } from '../../src/media/flv-index.ts'
+import { decodeIndex, INDEX_BYTES, type KeyFrame, noteKeyFrame } from '../../src/media/flv-index.ts'
 import { Recording } from '../../src/media/recording.ts'
 import { Recordings } from '../../src/media/recordings.ts'
 import { encodeAmf } from '../../src/media/rtmp/amf0.ts'
@@ -254,9 +254,20 @@ describe('a recording', () => {
       Array.from({ length: 20_000 }, (_, index) => [index * 2000, index * 2000] as const),
     )
     const { index } = read(file)
-    expect(index?.keyFrames.length).toBeLessThanOrEqual(2500)
+    expect(index?.keyFrames.length).toBeWithin(1000, 2501)
+    expect(index?.keyFrames[0]?.milliseconds).toBe(0)
     expect(index?.milliseconds).toBe(19_999 * 2000)
   })
+})
+
+test('key frames are noted in bounded memory, evenly thinned', () => {
+  const keyFrames: KeyFrame[] = []
+  for (let n = 0; n < 1_000_000; n++) noteKeyFrame(keyFrames, { milliseconds: n, position: n })
+  expect(keyFrames.length).toBeLessThan(5000)
+  expect(keyFrames[0]?.milliseconds).toBe(0)
+  expect(keyFrames.map(({ milliseconds }) => milliseconds)).toEqual(
+    keyFrames.map(({ milliseconds }) => milliseconds).toSorted((a, b) => a - b),
+  )
 })
 
 test('the recordings of deleted videos are deleted with their thumbnails, those that are being written stay', async () => {
