@@ -92,6 +92,7 @@ export class EmbeddedIngest implements Ingest {
       const id = { adapter: ADAPTER, server: node, session: past.session }
       const recorded =
         past.video_id === null ? undefined : await recordings?.lastMillisecondsOf(past.video_id)
+      if (past.ended_at !== null && recorded === undefined) continue
       const now = lastHeard(past, recorded, clock.now())
       await store.commands.closeSession({ ...id, now })
       if (recorded !== undefined) this.#settleLater(this.#repair(id, past.video_id ?? ''))

@@ -245,6 +245,7 @@ for (const engine of engines) {
       expect(await unrecorded()).toEqual({
         session: 'taped',
         alive_at: '2026-03-01T12:00:00.000Z',
+        ended_at: null,
         video_id: isRefusal(opened) ? '' : opened.video_id,
         stream_started_at: '2026-03-01T12:00:00Z',
       })

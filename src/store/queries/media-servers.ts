@@ -45,6 +45,7 @@ export interface KnownSession {
 export interface UnrecordedSession {
   readonly session: string
   readonly alive_at: string
+  readonly ended_at: string | null
   readonly video_id: string | null
   readonly stream_started_at: string | null
 }
@@ -83,7 +84,7 @@ export const mediaServerQueries = (db: Database) => ({
   /** The sessions of a media server that are live, or whose recording is not known to be complete, with their videos. */
   unrecordedSessionsOf: (adapter: string, server: string): MaybePromise<UnrecordedSession[]> =>
     db.all<UnrecordedSession>(
-      sql`select p.session, p.alive_at, v.id as video_id, v.created_at as stream_started_at
+      sql`select p.session, p.alive_at, p.ended_at, v.id as video_id, v.created_at as stream_started_at
           from publish_sessions p left join videos v on v.user_id = p.user_id and v.stream_id = p.stream_id
           where p.adapter = ${adapter} and p.server = ${server} and p.recorded_at is null`,
     ),
