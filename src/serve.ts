@@ -1,15 +1,8 @@
 import { type AppOptions, createApp } from './app.ts'
 import { type Address, urlOf } from './config.ts'
 import { prepareDataFolder } from './data-folder.ts'
-import {
-  type Application,
-  answerBeforeReady,
-  type Listening,
-  listen,
-  maxBodyBytesOf,
-  PUBLIC_SIDE,
-  type Side,
-} from './http/server.ts'
+import { type Listening, listen } from './http/listen.ts'
+import { type Application, answerBeforeReady, maxBodyBytesOf, PUBLIC_SIDE, type Side } from './http/server.ts'
 import { DescriptorGuard, SheddingListener } from './http/shedding.ts'
 import { Lifetime } from './kit/lifetime.ts'
 import { OperatorError } from './kit/operator-error.ts'

@@ -1,4 +1,3 @@
-import http from 'node:http'
 import { ANONYMOUS, type Resolution, resolveCaller } from '../auth/callers.ts'
 import { type Family, familyOf } from '../contract/operation.ts'
 import { isRefusal, Problem, problem, raise } from '../contract/problem.ts'
@@ -20,6 +19,7 @@ import { asProblem, failureBody, logFieldsOf } from './failure.ts'
 import { isWellFormedHost } from './host.ts'
 import { answerFromCache, answerImage } from './image-response.ts'
 import { answerCallback, type CallbackHandler, isIngestPath } from './ingest-response.ts'
+import type { Peer } from './listen.ts'
 import { answerLive, answerMediaPreflight, isLivePath, loginOf } from './live-response.ts'
 import { fullBucket } from './rate-limit.ts'
 import { answerRecording, recordedVideoOf } from './recording-response.ts'
@@ -40,23 +40,14 @@ const PREFIXES: readonly (readonly [prefix: string, Family])[] = [
   ['/control/', 'control'],
 ]
 
-/** Three lists of 100 values make a request line of about 10 KB; the default limit of the runtime is barely above it. */
-Object.assign(http, { maxHeaderSize: 32 * 1024 })
-
 /** Minimum time between warnings about control API requests from outside. */
 const WARNING_MILLISECONDS = 60_000
-/** Idle timeout of a connection, and of one that is held open for long work: the maximum of the runtime. */
-const IDLE_SECONDS = 12
-const HELD_OPEN_SECONDS = 255
 
 /**
  * The runtime answers a larger Content-Length than its limit with an empty 413 and closes the connection. Its limit is this
  * far above the largest body of any route, so that a body that is somewhat too large gets an error as in D-4.
  */
 const MARGIN_BYTES = 16 * 1024 * 1024
-
-/** How long `stop` waits for requests in flight. */
-const MAX_STOP_MILLISECONDS = 15_000
 
 export interface ServerOptions extends EndpointDependencies {
   readonly implementations: readonly Implementation[]
@@ -408,89 +399,4 @@ export function answerBeforeReady(request: Request): Response {
 /** The body limit of the runtime for a listener that serves these families. */
 export function maxBodyBytesOf(side: Side, { importBytes }: { readonly importBytes: number }): number {
   return MARGIN_BYTES + (side.includes('control') ? importBytes : 0)
-}
-
-/** The other end of a connection. */
-export interface Peer {
-  address(): string
-  /** Extends the idle timeout to minutes. */
-  holdOpen(): void
-}
-
-/** An open listener. */
-export interface Listening {
-  readonly port: number
-  /** From now on closes each connection after its next response, so that clients reconnect, possibly to another node. */
-  drain(): void
-  stop(): Promise<void>
-}
-
-/** Accepts connections at once, even if the application is still starting. `localhost` means both loopback addresses. */
-export function listen(
-  host: string,
-  port: number,
-  handle: (request: Request, peer: Peer) => Response | Promise<Response>,
-  options: { sharesPort: boolean; maxBodyBytes: number },
-): Listening {
-  const hosts = host === 'localhost' ? ['127.0.0.1', '::1'] : [host]
-  const servers: ReturnType<typeof Bun.serve>[] = []
-  let draining = false
-  for (const hostname of hosts) {
-    const addressOf = LOOPBACK.test(hostname) ? () => hostname : peerAddress
-    try {
-      servers.push(
-        Bun.serve({
-          hostname,
-          port: servers[0]?.port ?? port,
-          development: false,
-          // Explicit, because by default a second server could silently share the port.
-          reusePort: options.sharesPort,
-          idleTimeout: IDLE_SECONDS,
-          maxRequestBodySize: options.maxBodyBytes,
-          fetch: (request, server) => {
-            const answer = handle(request, {
-              address: () => addressOf(request, server),
-              holdOpen: () => server.timeout(request, HELD_OPEN_SECONDS),
-            })
-            return draining ? chain(answer, withConnectionClose) : answer
-          },
-        }),
-      )
-    } catch (error) {
-      // A machine without IPv6 serves the other loopback address only.
-      if (servers.length === 0 || (error as { code?: string }).code === 'EADDRINUSE') {
-        for (const server of servers) server.stop(true)
-        throw error
-      }
-    }
-  }
-  return {
-    port: servers[0]?.port ?? port,
-    drain: () => {
-      draining = true
-    },
-    stop: async () => {
-      for (const server of servers) server.stop()
-      // Requests in flight may finish, up to a deadline; then idle connections are closed.
-      const deadline = performance.now() + MAX_STOP_MILLISECONDS
-      while (servers.some(server => server.pendingRequests > 0) && performance.now() < deadline)
-        await Bun.sleep(5)
-      for (const server of servers) await server.stop(true)
-    },
-  }
-}
-
-/**
- * All peers of a loopback listener are on this machine. Which of its addresses they use makes no difference, and getting it
- * from the runtime costs about as much as the rest of a rate limit check.
- */
-const LOOPBACK = /^127(?:\.[0-9]+){3}$|^::1$/
-
-function peerAddress(request: Request, server: Bun.Server<unknown>): string {
-  return server.requestIP(request)?.address ?? ''
-}
-
-function withConnectionClose(response: Response): Response {
-  response.headers.set('Connection', 'close')
-  return response
 }

@@ -8,7 +8,7 @@
 import { descriptorLimit, nextDescriptor, openDescriptors } from '../kit/descriptors.ts'
 import type { Log } from '../kit/log.ts'
 import type { Measured, Metrics } from '../kit/metrics.ts'
-import type { Listening } from './server.ts'
+import type { Listening } from './listen.ts'
 
 const CHECK_MILLISECONDS = 100
 /** Minimum time between log lines. */
