@@ -9,6 +9,7 @@ import {
   SIGN_UP_LIMITS,
 } from './auth/attempts.ts'
 import { Callers } from './auth/callers.ts'
+import { EventSecrets } from './auth/event-secrets.ts'
 import { OAuthLimits } from './auth/oauth-limits.ts'
 import { onRefusedHash } from './auth/password-hash.ts'
 import { PlaybackSessions } from './auth/playback-sessions.ts'
@@ -322,6 +323,8 @@ function createServices(options: AppOptions, store: Store, folder: DataFolder, l
     signingKeys: new SigningKeys(store, folder.ring, clock),
     playbackSessions: new PlaybackSessions(folder.ring),
     heartbeats: new Heartbeats({ store, clock }),
+    eventSecrets: new EventSecrets(folder.ring),
+    eventCallbacks: demo === undefined ? config.eventCallbacks : 'any',
     limits: new OAuthLimits(config.oauthRates),
     attempts: attemptsOn(options, store, SECRET_LIMITS),
     lifetimes: config.lifetimes,

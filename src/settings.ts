@@ -131,6 +131,11 @@ export const SETTINGS = {
     meaning:
       'seconds that a stopping server keeps serving while /readyz returns 503, for a proxy with other nodes',
   }),
+  eventCallbacks: setting('STRAND_EVENT_CALLBACKS', choice({ public: 'public', any: 'any' } as const), {
+    default: 'public',
+    meaning:
+      'callbacks that webhooks may have: "public" allows https on port 443 of public addresses; "any" also http, other ports, and private addresses',
+  }),
   strict: setting('STRAND_STRICT', SWITCH, {
     default: '0',
     meaning:

@@ -16,13 +16,16 @@ import * as transfer from './control/transfer.ts'
 import * as users from './control/users.ts'
 import * as videos from './control/videos.ts'
 import * as viewers from './control/viewers.ts'
+import { createEventSubSubscription } from './helix/create-eventsub-subscription.ts'
 import { createStreamMarker } from './helix/create-stream-marker.ts'
+import { deleteEventSubSubscription } from './helix/delete-eventsub-subscription.ts'
 import { deleteVideos } from './helix/delete-videos.ts'
 import { exportStreamMarkers } from './helix/export-stream-markers.ts'
 import { getChannelEditors } from './helix/get-channel-editors.ts'
 import { getChannelFollowers } from './helix/get-channel-followers.ts'
 import { getChannelInformation } from './helix/get-channel-information.ts'
 import { getDropsEntitlements } from './helix/get-drops-entitlements.ts'
+import { getEventSubSubscriptions } from './helix/get-eventsub-subscriptions.ts'
 import { getFollowedChannels } from './helix/get-followed-channels.ts'
 import { getFollowedStreams } from './helix/get-followed-streams.ts'
 import { getGames } from './helix/get-games.ts'
@@ -73,6 +76,9 @@ export const helixOperations = {
   getTopGames,
   searchChannels,
   exportStreamMarkers,
+  createEventSubSubscription,
+  getEventSubSubscriptions,
+  deleteEventSubSubscription,
 }
 
 export const oauthOperations = {

@@ -48,7 +48,7 @@ export interface Operation {
   /** Absent: the answer has no body. */
   readonly returns?: TSchema
   /** Default: 200, or 204 where the answer has no body. */
-  readonly status?: 200 | 204
+  readonly status?: 200 | 202 | 204
   /** Failures beyond those that access, query, body and page imply. */
   readonly problems: readonly ProblemName[]
   /** Seconds for which shared caches may keep an anonymous answer (D-21); absent: none. */

@@ -7,7 +7,11 @@ interface ProblemRule {
   readonly message: (...details: never[]) => string
   /** Fixed, or computed from the same details as the message. */
   readonly headers?: Headers | ((...details: never[]) => Headers)
+  /** Fields of the error body beside the usual ones, from the same details. */
+  readonly fields?: (...details: never[]) => Fields
 }
+
+type Fields = Readonly<Record<string, string>>
 
 type Headers = Readonly<Record<string, string>>
 
@@ -97,6 +101,14 @@ export const problems = {
     message: () => 'the broadcaster is not partnered, failed to set delay',
   },
   refused_reference: { status: 400, message: (why: string) => why },
+  several_filters: {
+    status: 400,
+    message: (...names: string[]) => `At most one of ${listed(names.map(name => `"${name}"`))} may be given`,
+  },
+  wrong_token_kind: {
+    status: 400,
+    message: (method: string, kind: string) => `A ${method} subscription needs ${kind} access token.`,
+  },
   wrong_line: {
     status: 400,
     message: (line: number, why: string) => `Line ${line}: ${why}. Nothing was changed.`,
@@ -156,6 +168,10 @@ export const problems = {
   channel_forbidden: {
     status: 403,
     message: () => "Only the broadcaster and the channel's editors may list its markers.",
+  },
+  subscription_forbidden: {
+    status: 403,
+    message: (why: string) => `subscription missing proper authorization: ${why}`,
   },
   mature_label_fixed: {
     status: 403,
@@ -232,6 +248,11 @@ export const problems = {
     status: 409,
     message: (most: number) => `A channel has at most ${most} extra stream keys; delete one first.`,
   },
+  subscription_exists: {
+    status: 409,
+    message: (_id: string) => 'subscription already exists',
+    fields: (id: string) => ({ id }),
+  },
   in_use: { status: 409, message: (why: string) => why },
   entitlement_conflict: {
     status: 409,
@@ -248,6 +269,12 @@ export const problems = {
     message: (_seconds: number) => 'Request limit exceeded',
     headers: retryAfter,
   },
+  subscription_cost_exceeded: {
+    status: 429,
+    message: (most: number) =>
+      `The total cost of the subscriptions may be ${most} at most; delete some, or let users authorize the application.`,
+  },
+  too_many_subscriptions: { status: 429, message: (why: string) => why },
   internal: {
     status: 500,
     message: () => 'Internal error; the server logs the cause with the request id.',
@@ -368,21 +395,26 @@ export class Problem extends Error {
   override readonly name: ProblemName
   readonly status: number
   readonly headers: Headers
+  /** Fields of the error body beside the usual ones. */
+  readonly fields: Fields
 
   constructor({ problem, details }: Refusal) {
     const {
       status,
       message,
       headers = {},
+      fields,
     } = problems[problem] as unknown as {
       status: number
       message: (...details: unknown[]) => string
       headers?: Headers | ((...details: unknown[]) => Headers)
+      fields?: (...details: unknown[]) => Fields
     }
     super(message(...details))
     this.name = problem
     this.status = status
     this.headers = typeof headers === 'function' ? headers(...details) : headers
+    this.fields = fields?.(...details) ?? {}
   }
 }
 

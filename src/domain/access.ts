@@ -1,6 +1,6 @@
 import type { Access } from '../contract/access.ts'
 import { type Refusal, raise, refuse } from '../contract/problem.ts'
-import { type Caller, isTokenCaller, type UserCaller } from './caller.ts'
+import { type Caller, isTokenCaller, type TokenCaller, type UserCaller } from './caller.ts'
 
 /** Whether the caller may use an operation at all: token, kind, scope (D-6, D-9). Ownership is decided later. */
 export function refusal(access: Access, caller: Caller): Refusal | undefined {
@@ -23,6 +23,12 @@ export function refusal(access: Access, caller: Caller): Refusal | undefined {
 /** The caller of an operation that accepts user tokens only. */
 export function theUser(caller: Caller): UserCaller {
   if (caller.kind !== 'user') throw new Error('this operation accepts user tokens only')
+  return caller
+}
+
+/** The caller of an operation that accepts tokens of any kind, and nothing else. */
+export function theTokenCaller(caller: Caller): TokenCaller {
+  if (!isTokenCaller(caller)) throw new Error('this operation accepts tokens only')
   return caller
 }
 
@@ -54,8 +60,7 @@ export interface EntitlementReach {
 }
 
 export function entitlementReach(caller: Caller): EntitlementReach {
-  if (!isTokenCaller(caller)) throw new Error('this operation accepts tokens only')
-  const { organization_id } = caller
+  const { organization_id } = theTokenCaller(caller)
   if (organization_id === null) raise('no_organization')
   return caller.kind === 'user' ? { organization_id, user_id: caller.user_id } : { organization_id }
 }

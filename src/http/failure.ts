@@ -15,11 +15,11 @@ export function failureBody(
   failure: Problem,
   operation?: Pick<Operation, 'standardErrors'>,
 ): string {
-  const { name, status, message } = failure
+  const { name, status, message, fields } = failure
   if (operation?.standardErrors)
     return JSON.stringify({ error: standardErrorOf(name), error_description: message, status, message })
   if (family === 'oauth') return JSON.stringify({ status, message })
-  return JSON.stringify({ error: reasonPhrases[status] ?? 'Error', status, message })
+  return JSON.stringify({ error: reasonPhrases[status] ?? 'Error', status, message, ...fields })
 }
 
 /** The fields that identify a request in the log. */

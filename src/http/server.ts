@@ -31,9 +31,12 @@ import { answerThumbnail, cacheControlOf, mayHaveThumbnail } from './thumbnail-r
 import { explainUnknownRoute } from './unknown-route.ts'
 
 /** Path prefixes, including those that client libraries use for a local mock server (D-1). */
+const EVENTSUB = '/eventsub/'
+
 const PREFIXES: readonly (readonly [prefix: string, Family])[] = [
   ['/helix/', 'helix'],
   ['/mock/', 'helix'],
+  [EVENTSUB, 'helix'],
   ['/oauth2/', 'oauth'],
   ['/auth/', 'oauth'],
   ['/playback/', 'playback'],
@@ -366,11 +369,14 @@ export class Application {
   }
 }
 
-/** All paths of an operation, one for each prefix of its family. */
+/** All paths of an operation, one for each prefix of its family. Subscriptions are also at the root (D-1). */
 function pathsOf({ path }: { readonly path: string }): string[] {
   const family = familyOf({ path })
   const [, , rest = ''] = /^(\/[^/]+\/)(.*)$/.exec(path) ?? []
-  return PREFIXES.filter(([, of]) => of === family).map(([prefix]) => prefix + rest)
+  const paths = PREFIXES.filter(([prefix, of]) => of === family && prefix !== EVENTSUB).map(
+    ([prefix]) => prefix + rest,
+  )
+  return `/${rest}`.startsWith(EVENTSUB) ? [...paths, `/${rest}`] : paths
 }
 
 /** The family of a path. `/helix` itself belongs to its family, though it has no operation. */

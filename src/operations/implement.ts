@@ -1,5 +1,6 @@
 import type { Attempts } from '../auth/attempts.ts'
 import type { Callers } from '../auth/callers.ts'
+import type { EventSecrets } from '../auth/event-secrets.ts'
 import type { OAuthLimits } from '../auth/oauth-limits.ts'
 import type { PlaybackSessions } from '../auth/playback-sessions.ts'
 import type { SigningKeys } from '../auth/signing-keys.ts'
@@ -13,6 +14,7 @@ import type { Followings } from '../directory/followings.ts'
 import type { Heartbeats } from '../directory/heartbeats.ts'
 import type { History } from '../directory/history.ts'
 import type { Caller } from '../domain/caller.ts'
+import type { CallbackRule } from '../domain/event-subscription.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Log } from '../kit/log.ts'
 import type { Store } from '../store/store.ts'
@@ -30,6 +32,8 @@ export interface Services {
   readonly signingKeys: SigningKeys
   readonly playbackSessions: PlaybackSessions
   readonly heartbeats: Heartbeats
+  readonly eventSecrets: EventSecrets
+  readonly eventCallbacks: CallbackRule
   readonly attempts: Attempts
   readonly limits: OAuthLimits
   readonly lifetimes: Lifetimes

@@ -16,13 +16,16 @@ import * as transfer from './control/transfer.ts'
 import * as users from './control/users.ts'
 import * as videos from './control/videos.ts'
 import * as viewers from './control/viewers.ts'
+import { handleCreateEventSubSubscription } from './helix/create-eventsub-subscription.ts'
 import { handleCreateStreamMarker } from './helix/create-stream-marker.ts'
+import { handleDeleteEventSubSubscription } from './helix/delete-eventsub-subscription.ts'
 import { handleDeleteVideos } from './helix/delete-videos.ts'
 import { handleExportStreamMarkers } from './helix/export-stream-markers.ts'
 import { handleGetChannelEditors } from './helix/get-channel-editors.ts'
 import { handleGetChannelFollowers } from './helix/get-channel-followers.ts'
 import { handleGetChannelInformation } from './helix/get-channel-information.ts'
 import { handleGetDropsEntitlements } from './helix/get-drops-entitlements.ts'
+import { handleGetEventSubSubscriptions } from './helix/get-eventsub-subscriptions.ts'
 import { handleGetFollowedChannels } from './helix/get-followed-channels.ts'
 import { handleGetFollowedStreams } from './helix/get-followed-streams.ts'
 import { handleGetGames } from './helix/get-games.ts'
@@ -61,6 +64,9 @@ export const implementations: readonly Implementation[] = [
   handleGetStreamMarkers,
   handleGetUsers,
   handleUpdateUser,
+  handleCreateEventSubSubscription,
+  handleGetEventSubSubscriptions,
+  handleDeleteEventSubSubscription,
   handleGetGames,
   handleSearchCategories,
   handleGetVideos,

@@ -59,8 +59,9 @@ const withForm =
   }
 
 export const submitDisconnect = withForm(
-  async (form, { user_id }, _browser, { store }: Pick<PageServices, 'store'>) => {
-    await store.commands.disconnect({ user_id, client_id: form.get('client_id') ?? '' })
+  async (form, { user_id }, _browser, { store, clock }: Pick<PageServices, 'store' | 'clock'>) => {
+    const client_id = form.get('client_id') ?? ''
+    await store.commands.disconnect({ user_id, client_id, now: clock.now() })
     return { goTo: '/account?done=disconnected' }
   },
 )

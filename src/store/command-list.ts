@@ -8,6 +8,8 @@ import { disconnect, grantCode, grantToken, useCode } from './commands/codes.ts'
 import { decideDevice, startDevice, useDevice } from './commands/devices.ts'
 import { settleDismissal } from './commands/dismissals.ts'
 import { grantEntitlements, updateEntitlements } from './commands/entitlements.ts'
+import { claimDeliveries, settleDeliveries } from './commands/event-deliveries.ts'
+import { createEventSubscription, deleteEventSubscription } from './commands/event-subscriptions.ts'
 import { foldNames } from './commands/fold-names.ts'
 import { deleteFollow, putFollows } from './commands/follows.ts'
 import { deleteGame, putGame } from './commands/games.ts'
@@ -105,6 +107,10 @@ const single = {
   grantEntitlements,
   updateEntitlements,
   createMarker,
+  createEventSubscription,
+  deleteEventSubscription,
+  claimDeliveries,
+  settleDeliveries,
   changeVideo,
   deleteVideo,
   deleteVideos,

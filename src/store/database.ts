@@ -20,6 +20,8 @@ export interface Transaction extends Database {
   lock(query: Sql, table: string): Promise<void>
   /** Adds a change to the feed when the command ends, in the same transaction. */
   publish(change: Change): void
+  /** Notes that there are messages to deliver, for this process to start at once when the command has been committed. */
+  announce(): void
   /** Adds a row to the audit log when the command ends, in the same transaction, if the command has an author. */
   record(recording: Recording): void
 }

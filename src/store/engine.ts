@@ -4,6 +4,14 @@ import type { CommandName } from './command-list.ts'
 import type { Database } from './database.ts'
 import type { FeedEntry } from './feed.ts'
 
+/** What a committed command leads to. */
+export interface CommandOutcome {
+  readonly result: unknown
+  readonly entries: readonly FeedEntry[]
+  /** Whether there are messages to deliver. */
+  readonly announced: boolean
+}
+
 /**
  * The contract of an engine. A command that returned is durable. One that threw `Unavailable` was applied completely or not
  * at all, and may still be applied. Both happen within the deadline of the command (`engines/deadlines.ts`).
@@ -20,11 +28,7 @@ export interface Engine {
   /** Runs reads in one consistent snapshot, on a separate connection so that a long read blocks nothing else. */
   snapshot<T>(read: (db: Database) => Promise<T>): Promise<T>
   /** With an author, the changes of the command are recorded in the audit log. */
-  run(
-    name: CommandName,
-    args: unknown,
-    author?: Author,
-  ): Promise<{ result: unknown; entries: readonly FeedEntry[] }>
+  run(name: CommandName, args: unknown, author?: Author): Promise<CommandOutcome>
   /** Why writes currently fail, for the operator, if known without a query; undefined if they succeed. */
   unavailableReason(): string | undefined
   /** Adds the metrics of the engine. */

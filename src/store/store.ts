@@ -9,6 +9,8 @@ import { accountQueries } from './queries/accounts.ts'
 import { auditQueries } from './queries/audit.ts'
 import { channelSearchQueries } from './queries/channel-search.ts'
 import { entitlementQueries } from './queries/entitlements.ts'
+import { eventDeliveryQueries } from './queries/event-deliveries.ts'
+import { eventSubscriptionQueries } from './queries/event-subscriptions.ts'
 import { factQueries, feedQueries } from './queries/feed.ts'
 import { followQueries } from './queries/follows.ts'
 import { mediaServerQueries } from './queries/media-servers.ts'
@@ -42,11 +44,13 @@ export interface Store extends ReturnType<typeof portOf> {
 
 export function createStore(engine: Engine): Store {
   const timings = new Timings()
+  let announcementListeners: readonly (() => void)[] = []
   let followers: readonly ((entries: readonly FeedEntry[]) => Promise<void>)[] = []
 
   const commandsOf = (author?: Author): CommandPort => {
     const run = async (name: CommandName, args: unknown) => {
-      const { result, entries } = await timings.run(name, () => engine.run(name, args, author))
+      const { result, entries, announced } = await timings.run(name, () => engine.run(name, args, author))
+      if (announced) for (const listener of announcementListeners) listener()
       if (entries.length > 0) for (const follow of followers) await follow(entries)
       return result
     }
@@ -54,9 +58,17 @@ export function createStore(engine: Engine): Store {
     return Object.fromEntries(names.map(name => [name, (args: unknown) => run(name, args)])) as CommandPort
   }
   const store: Store = {
-    ...portOf(engine, timings, commandsOf(), follower => {
-      followers = [...followers, follower]
-    }),
+    ...portOf(
+      engine,
+      timings,
+      commandsOf(),
+      follower => {
+        followers = [...followers, follower]
+      },
+      listener => {
+        announcementListeners = [...announcementListeners, listener]
+      },
+    ),
     as: author => ({ ...store, commands: commandsOf(author) }),
   }
   return store
@@ -67,6 +79,7 @@ function portOf(
   timings: Timings,
   port: CommandPort,
   follow: (follower: (entries: readonly FeedEntry[]) => Promise<void>) => void,
+  listen: (listener: () => void) => void,
 ) {
   const db = timings.timed(engine.db)
   const reserved = timings.timed(engine.reserved)
@@ -92,6 +105,8 @@ function portOf(
     tokens: tokenQueries(db),
     operators: operatorQueries(db),
     mediaServers: mediaServerQueries(db),
+    eventSubscriptions: eventSubscriptionQueries(db),
+    eventDeliveries: eventDeliveryQueries(db),
     audit: auditQueries(db),
     transfer: {
       check: (lines: readonly TransferLine[], earlier: EarlierLines) => checkLines(db, lines, earlier),
@@ -109,6 +124,9 @@ function portOf(
 
     /** Registers a listener for the feed entries of each command, called before the command returns. */
     onChange: follow,
+
+    /** Registers a listener for commands of this process that left messages to deliver. */
+    onAnnouncement: listen,
     measure(metrics: Metrics): void {
       timings.measure(metrics)
       engine.measure(metrics)

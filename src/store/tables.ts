@@ -1,5 +1,9 @@
 /** Every table with user data, referencing tables before referenced ones. A test compares the list with the schema. */
 export const WORLD_TABLES = [
+  'event_deliveries',
+  'events',
+  'event_subscriptions',
+  'event_sockets',
   'markers',
   'streams',
   'publish_sessions',

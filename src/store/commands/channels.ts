@@ -8,6 +8,7 @@ import { isoSeconds } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { channelQueries, userQueries } from '../queries/world.ts'
 import { sql } from '../sql/tag.ts'
+import { emitChannelUpdate } from './channel-events.ts'
 import { refuseUnknown } from './references.ts'
 import { insertVideo, publishStreams, updateRunningVideo } from './streams.ts'
 
@@ -89,6 +90,7 @@ async function writeChannel(tx: Transaction, before: Channel, channel: Channel):
   await updateRunningVideo(tx, channel.user_id)
   await publishStreams(tx, sql`s.user_id = ${channel.user_id}`, before.game_id)
   tx.record(recording)
+  await emitChannelUpdate(tx, before, channel)
 }
 
 async function keepVideoFromNowOn(tx: Transaction, user_id: string, video_id: string): Promise<void> {

@@ -5,6 +5,7 @@ import type { Transaction } from '../database.ts'
 import { sql } from '../sql/tag.ts'
 import { capCodes, capGrants } from './caps.ts'
 import { endTokens } from './end-tokens.ts'
+import { endUnauthorizedSubscriptions } from './event-subscriptions.ts'
 import { insertToken, type NewToken, type Successor } from './tokens.ts'
 
 /** An authorization code to be stored. */
@@ -151,7 +152,7 @@ export async function useCode(
 /** Disconnects an application from a user: ends its tokens, and the codes that could be exchanged for new ones, at once. */
 export async function disconnect(
   tx: Transaction,
-  args: { user_id: string; client_id: string },
+  args: { user_id: string; client_id: string; now: number },
 ): Promise<void> {
   const { user_id, client_id } = args
   await tx.lock(sql`select id from users where id = ${user_id}`, 'users')
@@ -159,4 +160,5 @@ export async function disconnect(
   await tx.run(sql`delete from authorization_codes where user_id = ${user_id} and client_id = ${client_id}`)
   await tx.run(sql`delete from device_codes where user_id = ${user_id} and client_id = ${client_id}`)
   await endTokens(tx, sql`user_id = ${user_id} and client_id = ${client_id}`)
+  await endUnauthorizedSubscriptions(tx, args)
 }

@@ -18,6 +18,7 @@ import { must } from '../../kit/must.ts'
 import type { Transaction } from '../database.ts'
 import { entitlementColumns, entitlementSubject } from '../queries/entitlements.ts'
 import { isOneOf, lockRows, notByIndex, sql, tableOf } from '../sql/tag.ts'
+import { emitGrants, emitStatusUpdates } from './entitlement-events.ts'
 import { refuseUnknown } from './references.ts'
 
 export interface Grant {
@@ -81,6 +82,7 @@ export async function grantEntitlements(
         from ${tableOf(fresh, ['id', 'organization_id', 'benefit_id', 'user_id', 'game_id', 'timestamp', 'fulfillment_status', 'last_updated'])} as granted`,
   )
   recordGrants(tx, fresh)
+  await emitGrants(tx, fresh)
   return grants.flatMap(grant => rows.get(grant.id) ?? [])
 }
 
@@ -169,6 +171,12 @@ export async function updateEntitlements(
           where ${isOneOf(sql`id`, ids)} and ${notByIndex('organization_id')} = ${args.reach.organization_id}`,
     )
     for (const id of ids) recordStatus(tx, found.get(id), args.fulfillment_status, last_updated)
+    const updated = ids.map(id => {
+      const { user_id, fulfillment_status: previous_status } = must(found.get(id), 'an updated row')
+      const { fulfillment_status } = args
+      return { id, user_id, fulfillment_status, previous_status, updated_at: last_updated }
+    })
+    await emitStatusUpdates(tx, args.reach.organization_id, updated)
   }
   return groupByStatus(decided.map(({ echo, status }) => [echo, status] as const))
 }

@@ -2,6 +2,7 @@ import { refuse } from '../../contract/problem.ts'
 import { isoSeconds } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { isOneOf, type Sql, sql, tableOf } from '../sql/tag.ts'
+import { emitFollows } from './channel-events.ts'
 import { refuseUnknown } from './references.ts'
 
 export interface Follow {
@@ -20,9 +21,11 @@ export async function putFollows(tx: Transaction, args: { follows: readonly Foll
   const unknown = await refuseUnknown(tx, { user })
   if (unknown !== undefined) return unknown
   await lockCounts(tx, sql`${isOneOf(sql`user_id`, [...new Set(user)])}`)
+  const fresh = await newFollows(tx, args.follows, args.now)
   const changed = (await putDated(tx, args.follows)) + (await putUndated(tx, args.follows, args.now))
   tx.publish({ kind: 'follows', user_ids: [...new Set(args.follows.map(follow => follow.user_id))] })
   if (changed > 0) recordFollows(tx, args.follows, changed)
+  await emitFollows(tx, fresh)
   return undefined
 }
 
@@ -43,6 +46,23 @@ export async function lockCountsAround(tx: Transaction, user_id: string): Promis
           union all select user_id from follows where broadcaster_id = ${user_id}
           union all select ${user_id})`,
   )
+}
+
+/** Those that do not exist yet, each once. */
+async function newFollows(tx: Transaction, follows: readonly Follow[], now: number) {
+  const pairs = follows.map(({ user_id, broadcaster_id }) => ({ user_id, broadcaster_id }))
+  const known = await tx.all<{ user_id: string; broadcaster_id: string }>(
+    sql`select f.user_id, f.broadcaster_id from ${tableOf(pairs, ['user_id', 'broadcaster_id'])} as given
+        join follows f on f.user_id = given.user_id and f.broadcaster_id = given.broadcaster_id`,
+  )
+  const pairOf = (row: { user_id: string; broadcaster_id: string }) => `${row.user_id}/${row.broadcaster_id}`
+  const old = new Set(known.map(pairOf))
+  const fresh = new Map<string, { user_id: string; broadcaster_id: string; followed_at: string }>()
+  for (const { user_id, broadcaster_id, followed_at = isoSeconds(now) } of follows) {
+    const pair = pairOf({ user_id, broadcaster_id })
+    if (!old.has(pair) && !fresh.has(pair)) fresh.set(pair, { user_id, broadcaster_id, followed_at })
+  }
+  return [...fresh.values()]
 }
 
 /** Of two follows of the same channel by the same user, the earlier time counts. */

@@ -4,6 +4,7 @@ import { markerPosition } from '../../domain/timeline.ts'
 import { isoMillis, isoSeconds } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { sql } from '../sql/tag.ts'
+import { emitMarker } from './channel-events.ts'
 
 /**
  * Creates a marker at the current position. The idempotency key is checked first: a replay returns the first marker even
@@ -61,6 +62,8 @@ export async function createMarker(
     sql`insert into markers (id, video_id, position_seconds, description, created_at)
         values (${marker.id}, ${video_id}, ${marker.position_seconds}, ${marker.description}, ${marker.created_at})`,
   )
+  const { broadcaster_id } = args
+  await emitMarker(tx, marker, { video_id, broadcaster_id, creator_id: caller.user_id })
   if (idempotency !== undefined) {
     // Of two concurrent requests one inserts; on PostgreSQL the other waits here, conflicts, and is retried.
     await tx.run(

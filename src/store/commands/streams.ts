@@ -7,6 +7,7 @@ import type { Transaction } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
 import { liveStreams, refuseNotLive } from '../queries/streams.ts'
 import { isOneOf, lockRows, type Sql, sql, tableOf } from '../sql/tag.ts'
+import { emitOffline, emitOnline } from './channel-events.ts'
 import { dismissPublisher } from './dismissals.ts'
 
 /**
@@ -75,6 +76,7 @@ export async function startStream(
   const after = { id: stream.id, started_at: stream.started_at, viewer_count: stream.viewer_count }
   const before = running === undefined ? null : { ...after, viewer_count: running.viewer_count }
   tx.record({ subject: streamSubject(args.user_id), before, after })
+  if (running === undefined) await emitOnline(tx, stream)
   return stream
 }
 
@@ -125,6 +127,7 @@ export async function takeOffAir(
     game_id: channel?.game_id ?? '',
     viewer_count: running.viewer_count,
   })
+  await emitOffline(tx, args.user_id)
   return running
 }
 

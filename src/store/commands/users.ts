@@ -6,6 +6,8 @@ import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { userQueries } from '../queries/world.ts'
 import { sql } from '../sql/tag.ts'
+import { emitUserUpdate } from './channel-events.ts'
+import { endSubscriptionsAbout } from './event-subscriptions.ts'
 import { lockCountsAround } from './follows.ts'
 import { deleteById } from './references.ts'
 import { setPassword } from './sessions.ts'
@@ -73,6 +75,7 @@ export async function putUser(
   await publishStreams(tx, sql`s.user_id = ${user.id}`)
   const email = user.email === before.email ? {} : { email: 'changed' }
   tx.record({ subject: userSubject(user), before: loggable(before), after: { ...after, ...email } })
+  await emitUserUpdate(tx, before, user)
   return user
 }
 
@@ -111,6 +114,7 @@ export async function describeUser(
   const user: User = { ...before, description }
   await tx.run(sql`update users set description = ${description} where id = ${id}`)
   tx.record({ subject: userSubject(user), before: loggable(before), after: loggable(user) })
+  await emitUserUpdate(tx, before, user)
   return user
 }
 
@@ -123,6 +127,7 @@ const loggable = ({ email: _, ...user }: User) => user
 export async function deleteUser(tx: Transaction, args: { id: string; now: number }) {
   await tx.lock(sql`select user_id from channels where user_id = ${args.id}`, 'channels')
   await takeOffAir(tx, { user_id: args.id, now: args.now })
+  await endSubscriptionsAbout(tx, args.id)
   await lockCountsAround(tx, args.id)
   tx.publish({ kind: 'access', access: { user_id: args.id } })
   tx.publish({ kind: 'follows', user_ids: [args.id] })

@@ -6,9 +6,8 @@ import type { Metrics } from '../../kit/metrics.ts'
 import { requestScope } from '../../kit/request-scope.ts'
 import type { CommandName } from '../command-list.ts'
 import type { Database } from '../database.ts'
-import type { Engine } from '../engine.ts'
+import type { CommandOutcome, Engine } from '../engine.ts'
 import { Conflict, Overloaded, Unavailable } from '../errors.ts'
-import type { FeedEntry } from '../feed.ts'
 import { postgresDialect } from '../sql/dialects.ts'
 import { isOneOf, render, type Sql, sql, verbatim } from '../sql/tag.ts'
 import { type ConnectionPool, isTooManyConnections, TooManyConnections } from './connection-pool.ts'
@@ -228,7 +227,7 @@ function runWithRetries(
   pooled: boolean,
   job: Job,
   onRetry: () => void,
-): Promise<{ result: unknown; entries: readonly FeedEntry[] }> {
+): Promise<CommandOutcome> {
   return pool.run(async connection => {
     for (let attempt = 1; ; attempt++) {
       try {

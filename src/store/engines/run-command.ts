@@ -5,6 +5,7 @@ import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import { must } from '../../kit/must.ts'
 import { type CommandName, commands } from '../command-list.ts'
 import type { Database, Transaction } from '../database.ts'
+import type { CommandOutcome } from '../engine.ts'
 import type { Change, FeedEntry } from '../feed.ts'
 import { type Sql, sql, tableOf } from '../sql/tag.ts'
 
@@ -28,7 +29,8 @@ export async function runCommand(
   name: CommandName,
   args: unknown,
   author?: Author,
-): Promise<{ result: unknown; entries: readonly FeedEntry[] }> {
+): Promise<CommandOutcome> {
+  let announced = false
   const changes: Change[] = []
   const recordings: Recording[] = []
   const tx: Transaction = {
@@ -39,6 +41,9 @@ export async function runCommand(
     publish: change => {
       changes.push(change)
     },
+    announce: () => {
+      announced = true
+    },
     record: recording => {
       if (author !== undefined && isChange(recording)) recordings.push(recording)
     },
@@ -46,7 +51,7 @@ export async function runCommand(
   const command = commands[name] as (tx: Transaction, args: unknown) => Promise<unknown>
   const result = await command(tx, args)
   if (author !== undefined && recordings.length > 0) await appendToAudit(db, author, recordings)
-  return { result, entries: changes.length === 0 ? [] : await appendToFeed(db, changes) }
+  return { result, entries: changes.length === 0 ? [] : await appendToFeed(db, changes), announced }
 }
 
 /**

@@ -12,8 +12,8 @@ import { SQLiteError } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import type { Author } from '../../domain/audit.ts'
 import type { CommandName } from '../command-list.ts'
+import type { CommandOutcome } from '../engine.ts'
 import { Conflict, Unavailable } from '../errors.ts'
-import type { FeedEntry } from '../feed.ts'
 import { runCommand } from './run-command.ts'
 import {
   MAX_LOG_BYTES,
@@ -30,7 +30,7 @@ export interface WriterJob {
 }
 
 export type WriterAnswer =
-  | { readonly result: unknown; readonly entries: readonly FeedEntry[] }
+  | CommandOutcome
   | { readonly failure: 'Unavailable' | 'Conflict' | 'Error'; readonly message: string }
 
 /** The answer to a batch. */

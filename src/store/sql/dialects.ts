@@ -4,7 +4,9 @@ export const sqliteDialect: Dialect = {
   name: 'sqlite',
   mark: () => '?',
   key: 'text',
+  serial: 'integer primary key autoincrement',
   lockRows: '',
+  lockFreeRows: '',
   clock: `cast(unixepoch('subsec') * 1000 as integer)`,
   isOneOf: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values)}))`,
   // SQLite reads the branches side by side.
@@ -18,7 +20,9 @@ export const postgresDialect: Dialect = {
   name: 'postgres',
   mark: n => `$${n}`,
   key: 'text collate "C"',
+  serial: 'bigint generated always as identity primary key',
   lockRows: ' for no key update',
+  lockFreeRows: ' for no key update skip locked',
   clock: 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)',
   isOneOf: (column, values) => sql`${column} = any(cast(cast(${arrayLiteral(values)} as text) as text[]))`,
   // PostgreSQL would read and sort all rows of each branch, unless each branch has a limit.

@@ -34,8 +34,12 @@ export interface Dialect {
   mark(n: number): string
   /** The type of a text column that is compared, ordered or looked up: byte order on both engines. */
   readonly key: string
+  /** A primary key that counts up by itself. */
+  readonly serial: string
   /** Ends a select whose rows this transaction will change. */
   readonly lockRows: string
+  /** The same, leaving out rows that another transaction is changing. */
+  readonly lockFreeRows: string
   /** Milliseconds since 1970 by the engine's clock. */
   readonly clock: string
   isOneOf(column: Sql, values: readonly string[]): Sql
@@ -96,6 +100,8 @@ export function tableOf<Row extends Readonly<Record<string, Scalar>>>(
 }
 
 export const lockRows = new DialectSql(dialect => verbatim(dialect.lockRows))
+
+export const lockFreeRows = new DialectSql(dialect => verbatim(dialect.lockFreeRows))
 
 /** Milliseconds since 1970 by the clock of the store, which all processes share. */
 export const storeClock = new DialectSql(dialect => verbatim(dialect.clock))

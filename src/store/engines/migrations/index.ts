@@ -12,6 +12,7 @@ import { neighbours } from './010-neighbours.ts'
 import { publishSessions } from './011-publish-sessions.ts'
 import { mediaServers } from './012-media-servers.ts'
 import { keysAndViewers } from './013-keys-and-viewers.ts'
+import { events } from './014-events.ts'
 
 export interface Migration {
   readonly text: (dialect: Dialect) => string
@@ -37,4 +38,5 @@ export const migrations: readonly Migration[] = [
   { text: publishSessions, additive: true },
   { text: mediaServers, additive: true },
   { text: keysAndViewers, additive: true },
+  { text: events, additive: true },
 ]

@@ -1,0 +1,56 @@
+import { createEventSubSubscription } from '../../contract/helix/create-eventsub-subscription.ts'
+import { isRefusal } from '../../contract/problem.ts'
+import { theTokenCaller } from '../../domain/access.ts'
+import {
+  identityOf,
+  laneOf,
+  MAX_COST,
+  readSubscription,
+  targetOf,
+  topicOf,
+} from '../../domain/event-subscription.ts'
+import { uuid } from '../../kit/id.ts'
+import { asEventSubscription } from '../../store/queries/event-subscriptions.ts'
+import { implement } from '../implement.ts'
+
+export const handleCreateEventSubSubscription = implement(
+  createEventSubSubscription,
+  async ({ body, caller }, { store, clock, eventSecrets, eventCallbacks }) => {
+    const given = theTokenCaller(caller)
+    const wanted = readSubscription(body, given, eventCallbacks)
+    if (isRefusal(wanted)) return wanted
+    const { type, condition, subject, transport } = wanted
+    const { client_id, organization_id } = given
+    const [owner, scopes] = given.kind === 'user' ? [given.user_id, given.scopes] : ['', []]
+    const id = uuid()
+    const sealed = transport.method === 'webhook' ? eventSecrets.seal(id, transport.secret) : undefined
+    const created = await store.commands.createEventSubscription({
+      subscription: {
+        id,
+        client_id,
+        organization_id,
+        owner,
+        scopes,
+        type: type.type,
+        version: type.version,
+        condition,
+        topic: topicOf(type, subject),
+        method: transport.method,
+        callback: transport.method === 'webhook' ? transport.callback : null,
+        session_id: transport.method === 'websocket' ? transport.session_id : null,
+        target: targetOf(transport),
+        lane: laneOf(client_id, wanted),
+        identity: identityOf(client_id, owner, wanted),
+        key_id: sealed?.key_id ?? null,
+        sealed: sealed?.sealed ?? null,
+      },
+      now: clock.now(),
+    })
+    if (isRefusal(created)) return created
+    return {
+      data: [asEventSubscription(created.subscription)],
+      ...created.totals,
+      max_total_cost: MAX_COST[transport.method],
+    }
+  },
+)

@@ -1,0 +1,126 @@
+/** The events about channels and users. Names are read only if a subscription wants them. */
+import type { Channel, User } from '../../contract/resources/world.ts'
+import { shownLabels } from '../../domain/content-labels.ts'
+import type { Transaction } from '../database.ts'
+import { isOneOf, sql } from '../sql/tag.ts'
+import { emit } from './emit.ts'
+
+interface Named {
+  readonly id: string
+  readonly login: string
+  readonly display_name: string
+}
+
+async function namesOf(tx: Transaction, ids: readonly string[]): Promise<Map<string, Named>> {
+  const rows = await tx.all<Named>(
+    sql`select id, login, display_name from users where ${isOneOf(sql`id`, [...new Set(ids)])}`,
+  )
+  return new Map(rows.map(row => [row.id, row]))
+}
+
+const broadcasterOf = ({ id, login, display_name }: Named) => ({
+  broadcaster_user_id: id,
+  broadcaster_user_login: login,
+  broadcaster_user_name: display_name,
+})
+
+export async function emitOnline(
+  tx: Transaction,
+  stream: { id: string; user_id: string; user_login: string; user_name: string; started_at: string },
+): Promise<void> {
+  const { id, user_id, user_login, user_name, started_at } = stream
+  const broadcaster = broadcasterOf({ id: user_id, login: user_login, display_name: user_name })
+  await emit(tx, 'stream.online', [user_id], async () => [
+    { subject: user_id, event: { id, ...broadcaster, type: 'live', started_at } },
+  ])
+}
+
+export async function emitOffline(tx: Transaction, user_id: string): Promise<void> {
+  await emit(tx, 'stream.offline', [user_id], async () => {
+    const names = await namesOf(tx, [user_id])
+    return [...names.values()].map(user => ({ subject: user_id, event: broadcasterOf(user) }))
+  })
+}
+
+/** Only changes of what the event carries count. */
+export async function emitChannelUpdate(tx: Transaction, before: Channel, channel: Channel): Promise<void> {
+  const { user_id, title, language, game_id } = channel
+  const labels = shownLabels(channel)
+  const isSame =
+    title === before.title &&
+    language === before.language &&
+    game_id === before.game_id &&
+    labels.join() === shownLabels(before).join()
+  if (isSame) return
+  await emit(tx, 'channel.update', [user_id], async () => {
+    const names = await namesOf(tx, [user_id])
+    const game = await tx.get<{ name: string }>(sql`select name from games where id = ${game_id}`)
+    return [...names.values()].map(user => ({
+      subject: user_id,
+      event: {
+        ...broadcasterOf(user),
+        title,
+        language,
+        category_id: game_id,
+        category_name: game?.name ?? '',
+        content_classification_labels: labels,
+      },
+    }))
+  })
+}
+
+export async function emitFollows(
+  tx: Transaction,
+  follows: readonly { user_id: string; broadcaster_id: string; followed_at: string }[],
+): Promise<void> {
+  const subjects = follows.map(follow => follow.broadcaster_id)
+  await emit(tx, 'channel.follow', subjects, async () => {
+    const names = await namesOf(tx, [...subjects, ...follows.map(follow => follow.user_id)])
+    return follows.flatMap(({ user_id, broadcaster_id, followed_at }) => {
+      const [user, broadcaster] = [names.get(user_id), names.get(broadcaster_id)]
+      if (user === undefined || broadcaster === undefined) return []
+      const { login, display_name } = user
+      const follower = { user_id, user_login: login, user_name: display_name }
+      return [{ subject: broadcaster_id, event: { ...follower, ...broadcasterOf(broadcaster), followed_at } }]
+    })
+  })
+}
+
+export async function emitUserUpdate(tx: Transaction, before: User, user: User): Promise<void> {
+  const { id, login, display_name, description, email } = user
+  const isSame =
+    login === before.login &&
+    display_name === before.display_name &&
+    description === before.description &&
+    email === before.email
+  if (isSame) return
+  await emit(tx, 'user.update', [id], async () => [
+    {
+      subject: id,
+      event: {
+        user_id: id,
+        user_login: login,
+        user_name: display_name,
+        email: email ?? '',
+        email_verified: email !== null,
+        description,
+      },
+    },
+  ])
+}
+
+export async function emitMarker(
+  tx: Transaction,
+  marker: { id: string; created_at: string; description: string; position_seconds: number },
+  of: { video_id: string; broadcaster_id: string; creator_id: string },
+): Promise<void> {
+  const { video_id, broadcaster_id, creator_id } = of
+  await emit(tx, 'strand.marker.create', [broadcaster_id], async () => {
+    const names = await namesOf(tx, [broadcaster_id, creator_id])
+    const [broadcaster, creator] = [names.get(broadcaster_id), names.get(creator_id)]
+    if (broadcaster === undefined || creator === undefined) return []
+    const { login, display_name } = creator
+    const by = { creator_user_id: creator_id, creator_user_login: login, creator_user_name: display_name }
+    return [{ subject: broadcaster_id, event: { ...marker, video_id, ...broadcasterOf(broadcaster), ...by } }]
+  })
+}

@@ -1,0 +1,116 @@
+import type { EventType } from '../../contract/events/event-type.ts'
+import { type EventOf, type EventTypeName, eventTypeNamed } from '../../contract/events/event-types.ts'
+import { type Condition, meets, topicOf } from '../../domain/event-subscription.ts'
+import { isoMillis } from '../../kit/clock.ts'
+import { uuid, uuidV7 } from '../../kit/id.ts'
+import type { Transaction } from '../database.ts'
+import { isOneOf, sql, storeClock, tableOf } from '../sql/tag.ts'
+
+interface Listener {
+  readonly id: string
+  readonly topic: string
+  readonly condition: string
+  readonly target: string
+  readonly lane: string | null
+}
+
+/** An event about a subject: a broadcaster, a user or an organization. */
+export interface Emitted<Name extends EventTypeName> {
+  readonly subject: string
+  readonly event: EventOf<Name>
+}
+
+/**
+ * Writes events, and a delivery for each subscription that wants one, in the transaction of the change. `make` is called
+ * only if there is such a subscription, because most events have none.
+ */
+export async function emit<Name extends EventTypeName>(
+  tx: Transaction,
+  name: Name,
+  subjects: readonly string[],
+  make: () => Promise<readonly Emitted<Name>[]>,
+): Promise<void> {
+  const type = eventTypeNamed(name)
+  const listeners = await listenersTo(tx, type, subjects)
+  if (listeners.size === 0) return
+  const events: EventRow[] = []
+  const deliveries: DeliveryRow[] = []
+  for (const { subject, event } of await make()) {
+    const wanting = (listeners.get(topicOf(type, subject)) ?? []).filter(({ condition }) =>
+      meets(JSON.parse(condition) as Condition, type, event),
+    )
+    if (wanting.length === 0) continue
+    const id = uuidV7()
+    events.push({ id, type: type.type, version: type.version, subject, body: JSON.stringify(event) })
+    for (const { id: subscription_id, target, lane } of wanting) {
+      deliveries.push({ id: uuid(), event_id: id, subscription_id, target, lane })
+    }
+  }
+  await insertEvents(tx, events, deliveries)
+}
+
+async function listenersTo(
+  tx: Transaction,
+  type: EventType,
+  subjects: readonly string[],
+): Promise<Map<string, Listener[]>> {
+  const topics = [...new Set(subjects)].map(subject => topicOf(type, subject))
+  if (topics.length === 0) return new Map()
+  const rows = await tx.all<Listener>(
+    sql`select id, topic, condition, target, lane from event_subscriptions
+        where ${isOneOf(sql`topic`, topics)} and ended_at is null and status = 'enabled'`,
+  )
+  return Map.groupBy(rows, row => row.topic)
+}
+
+interface EventRow extends Readonly<Record<string, string>> {
+  readonly id: string
+  readonly body: string
+}
+
+interface DeliveryRow extends Readonly<Record<string, string | null>> {
+  readonly id: string
+  readonly event_id: string
+  readonly subscription_id: string
+  readonly target: string
+  readonly lane: string | null
+}
+
+async function insertEvents(
+  tx: Transaction,
+  events: readonly EventRow[],
+  deliveries: readonly DeliveryRow[],
+): Promise<void> {
+  if (events.length === 0) return
+  const now = isoMillis(Date.now())
+  await tx.run(
+    sql`insert into events (id, type, version, subject, occurred_at, body)
+        select id, type, version, subject, cast(${now} as text), body
+        from ${tableOf(events, ['id', 'type', 'version', 'subject', 'body'])} as news where 1 = 1 order by id`,
+  )
+  await tx.run(
+    sql`insert into event_deliveries
+          (id, message, kind, subscription_id, event_seq, target, lane, status, attempts, due_at, created_at)
+        select d.id, d.id, 'notification', d.subscription_id, e.seq, d.target, d.lane, 'pending', 0, ${storeClock},
+          cast(${now} as text)
+        from ${tableOf(deliveries, ['id', 'event_id', 'subscription_id', 'target', 'lane'])} as d
+        join events e on e.id = d.event_id where 1 = 1 order by e.seq`,
+  )
+  tx.announce()
+}
+
+/** A verification or a revocation: a message about a subscription, without an event. */
+export async function sendMessage(
+  tx: Transaction,
+  kind: 'webhook_callback_verification' | 'revocation',
+  subscription: { readonly id: string; readonly target: string },
+): Promise<void> {
+  const id = uuid()
+  await tx.run(
+    sql`insert into event_deliveries
+          (id, message, kind, subscription_id, target, status, attempts, due_at, created_at)
+        values (${id}, ${id}, ${kind}, ${subscription.id}, ${subscription.target}, 'pending', 0, ${storeClock},
+          ${isoMillis(Date.now())})`,
+  )
+  tx.announce()
+}

@@ -1,0 +1,64 @@
+/** The events about entitlements. */
+import type { Entitlement, FulfillmentStatus } from '../../contract/resources/entitlement.ts'
+import type { Transaction } from '../database.ts'
+import { isOneOf, sql } from '../sql/tag.ts'
+import { emit } from './emit.ts'
+
+export async function emitGrants(
+  tx: Transaction,
+  granted: readonly (Entitlement & { organization_id: string })[],
+): Promise<void> {
+  const subjects = granted.map(row => row.organization_id)
+  await emit(tx, 'drop.entitlement.grant', subjects, async () => {
+    const users = await tx.all<{ id: string; login: string; display_name: string }>(
+      sql`select id, login, display_name from users where ${isOneOf(sql`id`, [...new Set(granted.map(row => row.user_id))])}`,
+    )
+    const games = await tx.all<{ id: string; name: string }>(
+      sql`select id, name from games where ${isOneOf(sql`id`, [...new Set(granted.map(row => row.game_id))])}`,
+    )
+    const userWith = new Map(users.map(row => [row.id, row]))
+    const gameWith = new Map(games.map(row => [row.id, row.name]))
+    return granted.map(({ id, organization_id, game_id, user_id, benefit_id, timestamp }) => ({
+      subject: organization_id,
+      event: {
+        organization_id,
+        category_id: game_id,
+        category_name: gameWith.get(game_id) ?? '',
+        campaign_id: '',
+        user_id,
+        user_name: userWith.get(user_id)?.display_name ?? '',
+        user_login: userWith.get(user_id)?.login ?? '',
+        entitlement_id: id,
+        benefit_id,
+        created_at: timestamp,
+      },
+    }))
+  })
+}
+
+export async function emitStatusUpdates(
+  tx: Transaction,
+  organization_id: string,
+  updated: readonly {
+    id: string
+    user_id: string
+    fulfillment_status: FulfillmentStatus
+    previous_status: FulfillmentStatus
+    updated_at: string
+  }[],
+): Promise<void> {
+  if (updated.length === 0) return
+  await emit(tx, 'strand.entitlement.update', [organization_id], async () => {
+    const rows = await tx.all<{ id: string; game_id: string }>(
+      sql`select id, game_id from entitlements where ${isOneOf(
+        sql`id`,
+        updated.map(row => row.id),
+      )}`,
+    )
+    const gameOf = new Map(rows.map(row => [row.id, row.game_id]))
+    return updated.map(({ id, ...status }) => ({
+      subject: organization_id,
+      event: { entitlement_id: id, game_id: gameOf.get(id) ?? '', ...status },
+    }))
+  })
+}

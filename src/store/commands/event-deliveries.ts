@@ -1,0 +1,126 @@
+import type { SubscriptionStatus } from '../../contract/resources/event-subscription.ts'
+import { isoMillis } from '../../kit/clock.ts'
+import type { Transaction } from '../database.ts'
+import { isOneOf, limitedTo, lockFreeRows, sql, storeClock } from '../sql/tag.ts'
+import { endSubscriptions } from './event-subscriptions.ts'
+
+export type MessageKind = 'notification' | 'webhook_callback_verification' | 'revocation'
+
+/** A message to send now, as the process that claimed it gets it. */
+export interface ClaimedDelivery {
+  readonly id: string
+  readonly message: string
+  readonly kind: MessageKind
+  readonly target: string
+  /** Attempts before this one. */
+  readonly attempts: number
+  readonly subscription_id: string
+  readonly client_id: string
+  readonly type: string
+  readonly version: string
+  readonly condition: string
+  readonly status: SubscriptionStatus
+  readonly cost: number
+  readonly method: 'webhook' | 'websocket'
+  readonly callback: string | null
+  readonly session_id: string | null
+  readonly connected_at: string | null
+  readonly created_at: string
+  readonly key_id: string | null
+  readonly sealed: string | null
+  readonly event_id: string | null
+  readonly body: string | null
+}
+
+/** How many messages there is room for at a target. */
+export interface Room {
+  readonly target: string
+  readonly most: number
+}
+
+/**
+ * Claims messages that are due, the oldest of each target first. They are due again after `forMilliseconds`, in case this
+ * process dies. Of messages in one lane only the first is claimed.
+ */
+export async function claimDeliveries(
+  tx: Transaction,
+  args: { rooms: readonly Room[]; forMilliseconds: number },
+): Promise<ClaimedDelivery[]> {
+  const ids: string[] = []
+  for (const { target, most } of args.rooms) {
+    const due = await tx.all<{ id: string }>(
+      sql`select d.id from event_deliveries d
+          where d.target = ${target} and d.due_at <= ${storeClock}
+            and (d.lane is null or not exists (
+              select 1 from event_deliveries e where e.lane = d.lane and e.due_at is not null and e.seq < d.seq))
+          order by d.due_at, d.seq${limitedTo(most)}${lockFreeRows}`,
+    )
+    for (const { id } of due) ids.push(id)
+  }
+  if (ids.length === 0) return []
+  const these = sql`${isOneOf(sql`id`, ids)}`
+  await tx.run(
+    sql`update event_deliveries set attempts = attempts + 1,
+          due_at = ${storeClock} + cast(${args.forMilliseconds} as bigint)
+        where ${these}`,
+  )
+  return tx.all<ClaimedDelivery>(
+    sql`select d.id, d.message, d.kind, d.target, d.attempts - 1 as attempts, d.subscription_id, s.client_id, s.type,
+          s.version, s.condition, s.status, s.cost, s.method, s.callback, s.session_id, s.connected_at, s.created_at,
+          s.key_id, s.sealed, e.id as event_id, e.body
+        from event_deliveries d
+        join event_subscriptions s on s.id = d.subscription_id
+        left join events e on e.seq = d.event_seq
+        where ${isOneOf(sql`d.id`, ids)} order by d.seq`,
+  )
+}
+
+/** What became of an attempt. */
+export interface DeliveryOutcome {
+  readonly ids: readonly string[]
+  /** `retry`: due again in `retryMilliseconds`. */
+  readonly outcome: 'delivered' | 'retry' | 'failed'
+  readonly retryMilliseconds?: number
+  /** The status of the response, if there was one. */
+  readonly answer_status?: number | undefined
+  /** Why it failed, for the operator. */
+  readonly answer?: string | undefined
+  readonly milliseconds: number
+  /** What this means for the subscription, if anything. */
+  readonly subscription?: {
+    readonly id: string
+    readonly status: SubscriptionStatus
+    readonly revokes: boolean
+  }
+}
+
+export async function settleDeliveries(
+  tx: Transaction,
+  args: { outcomes: readonly DeliveryOutcome[] },
+): Promise<void> {
+  const now = isoMillis(Date.now())
+  for (const each of args.outcomes) {
+    const { outcome, retryMilliseconds = 0, answer_status = null, answer = null, milliseconds } = each
+    const these = sql`${isOneOf(sql`id`, each.ids)} and due_at is not null`
+    if (outcome === 'retry')
+      await tx.run(
+        sql`update event_deliveries set due_at = ${storeClock} + cast(${Math.round(retryMilliseconds)} as bigint),
+              answer_status = ${answer_status}, answer = ${answer}, milliseconds = ${milliseconds}
+            where ${these}`,
+      )
+    else
+      await tx.run(
+        sql`update event_deliveries set status = ${outcome}, due_at = null, finished_at = ${now},
+              answer_status = ${answer_status}, answer = ${answer}, milliseconds = ${milliseconds}
+            where ${these}`,
+      )
+    const { subscription } = each
+    if (subscription?.status === 'enabled')
+      await tx.run(
+        sql`update event_subscriptions set status = 'enabled'
+            where id = ${subscription.id} and status = 'webhook_callback_verification_pending'`,
+      )
+    else if (subscription !== undefined)
+      await endSubscriptions(tx, sql`id = ${subscription.id}`, subscription.status, subscription)
+  }
+}

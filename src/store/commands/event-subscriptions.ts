@@ -1,0 +1,255 @@
+import type { EventType } from '../../contract/events/event-type.ts'
+import { findEventType } from '../../contract/events/event-types.ts'
+import { type Refusal, refuse } from '../../contract/problem.ts'
+import type { SubscriptionStatus, TransportMethod } from '../../contract/resources/event-subscription.ts'
+import {
+  type Condition,
+  MAX_COST,
+  MAX_SOCKETS_OF_USER,
+  MAX_SUBSCRIPTIONS_OF_SOCKET,
+  topicsAbout,
+} from '../../domain/event-subscription.ts'
+import { isoMillis } from '../../kit/clock.ts'
+import type { Transaction } from '../database.ts'
+import {
+  authorizedAmong,
+  type EventSubscriptionRow,
+  hasAuthorized,
+  type SubscriptionTotals,
+  subscriptionColumns,
+  subscriptionTotals,
+} from '../queries/event-subscriptions.ts'
+import { isOneOf, type Sql, sql } from '../sql/tag.ts'
+import { sendMessage } from './emit.ts'
+
+export interface NewEventSubscription {
+  readonly id: string
+  readonly client_id: string
+  readonly organization_id: string | null
+  /** The user of the token of a WebSocket; empty for an app token. */
+  readonly owner: string
+  /** The scopes of that token. */
+  readonly scopes: readonly string[]
+  readonly type: string
+  readonly version: string
+  readonly condition: Condition
+  readonly topic: string
+  readonly method: TransportMethod
+  readonly callback: string | null
+  readonly session_id: string | null
+  readonly target: string
+  readonly lane: string | null
+  readonly identity: string
+  readonly key_id: string | null
+  readonly sealed: string | null
+}
+
+type Refused = Refusal<
+  | 'malformed_parameter'
+  | 'subscription_forbidden'
+  | 'subscription_exists'
+  | 'subscription_cost_exceeded'
+  | 'too_many_subscriptions'
+>
+
+/** Adds a subscription. A webhook starts with the verification of its callback. */
+export async function createEventSubscription(
+  tx: Transaction,
+  args: { subscription: NewEventSubscription; now: number },
+): Promise<{ subscription: EventSubscriptionRow; totals: SubscriptionTotals } | Refused> {
+  const wanted = args.subscription
+  // So that no two subscriptions at once exceed a limit or are the same.
+  await tx.lock(sql`select id from clients where id = ${wanted.client_id}`, 'clients')
+  const type = findEventType(wanted.type, wanted.version)
+  if (type === undefined) throw new Error(`there is no event type ${wanted.type}`)
+  const unknown = await refuseUnknownUsers(tx, wanted.condition)
+  if (unknown !== undefined) return unknown
+  const authorization = await authorize(tx, type, wanted, args.now)
+  if ('problem' in authorization) return authorization
+  const same = await tx.get<{ id: string }>(
+    sql`select id from event_subscriptions where identity = ${wanted.identity} and ended_at is null`,
+  )
+  if (same !== undefined) return refuse('subscription_exists', same.id)
+  const socket = wanted.session_id === null ? undefined : await findSocket(tx, wanted, wanted.session_id)
+  if (socket !== undefined && 'problem' in socket) return socket
+
+  const cost = await costOf(tx, type, wanted, args.now)
+  const before = await subscriptionTotals(tx, wanted)
+  const most = MAX_COST[wanted.method]
+  if (before.total_cost + cost > most) return refuse('subscription_cost_exceeded', most)
+  const status: SubscriptionStatus =
+    wanted.method === 'webhook' ? 'webhook_callback_verification_pending' : 'enabled'
+  await tx.run(
+    sql`insert into event_subscriptions (id, client_id, owner, type, version, condition, topic, authorized_by, status,
+          cost, method, callback, session_id, connected_at, target, lane, identity, key_id, sealed, created_at)
+        values (${wanted.id}, ${wanted.client_id}, ${wanted.owner}, ${wanted.type}, ${wanted.version},
+          ${JSON.stringify(wanted.condition)}, ${wanted.topic}, ${authorization.by}, ${status}, ${cost},
+          ${wanted.method}, ${wanted.callback}, ${wanted.session_id}, ${socket?.connected_at ?? null},
+          ${wanted.target}, ${wanted.lane}, ${wanted.identity}, ${wanted.key_id}, ${wanted.sealed},
+          ${isoMillis(args.now)})`,
+  )
+  if (wanted.method === 'webhook') await sendMessage(tx, 'webhook_callback_verification', wanted)
+  const row = await tx.get<EventSubscriptionRow>(sql`${subscriptionColumns} where id = ${wanted.id}`)
+  if (row === undefined) throw new Error('the subscription was just written')
+  const totals = { total: before.total + 1, total_cost: before.total_cost + cost }
+  return { subscription: row, totals }
+}
+
+async function refuseUnknownUsers(
+  tx: Transaction,
+  condition: Condition,
+): Promise<Refusal<'malformed_parameter'> | undefined> {
+  for (const [name, id] of Object.entries(condition)) {
+    if (!name.endsWith('user_id')) continue
+    const user = await tx.get(sql`select id from users where id = ${id}`)
+    if (user === undefined)
+      return refuse('malformed_parameter', `condition.${name}`, `there is no user with the id "${id}"`)
+  }
+  return undefined
+}
+
+/** The user whose authorization the subscription depends on, if any. */
+async function authorize(
+  tx: Transaction,
+  type: EventType,
+  wanted: NewEventSubscription,
+  now: number,
+): Promise<{ by: string | null } | Refusal<'subscription_forbidden'>> {
+  const { access } = type
+  if (access.kind === 'anyone') return { by: null }
+  if (access.kind === 'organization')
+    return wanted.organization_id !== null && wanted.condition.organization_id === wanted.organization_id
+      ? { by: null }
+      : refuse('subscription_forbidden', 'the client belongs to another organization')
+  const broadcaster = wanted.condition.broadcaster_user_id ?? ''
+  const named = access.as === undefined ? undefined : wanted.condition[access.as]
+  if (wanted.method === 'websocket') {
+    if (named !== undefined && named !== wanted.owner)
+      return refuse('subscription_forbidden', `${access.as} must be the user of the token`)
+    if (!wanted.scopes.includes(access.scope))
+      return refuse('subscription_forbidden', `the token needs the scope ${access.scope}`)
+    return (await isOwnerOrEditor(tx, broadcaster, wanted.owner))
+      ? { by: wanted.owner }
+      : refuse('subscription_forbidden', 'the user must be the broadcaster or an editor')
+  }
+  const people = sql`(select user_id from channels where user_id = ${broadcaster}
+    union all select editor_id from editors where user_id = ${broadcaster})`
+  const among =
+    named === undefined ? sql`user_id in ${people}` : sql`user_id = ${named} and user_id in ${people}`
+  const by = await authorizedAmong(tx, among, { client_id: wanted.client_id, scope: access.scope, now })
+  if (by !== undefined) return { by }
+  return refuse(
+    'subscription_forbidden',
+    `the broadcaster or an editor has to authorize the application with the scope ${access.scope}`,
+  )
+}
+
+async function isOwnerOrEditor(tx: Transaction, broadcaster: string, user: string): Promise<boolean> {
+  if (user === broadcaster) return true
+  const editor = await tx.get(
+    sql`select 1 as found from editors where user_id = ${broadcaster} and editor_id = ${user}`,
+  )
+  return editor !== undefined
+}
+
+/** Free if the user in the condition has authorized the client. */
+async function costOf(
+  tx: Transaction,
+  { subject }: EventType,
+  wanted: NewEventSubscription,
+  now: number,
+): Promise<number> {
+  const user_id = subject === 'organization_id' ? undefined : wanted.condition[subject]
+  if (user_id === undefined) return 1
+  return (await hasAuthorized(tx, { ...wanted, user_id, now })) ? 0 : 1
+}
+
+async function findSocket(
+  tx: Transaction,
+  { client_id, owner }: NewEventSubscription,
+  session_id: string,
+): Promise<{ connected_at: string } | Refusal<'malformed_parameter' | 'too_many_subscriptions'>> {
+  const socket = await tx.get<{ connected_at: string }>(
+    sql`select connected_at from event_sockets where id = ${session_id}`,
+  )
+  const foreign = await tx.get(
+    sql`select 1 as found from event_subscriptions
+        where session_id = ${session_id} and not (client_id = ${client_id} and owner = ${owner}) limit 1`,
+  )
+  if (socket === undefined || foreign !== undefined)
+    return refuse('malformed_parameter', 'transport.session_id', 'there is no such session, or it has ended')
+  const sockets = await tx.all<{ session_id: string; subscriptions: number | string }>(
+    sql`select session_id, count(*) as subscriptions from event_subscriptions
+        where client_id = ${client_id} and owner = ${owner} and method = 'websocket' and ended_at is null
+        group by session_id`,
+  )
+  const own = sockets.find(row => row.session_id === session_id)
+  if (own === undefined && sockets.length >= MAX_SOCKETS_OF_USER)
+    return refuse(
+      'too_many_subscriptions',
+      `A user has at most ${MAX_SOCKETS_OF_USER} WebSockets with subscriptions for an application; close one first.`,
+    )
+  if (Number(own?.subscriptions ?? 0) >= MAX_SUBSCRIPTIONS_OF_SOCKET)
+    return refuse(
+      'too_many_subscriptions',
+      `A WebSocket has at most ${MAX_SUBSCRIPTIONS_OF_SOCKET} subscriptions; open another one.`,
+    )
+  return socket
+}
+
+/** Deletes a subscription of a client, with its pending messages. */
+export async function deleteEventSubscription(
+  tx: Transaction,
+  args: { id: string; client_id?: string | undefined },
+): Promise<Refusal<'not_found'> | undefined> {
+  const ofClient = args.client_id === undefined ? sql`1 = 1` : sql`client_id = ${args.client_id}`
+  const gone = await tx.run(sql`delete from event_subscriptions where id = ${args.id} and ${ofClient}`)
+  if (gone === 0) return refuse('not_found', 'subscription', args.id)
+  tx.record({ subject: `event-subscription/${args.id}`, before: { id: args.id } })
+  return undefined
+}
+
+/** Ends subscriptions: nothing more is sent to them but, to those that are told, a last message. */
+export async function endSubscriptions(
+  tx: Transaction,
+  where: Sql,
+  status: SubscriptionStatus,
+  options: { readonly revokes: boolean },
+): Promise<number> {
+  const ended = await tx.all<{ id: string; target: string }>(
+    sql`update event_subscriptions set status = ${status}, ended_at = ${isoMillis(Date.now())}
+        where ended_at is null and ${where} returning id, target`,
+  )
+  if (ended.length === 0) return 0
+  const ids = ended.map(row => row.id)
+  await tx.run(
+    sql`update event_deliveries set status = 'canceled', due_at = null, finished_at = ${isoMillis(Date.now())}
+        where ${isOneOf(sql`subscription_id`, ids)} and due_at is not null`,
+  )
+  if (options.revokes) for (const row of ended) await sendMessage(tx, 'revocation', row)
+  return ended.length
+}
+
+/** Ends the subscriptions of a client that depend on an authorization which its user has withdrawn. */
+export async function endUnauthorizedSubscriptions(
+  tx: Transaction,
+  args: { client_id: string; user_id: string; now: number },
+): Promise<void> {
+  const depending = await tx.all<{ id: string; type: string; version: string }>(
+    sql`select id, type, version from event_subscriptions
+        where authorized_by = ${args.user_id} and client_id = ${args.client_id} and ended_at is null`,
+  )
+  for (const { id, type, version } of depending) {
+    const access = findEventType(type, version)?.access
+    if (access?.kind !== 'editor') continue
+    if (await hasAuthorized(tx, { ...args, scope: access.scope })) continue
+    await endSubscriptions(tx, sql`id = ${id}`, 'authorization_revoked', { revokes: true })
+  }
+}
+
+/** Ends the subscriptions about a user who is being deleted, and those that depend on the user. */
+export async function endSubscriptionsAbout(tx: Transaction, user_id: string): Promise<void> {
+  const about = isOneOf(sql`topic`, topicsAbout(user_id))
+  await endSubscriptions(tx, sql`${about}`, 'user_removed', { revokes: true })
+  await endSubscriptions(tx, sql`authorized_by = ${user_id}`, 'user_removed', { revokes: true })
+}
