@@ -24,6 +24,7 @@ import { Followings } from './directory/followings.ts'
 import { Heartbeats } from './directory/heartbeats.ts'
 import { History } from './directory/history.ts'
 import { StreamFeedSubscriber } from './directory/stream-feed-subscriber.ts'
+import { EventSockets } from './events/event-sockets.ts'
 import { Cursors } from './http/cursor.ts'
 import { LeasedLimiter } from './http/leased-limiter.ts'
 import type { Peer } from './http/listen.ts'
@@ -101,6 +102,7 @@ export interface App {
   readonly rtmpPort: number | undefined
   /** Disconnects publishers, who can reconnect to another node, and ends the responses to viewers. */
   endBroadcasts(): void
+  readonly eventSockets: EventSockets
   /** Applies changes written by other processes; this also runs four times a second. */
   catchUp(): Promise<void>
 }
@@ -152,6 +154,14 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     { reconciles: listeners.sweeps, graceSeconds: options.config.reconnectGraceSeconds },
     lifetime,
   )
+  const eventSockets = new EventSockets({
+    store,
+    ring: folder.ring,
+    log: options.log,
+    publicUrl: services.publicUrl,
+    most: listeners.sweeps ? options.config.eventSockets : 0,
+  })
+  lifetime.onClose(() => eventSockets.stop())
   const traffic = new Traffic()
   const limiter = isStoreShared(options, store)
     ? new LeasedLimiter(options.config.rateLimits, store)
@@ -182,6 +192,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
       images,
       liveChannels,
       ...(thumbnails === undefined ? [] : [thumbnails]),
+      eventSockets,
       ...(listeners.metrics === undefined ? [] : [listeners.metrics]),
     ],
     gather: options.gatherMetrics,
@@ -229,6 +240,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     recordings,
     thumbnails,
     callbacks,
+    eventSockets,
     cursors: new Cursors(folder.ring),
     limiter,
     traffic,
@@ -262,6 +274,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     services,
     operatorToken: folder.operatorToken,
     rtmpPort: media?.port,
+    eventSockets,
     endBroadcasts: () => {
       media?.stop()
       liveChannels.endAll()
@@ -363,7 +376,7 @@ export interface LocalApp {
 }
 
 /** The peer of requests made inside this process. */
-const LOCAL_PEER: Peer = { address: () => '', holdOpen: () => undefined }
+const LOCAL_PEER: Peer = { address: () => '', holdOpen: () => undefined, upgrade: () => false }
 
 /** For the command line, which works on a store whether or not a server is running on it. */
 export async function openLocalApp(options: AppOptions): Promise<LocalApp> {

@@ -1,6 +1,7 @@
 import { type AppOptions, createApp } from './app.ts'
 import { type Address, urlOf } from './config.ts'
 import { prepareDataFolder } from './data-folder.ts'
+import type { EventSockets } from './events/event-sockets.ts'
 import { type Listening, listen } from './http/listen.ts'
 import { type Application, answerBeforeReady, maxBodyBytesOf, PUBLIC_SIDE, type Side } from './http/server.ts'
 import { DescriptorGuard, SheddingListener } from './http/shedding.ts'
@@ -46,6 +47,7 @@ async function start(
 ): Promise<StrandServer> {
   const { config } = options
   let application: Application | undefined
+  let eventSockets: EventSockets | undefined
   let draining = false
   const sharesPort = options.sharesPort ?? false
   const listeners: Listening[] = []
@@ -57,7 +59,7 @@ async function start(
         at,
         (request, peer) =>
           application === undefined ? answerBeforeReady(request) : application.handle(request, peer, side),
-        { sharesPort, maxBodyBytes: maxBodyBytesOf(side, config) },
+        { sharesPort, maxBodyBytes: maxBodyBytesOf(side, config), sockets: () => eventSockets },
       )
     const listening = new SheddingListener(openAt, port)
     listeners.push(listening)
@@ -88,6 +90,7 @@ async function start(
     metrics: guard,
   })
   application = opened.application
+  eventSockets = opened.eventSockets
   const { url, operatorUrl } = early ?? openAll()
   return {
     url,
@@ -101,7 +104,9 @@ async function start(
       for (const listening of listeners) listening.drain()
       // First, so that encoders and viewers reconnect to other nodes while this one can still redirect them.
       opened.endBroadcasts()
+      await opened.eventSockets.drain()
       if (config.drainSeconds > 0) await Bun.sleep(config.drainSeconds * 1000)
+      await opened.eventSockets.stop()
       await stop()
     },
   }

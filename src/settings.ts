@@ -136,6 +136,10 @@ export const SETTINGS = {
     meaning:
       'callbacks that webhooks may have: "public" allows https on port 443 of public addresses; "any" also http, other ports, and private addresses',
   }),
+  eventSockets: setting('STRAND_EVENT_SOCKETS', wholeNumber(0), {
+    default: '20000',
+    meaning: 'maximum WebSockets for events of each process',
+  }),
   strict: setting('STRAND_STRICT', SWITCH, {
     default: '0',
     meaning:

@@ -264,6 +264,11 @@ export const problems = {
     status: 413,
     message: (bytes: number) => `The body must be at most ${bytes} bytes.`,
   },
+  upgrade_required: {
+    status: 426,
+    message: () => 'This is the address of a WebSocket; connect with ws:// or wss://.',
+    headers: { Upgrade: 'websocket' },
+  },
   rate_limited: {
     status: 429,
     message: (_seconds: number) => 'Request limit exceeded',
@@ -283,6 +288,11 @@ export const problems = {
     status: 503,
     message: () => 'The store is unavailable; try again shortly.',
     headers: { 'Retry-After': '1' },
+  },
+  sockets_full: {
+    status: 503,
+    message: () => 'This server has as many WebSockets as it can serve; try again shortly.',
+    headers: retryAfter(10),
   },
   viewers_full: {
     status: 503,
@@ -436,6 +446,7 @@ export const reasonPhrases: Readonly<Record<number, string>> = {
   409: 'Conflict',
   410: 'Gone',
   413: 'Payload Too Large',
+  426: 'Upgrade Required',
   429: 'Too Many Requests',
   500: 'Internal Server Error',
   503: 'Service Unavailable',

@@ -1,6 +1,8 @@
 /** Listeners: sockets that accept requests, and how they stop. */
 import http from 'node:http'
+import type { EventSockets, SocketRequest } from '../events/event-sockets.ts'
 import { chain } from '../kit/maybe-promise.ts'
+import { UPGRADED } from './socket-response.ts'
 
 /** Three lists of 100 values make a request line of about 10 KB; the default limit of the runtime is barely above it. */
 Object.assign(http, { maxHeaderSize: 32 * 1024 })
@@ -16,6 +18,8 @@ export interface Peer {
   address(): string
   /** Extends the idle timeout to minutes. */
   holdOpen(): void
+  /** Turns the connection into a WebSocket. False: the request does not ask for one. */
+  upgrade(request: SocketRequest): boolean
 }
 
 /** An open listener. */
@@ -31,16 +35,16 @@ export function listen(
   host: string,
   port: number,
   handle: (request: Request, peer: Peer) => Response | Promise<Response>,
-  options: { sharesPort: boolean; maxBodyBytes: number },
+  options: { sharesPort: boolean; maxBodyBytes: number; sockets(): EventSockets | undefined },
 ): Listening {
   const hosts = host === 'localhost' ? ['127.0.0.1', '::1'] : [host]
-  const servers: ReturnType<typeof Bun.serve>[] = []
+  const servers: Bun.Server<SocketRequest>[] = []
   let draining = false
   for (const hostname of hosts) {
     const addressOf = LOOPBACK.test(hostname) ? () => hostname : peerAddress
     try {
       servers.push(
-        Bun.serve({
+        Bun.serve<SocketRequest>({
           hostname,
           port: servers[0]?.port ?? port,
           development: false,
@@ -52,8 +56,17 @@ export function listen(
             const answer = handle(request, {
               address: () => addressOf(request, server),
               holdOpen: () => server.timeout(request, HELD_OPEN_SECONDS),
+              upgrade: data => server.upgrade(request, { data }),
             })
+            if (answer === UPGRADED) return undefined
             return draining ? chain(answer, withConnectionClose) : answer
+          },
+          websocket: {
+            ...SOCKET_LIMITS,
+            open: socket => void options.sockets()?.open(socket, socket.data),
+            message: socket => options.sockets()?.receive(socket),
+            pong: (socket, payload) => options.sockets()?.confirm(socket, payload.toString()),
+            close: (socket, code) => void options.sockets()?.closed(socket, code),
           },
         }),
       )
@@ -81,13 +94,24 @@ export function listen(
   }
 }
 
+/** Clients send nothing. One that reads so slowly that this much waits for it is disconnected. */
+const SOCKET_LIMITS = {
+  maxPayloadLength: 4096,
+  backpressureLimit: 1024 * 1024,
+  closeOnBackpressureLimit: true,
+  // Sessions send pings, and notice by themselves that a client is gone.
+  idleTimeout: 0,
+  sendPings: false,
+  perMessageDeflate: false,
+} as const
+
 /**
  * All peers of a loopback listener are on this machine. Which of its addresses they use makes no difference, and getting it
  * from the runtime costs about as much as the rest of a rate limit check.
  */
 const LOOPBACK = /^127(?:\.[0-9]+){3}$|^::1$/
 
-function peerAddress(request: Request, server: Bun.Server<unknown>): string {
+function peerAddress(request: Request, server: Bun.Server<SocketRequest>): string {
   return server.requestIP(request)?.address ?? ''
 }
 

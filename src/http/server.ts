@@ -1,6 +1,7 @@
 import { ANONYMOUS, type Resolution, resolveCaller } from '../auth/callers.ts'
 import { type Family, familyOf } from '../contract/operation.ts'
 import { isRefusal, Problem, problem, raise } from '../contract/problem.ts'
+import type { EventSockets } from '../events/event-sockets.ts'
 import { type ImageName, isImagePath, readImagePath } from '../images/image-name.ts'
 import type { Images } from '../images/images.ts'
 import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
@@ -26,6 +27,7 @@ import { answerRecording, recordedVideoOf } from './recording-response.ts'
 import { RequestContext } from './request-context.ts'
 import { preflightHeaders, responseHeadersOf } from './response-headers.ts'
 import { Router } from './router.ts'
+import { answerSocket, isSocketPath } from './socket-response.ts'
 import { StoreFailures } from './store-failures.ts'
 import { answerThumbnail, cacheControlOf, mayHaveThumbnail } from './thumbnail-response.ts'
 import { explainUnknownRoute } from './unknown-route.ts'
@@ -61,6 +63,7 @@ export interface ServerOptions extends EndpointDependencies {
   /** Undefined: all pictures are drawn. */
   readonly thumbnails: Thumbnails | undefined
   readonly callbacks: CallbackHandler<unknown>
+  readonly eventSockets: EventSockets
   readonly trustedProxies: Networks
   /** The OpenAPI document as JSON text. */
   openapi(): string
@@ -115,7 +118,7 @@ export class Application {
     )
     this.#options.traffic.begin()
     try {
-      const answer = asRequest(() => this.#answer(context, side))
+      const answer = asRequest(() => this.#answer(context, side, peer))
       if (!(answer instanceof Promise)) return this.#conclude(context, answer)
       return answer.then(
         response => this.#conclude(context, response),
@@ -131,13 +134,14 @@ export class Application {
     return this.#storeFailures.settle(storeAnswers)
   }
 
-  #answer(context: RequestContext, side: Side): MaybePromise<Response> {
+  #answer(context: RequestContext, side: Side, peer: Peer): MaybePromise<Response> {
     if (!isWellFormedHost(context.headers.get('host'))) return this.#answerBadHost(context)
     if (isImagePath(context.path) && side.includes('helix')) return this.#answerImage(context)
     const found = this.#router.find(context.method, context.path)
     const { pages, traffic } = this.#options
     if (isIngestPath(context.path) && this.#allowsControl(context, side)) return this.#answerCallback(context)
     if (isLivePath(context.path) && side.includes('helix')) return this.#answerLive(context)
+    if (isSocketPath(context.path) && side.includes('helix')) return this.#answerSocket(context, peer)
     const recorded = recordedVideoOf(context.path)
     if (recorded !== undefined && side.includes('helix')) return this.#answerRecording(context, recorded)
     if (isAssetPath(context.path) && side.includes('oauth')) return this.#answerAsset(context)
@@ -339,6 +343,14 @@ export class Application {
   async #answerAsset(context: RequestContext): Promise<Response> {
     context.tally = this.#options.traffic.pages
     return (asksToSee(context.method) && (await answerAsset(context))) || this.#answerNotFound(context)
+  }
+
+  #answerSocket(context: RequestContext, peer: Peer): Response {
+    context.family = 'helix'
+    context.allowance = fullBucket(Date.now())
+    const { eventSockets, traffic } = this.#options
+    context.tally = traffic.sockets
+    return answerSocket(eventSockets, context, request => peer.upgrade(request))
   }
 
   #answerCallback(context: RequestContext): Promise<Response> {

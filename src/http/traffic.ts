@@ -49,13 +49,22 @@ export class Traffic {
   readonly pages = new Tally('page')
   readonly images = new Tally('image')
   readonly broadcasts = new Tally('broadcast')
+  readonly sockets = new Tally('event_socket', 101)
   /** Of media servers. */
   readonly callbacks = new Tally('callback')
   /** Health checks, API documents and /metrics. */
   readonly others = new Tally('other')
   /** Unknown paths, and preflights. */
   readonly unknown = new Tally('unknown', 404)
-  readonly #tallies = [this.pages, this.images, this.broadcasts, this.callbacks, this.others, this.unknown]
+  readonly #tallies = [
+    this.pages,
+    this.images,
+    this.broadcasts,
+    this.sockets,
+    this.callbacks,
+    this.others,
+    this.unknown,
+  ]
   readonly #problems = new Map(Object.keys(problems).map(name => [name as ProblemName, 0]))
   readonly #refused = new Map(BUCKETS.map(bucket => [bucket, 0]))
   #inFlight = 0

@@ -9,6 +9,7 @@ import { decideDevice, startDevice, useDevice } from './commands/devices.ts'
 import { settleDismissal } from './commands/dismissals.ts'
 import { grantEntitlements, updateEntitlements } from './commands/entitlements.ts'
 import { claimDeliveries, settleDeliveries } from './commands/event-deliveries.ts'
+import { closeLostSockets, closeSockets, moveSocket, openSockets } from './commands/event-sockets.ts'
 import { createEventSubscription, deleteEventSubscription } from './commands/event-subscriptions.ts'
 import { foldNames } from './commands/fold-names.ts'
 import { deleteFollow, putFollows } from './commands/follows.ts'
@@ -111,6 +112,10 @@ const single = {
   deleteEventSubscription,
   claimDeliveries,
   settleDeliveries,
+  openSockets,
+  moveSocket,
+  closeSockets,
+  closeLostSockets,
   changeVideo,
   deleteVideo,
   deleteVideos,

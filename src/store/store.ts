@@ -10,6 +10,7 @@ import { auditQueries } from './queries/audit.ts'
 import { channelSearchQueries } from './queries/channel-search.ts'
 import { entitlementQueries } from './queries/entitlements.ts'
 import { eventDeliveryQueries } from './queries/event-deliveries.ts'
+import { eventSocketQueries } from './queries/event-sockets.ts'
 import { eventSubscriptionQueries } from './queries/event-subscriptions.ts'
 import { factQueries, feedQueries } from './queries/feed.ts'
 import { followQueries } from './queries/follows.ts'
@@ -107,6 +108,7 @@ function portOf(
     mediaServers: mediaServerQueries(db),
     eventSubscriptions: eventSubscriptionQueries(db),
     eventDeliveries: eventDeliveryQueries(db),
+    eventSockets: eventSocketQueries(db),
     audit: auditQueries(db),
     transfer: {
       check: (lines: readonly TransferLine[], earlier: EarlierLines) => checkLines(db, lines, earlier),

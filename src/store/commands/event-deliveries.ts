@@ -1,7 +1,8 @@
 import type { SubscriptionStatus } from '../../contract/resources/event-subscription.ts'
+import { SOCKET_TARGET } from '../../domain/event-subscription.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
-import { isOneOf, limitedTo, lockFreeRows, sql, storeClock } from '../sql/tag.ts'
+import { isOneOf, limitedTo, lockFreeRows, lockRows, sql, storeClock } from '../sql/tag.ts'
 import { endSubscriptions } from './event-subscriptions.ts'
 
 export type MessageKind = 'notification' | 'webhook_callback_verification' | 'revocation'
@@ -44,10 +45,16 @@ export interface Room {
  */
 export async function claimDeliveries(
   tx: Transaction,
-  args: { rooms: readonly Room[]; forMilliseconds: number },
+  args: {
+    rooms: readonly Room[]
+    forMilliseconds: number
+    /** For WebSockets: only those that this node still has. */
+    node?: string
+  },
 ): Promise<ClaimedDelivery[]> {
   const ids: string[] = []
-  for (const { target, most } of args.rooms) {
+  const rooms = args.node === undefined ? args.rooms : await roomsOf(tx, args.rooms, args.node)
+  for (const { target, most } of rooms) {
     const due = await tx.all<{ id: string }>(
       sql`select d.id from event_deliveries d
           where d.target = ${target} and d.due_at <= ${storeClock}
@@ -73,6 +80,16 @@ export async function claimDeliveries(
         left join events e on e.seq = d.event_seq
         where ${isOneOf(sql`d.id`, ids)} order by d.seq`,
   )
+}
+
+/** A WebSocket that moves to another node meanwhile waits for this transaction. */
+async function roomsOf(tx: Transaction, rooms: readonly Room[], node: string): Promise<Room[]> {
+  const ids = rooms.map(({ target }) => target.slice(SOCKET_TARGET.length))
+  const held = await tx.all<{ id: string }>(
+    sql`select id from event_sockets where node = ${node} and ${isOneOf(sql`id`, ids)} order by id${lockRows}`,
+  )
+  const targets = new Set(held.map(({ id }) => SOCKET_TARGET + id))
+  return rooms.filter(room => targets.has(room.target))
 }
 
 /** What became of an attempt. */

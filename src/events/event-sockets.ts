@@ -1,0 +1,386 @@
+import type { SubscriptionStatus } from '../contract/resources/event-subscription.ts'
+import { SOCKET_TARGET } from '../domain/event-subscription.ts'
+import { isoMillis } from '../kit/clock.ts'
+import { randomAlphanumerics, uuid } from '../kit/id.ts'
+import type { KeyRing } from '../kit/key-ring.ts'
+import { repeatedly } from '../kit/lifetime.ts'
+import type { Log } from '../kit/log.ts'
+import { loggingOutages } from '../kit/log-outages.ts'
+import type { Measured, Metrics } from '../kit/metrics.ts'
+import { SignedText } from '../kit/signed-text.ts'
+import type { ClaimedDelivery } from '../store/commands/event-deliveries.ts'
+import { nodeTurn } from '../store/queries/event-sockets.ts'
+import { asEventSubscription } from '../store/queries/event-subscriptions.ts'
+import type { Store } from '../store/store.ts'
+import { type Connection, EventSocket } from './event-socket.ts'
+import { CLOSE_REASONS, type CloseReason, statusAfter } from './socket-close.ts'
+import { notification, revocation } from './socket-message.ts'
+
+/** How long a client has to subscribe, and to move when it is asked to. */
+const UNUSED_MILLISECONDS = 10_000
+const MOVE_MILLISECONDS = 30_000
+/** The time between two messages that a client may choose. */
+const MIN_KEEPALIVE = 10
+const MAX_KEEPALIVE = 600
+
+const TICK_MILLISECONDS = 1000
+const POLL_MILLISECONDS = 250
+const ALIVE_MILLISECONDS = 10_000
+const LEASE_SECONDS = 30
+/** Longer than a client has to confirm a message. */
+const CLAIM_MILLISECONDS = 30_000
+const TARGETS_AT_ONCE = 500
+
+/** What a client asks for when it connects. */
+export interface SocketRequest {
+  readonly keepalive?: string | undefined
+  /** From the URL of a `session_reconnect` message. */
+  readonly reconnect?: string | undefined
+}
+
+export function isKeepalive(text: string): boolean {
+  return /^[0-9]{2,3}$/.test(text) && Number(text) >= MIN_KEEPALIVE && Number(text) <= MAX_KEEPALIVE
+}
+
+export interface EventSocketsOptions {
+  readonly store: Store
+  readonly ring: KeyRing
+  readonly log: Log
+  /** Of this installation, `http` or `https`. */
+  readonly publicUrl: string
+  /** Maximum WebSockets of this process. */
+  readonly most: number
+}
+
+/**
+ * The WebSockets of this process. Which node has which one is stored, so that subscriptions can be made and events happen on
+ * any node, and a session can move. A node that has any holds a lease: when it ends, other nodes end its sessions.
+ */
+export class EventSockets implements Measured {
+  readonly #node = uuid()
+  readonly #store: Store
+  readonly #log: Log
+  readonly #reconnects: SignedText
+  readonly #url: string
+  readonly #most: number
+  readonly #sockets = new Map<string, EventSocket>()
+  readonly #byConnection = new Map<Connection, EventSocket>()
+  readonly #opening = new Set<Connection>()
+  readonly #jobs: { stop(): Promise<void> }[] = []
+  #delivering: Promise<void> | undefined
+  #isWoken = false
+  #isDraining = false
+  #leasedAt = Number.NEGATIVE_INFINITY
+  #confirmed: string[] = []
+  #settling: Promise<void> | undefined
+  readonly #counts = { delivered: 0, opened: 0 }
+  readonly #closes = new Map<CloseReason | 'client', number>()
+
+  constructor({ store, ring, log, publicUrl, most }: EventSocketsOptions) {
+    this.#store = store
+    this.#log = log
+    this.#reconnects = new SignedText(ring, 'event-reconnect')
+    this.#url = `${publicUrl.replace(/^http/, 'ws').replace(/\/$/, '')}/ws`
+    this.#most = most
+    if (most === 0) return
+    store.onAnnouncement(() => this.#wake())
+    const every = (milliseconds: number, work: () => Promise<void>, failure: string) =>
+      this.#jobs.push(
+        repeatedly(milliseconds, loggingOutages(work, log, failure), error =>
+          log.warn({ error: String(error) }, failure),
+        ),
+      )
+    every(TICK_MILLISECONDS, () => this.#tick(), 'looking after WebSockets failed')
+    every(POLL_MILLISECONDS, () => this.#deliverAll(), 'delivering events to WebSockets failed')
+    every(ALIVE_MILLISECONDS, () => this.#keepAlive(), 'renewing the lease of WebSockets failed')
+  }
+
+  /** Whether there is room for one more. */
+  get hasRoom(): boolean {
+    return !this.#isDraining && this.#sockets.size + this.#opening.size < this.#most
+  }
+
+  get size(): number {
+    return this.#sockets.size
+  }
+
+  measure(metrics: Metrics): void {
+    metrics.gauge('strand_event_sockets', 'WebSockets that are open.', this.#sockets.size)
+    metrics.counter('strand_event_sockets_opened_total', 'WebSockets opened.', this.#counts.opened)
+    metrics.counter(
+      'strand_event_socket_deliveries_total',
+      'Messages that clients confirmed on WebSockets.',
+      this.#counts.delivered,
+    )
+    metrics.counter(
+      'strand_event_sockets_closed_total',
+      'WebSockets closed, by reason.',
+      [...Object.keys(CLOSE_REASONS), 'client'].map(
+        reason => [{ reason }, this.#closes.get(reason as CloseReason) ?? 0] as const,
+      ),
+    )
+  }
+
+  /** A client has connected. It is welcomed when its session is stored. */
+  async open(connection: Connection, request: SocketRequest): Promise<void> {
+    this.#opening.add(connection)
+    try {
+      const socket = await (request.reconnect === undefined
+        ? this.#begin(connection, Number(request.keepalive ?? MIN_KEEPALIVE))
+        : this.#move(connection, request.reconnect))
+      if (socket === undefined) return
+      // A client may have left while its session was being stored.
+      if (!this.#opening.has(connection)) return this.#end(socket, statusAfter(1006))
+      this.#counts.opened += 1
+      this.#sockets.set(socket.facts.id, socket)
+      this.#byConnection.set(connection, socket)
+      socket.welcome(performance.now())
+      if (request.reconnect !== undefined) this.#wake()
+    } catch (error) {
+      this.#log.warn({ error: String(error) }, 'a WebSocket could not be opened')
+      const { code, text } = CLOSE_REASONS.internal
+      connection.close(code, text)
+    } finally {
+      this.#opening.delete(connection)
+    }
+  }
+
+  /** Clients send nothing. */
+  receive(connection: Connection): void {
+    const socket = this.#byConnection.get(connection)
+    if (socket !== undefined) void this.#close(socket, 'inbound')
+    else connection.close(CLOSE_REASONS.inbound.code, CLOSE_REASONS.inbound.text)
+  }
+
+  confirm(connection: Connection, payload: string): void {
+    const confirmed = this.#byConnection.get(connection)?.confirm(payload) ?? []
+    if (confirmed.length === 0) return
+    this.#counts.delivered += confirmed.length
+    this.#confirmed.push(...confirmed)
+    this.#settling ??= this.#settle().finally(() => {
+      this.#settling = undefined
+    })
+    this.#wake()
+  }
+
+  /** A connection has ended, from whichever side. */
+  async closed(connection: Connection, code: number): Promise<void> {
+    this.#opening.delete(connection)
+    const socket = this.#byConnection.get(connection)
+    this.#byConnection.delete(connection)
+    if (socket === undefined) return
+    const wasOpen = socket.isOpen
+    socket.noteClosed()
+    if (this.#sockets.get(socket.facts.id) === socket) this.#sockets.delete(socket.facts.id)
+    if (socket.movesBy !== undefined) await this.#release(socket)
+    else if (wasOpen) {
+      this.#count('client')
+      await this.#end(socket, statusAfter(code))
+    }
+  }
+
+  /** Asks all clients to connect again: another node takes over, or this one after a restart. */
+  async drain(): Promise<void> {
+    if (this.#isDraining) return
+    this.#isDraining = true
+    if (this.#sockets.size === 0) return
+    await this.#lease().catch(error => this.#log.warn({ error: String(error) }, 'renewing the lease failed'))
+    const now = performance.now()
+    for (const socket of this.#sockets.values()) this.#askToMove(socket, now)
+  }
+
+  /** Ends the connections. Sessions live on until they have moved or the lease ends. */
+  async stop(): Promise<void> {
+    for (const job of this.#jobs.splice(0)) await job.stop()
+    await this.#delivering
+    const sockets = [...this.#sockets.values()]
+    this.#sockets.clear()
+    this.#byConnection.clear()
+    for (const socket of sockets) socket.hangUp(CLOSE_REASONS.notMoved.code, 'restarting')
+    for (const socket of sockets) await this.#release(socket)
+    await this.#settling
+  }
+
+  async #begin(connection: Connection, keepalive_seconds: number): Promise<EventSocket> {
+    if (performance.now() - this.#leasedAt > ALIVE_MILLISECONDS) await this.#lease()
+    const facts = {
+      id: randomAlphanumerics(27),
+      connected_at: isoMillis(Date.now()),
+      keepalive_seconds,
+    }
+    await this.#store.commands.openSockets({ node: this.#node, sockets: [facts] })
+    return new EventSocket(facts, connection, performance.now(), false)
+  }
+
+  async #move(connection: Connection, signed: string): Promise<EventSocket | undefined> {
+    const id = this.#readReconnect(signed)
+    if (performance.now() - this.#leasedAt > ALIVE_MILLISECONDS) await this.#lease()
+    const moved = id && (await this.#store.commands.moveSocket({ id, node: this.#node }))
+    if (id === undefined || !moved) {
+      this.#count('badReconnect')
+      connection.close(CLOSE_REASONS.badReconnect.code, CLOSE_REASONS.badReconnect.text)
+      return undefined
+    }
+    // If it was here before, its former connection gets no more messages, and is closed by its client.
+    const before = this.#sockets.get(id)
+    if (before !== undefined) before.movesBy ??= performance.now() + MOVE_MILLISECONDS
+    return new EventSocket({ id, ...moved }, connection, performance.now(), true)
+  }
+
+  #askToMove(socket: EventSocket, now: number): void {
+    const until = Date.now() + MOVE_MILLISECONDS
+    const token = this.#reconnects.sign(JSON.stringify([socket.facts.id, until]))
+    socket.askToMove(`${this.#url}?reconnect=${token}`, now, now + MOVE_MILLISECONDS)
+  }
+
+  #readReconnect(signed: string): string | undefined {
+    const text = this.#reconnects.open(signed)
+    if (text === undefined) return undefined
+    const [id, until] = JSON.parse(text) as [string, number]
+    return Date.now() <= until ? id : undefined
+  }
+
+  async #close(socket: EventSocket, reason: CloseReason): Promise<void> {
+    socket.close(reason)
+    this.#count(reason)
+    if (this.#sockets.get(socket.facts.id) === socket) this.#sockets.delete(socket.facts.id)
+    await this.#end(socket, CLOSE_REASONS[reason].status)
+  }
+
+  /** If the store is unavailable, the session ends with the lease of this node or at the next attempt to send. */
+  async #end(socket: EventSocket, status: SubscriptionStatus): Promise<void> {
+    const sockets = [{ id: socket.facts.id, status }]
+    await this.#store.commands
+      .closeSockets({ node: this.#node, sockets })
+      .catch(error => this.#log.warn({ error: String(error) }, 'a WebSocket could not be ended in the store'))
+  }
+
+  /** What a moving client has not confirmed is sent again where it has moved to. */
+  async #release(socket: EventSocket): Promise<void> {
+    const ids = socket.unconfirmed
+    if (ids.length === 0) return
+    const outcomes = [{ ids, outcome: 'retry' as const, retryMilliseconds: 0, milliseconds: 0 }]
+    await this.#store.commands
+      .settleDeliveries({ outcomes })
+      .catch(error => this.#log.warn({ error: String(error) }, 'messages could not be released'))
+  }
+
+  #count(reason: CloseReason | 'client'): void {
+    this.#closes.set(reason, (this.#closes.get(reason) ?? 0) + 1)
+  }
+
+  async #tick(): Promise<void> {
+    const now = performance.now()
+    const unused: EventSocket[] = []
+    for (const socket of [...this.#sockets.values()]) {
+      const reason = socket.tick(now)
+      if (reason !== undefined) void this.#close(socket, reason)
+      else if (!socket.isUsed && now - socket.openedAt > UNUSED_MILLISECONDS) unused.push(socket)
+    }
+    if (unused.length > 0) await this.#closeUnused(unused)
+    if (this.#isDraining) await this.#hangUpMoved()
+  }
+
+  async #closeUnused(sockets: readonly EventSocket[]): Promise<void> {
+    const used = new Set(await this.#store.eventSockets.used(sockets.map(({ facts }) => facts.id)))
+    for (const socket of sockets) {
+      if (used.has(socket.facts.id)) socket.isUsed = true
+      else void this.#close(socket, 'unused')
+    }
+  }
+
+  async #hangUpMoved(): Promise<void> {
+    if (this.#sockets.size === 0) return
+    const here = new Set(await this.#store.eventSockets.ofNode(this.#node))
+    for (const [id, socket] of [...this.#sockets]) {
+      if (here.has(id)) continue
+      this.#sockets.delete(id)
+      socket.hangUp(1000, 'moved')
+    }
+  }
+
+  async #lease(): Promise<void> {
+    const turn = { name: nodeTurn(this.#node), holder: this.#node, seconds: LEASE_SECONDS }
+    await this.#store.commands.takeTurn(turn)
+    this.#leasedAt = performance.now()
+  }
+
+  async #keepAlive(): Promise<void> {
+    const hadLapsed = performance.now() - this.#leasedAt > LEASE_SECONDS * 1000
+    if (this.#sockets.size > 0) {
+      await this.#lease()
+      if (hadLapsed) await this.#closeLost()
+    }
+    while (await this.#store.eventSockets.hasLost()) await this.#store.commands.closeLostSockets({})
+  }
+
+  /** The lease had ended, so other nodes may have ended the sessions. */
+  async #closeLost(): Promise<void> {
+    const here = new Set(await this.#store.eventSockets.ofNode(this.#node))
+    for (const [id, socket] of [...this.#sockets]) if (!here.has(id)) await this.#close(socket, 'internal')
+  }
+
+  #wake(): void {
+    if (this.#sockets.size === 0) return
+    this.#isWoken = true
+    this.#deliverAll().catch(error =>
+      this.#log.debug({ error: String(error) }, 'delivering events to WebSockets failed'),
+    )
+  }
+
+  #deliverAll(): Promise<void> {
+    this.#delivering ??= this.#deliver().finally(() => {
+      this.#delivering = undefined
+    })
+    return this.#delivering
+  }
+
+  async #deliver(): Promise<void> {
+    do {
+      this.#isWoken = false
+      let after = SOCKET_TARGET
+      for (;;) {
+        if (this.#sockets.size === 0) return
+        const due = await this.#store.eventDeliveries.dueTargets(SOCKET_TARGET, after, TARGETS_AT_ONCE)
+        await this.#deliverTo(due.map(({ target }) => target.slice(SOCKET_TARGET.length)))
+        const last = due.at(-1)
+        if (last === undefined || due.length < TARGETS_AT_ONCE) break
+        after = last.target
+      }
+    } while (this.#isWoken)
+  }
+
+  async #deliverTo(ids: readonly string[]): Promise<void> {
+    const rooms = ids.flatMap(id => {
+      const most = this.#sockets.get(id)?.room ?? 0
+      return most > 0 ? [{ target: SOCKET_TARGET + id, most }] : []
+    })
+    if (rooms.length === 0) return
+    const claim = { rooms, node: this.#node, forMilliseconds: CLAIM_MILLISECONDS }
+    const claimed = await this.#store.commands.claimDeliveries(claim)
+    for (const [session_id, deliveries] of Map.groupBy(claimed, row => row.session_id ?? ''))
+      this.#sockets.get(session_id)?.deliver(
+        deliveries.map(row => ({ id: row.id, text: textOf(row) })),
+        performance.now(),
+      )
+  }
+
+  async #settle(): Promise<void> {
+    while (this.#confirmed.length > 0) {
+      const ids = this.#confirmed
+      this.#confirmed = []
+      const outcomes = [{ ids, outcome: 'delivered' as const, milliseconds: 0 }]
+      await this.#store.commands.settleDeliveries({ outcomes }).catch(error => {
+        // They are due again after a while, and clients know the id of a message that comes twice.
+        this.#log.warn({ error: String(error) }, 'confirmed messages could not be noted')
+      })
+    }
+  }
+}
+
+function textOf(row: ClaimedDelivery): string {
+  const subscription = asEventSubscription({ ...row, id: row.subscription_id })
+  return row.kind === 'revocation'
+    ? revocation(row.message, subscription)
+    : notification(row.message, subscription, JSON.parse(row.body ?? 'null'))
+}

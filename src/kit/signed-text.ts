@@ -1,0 +1,36 @@
+import { timingSafeEqual } from 'node:crypto'
+import { hmacSha256 } from './digest.ts'
+import type { KeyRing } from './key-ring.ts'
+
+const MAC_BYTES = 16
+
+/**
+ * Text that others carry and cannot alter: base64url of a MAC and the text. Every node of an installation knows the texts of
+ * the others, and none has to be stored.
+ */
+export class SignedText {
+  readonly #ring: KeyRing
+  readonly #purpose: string
+
+  constructor(ring: KeyRing, purpose: string) {
+    this.#ring = ring
+    this.#purpose = purpose
+  }
+
+  sign(text: string): string {
+    const mac = macOf(this.#ring.deriveNewest(this.#purpose), text)
+    return Buffer.concat([mac, Buffer.from(text)]).toString('base64url')
+  }
+
+  /** The text, or undefined if it was altered or comes from elsewhere. */
+  open(signed: string): string | undefined {
+    const bytes = Buffer.from(signed, 'base64url')
+    if (bytes.length <= MAC_BYTES || bytes.toString('base64url') !== signed) return undefined
+    const text = bytes.toString('utf8', MAC_BYTES)
+    const mac = bytes.subarray(0, MAC_BYTES)
+    const isOurs = this.#ring.deriveAll(this.#purpose).some(key => timingSafeEqual(macOf(key, text), mac))
+    return isOurs ? text : undefined
+  }
+}
+
+const macOf = (key: Uint8Array, text: string): Buffer => hmacSha256(key, text).subarray(0, MAC_BYTES)

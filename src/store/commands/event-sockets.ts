@@ -1,0 +1,58 @@
+import type { SubscriptionStatus } from '../../contract/resources/event-subscription.ts'
+import type { Transaction } from '../database.ts'
+import { lostNodes, nodeTurn } from '../queries/event-sockets.ts'
+import { sql, storeClock } from '../sql/tag.ts'
+import { endSubscriptions } from './event-subscriptions.ts'
+
+/** Notes that a node has these WebSockets. */
+export async function openSockets(
+  tx: Transaction,
+  args: { node: string; sockets: readonly { id: string; connected_at: string; keepalive_seconds: number }[] },
+): Promise<void> {
+  for (const { id, connected_at, keepalive_seconds } of args.sockets)
+    await tx.run(
+      sql`insert into event_sockets (id, node, connected_at, keepalive_seconds)
+          values (${id}, ${args.node}, ${connected_at}, ${keepalive_seconds})`,
+    )
+}
+
+/** Moves a WebSocket to this node, with its subscriptions. Undefined: it has ended. */
+export async function moveSocket(
+  tx: Transaction,
+  args: { id: string; node: string },
+): Promise<{ connected_at: string; keepalive_seconds: number } | undefined> {
+  const moved = await tx.get<{ connected_at: string; keepalive_seconds: number }>(
+    sql`update event_sockets set node = ${args.node} where id = ${args.id}
+        returning connected_at, keepalive_seconds`,
+  )
+  if (moved !== undefined) tx.announce()
+  return moved
+}
+
+/** Ends WebSockets that this node still has, with their subscriptions. */
+export async function closeSockets(
+  tx: Transaction,
+  args: { node: string; sockets: readonly { id: string; status: SubscriptionStatus }[] },
+): Promise<void> {
+  for (const { id, status } of args.sockets) {
+    const gone = await tx.run(sql`delete from event_sockets where id = ${id} and node = ${args.node}`)
+    if (gone > 0) await endSubscriptions(tx, sql`session_id = ${id}`, status, { revokes: false })
+  }
+}
+
+/** Maximum WebSockets that one call ends. */
+const AT_ONCE = 200
+
+/** Ends WebSockets of nodes that have died: some of them, as long as `hasLost` finds any. */
+export async function closeLostSockets(tx: Transaction, _args: Record<never, never>): Promise<void> {
+  const lost = await tx.all<{ id: string; node: string }>(lostNodes(AT_ONCE))
+  for (const [node, sockets] of Map.groupBy(lost, row => row.node))
+    await closeSockets(tx, {
+      node,
+      sockets: sockets.map(({ id }) => ({ id, status: 'websocket_network_error' as const })),
+    })
+  await tx.run(
+    sql`delete from turns where name like ${nodeTurn('%')} and until < ${storeClock}
+          and not exists (select 1 from event_sockets s where turns.name = ${nodeTurn('')} || s.node)`,
+  )
+}
