@@ -39,7 +39,7 @@ export interface SocketRequest {
 }
 
 export function isKeepalive(text: string): boolean {
-  return /^[0-9]{2,3}$/.test(text) && Number(text) >= MIN_KEEPALIVE && Number(text) <= MAX_KEEPALIVE
+  return /^[1-9][0-9]{1,2}$/.test(text) && Number(text) >= MIN_KEEPALIVE && Number(text) <= MAX_KEEPALIVE
 }
 
 export interface EventSocketsOptions {

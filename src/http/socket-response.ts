@@ -13,7 +13,7 @@ export function answerSocket(
   upgrade: (request: SocketRequest) => boolean,
 ): Response {
   if (context.headers.get('upgrade')?.toLowerCase() !== 'websocket') return raise('upgrade_required')
-  const query = new Map(parseQuery(context.search))
+  const query = new Map(parseQuery(context.search).filter(([, value]) => value !== ''))
   const keepalive = query.get('keepalive_timeout_seconds')
   if (keepalive !== undefined && !isKeepalive(keepalive))
     raise('malformed_parameter', 'keepalive_timeout_seconds', 'the value must be an integer from 10 to 600')
