@@ -24,7 +24,7 @@ export class EventClient {
   private constructor(socket: Socket, answersPings: boolean) {
     this.#socket = socket
     this.#answersPings = answersPings
-    socket.on('data', data => this.#receive(data))
+    socket.on('data', (data: Buffer) => this.#receive(data))
     socket.on('error', () => undefined)
     socket.on('close', () => {
       this.ended = true
