@@ -4,6 +4,7 @@ import * as channels from './control/channels.ts'
 import * as clients from './control/clients.ts'
 import { advanceClock, clearFaults, listFaults, planFault, readClock, resetWorld } from './control/demo.ts'
 import * as entitlements from './control/entitlements.ts'
+import * as events from './control/events.ts'
 import * as follows from './control/follows.ts'
 import * as games from './control/games.ts'
 import * as markers from './control/markers.ts'
@@ -110,6 +111,7 @@ export const controlOperations = {
   ...videos,
   ...markers,
   ...mediaServers,
+  ...events,
   ...operators,
   ...audit,
   exportLines: transfer.exportLines,

@@ -253,6 +253,10 @@ export const problems = {
     message: (_id: string) => 'subscription already exists',
     fields: (id: string) => ({ id }),
   },
+  subscription_ended: {
+    status: 409,
+    message: () => 'The subscription has ended; the application has to make a new one.',
+  },
   in_use: { status: 409, message: (why: string) => why },
   entitlement_conflict: {
     status: 409,

@@ -4,6 +4,7 @@ import * as channels from './control/channels.ts'
 import * as clients from './control/clients.ts'
 import * as demo from './control/demo.ts'
 import * as entitlements from './control/entitlements.ts'
+import * as events from './control/events.ts'
 import * as follows from './control/follows.ts'
 import * as games from './control/games.ts'
 import * as markers from './control/markers.ts'
@@ -107,6 +108,7 @@ export const implementations: readonly Implementation[] = [
   ...Object.values(videos),
   ...Object.values(markers),
   ...Object.values(mediaServers),
+  ...Object.values(events),
   ...Object.values(operators),
   ...Object.values(audit),
   ...Object.values(transfer),

@@ -8,7 +8,12 @@ import { disconnect, grantCode, grantToken, useCode } from './commands/codes.ts'
 import { decideDevice, startDevice, useDevice } from './commands/devices.ts'
 import { settleDismissal } from './commands/dismissals.ts'
 import { grantEntitlements, updateEntitlements } from './commands/entitlements.ts'
-import { claimDeliveries, settleDeliveries } from './commands/event-deliveries.ts'
+import {
+  claimDeliveries,
+  replayDeliveries,
+  resendDelivery,
+  settleDeliveries,
+} from './commands/event-deliveries.ts'
 import { closeLostSockets, closeSockets, moveSocket, openSockets } from './commands/event-sockets.ts'
 import { createEventSubscription, deleteEventSubscription } from './commands/event-subscriptions.ts'
 import { foldNames } from './commands/fold-names.ts'
@@ -112,6 +117,8 @@ const single = {
   deleteEventSubscription,
   claimDeliveries,
   settleDeliveries,
+  resendDelivery,
+  replayDeliveries,
   openSockets,
   moveSocket,
   closeSockets,

@@ -21,6 +21,9 @@ export const NOUNS: Readonly<Record<string, string>> = {
   video: 'videos of past streams',
   marker: 'markers of a video',
   media: 'media servers that report their publishers',
+  event: 'events that subscriptions matched',
+  'event delivery': 'messages to subscribers',
+  'event subscription': 'event subscriptions of all applications',
   operator: 'named operator tokens',
   audit: 'the audit log',
   clock: 'the clock of a demo',
@@ -460,6 +463,41 @@ const rows: readonly VerbRow[] = [
     words: 'media remove',
     operation: control.deleteMediaServer,
     examples: ['media remove edge-1 --yes'],
+  },
+
+  {
+    words: 'event list',
+    operation: control.listEvents,
+    columns: ['id', 'type', 'subject', 'occurred_at'],
+    examples: ['event list --type stream.online'],
+  },
+  {
+    words: 'event replay',
+    operation: control.replayEvents,
+    arguments: ['since'],
+    examples: ['event replay 2026-03-01T12:00:00Z'],
+  },
+  {
+    words: 'event delivery list',
+    operation: control.listDeliveries,
+    columns: ['id', 'kind', 'type', 'status', 'attempts', 'created_at', 'answer_status', 'answer'],
+    examples: ['event delivery list --status failed'],
+  },
+  {
+    words: 'event delivery resend',
+    operation: control.resendDelivery,
+    examples: ['event delivery resend 0b1f0a52-8a4e-4d5c-9b8f-9a101f0e8f3b'],
+  },
+  {
+    words: 'event subscription list',
+    operation: control.listSubscriptions,
+    columns: ['id', 'client_id', 'type', 'status', 'cost', 'created_at'],
+    examples: ['event subscription list --status enabled'],
+  },
+  {
+    words: 'event subscription delete',
+    operation: control.deleteSubscription,
+    examples: ['event subscription delete f1c2a387-161a-49f9-a165-0f21d7a4e1c4 --yes'],
   },
 
   {

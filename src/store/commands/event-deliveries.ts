@@ -1,7 +1,10 @@
+import { type Refusal, refuse } from '../../contract/problem.ts'
+import type { EventDelivery } from '../../contract/resources/event.ts'
 import type { SubscriptionStatus } from '../../contract/resources/event-subscription.ts'
 import { SOCKET_TARGET } from '../../domain/event-subscription.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
+import { asEventDelivery, type DeliveryRow, deliveryColumns } from '../queries/event-deliveries.ts'
 import { isOneOf, limitedTo, lockFreeRows, lockRows, sql, storeClock } from '../sql/tag.ts'
 import { endSubscriptions } from './event-subscriptions.ts'
 
@@ -140,4 +143,52 @@ export async function settleDeliveries(
     else if (subscription !== undefined)
       await endSubscriptions(tx, sql`id = ${subscription.id}`, subscription.status, subscription)
   }
+}
+
+const pendingAgain = sql`update event_deliveries set status = 'pending', attempts = 0, due_at = ${storeClock},
+  finished_at = null`
+
+/** Sends a message again, with the others of the same request. */
+export async function resendDelivery(
+  tx: Transaction,
+  { id }: { id: string },
+): Promise<EventDelivery | Refusal<'not_found' | 'subscription_ended'>> {
+  const found = await tx.get<{ message: string; ended_at: string | null }>(
+    sql`select d.message, s.ended_at from event_deliveries d join event_subscriptions s on s.id = d.subscription_id
+        where d.id = ${id}`,
+  )
+  if (found === undefined) return refuse('not_found', 'delivery', id)
+  if (found.ended_at !== null) return refuse('subscription_ended')
+  await tx.run(sql`${pendingAgain} where message = ${found.message}`)
+  const row = await tx.get<DeliveryRow>(sql`${deliveryColumns} where d.id = ${id}`)
+  if (row === undefined) throw new Error('the delivery was just written')
+  tx.record({ subject: `event-delivery/${id}`, after: { resent: true } })
+  tx.announce()
+  return asEventDelivery(row)
+}
+
+const REPLAYED_AT_ONCE = 1000
+
+/** Sends finished notifications since a time again, the newest first: some of them. `last` is null at the end. */
+export async function replayDeliveries(
+  tx: Transaction,
+  args: { since: string; subscription_id?: string | undefined; before: number },
+): Promise<{ messages: number; last: number | null }> {
+  const of =
+    args.subscription_id === undefined ? sql`1 = 1` : sql`d.subscription_id = ${args.subscription_id}`
+  const rows = await tx.all<{ seq: number | string; message: string; created_at: string; finished: number }>(
+    sql`select d.seq, d.message, d.created_at,
+          case when d.kind = 'notification' and d.due_at is null and s.status = 'enabled' then 1 else 0 end as finished
+        from event_deliveries d join event_subscriptions s on s.id = d.subscription_id
+        where d.seq < ${args.before} and ${of} order by d.seq desc${limitedTo(REPLAYED_AT_ONCE)}`,
+  )
+  const since = rows.filter(row => row.created_at >= args.since)
+  const messages = [...new Set(since.filter(row => row.finished === 1).map(row => row.message))]
+  if (messages.length > 0) {
+    await tx.run(sql`${pendingAgain} where ${isOneOf(sql`message`, messages)} and due_at is null`)
+    tx.record({ subject: 'events', after: { replayed: messages.length, since: args.since } })
+    tx.announce()
+  }
+  const isEnd = since.length < REPLAYED_AT_ONCE
+  return { messages: messages.length, last: isEnd ? null : Number(rows.at(-1)?.seq) }
 }

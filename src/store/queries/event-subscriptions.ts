@@ -48,7 +48,10 @@ export interface SubscriptionFilter {
 }
 
 const OLDEST_FIRST = inOrderOf('created_at', 'id')
-export const subscriptionSortKey = (row: EventSubscriptionRow) => [row.created_at, row.id]
+export const subscriptionSortKey = (row: { readonly created_at: string; readonly id: string }) => [
+  row.created_at,
+  row.id,
+]
 
 export const eventSubscriptionQueries = (db: Database) => ({
   /** Filters pick from the subscriptions of one client, whose number is limited by their cost. */
@@ -67,6 +70,22 @@ export const eventSubscriptionQueries = (db: Database) => ({
     }),
 
   totals: (of: SubscriptionOwner) => subscriptionTotals(db, of),
+
+  find: (id: string) => db.get<EventSubscriptionRow>(sql`${subscriptionColumns} where id = ${id}`),
+
+  /** Of all clients; the type and the status pick. */
+  all: (
+    filter: Pick<SubscriptionFilter, 'status' | 'type'> & { readonly client_id?: string | undefined },
+    window: Window,
+  ): MaybePromise<Page<EventSubscriptionRow>> =>
+    pickedPage<EventSubscriptionRow>(db, {
+      select: subscriptionColumns,
+      where: filter.client_id === undefined ? [] : [sql`client_id = ${filter.client_id}`],
+      order: OLDEST_FIRST,
+      window,
+      keyOf: subscriptionSortKey,
+      keeps: row => isPicked(row, filter),
+    }),
 })
 
 function isPicked(row: EventSubscriptionRow, filter: SubscriptionFilter): boolean {

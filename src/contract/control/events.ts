@@ -1,0 +1,98 @@
+import { operator } from '../access.ts'
+import { defineOperation } from '../operation.ts'
+import { oneOf, pageOf } from '../page.ts'
+import {
+  DELIVERY_STATUSES,
+  EventDelivery,
+  exampleDelivery,
+  exampleEvent,
+  exampleOperatorSubscription,
+  OperatorSubscription,
+  StoredEvent,
+  SubscriptionStatusFilter,
+} from '../resources/event.ts'
+import { GivenTime } from '../resources/id.ts'
+import { Type } from '../schema.ts'
+
+/** Events that a subscription matched, the messages about them, and subscriptions (D-137). */
+export const listEvents = defineOperation('GET /control/events', {
+  id: 'ListEvents',
+  summary: 'List events that a subscription matched, newest first.',
+  access: operator,
+  query: Type.Object({
+    type: Type.Optional(Type.String()),
+    subject: Type.Optional(Type.String({ description: 'The id of a broadcaster, user or organization.' })),
+  }),
+  page: { standard: 20, before: false },
+  returns: pageOf(StoredEvent),
+  problems: [],
+  example: { query: { type: exampleEvent.type }, answer: { data: [exampleEvent], pagination: {} } },
+})
+
+export const listDeliveries = defineOperation('GET /control/deliveries', {
+  id: 'ListDeliveries',
+  summary: 'List messages to subscribers and what became of them, newest first.',
+  access: operator,
+  query: Type.Object({
+    subscription_id: Type.Optional(Type.String()),
+    event_id: Type.Optional(Type.String()),
+    status: Type.Optional(Type.Enum(DELIVERY_STATUSES)),
+  }),
+  page: { standard: 20, before: false },
+  returns: pageOf(EventDelivery),
+  problems: [],
+  example: { query: { status: 'delivered' }, answer: { data: [exampleDelivery], pagination: {} } },
+})
+
+export const resendDelivery = defineOperation('POST /control/deliveries/{id}/resend', {
+  id: 'ResendDelivery',
+  summary: 'Send a message again, with the same id, whatever became of it.',
+  access: operator,
+  params: Type.Object({ id: Type.String() }),
+  returns: oneOf(EventDelivery),
+  problems: ['not_found', 'subscription_ended'],
+  example: {
+    params: { id: exampleDelivery.id },
+    answer: { data: [{ ...exampleDelivery, status: 'pending', attempts: 0, finished_at: null }] },
+  },
+})
+
+export const replayEvents = defineOperation('POST /control/events/replay', {
+  id: 'ReplayEvents',
+  summary: 'Send all notifications since a time again, with the same ids.',
+  description: 'To subscriptions that are enabled. Receivers recognize messages that they have by their id.',
+  access: operator,
+  body: Type.Object({
+    since: GivenTime,
+    subscription_id: Type.Optional(Type.String({ description: 'Default: all subscriptions.' })),
+  }),
+  returns: oneOf(
+    Type.Object({ messages: Type.Integer({ minimum: 0, description: 'How many are sent again.' }) }),
+  ),
+  problems: ['not_found', 'refused_reference'],
+  example: { body: { since: '2026-03-01T12:00:00Z' }, answer: { data: [{ messages: 12 }] } },
+})
+
+export const listSubscriptions = defineOperation('GET /control/event-subscriptions', {
+  id: 'ListEventSubscriptions',
+  summary: 'List event subscriptions of all applications, the oldest first.',
+  access: operator,
+  query: Type.Object({
+    client_id: Type.Optional(Type.String()),
+    type: Type.Optional(Type.String()),
+    status: Type.Optional(SubscriptionStatusFilter),
+  }),
+  page: { standard: 20, before: false },
+  returns: pageOf(OperatorSubscription),
+  problems: [],
+  example: { answer: { data: [exampleOperatorSubscription], pagination: {} } },
+})
+
+export const deleteSubscription = defineOperation('DELETE /control/event-subscriptions/{id}', {
+  id: 'DeleteEventSubscription',
+  summary: 'Delete an event subscription of any application. Nothing more is sent.',
+  access: operator,
+  params: Type.Object({ id: Type.String() }),
+  problems: ['not_found'],
+  example: { params: { id: exampleOperatorSubscription.id } },
+})

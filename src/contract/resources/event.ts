@@ -1,0 +1,89 @@
+import type { Static } from 'typebox'
+import { Type } from '../schema.ts'
+import { EventSubscription, exampleSubscription, SUBSCRIPTION_STATUSES } from './event-subscription.ts'
+import { TimeMillis } from './id.ts'
+import { exampleClient } from './world.ts'
+
+/** Events, messages and subscriptions as operators see them. */
+
+export const StoredEvent = Type.Object({
+  id: Type.String(),
+  type: Type.String(),
+  version: Type.String(),
+  subject: Type.String({ description: 'The id of the broadcaster, user or organization.' }),
+  occurred_at: TimeMillis,
+  event: Type.Record(Type.String(), Type.Unknown(), { description: 'As subscribers get it.' }),
+})
+export type StoredEvent = Static<typeof StoredEvent>
+
+export const MESSAGE_KINDS = ['notification', 'webhook_callback_verification', 'revocation'] as const
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'canceled'] as const
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
+
+const nullable = <S extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
+  schema: S,
+  description: string,
+) => Type.Union([schema, Type.Null()], { description })
+
+export const EventDelivery = Type.Object({
+  id: Type.String(),
+  message_id: Type.String({
+    description: 'As the receiver sees it. Events that were sent in one request share it.',
+  }),
+  kind: Type.Enum(MESSAGE_KINDS),
+  subscription_id: Type.String(),
+  type: Type.String(),
+  event_id: nullable(Type.String(), 'Null for a message that is not a notification.'),
+  status: Type.Enum(DELIVERY_STATUSES),
+  attempts: Type.Integer({ minimum: 0 }),
+  created_at: TimeMillis,
+  due_at: nullable(Type.String(), 'When the next attempt is due, or the current one counts as lost.'),
+  finished_at: nullable(Type.String(), 'Null while it is pending.'),
+  answer_status: nullable(Type.Integer(), 'The HTTP status of the last attempt.'),
+  answer: nullable(Type.String(), 'Why the last attempt failed.'),
+  milliseconds: nullable(Type.Integer(), 'The duration of the last attempt.'),
+})
+export type EventDelivery = Static<typeof EventDelivery>
+
+export const OperatorSubscription = Type.Object({
+  ...EventSubscription.properties,
+  client_id: Type.String(),
+})
+
+export const SubscriptionStatusFilter = Type.Enum(SUBSCRIPTION_STATUSES)
+
+export const exampleEvent: StoredEvent = {
+  id: '01954b1a-7c30-7000-8000-2f4f6ad0c3a1',
+  type: 'stream.offline',
+  version: '1',
+  subject: '141981764',
+  occurred_at: '2026-03-01T12:00:00.250Z',
+  event: {
+    broadcaster_user_id: '141981764',
+    broadcaster_user_login: 'lunar_otter',
+    broadcaster_user_name: 'Lunar_Otter',
+  },
+}
+
+export const exampleDelivery: EventDelivery = {
+  id: '0b1f0a52-8a4e-4d5c-9b8f-9a101f0e8f3b',
+  message_id: '0b1f0a52-8a4e-4d5c-9b8f-9a101f0e8f3b',
+  kind: 'notification',
+  subscription_id: exampleSubscription.id,
+  type: exampleEvent.type,
+  event_id: exampleEvent.id,
+  status: 'delivered',
+  attempts: 1,
+  created_at: exampleEvent.occurred_at,
+  due_at: null,
+  finished_at: '2026-03-01T12:00:00.291Z',
+  answer_status: 204,
+  answer: null,
+  milliseconds: 38,
+}
+
+export const exampleOperatorSubscription = {
+  ...exampleSubscription,
+  status: 'enabled' as const,
+  client_id: exampleClient.id,
+}
