@@ -10,6 +10,13 @@ import { methodsOf } from './methods.ts'
 import type { ClientOptions } from './options.ts'
 import type { Methods } from './signatures.ts'
 
+export {
+  createEventReceiver,
+  type EventReceiverOptions,
+  type ReceivedEvent,
+  type SignedMessage,
+  verifySignature,
+} from './event-receiver.ts'
 export type { ClientOptions, Token } from './options.ts'
 export type { CallOptions, InputOf, Method, Methods, RowOf } from './signatures.ts'
 export { StrandError } from './strand-error.ts'

@@ -1,0 +1,186 @@
+import type { EventOf, EventTypeName } from '../contract/events/event-types.ts'
+import type { EventSubscription } from '../contract/resources/event-subscription.ts'
+
+/** Receives events by webhook: checks signature and age, answers verifications, and leaves out what came before. */
+
+const PREFIX = 'twitch-eventsub-'
+const MAX_AGE_SECONDS = 600
+/** A request with batched events has at most 250,000 bytes, and the subscription beside them is small. */
+const MAX_BODY_BYTES = 300_000
+const MAX_REMEMBERED = 10_000
+
+export interface SignedMessage {
+  /** As received: `Headers`, or an object with lower-case names as Node has it. */
+  readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>
+  /** The bytes or the text of the body, before any parsing. */
+  readonly body: string | Uint8Array
+}
+
+/**
+ * Whether a message was signed with this secret, or one of these while a secret is being replaced, and is recent. Compares
+ * in constant time.
+ */
+export async function verifySignature(
+  message: SignedMessage,
+  secrets: string | readonly string[],
+  options: { readonly now?: number; readonly maxAgeSeconds?: number } = {},
+): Promise<boolean> {
+  const id = headerOf(message, 'message-id')
+  const timestamp = headerOf(message, 'message-timestamp')
+  const signature = headerOf(message, 'message-signature')
+  if (id === undefined || timestamp === undefined || signature === undefined) return false
+  const sentAt = Date.parse(timestamp)
+  const { now = Date.now(), maxAgeSeconds = MAX_AGE_SECONDS } = options
+  // Written so that a time that is not one is refused too.
+  if (!(Math.abs(now - sentAt) <= maxAgeSeconds * 1000)) return false
+  const body = typeof message.body === 'string' ? new TextEncoder().encode(message.body) : message.body
+  const signed = joined(new TextEncoder().encode(id + timestamp), body)
+  let isValid = false
+  for (const secret of typeof secrets === 'string' ? [secrets] : secrets) {
+    const expected = await hmacHex(secret, signed)
+    if (sameText(`sha256=${expected}`, signature)) isValid = true
+  }
+  return isValid
+}
+
+function headerOf({ headers }: SignedMessage, name: string): string | undefined {
+  if (headers instanceof Headers) return headers.get(PREFIX + name) ?? undefined
+  const value = (headers as Readonly<Record<string, string | readonly string[] | undefined>>)[PREFIX + name]
+  return typeof value === 'string' ? value : value?.[0]
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const both = new Uint8Array(first.length + second.length)
+  both.set(first)
+  both.set(second, first.length)
+  return both
+}
+
+async function hmacHex(secret: string, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const key = await crypto.subtle.importKey('raw', new TextEncoder().encode(secret), algorithm, false, [
+    'sign',
+  ])
+  const mac = new Uint8Array(await crypto.subtle.sign('HMAC', key, bytes))
+  return [...mac].map(byte => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function sameText(expected: string, given: string): boolean {
+  if (expected.length !== given.length) return false
+  let difference = 0
+  for (let index = 0; index < expected.length; index++)
+    difference |= expected.charCodeAt(index) ^ given.charCodeAt(index)
+  return difference === 0
+}
+
+/** One event, with the id by which it is recognized if it comes twice. */
+export type ReceivedEvent = {
+  [Name in EventTypeName]: {
+    readonly id: string
+    readonly type: Name
+    readonly event: EventOf<Name>
+    readonly subscription: EventSubscription
+  }
+}[EventTypeName]
+
+export interface EventReceiverOptions {
+  /** The secret of the subscriptions; several while one is being replaced. */
+  readonly secrets: string | readonly string[]
+  /** Called once for each event. If it throws, the answer is 500 and the message comes again. */
+  readonly onEvent: (received: ReceivedEvent) => void | Promise<void>
+  /** Called when a subscription has ended; its status has the reason. */
+  readonly onRevocation?: (subscription: EventSubscription) => void | Promise<void>
+  readonly now?: () => number
+}
+
+/**
+ * Answers the requests of a webhook: `Bun.serve({ fetch: createEventReceiver({ secrets, onEvent }) })`. Messages that came
+ * before are answered and not passed on; the last 10,000 ids are remembered, in this process.
+ */
+export function createEventReceiver(options: EventReceiverOptions): (request: Request) => Promise<Response> {
+  const { secrets, onEvent, onRevocation, now = () => Date.now() } = options
+  const seen = new Map<string, Promise<void>>()
+  const once = async (id: string, work: () => Promise<void>): Promise<void> => {
+    const earlier = seen.get(id)
+    if (earlier !== undefined) return earlier
+    const working = work()
+    seen.set(id, working)
+    for (const oldest of seen.keys()) {
+      if (seen.size <= MAX_REMEMBERED) break
+      seen.delete(oldest)
+    }
+    try {
+      await working
+    } catch (error) {
+      seen.delete(id)
+      throw error
+    }
+  }
+  return async request => {
+    const bytes = await readBounded(request)
+    if (bytes === undefined) return new Response(null, { status: 413 })
+    if (!(await verifySignature({ headers: request.headers, body: bytes }, secrets, { now: now() })))
+      return new Response(null, { status: 403 })
+    const id = request.headers.get(`${PREFIX}message-id`) ?? ''
+    const message = parsed(bytes)
+    if (message === undefined) return new Response(null, { status: 400 })
+    if (typeof message.challenge === 'string')
+      return new Response(message.challenge, { headers: { 'Content-Type': 'text/plain' } })
+    try {
+      await once(id, async () => {
+        if (request.headers.get(`${PREFIX}message-type`) === 'revocation')
+          await onRevocation?.(message.subscription)
+        else for (const received of eventsOf(id, message)) await onEvent(received)
+      })
+    } catch {
+      return new Response(null, { status: 500 })
+    }
+    return new Response(null, { status: 204 })
+  }
+}
+
+interface Message {
+  readonly challenge?: unknown
+  readonly subscription: EventSubscription
+  readonly event?: unknown
+  readonly events?: readonly { readonly id: string; readonly data: unknown }[]
+}
+
+function eventsOf(id: string, { subscription, event, events }: Message): ReceivedEvent[] {
+  const type = subscription.type
+  const all = events ?? [{ id, data: event }]
+  return all.map(each => ({ id: each.id, type, event: each.data, subscription }) as ReceivedEvent)
+}
+
+function parsed(bytes: Uint8Array): Message | undefined {
+  try {
+    const message = JSON.parse(new TextDecoder().decode(bytes)) as Message
+    return typeof message?.subscription === 'object' ? message : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The body, or undefined if it is too large. */
+async function readBounded(request: Request): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  const reader = request.body?.getReader()
+  for (;;) {
+    const step = await reader?.read()
+    if (step === undefined || step.done) break
+    size += step.value.length
+    if (size > MAX_BODY_BYTES) {
+      await reader?.cancel()
+      return undefined
+    }
+    chunks.push(step.value)
+  }
+  const body = new Uint8Array(size)
+  let at = 0
+  for (const chunk of chunks) {
+    body.set(chunk, at)
+    at += chunk.length
+  }
+  return body
+}
