@@ -25,6 +25,7 @@ import { Heartbeats } from './directory/heartbeats.ts'
 import { History } from './directory/history.ts'
 import { StreamFeedSubscriber } from './directory/stream-feed-subscriber.ts'
 import { EventSockets } from './events/event-sockets.ts'
+import { openWebhooks } from './events/open-webhooks.ts'
 import { Cursors } from './http/cursor.ts'
 import { LeasedLimiter } from './http/leased-limiter.ts'
 import type { Peer } from './http/listen.ts'
@@ -162,6 +163,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     most: listeners.sweeps ? options.config.eventSockets : 0,
   })
   lifetime.onClose(() => eventSockets.stop())
+  const webhooks = listeners.sweeps ? openWebhooks(services, options.config, lifetime) : undefined
   const traffic = new Traffic()
   const limiter = isStoreShared(options, store)
     ? new LeasedLimiter(options.config.rateLimits, store)
@@ -193,6 +195,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
       liveChannels,
       ...(thumbnails === undefined ? [] : [thumbnails]),
       eventSockets,
+      ...(webhooks === undefined ? [] : [webhooks]),
       ...(listeners.metrics === undefined ? [] : [listeners.metrics]),
     ],
     gather: options.gatherMetrics,

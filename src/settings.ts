@@ -62,6 +62,18 @@ const SWITCH: Kind<boolean> = {
   isSwitch: true,
 }
 const FOLDER: Kind<string> = { form: 'a folder', sample: 'folder', parse: text => text }
+const FILE: Kind<string> = { form: 'a file', sample: 'file', parse: text => text }
+const MAX_RETRIES = 20
+const MAX_RETRY_SECONDS = 604_800
+const RETRY_SECONDS: Kind<readonly number[]> = {
+  form: `1 to ${MAX_RETRIES} whole numbers of at most ${MAX_RETRY_SECONDS}, separated by commas`,
+  sample: 'seconds',
+  parse: text => {
+    const numbers = listed(text).map(each => (/^[0-9]{1,6}$/.test(each) ? Number(each) : Number.NaN))
+    const areValid = numbers.every(seconds => seconds <= MAX_RETRY_SECONDS)
+    return numbers.length <= MAX_RETRIES && areValid ? numbers : undefined
+  },
+}
 const NETWORKS: Kind<Networks> = {
   form: 'addresses or networks such as 10.0.0.0/8, separated by commas',
   sample: 'networks',
@@ -139,6 +151,15 @@ export const SETTINGS = {
   eventSockets: setting('STRAND_EVENT_SOCKETS', wholeNumber(0), {
     default: '20000',
     meaning: 'maximum WebSockets for events of each process',
+  }),
+  eventRetries: setting('STRAND_EVENT_RETRIES', RETRY_SECONDS, {
+    default: '10,60,300,1800,7200,21600',
+    meaning:
+      'seconds to wait before each retry of a webhook, with jitter; after the last one the subscription ends',
+  }),
+  eventAuthority: setting('STRAND_EVENT_CA', FILE, {
+    meaning:
+      'file with certificate authorities in PEM that are trusted for callbacks, besides the well-known ones',
   }),
   strict: setting('STRAND_STRICT', SWITCH, {
     default: '0',
@@ -263,6 +284,11 @@ export const SETTINGS = {
     tokensDays: setting('STRAND_KEEP_TOKENS_DAYS', DAYS, {
       default: '0',
       meaning: 'days to keep the record of a token after it expired, for investigations',
+    }),
+    eventsDays: setting('STRAND_KEEP_EVENTS_DAYS', DAYS, {
+      default: '30',
+      meaning:
+        'days to keep events with their deliveries, and subscriptions after they ended, 0 to keep them forever',
     }),
     auditDays: setting('STRAND_KEEP_AUDIT_DAYS', DAYS, {
       default: '0',

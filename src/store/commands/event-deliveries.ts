@@ -1,14 +1,15 @@
+import { type EventOf, findEventType, userUpdate } from '../../contract/events/event-types.ts'
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { EventDelivery } from '../../contract/resources/event.ts'
 import type { SubscriptionStatus } from '../../contract/resources/event-subscription.ts'
+import type { MessageKind } from '../../domain/delivery-outcome.ts'
 import { SOCKET_TARGET } from '../../domain/event-subscription.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { asEventDelivery, type DeliveryRow, deliveryColumns } from '../queries/event-deliveries.ts'
-import { isOneOf, limitedTo, lockFreeRows, lockRows, sql, storeClock } from '../sql/tag.ts'
+import { hasAuthorized } from '../queries/event-subscriptions.ts'
+import { isOneOf, limitedTo, lockFreeRows, lockRows, notByIndex, sql, storeClock } from '../sql/tag.ts'
 import { endSubscriptions } from './event-subscriptions.ts'
-
-export type MessageKind = 'notification' | 'webhook_callback_verification' | 'revocation'
 
 /** A message to send now, as the process that claimed it gets it. */
 export interface ClaimedDelivery {
@@ -42,9 +43,13 @@ export interface Room {
   readonly most: number
 }
 
+/** The clock of the store, read once per statement, so that an index on times can be used. */
+const now = sql`(select ${storeClock})`
+
 /**
  * Claims messages that are due, the oldest of each target first. They are due again after `forMilliseconds`, in case this
- * process dies. Of messages in one lane only the first is claimed.
+ * process dies. Of messages in one lane only the first is claimed. Events of a batched type are put into one message when
+ * they are claimed for the first time, and stay together after that.
  */
 export async function claimDeliveries(
   tx: Transaction,
@@ -53,28 +58,20 @@ export async function claimDeliveries(
     forMilliseconds: number
     /** For WebSockets: only those that this node still has. */
     node?: string
+    now?: number
   },
 ): Promise<ClaimedDelivery[]> {
-  const ids: string[] = []
+  const messages = new Set<string>()
   const rooms = args.node === undefined ? args.rooms : await roomsOf(tx, args.rooms, args.node)
-  for (const { target, most } of rooms) {
-    const due = await tx.all<{ id: string }>(
-      sql`select d.id from event_deliveries d
-          where d.target = ${target} and d.due_at <= ${storeClock}
-            and (d.lane is null or not exists (
-              select 1 from event_deliveries e where e.lane = d.lane and e.due_at is not null and e.seq < d.seq))
-          order by d.due_at, d.seq${limitedTo(most)}${lockFreeRows}`,
-    )
-    for (const { id } of due) ids.push(id)
-  }
-  if (ids.length === 0) return []
-  const these = sql`${isOneOf(sql`id`, ids)}`
-  await tx.run(
-    sql`update event_deliveries set attempts = attempts + 1,
-          due_at = ${storeClock} + cast(${args.forMilliseconds} as bigint)
-        where ${these}`,
+  for (const room of rooms) for (const message of await dueMessages(tx, room)) messages.add(message)
+  if (messages.size === 0) return []
+  const claimed = await tx.all<{ id: string }>(
+    sql`update event_deliveries set attempts = attempts + 1, due_at = ${now} + cast(${args.forMilliseconds} as bigint)
+        where ${isOneOf(sql`message`, [...messages])} and due_at <= ${now} returning id`,
   )
-  return tx.all<ClaimedDelivery>(
+  const ids = claimed.map(row => row.id)
+  if (ids.length === 0) return []
+  const rows = await tx.all<ClaimedDelivery>(
     sql`select d.id, d.message, d.kind, d.target, d.attempts - 1 as attempts, d.subscription_id, s.client_id, s.type,
           s.version, s.condition, s.status, s.cost, s.method, s.callback, s.session_id, s.connected_at, s.created_at,
           s.key_id, s.sealed, e.id as event_id, e.body
@@ -83,6 +80,97 @@ export async function claimDeliveries(
         left join events e on e.seq = d.event_seq
         where ${isOneOf(sql`d.id`, ids)} order by d.seq`,
   )
+  const permitted: ClaimedDelivery[] = []
+  for (const row of rows) permitted.push(await withPermittedFields(tx, row, args.now ?? Date.now()))
+  return permitted
+}
+
+interface DueDelivery {
+  readonly id: string
+  readonly message: string
+  readonly kind: MessageKind
+  readonly subscription_id: string
+  readonly attempts: number
+}
+
+/** The ids of messages that are due at a target. */
+async function dueMessages(tx: Transaction, { target, most }: Room): Promise<string[]> {
+  // Of the deliveries that share a message, the first is claimed for all of them.
+  const due = await tx.all<DueDelivery>(
+    sql`select d.id, d.message, d.kind, d.subscription_id, d.attempts from event_deliveries d
+        where d.target = ${target} and d.due_at <= ${now}
+          and (d.lane is null or not exists (
+            select 1 from event_deliveries e where e.lane = d.lane and e.due_at is not null and e.seq < d.seq))
+          and (d.message = d.id or not exists (
+            select 1 from event_deliveries m where m.id = d.message and m.due_at is not null))
+        order by d.due_at, d.seq${limitedTo(most)}${lockFreeRows}`,
+  )
+  if (due.length === 0) return []
+  const subscriptions = due.map(row => row.subscription_id)
+  const types = await tx.all<{ id: string; type: string; version: string }>(
+    sql`select id, type, version from event_subscriptions where ${isOneOf(sql`id`, subscriptions)}`,
+  )
+  const batched = new Set(
+    types.filter(({ type, version }) => findEventType(type, version)?.isBatched).map(row => row.id),
+  )
+  const joined = new Set<string>()
+  for (const first of due) {
+    const isNew = first.kind === 'notification' && first.attempts === 0 && first.message === first.id
+    if (!isNew || joined.has(first.id) || !batched.has(first.subscription_id)) continue
+    for (const id of await joinMessage(tx, target, first)) joined.add(id)
+  }
+  return due.filter(({ id }) => !joined.has(id)).map(row => row.message)
+}
+
+/** Body bytes for the events of a batch: 250,000 without the subscription, whose longest part is a callback of 2 KB. */
+const BATCH_BYTES = 240_000
+/** Around the event in the list: its id of 36 characters, names and punctuation. */
+const ENTRY_BYTES = 64
+const MAX_BATCH = 1000
+
+/** Puts the other events of the subscription that are due for the first time into the message of `first`. */
+async function joinMessage(tx: Transaction, target: string, first: DueDelivery): Promise<string[]> {
+  const candidates = await tx.all<{ id: string; event_seq: number | string }>(
+    sql`select id, event_seq from event_deliveries
+        where target = ${target} and due_at <= ${now} and ${notByIndex('subscription_id')} = ${first.subscription_id}
+          and kind = 'notification' and attempts = 0 and message = id
+        order by due_at, seq${limitedTo(MAX_BATCH)}${lockFreeRows}`,
+  )
+  const sizes = await tx.all<{ seq: number | string; bytes: number | string }>(
+    sql`select seq, octet_length(body) as bytes from events
+        where seq in (select event_seq from event_deliveries
+                      where ${isOneOf(
+                        sql`id`,
+                        candidates.map(row => row.id),
+                      )})`,
+  )
+  const bytesOf = new Map(sizes.map(({ seq, bytes }) => [String(seq), Number(bytes) + ENTRY_BYTES]))
+  const isFirst = ({ id }: { id: string }) => id === first.id
+  let bytes = 0
+  const joining: string[] = []
+  for (const each of [...candidates.filter(isFirst), ...candidates.filter(row => !isFirst(row))]) {
+    bytes += bytesOf.get(String(each.event_seq)) ?? 0
+    if (bytes > BATCH_BYTES) break
+    if (!isFirst(each)) joining.push(each.id)
+  }
+  if (joining.length > 0)
+    await tx.run(sql`update event_deliveries set message = ${first.id} where ${isOneOf(sql`id`, joining)}`)
+  return joining
+}
+
+/** The email address of a user is sent only to clients that may read it now, whatever they could when it was written. */
+async function withPermittedFields(
+  tx: Transaction,
+  row: ClaimedDelivery,
+  now: number,
+): Promise<ClaimedDelivery> {
+  if (row.type !== userUpdate.type || row.body === null) return row
+  const event = JSON.parse(row.body) as EventOf<typeof userUpdate.type>
+  const { client_id } = row
+  const mayReadEmail =
+    event.email === '' ||
+    (await hasAuthorized(tx, { client_id, user_id: event.user_id, scope: 'user:read:email', now }))
+  return mayReadEmail ? row : { ...row, body: JSON.stringify({ ...event, email: '', email_verified: false }) }
 }
 
 /** A WebSocket that moves to another node meanwhile waits for this transaction. */
@@ -118,19 +206,19 @@ export async function settleDeliveries(
   tx: Transaction,
   args: { outcomes: readonly DeliveryOutcome[] },
 ): Promise<void> {
-  const now = isoMillis(Date.now())
+  const finished_at = isoMillis(Date.now())
   for (const each of args.outcomes) {
     const { outcome, retryMilliseconds = 0, answer_status = null, answer = null, milliseconds } = each
     const these = sql`${isOneOf(sql`id`, each.ids)} and due_at is not null`
     if (outcome === 'retry')
       await tx.run(
-        sql`update event_deliveries set due_at = ${storeClock} + cast(${Math.round(retryMilliseconds)} as bigint),
+        sql`update event_deliveries set due_at = ${now} + cast(${Math.round(retryMilliseconds)} as bigint),
               answer_status = ${answer_status}, answer = ${answer}, milliseconds = ${milliseconds}
             where ${these}`,
       )
     else
       await tx.run(
-        sql`update event_deliveries set status = ${outcome}, due_at = null, finished_at = ${now},
+        sql`update event_deliveries set status = ${outcome}, due_at = null, finished_at = ${finished_at},
               answer_status = ${answer_status}, answer = ${answer}, milliseconds = ${milliseconds}
             where ${these}`,
       )

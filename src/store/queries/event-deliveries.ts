@@ -64,7 +64,7 @@ export const eventDeliveryQueries = (db: Database) => ({
             from targets where targets.target is not null)
           select target from targets
           where target is not null and exists (
-            select 1 from event_deliveries d where d.target = targets.target and d.due_at <= ${storeClock})
+            select 1 from event_deliveries d where d.target = targets.target and d.due_at <= (select ${storeClock}))
           ${limitedTo(most)}`,
     ),
 

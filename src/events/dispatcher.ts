@@ -1,0 +1,214 @@
+/**
+ * Sends messages to webhooks. Messages wait in the store, where the change that they report has put them in its own
+ * transaction. Every process has a dispatcher; each claims messages that are due, as many as there are free slots, and
+ * settles them with what became of the request. A message whose process died is due again when its claim ends, so each is
+ * sent at least once, and twice only after a crash.
+ *
+ * No receiver delays another: each has a few slots, and a claim takes no more from it than are free. What is not claimed
+ * waits in the store, so memory is bounded by the slots.
+ */
+import type { EventSecrets } from '../auth/event-secrets.ts'
+import { type MessageOutcome, outcomeOf, type ReceiverAnswer } from '../domain/delivery-outcome.ts'
+import { WEBHOOK_TARGET } from '../domain/event-subscription.ts'
+import { Batcher } from '../kit/batcher.ts'
+import type { Clock } from '../kit/clock.ts'
+import { Histogram, SECONDS } from '../kit/histogram.ts'
+import { randomAlphanumerics } from '../kit/id.ts'
+import type { Log } from '../kit/log.ts'
+import { loggingOutages } from '../kit/log-outages.ts'
+import type { Measured, Metrics } from '../kit/metrics.ts'
+import { Outage } from '../kit/outage.ts'
+import type { ClaimedDelivery, DeliveryOutcome } from '../store/commands/event-deliveries.ts'
+import type { Store } from '../store/store.ts'
+import { type Poster, post } from './post.ts'
+import { Slots } from './slots.ts'
+import { bodyOf, headersOf } from './webhook-message.ts'
+
+/** Messages of other processes, and retries, are found after this time. */
+const POLL_MILLISECONDS = 250
+const CLAIM_MILLISECONDS = 30_000
+export const ATTEMPT_MILLISECONDS = 10_000
+/** Outcomes are settled again until this long after the claim, if the store does not take them. */
+const SETTLE_MILLISECONDS = CLAIM_MILLISECONDS - 5000
+const SETTLE_PAUSE_MILLISECONDS = 500
+const MAX_SETTLED_AT_ONCE = 200
+const MAX_TARGETS_AT_ONCE = 64
+const LIMITS = { ofTarget: 8, total: 256 } as const
+
+export interface DispatcherOptions {
+  readonly store: Store
+  readonly secrets: EventSecrets
+  /** The clock of tokens, which decide about fields of events. */
+  readonly clock: Clock
+  readonly poster: Poster
+  readonly retrySeconds: readonly number[]
+  readonly log: Log
+}
+
+type Message = readonly [ClaimedDelivery, ...ClaimedDelivery[]]
+
+export class WebhookDispatcher implements Measured {
+  readonly #options: DispatcherOptions
+  readonly #slots = new Slots(LIMITS)
+  readonly #settling: Batcher<DeliveryOutcome, undefined>
+  readonly #inFlight = new Set<Promise<void>>()
+  readonly #failures = new Outage()
+  readonly #attempts = { delivered: 0, retry: 0, failed: 0 }
+  readonly #durations = new Histogram(SECONDS)
+  /** Where the next look at targets continues, so that each gets its turn. */
+  #cursor: string = WEBHOOK_TARGET
+  #isStopping = false
+  #wake: () => void = () => undefined
+  #loop: Promise<void> = Promise.resolve()
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options
+    this.#settling = new Batcher(async outcomes => {
+      await options.store.commands.settleDeliveries({ outcomes })
+      return outcomes.map(() => undefined)
+    }, MAX_SETTLED_AT_ONCE)
+  }
+
+  start(): void {
+    this.#options.store.onAnnouncement(() => this.#wake())
+    this.#loop = this.#run()
+  }
+
+  /** Claims nothing more; requests in flight get their time and are settled. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    this.#wake()
+    await this.#loop
+    await Promise.all(this.#inFlight)
+  }
+
+  async #run(): Promise<void> {
+    const turn = loggingOutages(
+      async () => {
+        while (!this.#isStopping && (await this.#claimSome()));
+      },
+      this.#options.log,
+      'claiming webhook messages failed',
+    )
+    while (!this.#isStopping) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#wake = resolve
+      await turn()
+      this.#logRecovery()
+      const timer = setTimeout(resolve, POLL_MILLISECONDS)
+      await promise
+      clearTimeout(timer)
+    }
+  }
+
+  /** Claims from the next targets and starts sending. Returns whether there may be more to claim now. */
+  async #claimSome(): Promise<boolean> {
+    if (this.#slots.free === 0) return false
+    const { store, clock } = this.#options
+    const due = await store.eventDeliveries.dueTargets(WEBHOOK_TARGET, this.#cursor, MAX_TARGETS_AT_ONCE)
+    const targets = due.map(row => row.target)
+    const rooms = this.#slots.roomsAt(targets)
+    const isLastPage = targets.length < MAX_TARGETS_AT_ONCE
+    this.#cursor = isLastPage ? WEBHOOK_TARGET : (targets.at(-1) ?? WEBHOOK_TARGET)
+    if (rooms.length === 0) return !isLastPage
+    const last = rooms.at(-1)
+    // The targets behind it come first next time.
+    if (last !== undefined && rooms.reduce((sum, { most }) => sum + most, 0) === this.#slots.free)
+      this.#cursor = last.target
+    const forMilliseconds = CLAIM_MILLISECONDS
+    const claimed = await store.commands.claimDeliveries({ rooms, forMilliseconds, now: clock.now() })
+    for (const deliveries of Map.groupBy(claimed, row => row.message).values()) {
+      const sent = this.#deliver(deliveries as unknown as Message).finally(() => this.#inFlight.delete(sent))
+      this.#inFlight.add(sent)
+    }
+    return claimed.length > 0 || !isLastPage
+  }
+
+  async #deliver(message: Message): Promise<void> {
+    const [first] = message
+    const free = this.#slots.take(first.target)
+    const beganAt = performance.now()
+    const challenge = first.kind === 'webhook_callback_verification' ? randomAlphanumerics(32) : undefined
+    const answer = await this.#send(message, challenge)
+    const milliseconds = Math.round(performance.now() - beganAt)
+    const { retrySeconds } = this.#options
+    const outcome = outcomeOf({ ...first, challenge }, answer, { retrySeconds, random: Math.random() })
+    this.#note(first, outcome, milliseconds)
+    await this.#settle(first, beganAt, {
+      ids: message.map(each => each.id),
+      ...outcome,
+      answer_status: answer.status,
+      milliseconds,
+      ...(outcome.subscription && {
+        subscription: { ...outcome.subscription, id: first.subscription_id },
+      }),
+    } as DeliveryOutcome)
+    free(outcome.outcome === 'delivered')
+    this.#wake()
+  }
+
+  async #send(message: Message, challenge = ''): Promise<ReceiverAnswer> {
+    const [first] = message
+    const { secrets, poster } = this.#options
+    const { subscription_id, key_id, sealed, callback } = first
+    const secret =
+      key_id === null || sealed === null ? undefined : secrets.open(subscription_id, { key_id, sealed })
+    if (secret === undefined || callback === null)
+      return { failure: 'the secret cannot be opened with the master keys of this installation' }
+    const body = bodyOf(message, challenge)
+    const headers = headersOf(first, { body, secret, now: Date.now() })
+    return post(poster, { callback, headers, body, readsAnswer: challenge !== '' })
+  }
+
+  /** A message that is not settled is sent again, so a store that does not answer is asked again. */
+  async #settle(first: ClaimedDelivery, beganAt: number, outcome: DeliveryOutcome): Promise<void> {
+    for (;;) {
+      try {
+        await this.#settling.ask(outcome)
+        return this.#logChange(first, outcome)
+      } catch (error) {
+        if (performance.now() - beganAt < SETTLE_MILLISECONDS) await Bun.sleep(SETTLE_PAUSE_MILLISECONDS)
+        else return this.#options.log.warn({ error: String(error) }, 'a webhook message could not be settled')
+      }
+    }
+  }
+
+  #note(first: ClaimedDelivery, { outcome, answer }: MessageOutcome, milliseconds: number): void {
+    this.#attempts[outcome] += 1
+    this.#durations.note(milliseconds / 1000)
+    if (outcome === 'delivered') return
+    const report = this.#failures.fail(performance.now())
+    if (report === undefined) return
+    const { failures, seconds } = report
+    this.#options.log.warn({ host: hostOf(first), reason: answer, failures, seconds }, 'webhooks failed')
+  }
+
+  #logRecovery(): void {
+    if (!this.#failures.isQuiet(performance.now())) return
+    const ended = this.#failures.end(performance.now())
+    if (ended === undefined) return
+    const { failures, seconds } = ended
+    this.#options.log.info({ failures, seconds }, 'webhooks failed; no failures since')
+  }
+
+  #logChange(first: ClaimedDelivery, { subscription }: DeliveryOutcome): void {
+    if (subscription === undefined) return
+    const { id, status } = subscription
+    const facts = { subscription: id, client: first.client_id, type: first.type, host: hostOf(first), status }
+    if (status === 'enabled') this.#options.log.info(facts, 'event subscription enabled')
+    else this.#options.log.warn(facts, 'event subscription ended')
+  }
+
+  measure(metrics: Metrics): void {
+    metrics.gauge('strand_webhooks_in_flight', 'Requests to webhooks in progress.', this.#slots.inFlight)
+    metrics.counter(
+      'strand_webhook_attempts_total',
+      'Requests to webhooks by outcome.',
+      Object.entries(this.#attempts).map(([outcome, count]) => [{ outcome }, count]),
+    )
+    metrics.histogram('strand_webhook_attempt_seconds', 'Duration of requests to webhooks.', this.#durations)
+  }
+}
+
+/** The host without the path of a callback, which may contain a secret. */
+const hostOf = ({ target }: ClaimedDelivery): string => target.slice(WEBHOOK_TARGET.length)

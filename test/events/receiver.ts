@@ -1,0 +1,151 @@
+/** A receiver of webhooks on loopback, which checks every message with code of its own. */
+import { expect } from 'bun:test'
+import type { Server } from 'bun'
+import { tokenOf } from '../operations/helix/callers.ts'
+import type { TestServer } from '../support/server.ts'
+
+export const SECRET = 'a secret of 10 to 100 characters ~!'
+
+export interface Received {
+  readonly path: string
+  readonly id: string
+  readonly retry: string
+  readonly kind: string
+  readonly timestamp: string
+  readonly headers: Headers
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: a body is whatever the server sent; tests look into it freely
+  readonly body: any
+  /** When it arrived, by the clock of the test. */
+  readonly at: number
+}
+
+type Answer = Response | Promise<Response>
+
+/** Answers verifications with their challenge and everything else with 204, unless a test decides otherwise. */
+export class Receiver {
+  readonly received: Received[] = []
+  /** Signatures that did not match. */
+  readonly forged: Received[] = []
+  readonly #server: Server<undefined>
+  #inFlight = 0
+  /** The most requests at once. */
+  peak = 0
+  answer: (message: Received) => Answer | undefined = () => undefined
+
+  constructor(secret = SECRET) {
+    this.#server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      idleTimeout: 60,
+      fetch: async request => {
+        this.#inFlight += 1
+        this.peak = Math.max(this.peak, this.#inFlight)
+        try {
+          const text = await request.text()
+          const header = (name: string) => request.headers.get(`twitch-eventsub-${name}`) ?? ''
+          const message: Received = {
+            path: new URL(request.url).pathname,
+            id: header('message-id'),
+            retry: header('message-retry'),
+            kind: header('message-type'),
+            timestamp: header('message-timestamp'),
+            headers: request.headers,
+            text,
+            body: JSON.parse(text),
+            at: Date.now(),
+          }
+          this.received.push(message)
+          if (!(await isSigned(message, header('message-signature'), secret))) this.forged.push(message)
+          const own = await this.answer(message)
+          if (own !== undefined) return own
+          return message.kind === 'webhook_callback_verification'
+            ? new Response(message.body.challenge)
+            : new Response(null, { status: 204 })
+        } finally {
+          this.#inFlight -= 1
+        }
+      },
+    })
+  }
+
+  url(path = '/events'): string {
+    return `http://127.0.0.1:${this.#server.port}${path}`
+  }
+
+  notifications(path?: string): Received[] {
+    return this.received.filter(
+      each => each.kind === 'notification' && (path === undefined || each.path === path),
+    )
+  }
+
+  of(kind: string, path?: string): Received[] {
+    return this.received.filter(each => each.kind === kind && (path === undefined || each.path === path))
+  }
+
+  async stop(): Promise<void> {
+    await this.#server.stop(true)
+  }
+}
+
+/** The check that the documentation of the protocol describes, with the Web Crypto API. */
+async function isSigned(
+  { id, timestamp, text }: Received,
+  signature: string,
+  secret: string,
+): Promise<boolean> {
+  const encoder = new TextEncoder()
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const key = await crypto.subtle.importKey('raw', encoder.encode(secret), algorithm, false, ['sign'])
+  const digest = await crypto.subtle.sign('HMAC', key, encoder.encode(id + timestamp + text))
+  const hex = Array.from(new Uint8Array(digest), byte => byte.toString(16).padStart(2, '0')).join('')
+  return signature === `sha256=${hex}`
+}
+
+interface Wanted {
+  readonly type: string
+  readonly version?: string
+  readonly condition: Readonly<Record<string, string>>
+  readonly callback: string
+  readonly token?: string
+  readonly secret?: string
+}
+
+/** Creates a subscription by webhook; gives its id. */
+export async function subscribe(server: TestServer, wanted: Wanted): Promise<string> {
+  const { type, version = '1', condition, callback, token = server.world.client.app_token } = wanted
+  const answer = await server.call({
+    method: 'POST',
+    path: '/helix/eventsub/subscriptions',
+    token,
+    body: {
+      type,
+      version,
+      condition,
+      transport: { method: 'webhook', callback, secret: wanted.secret ?? SECRET },
+      ...(type === 'drop.entitlement.grant' && { is_batching_enabled: true }),
+    },
+  })
+  expect([answer.status, answer.text]).toEqual([202, expect.any(String)])
+  return answer.body.data[0].id
+}
+
+export async function statusOf(server: TestServer, id: string): Promise<string | undefined> {
+  const [row] = await server.execute(`select status from event_subscriptions where id = '${id}'`)
+  return row?.status
+}
+
+/** The same, once the callback is verified. */
+export async function subscribed(server: TestServer, wanted: Wanted): Promise<string> {
+  const id = await subscribe(server, wanted)
+  await until(async () => (await statusOf(server, id)) === 'enabled')
+  return id
+}
+
+/** Waits for a condition; the time limit of the test ends it. */
+export async function until(isMet: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isMet())) await Bun.sleep(20)
+}
+
+/** An app token of the world's client, whose owner may differ. */
+export const appTokenOf = (server: TestServer, client_id: string) => tokenOf(server, { client_id })

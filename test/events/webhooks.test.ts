@@ -1,0 +1,324 @@
+/** Messages to webhooks, as a receiver sees them. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { newClient, tokenOf } from '../operations/helix/callers.ts'
+import { goLive, goOffline, newChannel } from '../operations/helix/channels.ts'
+import { newOrganization } from '../operations/helix/drops-organization.ts'
+import { onEachStore } from '../support/each-store.ts'
+import { Receiver, SECRET, statusOf, subscribe, subscribed, until } from './receiver.ts'
+
+const RETRIES = [1, 1]
+
+onEachStore('webhooks', { config: { eventRetries: RETRIES } }, server => {
+  let receiver: Receiver
+  beforeAll(() => {
+    receiver = new Receiver()
+  })
+  afterAll(() => receiver.stop())
+  const fresh = () => {
+    receiver.received.length = 0
+    receiver.answer = () => undefined
+  }
+  const online = (broadcaster_user_id: string, callback = receiver.url()) =>
+    subscribed(server(), { type: 'stream.online', condition: { broadcaster_user_id }, callback })
+
+  describe('verification', () => {
+    test('a callback that returns the challenge enables the subscription', async () => {
+      fresh()
+      const { id: user } = await newChannel(server())
+      const condition = { broadcaster_user_id: user }
+      const id = await subscribe(server(), { type: 'stream.online', condition, callback: receiver.url() })
+      await until(async () => (await statusOf(server(), id)) === 'enabled')
+      const [message, ...others] = receiver.received
+      expect(others).toEqual([])
+      expect([message?.kind, message?.retry]).toEqual(['webhook_callback_verification', '0'])
+      expect(Object.keys(message?.body)).toEqual(['challenge', 'subscription'])
+      expect(message?.body.challenge).toMatch(/^[A-Za-z0-9]{32}$/)
+      expect(message?.body.subscription).toEqual({
+        id,
+        status: 'webhook_callback_verification_pending',
+        type: 'stream.online',
+        version: '1',
+        condition,
+        created_at: expect.any(String),
+        transport: { method: 'webhook', callback: receiver.url() },
+        cost: 0,
+      })
+      expect(receiver.forged).toEqual([])
+    })
+
+    const wrong: [string, (challenge: string) => Response][] = [
+      ['another text', () => new Response('challenge')],
+      ['the challenge with a line break', challenge => new Response(`${challenge}\n`)],
+      ['the challenge and status 400', challenge => new Response(challenge, { status: 400 })],
+      ['a redirect', () => Response.redirect(receiver.url('/elsewhere'), 302)],
+      ['the challenge within 9 KiB', challenge => new Response(challenge.padEnd(9 * 1024))],
+    ]
+    for (const [answer, make] of wrong) {
+      test(`${answer} is tried again once and fails`, async () => {
+        fresh()
+        receiver.answer = ({ body }) => make(body.challenge)
+        const { id: user } = await newChannel(server())
+        const condition = { broadcaster_user_id: user }
+        const id = await subscribe(server(), { type: 'stream.online', condition, callback: receiver.url() })
+        await until(async () => (await statusOf(server(), id)) === 'webhook_callback_verification_failed')
+        const [first, second, ...others] = receiver.received
+        expect(others).toEqual([])
+        expect([first?.retry, second?.retry]).toEqual(['0', '1'])
+        expect(first?.id).toBe(second?.id as string)
+        expect(first?.body.challenge).not.toBe(second?.body.challenge)
+      })
+    }
+
+    test('a callback that succeeds the second time enables the subscription', async () => {
+      fresh()
+      receiver.answer = ({ retry }) => (retry === '0' ? new Response(null, { status: 503 }) : undefined)
+      const { id: user } = await newChannel(server())
+      await online(user)
+      expect(receiver.received.length).toBe(2)
+    })
+  })
+
+  describe('notifications', () => {
+    test('every header and the body of a message', async () => {
+      fresh()
+      const { id: user, login } = await newChannel(server())
+      const id = await online(user, receiver.url('/a?b=c'))
+      const live = await goLive(server(), user)
+      await until(() => receiver.notifications().length > 0)
+      const [message] = receiver.notifications()
+      const of = (name: string) => message?.headers.get(name)
+      expect(of('content-type')).toBe('application/json')
+      expect(of('twitch-eventsub-message-id')).toMatch(/^[0-9a-f-]{36}$/)
+      expect(of('twitch-eventsub-message-retry')).toBe('0')
+      expect(of('twitch-eventsub-message-type')).toBe('notification')
+      expect(of('twitch-eventsub-subscription-type')).toBe('stream.online')
+      expect(of('twitch-eventsub-subscription-version')).toBe('1')
+      expect(of('twitch-eventsub-message-signature')).toMatch(/^sha256=[0-9a-f]{64}$/)
+      expect(of('accept-encoding')).toBe('identity')
+      expect(Math.abs(Date.parse(message?.timestamp ?? '') - (message?.at ?? 0))).toBeLessThan(5000)
+      expect(receiver.forged).toEqual([])
+      expect(message?.body).toEqual({
+        subscription: expect.objectContaining({ id, status: 'enabled', cost: 0 }),
+        event: {
+          id: live.id,
+          broadcaster_user_id: user,
+          broadcaster_user_login: login,
+          broadcaster_user_name: expect.any(String),
+          type: 'live',
+          started_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+        },
+      })
+      expect(message?.text).not.toContain(SECRET)
+    })
+
+    test('a retry has the same id and body, a fresh timestamp and signature, and is counted', async () => {
+      fresh()
+      const { id: user } = await newChannel(server())
+      await online(user)
+      receiver.answer = ({ kind, retry }) =>
+        kind === 'notification' && retry !== '2' ? new Response('no', { status: 500 }) : undefined
+      await goLive(server(), user)
+      await until(() => receiver.notifications().length === 3)
+      const all = receiver.notifications()
+      expect(all.map(each => each.retry)).toEqual(['0', '1', '2'])
+      expect(new Set(all.map(each => each.id)).size).toBe(1)
+      expect(new Set(all.map(each => each.text)).size).toBe(1)
+      expect(new Set(all.map(each => each.timestamp)).size).toBe(3)
+      for (const [index, each] of all.entries()) {
+        expect(Math.abs(Date.parse(each.timestamp) - each.at)).toBeLessThan(5000)
+        const before = all[index - 1]
+        if (before !== undefined) expect(each.at - before.at).toBeGreaterThanOrEqual(1000)
+      }
+      expect(receiver.forged).toEqual([])
+    })
+
+    test('after the last retry the subscription ends with one revocation, sent once', async () => {
+      fresh()
+      const { id: user } = await newChannel(server())
+      const id = await online(user)
+      receiver.answer = () => new Response(null, { status: 500 })
+      await goLive(server(), user)
+      await until(() => receiver.of('revocation').length > 0)
+      await Bun.sleep(1500)
+      expect(receiver.notifications().map(each => each.retry)).toEqual(['0', '1', '2'])
+      const [revocation, ...others] = receiver.of('revocation')
+      expect(others).toEqual([])
+      expect(revocation?.body).toEqual({
+        subscription: expect.objectContaining({ id, status: 'notification_failures_exceeded' }),
+      })
+      expect(await statusOf(server(), id)).toBe('notification_failures_exceeded')
+      await goOffline(server(), user)
+      receiver.received.length = 0
+      await goLive(server(), user)
+      await Bun.sleep(500)
+      expect(receiver.received).toEqual([])
+    })
+
+    test('410 ends the subscription at once, without a revocation', async () => {
+      fresh()
+      const { id: user } = await newChannel(server())
+      const id = await online(user)
+      receiver.answer = () => new Response(null, { status: 410 })
+      await goLive(server(), user)
+      await until(async () => (await statusOf(server(), id)) === 'notification_failures_exceeded')
+      await Bun.sleep(500)
+      expect(receiver.received.map(each => each.kind)).toEqual([
+        'webhook_callback_verification',
+        'notification',
+      ])
+    })
+
+    test('a redirect is a failure and is not followed', async () => {
+      fresh()
+      const { id: user } = await newChannel(server())
+      await online(user)
+      receiver.answer = ({ retry }) =>
+        retry === '0' ? Response.redirect(receiver.url('/elsewhere'), 307) : undefined
+      await goLive(server(), user)
+      await until(() => receiver.notifications().length === 2)
+      expect(receiver.notifications('/elsewhere')).toEqual([])
+    })
+
+    test('online and offline of a broadcaster arrive in order, and other messages overtake', async () => {
+      fresh()
+      const { id: user } = await newChannel(server())
+      const { id: other } = await newChannel(server())
+      await online(user)
+      await online(other)
+      const condition = { broadcaster_user_id: user }
+      await subscribed(server(), { type: 'stream.offline', condition, callback: receiver.url() })
+      await subscribed(server(), {
+        type: 'channel.update',
+        version: '2',
+        condition,
+        callback: receiver.url(),
+      })
+      const isOnline = (body: { event: { id?: string; broadcaster_user_id: string } }) =>
+        body.event.id !== undefined && body.event.broadcaster_user_id === user
+      receiver.answer = ({ kind, retry, body }) =>
+        kind === 'notification' && retry === '0' && isOnline(body)
+          ? new Response(null, { status: 503 })
+          : undefined
+      await goLive(server(), user)
+      await goOffline(server(), user)
+      await goLive(server(), user)
+      await server().control('PATCH', `/channels/${user}`, { title: 'Another title' })
+      await goLive(server(), other)
+      await until(() => receiver.notifications().length >= 7)
+      const types = receiver.notifications().map(({ body, retry }) => {
+        const whose = body.event.broadcaster_user_id === user ? 'user' : 'other'
+        return `${whose} ${body.subscription.type} ${retry}`
+      })
+      expect(types.filter(each => /^user stream/.test(each))).toEqual([
+        'user stream.online 0',
+        'user stream.online 1',
+        'user stream.offline 0',
+        'user stream.online 0',
+        'user stream.online 1',
+      ])
+      const retried = types.indexOf('user stream.online 1')
+      expect(types.indexOf('user channel.update 0')).toBeLessThan(retried)
+      expect(types.indexOf('other stream.online 0')).toBeLessThan(retried)
+    })
+
+    test('a deleted subscription gets nothing more', async () => {
+      fresh()
+      const { id: user } = await newChannel(server())
+      const id = await online(user)
+      receiver.answer = () => new Response(null, { status: 500 })
+      await goLive(server(), user)
+      await until(() => receiver.notifications().length === 1)
+      const path = '/helix/eventsub/subscriptions'
+      const token = server().world.client.app_token
+      expect((await server().call({ method: 'DELETE', path, query: { id }, token })).status).toBe(204)
+      await Bun.sleep(2500)
+      expect(receiver.notifications().length).toBe(1)
+      expect(receiver.of('revocation')).toEqual([])
+    })
+
+    test('the email address is sent only while the user grants the application to read it', async () => {
+      fresh()
+      const [{ id: user }] = await server().control('POST', '/users', {
+        login: `with_email_${server().engine}`,
+        email: 'first@example.org',
+      })
+      const client_id = await newClient(server(), null)
+      const token = await tokenOf(server(), { client_id })
+      const wanted = { type: 'user.update', condition: { user_id: user }, callback: receiver.url(), token }
+      await subscribed(server(), wanted)
+      const change = async (email: string) => {
+        const before = receiver.notifications().length
+        await server().control('PUT', `/users/${user}`, { login: `with_email_${server().engine}`, email })
+        await until(() => receiver.notifications().length > before)
+        const { event } = receiver.notifications().at(-1)?.body ?? {}
+        return [event.email, event.email_verified]
+      }
+      expect(await change('second@example.org')).toEqual(['', false])
+      const granted = await tokenOf(server(), { client_id, user_id: user, scopes: ['user:read:email'] })
+      expect(await change('third@example.org')).toEqual(['third@example.org', true])
+      await server().control('DELETE', '/tokens', { token: granted })
+      await tokenOf(server(), { client_id, user_id: user, scopes: ['chat:read'] })
+      expect(await change('fourth@example.org')).toEqual(['', false])
+    })
+
+    test('a change that is refused sends nothing', async () => {
+      fresh()
+      const { id: user } = await newChannel(server())
+      await online(user)
+      receiver.received.length = 0
+      const refused = await server().call({
+        method: 'PUT',
+        path: `/control/channels/${user}/stream`,
+        body: { game_id: '999999999' },
+        token: server().world.operator_token,
+      })
+      expect(refused.status).toBeGreaterThanOrEqual(400)
+      await Bun.sleep(600)
+      expect(receiver.received).toEqual([])
+    })
+  })
+
+  describe('batches', () => {
+    test('5,000 grants arrive once each, in requests of at most 250,000 bytes', async () => {
+      fresh()
+      const organization = await newOrganization(server())
+      const condition = { organization_id: organization.id }
+      const wanted = { type: 'drop.entitlement.grant', condition, callback: receiver.url('/drops') }
+      await subscribed(server(), { ...wanted, token: organization.token })
+      const users = Array.from({ length: 1000 }, () => server().world.viewer.id)
+      const granted: string[] = []
+      for (let round = 0; round < 5; round++)
+        for (const row of await organization.grant(users)) granted.push(String(row.id))
+      const eventsOf = () => receiver.notifications('/drops').flatMap(({ body }) => body.events)
+      await until(() => eventsOf().length >= granted.length)
+      const sent = eventsOf()
+      expect(sent.map(({ data }) => data.entitlement_id).sort()).toEqual(granted.sort())
+      expect(new Set(sent.map(({ id }) => id)).size).toBe(5000)
+      const requests = receiver.notifications('/drops')
+      for (const { text } of requests) expect(Buffer.byteLength(text)).toBeLessThanOrEqual(250_000)
+      expect(requests.length).toBeLessThan(200)
+      expect(requests[0]?.body).toEqual({
+        subscription: expect.objectContaining({ type: 'drop.entitlement.grant', status: 'enabled' }),
+        events: expect.any(Array),
+      })
+      expect(receiver.forged).toEqual([])
+    })
+
+    test('a retry has the same events', async () => {
+      fresh()
+      const organization = await newOrganization(server())
+      const condition = { organization_id: organization.id }
+      const wanted = { type: 'drop.entitlement.grant', condition, callback: receiver.url('/drops') }
+      await subscribed(server(), { ...wanted, token: organization.token })
+      receiver.answer = ({ retry }) => (retry === '0' ? new Response(null, { status: 500 }) : undefined)
+      const user = server().world.viewer.id
+      await organization.grant([user, user, user])
+      await until(() => receiver.notifications().length === 1)
+      await organization.grant([user, user])
+      await until(() => receiver.notifications().length === 4)
+      const byMessage = Map.groupBy(receiver.notifications(), each => each.id)
+      expect([...byMessage.values()].map(tries => new Set(tries.map(each => each.text)).size)).toEqual([1, 1])
+      expect([...byMessage.values()].map(([first]) => first?.body.events.length)).toEqual([3, 2])
+    })
+  })
+})
