@@ -8,7 +8,16 @@ import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { asEventDelivery, type DeliveryRow, deliveryColumns } from '../queries/event-deliveries.ts'
 import { hasAuthorized } from '../queries/event-subscriptions.ts'
-import { isOneOf, limitedTo, lockFreeRows, lockRows, notByIndex, sql, storeClock } from '../sql/tag.ts'
+import {
+  isOneOf,
+  limitedTo,
+  lockFreeRows,
+  lockRows,
+  notByIndex,
+  sql,
+  storeClock,
+  tableOf,
+} from '../sql/tag.ts'
 import { endSubscriptions } from './event-subscriptions.ts'
 
 /** A message to send now, as the process that claimed it gets it. */
@@ -61,13 +70,15 @@ export async function claimDeliveries(
     now?: number
   },
 ): Promise<ClaimedDelivery[]> {
-  const messages = new Set<string>()
+  const due: Claim[] = []
   const rooms = args.node === undefined ? args.rooms : await roomsOf(tx, args.rooms, args.node)
-  for (const room of rooms) for (const message of await dueMessages(tx, room)) messages.add(message)
-  if (messages.size === 0) return []
+  for (const room of rooms) due.push(...(await dueAt(tx, room)))
+  if (due.length === 0) return []
   const claimed = await tx.all<{ id: string }>(
-    sql`update event_deliveries set attempts = attempts + 1, due_at = ${now} + cast(${args.forMilliseconds} as bigint)
-        where ${isOneOf(sql`message`, [...messages])} and due_at <= ${now} returning id`,
+    sql`update event_deliveries set message = due.message, attempts = attempts + 1,
+          due_at = ${now} + cast(${args.forMilliseconds} as bigint)
+        from ${tableOf(due, ['id', 'message'])} as due
+        where event_deliveries.id = due.id and due_at <= ${now} returning event_deliveries.id`,
   )
   const ids = claimed.map(row => row.id)
   if (ids.length === 0) return []
@@ -85,6 +96,9 @@ export async function claimDeliveries(
   return permitted
 }
 
+/** A delivery to claim, and the message that it is a part of. */
+type Claim = Readonly<Record<'id' | 'message', string>>
+
 interface DueDelivery {
   readonly id: string
   readonly message: string
@@ -93,9 +107,9 @@ interface DueDelivery {
   readonly attempts: number
 }
 
-/** The ids of messages that are due at a target. */
-async function dueMessages(tx: Transaction, { target, most }: Room): Promise<string[]> {
-  // Of the deliveries that share a message, the first is claimed for all of them.
+/** The deliveries of as many messages as there is room for. */
+async function dueAt(tx: Transaction, { target, most }: Room): Promise<Claim[]> {
+  // Of the deliveries that share a message, one is found, and the others are added.
   const due = await tx.all<DueDelivery>(
     sql`select d.id, d.message, d.kind, d.subscription_id, d.attempts from event_deliveries d
         where d.target = ${target} and d.due_at <= ${now}
@@ -106,20 +120,35 @@ async function dueMessages(tx: Transaction, { target, most }: Room): Promise<str
         order by d.due_at, d.seq${limitedTo(most)}${lockFreeRows}`,
   )
   if (due.length === 0) return []
-  const subscriptions = due.map(row => row.subscription_id)
-  const types = await tx.all<{ id: string; type: string; version: string }>(
+  const batched = await batchedAmong(
+    tx,
+    due.map(row => row.subscription_id),
+  )
+  const claims = new Map<string, Claim>()
+  for (const first of due) {
+    const { id, message } = first
+    if (claims.has(id)) continue
+    claims.set(id, { id, message })
+    if (first.kind !== 'notification' || !batched.has(first.subscription_id)) continue
+    const isNew = first.attempts === 0 && message === id
+    const others = isNew ? await joiningDeliveries(tx, target, first, claims) : await restOf(tx, message)
+    for (const other of others) claims.set(other.id, { id: other.id, message })
+  }
+  return [...claims.values()]
+}
+
+/** Those of the subscriptions whose events are sent several at a time. */
+async function batchedAmong(tx: Transaction, subscriptions: readonly string[]): Promise<Set<string>> {
+  const rows = await tx.all<{ id: string; type: string; version: string }>(
     sql`select id, type, version from event_subscriptions where ${isOneOf(sql`id`, subscriptions)}`,
   )
-  const batched = new Set(
-    types.filter(({ type, version }) => findEventType(type, version)?.isBatched).map(row => row.id),
+  return new Set(rows.filter(row => findEventType(row.type, row.version)?.isBatched).map(row => row.id))
+}
+
+async function restOf(tx: Transaction, message: string): Promise<{ id: string }[]> {
+  return tx.all<{ id: string }>(
+    sql`select id from event_deliveries where message = ${message} and due_at <= ${now}`,
   )
-  const joined = new Set<string>()
-  for (const first of due) {
-    const isNew = first.kind === 'notification' && first.attempts === 0 && first.message === first.id
-    if (!isNew || joined.has(first.id) || !batched.has(first.subscription_id)) continue
-    for (const id of await joinMessage(tx, target, first)) joined.add(id)
-  }
-  return due.filter(({ id }) => !joined.has(id)).map(row => row.message)
 }
 
 /** Body bytes for the events of a batch: 250,000 without the subscription, whose longest part is a callback of 2 KB. */
@@ -128,33 +157,36 @@ const BATCH_BYTES = 240_000
 const ENTRY_BYTES = 64
 const MAX_BATCH = 1000
 
-/** Puts the other events of the subscription that are due for the first time into the message of `first`. */
-async function joinMessage(tx: Transaction, target: string, first: DueDelivery): Promise<string[]> {
-  const candidates = await tx.all<{ id: string; event_seq: number | string }>(
+/** The other events of a subscription that are due for the first time, as many as fit into one message with `first`. */
+async function joiningDeliveries(
+  tx: Transaction,
+  target: string,
+  first: DueDelivery,
+  taken: ReadonlyMap<string, unknown>,
+): Promise<{ id: string }[]> {
+  const found = await tx.all<{ id: string; event_seq: number | string }>(
     sql`select id, event_seq from event_deliveries
         where target = ${target} and due_at <= ${now} and ${notByIndex('subscription_id')} = ${first.subscription_id}
           and kind = 'notification' and attempts = 0 and message = id
         order by due_at, seq${limitedTo(MAX_BATCH)}${lockFreeRows}`,
   )
   const sizes = await tx.all<{ seq: number | string; bytes: number | string }>(
-    sql`select seq, octet_length(body) as bytes from events
-        where seq in (select event_seq from event_deliveries
-                      where ${isOneOf(
-                        sql`id`,
-                        candidates.map(row => row.id),
-                      )})`,
+    sql`select e.seq, octet_length(e.body) as bytes from events e
+        join event_deliveries d on d.event_seq = e.seq where ${isOneOf(
+          sql`d.id`,
+          found.map(row => row.id),
+        )}`,
   )
   const bytesOf = new Map(sizes.map(({ seq, bytes }) => [String(seq), Number(bytes) + ENTRY_BYTES]))
-  const isFirst = ({ id }: { id: string }) => id === first.id
-  let bytes = 0
-  const joining: string[] = []
-  for (const each of [...candidates.filter(isFirst), ...candidates.filter(row => !isFirst(row))]) {
-    bytes += bytesOf.get(String(each.event_seq)) ?? 0
-    if (bytes > BATCH_BYTES) break
-    if (!isFirst(each)) joining.push(each.id)
+  const sizeOf = (row: { event_seq: number | string }) => bytesOf.get(String(row.event_seq)) ?? 0
+  let left = BATCH_BYTES - found.filter(row => row.id === first.id).reduce((sum, row) => sum + sizeOf(row), 0)
+  const joining: { id: string }[] = []
+  for (const row of found) {
+    if (taken.has(row.id)) continue
+    left -= sizeOf(row)
+    if (left < 0) break
+    joining.push(row)
   }
-  if (joining.length > 0)
-    await tx.run(sql`update event_deliveries set message = ${first.id} where ${isOneOf(sql`id`, joining)}`)
   return joining
 }
 
