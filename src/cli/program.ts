@@ -23,6 +23,7 @@ import { verifyCommand } from './store/verify.ts'
 import { printResult } from './terminal/print.ts'
 import { UsageError } from './usage-error.ts'
 import { nounCommands } from './verbs/commands.ts'
+import { eventTailCommand, eventTriggerCommand, eventVerifyCommand } from './verbs/events.ts'
 import { mediaAddCommand, mediaCheckCommand } from './verbs/media.ts'
 import { passwordCommand } from './verbs/user-password.ts'
 
@@ -65,6 +66,7 @@ Examples:
   const handwritten = {
     user: [passwordCommand],
     media: [mediaAddCommand, mediaCheckCommand],
+    event: [eventTailCommand, eventTriggerCommand, eventVerifyCommand],
     audit: [auditVerifyCommand],
   }
   for (const noun of nounCommands(handwritten)) program.addCommand(noun)

@@ -1,0 +1,187 @@
+import { Argument, Command } from 'commander'
+import { EVENT_TYPES } from '../../contract/events/event-types.ts'
+import type { StoredEvent } from '../../contract/resources/event.ts'
+import { checkReceiver, sendSample } from '../../events/check-receiver.ts'
+import { must } from '../../kit/must.ts'
+import { OperatorError } from '../../kit/operator-error.ts'
+import { MAX_SECRET_FILE, readSmallFile } from '../../kit/small-file.ts'
+import { invalid, wholeNumber } from '../terminal/flag-values.ts'
+import { counted, print, printResult } from '../terminal/print.ts'
+import { UsageError } from '../usage-error.ts'
+import { openTarget, type Target, type TargetFlags, targetFlags } from './target.ts'
+
+const TYPE_NAMES = EVENT_TYPES.map(each => each.type)
+const SECRET_NOTE = `
+A secret given with --secret is visible in the list of processes; use one for testing, or --secret-file.`
+
+interface SecretFlags {
+  readonly secret?: string
+  readonly secretFile?: string
+}
+
+const secretFlags = (command: Command): Command =>
+  command
+    .option('--secret <secret>', 'secret that messages are signed with')
+    .option('--secret-file <file>', 'file with that secret')
+
+function secretOf({ secret, secretFile }: SecretFlags): string {
+  if ((secret === undefined) === (secretFile === undefined))
+    throw new UsageError('give either --secret or --secret-file')
+  const text = secret ?? readSmallFile(secretFile ?? '', MAX_SECRET_FILE).trim()
+  if (/^[\x20-\x7e]{10,100}$/.test(text)) return text
+  throw invalid(
+    secret === undefined ? '--secret-file' : '--secret',
+    'must be 10 to 100 printable ASCII characters',
+  )
+}
+
+function receiverUrl(name: string): (text: string) => string {
+  return text => {
+    if (/^https?:\/\//.test(text) && URL.canParse(text)) return text
+    throw invalid(name, `must be an http or https URL, not "${text}"`)
+  }
+}
+
+const typeNamed = (name: string) =>
+  must(
+    EVENT_TYPES.find(each => each.type === name),
+    'an event type',
+  )
+
+interface TriggerFlags extends SecretFlags {
+  readonly to: string
+  readonly subject?: string
+  readonly json?: boolean
+}
+
+export const eventTriggerCommand = secretFlags(
+  new Command('trigger')
+    .description('send one signed sample of an event to a receiver')
+    .addArgument(new Argument('<type>', 'type of event').choices(TYPE_NAMES))
+    .requiredOption('--to <url>', 'URL of the receiver', receiverUrl('--to')),
+)
+  .option('--subject <id>', 'id of the broadcaster, user or organization; default: that of the example')
+  .option('--json', 'print the answer as one line of JSON')
+  .addHelpText(
+    'after',
+    `
+Needs no server and no subscription. Exit code 0 if the receiver answered with 2xx, otherwise 1.
+${SECRET_NOTE}
+
+Examples:
+  strand event trigger stream.online --to http://localhost:3000/events --secret "ten characters"
+  strand event trigger drop.entitlement.grant --to http://localhost:3000/events --secret-file secret.txt`,
+  )
+  .action(async (name: string, flags: TriggerFlags) => {
+    const began = performance.now()
+    const receiver = { url: flags.to, secret: secretOf(flags), type: typeNamed(name) }
+    const answer = await sendSample(receiver, {}, flags.subject)
+    const milliseconds = Math.round(performance.now() - began)
+    const { status } = answer
+    if (status === undefined) throw new OperatorError(`the receiver did not answer: ${answer.failure}`)
+    await printResult(flags, { status, milliseconds }, `${status} after ${milliseconds} ms`)
+    if (status < 200 || status > 299) throw new OperatorError('the receiver did not take the event')
+  })
+
+export const eventVerifyCommand = secretFlags(
+  new Command('verify')
+    .description('check a receiver of webhooks: challenge, signatures, duplicates and old messages')
+    .argument('<url>', 'URL of the receiver', receiverUrl('<url>')),
+)
+  .option('--type <type>', `type of event to send: ${TYPE_NAMES.join(', ')}`, 'stream.online')
+  .option('--json', 'print the findings as one line of JSON')
+  .addHelpText(
+    'after',
+    `
+Sends samples, some of them forged or too old. Exit code 0: no problems; 1: problems.
+${SECRET_NOTE}
+
+Examples:
+  strand event verify http://localhost:3000/events --secret "ten characters"`,
+  )
+  .action(async (url: string, flags: SecretFlags & { readonly type: string; readonly json?: boolean }) => {
+    if (!TYPE_NAMES.some(each => each === flags.type))
+      throw invalid('--type', `must be one of ${TYPE_NAMES.join(', ')}`)
+    const findings = await checkReceiver({ url, secret: secretOf(flags), type: typeNamed(flags.type) })
+    const lines = findings.map(({ check, problem }) =>
+      problem === undefined ? `ok       ${check}` : `problem  ${check}: ${problem}`,
+    )
+    await printResult(flags, { findings }, lines.join('\n'))
+    const problems = findings.filter(({ problem }) => problem !== undefined).length
+    if (problems > 0) throw new OperatorError(`${counted(problems, 'problem')} found`)
+  })
+
+const POLL_MILLISECONDS = 500
+const PAGE = 100
+
+interface TailFlags extends TargetFlags {
+  readonly type?: string
+  readonly lines: number
+  readonly count?: number
+  readonly json?: boolean
+}
+
+export const eventTailCommand = targetFlags(new Command('tail'))
+  .description('print events as they happen, until stopped')
+  .option('--type <type>', `only this type: ${TYPE_NAMES.join(', ')}`)
+  .option('--lines <n>', 'print this many earlier events first', wholeNumber('--lines', 0, PAGE), 10)
+  .option('--count <n>', 'stop after this many events', wholeNumber('--count', 1))
+  .option('--json', 'print each event as one line of JSON')
+  .addHelpText(
+    'after',
+    `
+An event is stored, and printed, if a subscription matches it.
+
+Examples:
+  strand event tail
+  strand event tail --type stream.online --json`,
+  )
+  .action(async (flags: TailFlags) => {
+    const target = await openTarget(flags)
+    try {
+      await tail(target, flags)
+    } finally {
+      await target.close()
+    }
+  })
+
+async function tail(target: Target, flags: TailFlags): Promise<void> {
+  let printed = 0
+  let last: string | undefined
+  for (;;) {
+    const fresh = await eventsAfter(target, flags.type, last)
+    const shown = last === undefined ? fresh.slice(fresh.length - Math.min(fresh.length, flags.lines)) : fresh
+    // An empty id comes before all others: from now on everything is new.
+    last = fresh.at(-1)?.id ?? last ?? ''
+    for (const event of shown) {
+      await print(`${flags.json ? JSON.stringify(event) : lineOf(event)}\n`)
+      printed += 1
+      if (printed === flags.count) return
+    }
+    await Bun.sleep(POLL_MILLISECONDS)
+  }
+}
+
+/** Events since one, the oldest first; without one, the newest page. Lists are newest first, and ids rise with time. */
+async function eventsAfter(
+  { client }: Target,
+  type: string | undefined,
+  last: string | undefined,
+): Promise<StoredEvent[]> {
+  const events: StoredEvent[] = []
+  let after: string | undefined
+  do {
+    const page = await client.control.listEvents({
+      first: PAGE,
+      ...(type !== undefined && { type }),
+      ...(after !== undefined && { after }),
+    })
+    const fresh = page.data.filter(event => last === undefined || event.id > last)
+    events.push(...fresh)
+    after = last !== undefined && fresh.length === PAGE ? page.pagination.cursor : undefined
+  } while (after !== undefined)
+  return events.reverse()
+}
+
+const lineOf = ({ occurred_at, type, subject, event }: StoredEvent): string =>
+  `${occurred_at}  ${type.padEnd(25)}  ${subject}  ${JSON.stringify(event)}`

@@ -1,0 +1,53 @@
+import type { EventType } from '../contract/events/event-type.ts'
+import type { MessageKind } from '../domain/delivery-outcome.ts'
+import { isoMillis } from '../kit/clock.ts'
+import { uuid } from '../kit/id.ts'
+import type { ClaimedDelivery } from '../store/commands/event-deliveries.ts'
+
+/** A message as a subscriber would get it, about the example of a type. */
+export function sampleMessage(
+  type: EventType,
+  callback: string,
+  {
+    kind = 'notification',
+    subject,
+  }: { readonly kind?: MessageKind; readonly subject?: string | undefined } = {},
+): ClaimedDelivery {
+  const fields = { ...type.example, ...(subject !== undefined && { [type.subject]: subject }) }
+  const condition = Object.fromEntries(
+    Object.keys(type.condition.properties).flatMap(name => {
+      const value = (fields as Readonly<Record<string, unknown>>)[name] ?? fields[type.subject]
+      return value === '' ? [] : [[name, String(value)]]
+    }),
+  )
+  const id = uuid()
+  return {
+    id,
+    message: id,
+    kind,
+    target: '',
+    attempts: 0,
+    subscription_id: uuid(),
+    client_id: '',
+    type: type.type,
+    version: type.version,
+    condition: JSON.stringify(condition),
+    status: STATUS_OF[kind],
+    cost: 1,
+    method: 'webhook',
+    callback,
+    session_id: null,
+    connected_at: null,
+    created_at: isoMillis(Date.now()),
+    key_id: null,
+    sealed: null,
+    event_id: uuid(),
+    body: JSON.stringify(fields),
+  }
+}
+
+const STATUS_OF = {
+  notification: 'enabled',
+  webhook_callback_verification: 'webhook_callback_verification_pending',
+  revocation: 'authorization_revoked',
+} as const satisfies Record<MessageKind, string>
