@@ -71,12 +71,12 @@ test('files that ARCHITECTURE and the decisions point to are there', () => {
   expect(gone).toEqual([])
 })
 
-test('docs/decisions.md has D-1 to D-46, D-60 to D-102, D-110 to D-114 and D-120 to D-128, each once', () => {
+test('docs/decisions.md has D-1 to D-46, D-60 to D-102, D-110 to D-114, D-120 to D-128 and D-130 to D-144, each once', () => {
   const text = readFileSync('docs/decisions.md', 'utf8')
   const numbers = [...text.matchAll(/^\*\*D-(\d+) /gm)].map(([, number]) => Number(number))
   const from = (first: number, last: number) =>
     Array.from({ length: last - first + 1 }, (_, at) => first + at)
-  const expected = [...from(1, 46), ...from(60, 102), ...from(110, 114), ...from(120, 128)]
+  const expected = [...from(1, 46), ...from(60, 102), ...from(110, 114), ...from(120, 128), ...from(130, 144)]
   expect(numbers.toSorted((a, b) => a - b)).toEqual(expected)
 })
 
@@ -91,7 +91,7 @@ test('docs/compatibility.md has every operation of Helix, and for each that is o
     expect(Object.keys(DIFFERENCES)).toContain(id)
 })
 
-test('every problem is declared by an operation, or belongs to all of them, to pages, to pictures or to broadcasts', () => {
+test('every problem is declared by an operation, or belongs to all of them, to pages, to pictures, to broadcasts or to WebSockets', () => {
   const source = readFileSync('src/contract/operation.ts', 'utf8')
   const declared = new Set<string | undefined>(
     operations.flatMap(({ problems, exactlyOneProblem }) => [...problems, exactlyOneProblem]),
@@ -100,10 +100,12 @@ test('every problem is declared by an operation, or belongs to all of them, to p
   const strict = strictRules.flatMap(({ problem }) => problem ?? [])
   const pictures = ['malformed_image_size', 'images_busy']
   const broadcasts = ['channel_busy', 'session_ended', 'viewers_full', 'broadcast_elsewhere']
+  const sockets = ['upgrade_required', 'sockets_full']
   const others: readonly string[] = [
     ...['internal', 'malformed_host', 'malformed_form'],
     ...pictures,
     ...broadcasts,
+    ...sockets,
     ...strict,
   ]
   const idle = Object.keys(problems).filter(
