@@ -19,6 +19,7 @@ import { loggingOutages } from '../kit/log-outages.ts'
 import type { Measured, Metrics } from '../kit/metrics.ts'
 import { Outage } from '../kit/outage.ts'
 import type { ClaimedDelivery, DeliveryOutcome } from '../store/commands/event-deliveries.ts'
+import type { Backlog } from '../store/queries/event-deliveries.ts'
 import type { Store } from '../store/store.ts'
 import { type Poster, post } from './post.ts'
 import { Slots } from './slots.ts'
@@ -33,6 +34,8 @@ const SETTLE_MILLISECONDS = CLAIM_MILLISECONDS - 5000
 const SETTLE_PAUSE_MILLISECONDS = 500
 const MAX_SETTLED_AT_ONCE = 200
 const MAX_TARGETS_AT_ONCE = 64
+/** How often the backlog is counted for metrics. */
+const BACKLOG_MILLISECONDS = 10_000
 const LIMITS = { ofTarget: 8, total: 256 } as const
 
 export interface DispatcherOptions {
@@ -57,6 +60,8 @@ export class WebhookDispatcher implements Measured {
   readonly #durations = new Histogram(SECONDS)
   /** Where the next look at targets continues, so that each gets its turn. */
   #cursor: string = WEBHOOK_TARGET
+  #backlog: Backlog = { pending: 0, lagMilliseconds: 0 }
+  #backlogAt = Number.NEGATIVE_INFINITY
   #isStopping = false
   #wake: () => void = () => undefined
   #loop: Promise<void> = Promise.resolve()
@@ -86,6 +91,7 @@ export class WebhookDispatcher implements Measured {
     const turn = loggingOutages(
       async () => {
         while (!this.#isStopping && (await this.#claimSome()));
+        await this.#countBacklog()
       },
       this.#options.log,
       'claiming webhook messages failed',
@@ -122,6 +128,13 @@ export class WebhookDispatcher implements Measured {
       this.#inFlight.add(sent)
     }
     return claimed.length > 0 || !isLastPage
+  }
+
+  async #countBacklog(): Promise<void> {
+    const now = performance.now()
+    if (now - this.#backlogAt < BACKLOG_MILLISECONDS) return
+    this.#backlogAt = now
+    this.#backlog = await this.#options.store.eventDeliveries.backlog(WEBHOOK_TARGET)
   }
 
   async #deliver(message: Message): Promise<void> {
@@ -200,6 +213,16 @@ export class WebhookDispatcher implements Measured {
   }
 
   measure(metrics: Metrics): void {
+    metrics.gauge(
+      'strand_webhooks_pending',
+      'Messages to webhooks that are not delivered yet, including those that wait for a retry.',
+      this.#backlog.pending,
+    )
+    metrics.gauge(
+      'strand_webhook_lag_seconds',
+      'How long the oldest message to a webhook has been due.',
+      this.#backlog.lagMilliseconds / 1000,
+    )
     metrics.gauge('strand_webhooks_in_flight', 'Requests to webhooks in progress.', this.#slots.inFlight)
     metrics.counter(
       'strand_webhook_attempts_total',

@@ -2,6 +2,7 @@
  * Rotates the master keys while servers run. A new key is introduced in two steps: first every server can open what it
  * sealed, then servers seal with it. Data sealed with older keys is resealed in batches. Finally, unused keys are removed.
  */
+import { EventSecrets } from '../auth/event-secrets.ts'
 import { SigningKeySealer } from '../auth/signing-keys.ts'
 import { StreamKeys } from '../auth/stream-keys.ts'
 import { changeMasterKeys, KEYS_FOLLOWED_MILLISECONDS, newMasterKey } from '../data-folder.ts'
@@ -55,9 +56,11 @@ export async function retireMasterKey(store: Store, file: string, id: string): P
 async function refuseWhileNeeded(store: Store, id: string): Promise<void> {
   const streamKeys = (await store.streamKeys.countByMasterKey()).get(id) ?? 0
   const signingKeys = (await store.signingKeys.all()).filter(key => key.key_id === id).length
+  const webhookSecrets = (await store.eventSecrets.countByMasterKey()).get(id) ?? 0
   const sealed = [
     ...(streamKeys > 0 ? [`${streamKeys} stream keys`] : []),
     ...(signingKeys > 0 ? [`${signingKeys} signing keys`] : []),
+    ...(webhookSecrets > 0 ? [`${webhookSecrets} webhook secrets`] : []),
   ]
   if (sealed.length > 0) {
     throw new OperatorError(
@@ -87,6 +90,29 @@ export async function resealSigningKeys(
     }
   }
   return { resealed, unopened }
+}
+
+/** Reseals the secrets of webhooks with the newest master key. Those that cannot be opened are skipped and reported. */
+export async function resealWebhookSecrets(
+  store: Store,
+  ring: KeyRing,
+): Promise<{ resealed: number; unopened: readonly string[] }> {
+  const eventSecrets = new EventSecrets(ring)
+  const unopened: string[] = []
+  let resealed = 0
+  for (let after = ''; ; ) {
+    const rows = await store.eventSecrets.after(after, BATCH_ROWS, ring.newest)
+    const last = rows.at(-1)
+    if (last === undefined) return { resealed, unopened }
+    const secrets = rows.flatMap(row => {
+      const secret = eventSecrets.open(row.id, row)
+      if (secret !== undefined) return [{ id: row.id, was: row.sealed, ...eventSecrets.seal(row.id, secret) }]
+      unopened.push(row.id)
+      return []
+    })
+    resealed += await store.commands.resealEventSecrets({ secrets })
+    after = last.id
+  }
 }
 
 /** The number of stream keys that are not sealed with the newest key. */

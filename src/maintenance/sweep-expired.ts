@@ -23,6 +23,7 @@ export async function sweepExpired(
   const sweeps = [() => commands.sweep({ now, settled, keepTokensDays: keep.tokensDays })]
   if (keep.videosDays > 0) sweeps.push(() => commands.forgetVideos({ before: before(keep.videosDays) }))
   if (keep.auditDays > 0) sweeps.push(() => commands.forgetAudit({ before: before(keep.auditDays) }))
+  if (keep.eventsDays > 0) sweeps.push(() => commands.forgetEvents({ before: before(keep.eventsDays) }))
   for (const sweep of sweeps) {
     while (!wantsToStop()) {
       const rows = await sweep()

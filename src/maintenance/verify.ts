@@ -1,9 +1,11 @@
 import { join } from 'node:path'
+import { EventSecrets } from '../auth/event-secrets.ts'
 import { StreamKeys } from '../auth/stream-keys.ts'
 import { readMasterKeys } from '../data-folder.ts'
 import { KeyRing, type MasterKey } from '../kit/key-ring.ts'
 import {
   auditFlawIn,
+  eventSecretsIn,
   integrityErrors,
   rowsOf,
   SCHEMA_VERSION,
@@ -30,8 +32,8 @@ const FIRST_WITH_AUDIT = 6
 const FIRST_WITH_FOLLOW_COUNTS = 10
 
 /**
- * Checks the store of a folder, in use or unpacked: every page, index and reference, that every stream key can be opened,
- * that follow counts equal the follows, and that the audit log is intact. Uses the given master keys, or those in the folder.
+ * Checks the store of a folder, in use or unpacked: every page, index and reference, that every stream key and
+ * webhook secret can be opened, that follow counts equal the follows, and that the audit log is intact. Uses the given master keys, or those in the folder.
  */
 export async function verifyFolder(
   folder: string,
@@ -67,7 +69,7 @@ export async function verifyFolder(
       'stream keys were not checked because the master keys are missing: give --passphrase-file or STRAND_MASTER_KEYS'
     return found(contentProblems, { notes: [note], rows })
   }
-  const { problems, stream_keys } = await checkStreamKeys(store, new KeyRing(keys))
+  const { problems, stream_keys } = await checkSealed(store, new KeyRing(keys))
   return found([...contentProblems, ...problems], { stream_keys, rows })
 }
 
@@ -80,30 +82,57 @@ function checkFollowCounts(store: string): string[] {
   ]
 }
 
-async function checkStreamKeys(
+/** Counts sealed rows that cannot be opened, and describes them. */
+class SealCheck {
+  readonly #ring: KeyRing
+  readonly #missing = new Map<string, number>()
+  readonly #altered: string[] = []
+  checked = 0
+
+  constructor(ring: KeyRing) {
+    this.#ring = ring
+  }
+
+  note(row: { readonly key_id: string }, owner: string, opens: () => boolean): void {
+    this.checked += 1
+    if (!this.#ring.ids.includes(row.key_id))
+      this.#missing.set(row.key_id, (this.#missing.get(row.key_id) ?? 0) + 1)
+    else if (!opens()) this.#altered.push(owner)
+  }
+
+  problems(noun: string, owners: string): string[] {
+    const problems = [...this.#missing].map(
+      ([id, count]) =>
+        `${count} ${noun}${count === 1 ? ' is' : 's are'} sealed with the master key ${id}, which is not in the ring`,
+    )
+    const { length } = this.#altered
+    if (length > 0) {
+      const named = this.#altered.slice(0, MAX_NAMED).join(', ')
+      problems.push(
+        `${length} ${noun}${length === 1 ? '' : 's'} cannot be opened (${owners} ${named}): they were altered, or a master key is wrong`,
+      )
+    }
+    return problems
+  }
+}
+
+async function checkSealed(
   store: string,
   ring: KeyRing,
 ): Promise<Pick<Findings, 'problems' | 'stream_keys'>> {
   const streamKeys = new StreamKeys(ring)
-  const missing = new Map<string, number>()
-  const altered: string[] = []
-  let checked = 0
-  for await (const rows of streamKeysIn(store)) {
-    for (const row of rows) {
-      checked += 1
-      if (!ring.ids.includes(row.key_id)) missing.set(row.key_id, (missing.get(row.key_id) ?? 0) + 1)
-      else if (!streamKeys.isWhole(row)) altered.push(row.user_id)
-    }
+  const keys = new SealCheck(ring)
+  for await (const rows of streamKeysIn(store))
+    for (const row of rows) keys.note(row, row.user_id, () => streamKeys.isWhole(row))
+  const eventSecrets = new EventSecrets(ring)
+  const secrets = new SealCheck(ring)
+  for await (const rows of eventSecretsIn(store))
+    for (const row of rows) secrets.note(row, row.id, () => eventSecrets.open(row.id, row) !== undefined)
+  return {
+    problems: [
+      ...keys.problems('stream key', 'users'),
+      ...secrets.problems('webhook secret', 'subscriptions'),
+    ],
+    stream_keys: keys.checked,
   }
-  const problems = [...missing].map(
-    ([id, count]) =>
-      `${count} stream ${count === 1 ? 'key is' : 'keys are'} sealed with the master key ${id}, which is not in the ring`,
-  )
-  if (altered.length > 0) {
-    const named = altered.slice(0, MAX_NAMED).join(', ')
-    problems.push(
-      `${altered.length} stream ${altered.length === 1 ? 'key' : 'keys'} cannot be opened (users ${named}): they were altered, or a master key is wrong`,
-    )
-  }
-  return { problems, stream_keys: checked }
 }

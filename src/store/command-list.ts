@@ -15,6 +15,7 @@ import {
   settleDeliveries,
 } from './commands/event-deliveries.ts'
 import { closeLostSockets, closeSockets, moveSocket, openSockets } from './commands/event-sockets.ts'
+import { resealEventSecrets } from './commands/event-secrets.ts'
 import { createEventSubscription, deleteEventSubscription } from './commands/event-subscriptions.ts'
 import { foldNames } from './commands/fold-names.ts'
 import { deleteFollow, putFollows } from './commands/follows.ts'
@@ -45,7 +46,7 @@ import {
 } from './commands/stream-keys.ts'
 import { endStream, reportViewers, startStream, takeViewerReport } from './commands/streams.ts'
 import { issueTokens, revokeToken, useRefreshToken } from './commands/tokens.ts'
-import { forgetVideos, noteFact, sweep } from './commands/upkeep.ts'
+import { forgetEvents, forgetVideos, noteFact, sweep } from './commands/upkeep.ts'
 import { deleteUser, describeUser, putUser } from './commands/users.ts'
 import { changeVideo, deleteVideo, deleteVideos, noteRecording } from './commands/videos.ts'
 import type { Transaction } from './database.ts'
@@ -123,6 +124,7 @@ const single = {
   moveSocket,
   closeSockets,
   closeLostSockets,
+  resealEventSecrets,
   changeVideo,
   deleteVideo,
   deleteVideos,
@@ -143,6 +145,7 @@ const single = {
   forgetAudit,
   sweep,
   forgetVideos,
+  forgetEvents,
   foldNames,
   clearEverything,
 }

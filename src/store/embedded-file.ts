@@ -7,6 +7,7 @@ import { copySqlite } from './engines/sqlite-copy.ts'
 import { integrityErrors, isInUse } from './engines/sqlite-examination.ts'
 import { sqliteSchema } from './engines/sqlite-migrate.ts'
 import { auditQueries } from './queries/audit.ts'
+import { type EventSecretRow, eventSecretQueries } from './queries/event-secrets.ts'
 import { LAST_BACKUP } from './queries/feed.ts'
 import type { MediaServerAddress } from './queries/media-servers.ts'
 import { STREAM_KEY_KINDS, type StreamKeyRow, streamKeyQueries } from './queries/stream-keys.ts'
@@ -129,12 +130,30 @@ export async function* streamKeysIn(file: string): AsyncGenerator<readonly Strea
   }
 }
 
-/** A store that was not migrated yet has none. */
-const hasExtraKeys = (file: string): boolean =>
+/** Every webhook secret of the store, in batches. */
+export async function* eventSecretsIn(file: string): AsyncGenerator<readonly EventSecretRow[]> {
+  if (!hasTable(file, 'event_subscriptions')) return
+  const db = sqliteDatabase(openSqlite(file, 'read'))
+  try {
+    for (let after = ''; ; ) {
+      const rows = await eventSecretQueries(db).after(after, KEYS_AT_ONCE)
+      const last = rows.at(-1)
+      if (last === undefined) return
+      yield rows
+      after = last.id
+    }
+  } finally {
+    db.close()
+  }
+}
+
+const hasExtraKeys = (file: string): boolean => hasTable(file, 'extra_stream_keys')
+
+/** A store that was not migrated yet lacks the newer tables. */
+const hasTable = (file: string, name: 'extra_stream_keys' | 'event_subscriptions'): boolean =>
   inspect(
     file,
-    one =>
-      one("select count(*) from sqlite_schema where type = 'table' and name = 'extra_stream_keys'") === 1,
+    one => one(`select count(*) from sqlite_schema where type = 'table' and name = '${name}'`) === 1,
   )
 
 /** What is wrong with the audit log of the store; undefined if nothing is. */

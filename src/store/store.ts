@@ -11,6 +11,7 @@ import { channelSearchQueries } from './queries/channel-search.ts'
 import { entitlementQueries } from './queries/entitlements.ts'
 import { eventDeliveryQueries } from './queries/event-deliveries.ts'
 import { eventSocketQueries } from './queries/event-sockets.ts'
+import { eventSecretQueries } from './queries/event-secrets.ts'
 import { eventSubscriptionQueries } from './queries/event-subscriptions.ts'
 import { factQueries, feedQueries } from './queries/feed.ts'
 import { followQueries } from './queries/follows.ts'
@@ -109,6 +110,7 @@ function portOf(
     eventSubscriptions: eventSubscriptionQueries(db),
     eventDeliveries: eventDeliveryQueries(db),
     eventSockets: eventSocketQueries(db),
+    eventSecrets: eventSecretQueries(db),
     audit: auditQueries(db),
     transfer: {
       check: (lines: readonly TransferLine[], earlier: EarlierLines) => checkLines(db, lines, earlier),

@@ -10,6 +10,7 @@ import {
   promoteMasterKey,
   reseal,
   resealSigningKeys,
+  resealWebhookSecrets,
   retireMasterKey,
   TAKEN_UP_MILLISECONDS,
 } from '../../maintenance/key-rotation.ts'
@@ -34,7 +35,7 @@ function keyRingCommandFor(usage: string, description: string, more: string): Co
 }
 
 export const keyRingCommand = new Command('key-ring')
-  .description('manage the master keys that seal stream keys and signing keys')
+  .description('manage the master keys that seal stream keys, signing keys and webhook secrets')
   .addCommand(
     keyRingCommandFor(
       'list',
@@ -67,7 +68,7 @@ Examples:
   .addCommand(
     keyRingCommandFor(
       'reseal',
-      'seal all stream keys and signing keys with the newest master key; servers keep running',
+      'seal all stream keys, signing keys and webhook secrets with the newest master key; servers keep running',
       `
 If it is interrupted, run it again: it continues.
 
@@ -108,11 +109,14 @@ Examples:
 async function runList(flags: KeyRingFlags): Promise<void> {
   const config = settingsOf(flags)
   const ring = ringOf(config)
-  const { counts, signing } = await withStore(config, async store => ({
+  const { counts, signing, secrets } = await withStore(config, async store => ({
     counts: await store.streamKeys.countByMasterKey(),
     signing: (await store.signingKeys.all()).map(key => key.key_id),
+    secrets: await store.eventSecrets.countByMasterKey(),
   }))
-  const missing = [...new Set([...counts.keys(), ...signing])].filter(id => !ring.ids.includes(id))
+  const missing = [...new Set([...counts.keys(), ...signing, ...secrets.keys()])].filter(
+    id => !ring.ids.includes(id),
+  )
   const keys = [...ring.ids, ...missing].map(id => {
     return {
       id,
@@ -120,13 +124,15 @@ async function runList(flags: KeyRingFlags): Promise<void> {
       in_ring: ring.ids.includes(id),
       stream_keys: counts.get(id) ?? 0,
       signing_keys: signing.filter(each => each === id).length,
+      webhook_secrets: secrets.get(id) ?? 0,
     }
   })
   if (flags.json) return print(`${JSON.stringify({ keys })}\n`)
-  const lines = keys.map(({ id, newest, in_ring, stream_keys, signing_keys }) => {
+  const lines = keys.map(({ id, newest, in_ring, stream_keys, signing_keys, webhook_secrets }) => {
     const remark = newest ? '  seals' : in_ring ? '' : '  MISSING'
     const signs = signing_keys > 0 ? `, ${counted(signing_keys, 'signing key')}` : ''
-    return `${id.padEnd(33)}${counted(stream_keys, 'stream key').padStart(24)}${signs}${remark}\n`
+    const webhooks = webhook_secrets > 0 ? `, ${counted(webhook_secrets, 'webhook secret')}` : ''
+    return `${id.padEnd(33)}${counted(stream_keys, 'stream key').padStart(24)}${signs}${webhooks}${remark}\n`
   })
   await print(lines.join(''))
 }
@@ -156,11 +162,15 @@ async function promote(file: string, id: string, flags: KeyRingFlags): Promise<v
 async function runReseal(flags: KeyRingFlags): Promise<void> {
   const config = settingsOf(flags)
   const ring = ringOf(config)
-  const { resealed, unopened, signing } = await withStore(config, async store => {
+  const { resealed, unopened, signing, secrets } = await withStore(config, async store => {
     const progress = new Progress('Sealing', { unit: 'keys', total: await countToReseal(store, ring) })
     const outcome = await reseal(store, ring, done => progress.reach(done))
     progress.end()
-    return { ...outcome, signing: await resealSigningKeys(store, ring) }
+    return {
+      ...outcome,
+      signing: await resealSigningKeys(store, ring),
+      secrets: await resealWebhookSecrets(store, ring),
+    }
   })
   await printResult(
     flags,
@@ -170,12 +180,19 @@ async function runReseal(flags: KeyRingFlags): Promise<void> {
       unopened,
       resealed_signing_keys: signing.resealed,
       unopened_signing_keys: signing.unopened,
+      resealed_webhook_secrets: secrets.resealed,
+      unopened_webhook_secrets: secrets.unopened,
     },
-    `Sealed ${counted(resealed, 'stream key')} and ${counted(signing.resealed, 'signing key')} with the master key ${ring.newest}.`,
+    `Sealed ${counted(resealed, 'stream key')}, ${counted(signing.resealed, 'signing key')} and ${counted(secrets.resealed, 'webhook secret')} with the master key ${ring.newest}.`,
   )
   const failures = [
     [unopened.length, 'stream key', `of users ${unopened.slice(0, MAX_NAMED).join(', ')}`],
     [signing.unopened.length, 'signing key', signing.unopened.join(', ')],
+    [
+      secrets.unopened.length,
+      'webhook secret',
+      `of subscriptions ${secrets.unopened.slice(0, MAX_NAMED).join(', ')}`,
+    ],
   ] as const
   for (const [count, noun, which] of failures) {
     if (count === 0) continue

@@ -22,6 +22,8 @@ export const CAPS = {
   usedRefreshTokensOfGrant: 50,
   appTokensOfClient: 2000,
   sessionsOfUser: 100,
+  /** Subscriptions that have ended, which a client can still list. */
+  endedSubscriptionsOfClient: 1000,
 } as const
 
 /** Maximum rows deleted per command: keeps it short even on a store filled before there were caps. */
@@ -106,6 +108,21 @@ export async function capGrants(
   if (ended.length === 0) return
   const families = ended.map(row => row.family)
   await removeRows(tx, 'tokens', sql`select hash from tokens where ${isOneOf(sql`family`, families)}`)
+}
+
+/** Caps the ended subscriptions of a client, or of a user for a client, after one was added. Returns how many it deleted. */
+export async function capEndedSubscriptions(
+  tx: Transaction,
+  { client_id, owner }: { readonly client_id: string; readonly owner: string },
+): Promise<number> {
+  const excess = await tx.all<{ id: string }>(
+    sql`select id from event_subscriptions
+        where client_id = ${client_id} and owner = ${owner} and ended_at is not null
+        order by created_at desc, id desc${beyond(CAPS.endedSubscriptionsOfClient + 1)}`,
+  )
+  if (excess.length === 0) return 0
+  const ids = excess.map(row => row.id)
+  return tx.run(sql`delete from event_subscriptions where ${isOneOf(sql`id`, ids)}`)
 }
 
 /** Deletes the rows with these hashes. Always locks in hash order, so that concurrent commands cannot deadlock. */

@@ -20,6 +20,7 @@ import {
   subscriptionTotals,
 } from '../queries/event-subscriptions.ts'
 import { isOneOf, type Sql, sql } from '../sql/tag.ts'
+import { capEndedSubscriptions } from './caps.ts'
 import { sendMessage } from './emit.ts'
 
 export interface NewEventSubscription {
@@ -89,9 +90,10 @@ export async function createEventSubscription(
           ${isoMillis(args.now)})`,
   )
   if (wanted.method === 'webhook') await sendMessage(tx, 'webhook_callback_verification', wanted)
+  const evicted = await capEndedSubscriptions(tx, wanted)
   const row = await tx.get<EventSubscriptionRow>(sql`${subscriptionColumns} where id = ${wanted.id}`)
   if (row === undefined) throw new Error('the subscription was just written')
-  const totals = { total: before.total + 1, total_cost: before.total_cost + cost }
+  const totals = { total: before.total + 1 - evicted, total_cost: before.total_cost + cost }
   return { subscription: row, totals }
 }
 

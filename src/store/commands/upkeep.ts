@@ -72,6 +72,35 @@ export async function forgetVideos(tx: Transaction, args: { before: string }): P
   )
 }
 
+/** Deleting a subscription deletes its verification and revocation too. */
+const SUBSCRIPTIONS_AT_ONCE = 100
+
+/**
+ * Deletes events from before `before` with their deliveries, and subscriptions that ended before, as far as they have no
+ * message that is still to be sent. Returns how many rows; call again until that is 0.
+ */
+export async function forgetEvents(tx: Transaction, args: { before: string }): Promise<number> {
+  const steps = [
+    sql`delete from event_deliveries where seq in (
+          select d.seq from events e join event_deliveries d on d.event_seq = e.seq
+          where e.occurred_at < ${args.before} and d.due_at is null limit ${AT_ONCE})`,
+    sql`delete from events where seq in (
+          select e.seq from events e
+          where e.occurred_at < ${args.before}
+            and not exists (select 1 from event_deliveries d where d.event_seq = e.seq)
+          order by e.occurred_at limit ${AT_ONCE})`,
+    sql`delete from event_subscriptions where id in (
+          select s.id from event_subscriptions s
+          where s.ended_at < ${args.before}
+            and not exists (select 1 from event_deliveries d
+              where d.subscription_id = s.id and (d.due_at is not null or d.event_seq is not null))
+          order by s.ended_at limit ${SUBSCRIPTIONS_AT_ONCE})`,
+  ]
+  let removed = 0
+  for (const rows of steps) removed += await tx.run(rows)
+  return removed
+}
+
 export async function noteFact(tx: Transaction, args: { name: string; value: string }): Promise<void> {
   await tx.run(
     sql`insert into facts (name, value) values (${args.name}, ${args.value})

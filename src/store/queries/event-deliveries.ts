@@ -48,7 +48,23 @@ function deliveriesOf({ subscription_id, event_id, status }: DeliveryFilter): Sq
   return status === undefined ? [] : [sql`d.status = ${status}`]
 }
 
+/** Messages that are still to be sent. */
+export interface Backlog {
+  readonly pending: number
+  /** How long the oldest has been due; 0 if none is. */
+  readonly lagMilliseconds: number
+}
+
 export const eventDeliveryQueries = (db: Database) => ({
+  /** The messages to targets with this prefix. */
+  backlog: async (prefix: string): Promise<Backlog> => {
+    const row = await db.get<{ pending: number | string; lag: number | string | null }>(
+      sql`select count(*) as pending, (select ${storeClock}) - min(due_at) as lag from event_deliveries
+          where due_at is not null and target > ${prefix} and target < ${`${prefix}\u{10ffff}`}`,
+    )
+    return { pending: Number(row?.pending ?? 0), lagMilliseconds: Math.max(Number(row?.lag ?? 0), 0) }
+  },
+
   /**
    * Targets with this prefix that have a message which is due, in order after `after`. Steps from target to target along the
    * index, however many messages each has.
