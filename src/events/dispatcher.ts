@@ -1,6 +1,6 @@
 /**
- * Sends messages to webhooks. Messages wait in the store, where the change that they report has put them in its own
- * transaction. Every process has a dispatcher; each claims messages that are due, as many as there are free slots, and
+ * Sends messages to webhooks. Messages wait in the store, where the transaction of the change that they report has
+ * put them. Every process has a dispatcher; each claims messages that are due, as many as there are free slots, and
  * settles them with what became of the request. A message whose process died is due again when its claim ends, so each is
  * sent at least once, and twice only after a crash.
  *
@@ -113,16 +113,16 @@ export class WebhookDispatcher implements Measured {
     const { store, clock } = this.#options
     const due = await store.eventDeliveries.dueTargets(WEBHOOK_TARGET, this.#cursor, MAX_TARGETS_AT_ONCE)
     const targets = due.map(row => row.target)
-    const rooms = this.#slots.roomsAt(targets)
+    const free = this.#slots.freeAt(targets)
     const isLastPage = targets.length < MAX_TARGETS_AT_ONCE
     this.#cursor = isLastPage ? WEBHOOK_TARGET : (targets.at(-1) ?? WEBHOOK_TARGET)
-    if (rooms.length === 0) return !isLastPage
-    const last = rooms.at(-1)
+    if (free.length === 0) return !isLastPage
+    const last = free.at(-1)
     // The targets behind it come first next time.
-    if (last !== undefined && rooms.reduce((sum, { most }) => sum + most, 0) === this.#slots.free)
+    if (last !== undefined && free.reduce((sum, { most }) => sum + most, 0) === this.#slots.free)
       this.#cursor = last.target
     const forMilliseconds = CLAIM_MILLISECONDS
-    const claimed = await store.commands.claimDeliveries({ rooms, forMilliseconds, now: clock.now() })
+    const claimed = await store.commands.claimDeliveries({ rooms: free, forMilliseconds, now: clock.now() })
     for (const deliveries of Map.groupBy(claimed, row => row.message).values()) {
       const sent = this.#deliver(deliveries as unknown as Message).finally(() => this.#inFlight.delete(sent))
       this.#inFlight.add(sent)

@@ -7,6 +7,7 @@ import { OperatorError } from '../kit/operator-error.ts'
 import { MAX_INPUT_FILE, readSmallFile } from '../kit/small-file.ts'
 import type { Store } from '../store/store.ts'
 import { ATTEMPT_MILLISECONDS, WebhookDispatcher } from './dispatcher.ts'
+import { SEND_RULES } from './post.ts'
 
 interface WebhookServices {
   readonly store: Store
@@ -34,7 +35,7 @@ export function openWebhooks(
     log,
     retrySeconds: eventRetries,
     poster: {
-      callbacks: eventCallbacks,
+      rule: SEND_RULES[eventCallbacks],
       milliseconds: ATTEMPT_MILLISECONDS,
       authority: eventAuthority === undefined ? undefined : readAuthority(eventAuthority),
     },

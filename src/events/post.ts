@@ -25,8 +25,23 @@ export interface Resolved {
   readonly family: number
 }
 
+/** Where requests may be sent to. */
+export interface SendRule {
+  /** The rule for callbacks may have become stricter since the subscription was created. */
+  allowsUrl(url: URL): boolean
+  allowsAddress(address: string): boolean
+}
+
+export const SEND_RULES: Readonly<Record<CallbackRule, SendRule>> = {
+  public: {
+    allowsUrl: ({ protocol, port }) => protocol === 'https:' && port === '',
+    allowsAddress: isPublicAddress,
+  },
+  any: { allowsUrl: () => true, allowsAddress: () => true },
+}
+
 export interface Poster {
-  readonly callbacks: CallbackRule
+  readonly rule: SendRule
   /** Trusted besides the well-known certificate authorities, in PEM. */
   readonly authority?: string | undefined
   readonly milliseconds: number
@@ -75,17 +90,15 @@ async function postInTime(poster: Poster, posted: Posted, deadline: AbortSignal)
 
 /** The addresses to connect to, all checked; or why there are none. */
 async function allowedAddresses(
-  { callbacks, resolve = resolveBySystem }: Poster,
-  { protocol, port, hostname }: URL,
+  { rule, resolve = resolveBySystem }: Poster,
+  url: URL,
 ): Promise<readonly Resolved[] | string> {
-  // The rule may have become stricter since the subscription was created.
-  if (callbacks === 'public' && (protocol !== 'https:' || port !== ''))
-    return 'the callback is not https on port 443'
-  const host = hostname.replace(/^\[|\]$/g, '')
+  if (!rule.allowsUrl(url)) return 'the callback is not https on port 443'
+  const host = url.hostname.replace(/^\[|\]$/g, '')
   const family = isIP(host)
   const addresses = family === 0 ? await resolve(host) : [{ address: host, family }]
   // A name with one address inside and one outside is either a mistake or an attack.
-  if (callbacks === 'public' && !addresses.every(({ address }) => isPublicAddress(address)))
+  if (!addresses.every(({ address }) => rule.allowsAddress(address)))
     return 'the address of the callback is not public'
   return addresses.slice(0, MAX_ADDRESSES_TRIED)
 }

@@ -39,21 +39,21 @@ export class Slots {
   }
 
   /** The room at each target, as long as there is some in total. Targets without room are left out. */
-  roomsAt(targets: readonly string[]): Room[] {
+  freeAt(targets: readonly string[]): Room[] {
     let left = this.free
     let leftForUnproven = Math.floor(this.#limits.total / 2) - this.#unproven
-    const rooms: Room[] = []
+    const free: Room[] = []
     for (const target of targets) {
       const { inFlight, tookLast } = this.#targets.get(target) ?? { inFlight: 0, tookLast: undefined }
       // One request finds out whether a failing target has recovered.
       const limit = tookLast === false ? 1 : this.#limits.ofTarget
       const most = Math.min(limit - inFlight, left, tookLast === true ? left : leftForUnproven)
       if (most <= 0) continue
-      rooms.push({ target, most })
+      free.push({ target, most })
       left -= most
       if (tookLast !== true) leftForUnproven -= most
     }
-    return rooms
+    return free
   }
 
   /** Takes a slot. The returned function gives it back, with how the request ended. */

@@ -105,13 +105,15 @@ interface DueDelivery {
   readonly kind: MessageKind
   readonly subscription_id: string
   readonly attempts: number
+  /** Of the last attempt: a message that is sent again by an operator has it, too. */
+  readonly milliseconds: number | null
 }
 
 /** The deliveries of as many messages as there is room for. */
 async function dueAt(tx: Transaction, { target, most }: Room): Promise<Claim[]> {
   // Of the deliveries that share a message, one is found, and the others are added.
   const due = await tx.all<DueDelivery>(
-    sql`select d.id, d.message, d.kind, d.subscription_id, d.attempts from event_deliveries d
+    sql`select d.id, d.message, d.kind, d.subscription_id, d.attempts, d.milliseconds from event_deliveries d
         where d.target = ${target} and d.due_at <= ${now}
           and (d.lane is null or not exists (
             select 1 from event_deliveries e where e.lane = d.lane and e.due_at is not null and e.seq < d.seq))
@@ -130,7 +132,7 @@ async function dueAt(tx: Transaction, { target, most }: Room): Promise<Claim[]> 
     if (claims.has(id)) continue
     claims.set(id, { id, message })
     if (first.kind !== 'notification' || !batched.has(first.subscription_id)) continue
-    const isNew = first.attempts === 0 && message === id
+    const isNew = first.attempts === 0 && first.milliseconds === null && message === id
     const others = isNew ? await joiningDeliveries(tx, target, first, claims) : await restOf(tx, message)
     for (const other of others) claims.set(other.id, { id: other.id, message })
   }
@@ -167,7 +169,7 @@ async function joiningDeliveries(
   const found = await tx.all<{ id: string; event_seq: number | string }>(
     sql`select id, event_seq from event_deliveries
         where target = ${target} and due_at <= ${now} and ${notByIndex('subscription_id')} = ${first.subscription_id}
-          and kind = 'notification' and attempts = 0 and message = id
+          and kind = 'notification' and attempts = 0 and milliseconds is null and message = id
         order by due_at, seq${limitedTo(MAX_BATCH)}${lockFreeRows}`,
   )
   const sizes = await tx.all<{ seq: number | string; bytes: number | string }>(

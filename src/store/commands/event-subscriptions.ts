@@ -211,7 +211,7 @@ export async function deleteEventSubscription(
   return undefined
 }
 
-/** Ends subscriptions: nothing more is sent to them but, to those that are told, a last message. */
+/** Ends subscriptions: nothing more is sent to them but, to those that are revoked, a last message. */
 export async function endSubscriptions(
   tx: Transaction,
   where: Sql,
