@@ -1,0 +1,246 @@
+/** What looks after events: retention, rotation of master keys, and the check of a store. */
+import { describe, expect, test } from 'bun:test'
+import { EventSecrets } from '../../src/auth/event-secrets.ts'
+import { newMasterKey } from '../../src/data-folder.ts'
+import { isoMillis } from '../../src/kit/clock.ts'
+import { KeyRing } from '../../src/kit/key-ring.ts'
+import { resealWebhookSecrets } from '../../src/maintenance/key-rotation.ts'
+import { sweepExpired } from '../../src/maintenance/sweep-expired.ts'
+import { verifyFolder } from '../../src/maintenance/verify.ts'
+import { CAPS } from '../../src/store/commands/caps.ts'
+import type { DeliveryOutcome } from '../../src/store/commands/event-deliveries.ts'
+import type { NewEventSubscription } from '../../src/store/commands/event-subscriptions.ts'
+import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
+import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
+import { createStore, type Store } from '../../src/store/store.ts'
+import { createStorePlace, type EngineName, engines, executeIn, type StorePlace } from '../support/server.ts'
+import { anyStreamKey } from '../support/stores.ts'
+
+const DAY = 24 * 3600 * 1000
+const KEPT = { videosDays: 0, tokensDays: 0, eventsDays: 30, auditDays: 0 }
+const TARGET = 'webhook:example.org'
+
+interface Bench {
+  readonly store: Store
+  readonly place: StorePlace
+  // biome-ignore lint/suspicious/noExplicitAny: rows of any table
+  execute(statement: string): Promise<any[]>
+  count(table: string): Promise<number>
+}
+
+async function onBench(engine: EngineName, work: (bench: Bench) => Promise<void>): Promise<void> {
+  const place = await createStorePlace(engine)
+  const store = createStore(
+    place.databaseUrl === undefined
+      ? await openSqliteEngine(`${place.folder}/strand.db`)
+      : await openPostgresEngine(place.databaseUrl, { connections: 3, pooled: false }),
+  )
+  try {
+    const client = { name: 'Shop', organization_id: null, owner_user_id: null, implicit_grant: false }
+    await store.commands.createClient({
+      client: { ...client, id: 'app', kind: 'public', redirect_uris: [] },
+      secret_hash: null,
+    })
+    await store.commands.putUser({ id: '1', login: 'u', stream_key: anyStreamKey('u'), now: Date.now() })
+    const execute = (statement: string) => executeIn(place, statement)
+    const count = async (table: string) => Number((await execute(`select count(*) as n from ${table}`))[0].n)
+    await work({ store, place, execute, count })
+  } finally {
+    await store.close()
+    await place.remove()
+  }
+}
+
+const subscription = (n: number, more: Partial<NewEventSubscription> = {}): NewEventSubscription => ({
+  id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
+  client_id: 'app',
+  organization_id: null,
+  owner: '',
+  scopes: [],
+  type: 'stream.online',
+  version: '1',
+  condition: { broadcaster_user_id: '1' },
+  topic: 'stream.online/1/1',
+  method: 'webhook',
+  callback: `https://example.org/${n}`,
+  session_id: null,
+  target: TARGET,
+  lane: null,
+  identity: `identity ${n}`,
+  key_id: 'test',
+  sealed: 'sealed',
+  ...more,
+})
+
+/** Settles everything that is due with an outcome. */
+async function settle(store: Store, outcome: Partial<DeliveryOutcome> = {}): Promise<number> {
+  const rooms = [{ target: TARGET, most: 1000 }]
+  const claimed = await store.commands.claimDeliveries({ rooms, forMilliseconds: 30_000 })
+  const outcomes = claimed.map(({ id, kind, subscription_id }): DeliveryOutcome => {
+    const enabled = { id: subscription_id, status: 'enabled', revokes: false } as const
+    return {
+      ids: [id],
+      outcome: 'delivered',
+      milliseconds: 1,
+      ...(kind === 'webhook_callback_verification' && { subscription: enabled }),
+      ...outcome,
+    }
+  })
+  await store.commands.settleDeliveries({ outcomes })
+  return claimed.length
+}
+
+async function goLive(store: Store, n: number): Promise<void> {
+  await store.commands.startStream({
+    user_id: '1',
+    stream_id: `1${n}`,
+    video_id: `2${n}`,
+    started_at: isoMillis(Date.now()),
+  })
+  await store.commands.endStream({ user_id: '1', now: Date.now() })
+}
+
+/** A table of the numbers from 1, in the SQL of the engine. */
+const numbersTo = (engine: EngineName, last: number) =>
+  engine === 'sqlite'
+    ? {
+        with: `with recursive n (n) as (select 1 union all select n + 1 from n where n < ${last}) `,
+        from: 'n',
+      }
+    : { with: '', from: `generate_series(1, ${last}) as n (n)` }
+
+const never = { removed: () => undefined, wantsToStop: () => false }
+const sweepAt = (store: Store, now: number) => sweepExpired(store, { now, settled: now }, KEPT, never)
+
+for (const engine of engines) {
+  describe(`events on ${engine}`, () => {
+    test('events and deliveries are deleted after 30 days, but not what is still to be sent', async () => {
+      await onBench(engine, async ({ store, count }) => {
+        await store.commands.createEventSubscription({ subscription: subscription(1), now: Date.now() })
+        await settle(store)
+        await goLive(store, 1)
+        expect(await settle(store)).toBe(1)
+        await goLive(store, 2)
+        expect([await count('events'), await count('event_deliveries')]).toEqual([2, 3])
+        await sweepAt(store, Date.now() + 29 * DAY)
+        expect([await count('events'), await count('event_deliveries')]).toEqual([2, 3])
+        await sweepAt(store, Date.now() + 31 * DAY)
+        expect([await count('events'), await count('event_deliveries')]).toEqual([1, 2])
+        expect(await settle(store)).toBe(1)
+        await sweepAt(store, Date.now() + 31 * DAY)
+        // The verification stays with its subscription, which has not ended.
+        expect([await count('events'), await count('event_deliveries')]).toEqual([0, 1])
+        expect(await count('event_subscriptions')).toBe(1)
+      })
+    })
+
+    test('a subscription is deleted 30 days after its end, once its revocation is finished', async () => {
+      await onBench(engine, async ({ store, count, execute }) => {
+        await store.commands.createEventSubscription({ subscription: subscription(1), now: Date.now() })
+        await settle(store)
+        await store.commands.deleteUser({ id: '1', now: Date.now() })
+        expect((await execute('select status from event_subscriptions'))[0].status).toBe('user_removed')
+        await sweepAt(store, Date.now() + 31 * DAY)
+        expect(await count('event_subscriptions')).toBe(1)
+        await settle(store)
+        await sweepAt(store, Date.now() + 29 * DAY)
+        expect(await count('event_subscriptions')).toBe(1)
+        await sweepAt(store, Date.now() + 31 * DAY)
+        expect([await count('event_subscriptions'), await count('event_deliveries')]).toEqual([0, 0])
+      })
+    })
+
+    test('many events are deleted in steps of a thousand', async () => {
+      await onBench(engine, async ({ store, count, execute }) => {
+        await store.commands.createEventSubscription({ subscription: subscription(1), now: Date.now() })
+        await settle(store)
+        await execute(`insert into events (id, type, version, subject, occurred_at, body)
+          ${numbersTo(engine, 2500).with}select 'event ' || n, 'stream.online', '1', '1', '2026-01-01T00:00:00.000Z', '{}'
+          from ${numbersTo(engine, 2500).from}`)
+        await execute(`insert into event_deliveries
+            (id, message, kind, subscription_id, event_seq, target, status, attempts, created_at)
+          select e.id, e.id, 'notification', '${subscription(1).id}', e.seq, '${TARGET}', 'delivered', 1, e.occurred_at
+          from events e`)
+        const before = '2026-01-02T00:00:00.000Z'
+        const steps: number[] = []
+        for (let rows = -1; rows !== 0; steps.push(rows)) rows = await store.commands.forgetEvents({ before })
+        expect(steps.reduce((sum, rows) => sum + rows, 0)).toBe(5000)
+        expect(Math.max(...steps)).toBeLessThanOrEqual(2000)
+        expect([await count('events'), await count('event_deliveries')]).toEqual([0, 1])
+      })
+    })
+
+    test(`a client keeps ${CAPS.endedSubscriptionsOfClient} ended subscriptions, the newest`, async () => {
+      await onBench(engine, async ({ store, execute, count }) => {
+        const most = CAPS.endedSubscriptionsOfClient
+        await store.commands.createEventSubscription({ subscription: subscription(0), now: Date.now() })
+        const columns =
+          'client_id, owner, type, version, condition, topic, status, cost, method, target, identity, created_at, ended_at'
+        const { with: numbers, from } = numbersTo(engine, most + 50)
+        await execute(`insert into event_subscriptions (id, ${columns})
+          ${numbers}select 'old ' || n, 'app', '', 'stream.online', '1', '{}', 't', 'user_removed', 1, 'webhook', 'w', 'i',
+            '2026-01-01T00:00:00.' || (1000 + n) || 'Z', '2026-01-02T00:00:00.000Z' from ${from}`)
+        const created = await store.commands.createEventSubscription({
+          subscription: subscription(2),
+          now: Date.now(),
+        })
+        expect(created).toMatchObject({ totals: { total: most + 2 } })
+        expect(await count('event_subscriptions')).toBe(most + 2)
+        const [oldest] = await execute('select min(created_at) as at from event_subscriptions')
+        expect(oldest.at).toBe('2026-01-01T00:00:00.1051Z')
+      })
+    })
+
+    test('webhook secrets are sealed with the newest master key, and those that do not open are reported', async () => {
+      await onBench(engine, async ({ store }) => {
+        const [first, second, foreign] = [newMasterKey(), newMasterKey(), newMasterKey()]
+        const ring = new KeyRing([first])
+        const secrets = new EventSecrets(ring)
+        const strange = new EventSecrets(new KeyRing([foreign]))
+        for (let n = 0; n < 12; n++) {
+          const { id } = subscription(n)
+          const sealed = (n === 5 ? strange : secrets).seal(id, `secret number ${n}`)
+          await store.commands.createEventSubscription({
+            subscription: subscription(n, sealed),
+            now: Date.now(),
+          })
+        }
+        ring.take([second, first])
+        const unopened = [subscription(5).id]
+        expect(await resealWebhookSecrets(store, ring)).toEqual({ resealed: 11, unopened })
+        expect(await resealWebhookSecrets(store, ring)).toEqual({ resealed: 0, unopened })
+        ring.take([second])
+        for (const row of await store.eventSecrets.after('', 100)) {
+          const n = Number(row.id.slice(-12))
+          expect(secrets.open(row.id, row)).toBe(n === 5 ? undefined : `secret number ${n}`)
+        }
+        expect(await store.eventSecrets.countByMasterKey()).toEqual(
+          new Map([
+            [foreign.id, 1],
+            [second.id, 11],
+          ]),
+        )
+      })
+    })
+  })
+}
+
+test('strand verify opens every webhook secret', async () => {
+  await onBench('sqlite', async ({ store, place, execute }) => {
+    const key = newMasterKey()
+    const secrets = new EventSecrets(new KeyRing([key]))
+    const sealed = secrets.seal(subscription(1).id, 'a secret')
+    await store.commands.createEventSubscription({ subscription: subscription(1, sealed), now: Date.now() })
+    await execute('delete from stream_keys')
+    expect((await verifyFolder(place.folder, [key])).problems).toEqual([])
+    const missing = await verifyFolder(place.folder, [newMasterKey()])
+    expect(missing.problems).toEqual([
+      expect.stringContaining('1 webhook secret is sealed with the master key'),
+    ])
+    await execute(`update event_subscriptions set sealed = substr(sealed, 2) || substr(sealed, 1, 1)`)
+    const altered = await verifyFolder(place.folder, [key])
+    expect(altered.problems).toEqual([
+      expect.stringContaining('1 webhook secret cannot be opened (subscriptions'),
+    ])
+  })
+})
