@@ -12,6 +12,8 @@ import type { CallbackRule } from '../domain/event-subscription.ts'
 import { isPublicAddress } from './callback-address.ts'
 
 const MAX_ANSWER_BYTES = 8 * 1024
+/** Answers 1xx before the final one; a flood of them would keep this process busy until the time is over. */
+const MAX_INFORMATIONAL = 10
 const MAX_HEADER_BYTES = 16 * 1024
 /** Time for the rest of an answer that is not needed, so that the receiver does not see a broken connection. */
 const REST_MILLISECONDS = 1000
@@ -144,6 +146,11 @@ function exchange(
   deadline.addEventListener('abort', () => request.destroy(), { once: true })
   request.on('error', error => settle({ failure: failureOf(error) }))
   request.on('close', () => settle({ failure: 'the connection was closed without an answer' }))
+  let informational = 0
+  request.on('information', () => {
+    informational += 1
+    if (informational > MAX_INFORMATIONAL) settle({ failure: 'too many informational answers' })
+  })
   request.on('response', response => {
     const status = response.statusCode ?? 0
     const pieces: Buffer[] = []
