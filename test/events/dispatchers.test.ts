@@ -1,0 +1,219 @@
+/** Several dispatchers on one store, and receivers that hang. */
+
+import { afterEach, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { EventSecrets } from '../../src/auth/event-secrets.ts'
+import { WebhookDispatcher } from '../../src/events/dispatcher.ts'
+import { SEND_RULES } from '../../src/events/post.ts'
+import { systemClock } from '../../src/kit/clock.ts'
+import { KeyRing } from '../../src/kit/key-ring.ts'
+import { createLog } from '../../src/kit/log.ts'
+import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
+import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
+import { createStore, type Store } from '../../src/store/store.ts'
+import { createStorePlace, type EngineName, engines, executeIn, type StorePlace } from '../support/server.ts'
+import { anyStreamKey } from '../support/stores.ts'
+import { Receiver, SECRET, until } from './receiver.ts'
+
+const secrets = new EventSecrets(new KeyRing([{ id: 'test', bytes: randomBytes(32) }]))
+const logLines: string[] = []
+const log = createLog({ level: 'debug', readable: false, write: line => logLines.push(line) })
+
+const openStore = async ({ folder, databaseUrl }: StorePlace): Promise<Store> =>
+  createStore(
+    databaseUrl === undefined
+      ? await openSqliteEngine(`${folder}/strand.db`)
+      : await openPostgresEngine(databaseUrl, { connections: 4, pooled: false }),
+  )
+
+const dispatcherOn = (store: Store, milliseconds = 10_000): WebhookDispatcher =>
+  new WebhookDispatcher({
+    store,
+    secrets,
+    clock: systemClock,
+    log,
+    retrySeconds: [1, 1],
+    poster: { rule: SEND_RULES.any, milliseconds },
+  })
+
+let subscriptions = 0
+
+async function addSubscription(store: Store, callback: string): Promise<string> {
+  const id = crypto.randomUUID()
+  const created = await store.commands.createEventSubscription({
+    subscription: {
+      id,
+      client_id: 'app',
+      organization_id: null,
+      owner: '',
+      scopes: [],
+      type: 'channel.update',
+      version: '2',
+      condition: { broadcaster_user_id: '1' },
+      topic: 'channel.update/2/1',
+      method: 'webhook',
+      callback,
+      session_id: null,
+      target: `webhook:${new URL(callback).host}`,
+      lane: null,
+      identity: `subscription ${++subscriptions}`,
+      ...secrets.seal(id, SECRET),
+    },
+    now: Date.now(),
+  })
+  expect(created).toHaveProperty('subscription')
+  return id
+}
+
+const ends: (() => unknown)[] = []
+afterEach(async () => {
+  for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end()
+})
+
+/** A store with a client and a user, and as many connections to it as asked for. */
+async function bench(engine: EngineName, connections: number) {
+  const place = await createStorePlace(engine)
+  ends.push(() => place.remove())
+  const stores: Store[] = []
+  for (let n = 0; n < connections; n++) {
+    const store = await openStore(place)
+    ends.push(() => store.close())
+    stores.push(store)
+  }
+  const [store] = stores as [Store]
+  const client = { name: 'Shop', organization_id: null, owner_user_id: null, implicit_grant: false }
+  await store.commands.createClient({
+    client: { ...client, id: 'app', kind: 'public', redirect_uris: [] },
+    secret_hash: null,
+  })
+  await store.commands.putUser({ id: '1', login: 'u', stream_key: anyStreamKey('u'), now: Date.now() })
+  return { place, stores, store }
+}
+
+const retitle = (store: Store, title: string) =>
+  store.commands.changeChannel({ user_id: '1', title })
+
+function newReceiver(): Receiver {
+  const receiver = new Receiver()
+  ends.push(() => receiver.stop())
+  return receiver
+}
+
+for (const engine of engines) {
+  describe(`dispatchers on ${engine}`, () => {
+    test('two of them on one store send each message once', async () => {
+      const { stores, store } = await bench(engine, 2)
+      const receivers = [newReceiver(), newReceiver(), newReceiver()]
+      const dispatchers = stores.map(each => dispatcherOn(each))
+      for (const dispatcher of dispatchers) dispatcher.start()
+      for (const receiver of receivers) await addSubscription(store, receiver.url())
+      await until(() => receivers.every(each => each.received.length === 1))
+      await until(async () => (await store.eventDeliveries.backlog('webhook:')).pending === 0)
+      const COUNT = 100
+      for (let n = 0; n < COUNT; n++) await retitle(stores[n % 2] as Store, `Title ${n}`)
+      await until(() => receivers.every(each => each.notifications().length >= COUNT))
+      await Bun.sleep(500)
+      for (const receiver of receivers) {
+        const titles = receiver.notifications().map(({ body }) => body.event.title)
+        expect(titles.sort()).toEqual(Array.from({ length: COUNT }, (_, n) => `Title ${n}`).sort())
+        expect(new Set(receiver.notifications().map(each => each.id)).size).toBe(COUNT)
+        expect(receiver.peak).toBeLessThanOrEqual(16)
+        expect(receiver.forged).toEqual([])
+      }
+      await Promise.all(dispatchers.map(each => each.stop()))
+    })
+
+    test('a host that hangs with 10,000 messages gets 8 requests at a time and holds up no other', async () => {
+      const { place, store } = await bench(engine, 1)
+      const hanging = newReceiver()
+      const healthy = newReceiver()
+      const dispatcher = dispatcherOn(store, 2000)
+      dispatcher.start()
+      const id = await addSubscription(store, hanging.url())
+      await addSubscription(store, healthy.url())
+      await until(async () => (await store.eventDeliveries.backlog('webhook:')).pending === 0)
+      hanging.answer = async () => {
+        await Bun.sleep(20_000)
+        return new Response()
+      }
+      const numbers =
+        engine === 'sqlite'
+          ? 'with recursive n (n) as (select 1 union all select n + 1 from n where n < 10000) '
+          : ''
+      const from = engine === 'sqlite' ? 'n' : 'generate_series(1, 10000) as n (n)'
+      await executeIn(
+        place,
+        `insert into events (id, type, version, subject, occurred_at, body)
+         values ('event', 'channel.update', '2', '1', '2026-01-01T00:00:00.000Z', '{}')`,
+      )
+      await executeIn(
+        place,
+        `insert into event_deliveries
+           (id, message, kind, subscription_id, event_seq, target, status, attempts, due_at, created_at)
+         ${numbers}select 'd' || n, 'd' || n, 'notification', '${id}', (select seq from events where id = 'event'),
+           'webhook:${new URL(hanging.url()).host}', 'pending', 0, 1, '2026-01-01T00:00:00.000Z' from ${from}`,
+      )
+      await until(() => hanging.notifications().length >= 8)
+      const before = process.memoryUsage().rss
+      const delays: number[] = []
+      for (let n = 0; n < 20; n++) {
+        const beganAt = performance.now()
+        await retitle(store, `Another ${n}`)
+        await until(() => healthy.notifications().length > n)
+        delays.push(performance.now() - beganAt)
+      }
+      expect(Math.max(...delays)).toBeLessThan(2000)
+      expect(hanging.peak).toBeLessThanOrEqual(8)
+      expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000)
+      const { pending } = await store.eventDeliveries.backlog('webhook:')
+      expect(pending).toBeGreaterThan(9000)
+      await dispatcher.stop()
+    })
+
+    test('a stop sends nothing more, and settles what was in flight', async () => {
+      const { place, store } = await bench(engine, 1)
+      const receiver = newReceiver()
+      const dispatcher = dispatcherOn(store)
+      dispatcher.start()
+      await addSubscription(store, receiver.url())
+      await until(async () => (await store.eventDeliveries.backlog('webhook:')).pending === 0)
+      receiver.answer = async () => {
+        await Bun.sleep(700)
+        return new Response()
+      }
+      await retitle(store, 'Sent')
+      await until(() => receiver.notifications().length === 1)
+      const stopped = dispatcher.stop()
+      await retitle(store, 'Not sent')
+      await stopped
+      expect(receiver.notifications().length).toBe(1)
+      const rows = await executeIn(
+        place,
+        `select status, attempts, answer_status from event_deliveries where kind = 'notification' order by seq`,
+      )
+      expect(rows).toEqual([
+        { status: 'delivered', attempts: 1, answer_status: 200 },
+        { status: 'pending', attempts: 0, answer_status: null },
+      ])
+    })
+  })
+}
+
+test('log lines have the host of a callback, and neither its path nor a secret', async () => {
+  const { store } = await bench('sqlite', 1)
+  const receiver = newReceiver()
+  receiver.answer = () => new Response(null, { status: 500 })
+  logLines.length = 0
+  const dispatcher = dispatcherOn(store)
+  dispatcher.start()
+  const id = await addSubscription(store, receiver.url('/path-with-a-key?token=hidden'))
+  await until(() => logLines.some(line => line.includes('event subscription ended')))
+  await dispatcher.stop()
+  const text = logLines.join('')
+  expect(text).toContain(`"host":"${new URL(receiver.url()).host}"`)
+  expect(text).toContain(id)
+  expect(text).toContain('webhook_callback_verification_failed')
+  expect(text).toContain('"reason":"status 500"')
+  for (const hidden of ['path-with-a-key', 'hidden', SECRET]) expect(text).not.toContain(hidden)
+  expect(logLines.filter(line => line.includes('webhooks failed')).length).toBe(1)
+})
