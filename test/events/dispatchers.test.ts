@@ -91,7 +91,7 @@ async function bench(engine: EngineName, connections: number) {
 }
 
 const retitle = (store: Store, title: string) =>
-  store.commands.changeChannel({ user_id: '1', title })
+  store.commands.changeChannel({ user_id: '1', title, video_id: '0' })
 
 function newReceiver(): Receiver {
   const receiver = new Receiver()

@@ -20,7 +20,7 @@ export interface Received {
   readonly at: number
 }
 
-type Answer = Response | Promise<Response>
+type Answer = Response | undefined | Promise<Response | undefined>
 
 /** Answers verifications with their challenge and everything else with 204, unless a test decides otherwise. */
 export class Receiver {
@@ -31,7 +31,7 @@ export class Receiver {
   #inFlight = 0
   /** The most requests at once. */
   peak = 0
-  answer: (message: Received) => Answer | undefined = () => undefined
+  answer: (message: Received) => Answer = () => undefined
 
   constructor(secret = SECRET) {
     this.#server = Bun.serve({
