@@ -27,6 +27,9 @@ import { bodyOf, headersOf } from './webhook-message.ts'
 
 /** Messages of other processes, and retries, are found after this time. */
 const POLL_MILLISECONDS = 250
+/** Looking for targets is slow if very many of them wait for retries; then it takes at most a fifth of the time. */
+const SLOW_SEARCH_MILLISECONDS = 5
+const MAX_PAUSE_MILLISECONDS = 1000
 const CLAIM_MILLISECONDS = 30_000
 export const ATTEMPT_MILLISECONDS = 10_000
 /** Outcomes are settled again until this long after the claim, if the store does not take them. */
@@ -62,6 +65,8 @@ export class WebhookDispatcher implements Measured {
   #cursor: string = WEBHOOK_TARGET
   #backlog: Backlog = { pending: 0, lagMilliseconds: 0 }
   #backlogAt = Number.NEGATIVE_INFINITY
+  /** Time spent looking for targets in the current turn. */
+  #searchMilliseconds = 0
   #isStopping = false
   #wake: () => void = () => undefined
   #loop: Promise<void> = Promise.resolve()
@@ -99,8 +104,11 @@ export class WebhookDispatcher implements Measured {
     while (!this.#isStopping) {
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#wake = resolve
+      this.#searchMilliseconds = 0
       await turn()
       this.#logRecovery()
+      if (this.#searchMilliseconds > SLOW_SEARCH_MILLISECONDS)
+        await Bun.sleep(Math.min(4 * this.#searchMilliseconds, MAX_PAUSE_MILLISECONDS))
       const timer = setTimeout(resolve, POLL_MILLISECONDS)
       await promise
       clearTimeout(timer)
@@ -111,7 +119,9 @@ export class WebhookDispatcher implements Measured {
   async #claimSome(): Promise<boolean> {
     if (this.#slots.free === 0) return false
     const { store, clock } = this.#options
+    const beganAt = performance.now()
     const due = await store.eventDeliveries.dueTargets(WEBHOOK_TARGET, this.#cursor, MAX_TARGETS_AT_ONCE)
+    this.#searchMilliseconds += performance.now() - beganAt
     const targets = due.map(row => row.target)
     const free = this.#slots.freeAt(targets)
     const isLastPage = targets.length < MAX_TARGETS_AT_ONCE

@@ -1,7 +1,6 @@
 /** A receiver of webhooks on loopback, which checks every message with code of its own. */
 import { expect } from 'bun:test'
 import type { Server } from 'bun'
-import { tokenOf } from '../operations/helix/callers.ts'
 import type { TestServer } from '../support/server.ts'
 
 export const SECRET = 'a secret of 10 to 100 characters ~!'
@@ -28,13 +27,16 @@ export class Receiver {
   /** Signatures that did not match. */
   readonly forged: Received[] = []
   readonly #server: Server<undefined>
+  readonly #isTls: boolean
   #inFlight = 0
   /** The most requests at once. */
   peak = 0
   answer: (message: Received) => Answer = () => undefined
 
-  constructor(secret = SECRET) {
+  constructor(secret = SECRET, tls?: { readonly cert: string; readonly key: string }) {
+    this.#isTls = tls !== undefined
     this.#server = Bun.serve({
+      ...(tls && { tls }),
       hostname: '127.0.0.1',
       port: 0,
       idleTimeout: 60,
@@ -70,7 +72,7 @@ export class Receiver {
   }
 
   url(path = '/events'): string {
-    return `http://127.0.0.1:${this.#server.port}${path}`
+    return `${this.#isTls ? 'https://localhost' : 'http://127.0.0.1'}:${this.#server.port}${path}`
   }
 
   notifications(path?: string): Received[] {
@@ -146,6 +148,3 @@ export async function subscribed(server: TestServer, wanted: Wanted): Promise<st
 export async function until(isMet: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isMet())) await Bun.sleep(20)
 }
-
-/** An app token of the world's client, whose owner may differ. */
-export const appTokenOf = (server: TestServer, client_id: string) => tokenOf(server, { client_id })

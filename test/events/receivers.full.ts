@@ -16,8 +16,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const RECEIVERS = 50
 const BAD = 10
-const EVENTS = 40
-const EVENT_MILLISECONDS = 250
+const EVENTS = 30
+const EVENT_MILLISECONDS = 200
 
 /** Hangs, fails, or answers a byte at a time. */
 function spoil(receiver: Receiver, n: number): void {

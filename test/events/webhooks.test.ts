@@ -54,21 +54,27 @@ onEachStore('webhooks', { config: { eventRetries: RETRIES } }, server => {
       ['a redirect', () => Response.redirect(receiver.url('/elsewhere'), 302)],
       ['the challenge within 9 KiB', challenge => new Response(challenge.padEnd(9 * 1024))],
     ]
-    for (const [answer, make] of wrong) {
-      test(`${answer} is tried again once and fails`, async () => {
-        fresh()
-        receiver.answer = ({ body }) => make(body.challenge)
-        const { id: user } = await newChannel(server())
-        const condition = { broadcaster_user_id: user }
-        const id = await subscribe(server(), { type: 'stream.online', condition, callback: receiver.url() })
+    test('a wrong answer is asked for again once, and then the subscription has failed', async () => {
+      fresh()
+      const { id: user } = await newChannel(server())
+      const condition = { broadcaster_user_id: user }
+      receiver.answer = ({ path, body }) => wrong[Number(path.slice(1))]?.[1](body.challenge)
+      const ids = new Map<string, string>()
+      for (const [index, [answer]] of wrong.entries()) {
+        const callback = receiver.url(`/${index}`)
+        ids.set(answer, await subscribe(server(), { type: 'stream.online', condition, callback }))
+      }
+      for (const [index, [answer]] of wrong.entries()) {
+        const id = ids.get(answer) ?? ''
         await until(async () => (await statusOf(server(), id)) === 'webhook_callback_verification_failed')
-        const [first, second, ...others] = receiver.received
-        expect(others).toEqual([])
+        const [first, second, ...others] = receiver.of('webhook_callback_verification', `/${index}`)
+        expect([answer, others]).toEqual([answer, []])
         expect([first?.retry, second?.retry]).toEqual(['0', '1'])
         expect(first?.id).toBe(second?.id as string)
         expect(first?.body.challenge).not.toBe(second?.body.challenge)
-      })
-    }
+      }
+      expect(receiver.received.filter(({ path }) => path === '/elsewhere')).toEqual([])
+    })
 
     test('a callback that succeeds the second time enables the subscription', async () => {
       fresh()
@@ -340,7 +346,7 @@ onEachStore('webhooks', { config: { eventRetries: RETRIES } }, server => {
       expect(receiver.forged).toEqual([])
     })
 
-    test('a retry has the same events', async () => {
+    test('a retry has the same events, and new ones are sent in another message', async () => {
       fresh()
       const organization = await newOrganization(server())
       const condition = { organization_id: organization.id }
