@@ -123,7 +123,7 @@ export class WebhookDispatcher implements Measured {
     const due = await store.eventDeliveries.dueTargets(WEBHOOK_TARGET, this.#cursor, MAX_TARGETS_AT_ONCE)
     this.#searchMilliseconds += performance.now() - beganAt
     const targets = due.map(row => row.target)
-    const free = this.#slots.freeAt(targets)
+    const free = this.#slots.freeAt(targets, performance.now())
     const isLastPage = targets.length < MAX_TARGETS_AT_ONCE
     this.#cursor = isLastPage ? WEBHOOK_TARGET : (targets.at(-1) ?? WEBHOOK_TARGET)
     if (free.length === 0) return !isLastPage
@@ -149,8 +149,8 @@ export class WebhookDispatcher implements Measured {
 
   async #deliver(message: Message): Promise<void> {
     const [first] = message
-    const free = this.#slots.take(first.target)
     const beganAt = performance.now()
+    const free = this.#slots.take(first.target, first.subscription_id, beganAt)
     const challenge = first.kind === 'webhook_callback_verification' ? randomAlphanumerics(32) : undefined
     const answer = await this.#send(message, challenge)
     const milliseconds = Math.round(performance.now() - beganAt)

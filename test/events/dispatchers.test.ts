@@ -8,6 +8,7 @@ import { SEND_RULES } from '../../src/events/post.ts'
 import { systemClock } from '../../src/kit/clock.ts'
 import { KeyRing } from '../../src/kit/key-ring.ts'
 import { createLog } from '../../src/kit/log.ts'
+import { exposition, Metrics } from '../../src/kit/metrics.ts'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
@@ -63,6 +64,32 @@ async function addSubscription(store: Store, callback: string): Promise<string> 
   })
   expect(created).toHaveProperty('subscription')
   return id
+}
+
+/** Messages that are due, past every command. */
+async function addDeliveries(
+  engine: EngineName,
+  place: StorePlace,
+  { subscription, url, count }: { subscription: string; url: string; count: number },
+): Promise<void> {
+  const numbers =
+    engine === 'sqlite'
+      ? `with recursive n (n) as (select 1 union all select n + 1 from n where n < ${count}) `
+      : ''
+  const from = engine === 'sqlite' ? 'n' : `generate_series(1, ${count}) as n (n)`
+  await executeIn(
+    place,
+    `insert into events (id, type, version, subject, occurred_at, body)
+     values ('event', 'channel.update', '2', '1', '2026-01-01T00:00:00.000Z', '{}')`,
+  )
+  await executeIn(
+    place,
+    `insert into event_deliveries
+       (id, message, kind, subscription_id, event_seq, target, status, attempts, due_at, created_at)
+     ${numbers}select 'd' || n, 'd' || n, 'notification', '${subscription}',
+       (select seq from events where id = 'event'), 'webhook:${new URL(url).host}', 'pending', 0, 1,
+       '2026-01-01T00:00:00.000Z' from ${from}`,
+  )
 }
 
 const ends: (() => unknown)[] = []
@@ -136,23 +163,7 @@ for (const engine of engines) {
         await Bun.sleep(20_000)
         return new Response()
       }
-      const numbers =
-        engine === 'sqlite'
-          ? 'with recursive n (n) as (select 1 union all select n + 1 from n where n < 10000) '
-          : ''
-      const from = engine === 'sqlite' ? 'n' : 'generate_series(1, 10000) as n (n)'
-      await executeIn(
-        place,
-        `insert into events (id, type, version, subject, occurred_at, body)
-         values ('event', 'channel.update', '2', '1', '2026-01-01T00:00:00.000Z', '{}')`,
-      )
-      await executeIn(
-        place,
-        `insert into event_deliveries
-           (id, message, kind, subscription_id, event_seq, target, status, attempts, due_at, created_at)
-         ${numbers}select 'd' || n, 'd' || n, 'notification', '${id}', (select seq from events where id = 'event'),
-           'webhook:${new URL(hanging.url()).host}', 'pending', 0, 1, '2026-01-01T00:00:00.000Z' from ${from}`,
-      )
+      await addDeliveries(engine, place, { subscription: id, url: hanging.url(), count: 10_000 })
       await until(() => hanging.notifications().length >= 8)
       const before = process.memoryUsage().rss
       const delays: number[] = []
@@ -168,6 +179,57 @@ for (const engine of engines) {
       const { pending } = await store.eventDeliveries.backlog('webhook:')
       expect(pending).toBeGreaterThan(9000)
       await dispatcher.stop()
+    })
+
+    test('a receiver that hangs delays no other receiver of the same host for long', async () => {
+      const { place, store } = await bench(engine, 1)
+      const host = newReceiver()
+      const dispatcher = dispatcherOn(store, 1500)
+      dispatcher.start()
+      const hanging = await addSubscription(store, host.url('/hangs'))
+      await addSubscription(store, host.url('/healthy'))
+      await until(async () => (await store.eventDeliveries.backlog('webhook:')).pending === 0)
+      host.answer = async ({ path }) => {
+        if (path === '/hangs') await Bun.sleep(20_000)
+        return new Response()
+      }
+      await addDeliveries(engine, place, { subscription: hanging, url: host.url(), count: 500 })
+      await until(() => host.notifications('/hangs').length > 8)
+      const delays: number[] = []
+      for (let n = 0; n < 20; n++) {
+        const beganAt = performance.now()
+        await retitle(store, `Another ${n}`)
+        await until(() => host.notifications('/healthy').length > n)
+        delays.push(performance.now() - beganAt)
+      }
+      expect(Math.max(...delays)).toBeLessThan(1000)
+      await dispatcher.stop()
+    })
+
+    test('a callback that answers too late is not verified', async () => {
+      const { place, store } = await bench(engine, 1)
+      const receiver = newReceiver()
+      receiver.answer = async ({ body }) => {
+        await Bun.sleep(1000)
+        return new Response(body.challenge)
+      }
+      const dispatcher = dispatcherOn(store, 300)
+      dispatcher.start()
+      const id = await addSubscription(store, receiver.url())
+      const status = async () =>
+        (await executeIn(place, `select status from event_subscriptions where id = '${id}'`))[0].status
+      await until(async () => (await status()) === 'webhook_callback_verification_failed')
+      expect(receiver.received.map(each => each.retry)).toEqual(['0', '1'])
+      await dispatcher.stop()
+      const metrics = new Metrics()
+      dispatcher.measure(metrics)
+      const text = exposition(metrics.families)
+      expect(text).toContain('strand_webhook_attempts_total{outcome="retry"} 1\n')
+      expect(text).toContain('strand_webhook_attempts_total{outcome="failed"} 1\n')
+      expect(text).toContain('strand_webhook_attempt_seconds_count 2\n')
+      expect(text).toContain('strand_webhooks_in_flight 0\n')
+      expect(text).toMatch(/strand_webhooks_pending \d+\n/)
+      expect(text).toMatch(/strand_webhook_lag_seconds [\d.]+\n/)
     })
 
     test('a stop sends nothing more, and settles what was in flight', async () => {

@@ -43,6 +43,13 @@ export class Receiver {
       fetch: async request => {
         this.#inFlight += 1
         this.peak = Math.max(this.peak, this.#inFlight)
+        let isOver = false
+        const end = () => {
+          if (!isOver) this.#inFlight -= 1
+          isOver = true
+        }
+        // The sender may give up before the answer.
+        request.signal.addEventListener('abort', end)
         try {
           const text = await request.text()
           const header = (name: string) => request.headers.get(`twitch-eventsub-${name}`) ?? ''
@@ -65,7 +72,7 @@ export class Receiver {
             ? new Response(message.body.challenge)
             : new Response(null, { status: 204 })
         } finally {
-          this.#inFlight -= 1
+          end()
         }
       },
     })

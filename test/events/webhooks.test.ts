@@ -243,6 +243,19 @@ onEachStore('webhooks', { config: { eventRetries: RETRIES } }, server => {
       expect(receiver.of('revocation')).toEqual([])
     })
 
+    test('a subscription about a user who is deleted ends with one revocation, which is retried', async () => {
+      fresh()
+      const { id: user } = await newChannel(server())
+      const id = await online(user, receiver.url('/gone'))
+      receiver.answer = ({ retry }) => (retry === '0' ? new Response(null, { status: 500 }) : undefined)
+      await server().control('DELETE', `/users/${user}`)
+      await until(() => receiver.of('revocation', '/gone').length === 2)
+      const [first, second] = receiver.of('revocation', '/gone')
+      expect(first?.body).toEqual({ subscription: expect.objectContaining({ id, status: 'user_removed' }) })
+      expect([second?.id, second?.text, second?.retry]).toEqual([first?.id, first?.text, '1'])
+      expect(receiver.notifications('/gone')).toEqual([])
+    })
+
     test('the email address is sent only while the user grants the application to read it', async () => {
       fresh()
       const [{ id: user }] = await server().control('POST', '/users', {

@@ -50,6 +50,10 @@ export interface ClaimedDelivery {
 export interface Room {
   readonly target: string
   readonly most: number
+  /** Only messages of these subscriptions, one of each. */
+  readonly oneOfEach?: readonly string[]
+  /** No messages of these subscriptions. */
+  readonly except?: readonly string[]
 }
 
 /** The clock of the store, read once per statement, so that an index on times can be used. */
@@ -110,17 +114,25 @@ interface DueDelivery {
 }
 
 /** The deliveries of as many messages as there is room for. */
-async function dueAt(tx: Transaction, { target, most }: Room): Promise<Claim[]> {
+async function dueAt(tx: Transaction, { target, most, oneOfEach, except = [] }: Room): Promise<Claim[]> {
+  const isOf = (ids: readonly string[]) => isOneOf(notByIndex('d.subscription_id'), ids)
+  const allowed =
+    oneOfEach !== undefined
+      ? sql`${isOf(oneOfEach)}`
+      : except.length === 0
+        ? sql`1 = 1`
+        : sql`not (${isOf(except)})`
   // Of the deliveries that share a message, one is found, and the others are added.
-  const due = await tx.all<DueDelivery>(
+  const found = await tx.all<DueDelivery>(
     sql`select d.id, d.message, d.kind, d.subscription_id, d.attempts, d.milliseconds from event_deliveries d
-        where d.target = ${target} and d.due_at <= ${now}
+        where d.target = ${target} and d.due_at <= ${now} and ${allowed}
           and (d.lane is null or not exists (
             select 1 from event_deliveries e where e.lane = d.lane and e.due_at is not null and e.seq < d.seq))
           and (d.message = d.id or not exists (
             select 1 from event_deliveries m where m.id = d.message and m.due_at is not null))
         order by d.due_at, d.seq${limitedTo(most)}${lockFreeRows}`,
   )
+  const due = oneOfEach === undefined ? found : firstOfEach(found)
   if (due.length === 0) return []
   const batched = await batchedAmong(
     tx,
@@ -137,6 +149,11 @@ async function dueAt(tx: Transaction, { target, most }: Room): Promise<Claim[]> 
     for (const other of others) claims.set(other.id, { id: other.id, message })
   }
   return [...claims.values()]
+}
+
+function firstOfEach(found: readonly DueDelivery[]): DueDelivery[] {
+  const known = new Set<string>()
+  return found.filter(({ subscription_id }) => known.size < known.add(subscription_id).size)
 }
 
 /** Those of the subscriptions whose events are sent several at a time. */
