@@ -3,7 +3,7 @@ import type { EventType } from '../contract/events/event-type.ts'
 import type { MessageKind, ReceiverAnswer } from '../domain/delivery-outcome.ts'
 import { uuid } from '../kit/id.ts'
 import type { ClaimedDelivery } from '../store/commands/event-deliveries.ts'
-import { post } from './post.ts'
+import { post, SEND_RULES } from './post.ts'
 import { sampleMessage } from './sample.ts'
 import { bodyOf, headersOf } from './webhook-message.ts'
 
@@ -92,7 +92,7 @@ export async function sendSample(
   const body = bodyOf([message], challenge)
   const signed = headersOf(message, { body, secret, now: Date.now() - age })
   return post(
-    { callbacks: 'any', milliseconds: TIMEOUT_MILLISECONDS },
+    { rule: SEND_RULES.any, milliseconds: TIMEOUT_MILLISECONDS },
     { callback: url, headers: { ...signed, ...headers }, body, readsAnswer: true },
   )
 }
