@@ -375,5 +375,32 @@ onEachStore('webhooks', { config: { eventRetries: RETRIES } }, server => {
       expect([...byMessage.values()].map(tries => new Set(tries.map(each => each.text)).size)).toEqual([1, 1])
       expect([...byMessage.values()].map(([first]) => first?.body.events.length)).toEqual([3, 2])
     })
+
+    test('a message that is sent again has its events, and no new ones', async () => {
+      fresh()
+      const organization = await newOrganization(server())
+      const condition = { organization_id: organization.id }
+      const wanted = { type: 'drop.entitlement.grant', condition, callback: receiver.url('/resent-drops') }
+      const id = await subscribed(server(), { ...wanted, token: organization.token })
+      const user = server().world.viewer.id
+      const pending = `subscription_id = '${id}' and due_at is not null`
+      const isSettled = async () =>
+        (await server().execute(`select 1 from event_deliveries where ${pending}`)).length === 0
+      await organization.grant([user, user, user])
+      await until(() => receiver.notifications('/resent-drops').length === 1)
+      await until(isSettled)
+      // As the control API does it, with a new event that is due at the same time.
+      await server().execute(
+        `update event_deliveries set status = 'pending', attempts = 0, finished_at = null, due_at = 1
+         where subscription_id = '${id}' and kind = 'notification'`,
+      )
+      await organization.grant([user])
+      await until(() => receiver.notifications('/resent-drops').length >= 3)
+      await until(isSettled)
+      const all = receiver.notifications('/resent-drops')
+      expect(all.map(({ body }) => body.events.length).sort()).toEqual([1, 3, 3])
+      const same = all.filter(each => each.id === all[0]?.id)
+      expect([same.length, new Set(same.map(each => each.text)).size]).toEqual([2, 1])
+    })
   })
 })
