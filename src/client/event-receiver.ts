@@ -94,8 +94,8 @@ export interface EventReceiverOptions {
 }
 
 /**
- * Answers the requests of a webhook: `Bun.serve({ fetch: createEventReceiver({ secrets, onEvent }) })`. Messages that came
- * before are answered and not passed on; the last 10,000 ids are remembered, in this process.
+ * Answers the requests of a webhook, as a handler of a server that has `Request` and `Response`. Messages that came before
+ * are answered and not passed on; the last 10,000 ids are remembered, in this process.
  */
 export function createEventReceiver(options: EventReceiverOptions): (request: Request) => Promise<Response> {
   const { secrets, onEvent, onRevocation, now = () => Date.now() } = options

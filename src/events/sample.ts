@@ -1,4 +1,5 @@
 import type { EventType } from '../contract/events/event-type.ts'
+import { exampleCondition } from '../contract/events/notification.ts'
 import type { MessageKind } from '../domain/delivery-outcome.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { uuid } from '../kit/id.ts'
@@ -14,12 +15,6 @@ export function sampleMessage(
   }: { readonly kind?: MessageKind; readonly subject?: string | undefined } = {},
 ): ClaimedDelivery {
   const fields = { ...type.example, ...(subject !== undefined && { [type.subject]: subject }) }
-  const condition = Object.fromEntries(
-    Object.keys(type.condition.properties).flatMap(name => {
-      const value = (fields as Readonly<Record<string, unknown>>)[name] ?? fields[type.subject]
-      return value === '' ? [] : [[name, String(value)]]
-    }),
-  )
   const id = uuid()
   return {
     id,
@@ -31,7 +26,7 @@ export function sampleMessage(
     client_id: '',
     type: type.type,
     version: type.version,
-    condition: JSON.stringify(condition),
+    condition: JSON.stringify(exampleCondition(type, fields)),
     status: STATUS_OF[kind],
     cost: 1,
     method: 'webhook',

@@ -98,6 +98,18 @@ export const DIFFERENCES: Readonly<Record<string, readonly string[]>> = {
     '`language` also applies to `user_id`.',
     'The video of a running stream is listed, with its duration so far.',
   ],
+  CreateEventSubSubscription: [
+    'Eight [types](reference/events.md) exist, two of them only here: `strand.entitlement.update` and `strand.marker.create`. An unknown one is 400.',
+    '`transport.method` is `webhook` or `websocket`; there are no conduits.',
+    'Editors of the channel may subscribe where production has moderators, such as to `channel.follow`.',
+    'An id in the condition may be a JSON number. A field that the type does not have is 400.',
+    'A server for a private network may allow http, other ports and private addresses in callbacks; a demo does.',
+  ],
+  GetEventSubSubscriptions: [
+    'A subscription that has ended is listed with its status for as long as events are kept (30 days), and costs nothing.',
+    '`total` counts all subscriptions of the caller, whatever the filter.',
+  ],
+  DeleteEventSubSubscription: ['Also deletes messages that have not been sent yet.'],
   DeleteVideos: ['Unknown ids are ignored. If one video belongs to another user, none is deleted.'],
 }
 

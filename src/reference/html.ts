@@ -1,18 +1,29 @@
 /**
- * The reference as one self-contained HTML page: every operation with its access, input, answer, failures and an example.
+ * The reference as one self-contained HTML page: every operation with its access, input, answer, failures and an example, and
+ * every type of event.
  * Generated from the contract, for the families that a listener serves.
  */
 
 import { createHash } from 'node:crypto'
 import type { Access } from '../contract/access.ts'
+import type { EventType } from '../contract/events/event-type.ts'
+import { EVENT_TYPES } from '../contract/events/event-types.ts'
+import { exampleNotification } from '../contract/events/notification.ts'
 import { operations } from '../contract/index.ts'
 import { type Family, familyOf, type Operation } from '../contract/operation.ts'
 import { type ProblemName, problems } from '../contract/problem.ts'
 import { type Html, html, Html as Markup } from '../kit/html.ts'
 import { ICON_URL, MARK } from '../kit/mark.ts'
 import { must } from '../kit/must.ts'
-import { answerFields } from './answer-fields.ts'
+import { type AnswerField, answerFields } from './answer-fields.ts'
 import { curlLine } from './curl.ts'
+import {
+  conditionFields,
+  EVENTS_INTRODUCTION,
+  EVENTS_TITLE,
+  subscribersInWords,
+  transportsInWords,
+} from './events.ts'
 import { inputsOf } from './inputs.ts'
 import { accessInWords, INTRODUCTIONS, TITLES, typeInWords } from './markdown.ts'
 import { statusesOf } from './openapi.ts'
@@ -74,14 +85,14 @@ function referencePage(families: readonly Family[], options: ReferenceOptions): 
 <div class="brand">${MARK}<span>Strand</span><span class="version">${options.version}</span></div>
 <details class="menu" open><summary>Operations</summary>
 <div class="search" hidden><label for="filter">Filter</label><input id="filter" type="search" autocomplete="off" spellcheck="false" aria-keyshortcuts="/"><p id="found" role="status"></p></div>
-${shown.map(({ family, members }) => navigation(family, members))}
+${shown.map(({ family, members }) => [navigation(family, members), family === 'helix' && eventNavigation()])}
 </details>
 </div></nav>
 <main id="content">
 <h1>API reference</h1>
 <p class="lead">All operations of this server, generated from the declarations that it runs on. Also available <a href="/openapi.json">as OpenAPI</a>.</p>
 ${basics(families, options)}
-${shown.map(({ family, members }) => familySection(family, members, options))}
+${shown.map(({ family, members }) => [familySection(family, members, options), family === 'helix' && eventsSection()])}
 <footer>Strand ${options.version}. Press <code>/</code> to filter.</footer>
 </main>
 </div>
@@ -126,6 +137,40 @@ function familySection(family: Family, members: readonly Operation[], options: R
 <p>${prose(INTRODUCTIONS[family])}</p>
 ${sections.map(each => article(each, options))}
 </section>`
+}
+
+function eventNavigation(): Html {
+  return html`<div class="group"><h2><a href="#events">${EVENTS_TITLE}</a></h2>
+<ul>${EVENT_TYPES.map(({ type }) => html`<li><a href="#${type}">${type}</a></li>`)}</ul></div>`
+}
+
+function eventsSection(): Html {
+  return html`<section class="family" aria-labelledby="events">
+<h2 id="events">${EVENTS_TITLE}</h2>
+<p>${prose(EVENTS_INTRODUCTION)}</p>
+${EVENT_TYPES.map(eventArticle)}
+</section>`
+}
+
+function eventArticle(each: EventType): Html {
+  const { type, version, summary, access } = each
+  const scope = access.kind === 'editor' ? access.scope : ''
+  return html`<article id="${type}" aria-labelledby="${type}-title" data-words="event ${summary} ${scope}">
+<header><h3 id="${type}-title"><a href="#${type}">${type}</a></h3>
+<p class="route"><code>version ${version}</code></p></header>
+<div class="words">
+<p>${prose(summary)}</p>
+<dl class="facts">
+<div><dt>Transport</dt><dd>${transportsInWords(each)}</dd></div>
+<div><dt>Subscribers</dt><dd>${prose(subscribersInWords(each))}</dd></div>
+</dl>
+${rows('Condition', fields(conditionFields(each)))}
+${rows('Event', fields(answerFields(each.event)))}
+</div>
+<div class="examples"><div class="inner">
+${figure('Notification', JSON.stringify(exampleNotification(each), null, 2))}
+</div></div>
+</article>`
 }
 
 function article(operation: Operation, { baseUrlOf, strict }: ReferenceOptions): Html {
@@ -181,8 +226,11 @@ function parameters(operation: Operation): Html[] {
 }
 
 function answer({ returns }: Operation): Html[] {
-  if (returns === undefined) return []
-  return answerFields(returns).map(
+  return returns === undefined ? [] : fields(answerFields(returns))
+}
+
+function fields(all: readonly AnswerField[]): Html[] {
+  return all.map(
     ({ name, type, notes, optional }) =>
       html`<div><dt><code>${name}</code><span>${prose(type)}</span>${optional && html`<span>optional</span>`}</dt>${notes !== '' && html`<dd>${prose(notes)}</dd>`}</div>`,
   )

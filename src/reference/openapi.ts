@@ -1,4 +1,7 @@
 import type { TSchema } from 'typebox'
+import type { EventType } from '../contract/events/event-type.ts'
+import { EVENT_TYPES } from '../contract/events/event-types.ts'
+import { exampleNotification, notificationSchema } from '../contract/events/notification.ts'
 import { operations } from '../contract/index.ts'
 import { type Family, familyOf, type Operation, problemsOf } from '../contract/operation.ts'
 import { type ProblemName, problems, reasonPhrases } from '../contract/problem.ts'
@@ -27,8 +30,10 @@ export function openapiDocument(options: { version: string; serverUrl: string })
       { name: 'oauth', description: 'OAuth 2 and OpenID Connect. Also served under /auth.' },
       { name: 'playback', description: 'For players: sessions that count viewers.' },
       { name: 'control', description: 'The control API, for operators.' },
+      { name: 'events', description: 'What subscribers receive.' },
     ],
     paths,
+    webhooks: Object.fromEntries(EVENT_TYPES.map(each => [each.type, { post: describeEvent(each) }])),
     components: {
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer', description: 'An app or user access token.' },
@@ -85,6 +90,42 @@ function describe(operation: Operation): Json {
     'x-demo-only': operation.demoOnly,
   }
 }
+
+/** A notification, as the server sends it to a callback. */
+function describeEvent(each: EventType): Json {
+  return {
+    tags: ['events'],
+    summary: each.summary,
+    description: `Version ${each.version}.`,
+    parameters: MESSAGE_HEADERS.map(([name, description]) => ({
+      name,
+      in: 'header',
+      required: true,
+      description,
+      schema: { type: 'string' },
+    })),
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': { schema: notificationSchema(each), example: exampleNotification(each) },
+      },
+    },
+    responses: { '2XX': { description: 'Received. Anything else is sent again.' } },
+  }
+}
+
+const MESSAGE_HEADERS = [
+  ['Twitch-Eventsub-Message-Id', 'The same when a message is sent again.'],
+  ['Twitch-Eventsub-Message-Retry', 'How many attempts there were before.'],
+  ['Twitch-Eventsub-Message-Type', '`notification`.'],
+  ['Twitch-Eventsub-Message-Timestamp', 'When this attempt was made.'],
+  [
+    'Twitch-Eventsub-Message-Signature',
+    '`sha256=` and the HMAC-SHA256, in hexadecimal digits, of id, timestamp and body with the secret of the subscription.',
+  ],
+  ['Twitch-Eventsub-Subscription-Type', 'The type of event.'],
+  ['Twitch-Eventsub-Subscription-Version', 'The version of the type.'],
+] as const
 
 /** JSON lines. The schema is that of one line, because OpenAPI cannot describe a sequence of them. */
 function linesContent(line: TSchema, example: unknown): Json {

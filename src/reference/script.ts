@@ -22,7 +22,7 @@ export const SCRIPT = `
       if (isWanted) count += 1
     }
     for (const group of groups) group.hidden = !group.querySelector('li:not([hidden]), article:not([hidden])')
-    found.textContent = wanted.length === 0 ? '' : count === 1 ? '1 operation' : count + ' operations'
+    found.textContent = wanted.length === 0 ? '' : count === 1 ? '1 result' : count + ' results'
   }
 
   function showTarget() {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
+import { EVENT_TYPES } from '../../src/contract/events/event-types.ts'
 import { operations } from '../../src/contract/index.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
@@ -103,20 +104,20 @@ describe('/docs', () => {
       expect((await link.boundingBox())?.y).toBeWithin(0, 900)
       await page.keyboard.press('/')
       await page.keyboard.type('drops')
-      await page.locator('#found', { hasText: 'operations' }).waitFor()
+      await page.locator('#found', { hasText: 'results' }).waitFor()
       const visible = await page.locator('article:visible').evaluateAll(all => all.map(each => each.id))
       expect(visible).toContain('GetDropsEntitlements')
       expect(visible).not.toContain('GetStreamKey')
       if (pictures) await page.screenshot({ path: `${pictures}/docs-filter.png` })
       await page.keyboard.press('Escape')
-      expect(await page.locator('article:visible').count()).toBe(operations.length)
+      expect(await page.locator('article:visible').count()).toBe(operations.length + EVENT_TYPES.length)
     })
 
     test('without a script it is all there', async () => {
       const context = await browser.newContext({ javaScriptEnabled: false })
       const plain = await context.newPage()
       await plain.goto(`${server.url}/docs`)
-      expect(await plain.locator('article').count()).toBe(operations.length)
+      expect(await plain.locator('article').count()).toBe(operations.length + EVENT_TYPES.length)
       expect(await plain.locator('#filter').isVisible()).toBe(false)
       await context.close()
     })

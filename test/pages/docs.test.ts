@@ -1,5 +1,6 @@
 /** The reference as a page: complete, and without asking anybody else. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { EVENT_TYPES } from '../../src/contract/events/event-types.ts'
 import { operations } from '../../src/contract/index.ts'
 import { familyOf, problemsOf, queryParametersOf } from '../../src/contract/operation.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
@@ -45,6 +46,17 @@ describe('/docs', () => {
     expect(ids.length).toBe(new Set(ids).size)
   })
 
+  test('200 with every type of event, where the public API is', async () => {
+    const { page } = await get(server.url)
+    for (const { type, condition, event } of EVENT_TYPES) {
+      const [, article = ''] = page.split(`<article id="${type}"`)
+      const [own = ''] = article.split('</article>')
+      const names = [...Object.keys(condition.properties), ...Object.keys(event.properties)]
+      expect([type, ...names.filter(name => !own.includes(`<code>${name}</code>`))]).toEqual([type])
+      expect(page).toContain(`<li><a href="#${type}">`)
+    }
+  })
+
   test("without the operator's side for whoever comes through a proxy", async () => {
     const { page } = await get(server.url, { 'X-Forwarded-For': '203.0.113.9' })
     expect(shownIn(page)).toEqual(idsOf('helix', 'oauth', 'playback').sort())
@@ -64,6 +76,7 @@ describe('/docs', () => {
     expect(shownIn((await get(two.url)).page)).toEqual(lasting('helix', 'oauth', 'playback'))
     const { page } = await get(operatorUrl)
     expect(shownIn(page)).toEqual(lasting('control'))
+    expect(page).not.toContain('<article id="stream.online"')
     expect(page).toContain(`<code>${operatorUrl}</code>`)
     await two.stop()
   })

@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { Glob } from 'bun'
+import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { EVENT_TYPES } from '../../src/contract/events/event-types.ts'
 import { operations } from '../../src/contract/index.ts'
 import { familyOf, problemsOf, queryParametersOf } from '../../src/contract/operation.ts'
+import { must } from '../../src/kit/must.ts'
 import { implementations } from '../../src/operations/index.ts'
+import { eventsPage } from '../../src/reference/events.ts'
 import { markdownReference } from '../../src/reference/markdown.ts'
 import { openapiDocument } from '../../src/reference/openapi.ts'
 
@@ -63,6 +67,9 @@ describe('the census', () => {
       ['GetTopGames', true, ''],
       ['SearchChannels', true, ''],
       ['ExportStreamMarkers', false, 'user:read:broadcast channel:manage:broadcast'],
+      ['CreateEventSubSubscription', true, ''],
+      ['GetEventSubSubscriptions', true, ''],
+      ['DeleteEventSubSubscription', true, ''],
     ])
   })
 
@@ -122,6 +129,10 @@ describe('the OpenAPI document', () => {
   const document = openapiDocument({ version: '0', serverUrl: 'http://localhost' }) as {
     openapi: string
     paths: Record<string, Record<string, { operationId: string; responses: Record<string, unknown> }>>
+    webhooks: Record<
+      string,
+      { post: { requestBody: { content: Record<string, { schema: TSchema; example: unknown }> } } }
+    >
   }
 
   test('has every operation with every status it can answer', () => {
@@ -131,6 +142,19 @@ describe('the OpenAPI document', () => {
       expect(described?.operationId).toBe(operation.id)
       expect(Object.keys(described?.responses ?? {})).toContain(String(operation.status ?? 200))
       expect(problemsOf(operation).size).toBeGreaterThan(1)
+    }
+  })
+
+  test('has every type of event as a webhook, with an example of the declared shape', () => {
+    expect(Object.keys(document.webhooks)).toEqual(EVENT_TYPES.map(({ type }) => type))
+    for (const each of EVENT_TYPES) {
+      const { schema, example } = must(
+        document.webhooks[each.type]?.post.requestBody.content['application/json'],
+        `the body of ${each.type}`,
+      )
+      expect([each.type, Compile(schema).Check(example)]).toEqual([each.type, true])
+      expect([each.type, Compile(each.event).Check(each.example)]).toEqual([each.type, true])
+      expect(eventsPage()).toContain(`\n## ${each.type}\n`)
     }
   })
 

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { Command } from 'commander'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { compatibilityPage } from '../../reference/compatibility.ts'
+import { eventsPage } from '../../reference/events.ts'
 import { markdownReference } from '../../reference/markdown.ts'
 import { openapiDocument } from '../../reference/openapi.ts'
 import { scenarioSchema } from '../../reference/scenario-schema.ts'
@@ -39,6 +40,7 @@ export const docsCommand = new Command('docs')
 function generatedDocuments(program: Command): Map<string, string> {
   const documents = new Map<string, string>()
   for (const [family, text] of markdownReference()) documents.set(`reference/${family}.md`, text)
+  documents.set('reference/events.md', eventsPage())
   documents.set('reference/openapi.json', `${openapiText('http://localhost:8080')}\n`)
   documents.set('reference/settings.md', settingsPage())
   documents.set('reference/scenario.schema.json', `${JSON.stringify(scenarioSchema(), null, 2)}\n`)

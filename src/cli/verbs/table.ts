@@ -490,13 +490,13 @@ const rows: readonly VerbRow[] = [
   },
   {
     words: 'event subscription list',
-    operation: control.listSubscriptions,
+    operation: control.listEventSubscriptions,
     columns: ['id', 'client_id', 'type', 'status', 'cost', 'created_at'],
     examples: ['event subscription list --status enabled'],
   },
   {
     words: 'event subscription delete',
-    operation: control.deleteSubscription,
+    operation: control.deleteEventSubscription,
     examples: ['event subscription delete f1c2a387-161a-49f9-a165-0f21d7a4e1c4 --yes'],
   },
 

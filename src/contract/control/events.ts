@@ -73,7 +73,7 @@ export const replayEvents = defineOperation('POST /control/events/replay', {
   example: { body: { since: '2026-03-01T12:00:00Z' }, answer: { data: [{ messages: 12 }] } },
 })
 
-export const listSubscriptions = defineOperation('GET /control/event-subscriptions', {
+export const listEventSubscriptions = defineOperation('GET /control/event-subscriptions', {
   id: 'ListEventSubscriptions',
   summary: 'List event subscriptions of all applications, the oldest first.',
   access: operator,
@@ -88,7 +88,7 @@ export const listSubscriptions = defineOperation('GET /control/event-subscriptio
   example: { answer: { data: [exampleOperatorSubscription], pagination: {} } },
 })
 
-export const deleteSubscription = defineOperation('DELETE /control/event-subscriptions/{id}', {
+export const deleteEventSubscription = defineOperation('DELETE /control/event-subscriptions/{id}', {
   id: 'DeleteEventSubscription',
   summary: 'Delete an event subscription of any application. Nothing more is sent.',
   access: operator,

@@ -1,8 +1,8 @@
 import {
-  deleteSubscription,
+  deleteEventSubscription,
   listDeliveries,
+  listEventSubscriptions,
   listEvents,
-  listSubscriptions,
   replayEvents,
   resendDelivery,
 } from '../../contract/control/events.ts'
@@ -49,8 +49,8 @@ export const handleReplayEvents = implement(replayEvents, async ({ body }, { sto
   }
 })
 
-export const handleListSubscriptions = implement(
-  listSubscriptions,
+export const handleListEventSubscriptions = implement(
+  listEventSubscriptions,
   async ({ query, window, paginate }, { store }) => {
     const page = await store.eventSubscriptions.all(query, window)
     return answerPage(
@@ -64,6 +64,7 @@ export const handleListSubscriptions = implement(
   },
 )
 
-export const handleDeleteSubscription = implement(deleteSubscription, ({ params: { id } }, { store }) =>
-  store.commands.deleteEventSubscription({ id }),
+export const handleDeleteEventSubscription = implement(
+  deleteEventSubscription,
+  ({ params: { id } }, { store }) => store.commands.deleteEventSubscription({ id }),
 )
