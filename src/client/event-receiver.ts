@@ -95,7 +95,7 @@ export interface EventReceiverOptions {
 
 /**
  * Answers the requests of a webhook, as a handler of a server that has `Request` and `Response`. Messages that came before
- * are answered and not passed on; the last 10,000 ids are remembered, in this process.
+ * are answered and not passed on; the last 10,000 ids are remembered, in memory.
  */
 export function createEventReceiver(options: EventReceiverOptions): (request: Request) => Promise<Response> {
   const { secrets, onEvent, onRevocation, now = () => Date.now() } = options
