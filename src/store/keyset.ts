@@ -51,6 +51,28 @@ export function inOrderOf(...columns: readonly string[]): Order {
 }
 
 /**
+ * The rows with one value in a column, by other columns. Written as a range that starts with that column: PostgreSQL could
+ * otherwise follow an index on the other columns alone, past any number of rows with other values.
+ */
+export function inOrderWithin(column: string, value: string | number, ...columns: readonly string[]): Order {
+  const names = [column, ...columns]
+  const [first, row] = [verbatim(column), verbatim(names.join(', '))]
+  const [up, down] = [towards(false, ...names), towards(true, ...names)]
+  return {
+    whole: falling => ({
+      where: sql`${first} >= ${value} and ${first} <= ${value}`,
+      order: falling ? down : up,
+    }),
+    beyond: (from, falling) => {
+      const place = joined([value, ...from], ', ')
+      return falling
+        ? [{ where: sql`${first} >= ${value} and (${row}) < (${place})`, order: down }]
+        : [{ where: sql`${first} <= ${value} and (${row}) > (${place})`, order: up }]
+    },
+  }
+}
+
+/**
  * By columns, and rows that are equal in them by a decimal id as a number: the shorter is the smaller. All in one direction.
  * SQLite cannot use an index for a row comparison that contains an expression, so ids of the same length are one part,
  * longer or shorter ones the next, and rows that differ in the columns the last. Nor does it see that an expression which

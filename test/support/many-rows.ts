@@ -12,6 +12,7 @@ import type { StorePlace } from './server.ts'
  */
 const ENTITLEMENTS = 20_000
 const AUDIT_ROWS = 20_000
+const EVENTS = 20_000
 const USERS = 100_000
 const SOME_THOUSAND = 6000
 
@@ -123,6 +124,41 @@ const TABLES: readonly Rows[] = [
     timestamp: time('n'),
     fulfillment_status: `case when n % 500 = 0 then 'CLAIMED' else 'FULFILLED' end`,
     last_updated: time('n'),
+  }),
+  rows('event_subscriptions', SOME_THOUSAND, {
+    id: `'s' || ${text('n')}`,
+    // Costs limit how many subscriptions a client has.
+    client_id: `'c' || ${text('case when n % 4 = 0 then 1 else 1 + n % 500 end')}`,
+    owner: `case when n % 8 = 0 then '1' else '' end`,
+    type: `case when n % 100 = 0 then 'user.update' else 'stream.online' end`,
+    version: "'1'",
+    condition: `'{"broadcaster_user_id":"' || ${text('n')} || '"}'`,
+    topic: `'stream.online/1/' || ${text('n')}`,
+    status: `case when n % 100 = 0 then 'user_removed' else 'enabled' end`,
+    cost: '1',
+    method: "'webhook'",
+    target: "'webhook:example.com'",
+    identity: text('n'),
+    created_at: time('n / 5'),
+  }),
+  rows('events', EVENTS, {
+    id: `'v' || ${text('n')}`,
+    type: `case when n % 500 = 0 then 'user.update' else 'stream.online' end`,
+    version: "'1'",
+    subject: text(skewed(500)),
+    occurred_at: time('n'),
+    body: "'{}'",
+  }),
+  rows('event_deliveries', EVENTS, {
+    id: `'d' || ${text('n')}`,
+    message: `'d' || ${text('n')}`,
+    kind: "'notification'",
+    subscription_id: `'s' || ${text(skewed(500))}`,
+    event_seq: `(select seq from events where id = 'v' || ${text(skewed(500))})`,
+    target: "'webhook:example.com'",
+    status: `case when n % 500 = 0 then 'failed' else 'delivered' end`,
+    attempts: '1',
+    created_at: time('n'),
   }),
   rows('audit', AUDIT_ROWS, {
     chain: "'chain'",

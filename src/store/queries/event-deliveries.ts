@@ -3,7 +3,7 @@ import type { DeliveryStatus, EventDelivery } from '../../contract/resources/eve
 import { isoMillis } from '../../kit/clock.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
-import { inOrderOf, pickedPage } from '../keyset.ts'
+import { inOrderOf, inOrderWithin, type Order, pickedPage } from '../keyset.ts'
 import { limitedTo, type Sql, sql, storeClock } from '../sql/tag.ts'
 
 /** An event as it is stored; `body` is JSON. */
@@ -25,11 +25,16 @@ export interface DeliveryRow extends Omit<EventDelivery, 'due_at'> {
 export const eventSortKey = ({ seq }: EventRow) => [Number(seq)]
 export const deliverySortKey = ({ seq }: DeliveryRow) => [Number(seq)]
 
-/** The columns of a `DeliveryRow`, of deliveries `d`. */
-export const deliveryColumns = sql`select d.seq, d.id, d.message as message_id, d.kind, d.subscription_id, s.type,
-  e.id as event_id, d.status, d.attempts, d.created_at, d.due_at, d.finished_at, d.answer_status, d.answer,
+/** The columns of a `DeliveryRow`, of some deliveries. */
+export const deliveriesIn = (
+  some: Sql,
+): Sql => sql`select d.seq, d.id, d.message as message_id, d.kind, d.subscription_id,
+  s.type, e.id as event_id, d.status, d.attempts, d.created_at, d.due_at, d.finished_at, d.answer_status, d.answer,
   d.milliseconds
-  from event_deliveries d join event_subscriptions s on s.id = d.subscription_id left join events e on e.seq = d.event_seq`
+  from ${some} d join event_subscriptions s on s.id = d.subscription_id left join events e on e.seq = d.event_seq`
+
+/** All, by `d`. */
+export const deliveryColumns = deliveriesIn(sql`event_deliveries`)
 
 export function asEventDelivery({ seq: _, due_at, ...row }: DeliveryRow): EventDelivery {
   return { ...row, due_at: due_at === null ? null : isoMillis(Number(due_at)) }
@@ -42,10 +47,10 @@ interface DeliveryFilter {
 }
 
 /** The most selective filter has an index, and the others pick. */
-function deliveriesOf({ subscription_id, event_id, status }: DeliveryFilter): Sql[] {
-  if (event_id !== undefined) return [sql`d.event_seq = (select seq from events where id = ${event_id})`]
-  if (subscription_id !== undefined) return [sql`d.subscription_id = ${subscription_id}`]
-  return status === undefined ? [] : [sql`d.status = ${status}`]
+function orderOf({ subscription_id, status }: DeliveryFilter, event_seq: number | undefined): Order {
+  if (event_seq !== undefined) return inOrderWithin('event_seq', event_seq, 'seq')
+  if (subscription_id !== undefined) return inOrderWithin('subscription_id', subscription_id, 'seq')
+  return status === undefined ? inOrderOf('seq') : inOrderWithin('status', status, 'seq')
 }
 
 /** Messages that are still to be sent. */
@@ -90,29 +95,36 @@ export const eventDeliveryQueries = (db: Database) => ({
   ): MaybePromise<Page<EventRow>> =>
     pickedPage<EventRow>(db, {
       select: sql`select seq, id, type, version, subject, occurred_at, body from events`,
-      where:
+      where: [],
+      order:
         filter.subject !== undefined
-          ? [sql`subject = ${filter.subject}`]
+          ? inOrderWithin('subject', filter.subject, 'seq')
           : filter.type !== undefined
-            ? [sql`type = ${filter.type}`]
-            : [],
-      order: inOrderOf('seq'),
+            ? inOrderWithin('type', filter.type, 'seq')
+            : inOrderOf('seq'),
       descending: true,
       window,
       keyOf: eventSortKey,
       keeps: row => filter.type === undefined || row.type === filter.type,
     }),
 
-  page: (filter: DeliveryFilter, window: Window): MaybePromise<Page<DeliveryRow>> =>
-    pickedPage<DeliveryRow>(db, {
-      select: deliveryColumns,
-      where: deliveriesOf(filter),
-      order: inOrderOf('d.seq'),
+  page: async (filter: DeliveryFilter, window: Window): Promise<Page<DeliveryRow>> => {
+    const event =
+      filter.event_id === undefined
+        ? undefined
+        : await db.get<{ seq: number | string }>(sql`select seq from events where id = ${filter.event_id}`)
+    if (filter.event_id !== undefined && event === undefined) return { rows: [], more: false }
+    return pickedPage<DeliveryRow>(db, {
+      select: sql`select * from event_deliveries`,
+      where: [],
+      order: orderOf(filter, event && Number(event.seq)),
       descending: true,
       window,
       keyOf: deliverySortKey,
+      around: page => sql`${deliveriesIn(sql`(${page})`)} order by d.seq desc`,
       keeps: row =>
         (filter.subscription_id === undefined || row.subscription_id === filter.subscription_id) &&
         (filter.status === undefined || row.status === filter.status),
-    }),
+    })
+  },
 })

@@ -7,7 +7,7 @@ import type {
 import { isoMillis } from '../../kit/clock.ts'
 import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import type { Database } from '../database.ts'
-import { inOrderOf, pickedPage } from '../keyset.ts'
+import { inOrderOf, inOrderWithin, type Order, pickedPage } from '../keyset.ts'
 import { type Sql, sql } from '../sql/tag.ts'
 
 export interface EventSubscriptionRow {
@@ -73,20 +73,30 @@ export const eventSubscriptionQueries = (db: Database) => ({
 
   find: (id: string) => db.get<EventSubscriptionRow>(sql`${subscriptionColumns} where id = ${id}`),
 
-  /** Of all clients; the type and the status pick. */
-  all: (
-    filter: Pick<SubscriptionFilter, 'status' | 'type'> & { readonly client_id?: string | undefined },
-    window: Window,
-  ): MaybePromise<Page<EventSubscriptionRow>> =>
+  /** Of all clients. The most selective filter has an index, and the others pick. */
+  all: (filter: OperatorFilter, window: Window): MaybePromise<Page<EventSubscriptionRow>> =>
     pickedPage<EventSubscriptionRow>(db, {
       select: subscriptionColumns,
-      where: filter.client_id === undefined ? [] : [sql`client_id = ${filter.client_id}`],
-      order: OLDEST_FIRST,
+      where: [],
+      order: orderOf(filter),
       window,
       keyOf: subscriptionSortKey,
       keeps: row => isPicked(row, filter),
     }),
 })
+
+type OperatorFilter = Pick<SubscriptionFilter, 'status' | 'type'> & {
+  readonly client_id?: string | undefined
+}
+
+/** Most subscriptions are enabled, so that status comes last. */
+function orderOf({ client_id, type, status }: OperatorFilter): Order {
+  const within = (column: string, value: string) => inOrderWithin(column, value, 'created_at', 'id')
+  if (client_id !== undefined) return within('client_id', client_id)
+  if (status !== undefined && status !== 'enabled') return within('status', status)
+  if (type !== undefined) return within('type', type)
+  return status === undefined ? OLDEST_FIRST : within('status', status)
+}
 
 function isPicked(row: EventSubscriptionRow, filter: SubscriptionFilter): boolean {
   if (filter.status !== undefined && row.status !== filter.status) return false

@@ -5,6 +5,7 @@ import { familyOf } from '../../../src/contract/operation.ts'
 import { onEachStore } from '../../support/each-store.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 import type { Ask, TestServer } from '../../support/server.ts'
+import { subscribe } from '../helix/subscriptions.ts'
 import { asOperator, naming, newOrganization, newUser, nowOf, UNKNOWN_UUID, walk } from './operator.ts'
 
 const PATH = '/control/audit'
@@ -157,6 +158,11 @@ const newGame = async (server: TestServer) =>
   (
     await server.control('POST', '/games', { name: 'Audited', organization_id: server.world.organization.id })
   )[0]
+const newSubscription = async (server: TestServer): Promise<string> => {
+  const { id } = await newUser(server)
+  const { body } = await subscribe(server, { condition: { broadcaster_user_id: id } })
+  return body.data[0].id
+}
 const newBenefit = async (server: TestServer) =>
   (
     await server.control('POST', '/benefits', {
@@ -327,6 +333,31 @@ const CALLS: Record<string, Call> = {
   DeleteMediaServer: async server => {
     await server.control('PUT', '/media-servers/leaving', { adapter: 'generic' })
     return { path: '/media-servers/leaving', subject: 'media-server/leaving', ...deleted }
+  },
+  ResendDelivery: async server => {
+    const [{ id }] = await server.control(
+      'GET',
+      `/deliveries?subscription_id=${await newSubscription(server)}`,
+    )
+    return { path: `/deliveries/${id}/resend`, subject: `event-delivery/${id}`, ...created }
+  },
+  ReplayEvents: async server => {
+    const subscription_id = await newSubscription(server)
+    await server.execute(`update event_subscriptions set status = 'enabled' where id = '${subscription_id}'`)
+    await server.execute(
+      `update event_deliveries set kind = 'notification', status = 'delivered', due_at = null
+       where subscription_id = '${subscription_id}'`,
+    )
+    return {
+      path: '/events/replay',
+      body: { since: '2020-01-01T00:00:00Z', subscription_id },
+      subject: 'events',
+      ...created,
+    }
+  },
+  DeleteEventSubscription: async server => {
+    const id = await newSubscription(server)
+    return { path: `/event-subscriptions/${id}`, subject: `event-subscription/${id}`, ...deleted }
   },
   CreateStreamKey: async server => {
     const { id } = await newUser(server)

@@ -40,7 +40,10 @@ create table if not exists event_subscriptions (
 create unique index if not exists event_subscriptions_live on event_subscriptions (identity) where ended_at is null;
 create index if not exists event_subscriptions_by_topic on event_subscriptions (topic) where ended_at is null;
 create index if not exists event_subscriptions_of_client on event_subscriptions (client_id, owner, created_at, id);
+create index if not exists event_subscriptions_of_client_by_time on event_subscriptions (client_id, created_at, id);
 create index if not exists event_subscriptions_by_time on event_subscriptions (created_at, id);
+create index if not exists event_subscriptions_by_type on event_subscriptions (type, created_at, id);
+create index if not exists event_subscriptions_by_status on event_subscriptions (status, created_at, id);
 create index if not exists event_subscriptions_by_end on event_subscriptions (ended_at) where ended_at is not null;
 create index if not exists event_subscriptions_by_user on event_subscriptions (authorized_by)
   where authorized_by is not null;
@@ -84,7 +87,8 @@ create index if not exists event_deliveries_in_lane on event_deliveries (lane, s
   where lane is not null and due_at is not null;
 create index if not exists event_deliveries_of_message on event_deliveries (message);
 create index if not exists event_deliveries_of_subscription on event_deliveries (subscription_id, seq);
-create index if not exists event_deliveries_of_event on event_deliveries (event_seq) where event_seq is not null;
+create index if not exists event_deliveries_of_event on event_deliveries (event_seq, seq)
+  where event_seq is not null;
 create index if not exists event_deliveries_by_status on event_deliveries (status, seq);
 
 create table if not exists event_sockets (
