@@ -5,6 +5,7 @@ import { isLoopback, readConfig } from './config.ts'
 import { moveViewers, prepareWorld } from './demo/demo.ts'
 import { demoSecret } from './demo/demo-secret.ts'
 import type { World } from './demo/described-world.ts'
+import { ScenarioEvents } from './demo/scenario-events.ts'
 import type { WorldOptions, WorldPlan } from './demo/world.ts'
 import { type ClockStart, MovableClock } from './kit/clock.ts'
 import { createLog, type Log } from './kit/log.ts'
@@ -78,16 +79,18 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
   const log = createLog({ level: config.logLevel, readable: config.logReadable })
   const demoControls = new DemoControls(new MovableClock(options.clock))
   const { seed, streams, scenario } = options
+  const events = new ScenarioEvents()
   let plan: WorldPlan | undefined
   const strand = await startServer({
     config: { ...config, operatorToken: config.operatorToken ?? demoSecret(seed, 'operator', 'demo') },
     log,
     demo: demoControls,
     prepare: async services => {
-      plan = await prepareWorld(services, { seed, streams, scenario })
+      plan = await prepareWorld(services, { seed, streams, scenario }, events)
     },
   })
   if (plan === undefined) throw new Error('the demo world was not prepared')
+  const happening = events.run(strand.services)
   const moving = options.movingViewers ? moveViewers(strand.services, plan) : undefined
   const rtmp = await describeRtmp(strand, plan)
   return {
@@ -97,6 +100,7 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
     demoControls,
     log,
     stop: async () => {
+      await happening.stop()
       await moving?.stop()
       await strand.stop()
       removeFolder()

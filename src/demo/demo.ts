@@ -3,6 +3,7 @@ import { OperatorError } from '../kit/operator-error.ts'
 import { SeededRandom } from '../kit/random.ts'
 import type { Services } from '../operations/implement.ts'
 import type { Step } from '../store/command-list.ts'
+import type { ScenarioEvents } from './scenario-events.ts'
 import { planWorld, type WorldOptions, type WorldPlan } from './world.ts'
 
 const FACT = 'demo world'
@@ -12,17 +13,25 @@ const TICK_MILLISECONDS = 5000
  * Puts the demo world into an empty store, or continues with the one that the store holds. A store with anything else in it
  * is left alone.
  */
-export async function prepareWorld(services: Services, wanted: WorldOptions): Promise<WorldPlan> {
+export async function prepareWorld(
+  services: Services,
+  wanted: WorldOptions,
+  events?: ScenarioEvents,
+): Promise<WorldPlan> {
   const { store, clock, streamKeys, demo } = services
   const options = (await storedOptions(services, wanted)) ?? wanted
   const plan = () => planWorld(options, clock.now(), streamKeys)
   const first = plan()
   if (options === wanted) await store.commands.runSteps({ steps: stepsOf(first) })
-  for (const fault of first.faults) demo?.faults.plan(fault)
+  const begin = (world: WorldPlan) => {
+    for (const fault of world.faults) demo?.faults.plan(fault)
+    events?.restart(world.events, clock.now())
+  }
+  begin(first)
   demo?.onReset(async () => {
     const again = plan()
     await store.commands.runSteps({ steps: [['clearEverything', {}], ...stepsOf(again)] })
-    for (const fault of again.faults) demo.faults.plan(fault)
+    begin(again)
   })
   return first
 }

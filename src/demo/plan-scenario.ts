@@ -11,6 +11,7 @@ import { demoDigest, demoSecret } from './demo-secret.ts'
 import type { ScenarioThing } from './described-world.ts'
 import { type Draft, issueToken, putUser, TOKEN_SECONDS } from './draft.ts'
 import { InvalidScenario } from './invalid-scenario.ts'
+import { type PlannedEvent, planEvents } from './scenario-events.ts'
 
 export const WRITTEN_UUID = new RegExp(UUID_PATTERN)
 const ALWAYS = 1_000_000
@@ -40,6 +41,7 @@ export interface ScenarioPlan {
   readonly steps: readonly Step[]
   readonly faults: readonly Fault[]
   readonly things: Things
+  readonly events: readonly PlannedEvent[]
 }
 
 /** A scenario being planned, and its context. */
@@ -64,7 +66,12 @@ export function planScenario(scenario: Scenario, context: ScenarioContext): Scen
     draft.faults.push({ ...fault, entitlement_id, times: fault.times ?? 1 })
   }
   refuseTaken(context.steps, draft.steps, things)
-  return { steps: draft.steps, faults: draft.faults, things }
+  return {
+    steps: draft.steps,
+    faults: draft.faults,
+    things,
+    events: planEvents(scenario.events ?? [], draft),
+  }
 }
 
 /** Rejects values that are already taken, by the demo or within the scenario. */

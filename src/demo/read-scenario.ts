@@ -72,6 +72,7 @@ function* violationsAbout(scenario: Scenario): Generator<string> {
   yield* entitlementViolations(scenario)
   yield* tokenViolations(scenario)
   yield* faultViolations(scenario)
+  yield* eventViolations(scenario)
 }
 
 function* nameViolations(scenario: Scenario): Generator<string> {
@@ -161,5 +162,17 @@ function* faultViolations({ entitlements = {}, faults = [] }: Scenario): Generat
     if (!Object.hasOwn(entitlements, fault.entitlement)) {
       yield `${place}.entitlement is "${fault.entitlement}", which is not a name under $.entitlements`
     }
+  }
+}
+
+function* eventViolations({ users = {}, events = [] }: Scenario): Generator<string> {
+  for (const [index, { type, user, by, title }] of events.entries()) {
+    const place = `$.events[${index}]`
+    yield* personViolations(users, user, `${place}.user`)
+    if (by !== undefined) yield* personViolations(users, by, `${place}.by`)
+    if (by !== undefined && type !== 'channel.follow') yield `${place}.by is only allowed with channel.follow`
+    if (title !== undefined && type !== 'channel.update')
+      yield `${place}.title is only allowed with channel.update`
+    if (title === undefined && type === 'channel.update') yield `${place} needs a title`
   }
 }

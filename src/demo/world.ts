@@ -14,6 +14,7 @@ import { planEntitlements } from './plan-drops.ts'
 import { planScenario } from './plan-scenario.ts'
 import { planPastVideo, planStream } from './plan-streams.ts'
 import { inventIgdbId, inventProfile, inventTime, planEarlierVideos, profileRandom } from './profiles.ts'
+import type { PlannedEvent } from './scenario-events.ts'
 
 const MINUTE = 60_000
 
@@ -34,6 +35,8 @@ export interface WorldPlan {
   /** Failures that are planned from the start. */
   readonly faults: readonly Fault[]
   readonly world: Omit<World, 'base_url' | 'helix_url' | 'oauth_url' | 'control_url' | 'operator_token'>
+  /** Changes that the scenario plans for later. */
+  readonly events: readonly PlannedEvent[]
   /** The channels whose viewer counts change. */
   readonly channels: readonly string[]
 }
@@ -121,6 +124,7 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
     options,
     steps,
     faults: scenario?.faults ?? [],
+    events: scenario?.events ?? [],
     channels: live.map(person => person.id),
     world: {
       organization,

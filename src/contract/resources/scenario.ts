@@ -6,7 +6,7 @@ import { DecimalId } from './id.ts'
 import { BROADCASTER_TYPES, Description, Email, Language, Tags, Title } from './world.ts'
 
 /**
- * A scenario file: the users, entitlements, tokens and faults that a test needs in the demo world. Each named entry
+ * A scenario file: the users, entitlements, tokens, faults and later events that a test needs in the demo world. Each named entry
  * appears under its name in `world.scenario`.
  */
 const strict = { additionalProperties: false }
@@ -22,10 +22,9 @@ const named = <S extends Parameters<typeof Type.Record>[1]>(what: S, description
     }),
   )
 
-const Person = Type.String({
-  description:
-    '`broadcaster`, `editor`, `offline` or `viewer` of the demo, or the name of a user of this scenario.',
-})
+const PERSON =
+  '`broadcaster`, `editor`, `offline` or `viewer` of the demo, or the name of a user of this scenario.'
+const Person = Type.String({ description: PERSON })
 
 const SecondsAgo = Type.Integer({ minimum: 0, maximum: 31_536_000 })
 
@@ -139,6 +138,33 @@ const ScenarioFault = Type.Object(
   strict,
 )
 
+const EVENTS = [
+  'stream.online',
+  'stream.offline',
+  'channel.update',
+  'channel.follow',
+  'drop.entitlement.grant',
+] as const
+
+const ScenarioEvent = Type.Object(
+  {
+    type: Type.Enum(EVENTS),
+    user: { ...Person, description: `The broadcaster, or who gets the entitlement: ${PERSON}` },
+    after_seconds: Type.Integer({
+      minimum: 0,
+      maximum: 31_536_000,
+      description: 'Time since the start or the last reset, by the clock of the demo.',
+    }),
+    by: Type.Optional({
+      ...Person,
+      description: 'With `channel.follow`: the user who follows (default: `viewer`).',
+    }),
+    title: Type.Optional({ ...Title, description: 'With `channel.update`: the new title.' }),
+  },
+  strict,
+)
+export type ScenarioEvent = Static<typeof ScenarioEvent>
+
 export const Scenario = Type.Object(
   {
     $schema: Type.Optional(Type.String()),
@@ -148,6 +174,12 @@ export const Scenario = Type.Object(
     tokens: named(ScenarioToken, 'Tokens: valid, expired or revoked.'),
     faults: Type.Optional(
       Type.Array(ScenarioFault, { maxItems: 1000, description: 'Faults planned at the start.' }),
+    ),
+    events: Type.Optional(
+      Type.Array(ScenarioEvent, {
+        maxItems: 1000,
+        description: 'Changes that happen later. Subscribers get the event of each.',
+      }),
     ),
   },
   strict,

@@ -1,0 +1,82 @@
+/** Changes that a scenario plans for later: each makes an event, at a time of the demo's clock. */
+
+import type { ScenarioEvent } from '../contract/resources/scenario.ts'
+import { isoMillis, isoSeconds } from '../kit/clock.ts'
+import { decimalId, uuid } from '../kit/id.ts'
+import { repeatedly } from '../kit/lifetime.ts'
+import type { Services } from '../operations/implement.ts'
+import type { Step } from '../store/command-list.ts'
+
+const POLL_MILLISECONDS = 100
+
+export interface PlannedEvent {
+  readonly after: number
+  /** The change, as if it were made at this time. */
+  readonly stepAt: (now: number) => Step
+}
+
+interface Context {
+  idOf(person: string): string
+  readonly own: { readonly benefit_id: string; readonly game_id: string }
+}
+
+export function planEvents(events: readonly ScenarioEvent[], context: Context): PlannedEvent[] {
+  return events
+    .map(event => ({
+      after: event.after_seconds * 1000,
+      stepAt: (now: number) => stepOf(event, context, now),
+    }))
+    .sort((one, other) => one.after - other.after)
+}
+
+function stepOf(event: ScenarioEvent, { idOf, own }: Context, now: number): Step {
+  const user_id = idOf(event.user)
+  switch (event.type) {
+    case 'stream.online':
+      return [
+        'startStream',
+        { user_id, stream_id: decimalId(now), video_id: decimalId(now), started_at: isoSeconds(now) },
+      ]
+    case 'stream.offline':
+      return ['endStream', { user_id, now }]
+    case 'channel.update':
+      return ['changeChannel', { user_id, title: event.title, video_id: '' }]
+    case 'channel.follow':
+      return [
+        'putFollows',
+        { follows: [{ user_id: idOf(event.by ?? 'viewer'), broadcaster_id: user_id }], now },
+      ]
+    case 'drop.entitlement.grant': {
+      const { benefit_id, game_id } = own
+      const timestamp = isoMillis(now)
+      const grant = { id: uuid(), user_id, benefit_id, game_id, timestamp, timestampGiven: true }
+      return ['grantEntitlements', { grants: [grant] }]
+    }
+  }
+}
+
+/** Runs planned events when the clock of the demo has reached them, also if it was moved past them. */
+export class ScenarioEvents {
+  #pending: readonly PlannedEvent[] = []
+  #startedAt = 0
+
+  /** Starts from the first event, with a new world. */
+  restart(events: readonly PlannedEvent[], now: number): void {
+    this.#pending = events
+    this.#startedAt = now
+  }
+
+  run({ store, clock, log }: Services): { stop(): Promise<void> } {
+    const work = async () => {
+      for (;;) {
+        const [next, ...later] = this.#pending
+        if (next === undefined || this.#startedAt + next.after > clock.now()) return
+        this.#pending = later
+        await store.commands.runSteps({ steps: [next.stepAt(this.#startedAt + next.after)] })
+      }
+    }
+    return repeatedly(POLL_MILLISECONDS, work, error =>
+      log.warn({ error: String(error) }, 'an event of the scenario failed'),
+    )
+  }
+}
