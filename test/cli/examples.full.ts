@@ -1,8 +1,10 @@
 /** Every example of every verb's help is run, as it stands but for the names of this machine. */
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { verbs } from '../../src/cli/verbs/table.ts'
+import { exampleDelivery, exampleOperatorSubscription } from '../../src/contract/resources/event.ts'
 import { leaves } from '../support/command-tree.ts'
 import { freePort } from '../support/postgres.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
@@ -13,6 +15,9 @@ import { endAllProcesses, ROOT } from '../support/strand-process.ts'
 const ELSEWHERE: Readonly<Record<string, string>> = {
   healthcheck: 'test/cli/healthcheck.test.ts',
   'media check': 'test/maintenance/doctor.test.ts',
+  'event tail': 'test/cli/events.full.ts',
+  'event trigger': 'test/cli/events.full.ts',
+  'event verify': 'test/cli/events.full.ts',
   'stream kick': 'test/operations/control/publishers.test.ts',
   ...Object.fromEntries(
     [
@@ -52,12 +57,31 @@ beforeAll(async () => {
   real.set('http://localhost:8080', world.base_url)
   real.set('/var/lib/strand', shell.data)
   await shell.output(`strand migrate --data ${shell.data}`)
+  makeSubscription(join(shell.data, 'strand.db'))
 })
 afterAll(async () => {
   await endAllProcesses()
   shell.remove()
   await place?.remove()
 })
+
+/** The subscription of the examples, with a message: only an application can make one, by the API of a server. */
+function makeSubscription(file: string): void {
+  const store = new Database(file)
+  store.run(
+    `insert into event_subscriptions
+       (id, client_id, owner, type, version, condition, topic, status, cost, method, callback, target, identity, created_at)
+     values ('${exampleOperatorSubscription.id}', 'none', '', 'stream.online', '1', '{}', 'none', 'enabled', 1, 'webhook',
+       'https://example.com/events', 'none', 'none', '2026-03-01T12:00:00.000Z')`,
+  )
+  store.run(
+    `insert into event_deliveries
+       (id, message, kind, subscription_id, target, status, attempts, created_at, finished_at)
+     values ('${exampleDelivery.id}', '${exampleDelivery.id}', 'notification', '${exampleOperatorSubscription.id}', 'none',
+       'failed', 7, '2026-03-01T12:00:00.000Z', '2026-03-01T21:00:00.000Z')`,
+  )
+  store.close()
+}
 
 /** Keeps what later examples need. */
 function remember(words: string, printed: string): void {

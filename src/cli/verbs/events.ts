@@ -1,4 +1,4 @@
-import { Argument, Command } from 'commander'
+import { Argument, Command, Option } from 'commander'
 import { EVENT_TYPES } from '../../contract/events/event-types.ts'
 import type { StoredEvent } from '../../contract/resources/event.ts'
 import { checkReceiver, sendSample } from '../../events/check-receiver.ts'
@@ -8,6 +8,7 @@ import { MAX_SECRET_FILE, readSmallFile } from '../../kit/small-file.ts'
 import { invalid, wholeNumber } from '../terminal/flag-values.ts'
 import { counted, print, printResult } from '../terminal/print.ts'
 import { UsageError } from '../usage-error.ts'
+import { textOf } from './show.ts'
 import { openTarget, type Target, type TargetFlags, targetFlags } from './target.ts'
 
 const TYPE_NAMES = EVENT_TYPES.map(each => each.type)
@@ -88,7 +89,9 @@ export const eventVerifyCommand = secretFlags(
     .description('check a receiver of webhooks: challenge, signatures, duplicates and old messages')
     .argument('<url>', 'URL of the receiver', receiverUrl('<url>')),
 )
-  .option('--type <type>', `type of event to send: ${TYPE_NAMES.join(', ')}`, 'stream.online')
+  .addOption(
+    new Option('--type <type>', 'type of event to send').choices(TYPE_NAMES).default('stream.online'),
+  )
   .option('--json', 'print the findings as one line of JSON')
   .addHelpText(
     'after',
@@ -100,8 +103,6 @@ Examples:
   strand event verify http://localhost:3000/events --secret "ten characters"`,
   )
   .action(async (url: string, flags: SecretFlags & { readonly type: string; readonly json?: boolean }) => {
-    if (!TYPE_NAMES.some(each => each === flags.type))
-      throw invalid('--type', `must be one of ${TYPE_NAMES.join(', ')}`)
     const findings = await checkReceiver({ url, secret: secretOf(flags), type: typeNamed(flags.type) })
     const lines = findings.map(({ check, problem }) =>
       problem === undefined ? `ok       ${check}` : `problem  ${check}: ${problem}`,
@@ -113,6 +114,8 @@ Examples:
 
 const POLL_MILLISECONDS = 500
 const PAGE = 100
+/** More than are listed on one page, where new events can be. */
+const MAX_SEEN = 1000
 
 interface TailFlags extends TargetFlags {
   readonly type?: string
@@ -123,7 +126,7 @@ interface TailFlags extends TargetFlags {
 
 export const eventTailCommand = targetFlags(new Command('tail'))
   .description('print events as they happen, until stopped')
-  .option('--type <type>', `only this type: ${TYPE_NAMES.join(', ')}`)
+  .addOption(new Option('--type <type>', 'only this type').choices(TYPE_NAMES))
   .option('--lines <n>', 'print this many earlier events first', wholeNumber('--lines', 0, PAGE), 10)
   .option('--count <n>', 'stop after this many events', wholeNumber('--count', 1))
   .option('--json', 'print each event as one line of JSON')
@@ -146,14 +149,16 @@ Examples:
   })
 
 async function tail(target: Target, flags: TailFlags): Promise<void> {
+  const seen = new Set<string>()
   let printed = 0
-  let last: string | undefined
-  for (;;) {
-    const fresh = await eventsAfter(target, flags.type, last)
-    const shown = last === undefined ? fresh.slice(fresh.length - Math.min(fresh.length, flags.lines)) : fresh
-    // An empty id comes before all others: from now on everything is new.
-    last = fresh.at(-1)?.id ?? last ?? ''
-    for (const event of shown) {
+  for (let isFirst = true; ; isFirst = false) {
+    const fresh = await unseen(target, flags.type, seen, isFirst)
+    for (const { id } of fresh) seen.add(id)
+    for (const oldest of seen) {
+      if (seen.size <= MAX_SEEN) break
+      seen.delete(oldest)
+    }
+    for (const event of isFirst ? fresh.slice(Math.max(fresh.length - flags.lines, 0)) : fresh) {
       await print(`${flags.json ? JSON.stringify(event) : lineOf(event)}\n`)
       printed += 1
       if (printed === flags.count) return
@@ -162,26 +167,24 @@ async function tail(target: Target, flags: TailFlags): Promise<void> {
   }
 }
 
-/** Events since one, the oldest first; without one, the newest page. Lists are newest first, and ids rise with time. */
-async function eventsAfter(
+/**
+ * Events that were not seen, the oldest first; at first those of one page. Transactions commit in another order than they
+ * number their events, so a new one may be listed behind those that were seen.
+ */
+async function unseen(
   { client }: Target,
   type: string | undefined,
-  last: string | undefined,
+  seen: ReadonlySet<string>,
+  isFirst: boolean,
 ): Promise<StoredEvent[]> {
   const events: StoredEvent[] = []
-  let after: string | undefined
-  do {
-    const page = await client.control.listEvents({
-      first: PAGE,
-      ...(type !== undefined && { type }),
-      ...(after !== undefined && { after }),
-    })
-    const fresh = page.data.filter(event => last === undefined || event.id > last)
+  for await (const page of client.control.listEvents.pages({ first: PAGE, ...(type && { type }) })) {
+    const fresh = page.data.filter(({ id }) => !seen.has(id))
     events.push(...fresh)
-    after = last !== undefined && fresh.length === PAGE ? page.pagination.cursor : undefined
-  } while (after !== undefined)
+    if (isFirst || fresh.length < page.data.length) break
+  }
   return events.reverse()
 }
 
 const lineOf = ({ occurred_at, type, subject, event }: StoredEvent): string =>
-  `${occurred_at}  ${type.padEnd(25)}  ${subject}  ${JSON.stringify(event)}`
+  `${occurred_at}  ${type.padEnd(25)}  ${subject}  ${textOf(event)}`

@@ -42,7 +42,7 @@ function widthsOf(columns: readonly string[], lines: readonly Row[]): Map<string
 const headingOf = (name: string) => name.replaceAll('_', ' ').toUpperCase()
 
 /** Escapes control characters, which users may have put into a text and a terminal would interpret. */
-function textOf(value: unknown): string {
+export function textOf(value: unknown): string {
   if (value === undefined || value === null || value === '') return '-'
   if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(textOf).join(', ')
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
