@@ -1,0 +1,153 @@
+/** The listeners of a client library as they come from npm, by WebSocket and by webhook. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type Server } from 'node:http'
+import { Server as TlsServer } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ApiClient } from '@twurple/api'
+import { AppTokenAuthProvider, StaticAuthProvider } from '@twurple/auth'
+import { ConnectionAdapter, EventSubHttpListener } from '@twurple/eventsub-http'
+import { EventSubWsListener } from '@twurple/eventsub-ws'
+import { type NewChannel, goLive, goOffline, newChannel } from '../operations/helix/channels.ts'
+import { CertificateAuthority, type Certified } from '../support/certificate.ts'
+import { freePort } from '../support/postgres.ts'
+import { engines, startTestServer, type TestServer } from '../support/server.ts'
+
+const SCOPES = ['moderator:read:followers', 'user:read:broadcast']
+const quiet = { logger: { minLevel: 'CRITICAL' } } as const
+
+/** What both listeners have in common. */
+type Listener = Pick<
+  EventSubWsListener,
+  'onStreamOnline' | 'onStreamOffline' | 'onChannelUpdate' | 'onChannelFollow' | 'onRevoke'
+> &
+  Pick<EventSubWsListener, 'onSubscriptionCreateSuccess' | 'onSubscriptionCreateFailure' | 'start' | 'stop'>
+
+async function until(isMet: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isMet())) await Bun.sleep(20)
+}
+
+/** Its server binds to loopback and has TLS, as the callback of the library always begins with `https`. */
+class LoopbackAdapter extends ConnectionAdapter {
+  readonly #port: number
+  readonly #certificate: Certified
+
+  constructor(port: number, certificate: Certified) {
+    super()
+    this.#port = port
+    this.#certificate = certificate
+  }
+
+  override createHttpServer(): Server {
+    const server = new TlsServer({ ...this.#certificate })
+    const listen = server.listen.bind(server)
+    server.listen = ((port: number, done: () => void) => listen(port, '127.0.0.1', done)) as typeof listen
+    return server as unknown as Server
+  }
+
+  override get listenerPort(): number {
+    return this.#port
+  }
+
+  async getHostName(): Promise<string> {
+    return `localhost:${this.#port}`
+  }
+}
+
+for (const engine of engines) {
+  describe(`twurple on ${engine}`, () => {
+    let server: TestServer
+    let folder: string
+    let certificate: Certified
+    let before: string | undefined
+
+    beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'strand-twurple-'))
+      const authority = new CertificateAuthority()
+      certificate = authority.issue('localhost')
+      const eventAuthority = join(folder, 'authority.pem')
+      writeFileSync(eventAuthority, authority.cert)
+      server = await startTestServer(engine, { config: { eventAuthority } })
+      before = process.env.TWURPLE_MOCK_API_PORT
+      process.env.TWURPLE_MOCK_API_PORT = new URL(server.url).port
+    })
+    afterAll(async () => {
+      if (before === undefined) delete process.env.TWURPLE_MOCK_API_PORT
+      else process.env.TWURPLE_MOCK_API_PORT = before
+      await server.stop()
+      rmSync(folder, { recursive: true })
+    })
+
+    const overWebSocket = ({ token }: NewChannel): Listener => {
+      const authProvider = new StaticAuthProvider(server.world.client.id, token)
+      return new EventSubWsListener({ apiClient: new ApiClient({ authProvider, ...quiet }), ...quiet })
+    }
+    const appClient = () => {
+      const { id, secret } = server.world.client
+      return new ApiClient({ authProvider: new AppTokenAuthProvider(id, secret), ...quiet })
+    }
+    const overWebhook = async (): Promise<Listener> =>
+      new EventSubHttpListener({
+        apiClient: appClient(),
+        adapter: new LoopbackAdapter(await freePort(), certificate),
+        secret: 'a secret of 10 to 100 characters',
+        ...quiet,
+      })
+
+    const TRANSPORTS = { 'a WebSocket': overWebSocket, 'a webhook': overWebhook }
+    for (const [transport, make] of Object.entries(TRANSPORTS)) {
+      test(`online, offline, update and follow reach a listener with ${transport}`, async () => {
+        const channel = await newChannel(server, SCOPES)
+        const listener = await make(channel)
+        const heard: unknown[] = []
+        const failures: string[] = []
+        let created = 0
+        listener.onSubscriptionCreateSuccess(() => {
+          created += 1
+        })
+        listener.onSubscriptionCreateFailure((_, error) => failures.push(error.message))
+        listener.start()
+        listener.onStreamOnline(channel.id, event => {
+          heard.push(['online', event.broadcasterId, event.id, event.type, event.startDate.getTime() > 0])
+        })
+        listener.onStreamOffline(channel.id, event => {
+          heard.push(['offline', event.broadcasterName])
+        })
+        listener.onChannelUpdate(channel.id, event => {
+          heard.push(['update', event.streamTitle, event.categoryId, event.contentClassificationLabels])
+        })
+        listener.onChannelFollow(channel.id, channel.id, event => {
+          heard.push(['follow', event.userId, event.broadcasterId, event.followDate.getTime() > 0])
+        })
+        await until(async () => failures.length > 0 || (await enabled(channel.id)) === 4)
+        expect(failures).toEqual([])
+        expect(created).toBe(4)
+
+        const { viewer, game } = server.world
+        const live = await goLive(server, channel.id)
+        await until(() => heard.length === 1)
+        await goOffline(server, channel.id)
+        await until(() => heard.length === 2)
+        await server.control('PATCH', `/channels/${channel.id}`, { title: 'Night run', game_id: game.id })
+        await until(() => heard.length === 3)
+        await server.control('PUT', `/users/${viewer.id}/follows/${channel.id}`, {})
+        await until(() => heard.length === 4)
+        expect(heard).toEqual([
+          ['online', channel.id, live.id, 'live', true],
+          ['offline', channel.login],
+          ['update', 'Night run', game.id, []],
+          ['follow', viewer.id, channel.id, true],
+        ])
+        listener.stop()
+      })
+    }
+
+    const enabled = async (id: string): Promise<number> => {
+      const rows = await server.execute(
+        `select 1 from event_subscriptions where status = 'enabled' and condition like '%"${id}"%'`,
+      )
+      return rows.length
+    }
+  })
+}
