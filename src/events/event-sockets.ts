@@ -1,5 +1,6 @@
 import type { SubscriptionStatus } from '../contract/resources/event-subscription.ts'
 import { SOCKET_TARGET } from '../domain/event-subscription.ts'
+import { Batcher } from '../kit/batcher.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { randomAlphanumerics, uuid } from '../kit/id.ts'
 import type { KeyRing } from '../kit/key-ring.ts'
@@ -14,7 +15,7 @@ import { asEventSubscription } from '../store/queries/event-subscriptions.ts'
 import type { Store } from '../store/store.ts'
 import { type Connection, EventSocket } from './event-socket.ts'
 import { CLOSE_REASONS, type CloseReason, statusAfter } from './socket-close.ts'
-import { notification, revocation } from './socket-message.ts'
+import { notification, revocation, type SessionFacts } from './socket-message.ts'
 
 /** How long a client has to subscribe, and to move when it is asked to. */
 const UNUSED_MILLISECONDS = 10_000
@@ -30,6 +31,8 @@ const LEASE_SECONDS = 30
 /** Longer than a client has to confirm a message. */
 const CLAIM_MILLISECONDS = 30_000
 const TARGETS_AT_ONCE = 500
+/** Sessions that one command opens, moves or ends. When a node restarts, all of its clients come at the same time. */
+const SESSIONS_AT_ONCE = 200
 
 /** What a client asks for when it connects. */
 export interface SocketRequest {
@@ -71,6 +74,10 @@ export class EventSockets implements Measured {
   #isWoken = false
   #isDraining = false
   #leasedAt = Number.NEGATIVE_INFINITY
+  #leasing: Promise<void> | undefined
+  readonly #begun: Batcher<SessionFacts, undefined>
+  readonly #moved: Batcher<string, SessionFacts | undefined>
+  readonly #ended: Batcher<{ id: string; status: SubscriptionStatus }, undefined>
   #confirmed: string[] = []
   #settling: Promise<void> | undefined
   readonly #counts = { delivered: 0, opened: 0 }
@@ -82,6 +89,19 @@ export class EventSockets implements Measured {
     this.#reconnects = new SignedText(ring, 'event-reconnect')
     this.#url = `${publicUrl.replace(/^http/, 'ws').replace(/\/$/, '')}/ws`
     this.#most = most
+    const node = this.#node
+    this.#begun = new Batcher(async sockets => {
+      await store.commands.openSockets({ node, sockets })
+      return sockets.map(() => undefined)
+    }, SESSIONS_AT_ONCE)
+    this.#moved = new Batcher(async ids => {
+      const moved = await store.commands.moveSockets({ node, ids })
+      return ids.map(id => moved.find(each => each.id === id))
+    }, SESSIONS_AT_ONCE)
+    this.#ended = new Batcher(async sockets => {
+      await store.commands.closeSockets({ node, sockets })
+      return sockets.map(() => undefined)
+    }, SESSIONS_AT_ONCE)
     if (most === 0) return
     store.onAnnouncement(() => this.#wake())
     const every = (milliseconds: number, work: () => Promise<void>, failure: string) =>
@@ -202,21 +222,21 @@ export class EventSockets implements Measured {
   }
 
   async #begin(connection: Connection, keepalive_seconds: number): Promise<EventSocket> {
-    if (performance.now() - this.#leasedAt > ALIVE_MILLISECONDS) await this.#lease()
+    await this.#ensureLease()
     const facts = {
       id: randomAlphanumerics(27),
       connected_at: isoMillis(Date.now()),
       keepalive_seconds,
     }
-    await this.#store.commands.openSockets({ node: this.#node, sockets: [facts] })
+    await this.#begun.ask(facts)
     return new EventSocket(facts, connection, performance.now(), false)
   }
 
   async #move(connection: Connection, signed: string): Promise<EventSocket | undefined> {
     const id = this.#readReconnect(signed)
-    if (performance.now() - this.#leasedAt > ALIVE_MILLISECONDS) await this.#lease()
-    const moved = id && (await this.#store.commands.moveSocket({ id, node: this.#node }))
-    if (id === undefined || !moved) {
+    await this.#ensureLease()
+    const facts = id === undefined ? undefined : await this.#moved.ask(id)
+    if (id === undefined || facts === undefined) {
       this.#count('badReconnect')
       connection.close(CLOSE_REASONS.badReconnect.code, CLOSE_REASONS.badReconnect.text)
       return undefined
@@ -224,7 +244,7 @@ export class EventSockets implements Measured {
     // If it was here before, its former connection gets no more messages, and is closed by its client.
     const before = this.#sockets.get(id)
     if (before !== undefined) before.movesBy ??= performance.now() + MOVE_MILLISECONDS
-    return new EventSocket({ id, ...moved }, connection, performance.now(), true)
+    return new EventSocket(facts, connection, performance.now(), true)
   }
 
   #askToMove(socket: EventSocket, now: number): void {
@@ -249,9 +269,8 @@ export class EventSockets implements Measured {
 
   /** If the store is unavailable, the session ends with the lease of this node or at the next attempt to send. */
   async #end(socket: EventSocket, status: SubscriptionStatus): Promise<void> {
-    const sockets = [{ id: socket.facts.id, status }]
-    await this.#store.commands
-      .closeSockets({ node: this.#node, sockets })
+    await this.#ended
+      .ask({ id: socket.facts.id, status })
       .catch(error => this.#log.warn({ error: String(error) }, 'a WebSocket could not be ended in the store'))
   }
 
@@ -297,6 +316,14 @@ export class EventSockets implements Measured {
       this.#sockets.delete(id)
       socket.hangUp(1000, 'moved')
     }
+  }
+
+  async #ensureLease(): Promise<void> {
+    if (performance.now() - this.#leasedAt <= ALIVE_MILLISECONDS) return
+    this.#leasing ??= this.#lease().finally(() => {
+      this.#leasing = undefined
+    })
+    await this.#leasing
   }
 
   async #lease(): Promise<void> {

@@ -14,8 +14,8 @@ import {
   resendDelivery,
   settleDeliveries,
 } from './commands/event-deliveries.ts'
-import { closeLostSockets, closeSockets, moveSocket, openSockets } from './commands/event-sockets.ts'
 import { resealEventSecrets } from './commands/event-secrets.ts'
+import { closeLostSockets, closeSockets, moveSockets, openSockets } from './commands/event-sockets.ts'
 import { createEventSubscription, deleteEventSubscription } from './commands/event-subscriptions.ts'
 import { foldNames } from './commands/fold-names.ts'
 import { deleteFollow, putFollows } from './commands/follows.ts'
@@ -121,7 +121,7 @@ const single = {
   resendDelivery,
   replayDeliveries,
   openSockets,
-  moveSocket,
+  moveSockets,
   closeSockets,
   closeLostSockets,
   resealEventSecrets,

@@ -1,7 +1,7 @@
 import type { SubscriptionStatus } from '../../contract/resources/event-subscription.ts'
 import type { Transaction } from '../database.ts'
 import { lostNodes, nodeTurn } from '../queries/event-sockets.ts'
-import { sql, storeClock } from '../sql/tag.ts'
+import { isOneOf, sql, storeClock } from '../sql/tag.ts'
 import { endSubscriptions } from './event-subscriptions.ts'
 
 /** Notes that a node has these WebSockets. */
@@ -16,16 +16,17 @@ export async function openSockets(
     )
 }
 
-/** Moves a WebSocket to this node, with its subscriptions. Undefined: it has ended. */
-export async function moveSocket(
+/** Moves WebSockets to this node, with their subscriptions. Those that have ended are left out. */
+export async function moveSockets(
   tx: Transaction,
-  args: { id: string; node: string },
-): Promise<{ connected_at: string; keepalive_seconds: number } | undefined> {
-  const moved = await tx.get<{ connected_at: string; keepalive_seconds: number }>(
-    sql`update event_sockets set node = ${args.node} where id = ${args.id}
-        returning connected_at, keepalive_seconds`,
+  args: { ids: readonly string[]; node: string },
+): Promise<{ id: string; connected_at: string; keepalive_seconds: number }[]> {
+  const these = isOneOf(sql`id`, args.ids)
+  await tx.lock(sql`select id from event_sockets where ${these} order by id`, 'event_sockets')
+  const moved = await tx.all<{ id: string; connected_at: string; keepalive_seconds: number }>(
+    sql`update event_sockets set node = ${args.node} where ${these} returning id, connected_at, keepalive_seconds`,
   )
-  if (moved !== undefined) tx.announce()
+  if (moved.length > 0) tx.announce()
   return moved
 }
 
