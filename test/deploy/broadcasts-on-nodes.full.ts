@@ -276,7 +276,9 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
   test('a restart of each node in turn, behind HAProxy: an encoder that reconnects has one stream and one video', async () => {
     if (!hasEncoder || pathOfProxy.haproxy === undefined) return
     const channel = await newChannel()
-    const haproxy = await startProxy('haproxy', [one.port, two.port], [one.rtmpPort, two.rtmpPort])
+    const haproxy = await startProxy('haproxy', [one.port, two.port], {
+      rtmpPorts: [one.rtmpPort, two.rtmpPort],
+    })
     const encoders = new Encoders()
     await encoders.prepare()
     let isOver = false

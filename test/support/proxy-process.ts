@@ -21,13 +21,14 @@ export const pathOfProxy: Readonly<Record<ProxyName, string | undefined>> = {
 
 const FILES: Readonly<Record<ProxyName, string>> = { nginx: 'nginx.conf', haproxy: 'haproxy.cfg' }
 
-/** Starts it in front of the two ports on loopback, and of two for RTMP. */
+/** Starts it in front of the two ports on loopback, and of two for RTMP; on any port unless one is given. */
 export async function startProxy(
   name: ProxyName,
   ports: readonly [number, number],
-  rtmpPorts: readonly [number, number] = [1, 1],
+  options: { readonly port?: number; readonly rtmpPorts?: readonly [number, number] } = {},
 ): Promise<ProxyProcess> {
-  const port = await freePort()
+  const port = options.port ?? (await freePort())
+  const { rtmpPorts = [1, 1] } = options
   const rtmpPort = await freePort()
   const proxy = await start(name, FILES[name], port, '/healthz', folder => ({
     '10.0.0.11:8080': `127.0.0.1:${ports[0]}`,
