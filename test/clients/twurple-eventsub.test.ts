@@ -1,7 +1,7 @@
 /** The listeners of a client library as they come from npm, by WebSocket and by webhook. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { type Server } from 'node:http'
+import type { Server } from 'node:http'
 import { Server as TlsServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { ApiClient } from '@twurple/api'
 import { AppTokenAuthProvider, StaticAuthProvider } from '@twurple/auth'
 import { ConnectionAdapter, EventSubHttpListener } from '@twurple/eventsub-http'
 import { EventSubWsListener } from '@twurple/eventsub-ws'
-import { type NewChannel, goLive, goOffline, newChannel } from '../operations/helix/channels.ts'
+import { goLive, goOffline, type NewChannel, newChannel } from '../operations/helix/channels.ts'
 import { CertificateAuthority, type Certified } from '../support/certificate.ts'
 import { freePort } from '../support/postgres.ts'
 import { engines, startTestServer, type TestServer } from '../support/server.ts'
@@ -70,7 +70,7 @@ for (const engine of engines) {
       writeFileSync(eventAuthority, authority.cert)
       server = await startTestServer(engine, { config: { eventAuthority } })
       before = process.env.TWURPLE_MOCK_API_PORT
-      process.env.TWURPLE_MOCK_API_PORT = new URL(server.url).port
+      process.env.TWURPLE_MOCK_API_PORT = new URL(server.strand.url).port
     })
     afterAll(async () => {
       if (before === undefined) delete process.env.TWURPLE_MOCK_API_PORT
@@ -120,9 +120,8 @@ for (const engine of engines) {
         listener.onChannelFollow(channel.id, channel.id, event => {
           heard.push(['follow', event.userId, event.broadcasterId, event.followDate.getTime() > 0])
         })
-        await until(async () => failures.length > 0 || (await enabled(channel.id)) === 4)
+        await until(async () => failures.length > 0 || (created === 4 && (await enabled(channel.id)) === 4))
         expect(failures).toEqual([])
-        expect(created).toBe(4)
 
         const { viewer, game } = server.world
         const live = await goLive(server, channel.id)
@@ -141,7 +140,66 @@ for (const engine of engines) {
         ])
         listener.stop()
       })
+
+      test(`a revocation reaches a listener with ${transport}`, async () => {
+        const channel = await newChannel(server, SCOPES)
+        const listener = await make(channel)
+        const revoked: unknown[] = []
+        listener.onRevoke(({ id }, status) => revoked.push([id, status]))
+        listener.start()
+        const { id } = listener.onChannelFollow(channel.id, channel.id, () => undefined)
+        await until(async () => (await enabled(channel.id)) === 1)
+        await server.control('DELETE', `/users/${channel.id}`)
+        await until(() => revoked.length > 0)
+        expect(revoked).toEqual([[id, 'user_removed']])
+        listener.stop()
+      })
     }
+
+    test('subscriptions are listed with pages, totals and costs, and deleted', async () => {
+      const SUBSCRIPTIONS = 230
+      const [{ id, secret }] = await server.control('POST', '/clients', { name: 'Listing' })
+      const authProvider = new AppTokenAuthProvider(id, secret)
+      const { eventSub } = new ApiClient({ authProvider, ...quiet })
+      const { id: user } = await newChannel(server)
+      const transport = (number: number) => ({
+        method: 'webhook' as const,
+        callback: `http://127.0.0.1:1/events/${number}`,
+        secret: 'a secret of 10 to 100 characters',
+      })
+      const numbers = Array.from({ length: SUBSCRIPTIONS - 1 }, (_, number) => number)
+      const made = await Promise.all(
+        numbers.map(number => eventSub.subscribeToStreamOnlineEvents(user, transport(number))),
+      )
+      made.push(await eventSub.subscribeToStreamOfflineEvents(user, transport(0)))
+
+      const first = await eventSub.getSubscriptions()
+      expect([first.data.length, first.total, first.totalCost, first.maxTotalCost]).toEqual([
+        100,
+        SUBSCRIPTIONS,
+        SUBSCRIPTIONS,
+        10_000,
+      ])
+      const pages = eventSub.getSubscriptionsPaginated()
+      const all = await pages.getAll()
+      expect(all.map(each => each.id).sort()).toEqual(made.map(each => each.id).sort())
+      expect([
+        await pages.getTotalCount(),
+        await pages.getTotalCost(),
+        await pages.getMaxTotalCost(),
+      ]).toEqual([SUBSCRIPTIONS, SUBSCRIPTIONS, 10_000])
+      const offline = await eventSub.getSubscriptionsForType('stream.offline')
+      expect(offline.data.map(each => [each.type, each.condition, each.cost])).toEqual([
+        ['stream.offline', { broadcaster_user_id: user }, 1],
+      ])
+      expect(offline.data[0]?.creationDate.getTime()).toBeGreaterThan(0)
+      const again = eventSub.subscribeToStreamOfflineEvents(user, transport(0))
+      await expect(again).rejects.toMatchObject({ statusCode: 409 })
+      await eventSub.deleteSubscription(offline.data[0]?.id ?? '')
+      expect((await eventSub.getSubscriptions()).total).toBe(SUBSCRIPTIONS - 1)
+      await eventSub.deleteAllSubscriptions()
+      expect((await eventSub.getSubscriptions()).total).toBe(0)
+    })
 
     const enabled = async (id: string): Promise<number> => {
       const rows = await server.execute(
