@@ -10,6 +10,7 @@ import { loggingOutages } from '../kit/log-outages.ts'
 import type { Measured, Metrics } from '../kit/metrics.ts'
 import { SignedText } from '../kit/signed-text.ts'
 import type { ClaimedDelivery } from '../store/commands/event-deliveries.ts'
+import { Overloaded } from '../store/errors.ts'
 import { nodeTurn } from '../store/queries/event-sockets.ts'
 import { asEventSubscription } from '../store/queries/event-subscriptions.ts'
 import type { Store } from '../store/store.ts'
@@ -33,6 +34,8 @@ const CLAIM_MILLISECONDS = 30_000
 const TARGETS_AT_ONCE = 500
 /** Sessions that one command opens, moves or ends. When a node restarts, all of its clients come at the same time. */
 const SESSIONS_AT_ONCE = 200
+const PATIENCE_MILLISECONDS = 5000
+const PAUSE_MILLISECONDS = 100
 
 /** What a client asks for when it connects. */
 export interface SocketRequest {
@@ -91,15 +94,15 @@ export class EventSockets implements Measured {
     this.#most = most
     const node = this.#node
     this.#begun = new Batcher(async sockets => {
-      await store.commands.openSockets({ node, sockets })
+      await patiently(() => store.commands.openSockets({ node, sockets }))
       return sockets.map(() => undefined)
     }, SESSIONS_AT_ONCE)
     this.#moved = new Batcher(async ids => {
-      const moved = await store.commands.moveSockets({ node, ids })
+      const moved = await patiently(() => store.commands.moveSockets({ node, ids }))
       return ids.map(id => moved.find(each => each.id === id))
     }, SESSIONS_AT_ONCE)
     this.#ended = new Batcher(async sockets => {
-      await store.commands.closeSockets({ node, sockets })
+      await patiently(() => store.commands.closeSockets({ node, sockets }))
       return sockets.map(() => undefined)
     }, SESSIONS_AT_ONCE)
     if (most === 0) return
@@ -320,7 +323,7 @@ export class EventSockets implements Measured {
 
   async #ensureLease(): Promise<void> {
     if (performance.now() - this.#leasedAt <= ALIVE_MILLISECONDS) return
-    this.#leasing ??= this.#lease().finally(() => {
+    this.#leasing ??= patiently(() => this.#lease()).finally(() => {
       this.#leasing = undefined
     })
     await this.#leasing
@@ -401,6 +404,19 @@ export class EventSockets implements Measured {
         // They are due again after a while, and clients know the id of a message that comes twice.
         this.#log.warn({ error: String(error) }, 'confirmed messages could not be noted')
       })
+    }
+  }
+}
+
+/** Waits for a store that is overloaded: sessions come and go in crowds, and none should end for that. */
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  const until = performance.now() + PATIENCE_MILLISECONDS
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof Overloaded) || performance.now() > until) throw error
+      await Bun.sleep(PAUSE_MILLISECONDS)
     }
   }
 }

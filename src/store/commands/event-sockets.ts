@@ -24,7 +24,8 @@ export async function moveSockets(
   const these = isOneOf(sql`id`, args.ids)
   await tx.lock(sql`select id from event_sockets where ${these} order by id`, 'event_sockets')
   const moved = await tx.all<{ id: string; connected_at: string; keepalive_seconds: number }>(
-    sql`update event_sockets set node = ${args.node} where ${these} returning id, connected_at, keepalive_seconds`,
+    sql`update event_sockets set node = ${args.node}, moved = 1 where ${these}
+        returning id, connected_at, keepalive_seconds`,
   )
   if (moved.length > 0) tx.announce()
   return moved

@@ -67,9 +67,12 @@ export async function createEventSubscription(
   if (unknown !== undefined) return unknown
   const authorization = await authorize(tx, type, wanted, args.now)
   if ('problem' in authorization) return authorization
-  const same = await tx.get<{ id: string }>(
-    sql`select id from event_subscriptions where identity = ${wanted.identity} and ended_at is null`,
+  const same = await tx.get<EventSubscriptionRow>(
+    sql`${subscriptionColumns} where identity = ${wanted.identity} and ended_at is null`,
   )
+  // A client that could not connect at once when it was asked to move subscribes again (D-150).
+  if (same !== undefined && (await hasMoved(tx, wanted.session_id)))
+    return { subscription: same, totals: await subscriptionTotals(tx, wanted) }
   if (same !== undefined) return refuse('subscription_exists', same.id)
   const socket = wanted.session_id === null ? undefined : await findSocket(tx, wanted, wanted.session_id)
   if (socket !== undefined && 'problem' in socket) return socket
@@ -164,6 +167,11 @@ async function costOf(
   const user_id = subject === 'organization_id' ? undefined : wanted.condition[subject]
   if (user_id === undefined) return 1
   return (await hasAuthorized(tx, { ...wanted, user_id, now })) ? 0 : 1
+}
+
+async function hasMoved(tx: Transaction, session_id: string | null): Promise<boolean> {
+  const moved = await tx.get(sql`select 1 as found from event_sockets where id = ${session_id} and moved = 1`)
+  return moved !== undefined
 }
 
 async function findSocket(

@@ -12,6 +12,8 @@ import type { Dialect } from '../../sql/tag.ts'
  * A delivery is pending while it has `due_at`, in milliseconds of the clock of the store. Claiming one moves `due_at` to
  * when it is due again if the process that claimed it dies. Deliveries with the same `lane` are sent in order. `message` is
  * the id that the receiver sees; several deliveries share it if they were sent in one request.
+ *
+ * A WebSocket has `moved` if its session was continued on another connection.
  */
 export const events = ({ key, serial }: Dialect): string => `
 create table if not exists event_subscriptions (
@@ -95,7 +97,8 @@ create table if not exists event_sockets (
   id ${key} primary key,
   node ${key} not null,
   connected_at ${key} not null,
-  keepalive_seconds integer not null
+  keepalive_seconds integer not null,
+  moved integer not null default 0
 );
 create index if not exists event_sockets_of_node on event_sockets (node);
 `
