@@ -63,8 +63,8 @@ describe('the WebSocket listener of twurple', () => {
     await until(() => seen.titles.length === 1)
     expect(await node.stop()).toBe(0)
     await node.start()
-    await until(() => seen.ready === 2)
-    await until(() => seen.created + seen.failures.length === 2)
+    // Its first attempt fails, so it begins again, sometimes with two connections, and the session continues nevertheless.
+    await until(() => seen.ready > 1 && seen.created + seen.failures.length === seen.ready)
     await retitle(node, 'After')
     await until(() => seen.titles.length === 2)
     expect(seen).toMatchObject({ titles: ['Before', 'After'], failures: [] })
@@ -92,6 +92,8 @@ describe('the WebSocket listener of twurple', () => {
         }
         expect(await stopping).toBe(0)
         await (node as Node).start()
+        // The proxy checks its nodes every second.
+        await Bun.sleep(2000)
       }
       await until(() => seen.titles.length >= titles.length)
       expect(seen).toMatchObject({ titles, created: 1, failures: [], disconnects: 0 })
