@@ -10,7 +10,7 @@ import { loggingOutages } from '../kit/log-outages.ts'
 import type { Measured, Metrics } from '../kit/metrics.ts'
 import { SignedText } from '../kit/signed-text.ts'
 import type { ClaimedDelivery } from '../store/commands/event-deliveries.ts'
-import { Overloaded } from '../store/errors.ts'
+import { Conflict, Unavailable } from '../store/errors.ts'
 import { nodeTurn } from '../store/queries/event-sockets.ts'
 import { asEventSubscription } from '../store/queries/event-subscriptions.ts'
 import type { Store } from '../store/store.ts'
@@ -31,7 +31,8 @@ const ALIVE_MILLISECONDS = 10_000
 const LEASE_SECONDS = 30
 /** Longer than a client has to confirm a message. */
 const CLAIM_MILLISECONDS = 30_000
-const TARGETS_AT_ONCE = 500
+/** A claim takes some statements for each, and a session cannot move while it is claimed for. */
+const TARGETS_AT_ONCE = 50
 /** Sessions that one command opens, moves or ends. When a node restarts, all of its clients come at the same time. */
 const SESSIONS_AT_ONCE = 200
 const PATIENCE_MILLISECONDS = 5000
@@ -408,14 +409,15 @@ export class EventSockets implements Measured {
   }
 }
 
-/** Waits for a store that is overloaded: sessions come and go in crowds, and none should end for that. */
+/** Waits for a store that is busy: sessions come and go in crowds, and none should end for that. */
 async function patiently<T>(work: () => Promise<T>): Promise<T> {
   const until = performance.now() + PATIENCE_MILLISECONDS
   for (;;) {
     try {
       return await work()
     } catch (error) {
-      if (!(error instanceof Overloaded) || performance.now() > until) throw error
+      if (!(error instanceof Unavailable || error instanceof Conflict) || performance.now() > until)
+        throw error
       await Bun.sleep(PAUSE_MILLISECONDS)
     }
   }

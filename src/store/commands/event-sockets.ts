@@ -4,7 +4,7 @@ import { lostNodes, nodeTurn } from '../queries/event-sockets.ts'
 import { isOneOf, sql, storeClock } from '../sql/tag.ts'
 import { endSubscriptions } from './event-subscriptions.ts'
 
-/** Notes that a node has these WebSockets. */
+/** Notes that a node has these WebSockets, also if that is repeated. */
 export async function openSockets(
   tx: Transaction,
   args: { node: string; sockets: readonly { id: string; connected_at: string; keepalive_seconds: number }[] },
@@ -12,7 +12,7 @@ export async function openSockets(
   for (const { id, connected_at, keepalive_seconds } of args.sockets)
     await tx.run(
       sql`insert into event_sockets (id, node, connected_at, keepalive_seconds)
-          values (${id}, ${args.node}, ${connected_at}, ${keepalive_seconds})`,
+          values (${id}, ${args.node}, ${connected_at}, ${keepalive_seconds}) on conflict (id) do nothing`,
     )
 }
 
