@@ -33,10 +33,14 @@ export class EventClient {
   }
 
   /** Connects to a URL such as that of a server or of a `session_reconnect` message. */
-  static async connect(url: string, options: { answersPings?: boolean } = {}): Promise<EventClient> {
+  static async connect(
+    url: string,
+    options: { answersPings?: boolean; from?: string } = {},
+  ): Promise<EventClient> {
     const { hostname, port, pathname, search } = new URL(url.replace(/^ws/, 'http'))
     const path = pathname === '/' ? '/ws' : pathname
-    const socket = connect({ host: hostname, port: Number(port) })
+    const { from } = options
+    const socket = connect({ host: hostname, port: Number(port), ...(from && { localAddress: from }) })
     const client = new EventClient(socket, options.answersPings ?? true)
     socket.write(
       `GET ${path}${search} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +

@@ -45,6 +45,10 @@ export class Node {
     if (running !== undefined) process.kill(running.pid, signal)
   }
 
+  get pid(): number {
+    return this.#processes.at(-1)?.pid ?? 0
+  }
+
   /** Starts it, and waits until it says that it is ready. */
   async start(command?: readonly string[]): Promise<void> {
     const strand = new StrandProcess(['serve'], {
