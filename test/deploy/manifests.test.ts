@@ -296,8 +296,8 @@ describe('compose.yaml', () => {
     const { environment } = nodes[0]
     for (const node of nodes) {
       const address = `${node.networks.private.ipv4_address}:${portOf(environment.STRAND_LISTEN)}`
-      // In three lists, and for the video of this node.
-      expect(file.split(address)).toHaveLength(5)
+      // In four lists, and for the video of this node.
+      expect(file.split(address)).toHaveLength(6)
     }
     expect(environment.STRAND_TRUSTED_PROXIES).toBe(compose.services.proxy.networks.private.ipv4_address)
   })

@@ -77,7 +77,7 @@ test('10,000 sockets are welcomed, take little memory, and do not delay an event
     waiting = []
     subscribedAt = performance.now()
   }
-  // Nobody was closed for being unused.
+  // None was closed for being unused.
   await Bun.sleep(UNUSED_MILLISECONDS + 2000)
   expect(clients.filter(client => client.ended).length).toBe(0)
   const after = residentKib(node.pid)

@@ -70,7 +70,7 @@ export async function createEventSubscription(
   const same = await tx.get<EventSubscriptionRow>(
     sql`${subscriptionColumns} where identity = ${wanted.identity} and ended_at is null`,
   )
-  // A client that could not connect at once when it was asked to move subscribes again (D-150).
+  // A client that could not connect at once when it was asked to move subscribes again (D-144).
   if (same !== undefined && (await hasMoved(tx, wanted.session_id)))
     return { subscription: same, totals: await subscriptionTotals(tx, wanted) }
   if (same !== undefined) return refuse('subscription_exists', same.id)
