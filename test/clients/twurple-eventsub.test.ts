@@ -6,7 +6,7 @@ import { Server as TlsServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ApiClient } from '@twurple/api'
-import { AppTokenAuthProvider, StaticAuthProvider } from '@twurple/auth'
+import { AppTokenAuthProvider, revokeToken, StaticAuthProvider } from '@twurple/auth'
 import { ConnectionAdapter, EventSubHttpListener } from '@twurple/eventsub-http'
 import { EventSubWsListener } from '@twurple/eventsub-ws'
 import { goLive, goOffline, type NewChannel, newChannel } from '../operations/helix/channels.ts'
@@ -155,6 +155,26 @@ for (const engine of engines) {
         listener.stop()
       })
     }
+
+    test('a listener gets to know that the last token was revoked', async () => {
+      const { client } = server.world
+      const { id: user_id } = await newChannel(server, [])
+      const given = { client_id: client.id, user_id, scopes: SCOPES }
+      const [issued] = await server.control('POST', '/tokens', given)
+      const listener = await overWebhook()
+      const revoked: unknown[] = []
+      listener.onRevoke(({ id }, status) => revoked.push([id, status]))
+      listener.start()
+      const { id } = listener.onChannelFollow(user_id, user_id, () => undefined)
+      await until(async () => (await enabled(user_id)) === 1)
+      await revokeToken(client.id, issued.access_token)
+      expect(await enabled(user_id)).toBe(1)
+      // With it end all tokens that were derived from it.
+      await revokeToken(client.id, issued.refresh_token)
+      await until(() => revoked.length > 0)
+      expect(revoked).toEqual([[id, 'authorization_revoked']])
+      listener.stop()
+    })
 
     test('subscriptions are listed with pages, totals and costs, and deleted', async () => {
       const SUBSCRIPTIONS = 230
