@@ -50,9 +50,18 @@ export class Children {
     return this.#startServer('bench/bare-broadcast.ts', String(bitsPerSecond))
   }
 
+  /** A receiver of webhooks, where the load is. */
+  startReceiver(): Promise<Served> {
+    return this.#startOn(LOAD_CORE, 'bench/events/receiver.ts')
+  }
+
+  #startServer(...words: readonly string[]): Promise<Served> {
+    return this.#startOn(SERVER_CORE, ...words)
+  }
+
   /** A server that prints its port when it is ready. */
-  async #startServer(...words: readonly string[]): Promise<Served> {
-    const child = this.#spawn(SERVER_CORE, bunScript(...words), 'inherit')
+  async #startOn(core: number, ...words: readonly string[]): Promise<Served> {
+    const child = this.#spawn(core, bunScript(...words), 'inherit')
     const { value } = await child.stdout.getReader().read()
     const port = new TextDecoder().decode(value).trim()
     return { url: `http://127.0.0.1:${port}`, pid: child.pid, stop: () => this.#stop(child) }
@@ -65,6 +74,11 @@ export class Children {
   /** Publishers and viewers. */
   async runAudience(planFile: string): Promise<AudienceReport> {
     return JSON.parse(await this.output(LOAD_CORE, bunScript('bench/media/audience.ts', planFile)))
+  }
+
+  /** Runs a script with a plan where the load is, and gives the JSON that it printed. */
+  async runScript<Result>(script: string, planFile: string): Promise<Result> {
+    return JSON.parse(await this.output(LOAD_CORE, bunScript(script, planFile)))
   }
 
   /** The generator with a fixed rate; gives each of its reports when it is printed. */

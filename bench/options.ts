@@ -26,8 +26,9 @@ export const USAGE = `npm run bench -- [flags]
   --minutes <n>        length of the soak; default: 30
   --nodes              compare one and two nodes on PostgreSQL with the embedded store instead; 10000 streams, rounds of 3 s
   --callers            100,000 distinct callers read the directory with default limits and with limits off; 2000 streams
+  --events             changes with and without subscriptions, deliveries, and 10,000 WebSockets; 4000 streams
   --overload           one node on PostgreSQL while 1,500 and 4,000 connections read from its store; 2000 streams
-  --write              write results and pictures to bench/README.md: of a full run, --only growth, --soak, --nodes or --callers`
+  --write              write results and pictures to bench/README.md: of a full run, --only growth, --soak, --nodes, --callers or --events`
 
 export interface MeasurePlan {
   readonly kind: 'measure'
@@ -68,6 +69,14 @@ export interface CallersPlan {
   readonly write: boolean
 }
 
+export interface EventsPlan {
+  readonly kind: 'events'
+  readonly size: WorldSize
+  readonly rounds: number
+  readonly seconds: number
+  readonly write: boolean
+}
+
 type Flags = ReturnType<typeof readFlags>
 
 function readFlags(words: readonly string[]) {
@@ -84,6 +93,7 @@ function readFlags(words: readonly string[]) {
       nodes: { type: 'boolean', default: false },
       overload: { type: 'boolean', default: false },
       callers: { type: 'boolean', default: false },
+      events: { type: 'boolean', default: false },
       minutes: { type: 'string' },
       write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -94,12 +104,13 @@ function readFlags(words: readonly string[]) {
 /** Reads the flags. Throws an error that explains what is wrong. */
 export function readPlan(
   words: readonly string[],
-): MeasurePlan | SoakPlan | NodesPlan | OverloadPlan | CallersPlan | 'help' {
+): MeasurePlan | SoakPlan | NodesPlan | OverloadPlan | CallersPlan | EventsPlan | 'help' {
   const flags = readFlags(words)
   if (flags.help) return 'help'
   if (flags.soak) return soakPlan(flags)
   if (flags.overload) return overloadPlan(flags)
   if (flags.callers) return callersPlan(flags)
+  if (flags.events) return eventsPlan(flags)
   return flags.nodes ? nodesPlan(flags) : measurePlan(flags)
 }
 
@@ -132,6 +143,24 @@ function callersPlan(flags: Flags): CallersPlan {
     size: sizeOf(flags, 2000, SMALLEST.streams),
     rounds: number(flags, 'rounds', 3, 1),
     seconds: number(flags, 'seconds', 5, 1),
+    write: flags.write,
+  }
+}
+
+/** 10,000 sockets need so many users. */
+const MIN_EVENTS = 2500
+
+function eventsPlan(flags: Flags): EventsPlan {
+  if (flags.quick || flags.only.length > 0 || flags.nodes) {
+    throw new Error(
+      '--events can only be combined with --streams, --entitlements, --rounds, --seconds and --write',
+    )
+  }
+  return {
+    kind: 'events',
+    size: sizeOf(flags, 4000, MIN_EVENTS),
+    rounds: number(flags, 'rounds', 5, 1),
+    seconds: number(flags, 'seconds', 3, 1),
     write: flags.write,
   }
 }

@@ -9,7 +9,8 @@
 import { readFileSync } from 'node:fs'
 import { HttpConnection, type RawAnswer } from './http-connection.ts'
 import { Latencies } from './latencies.ts'
-import { type BenchRequest, headersOf } from './scenario.ts'
+import { requestBytes } from './request-bytes.ts'
+import type { BenchRequest } from './scenario.ts'
 
 export interface PacedPlan {
   readonly url: string
@@ -181,18 +182,6 @@ class RunningFlow {
     this.#errors += errors
     this.#violation ??= violation
   }
-}
-
-function requestBytes(address: URL, request: BenchRequest): Uint8Array {
-  const { method = 'GET', path } = request
-  const body = request.body === undefined ? '' : JSON.stringify(request.body)
-  const lines = [
-    `${method} ${path} HTTP/1.1`,
-    `Host: ${address.host}`,
-    ...Object.entries(headersOf(request)).map(([name, value]) => `${name}: ${value}`),
-    ...(request.body === undefined ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]),
-  ]
-  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`)
 }
 
 async function runPaced(plan: PacedPlan, print: (report: PacedReport) => void): Promise<void> {

@@ -5,6 +5,7 @@
 import { runTool } from '../tools/run-tool.ts'
 import { runCallers } from './callers.ts'
 import { Children } from './children.ts'
+import { runEvents } from './events/run.ts'
 import { runEverything } from './everything.ts'
 import { requireTools } from './load.ts'
 import { runNodes } from './nodes.ts'
@@ -24,6 +25,7 @@ process.exit(
       lifetime.onClose(() => children.stopAll())
       if (plan.kind === 'soak') await runSoak(plan, children, folder)
       else if (plan.kind === 'callers') await runCallers(plan, children, folder)
+      else if (plan.kind === 'events') await runEvents(plan, children, folder)
       else if (plan.kind === 'overload') await runOverload(plan, children, folder)
       else if (plan.kind === 'nodes') await runNodes(plan, children, folder)
       else await runEverything(plan, children, folder)

@@ -82,6 +82,8 @@ export interface BenchWorld {
   /** They follow 500 channels of which 40 are live. */
   readonly followers: readonly TokenHolder[]
   readonly appToken: string
+  /** The organization of the app. */
+  readonly organization: string
   /** The id of the channel with ten followers for each live stream. */
   readonly mostFollowed: string
   /** Entitlements of the app's organization, drawn from all of them. */
@@ -171,6 +173,7 @@ export async function makeWorld(
     marking: marking.map(each => ({ ...withToken(each), videoId: videoOf(each) })),
     followers: followers.map(withToken),
     appToken: platform.appToken,
+    organization: platform.organization,
     mostFollowed,
     ...entitled,
   }

@@ -80,7 +80,7 @@ describe('the WebSocket listener of twurple', () => {
       const port = await freePort()
       const { place, cables, nodes } = await startTwoNodes({ STRAND_PUBLIC_URL: `http://127.0.0.1:${port}` })
       const [one, two] = nodes
-      const proxy = await startProxy('haproxy', [one.port, two.port], port)
+      const proxy = await startProxy('haproxy', [one.port, two.port], { port })
       const { listener, seen } = await listenAt(port, one)
       const titles: string[] = []
       for (const [node, other] of [nodes, nodes.toReversed()]) {

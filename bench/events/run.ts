@@ -1,0 +1,300 @@
+/**
+ * What events cost. How much slower changes are with subscriptions in the store, which match them or not; how fast events
+ * arrive by webhook and by WebSocket; and what a WebSocket needs that is open. On the embedded store and on PostgreSQL.
+ */
+import { constants, copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { SQL } from 'bun'
+import { startPostgres } from '../../test/support/postgres.ts'
+import type { Children, Served } from '../children.ts'
+import { circumstances, inWords } from '../circumstances.ts'
+import { copyWorld } from '../copy-world.ts'
+import { keepResults, showInReadme } from '../keep.ts'
+import type { EventsPlan } from '../options.ts'
+import { memoryOf, processorSecondsOf } from '../process-usage.ts'
+import { runSteps, type Step } from '../progress.ts'
+import type { BenchRequest } from '../scenario.ts'
+import { median } from '../statistics.ts'
+import { type BenchWorld, makeWorld, secondsToMake, updateBatches } from '../world.ts'
+import type { ChangesResult } from './changes.ts'
+import type { ConnectionsPlan } from './connections.ts'
+import type { DeliveriesPlan, DeliveriesResult } from './deliveries.ts'
+import type { SocketsPlan, SocketsResult } from './sockets.ts'
+import { subscribe, untilEnabled } from './subscribe.ts'
+import { type CostLine, type DeliveryLine, type SocketsLine, toTables } from './tables.ts'
+
+const ENGINES = ['embedded store', 'PostgreSQL'] as const
+type EngineName = (typeof ENGINES)[number]
+
+/** Which subscriptions the store has: none, a hundred about others, or a hundred of which one is about each change. */
+export const SUBSCRIBED = ['none', 'others', 'one'] as const
+export type Subscribed = (typeof SUBSCRIBED)[number]
+
+const SUBSCRIPTIONS = 100
+const CONNECTIONS = 32
+/** Changed by each connection of the starts, so that a channel is not started and ended by two at once. */
+const CHANNELS_OF_CONNECTION = 1
+const SOCKETS = 10_000
+const HOLD_SECONDS = 6
+const PACED = { perSecond: 100, seconds: 10 }
+const SETTINGS = { STRAND_EVENT_CALLBACKS: 'any', STRAND_EVENT_SOCKETS: String(2 * SOCKETS) }
+
+interface Work {
+  readonly name: string
+  /** Subscribed to by the one subscription that matches. */
+  readonly matching: { readonly type: string; readonly condition: Readonly<Record<string, string>> }[]
+  readonly circles: readonly (readonly BenchRequest[])[]
+}
+
+/** A store with its server, for each of the three. */
+type Sides = Readonly<Record<Subscribed, Served>>
+
+interface Found {
+  readonly costs: CostLine[]
+  readonly deliveries: DeliveryLine[]
+  readonly sockets: SocketsLine[]
+}
+
+interface Ground {
+  readonly plan: EventsPlan
+  readonly children: Children
+  readonly folder: string
+  readonly found: Found
+  world(): BenchWorld
+}
+
+export async function runEvents(plan: EventsPlan, children: Children, folder: string): Promise<void> {
+  let made: BenchWorld | undefined
+  const found: Found = { costs: [], deliveries: [], sockets: [] }
+  const world = () => {
+    if (made === undefined) throw new Error('an earlier step made it')
+    return made
+  }
+  const ground: Ground = { plan, children, folder, found, world }
+  await runSteps([
+    {
+      name: 'creating the world',
+      seconds: secondsToMake(plan.size),
+      run: async () => {
+        mkdirSync(join(folder, 'world'))
+        made = await makeWorld(join(folder, 'world'), plan.size, () => undefined)
+      },
+    },
+    ...ENGINES.map(engine => stepOf(ground, engine)),
+  ])
+  const around = await circumstances(children)
+  const pace = `${plan.size.streams.toLocaleString('en-US')} live streams; medians of ${plan.rounds} rounds of ${plan.seconds} s`
+  const text = `${inWords(around, pace)}\n\n${toTables(found)}`
+  console.log(text)
+  keepResults({ '-events.json': `${JSON.stringify({ ...around, pace, ...found }, null, 2)}\n` })
+  if (plan.write) showInReadme('events', text)
+}
+
+function stepOf(ground: Ground, engine: EngineName): Step {
+  const { plan, children, folder, found, world } = ground
+  return {
+    name: engine,
+    seconds: 120 + (plan.rounds + 1) * plan.seconds * 12,
+    run: async () => {
+      const { sides, stop } = await startSides(ground, engine)
+      const receiver = await children.startReceiver()
+      try {
+        for (const work of worksIn(world())) {
+          const cost = await measureCost(ground, sides, work, receiver.url)
+          found.costs.push({ engine, work: work.name, cost })
+        }
+        await receiver.stop()
+        const where = { children, folder, world: world(), server: sides.none }
+        if (engine === 'embedded store') found.sockets.push(await measureSockets(where))
+        for (const transport of ['webhook', 'websocket'] as const)
+          found.deliveries.push({ engine, transport, ...(await measureDeliveries(where, transport, plan)) })
+      } finally {
+        await stop()
+      }
+    },
+  }
+}
+
+async function startSides({ children, folder, world }: Ground, engine: EngineName) {
+  const { secrets, storeFile } = world()
+  const postgres = engine === 'PostgreSQL' ? await startPostgres({ durable: true }) : undefined
+  if (postgres !== undefined) await copyWorld(storeFile, postgres.url)
+  const servers: [Subscribed, Served][] = []
+  for (const name of SUBSCRIBED) {
+    const data = join(folder, `${engine}-${name}`)
+    mkdirSync(data)
+    const databaseUrl = postgres && (await copyDatabase(postgres.url, name))
+    if (postgres === undefined) copyFileSync(storeFile, join(data, 'strand.db'), constants.COPYFILE_FICLONE)
+    servers.push([name, await children.startStrand(data, secrets, databaseUrl, SETTINGS)])
+  }
+  return {
+    sides: Object.fromEntries(servers) as unknown as Sides,
+    stop: async () => {
+      for (const [, server] of servers) await server.stop()
+      await postgres?.stop()
+    },
+  }
+}
+
+async function copyDatabase(url: string, name: string): Promise<string> {
+  const copy = new URL(url)
+  copy.pathname = `/bench_${name}`
+  const admin = new SQL(new URL('/template1', url).href, { max: 1 })
+  await admin.unsafe(`create database bench_${name} template postgres`)
+  await admin.close()
+  return copy.href
+}
+
+function worksIn(world: BenchWorld): Work[] {
+  const { appToken, secrets, organization, liveIds } = world
+  const update = (body: unknown): BenchRequest => ({
+    method: 'PATCH',
+    path: '/helix/entitlements/drops',
+    token: appToken,
+    body,
+  })
+  const batches = updateBatches(world)
+  const single = ({ entitlement_ids, ...status }: (typeof batches)[number]) =>
+    entitlement_ids.map(id => update({ entitlement_ids: [id], ...status }))
+  const matching = [{ type: 'strand.entitlement.update', condition: { organization_id: organization } }]
+  const channels = liveIds.slice(-CONNECTIONS * CHANNELS_OF_CONNECTION)
+  return [
+    { name: 'UpdateDropsEntitlements, 100 ids', matching, circles: dealt(batches.map(update)) },
+    { name: 'UpdateDropsEntitlements, 1 id', matching, circles: dealt(batches.flatMap(single)) },
+    {
+      name: 'stream ends and starts',
+      matching: channels.flatMap(id =>
+        ['stream.online', 'stream.offline'].map(type => ({ type, condition: { broadcaster_user_id: id } })),
+      ),
+      circles: channels.map(id => {
+        const path = `/control/channels/${id}/stream`
+        const token = secrets.operatorToken
+        return [
+          { method: 'PUT', path, token, body: {} },
+          { method: 'DELETE', path, token },
+        ]
+      }),
+    },
+  ]
+}
+
+/** One circle for each connection. */
+function dealt(requests: readonly BenchRequest[]): BenchRequest[][] {
+  return Array.from({ length: CONNECTIONS }, (_, index) =>
+    requests.filter((_, request) => request % CONNECTIONS === index),
+  )
+}
+
+async function measureCost(
+  { plan, children, folder, world }: Ground,
+  sides: Sides,
+  work: Work,
+  receiver: string,
+): Promise<CostLine['cost']> {
+  const { appToken, callers } = world()
+  for (const name of ['others', 'one'] as const) {
+    const { url } = sides[name]
+    const matching = name === 'one' ? work.matching : []
+    for (const wanted of matching)
+      await subscribe(url, appToken, {
+        ...wanted,
+        transport: { callback: `${receiver}/${work.name.length}` },
+      })
+    for (const { id } of callers.slice(0, Math.max(0, SUBSCRIPTIONS - matching.length)))
+      await subscribe(url, appToken, {
+        type: 'stream.online',
+        condition: { broadcaster_user_id: id },
+        transport: { callback: `${receiver}/others/${work.name.length}` },
+      })
+    await untilEnabled(url, appToken)
+  }
+  const rounds: Record<Subscribed, { perSecond: number; milliseconds: number }[]> = {
+    none: [],
+    others: [],
+    one: [],
+  }
+  const planFile = join(folder, 'changes.json')
+  for (let round = 0; round <= plan.rounds; round++) {
+    for (const name of SUBSCRIBED) {
+      const { url, pid } = sides[name]
+      const { circles } = work
+      writeFileSync(
+        planFile,
+        JSON.stringify({ url, circles, seconds: plan.seconds } satisfies ConnectionsPlan),
+      )
+      const before = processorSecondsOf(pid)
+      const { answered, seconds } = await children.runScript<ChangesResult>(
+        'bench/events/changes.ts',
+        planFile,
+      )
+      const used = processorSecondsOf(pid) - before
+      await untilIdle(pid)
+      // The first round warms up.
+      if (round > 0)
+        rounds[name].push({ perSecond: answered / seconds, milliseconds: (used * 1000) / answered })
+    }
+  }
+  const middle = (name: Subscribed) => ({
+    perSecond: median(rounds[name].map(each => each.perSecond)),
+    milliseconds: median(rounds[name].map(each => each.milliseconds)),
+    ratio: median(rounds[name].map((each, round) => each.perSecond / (rounds.none[round]?.perSecond ?? 0))),
+  })
+  return { none: middle('none'), others: middle('others'), one: middle('one') }
+}
+
+const LOOK_MILLISECONDS = 500
+const MAX_LOOKS = 240
+const IDLE_SHARE = 0.05
+
+/** Waits until all events of a round are delivered: the next round is another one's. */
+async function untilIdle(pid: number): Promise<void> {
+  for (let look = 0; look < MAX_LOOKS; look++) {
+    const before = processorSecondsOf(pid)
+    await Bun.sleep(LOOK_MILLISECONDS)
+    if (processorSecondsOf(pid) - before < (IDLE_SHARE * LOOK_MILLISECONDS) / 1000) return
+  }
+}
+
+interface Where {
+  readonly children: Children
+  readonly folder: string
+  readonly world: BenchWorld
+  readonly server: Served
+}
+
+async function measureDeliveries(
+  { children, folder, world, server: { url, pid } }: Where,
+  transport: 'webhook' | 'websocket',
+  { seconds }: EventsPlan,
+): Promise<DeliveriesResult & { milliseconds: number }> {
+  const { marking, appToken } = world
+  const planFile = join(folder, 'deliveries.json')
+  const plan: DeliveriesPlan = { url, transport, appToken, marking, burstSeconds: seconds, paced: PACED }
+  writeFileSync(planFile, JSON.stringify(plan))
+  const before = processorSecondsOf(pid)
+  const result = await children.runScript<DeliveriesResult>('bench/events/deliveries.ts', planFile)
+  const milliseconds = ((processorSecondsOf(pid) - before) * 1000) / result.events
+  await untilIdle(pid)
+  return { ...result, milliseconds }
+}
+
+async function measureSockets({ children, folder, world, server }: Where): Promise<SocketsLine> {
+  const { url, pid } = server
+  const users = [...world.callers, ...world.followers]
+  const planFile = join(folder, 'sockets.json')
+  const plan: SocketsPlan = { url, count: SOCKETS, users, holdSeconds: HOLD_SECONDS }
+  writeFileSync(planFile, JSON.stringify(plan))
+  const before = memoryOf(pid).resident
+  const looks: { at: number; resident: number }[] = []
+  const timer = setInterval(
+    () => looks.push({ at: performance.now(), resident: memoryOf(pid).resident }),
+    LOOK_MILLISECONDS,
+  )
+  const result = await children.runScript<SocketsResult>('bench/events/sockets.ts', planFile)
+  const end = performance.now()
+  clearInterval(timer)
+  const held = looks.filter(({ at }) => at > end - (HOLD_SECONDS * 1000) / 2 && at < end - LOOK_MILLISECONDS)
+  const resident = median(held.map(each => each.resident))
+  await untilIdle(pid)
+  return { count: SOCKETS, ...result, kilobytes: ((resident - before) * 1024) / SOCKETS }
+}
