@@ -5,7 +5,7 @@ import { openPostgresEngine } from '../src/store/engines/postgres.ts'
 
 const ROWS_AT_ONCE = 5000
 /** What an engine keeps of its own. */
-const NOT_COPIED = ['schema_versions']
+const NOT_COPIED = ['schema_versions', 'sqlite_sequence']
 
 export async function copyWorld(storeFile: string, databaseUrl: string): Promise<void> {
   await (await openPostgresEngine(databaseUrl, { connections: 2, pooled: false })).close()

@@ -69,8 +69,11 @@ export interface CallersPlan {
   readonly write: boolean
 }
 
+const EVENT_PARTS = ['changes', 'sockets', 'deliveries'] as const
+
 export interface EventsPlan {
   readonly kind: 'events'
+  readonly parts: readonly (typeof EVENT_PARTS)[number][]
   readonly size: WorldSize
   readonly rounds: number
   readonly seconds: number
@@ -151,13 +154,16 @@ function callersPlan(flags: Flags): CallersPlan {
 const MIN_EVENTS = 2500
 
 function eventsPlan(flags: Flags): EventsPlan {
-  if (flags.quick || flags.only.length > 0 || flags.nodes) {
+  const parts = EVENT_PARTS.filter(part => flags.only.length === 0 || flags.only.includes(part))
+  const unknown = flags.only.filter(name => !(EVENT_PARTS as readonly string[]).includes(name))
+  if (flags.quick || unknown.length > 0 || flags.nodes) {
     throw new Error(
-      '--events can only be combined with --streams, --entitlements, --rounds, --seconds and --write',
+      `--events can only be combined with --only ${EVENT_PARTS.join(' or ')}, --streams, --entitlements, --rounds, --seconds and --write`,
     )
   }
   return {
     kind: 'events',
+    parts,
     size: sizeOf(flags, 4000, MIN_EVENTS),
     rounds: number(flags, 'rounds', 5, 1),
     seconds: number(flags, 'seconds', 3, 1),

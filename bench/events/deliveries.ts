@@ -96,23 +96,26 @@ async function measureDeliveries(plan: DeliveriesPlan): Promise<DeliveriesResult
   await run(plan.paced.seconds, plan.paced.perSecond)
   const latencies = receipts.latencies()
   const perSecond = await run(plan.burstSeconds)
-  close()
+  await close()
   return { perSecond, p50: latencies.quantile(0.5), p99: latencies.quantile(0.99), events: receipts.size }
 }
 
 async function subscribeAll(
   { url, transport, marking, appToken }: DeliveriesPlan,
   receive: (body: string) => void,
-): Promise<() => void> {
+): Promise<() => Promise<void>> {
   const condition = ({ id }: { id: string }) => ({ broadcaster_user_id: id })
   if (transport === 'webhook') {
     const receivers = receiveWebhooks(HOSTS, receive)
+    const ends: (() => Promise<void>)[] = []
     for (const [index, marker] of marking.entries()) {
-      const callback = `${receivers[index % HOSTS]?.url}/${marker.id}`
-      await subscribe(url, appToken, { type: TYPE, condition: condition(marker), transport: { callback } })
+      const transport = { callback: `${receivers[index % HOSTS]?.url}/${marker.id}` }
+      ends.push(await subscribe(url, appToken, { type: TYPE, condition: condition(marker), transport }))
     }
     await untilEnabled(url, appToken)
-    return () => receivers.forEach(each => void each.stop())
+    return async () => {
+      for (const end of ends) await end()
+    }
   }
   const sockets: WebSocket[] = []
   for (const marker of marking) {
@@ -127,7 +130,9 @@ async function subscribeAll(
       transport: { session_id },
     })
   }
-  return () => sockets.forEach(each => void each.close())
+  return async () => {
+    for (const each of sockets) each.close()
+  }
 }
 
 if (import.meta.main) {

@@ -12,7 +12,7 @@ import { copyWorld } from '../copy-world.ts'
 import { keepResults, showInReadme } from '../keep.ts'
 import type { EventsPlan } from '../options.ts'
 import { memoryOf, processorSecondsOf } from '../process-usage.ts'
-import { runSteps, type Step } from '../progress.ts'
+import { output, runSteps, type Step } from '../progress.ts'
 import type { BenchRequest } from '../scenario.ts'
 import { median } from '../statistics.ts'
 import { type BenchWorld, makeWorld, secondsToMake, updateBatches } from '../world.ts'
@@ -20,7 +20,7 @@ import type { ChangesResult } from './changes.ts'
 import type { ConnectionsPlan } from './connections.ts'
 import type { DeliveriesPlan, DeliveriesResult } from './deliveries.ts'
 import type { SocketsPlan, SocketsResult } from './sockets.ts'
-import { subscribe, untilEnabled } from './subscribe.ts'
+import { subscribe, untilEnabled, type Wanted } from './subscribe.ts'
 import { type CostLine, type DeliveryLine, type SocketsLine, toTables } from './tables.ts'
 
 const ENGINES = ['embedded store', 'PostgreSQL'] as const
@@ -99,14 +99,18 @@ function stepOf(ground: Ground, engine: EngineName): Step {
       const { sides, stop } = await startSides(ground, engine)
       const receiver = await children.startReceiver()
       try {
-        for (const work of worksIn(world())) {
+        const works = plan.parts.includes('changes') ? worksIn(world()) : []
+        for (const work of works) {
           const cost = await measureCost(ground, sides, work, receiver.url)
           found.costs.push({ engine, work: work.name, cost })
+          output(toTables({ costs: found.costs.slice(-1), deliveries: [], sockets: [] }))
         }
         await receiver.stop()
         const where = { children, folder, world: world(), server: sides.none }
-        if (engine === 'embedded store') found.sockets.push(await measureSockets(where))
-        for (const transport of ['webhook', 'websocket'] as const)
+        if (plan.parts.includes('sockets') && engine === 'embedded store')
+          found.sockets.push(await measureSockets(where))
+        const transports = plan.parts.includes('deliveries') ? (['webhook', 'websocket'] as const) : []
+        for (const transport of transports)
           found.deliveries.push({ engine, transport, ...(await measureDeliveries(where, transport, plan)) })
       } finally {
         await stop()
@@ -192,22 +196,21 @@ async function measureCost(
   receiver: string,
 ): Promise<CostLine['cost']> {
   const { appToken, callers } = world()
-  for (const name of ['others', 'one'] as const) {
-    const { url } = sides[name]
-    const matching = name === 'one' ? work.matching : []
-    for (const wanted of matching)
-      await subscribe(url, appToken, {
-        ...wanted,
-        transport: { callback: `${receiver}/${work.name.length}` },
-      })
-    for (const { id } of callers.slice(0, Math.max(0, SUBSCRIPTIONS - matching.length)))
-      await subscribe(url, appToken, {
-        type: 'stream.online',
-        condition: { broadcaster_user_id: id },
-        transport: { callback: `${receiver}/others/${work.name.length}` },
-      })
+  const callback = `${receiver}/${encodeURIComponent(work.name)}`
+  const subscribeOn = async (url: string, all: readonly Pick<Wanted, 'type' | 'condition'>[]) => {
+    const ends: (() => Promise<void>)[] = []
+    for (const each of all) ends.push(await subscribe(url, appToken, { ...each, transport: { callback } }))
     await untilEnabled(url, appToken)
+    return async () => {
+      for (const end of ends) await end()
+    }
   }
+  const others = callers.slice(0, SUBSCRIPTIONS).map(({ id }) => ({
+    type: 'stream.online',
+    condition: { broadcaster_user_id: id },
+  }))
+  await subscribeOn(sides.others.url, others)
+  await subscribeOn(sides.one.url, others.slice(Math.min(SUBSCRIPTIONS, work.matching.length)))
   const rounds: Record<Subscribed, { perSecond: number; milliseconds: number }[]> = {
     none: [],
     others: [],
@@ -222,12 +225,15 @@ async function measureCost(
         planFile,
         JSON.stringify({ url, circles, seconds: plan.seconds } satisfies ConnectionsPlan),
       )
+      // Ended after the round, and with it the events that are still to be sent.
+      const end = name === 'one' ? await subscribeOn(url, work.matching) : undefined
       const before = processorSecondsOf(pid)
       const { answered, seconds } = await children.runScript<ChangesResult>(
         'bench/events/changes.ts',
         planFile,
       )
       const used = processorSecondsOf(pid) - before
+      await end?.()
       await untilIdle(pid)
       // The first round warms up.
       if (round > 0)
@@ -246,7 +252,7 @@ const LOOK_MILLISECONDS = 500
 const MAX_LOOKS = 240
 const IDLE_SHARE = 0.05
 
-/** Waits until all events of a round are delivered: the next round is another one's. */
+/** Waits until a server has finished its work: the next round is another one's. */
 async function untilIdle(pid: number): Promise<void> {
   for (let look = 0; look < MAX_LOOKS; look++) {
     const before = processorSecondsOf(pid)

@@ -7,17 +7,25 @@ export interface Wanted {
 
 const SECRET = 'ten characters at least'
 
-export async function subscribe(url: string, token: string, wanted: Wanted): Promise<void> {
+/** Gives the function that ends the subscription. */
+export async function subscribe(url: string, token: string, wanted: Wanted): Promise<() => Promise<void>> {
   const { type, condition, transport: to } = wanted
   const transport =
     'callback' in to ? { method: 'webhook', secret: SECRET, ...to } : { method: 'websocket', ...to }
-  const answer = await fetch(`${url}/helix/eventsub/subscriptions`, {
+  const path = `${url}/helix/eventsub/subscriptions`
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+  const answer = await fetch(path, {
     method: 'POST',
-    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    headers,
     body: JSON.stringify({ type, version: '1', condition, transport }),
   })
   const text = await answer.text()
   if (answer.status !== 202) throw new Error(`subscribing answered ${answer.status}: ${text}`)
+  const [{ id }] = JSON.parse(text).data
+  return async () => {
+    const ended = await fetch(`${path}?id=${id}`, { method: 'DELETE', headers })
+    if (ended.status !== 204) throw new Error(`ending a subscription answered ${ended.status}`)
+  }
 }
 
 const LOOK_MILLISECONDS = 50

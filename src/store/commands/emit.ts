@@ -43,7 +43,7 @@ export async function emit<Name extends EventTypeName>(
     const id = uuidV7()
     events.push({ id, type: type.type, version: type.version, subject, body: JSON.stringify(event) })
     for (const { id: subscription_id, target, lane } of wanting) {
-      deliveries.push({ id: uuid(), event_id: id, subscription_id, target, lane })
+      deliveries.push({ id: uuidV7(), event_id: id, subscription_id, target, lane })
     }
   }
   await insertEvents(tx, events, deliveries)
@@ -65,6 +65,9 @@ async function listenersTo(
 
 interface EventRow extends Readonly<Record<string, string>> {
   readonly id: string
+  readonly type: string
+  readonly version: string
+  readonly subject: string
   readonly body: string
 }
 
@@ -81,20 +84,32 @@ async function insertEvents(
   events: readonly EventRow[],
   deliveries: readonly DeliveryRow[],
 ): Promise<void> {
-  if (events.length === 0) return
+  const [event, ...otherEvents] = events
+  const [delivery, ...otherDeliveries] = deliveries
+  if (event === undefined || delivery === undefined) return
   const now = isoMillis(Date.now())
+  // Usually there is one of each, and values of their own are cheaper than a table of values.
   await tx.run(
-    sql`insert into events (id, type, version, subject, occurred_at, body)
-        select id, type, version, subject, cast(${now} as text), body
-        from ${tableOf(events, ['id', 'type', 'version', 'subject', 'body'])} as news where 1 = 1 order by id`,
+    otherEvents.length === 0
+      ? sql`insert into events (id, type, version, subject, occurred_at, body)
+          values (${event.id}, ${event.type}, ${event.version}, ${event.subject}, ${now}, ${event.body})`
+      : sql`insert into events (id, type, version, subject, occurred_at, body)
+          select id, type, version, subject, cast(${now} as text), body
+          from ${tableOf(events, ['id', 'type', 'version', 'subject', 'body'])} as news where 1 = 1 order by id`,
   )
   await tx.run(
-    sql`insert into event_deliveries
-          (id, message, kind, subscription_id, event_seq, target, lane, status, attempts, due_at, created_at)
-        select d.id, d.id, 'notification', d.subscription_id, e.seq, d.target, d.lane, 'pending', 0, ${storeClock},
-          cast(${now} as text)
-        from ${tableOf(deliveries, ['id', 'event_id', 'subscription_id', 'target', 'lane'])} as d
-        join events e on e.id = d.event_id where 1 = 1 order by e.seq`,
+    otherDeliveries.length === 0
+      ? sql`insert into event_deliveries
+            (id, message, kind, subscription_id, event_seq, target, lane, status, attempts, due_at, created_at)
+          values (${delivery.id}, ${delivery.id}, 'notification', ${delivery.subscription_id},
+            (select seq from events where id = ${delivery.event_id}), ${delivery.target}, ${delivery.lane}, 'pending', 0,
+            ${storeClock}, ${now})`
+      : sql`insert into event_deliveries
+            (id, message, kind, subscription_id, event_seq, target, lane, status, attempts, due_at, created_at)
+          select d.id, d.id, 'notification', d.subscription_id, e.seq, d.target, d.lane, 'pending', 0, ${storeClock},
+            cast(${now} as text)
+          from ${tableOf(deliveries, ['id', 'event_id', 'subscription_id', 'target', 'lane'])} as d
+          join events e on e.id = d.event_id where 1 = 1 order by e.seq`,
   )
   tx.announce()
 }
