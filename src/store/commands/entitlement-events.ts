@@ -42,23 +42,17 @@ export async function emitStatusUpdates(
   updated: readonly {
     id: string
     user_id: string
+    game_id: string
     fulfillment_status: FulfillmentStatus
     previous_status: FulfillmentStatus
     updated_at: string
   }[],
 ): Promise<void> {
   if (updated.length === 0) return
-  await emit(tx, 'strand.entitlement.update', [organization_id], async () => {
-    const rows = await tx.all<{ id: string; game_id: string }>(
-      sql`select id, game_id from entitlements where ${isOneOf(
-        sql`id`,
-        updated.map(row => row.id),
-      )}`,
-    )
-    const gameOf = new Map(rows.map(row => [row.id, row.game_id]))
-    return updated.map(({ id, ...status }) => ({
+  await emit(tx, 'strand.entitlement.update', [organization_id], async () =>
+    updated.map(({ id, ...update }) => ({
       subject: organization_id,
-      event: { entitlement_id: id, game_id: gameOf.get(id) ?? '', ...status },
-    }))
-  })
+      event: { entitlement_id: id, ...update },
+    })),
+  )
 }

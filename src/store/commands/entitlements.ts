@@ -150,8 +150,8 @@ export async function updateEntitlements(
   },
 ): Promise<EntitlementUpdate[]> {
   const echoes = distinctIds(args.ids)
-  const rows = await tx.all<UpdateCandidate>(
-    sql`select id, organization_id, user_id, timestamp, fulfillment_status, last_updated from entitlements
+  const rows = await tx.all<UpdateCandidate & { game_id: string }>(
+    sql`select id, organization_id, user_id, game_id, timestamp, fulfillment_status, last_updated from entitlements
         where ${isOneOf(sql`id`, [...echoes.keys()])} order by id${lockRows}`,
   )
   const found = new Map(rows.map(row => [row.id, row]))
@@ -172,9 +172,9 @@ export async function updateEntitlements(
     )
     for (const id of ids) recordStatus(tx, found.get(id), args.fulfillment_status, last_updated)
     const updated = ids.map(id => {
-      const { user_id, fulfillment_status: previous_status } = must(found.get(id), 'an updated row')
+      const { user_id, game_id, fulfillment_status: previous_status } = must(found.get(id), 'an updated row')
       const { fulfillment_status } = args
-      return { id, user_id, fulfillment_status, previous_status, updated_at: last_updated }
+      return { id, user_id, game_id, fulfillment_status, previous_status, updated_at: last_updated }
     })
     await emitStatusUpdates(tx, args.reach.organization_id, updated)
   }
