@@ -1,19 +1,22 @@
 import type { SubscriptionStatus } from '../../contract/resources/event-subscription.ts'
 import type { Transaction } from '../database.ts'
 import { lostNodes, nodeTurn } from '../queries/event-sockets.ts'
-import { isOneOf, sql, storeClock } from '../sql/tag.ts'
+import { isOneOf, sql, storeClock, tableOf } from '../sql/tag.ts'
 import { endSubscriptions } from './event-subscriptions.ts'
+
+type OpenedSocket = Readonly<{ id: string; connected_at: string; keepalive_seconds: number }>
 
 /** Notes that a node has these WebSockets, also if that is repeated. */
 export async function openSockets(
   tx: Transaction,
-  args: { node: string; sockets: readonly { id: string; connected_at: string; keepalive_seconds: number }[] },
+  args: { node: string; sockets: readonly OpenedSocket[] },
 ): Promise<void> {
-  for (const { id, connected_at, keepalive_seconds } of args.sockets)
-    await tx.run(
-      sql`insert into event_sockets (id, node, connected_at, keepalive_seconds)
-          values (${id}, ${args.node}, ${connected_at}, ${keepalive_seconds}) on conflict (id) do nothing`,
-    )
+  await tx.run(
+    sql`insert into event_sockets (id, node, connected_at, keepalive_seconds)
+        select id, cast(${args.node} as text), connected_at, cast(keepalive_seconds as integer)
+        from ${tableOf(args.sockets, ['id', 'connected_at', 'keepalive_seconds'])} as opened where 1 = 1
+        on conflict (id) do nothing`,
+  )
 }
 
 /** Moves WebSockets to this node, with their subscriptions. Those that have ended are left out. */
