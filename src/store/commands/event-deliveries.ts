@@ -1,4 +1,5 @@
-import { type EventOf, findEventType, userUpdate } from '../../contract/events/event-types.ts'
+import type { EventType } from '../../contract/events/event-type.ts'
+import { EVENT_TYPES, type EventOf, userUpdate } from '../../contract/events/event-types.ts'
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { EventDelivery } from '../../contract/resources/event.ts'
 import type { SubscriptionStatus } from '../../contract/resources/event-subscription.ts'
@@ -111,7 +112,13 @@ interface DueDelivery {
   readonly attempts: number
   /** Of the last attempt: a message that is sent again by an operator has it, too. */
   readonly milliseconds: number | null
+  readonly type: string
 }
+
+/** Types whose events are sent several at a time. */
+const BATCHED_TYPES: ReadonlySet<string> = new Set(
+  EVENT_TYPES.filter((type: EventType) => type.isBatched).map(type => type.type),
+)
 
 /** The deliveries of as many messages as there is room for. */
 async function dueAt(tx: Transaction, { target, most, oneOfEach, except = [] }: Room): Promise<Claim[]> {
@@ -124,7 +131,9 @@ async function dueAt(tx: Transaction, { target, most, oneOfEach, except = [] }: 
         : sql`not (${isOf(except)})`
   // Of the deliveries that share a message, one is found, and the others are added.
   const found = await tx.all<DueDelivery>(
-    sql`select d.id, d.message, d.kind, d.subscription_id, d.attempts, d.milliseconds from event_deliveries d
+    sql`select d.id, d.message, d.kind, d.subscription_id, d.attempts, d.milliseconds,
+          (select s.type from event_subscriptions s where s.id = d.subscription_id) as type
+        from event_deliveries d
         where d.target = ${target} and d.due_at <= ${now} and ${allowed}
           and (d.lane is null or not exists (
             select 1 from event_deliveries e where e.lane = d.lane and e.due_at is not null and e.seq < d.seq))
@@ -133,17 +142,12 @@ async function dueAt(tx: Transaction, { target, most, oneOfEach, except = [] }: 
         order by d.due_at, d.seq${limitedTo(most)}${lockFreeRows}`,
   )
   const due = oneOfEach === undefined ? found : firstOfEach(found)
-  if (due.length === 0) return []
-  const batched = await batchedAmong(
-    tx,
-    due.map(row => row.subscription_id),
-  )
   const claims = new Map<string, Claim>()
   for (const first of due) {
     const { id, message } = first
     if (claims.has(id)) continue
     claims.set(id, { id, message })
-    if (first.kind !== 'notification' || !batched.has(first.subscription_id)) continue
+    if (first.kind !== 'notification' || !BATCHED_TYPES.has(first.type)) continue
     const isNew = first.attempts === 0 && first.milliseconds === null && message === id
     const others = isNew ? await joiningDeliveries(tx, target, first, claims) : await restOf(tx, message)
     for (const other of others) claims.set(other.id, { id: other.id, message })
@@ -154,14 +158,6 @@ async function dueAt(tx: Transaction, { target, most, oneOfEach, except = [] }: 
 function firstOfEach(found: readonly DueDelivery[]): DueDelivery[] {
   const known = new Set<string>()
   return found.filter(({ subscription_id }) => known.size < known.add(subscription_id).size)
-}
-
-/** Those of the subscriptions whose events are sent several at a time. */
-async function batchedAmong(tx: Transaction, subscriptions: readonly string[]): Promise<Set<string>> {
-  const rows = await tx.all<{ id: string; type: string; version: string }>(
-    sql`select id, type, version from event_subscriptions where ${isOneOf(sql`id`, subscriptions)}`,
-  )
-  return new Set(rows.filter(row => findEventType(row.type, row.version)?.isBatched).map(row => row.id))
 }
 
 async function restOf(tx: Transaction, message: string): Promise<{ id: string }[]> {
