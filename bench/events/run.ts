@@ -27,7 +27,7 @@ const ENGINES = ['embedded store', 'PostgreSQL'] as const
 type EngineName = (typeof ENGINES)[number]
 
 /** Which subscriptions the store has: none, a hundred about others, or a hundred of which one is about each change. */
-export const SUBSCRIBED = ['none', 'others', 'one'] as const
+const SUBSCRIBED = ['none', 'others', 'one'] as const
 export type Subscribed = (typeof SUBSCRIBED)[number]
 
 const SUBSCRIPTIONS = 100
