@@ -122,21 +122,24 @@ function stepOf(ground: Ground, engine: EngineName): Step {
 async function startSides({ children, folder, world }: Ground, engine: EngineName) {
   const { secrets, storeFile } = world()
   const postgres = engine === 'PostgreSQL' ? await startPostgres({ durable: true }) : undefined
-  if (postgres !== undefined) await copyWorld(storeFile, postgres.url)
   const servers: [Subscribed, Served][] = []
-  for (const name of SUBSCRIBED) {
-    const data = join(folder, `${engine}-${name}`)
-    mkdirSync(data)
-    const databaseUrl = postgres && (await copyDatabase(postgres.url, name))
-    if (postgres === undefined) copyFileSync(storeFile, join(data, 'strand.db'), constants.COPYFILE_FICLONE)
-    servers.push([name, await children.startStrand(data, secrets, databaseUrl, SETTINGS)])
+  const stop = async () => {
+    for (const [, server] of servers) await server.stop()
+    await postgres?.stop()
   }
-  return {
-    sides: Object.fromEntries(servers) as unknown as Sides,
-    stop: async () => {
-      for (const [, server] of servers) await server.stop()
-      await postgres?.stop()
-    },
+  try {
+    if (postgres !== undefined) await copyWorld(storeFile, postgres.url)
+    for (const name of SUBSCRIBED) {
+      const data = join(folder, `${engine}-${name}`)
+      mkdirSync(data)
+      const databaseUrl = postgres && (await copyDatabase(postgres.url, name))
+      if (postgres === undefined) copyFileSync(storeFile, join(data, 'strand.db'), constants.COPYFILE_FICLONE)
+      servers.push([name, await children.startStrand(data, secrets, databaseUrl, SETTINGS)])
+    }
+    return { sides: Object.fromEntries(servers) as unknown as Sides, stop }
+  } catch (error) {
+    await stop()
+    throw error
   }
 }
 
