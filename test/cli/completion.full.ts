@@ -101,6 +101,11 @@ describe('strand __complete', () => {
   test('offers the values of a setting that has a flag', () => {
     expect(wordsFor('serve', '--log', 'in')).toEqual(['info'])
   })
+  test('offers the verbs of events, and types as arguments and values', () => {
+    expect(wordsFor('event', 'de')).toEqual(['delivery'])
+    expect(wordsFor('event', 'tail', '--type', 'stream.')).toEqual(['stream.online', 'stream.offline'])
+    expect(wordsFor('event', 'delivery', 'list', '--status', 'd')).toEqual(['delivered'])
+  })
   test('prints a word and its meaning on each line, whatever the words are', async () => {
     expect(await shell.output('strand __complete -- verif')).toMatch(/^verify\t\w.*\n$/)
     for (const word of ['--version', '--help', '-v']) {

@@ -3,7 +3,7 @@ import type { TransportMethod } from '../resources/event-subscription.ts'
 import type { Scope } from '../scope.ts'
 
 /** A field of a condition that names what an event is about. */
-export type SubjectField = 'broadcaster_user_id' | 'organization_id' | 'user_id'
+type SubjectField = 'broadcaster_user_id' | 'organization_id' | 'user_id'
 
 /** One type of event as a value: the check of subscriptions, the reference and the samples are derived from it. */
 export interface EventType {

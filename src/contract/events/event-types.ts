@@ -22,7 +22,7 @@ const exampleBroadcaster = {
 const ofBroadcaster = Type.Object({ broadcaster_user_id: Type.String() })
 const ofOrganization = Type.Object({ organization_id: Type.String() })
 
-export const streamOnline = defineEventType({
+const streamOnline = defineEventType({
   type: 'stream.online',
   version: '1',
   summary: 'A channel went live.',
@@ -39,7 +39,7 @@ export const streamOnline = defineEventType({
   example: { id: '40952121085', ...exampleBroadcaster, type: 'live', started_at: '2026-03-01T12:00:00Z' },
 })
 
-export const streamOffline = defineEventType({
+const streamOffline = defineEventType({
   type: 'stream.offline',
   version: '1',
   summary: 'A stream ended.',
@@ -51,7 +51,7 @@ export const streamOffline = defineEventType({
   example: exampleBroadcaster,
 })
 
-export const channelUpdate = defineEventType({
+const channelUpdate = defineEventType({
   type: 'channel.update',
   version: '2',
   summary: 'The title, language, category or content labels of a channel changed.',
@@ -77,7 +77,7 @@ export const channelUpdate = defineEventType({
   },
 })
 
-export const channelFollow = defineEventType({
+const channelFollow = defineEventType({
   type: 'channel.follow',
   version: '2',
   summary: 'A user followed a channel.',
@@ -129,7 +129,7 @@ export const userUpdate = defineEventType({
   },
 })
 
-export const dropEntitlementGrant = defineEventType({
+const dropEntitlementGrant = defineEventType({
   type: 'drop.entitlement.grant',
   version: '1',
   summary: 'Entitlements were granted. Several are sent in one request.',
@@ -168,7 +168,7 @@ export const dropEntitlementGrant = defineEventType({
   },
 })
 
-export const entitlementUpdate = defineEventType({
+const entitlementUpdate = defineEventType({
   type: 'strand.entitlement.update',
   version: '1',
   summary: 'The fulfilment status of an entitlement was set.',
@@ -194,7 +194,7 @@ export const entitlementUpdate = defineEventType({
   },
 })
 
-export const markerCreate = defineEventType({
+const markerCreate = defineEventType({
   type: 'strand.marker.create',
   version: '1',
   summary: 'A marker was created.',

@@ -26,7 +26,7 @@ export const TRANSPORT_METHODS = ['webhook', 'websocket'] as const
 export type TransportMethod = (typeof TRANSPORT_METHODS)[number]
 
 /** The secret of a webhook is never returned. */
-export const EventTransport = Type.Object({
+const EventTransport = Type.Object({
   method: Type.Enum(TRANSPORT_METHODS),
   callback: Type.Optional(Type.String({ description: 'Of a webhook.' })),
   session_id: Type.Optional(Type.String({ description: 'Of a WebSocket.' })),

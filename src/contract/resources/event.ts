@@ -16,7 +16,7 @@ export const StoredEvent = Type.Object({
 })
 export type StoredEvent = Static<typeof StoredEvent>
 
-export const MESSAGE_KINDS = ['notification', 'webhook_callback_verification', 'revocation'] as const
+const MESSAGE_KINDS = ['notification', 'webhook_callback_verification', 'revocation'] as const
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'canceled'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 

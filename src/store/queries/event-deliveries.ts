@@ -26,7 +26,7 @@ export const eventSortKey = ({ seq }: EventRow) => [Number(seq)]
 export const deliverySortKey = ({ seq }: DeliveryRow) => [Number(seq)]
 
 /** The columns of a `DeliveryRow`, of some deliveries. */
-export const deliveriesIn = (
+const deliveriesIn = (
   some: Sql,
 ): Sql => sql`select d.seq, d.id, d.message as message_id, d.kind, d.subscription_id,
   s.type, e.id as event_id, d.status, d.attempts, d.created_at, d.due_at, d.finished_at, d.answer_status, d.answer,

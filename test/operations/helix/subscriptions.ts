@@ -1,7 +1,7 @@
 /** Event subscriptions, made for one proof. */
 import type { Answer, TestServer } from '../../support/server.ts'
 
-export const WEBHOOK = {
+const WEBHOOK = {
   method: 'webhook',
   callback: 'https://example.com/events',
   secret: 'a secret of 21 chars',
