@@ -27,20 +27,17 @@ export async function verifySignature(
 ): Promise<boolean> {
   const id = headerOf(message, 'message-id')
   const timestamp = headerOf(message, 'message-timestamp')
-  const signature = headerOf(message, 'message-signature')
-  if (id === undefined || timestamp === undefined || signature === undefined) return false
+  const [, hex] = /^sha256=([0-9a-f]{64})$/.exec(headerOf(message, 'message-signature') ?? '') ?? []
+  if (id === undefined || timestamp === undefined || hex === undefined) return false
   const sentAt = Date.parse(timestamp)
   const { now = Date.now(), maxAgeSeconds = MAX_AGE_SECONDS } = options
   // Written so that a time that is not one is refused too.
   if (!(Math.abs(now - sentAt) <= maxAgeSeconds * 1000)) return false
   const body = typeof message.body === 'string' ? new TextEncoder().encode(message.body) : message.body
   const signed = joined(new TextEncoder().encode(id + timestamp), body)
-  let isValid = false
-  for (const secret of typeof secrets === 'string' ? [secrets] : secrets) {
-    const expected = await hmacHex(secret, signed)
-    if (sameText(`sha256=${expected}`, signature)) isValid = true
-  }
-  return isValid
+  for (const secret of typeof secrets === 'string' ? [secrets] : secrets)
+    if (await isSignedWith(secret, bytesOfHex(hex), signed)) return true
+  return false
 }
 
 function headerOf({ headers }: SignedMessage, name: string): string | undefined {
@@ -56,21 +53,19 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> 
   return both
 }
 
-async function hmacHex(secret: string, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-  const key = await crypto.subtle.importKey('raw', new TextEncoder().encode(secret), algorithm, false, [
-    'sign',
-  ])
-  const mac = new Uint8Array(await crypto.subtle.sign('HMAC', key, bytes))
-  return [...mac].map(byte => byte.toString(16).padStart(2, '0')).join('')
+/** Web Crypto compares in constant time. */
+async function isSignedWith(
+  secret: string,
+  signature: Uint8Array<ArrayBuffer>,
+  bytes: Uint8Array<ArrayBuffer>,
+): Promise<boolean> {
+  const raw = new TextEncoder().encode(secret)
+  const key = await crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
+  return crypto.subtle.verify('HMAC', key, signature, bytes)
 }
 
-function sameText(expected: string, given: string): boolean {
-  if (expected.length !== given.length) return false
-  let difference = 0
-  for (let index = 0; index < expected.length; index++)
-    difference |= expected.charCodeAt(index) ^ given.charCodeAt(index)
-  return difference === 0
+function bytesOfHex(hex: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(hex.match(/../g) ?? [], pair => Number.parseInt(pair, 16))
 }
 
 /** One event, with the id by which it is recognized if it comes twice. */
