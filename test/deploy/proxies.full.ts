@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Cable } from '../support/cable.ts'
 import { FLOOD, FRAMINGS, sendEndless } from '../support/endless.ts'
+import { EventClient } from '../support/event-client.ts'
 import { type Node, startTwoNodes } from '../support/nodes.ts'
 import { PROXIES, type ProxyName } from '../support/proxies.ts'
 import { type ProxyProcess, pathOfProxy, startProxy } from '../support/proxy-process.ts'
@@ -244,6 +245,29 @@ for (const name of PROXIES) {
       await nodes[0].control('DELETE', '/tokens', { token })
       await Bun.sleep(1000)
       for (let n = 0; n < 10; n++) expect((await ask()).status).toBe(401)
+    })
+
+    test('101 for a WebSocket: an event that happens on one node arrives, whichever node the client is at', async () => {
+      const client = await EventClient.connect(`${proxy().url}/ws`)
+      const transport = { method: 'websocket', session_id: await client.sessionId() }
+      const created = await fetch(`${proxy().url}/helix/eventsub/subscriptions`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${userToken}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({
+          type: 'channel.update',
+          version: '2',
+          condition: { broadcaster_user_id: BROADCASTER },
+          transport,
+        }),
+      })
+      expect(created.status).toBe(202)
+      for (const [index, node] of nodes.entries()) {
+        const title = `through ${name} ${index}`
+        await node.control('PATCH', `/channels/${BROADCASTER}`, { title })
+        const { payload } = await client.message('notification', index)
+        expect(payload.event.title).toBe(title)
+      }
+      client.close()
     })
 
     test("404 for the operator's side", async () => {
