@@ -21,14 +21,17 @@ import type { ConnectionsPlan } from './connections.ts'
 import type { DeliveriesPlan, DeliveriesResult } from './deliveries.ts'
 import type { SocketsPlan, SocketsResult } from './sockets.ts'
 import { subscribe, untilEnabled, type Wanted } from './subscribe.ts'
-import { type CostLine, type DeliveryLine, type SocketsLine, toTables } from './tables.ts'
+import {
+  type CostLine,
+  type DeliveryLine,
+  type SocketsLine,
+  SUBSCRIBED,
+  type Subscribed,
+  toTables,
+} from './tables.ts'
 
 const ENGINES = ['embedded store', 'PostgreSQL'] as const
 type EngineName = (typeof ENGINES)[number]
-
-/** Which subscriptions the store has: none, a hundred about others, or a hundred of which one is about each change. */
-const SUBSCRIBED = ['none', 'others', 'one'] as const
-export type Subscribed = (typeof SUBSCRIBED)[number]
 
 const SUBSCRIPTIONS = 100
 const CONNECTIONS = 32

@@ -1,6 +1,9 @@
 import type { DeliveriesResult } from './deliveries.ts'
-import type { Subscribed } from './run.ts'
 import type { SocketsResult } from './sockets.ts'
+
+/** Which subscriptions the store has: none, a hundred about others, or a hundred of which one is about each change. */
+export const SUBSCRIBED = ['none', 'others', 'one'] as const
+export type Subscribed = (typeof SUBSCRIBED)[number]
 
 interface Cost {
   readonly perSecond: number

@@ -132,7 +132,11 @@ export class WebhookDispatcher implements Measured {
     if (last !== undefined && free.reduce((sum, { most }) => sum + most, 0) === this.#slots.free)
       this.#cursor = last.target
     const forMilliseconds = CLAIM_MILLISECONDS
-    const claimed = await store.commands.claimDeliveries({ rooms: free, forMilliseconds, now: clock.now() })
+    const claimed = await store.commands.claimDeliveries({
+      capacities: free,
+      forMilliseconds,
+      now: clock.now(),
+    })
     for (const deliveries of Map.groupBy(claimed, row => row.message).values()) {
       const sent = this.#deliver(deliveries as unknown as Message).finally(() => this.#inFlight.delete(sent))
       this.#inFlight.add(sent)

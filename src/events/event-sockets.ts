@@ -382,12 +382,12 @@ export class EventSockets implements Measured {
   }
 
   async #deliverTo(ids: readonly string[]): Promise<void> {
-    const rooms = ids.flatMap(id => {
+    const capacities = ids.flatMap(id => {
       const most = this.#sockets.get(id)?.room ?? 0
       return most > 0 ? [{ target: SOCKET_TARGET + id, most }] : []
     })
-    if (rooms.length === 0) return
-    const claim = { rooms, node: this.#node, forMilliseconds: CLAIM_MILLISECONDS }
+    if (capacities.length === 0) return
+    const claim = { capacities, node: this.#node, forMilliseconds: CLAIM_MILLISECONDS }
     const claimed = await this.#store.commands.claimDeliveries(claim)
     for (const [session_id, deliveries] of Map.groupBy(claimed, row => row.session_id ?? ''))
       this.#sockets.get(session_id)?.deliver(

@@ -6,7 +6,7 @@
  *   all such subscriptions of a target at most half of its slots.
  * - Targets that have not taken a message yet, or failed to take the last one, share half of the total.
  */
-import type { Room } from '../store/commands/event-deliveries.ts'
+import type { Capacity } from '../store/commands/event-deliveries.ts'
 
 export interface SlotLimits {
   readonly ofTarget: number
@@ -53,10 +53,10 @@ export class Slots {
   }
 
   /** What may be sent to each target now, as long as there is a free slot in total. Targets without one are left out. */
-  freeAt(targets: readonly string[], now: number): Room[] {
+  freeAt(targets: readonly string[], now: number): Capacity[] {
     let left = this.free
     let leftForUnproven = Math.floor(this.#limits.total / 2) - this.#unproven
-    const free: Room[] = []
+    const free: Capacity[] = []
     for (const target of targets) {
       const state = this.#targets.get(target)
       const isProven = state?.tookLast === true
@@ -71,7 +71,7 @@ export class Slots {
   }
 
   /** The free slots of a target: some for subscriptions that fail, one each, and the rest for the others. */
-  #freeOf(target: string, { subscriptions }: TargetState, most: number, now: number): Room[] {
+  #freeOf(target: string, { subscriptions }: TargetState, most: number, now: number): Capacity[] {
     const held = [...subscriptions].filter(([, state]) => isHeld(state, now))
     if (held.length === 0) return [{ target, most }]
     const heldInFlight = held.reduce((sum, [, { sentAt }]) => sum + sentAt.length, 0)

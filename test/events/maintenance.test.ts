@@ -7,7 +7,7 @@ import { KeyRing } from '../../src/kit/key-ring.ts'
 import { resealWebhookSecrets } from '../../src/maintenance/key-rotation.ts'
 import { sweepExpired } from '../../src/maintenance/sweep-expired.ts'
 import { verifyFolder } from '../../src/maintenance/verify.ts'
-import { CAPS } from '../../src/store/commands/caps.ts'
+import { CAPS } from '../../src/store/commands/cap-sizes.ts'
 import type { DeliveryOutcome } from '../../src/store/commands/event-deliveries.ts'
 import type { NewEventSubscription } from '../../src/store/commands/event-subscriptions.ts'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
@@ -74,8 +74,8 @@ const subscription = (n: number, more: Partial<NewEventSubscription> = {}): NewE
 
 /** Settles everything that is due with an outcome. */
 async function settle(store: Store, outcome: Partial<DeliveryOutcome> = {}): Promise<number> {
-  const rooms = [{ target: TARGET, most: 1000 }]
-  const claimed = await store.commands.claimDeliveries({ rooms, forMilliseconds: 30_000 })
+  const capacities = [{ target: TARGET, most: 1000 }]
+  const claimed = await store.commands.claimDeliveries({ capacities, forMilliseconds: 30_000 })
   const outcomes = claimed.map(({ id, kind, subscription_id }): DeliveryOutcome => {
     const enabled = { id: subscription_id, status: 'enabled', revokes: false } as const
     return {

@@ -9,7 +9,7 @@ import { familyOf } from '../../src/contract/operation.ts'
 import { type Networks, readNetworks } from '../../src/http/client-address.ts'
 import { uuid, uuidV7 } from '../../src/kit/id.ts'
 import { PAGES } from '../../src/pages/pages.ts'
-import { CAPS } from '../../src/store/commands/caps.ts'
+import { CAPS } from '../../src/store/commands/cap-sizes.ts'
 import { type Sql, sql, verbatim } from '../../src/store/sql/tag.ts'
 import {
   allow,

@@ -2,8 +2,8 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
+import { CAPS } from '../../src/store/commands/cap-sizes.ts'
 import {
-  CAPS,
   capAppTokens,
   capCodes,
   capDeviceCodes,

@@ -8,7 +8,7 @@ import type { TokenAnswer } from '../../contract/resources/token.ts'
 import { OPENID } from '../../contract/scope.ts'
 import { challengeOf } from '../../domain/pkce.ts'
 import { isoMillis } from '../../kit/clock.ts'
-import { CAPS } from '../../store/commands/caps.ts'
+import { CAPS } from '../../store/commands/cap-sizes.ts'
 import { implement, type Services } from '../implement.ts'
 import { readScopes, tolerateScopes } from '../read-scopes.ts'
 

@@ -2,7 +2,7 @@ import { authenticateClient } from '../../auth/clients.ts'
 import { issueUserToken, userLifetimes } from '../../auth/tokens.ts'
 import { mintUserToken } from '../../contract/oauth/mint-user-token.ts'
 import { raise, refuse } from '../../contract/problem.ts'
-import { CAPS } from '../../store/commands/caps.ts'
+import { CAPS } from '../../store/commands/cap-sizes.ts'
 import { implement } from '../implement.ts'
 import { readScopes } from '../read-scopes.ts'
 

@@ -4,33 +4,9 @@
  * sends each of them more than its cap.
  */
 import type { Transaction } from '../database.ts'
-import { isOneOf, limitedTo, type Sql, sql, verbatim } from '../sql/tag.ts'
+import { isOneOf, type Sql, sql, verbatim } from '../sql/tag.ts'
+import { beyond, CAPS } from './cap-sizes.ts'
 import { endTokens } from './end-tokens.ts'
-
-export const CAPS = {
-  /** Device codes requested from one network. Most are abandoned: a user types a code within minutes or never. */
-  deviceCodesOfNetwork: 100,
-  deviceCodesOfClient: 10_000,
-  /** Authorization codes of a user for a client, including used ones. */
-  codesOfUserAndClient: 100,
-  /** Grants of a user for a client. A grant is the family of tokens that came from one consent. */
-  grantsOfUserAndClient: 200,
-  /** The same for user tokens that a demo mints without consent. */
-  mintedGrantsOfUserAndClient: 1000,
-  accessTokensOfGrant: 50,
-  /** Used refresh tokens, kept to detect a second use. */
-  usedRefreshTokensOfGrant: 50,
-  appTokensOfClient: 2000,
-  sessionsOfUser: 100,
-  /** Subscriptions that have ended, which a client can still list. */
-  endedSubscriptionsOfClient: 1000,
-} as const
-
-/** Maximum rows deleted per command: keeps it short even on a store filled before there were caps. */
-const AT_ONCE = 200
-
-/** The rows beyond the cap, of a list that is sorted newest first and excludes the row just added. */
-const beyond = (cap: number): Sql => sql`${limitedTo(AT_ONCE)} offset cast(${cap - 1} as integer)`
 
 export async function capDeviceCodes(
   tx: Transaction,
@@ -108,21 +84,6 @@ export async function capGrants(
   if (ended.length === 0) return
   const families = ended.map(row => row.family)
   await removeRows(tx, 'tokens', sql`select hash from tokens where ${isOneOf(sql`family`, families)}`)
-}
-
-/** Caps the ended subscriptions of a client, or of a user for a client, after one was added. Returns how many it deleted. */
-export async function capEndedSubscriptions(
-  tx: Transaction,
-  { client_id, owner }: { readonly client_id: string; readonly owner: string },
-): Promise<number> {
-  const excess = await tx.all<{ id: string }>(
-    sql`select id from event_subscriptions
-        where client_id = ${client_id} and owner = ${owner} and ended_at is not null
-        order by created_at desc, id desc${beyond(CAPS.endedSubscriptionsOfClient + 1)}`,
-  )
-  if (excess.length === 0) return 0
-  const ids = excess.map(row => row.id)
-  return tx.run(sql`delete from event_subscriptions where ${isOneOf(sql`id`, ids)}`)
 }
 
 /** Deletes the rows with these hashes. Always locks in hash order, so that concurrent commands cannot deadlock. */

@@ -48,7 +48,7 @@ export interface ClaimedDelivery {
 }
 
 /** How many messages there is room for at a target. */
-export interface Room {
+export interface Capacity {
   readonly target: string
   readonly most: number
   /** Only messages of these subscriptions, one of each. */
@@ -68,7 +68,7 @@ const now = sql`(select ${storeClock})`
 export async function claimDeliveries(
   tx: Transaction,
   args: {
-    rooms: readonly Room[]
+    capacities: readonly Capacity[]
     forMilliseconds: number
     /** For WebSockets: only those that this node still has. */
     node?: string
@@ -76,8 +76,9 @@ export async function claimDeliveries(
   },
 ): Promise<ClaimedDelivery[]> {
   const due: Claim[] = []
-  const rooms = args.node === undefined ? args.rooms : await roomsOf(tx, args.rooms, args.node)
-  for (const room of rooms) due.push(...(await dueAt(tx, room)))
+  const capacities =
+    args.node === undefined ? args.capacities : await capacitiesOf(tx, args.capacities, args.node)
+  for (const room of capacities) due.push(...(await dueAt(tx, room)))
   if (due.length === 0) return []
   const claimed = await tx.all<{ id: string }>(
     sql`update event_deliveries set message = due.message, attempts = attempts + 1,
@@ -121,7 +122,7 @@ const BATCHED_TYPES: ReadonlySet<string> = new Set(
 )
 
 /** The deliveries of as many messages as there is room for. */
-async function dueAt(tx: Transaction, { target, most, oneOfEach, except = [] }: Room): Promise<Claim[]> {
+async function dueAt(tx: Transaction, { target, most, oneOfEach, except = [] }: Capacity): Promise<Claim[]> {
   const isOf = (ids: readonly string[]) => isOneOf(notByIndex('d.subscription_id'), ids)
   const allowed =
     oneOfEach !== undefined
@@ -221,13 +222,17 @@ async function withPermittedFields(
 }
 
 /** A WebSocket that moves to another node meanwhile waits for this transaction. */
-async function roomsOf(tx: Transaction, rooms: readonly Room[], node: string): Promise<Room[]> {
-  const ids = rooms.map(({ target }) => target.slice(SOCKET_TARGET.length))
+async function capacitiesOf(
+  tx: Transaction,
+  capacities: readonly Capacity[],
+  node: string,
+): Promise<Capacity[]> {
+  const ids = capacities.map(({ target }) => target.slice(SOCKET_TARGET.length))
   const held = await tx.all<{ id: string }>(
     sql`select id from event_sockets where node = ${node} and ${isOneOf(sql`id`, ids)} order by id${lockRows}`,
   )
   const targets = new Set(held.map(({ id }) => SOCKET_TARGET + id))
-  return rooms.filter(room => targets.has(room.target))
+  return capacities.filter(room => targets.has(room.target))
 }
 
 /** What became of an attempt. */

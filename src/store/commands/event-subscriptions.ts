@@ -20,7 +20,7 @@ import {
   subscriptionTotals,
 } from '../queries/event-subscriptions.ts'
 import { isOneOf, type Sql, sql } from '../sql/tag.ts'
-import { capEndedSubscriptions } from './caps.ts'
+import { beyond, CAPS } from './cap-sizes.ts'
 import { sendMessage } from './emit.ts'
 
 export interface NewEventSubscription {
@@ -262,4 +262,19 @@ export async function endSubscriptionsAbout(tx: Transaction, user_id: string): P
   const about = isOneOf(sql`topic`, topicsAbout(user_id))
   await endSubscriptions(tx, sql`${about}`, 'user_removed', { revokes: true })
   await endSubscriptions(tx, sql`authorized_by = ${user_id}`, 'user_removed', { revokes: true })
+}
+
+/** Caps the ended subscriptions of a client, or of a user for a client, after one was added. Returns how many it deleted. */
+async function capEndedSubscriptions(
+  tx: Transaction,
+  { client_id, owner }: { readonly client_id: string; readonly owner: string },
+): Promise<number> {
+  const excess = await tx.all<{ id: string }>(
+    sql`select id from event_subscriptions
+        where client_id = ${client_id} and owner = ${owner} and ended_at is not null
+        order by created_at desc, id desc${beyond(CAPS.endedSubscriptionsOfClient + 1)}`,
+  )
+  if (excess.length === 0) return 0
+  const ids = excess.map(row => row.id)
+  return tx.run(sql`delete from event_subscriptions where ${isOneOf(sql`id`, ids)}`)
 }
