@@ -75,10 +75,10 @@ export async function claimDeliveries(
     now?: number
   },
 ): Promise<ClaimedDelivery[]> {
-  const due: Claim[] = []
-  const capacities =
-    args.node === undefined ? args.capacities : await capacitiesOf(tx, args.capacities, args.node)
-  for (const room of capacities) due.push(...(await dueAt(tx, room)))
+  const due =
+    args.node === undefined
+      ? await dueAtHosts(tx, args.capacities)
+      : await dueOnSockets(tx, await capacitiesOf(tx, args.capacities, args.node))
   if (due.length === 0) return []
   const claimed = await tx.all<{ id: string }>(
     sql`update event_deliveries set message = due.message, attempts = attempts + 1,
@@ -121,6 +121,34 @@ const BATCHED_TYPES: ReadonlySet<string> = new Set(
   EVENT_TYPES.filter((type: EventType) => type.isBatched).map(type => type.type),
 )
 
+async function dueAtHosts(tx: Transaction, capacities: readonly Capacity[]): Promise<Claim[]> {
+  const due: Claim[] = []
+  for (const capacity of capacities) due.push(...(await dueAt(tx, capacity)))
+  return due
+}
+
+const isFirstInLane = sql`(d.lane is null or not exists (
+  select 1 from event_deliveries e where e.lane = d.lane and e.due_at is not null and e.seq < d.seq))`
+
+/** Messages to WebSockets that one claim takes. */
+const MAX_CLAIM = 1000
+
+/** The messages of many WebSockets, read together: most have one, and none of them is a batch. */
+async function dueOnSockets(tx: Transaction, capacities: readonly Capacity[]): Promise<Claim[]> {
+  if (capacities.length === 0) return []
+  const left = new Map(capacities.map(({ target, most }) => [target, most]))
+  const found = await tx.all<Claim & { readonly target: string }>(
+    sql`select d.id, d.message, d.target from event_deliveries d
+        where ${isOneOf(sql`d.target`, [...left.keys()])} and d.due_at <= ${now} and ${isFirstInLane}
+        order by d.due_at, d.seq${limitedTo(MAX_CLAIM)}${lockFreeRows}`,
+  )
+  return found.flatMap(({ id, message, target }) => {
+    const most = left.get(target) ?? 0
+    left.set(target, most - 1)
+    return most > 0 ? [{ id, message }] : []
+  })
+}
+
 /** The deliveries of as many messages as there is room for. */
 async function dueAt(tx: Transaction, { target, most, oneOfEach, except = [] }: Capacity): Promise<Claim[]> {
   const isOf = (ids: readonly string[]) => isOneOf(notByIndex('d.subscription_id'), ids)
@@ -136,8 +164,7 @@ async function dueAt(tx: Transaction, { target, most, oneOfEach, except = [] }: 
           (select s.type from event_subscriptions s where s.id = d.subscription_id) as type
         from event_deliveries d
         where d.target = ${target} and d.due_at <= ${now} and ${allowed}
-          and (d.lane is null or not exists (
-            select 1 from event_deliveries e where e.lane = d.lane and e.due_at is not null and e.seq < d.seq))
+          and ${isFirstInLane}
           and (d.message = d.id or not exists (
             select 1 from event_deliveries m where m.id = d.message and m.due_at is not null))
         order by d.due_at, d.seq${limitedTo(most)}${lockFreeRows}`,
