@@ -45,7 +45,7 @@ const files =
     ? words.map(word => (existsSync(word) ? `./${word}` : word))
     : [...new Glob(`./test/**/*.${suffix}.ts`).scanSync('.')].sort()
 // One more than there are cores: many tests wait for a process, a clock or a connection.
-const workers = availableParallelism() + 1
+const workers = Number(process.env.W) || availableParallelism() + 1
 const run = Bun.spawn(
   [process.execPath, 'test', `--parallel=${workers}`, `--timeout=${TIMEOUT_MILLISECONDS}`, ...files],
   {

@@ -7,6 +7,7 @@ import { operations } from '../../src/contract/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import { type ProblemName, problems } from '../../src/contract/problem.ts'
 import { latestVideo } from '../operations/control/operator.ts'
+import { subscribe, wanted } from '../operations/helix/subscriptions.ts'
 import { onEachStore } from '../support/each-store.ts'
 import type { Answer, Ask, TestServer } from '../support/server.ts'
 
@@ -19,6 +20,8 @@ interface Row {
   readonly otherUser: Outcome
   /** What it is to be told apart by, where it gets in: nothing of the broadcaster's is in the answer. */
   readonly showsNothing?: (answer: Answer, server: TestServer) => void
+  /** What the token of any user gets, where the request decides that the client has to ask. */
+  readonly anyUser?: Outcome
 }
 
 const ANY_ENTITLEMENT = '00000000-0000-4000-8000-000000000000'
@@ -102,6 +105,16 @@ const rows: Readonly<Record<string, Row>> = {
     ask: ({ world }) => ({ query: { broadcaster_id: world.broadcaster.id } }),
     otherUser: 'identity_mismatch',
   },
+  CreateEventSubSubscription: {
+    ask: server => ({ body: wanted(server) }),
+    anyUser: 'wrong_token_kind',
+    otherUser: 'wrong_token_kind',
+  },
+  GetEventSubSubscriptions: { ask: () => ({}), otherUser: 'in' },
+  DeleteEventSubSubscription: {
+    ask: async server => ({ query: { id: (await subscribe(server)).body.data[0].id } }),
+    otherUser: 'in',
+  },
 }
 
 /** Credentials by what is wrong with them; `right` are the broadcaster's. */
@@ -158,7 +171,10 @@ function expected({ access, id }: Operation, kind: Credentials): Outcome {
   if (kind === 'a malformed token' || kind === 'an expired token' || kind === 'a revoked token')
     return 'token_invalid'
   if (kind === "another user's token") return rows[id]?.otherUser ?? 'in'
-  if (access.kind !== 'token' || kind === 'the right token') return 'in'
+  if (access.kind !== 'token') return 'in'
+  const { anyUser } = rows[id] ?? {}
+  if (anyUser !== undefined && kind !== 'an app token') return anyUser
+  if (kind === 'the right token') return 'in'
   if (kind === 'an app token') return access.app ? 'in' : 'user_token_required'
   return access.scopes.length === 0 ? 'in' : 'scope_missing'
 }

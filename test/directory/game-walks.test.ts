@@ -95,10 +95,11 @@ function promiseHolds({ seen, throughout, ranking }: ReturnType<typeof play>): b
   )
 }
 
+/** With a fixed seed: chance must not decide whether a defect is found. */
 const isCaught = (make: MakeDirectory): boolean =>
   fc.check(
     fc.property(course, each => promiseHolds(play(each, make))),
-    { numRuns: 1000 },
+    { numRuns: 2000, seed: 1, endOnFailure: true },
   ).failed
 
 describe('walks through the top games', () => {

@@ -5,6 +5,7 @@ import { operations } from '../../src/contract/index.ts'
 import { familyOf, type Operation } from '../../src/contract/operation.ts'
 import { Networks } from '../../src/http/client-address.ts'
 import { latestVideo } from '../operations/control/operator.ts'
+import { subscribe, wanted } from '../operations/helix/subscriptions.ts'
 import {
   type Answer,
   type Ask,
@@ -54,6 +55,12 @@ async function goodAsks(server: TestServer): Promise<Record<string, Ask>> {
     GetTopGames: { token: client.app_token, query: { first: 2 } },
     SearchChannels: { token: client.app_token, query: { query: broadcaster.login } },
     ExportStreamMarkers: { token: broadcaster.token, query: { video_id, format: 'json' } },
+    CreateEventSubSubscription: { token: client.app_token, body: wanted(server) },
+    GetEventSubSubscriptions: { token: client.app_token },
+    DeleteEventSubSubscription: {
+      token: client.app_token,
+      query: { id: (await subscribe(server)).body.data[0].id },
+    },
   }
 }
 
@@ -120,8 +127,8 @@ for (const engine of engines) {
     for (const operation of helix) {
       const status = operation.status ?? 200
       test(`${status} ${operation.id} answers under /helix and /mock alike`, async () => {
-        const ask = (await goodAsks(server))[operation.id] as Ask
         for (const prefix of ['/helix', '/mock']) {
+          const ask = (await goodAsks(server))[operation.id] as Ask
           const answer = await server.call({
             ...ask,
             method: operation.method,
