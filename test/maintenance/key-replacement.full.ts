@@ -84,6 +84,8 @@ for (const engine of engines) {
         unopened: [],
         resealed_signing_keys: 1,
         unopened_signing_keys: [],
+        resealed_webhook_secrets: 0,
+        unopened_webhook_secrets: [],
       })
       const retired = await ring('retire', old, '--yes', '--json')
       expect(retired).toEqual({ code: 0, stdout: `${JSON.stringify({ id: old })}\n`, stderr: '' })
