@@ -44,8 +44,8 @@ const files =
   words.length > 0
     ? words.map(word => (existsSync(word) ? `./${word}` : word))
     : [...new Glob(`./test/**/*.${suffix}.ts`).scanSync('.')].sort()
-// One more than there are cores: many tests wait for a process, a clock or a connection.
-const workers = Number(process.env.W) || availableParallelism() + 1
+// Twice as many as there are cores: many tests wait for a process, a clock or a connection.
+const workers = availableParallelism() * 2
 const run = Bun.spawn(
   [process.execPath, 'test', `--parallel=${workers}`, `--timeout=${TIMEOUT_MILLISECONDS}`, ...files],
   {
