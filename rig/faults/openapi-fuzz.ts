@@ -6,6 +6,7 @@ import { DemoProcess } from '../fuzz/demo-process.ts'
 import type { ApiDocument } from '../fuzz/document.ts'
 import { type Case, Fuzzer, type Tally } from '../fuzz/fuzzer.ts'
 import { PLANTED } from '../fuzz/planted.ts'
+import { startReceiver } from '../fuzz/receiver.ts'
 import { output } from '../progress.ts'
 import type { Finding, Site, Trial } from './fault.ts'
 import { atMost, noted, shown } from './findings.ts'
@@ -69,7 +70,10 @@ async function fuzz(
   lifetime.onClose(() => demo.stop())
   const { world } = demo
   const document = (await (await fetch(`${world.base_url}/openapi.json`)).json()) as ApiDocument
-  const fuzzer = new Fuzzer({ document, world, seed: pace.seed })
+  const receiver = startReceiver()
+  lifetime.onClose(() => receiver.stop())
+  const callback = receiver.url
+  const fuzzer = new Fuzzer({ document, world, callback, seed: pace.seed })
   await fuzzer.run(Math.ceil(pace.requests / ENGINES))
   await fuzzer.reachAll(MORE_REQUESTS)
   for (const each of fuzzer.cases) sayCase(each, engine, pace.seed)
@@ -80,6 +84,7 @@ async function fuzz(
       const blind = new Fuzzer({
         document,
         world,
+        callback,
         seed: pace.seed,
         spoil: ({ answer, request }) => (typeof answer === 'string' ? answer : spoil(answer, request)),
       })

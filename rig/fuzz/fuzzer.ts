@@ -16,6 +16,13 @@ const MAX_CASES = 20
 /** Spreads the seeds of neighbouring requests. */
 const SPREAD = 2_654_435_761
 
+/** What makes the things that an operation is about, where that takes several requests that fit together. */
+const NEEDED_BY: Readonly<Record<string, readonly string[]>> = {
+  DeleteEventSubSubscription: ['CreateEventSubSubscription'],
+  DeleteEventSubscription: ['CreateEventSubSubscription'],
+  ResendDelivery: ['CreateEventSubSubscription', 'StartStream', 'EndStream', 'ListDeliveries'],
+}
+
 /** Sent right after one of these succeeded; otherwise later requests would fail. */
 const AFTERMATH: Readonly<Record<string, string>> = { PlanFault: 'ClearFaults', AdvanceClock: 'ResetWorld' }
 const DISRUPTING = new Set([...Object.keys(AFTERMATH), 'ResetWorld', 'ExportLines'])
@@ -60,6 +67,8 @@ export class Fuzzer {
   constructor(options: {
     document: ApiDocument
     world: World
+    /** A URL that receives events. */
+    callback: string
     seed: number
     /** A planted bug. */
     spoil?: (exchange: Exchange) => Exchange['answer']
@@ -70,7 +79,7 @@ export class Fuzzer {
     this.#connection = new RawConnection(this.#url)
     this.#seed = options.seed
     this.#spoil = options.spoil
-    this.#known = new Known(options.world)
+    this.#known = new Known(options.world, options.callback)
     for (const { operationId } of this.#operations) this.tallies.set(operationId, { asked: 0, succeeded: 0 })
   }
 
@@ -87,7 +96,9 @@ export class Fuzzer {
   /** Sends up to `requests` more until every operation has succeeded; every second one targets a missing operation. */
   async reachAll(requests: number): Promise<void> {
     for (let count = 0; count < requests && this.unreached.length > 0; count++) {
-      if (count % 2 === 0) this.#next ??= this.unreached[(count / 2) % this.unreached.length]
+      const turn = count >> 1
+      const missing = this.unreached[turn % this.unreached.length] ?? ''
+      this.#next ??= count % 2 === 0 ? missing : NEEDED_BY[missing]?.[turn % NEEDED_BY[missing].length]
       await this.#askOne()
     }
     this.#connection.close()

@@ -31,6 +31,7 @@ export interface OpenWalk {
 /** Fields that hold the same kind of value. */
 const KINDS: Readonly<Record<string, string>> = {
   broadcaster_id: 'user_id',
+  broadcaster_user_id: 'user_id',
   editor_id: 'user_id',
   owner_user_id: 'user_id',
   user_login: 'login',
@@ -50,6 +51,8 @@ const COLLECTIONS: readonly (readonly [end: RegExp, kind: string])[] = [
   [/\/videos(\/\{video_id\})?$/, 'video_id'],
   [/\/entitlements(\/drops|\/\{entitlement_id\})?$/, 'entitlement_id'],
   [/\/operators$/, 'operator'],
+  [/\/(eventsub\/|event-)subscriptions/, 'subscription_id'],
+  [/\/deliveries/, 'delivery_id'],
 ]
 
 /** The kind of `name`, by the path it was returned from. */
@@ -77,7 +80,8 @@ export class Known {
   #params = new Map<string, Params[]>()
   #walks = new Map<string, OpenWalk>()
 
-  constructor(world: World) {
+  /** @param callback a URL that receives events */
+  constructor(world: World, callback: string) {
     this.#world = world
     this.#fixed = new Map([
       ['user_id', world.users.map(each => each.id)],
@@ -87,6 +91,8 @@ export class Known {
       ['game_id', [world.game.id]],
       ['benefit_id', [world.benefit.id]],
       ['scope', world.users[0]?.scopes ?? []],
+      ['callback', [callback]],
+      ['condition', ['broadcaster_user_id']],
     ])
     this.forget()
   }
@@ -144,15 +150,18 @@ export class Known {
     answer: unknown,
   ): void {
     if (Object.keys(sent.params).length > 0) {
-      const others = this.#params.get(operation.path) ?? []
       if (operation.method === 'DELETE') {
         const gone = JSON.stringify(sent.params)
+        const others = this.#params.get(operation.path) ?? []
         this.#params.set(
           operation.path,
           others.filter(each => JSON.stringify(each) !== gone),
         )
-      } else this.#params.set(operation.path, [...others, sent.params].slice(-MAX_RECENT))
+      } else this.#noteParams(operation.path, sent.params)
     }
+    const { data } = Object(answer) as { data?: unknown }
+    for (const { name } of Array.isArray(data) ? (data as { name?: unknown }[]) : [])
+      if (typeof name === 'string') this.#noteParams(`${operation.path}/{name}`, { ...sent.params, name })
     const cursor = (answer as { pagination?: { cursor?: string } } | undefined)?.pagination?.cursor
     if (cursor === undefined) this.#walks.delete(operation.operationId)
     else {
@@ -178,6 +187,10 @@ export class Known {
       this.#note('openid_token', access_token)
     if (typeof fields.id === 'string' && typeof fields.secret === 'string')
       this.#secrets.set(fields.id, fields.secret)
+  }
+
+  #noteParams(path: string, params: Params): void {
+    this.#params.set(path, [...(this.#params.get(path) ?? []), params].slice(-MAX_RECENT))
   }
 
   #note(kind: string, value: string): void {

@@ -16,6 +16,7 @@ const LINES = 'application/x-ndjson'
 const MAX_QUERY = 24_000
 /** Above the limit of the public API. */
 const LARGE_BODY = 70_000
+const IN_A_LONG_TIME = '2099-01-01T00:00:00Z'
 
 export interface MadeRequest {
   readonly request: FuzzRequest
@@ -35,6 +36,8 @@ export function makeRequest(
   const client = known.client(random)
   const example = exampleOf(operation)
   const fromExample = suggestionsIn(example)
+  // Of the whole request, because some need several fields that fit together.
+  const followsExample = random.next() < 0.7
   const isDeleting = operation.method === 'DELETE'
   const isForToken = operation.security?.some(each => Object.hasOwn(each, 'token'))
   const suggest = (field: string, schema: Schema): string | undefined => {
@@ -43,19 +46,21 @@ export function makeRequest(
     if (kind === 'client_secret') return client.secret
     // The grant that needs nothing but a client, and the scope that user info needs.
     if (kind === 'grant_type' && random.next() < 0.5) return 'client_credentials'
+    if (kind === 'valid_until') return IN_A_LONG_TIME
+    if (kind === 'secret' && operation.path.includes('eventsub')) return 'a secret of the receiver'
     if (kind === 'scope' && random.next() < 0.3) return 'openid'
     if (kind === 'user_id' && isForToken && random.next() < 0.8) return identity.id
     // A new user needs an unused login.
     if (kind === 'login' && operation.method !== 'GET' && operation.path.startsWith('/control/'))
       return undefined
     const suggested = fromExample.get(field)
-    if (suggested !== undefined && random.next() < 0.7) return suggested
+    if (suggested !== undefined && followsExample) return suggested
     if (random.next() < 0.1) return undefined
     return known.pick(kind, random, isDeleting ? 'recent' : 'any')
   }
   const values = new ValueMaker(random, suggest, {
     mutationRate: isValid ? 0 : random.pick(MUTATION_RATES),
-    usual: new Set(Object.keys(example)),
+    usual: new Set(namesIn(example)),
   })
   const authorization = authorize(operation, known, random, identity.token, values)
   const walk = known.walk(operation.operationId)
@@ -196,7 +201,7 @@ function authorize(
     return undefined
   if (operation.operationId === 'GetUserInfo' && random.next() < 0.8)
     return `Bearer ${known.pick('openid_token', random) ?? userToken}`
-  const isForApps = /entitlements|streams$/.test(operation.path) && random.next() < 0.6
+  const isForApps = /entitlements|streams$|eventsub/.test(operation.path) && random.next() < 0.6
   const token = isForApps ? random.pick(known.appTokens) : userToken
   return `${random.pick(['Bearer', 'bearer', kinds.length === 0 ? 'OAuth' : 'Bearer'])} ${token}`
 }
@@ -207,14 +212,28 @@ function exampleOf(operation: DescribedOperation): Readonly<Record<string, unkno
   return Object(content?.example ?? {})
 }
 
-/** Its strings, without placeholders and without ids of another world. */
-function suggestionsIn(example: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
-  return new Map(
-    Object.entries(example).filter(
-      (pair): pair is [string, string] =>
-        typeof pair[1] === 'string' && !pair[1].startsWith('<') && !/_id$|^token$|^login$/.test(pair[0]),
-    ),
+/** The names of its fields, also of objects within it. */
+function namesIn(example: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(example).flatMap(([name, value]) =>
+    isObject(value) ? [name, ...namesIn(value)] : [name],
   )
+}
+
+/** Its strings, without placeholders, without ids of another world, and without addresses of other hosts. */
+function suggestionsIn(example: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
+  const pairs = Object.entries(example).flatMap(([name, value]): (readonly [string, string])[] => {
+    if (isObject(value)) return [...suggestionsIn(value)]
+    return typeof value === 'string' && !value.startsWith('<') && !OF_ANOTHER_WORLD.test(name)
+      ? [[name, value]]
+      : []
+  })
+  return new Map(pairs)
+}
+
+const OF_ANOTHER_WORLD = /_id$|^token$|^login$|^callback$/
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Truncates, repeats, enlarges, replaces or overwrites bytes of a body. */

@@ -91,7 +91,7 @@ export class ValueMaker {
       case 'object':
         return this.#object(field, schema)
       default:
-        return null
+        return this.#suggest(field, schema) ?? null
     }
   }
 
@@ -163,8 +163,10 @@ export class ValueMaker {
     }
     for (const values of Object.values(schema.patternProperties ?? {})) {
       const count = this.#random.between(0, MAX_ITEMS)
-      for (let number = 0; number < count; number++)
-        made.push([this.#suggest(field, {}) ?? this.hostileText(), this.make('', values)])
+      for (let number = 0; number < count; number++) {
+        const name = this.#suggest(field, {}) ?? this.hostileText()
+        made.push([name, this.make(name, values)])
+      }
     }
     if (this.mutates(0.3)) made.push([this.#random.pick(['__proto__', 'constructor', 'extra']), { x: 1 }])
     return Object.fromEntries(made)

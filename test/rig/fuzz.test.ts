@@ -209,7 +209,7 @@ describe('requests', () => {
   test('the same seed makes the same requests, and they are of every kind', async () => {
     await using strand = await startStrand()
     const draw = (seed: number) => {
-      const known = new Known(strand.world)
+      const known = new Known(strand.world, 'http://127.0.0.1:9/events')
       return Array.from({ length: 2000 }, (_, number) => {
         const random = new SeededRandom(seed + number)
         return makeRequest(operations[number % operations.length] as DescribedOperation, known, random)
