@@ -40,7 +40,7 @@ export function openapiDocument(options: { version: string; serverUrl: string })
         operator: { type: 'http', scheme: 'bearer', description: 'An operator token.' },
       },
       schemas: {
-        Failure: failureOf({ error: 'string', status: 'integer', message: 'string' }),
+        Failure: FAILURE,
         OAuthFailure: failureOf({ status: 'integer', message: 'string' }),
         StandardFailure: failureOf({
           error: 'string',
@@ -53,7 +53,9 @@ export function openapiDocument(options: { version: string; serverUrl: string })
   }
 }
 
-function failureOf(types: Readonly<Record<string, string>>): Json {
+const FAILURE = failureOf({ error: 'string', status: 'integer', message: 'string' })
+
+function failureOf(types: Readonly<Record<string, string>>) {
   const properties = Object.fromEntries(Object.entries(types).map(([name, type]) => [name, { type }]))
   return { type: 'object', required: Object.keys(types), properties }
 }
@@ -189,7 +191,7 @@ function responsesOf(operation: Operation, family: Family): Json {
       description: `${reasonPhrases[status]}: ${names.join(', ')}.`,
       content: {
         'application/json': {
-          schema: { $ref: `#/components/schemas/${failureSchemaOf(operation, family)}` },
+          schema: failureSchemaOf(names, operation, family),
         },
       },
     },
@@ -197,9 +199,24 @@ function responsesOf(operation: Operation, family: Family): Json {
   return { [operation.status ?? 200]: success, ...Object.fromEntries(failures) }
 }
 
-function failureSchemaOf({ standardErrors }: Operation, family: Family): string {
-  if (standardErrors) return 'StandardFailure'
-  return family === 'oauth' ? 'OAuthFailure' : 'Failure'
+function failureSchemaOf(names: readonly ProblemName[], operation: Operation, family: Family): Json {
+  const more = names.flatMap(fieldsOfProblem)
+  if (more.length > 0)
+    return {
+      ...FAILURE,
+      properties: {
+        ...FAILURE.properties,
+        ...Object.fromEntries(more.map(name => [name, { type: 'string' }])),
+      },
+    }
+  const name = family === 'oauth' ? 'OAuthFailure' : 'Failure'
+  return { $ref: `#/components/schemas/${operation.standardErrors ? 'StandardFailure' : name}` }
+}
+
+/** The fields that the error body of a problem has beside the usual ones. */
+function fieldsOfProblem(name: ProblemName): string[] {
+  const { fields } = problems[name] as { fields?: (...details: unknown[]) => object }
+  return Object.keys(fields?.('') ?? {})
 }
 
 /** The problems of an operation, by status. */
