@@ -5,6 +5,7 @@ import type { SubscriptionStatus, TransportMethod } from '../../contract/resourc
 import {
   type Condition,
   MAX_COST,
+  MAX_SAME_WEBHOOKS,
   MAX_SOCKETS_OF_USER,
   MAX_SUBSCRIPTIONS_OF_SOCKET,
   topicsAbout,
@@ -76,6 +77,11 @@ export async function createEventSubscription(
   if (same !== undefined) return refuse('subscription_exists', same.id)
   const socket = wanted.session_id === null ? undefined : await findSocket(tx, wanted, wanted.session_id)
   if (socket !== undefined && 'problem' in socket) return socket
+  if (wanted.method === 'webhook' && (await countSameWebhooks(tx, wanted)) >= MAX_SAME_WEBHOOKS)
+    return refuse(
+      'too_many_subscriptions',
+      `An application has at most ${MAX_SAME_WEBHOOKS} webhooks with the same type and condition; delete one first.`,
+    )
 
   const cost = await costOf(tx, type, wanted, args.now)
   const before = await subscriptionTotals(tx, wanted)
@@ -167,6 +173,15 @@ async function costOf(
   const user_id = subject === 'organization_id' ? undefined : wanted.condition[subject]
   if (user_id === undefined) return 1
   return (await hasAuthorized(tx, { ...wanted, user_id, now })) ? 0 : 1
+}
+
+async function countSameWebhooks(tx: Transaction, wanted: NewEventSubscription): Promise<number> {
+  const row = await tx.get<{ same: number | string }>(
+    sql`select count(*) as same from event_subscriptions
+        where topic = ${wanted.topic} and ended_at is null and client_id = ${wanted.client_id}
+          and condition = ${JSON.stringify(wanted.condition)} and method = 'webhook'`,
+  )
+  return Number(row?.same ?? 0)
 }
 
 async function hasMoved(tx: Transaction, session_id: string | null): Promise<boolean> {
