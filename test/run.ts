@@ -44,8 +44,8 @@ const files =
   words.length > 0
     ? words.map(word => (existsSync(word) ? `./${word}` : word))
     : [...new Glob(`./test/**/*.${suffix}.ts`).scanSync('.')].sort()
-// Twice as many as there are cores: many tests wait for a process, a clock or a connection.
-const workers = availableParallelism() * 2
+// More than there are cores, because many tests wait for a process, a clock or a connection; most in the full tier.
+const workers = availableParallelism() + (isFull ? 2 : 1)
 const run = Bun.spawn(
   [process.execPath, 'test', `--parallel=${workers}`, `--timeout=${TIMEOUT_MILLISECONDS}`, ...files],
   {

@@ -170,5 +170,5 @@ export function meets(condition: Condition, { subject }: EventType, event: objec
 export const MAX_COST = { webhook: 10_000, websocket: 10 } as const satisfies Record<TransportMethod, number>
 export const MAX_SUBSCRIPTIONS_OF_SOCKET = 300
 export const MAX_SOCKETS_OF_USER = 3
-/** Webhooks of a client with the same type and condition; each gets a message of each event. */
-export const MAX_SAME_WEBHOOKS = 100
+/** Webhooks of a client that cost nothing, with the same type and condition; each gets a message of each event. */
+export const MAX_FREE_WEBHOOKS = 100

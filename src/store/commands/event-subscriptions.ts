@@ -5,7 +5,7 @@ import type { SubscriptionStatus, TransportMethod } from '../../contract/resourc
 import {
   type Condition,
   MAX_COST,
-  MAX_SAME_WEBHOOKS,
+  MAX_FREE_WEBHOOKS,
   MAX_SOCKETS_OF_USER,
   MAX_SUBSCRIPTIONS_OF_SOCKET,
   topicsAbout,
@@ -77,16 +77,17 @@ export async function createEventSubscription(
   if (same !== undefined) return refuse('subscription_exists', same.id)
   const socket = wanted.session_id === null ? undefined : await findSocket(tx, wanted, wanted.session_id)
   if (socket !== undefined && 'problem' in socket) return socket
-  if (wanted.method === 'webhook' && (await countSameWebhooks(tx, wanted)) >= MAX_SAME_WEBHOOKS)
-    return refuse(
-      'too_many_subscriptions',
-      `An application has at most ${MAX_SAME_WEBHOOKS} webhooks with the same type and condition; delete one first.`,
-    )
 
   const cost = await costOf(tx, type, wanted, args.now)
   const before = await subscriptionTotals(tx, wanted)
   const most = MAX_COST[wanted.method]
   if (before.total_cost + cost > most) return refuse('subscription_cost_exceeded', most)
+  const isFree = cost === 0 && wanted.method === 'webhook'
+  if (isFree && (await countFreeWebhooks(tx, wanted)) >= MAX_FREE_WEBHOOKS)
+    return refuse(
+      'too_many_subscriptions',
+      `An application has at most ${MAX_FREE_WEBHOOKS} webhooks without cost with the same type and condition; delete one first.`,
+    )
   const status: SubscriptionStatus =
     wanted.method === 'webhook' ? 'webhook_callback_verification_pending' : 'enabled'
   await tx.run(
@@ -175,13 +176,13 @@ async function costOf(
   return (await hasAuthorized(tx, { ...wanted, user_id, now })) ? 0 : 1
 }
 
-async function countSameWebhooks(tx: Transaction, wanted: NewEventSubscription): Promise<number> {
-  const row = await tx.get<{ same: number | string }>(
-    sql`select count(*) as same from event_subscriptions
+async function countFreeWebhooks(tx: Transaction, wanted: NewEventSubscription): Promise<number> {
+  const row = await tx.get<{ free: number | string }>(
+    sql`select count(*) as free from event_subscriptions
         where topic = ${wanted.topic} and ended_at is null and client_id = ${wanted.client_id}
-          and condition = ${JSON.stringify(wanted.condition)} and method = 'webhook'`,
+          and condition = ${JSON.stringify(wanted.condition)} and method = 'webhook' and cost = 0`,
   )
-  return Number(row?.same ?? 0)
+  return Number(row?.free ?? 0)
 }
 
 async function hasMoved(tx: Transaction, session_id: string | null): Promise<boolean> {

@@ -267,18 +267,22 @@ describeOperation(createEventSubSubscription, { valid }, ({ ok, fails }) => {
     socket.close()
     return answer
   })
-  fails('too_many_subscriptions', 'a 101st webhook with the same type and condition', async server => {
-    const { id, app_token, userToken } = await newClient(server)
-    // The broadcaster has authorized the client, so none costs anything.
-    await userToken(server.world.broadcaster.id, [])
-    for (let count = 0; count < 100; count++)
-      expect((await subscribe(server, {}, app_token)).body.data[0].cost).toBe(0)
-    expect((await subscribe(server, { type: 'stream.offline' }, app_token)).status).toBe(202)
-    const answer = await subscribe(server, {}, app_token)
-    const kept = await server.execute(`select 1 from event_subscriptions where client_id = '${id}'`)
-    expect(kept).toHaveLength(101)
-    return answer
-  })
+  fails(
+    'too_many_subscriptions',
+    'a 101st webhook without cost with the same type and condition',
+    async server => {
+      const { id, app_token, userToken } = await newClient(server)
+      // The broadcaster has authorized the client, so none costs anything.
+      await userToken(server.world.broadcaster.id, [])
+      for (let count = 0; count < 100; count++)
+        expect((await subscribe(server, {}, app_token)).body.data[0].cost).toBe(0)
+      expect((await subscribe(server, { type: 'stream.offline' }, app_token)).status).toBe(202)
+      const answer = await subscribe(server, {}, app_token)
+      const kept = await server.execute(`select 1 from event_subscriptions where client_id = '${id}'`)
+      expect(kept).toHaveLength(101)
+      return answer
+    },
+  )
   fails('too_many_subscriptions', 'on a fourth WebSocket', async server => {
     const client = await newClient(server)
     const token = await client.userToken(server.world.viewer.id, [])
