@@ -104,7 +104,14 @@ for (const engine of engines) {
         '/control/users?',
       )
       expect(listed).toEqual([
-        { id: fresh, newest: true, in_ring: true, stream_keys: made.length, signing_keys: 1 },
+        {
+          id: fresh,
+          newest: true,
+          in_ring: true,
+          stream_keys: made.length,
+          signing_keys: 1,
+          webhook_secrets: 0,
+        },
       ])
       expect(await published(anew)).toEqual(signing)
       expect(made.length).toBeGreaterThan(USERS)
