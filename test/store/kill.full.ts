@@ -14,7 +14,8 @@ import { join } from 'node:path'
 import { freePort } from '../support/postgres.ts'
 import { STRAND } from '../support/strand-process.ts'
 
-const KILLS = 50
+/** A longer run: TEST_KILLS=50 */
+const KILLS = Number(process.env.TEST_KILLS || 20)
 const GROUPS = 8
 const GROUP_SIZE = 100
 /** A server is killed after so many acknowledged batches at most, and so many milliseconds at most. */
