@@ -1,3 +1,4 @@
+/** All of them: TEST_ODD_TEXTS=1 */
 import { describeOddOperations } from './odd-text.ts'
 
-describeOddOperations(1)
+describeOddOperations(Number(process.env.TEST_ODD_TEXTS || 3))
