@@ -7,7 +7,8 @@ import { answers, type LiveChannel, LiveStrand, type LiveStream, until } from '.
 import { hasNodeMediaServer, NodeMediaServer } from '../support/node-media-server.ts'
 import { freePort } from '../support/postgres.ts'
 
-const GRACE = 3
+/** Long enough for an encoder to return on a busy machine. */
+const GRACE = 6
 /** Until a poll notices that a publisher has gone. */
 const POLL = 5
 /** A stream key as the name of a stream. */
