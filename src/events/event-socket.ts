@@ -6,6 +6,8 @@ export interface Connection {
   /** Returns 0 if the text was dropped. */
   send(text: string): number
   ping(payload: string): number
+  /** Bytes that the network has not taken yet. */
+  getBufferedAmount(): number
   close(code: number, reason: string): void
 }
 
@@ -79,8 +81,10 @@ export class EventSocket {
   /** The deliveries that a pong confirms. */
   confirm(payload: string): string[] {
     const ping = Number(payload)
-    const confirmed = this.#unconfirmed.filter(sent => sent.ping <= ping)
-    this.#unconfirmed = this.#unconfirmed.filter(sent => sent.ping > ping)
+    // False also for a pong that answers no ping, whatever it contains.
+    const isConfirmed = (sent: Sent) => sent.ping <= ping
+    const confirmed = this.#unconfirmed.filter(isConfirmed)
+    this.#unconfirmed = this.#unconfirmed.filter(sent => !isConfirmed(sent))
     return confirmed.flatMap(sent => sent.deliveries)
   }
 
@@ -94,7 +98,8 @@ export class EventSocket {
   /** Sends what is due. Returns why the session has to end, if so. */
   tick(now: number): CloseReason | undefined {
     const [oldest] = this.#unconfirmed
-    if (oldest !== undefined && now - oldest.at > PONG_MILLISECONDS) return 'pingPong'
+    if (oldest !== undefined && now - oldest.at > PONG_MILLISECONDS)
+      return this.#connection.getBufferedAmount() > 0 ? 'timeout' : 'pingPong'
     if (this.movesBy !== undefined) return now > this.movesBy ? 'notMoved' : undefined
     if (now - this.#pingedAt > PING_MILLISECONDS && oldest === undefined) this.#ping([], now)
     // A second early: clients measure the time between messages.

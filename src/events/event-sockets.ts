@@ -1,5 +1,4 @@
 import type { SubscriptionStatus } from '../contract/resources/event-subscription.ts'
-import { SOCKET_TARGET } from '../domain/event-subscription.ts'
 import { Batcher } from '../kit/batcher.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { randomAlphanumerics, uuid } from '../kit/id.ts'
@@ -8,15 +7,15 @@ import { repeatedly } from '../kit/lifetime.ts'
 import type { Log } from '../kit/log.ts'
 import { loggingOutages } from '../kit/log-outages.ts'
 import type { Measured, Metrics } from '../kit/metrics.ts'
+import { NetworkShares } from '../kit/network-shares.ts'
 import { SignedText } from '../kit/signed-text.ts'
-import type { ClaimedDelivery } from '../store/commands/event-deliveries.ts'
 import { Conflict, Unavailable } from '../store/errors.ts'
 import { nodeTurn } from '../store/queries/event-sockets.ts'
-import { asEventSubscription } from '../store/queries/event-subscriptions.ts'
 import type { Store } from '../store/store.ts'
 import { type Connection, EventSocket } from './event-socket.ts'
 import { CLOSE_REASONS, type CloseReason, statusAfter } from './socket-close.ts'
-import { notification, revocation, type SessionFacts } from './socket-message.ts'
+import { SocketDeliveries } from './socket-deliveries.ts'
+import type { SessionFacts } from './socket-message.ts'
 
 /** How long a client has to subscribe, and to move when it is asked to. */
 const UNUSED_MILLISECONDS = 10_000
@@ -29,10 +28,6 @@ const TICK_MILLISECONDS = 1000
 const POLL_MILLISECONDS = 250
 const ALIVE_MILLISECONDS = 10_000
 const LEASE_SECONDS = 30
-/** Longer than a client has to confirm a message. */
-const CLAIM_MILLISECONDS = 30_000
-/** A claim takes some statements for each, and a session cannot move while it is claimed for. */
-const TARGETS_AT_ONCE = 50
 /** Sessions that one command opens, moves or ends. When a node restarts, all of its clients come at the same time. */
 const SESSIONS_AT_ONCE = 200
 const PATIENCE_MILLISECONDS = 5000
@@ -43,6 +38,8 @@ export interface SocketRequest {
   readonly keepalive?: string | undefined
   /** From the URL of a `session_reconnect` message. */
   readonly reconnect?: string | undefined
+  /** Leaves the place that the client has taken. */
+  readonly leave: () => void
 }
 
 export function isKeepalive(text: string): boolean {
@@ -69,22 +66,19 @@ export class EventSockets implements Measured {
   readonly #log: Log
   readonly #reconnects: SignedText
   readonly #url: string
-  readonly #most: number
+  readonly #places: NetworkShares
   readonly #sockets = new Map<string, EventSocket>()
   readonly #byConnection = new Map<Connection, EventSocket>()
   readonly #opening = new Set<Connection>()
   readonly #jobs: { stop(): Promise<void> }[] = []
-  #delivering: Promise<void> | undefined
-  #isWoken = false
   #isDraining = false
   #leasedAt = Number.NEGATIVE_INFINITY
   #leasing: Promise<void> | undefined
   readonly #begun: Batcher<SessionFacts, undefined>
   readonly #moved: Batcher<string, SessionFacts | undefined>
   readonly #ended: Batcher<{ id: string; status: SubscriptionStatus }, undefined>
-  #confirmed: string[] = []
-  #settling: Promise<void> | undefined
-  readonly #counts = { delivered: 0, opened: 0 }
+  readonly #deliveries: SocketDeliveries
+  #opened = 0
   readonly #closes = new Map<CloseReason | 'client', number>()
 
   constructor({ store, ring, log, publicUrl, most }: EventSocketsOptions) {
@@ -92,8 +86,9 @@ export class EventSockets implements Measured {
     this.#log = log
     this.#reconnects = new SignedText(ring, 'event-reconnect')
     this.#url = `${publicUrl.replace(/^http/, 'ws').replace(/\/$/, '')}/ws`
-    this.#most = most
+    this.#places = new NetworkShares(most)
     const node = this.#node
+    this.#deliveries = new SocketDeliveries({ store, log, node, sockets: this.#sockets })
     this.#begun = new Batcher(async sockets => {
       await patiently(() => store.commands.openSockets({ node, sockets }))
       return sockets.map(() => undefined)
@@ -107,7 +102,7 @@ export class EventSockets implements Measured {
       return sockets.map(() => undefined)
     }, SESSIONS_AT_ONCE)
     if (most === 0) return
-    store.onAnnouncement(() => this.#wake())
+    store.onAnnouncement(() => this.#deliveries.wake())
     const every = (milliseconds: number, work: () => Promise<void>, failure: string) =>
       this.#jobs.push(
         repeatedly(milliseconds, loggingOutages(work, log, failure), error =>
@@ -115,13 +110,13 @@ export class EventSockets implements Measured {
         ),
       )
     every(TICK_MILLISECONDS, () => this.#tick(), 'looking after WebSockets failed')
-    every(POLL_MILLISECONDS, () => this.#deliverAll(), 'delivering events to WebSockets failed')
+    every(POLL_MILLISECONDS, () => this.#deliveries.deliverAll(), 'delivering events to WebSockets failed')
     every(ALIVE_MILLISECONDS, () => this.#keepAlive(), 'renewing the lease of WebSockets failed')
   }
 
-  /** Whether there is room for one more. */
-  get hasRoom(): boolean {
-    return !this.#isDraining && this.#sockets.size + this.#opening.size < this.#most
+  /** Takes a place for a client. Returns a function that leaves it, or undefined if there is none. */
+  takePlace(address: string): (() => void) | undefined {
+    return this.#isDraining ? undefined : this.#places.take(address)
   }
 
   get size(): number {
@@ -130,11 +125,11 @@ export class EventSockets implements Measured {
 
   measure(metrics: Metrics): void {
     metrics.gauge('strand_event_sockets', 'WebSockets that are open.', this.#sockets.size)
-    metrics.counter('strand_event_sockets_opened_total', 'WebSockets opened.', this.#counts.opened)
+    metrics.counter('strand_event_sockets_opened_total', 'WebSockets opened.', this.#opened)
     metrics.counter(
       'strand_event_socket_deliveries_total',
       'Messages that clients confirmed on WebSockets.',
-      this.#counts.delivered,
+      this.#deliveries.delivered,
     )
     metrics.counter(
       'strand_event_sockets_closed_total',
@@ -155,11 +150,11 @@ export class EventSockets implements Measured {
       if (socket === undefined) return
       // A client may have left while its session was being stored.
       if (!this.#opening.has(connection)) return this.#end(socket, statusAfter(1006))
-      this.#counts.opened += 1
+      this.#opened += 1
       this.#sockets.set(socket.facts.id, socket)
       this.#byConnection.set(connection, socket)
       socket.welcome(performance.now())
-      if (request.reconnect !== undefined) this.#wake()
+      if (request.reconnect !== undefined) this.#deliveries.wake()
     } catch (error) {
       this.#log.warn({ error: String(error) }, 'a WebSocket could not be opened')
       const { code, text } = CLOSE_REASONS.internal
@@ -178,17 +173,12 @@ export class EventSockets implements Measured {
 
   confirm(connection: Connection, payload: string): void {
     const confirmed = this.#byConnection.get(connection)?.confirm(payload) ?? []
-    if (confirmed.length === 0) return
-    this.#counts.delivered += confirmed.length
-    this.#confirmed.push(...confirmed)
-    this.#settling ??= this.#settle().finally(() => {
-      this.#settling = undefined
-    })
-    this.#wake()
+    if (confirmed.length > 0) this.#deliveries.confirm(confirmed)
   }
 
   /** A connection has ended, from whichever side. */
-  async closed(connection: Connection, code: number): Promise<void> {
+  async closed(connection: Connection, code: number, { leave }: SocketRequest): Promise<void> {
+    leave()
     this.#opening.delete(connection)
     const socket = this.#byConnection.get(connection)
     this.#byConnection.delete(connection)
@@ -196,7 +186,7 @@ export class EventSockets implements Measured {
     const wasOpen = socket.isOpen
     socket.noteClosed()
     if (this.#sockets.get(socket.facts.id) === socket) this.#sockets.delete(socket.facts.id)
-    if (socket.movesBy !== undefined) await this.#release(socket)
+    if (socket.movesBy !== undefined) await this.#deliveries.release(socket)
     else if (wasOpen) {
       this.#count('client')
       await this.#end(socket, statusAfter(code))
@@ -216,13 +206,13 @@ export class EventSockets implements Measured {
   /** Ends the connections. Sessions live on until they have moved or the lease ends. */
   async stop(): Promise<void> {
     for (const job of this.#jobs.splice(0)) await job.stop()
-    await this.#delivering
+    await this.#deliveries.delivery()
     const sockets = [...this.#sockets.values()]
     this.#sockets.clear()
     this.#byConnection.clear()
     for (const socket of sockets) socket.hangUp(CLOSE_REASONS.notMoved.code, 'restarting')
-    for (const socket of sockets) await this.#release(socket)
-    await this.#settling
+    for (const socket of sockets) await this.#deliveries.release(socket)
+    await this.#deliveries.settlement()
   }
 
   async #begin(connection: Connection, keepalive_seconds: number): Promise<EventSocket> {
@@ -276,16 +266,6 @@ export class EventSockets implements Measured {
     await this.#ended
       .ask({ id: socket.facts.id, status })
       .catch(error => this.#log.warn({ error: String(error) }, 'a WebSocket could not be ended in the store'))
-  }
-
-  /** What a moving client has not confirmed is sent again where it has moved to. */
-  async #release(socket: EventSocket): Promise<void> {
-    const ids = socket.unconfirmed
-    if (ids.length === 0) return
-    const outcomes = [{ ids, outcome: 'retry' as const, retryMilliseconds: 0, milliseconds: 0 }]
-    await this.#store.commands
-      .settleDeliveries({ outcomes })
-      .catch(error => this.#log.warn({ error: String(error) }, 'messages could not be released'))
   }
 
   #count(reason: CloseReason | 'client'): void {
@@ -350,63 +330,6 @@ export class EventSockets implements Measured {
     const here = new Set(await this.#store.eventSockets.ofNode(this.#node))
     for (const [id, socket] of [...this.#sockets]) if (!here.has(id)) await this.#close(socket, 'internal')
   }
-
-  #wake(): void {
-    if (this.#sockets.size === 0) return
-    this.#isWoken = true
-    this.#deliverAll().catch(error =>
-      this.#log.debug({ error: String(error) }, 'delivering events to WebSockets failed'),
-    )
-  }
-
-  #deliverAll(): Promise<void> {
-    this.#delivering ??= this.#deliver().finally(() => {
-      this.#delivering = undefined
-    })
-    return this.#delivering
-  }
-
-  async #deliver(): Promise<void> {
-    do {
-      this.#isWoken = false
-      let after = SOCKET_TARGET
-      for (;;) {
-        if (this.#sockets.size === 0) return
-        const due = await this.#store.eventDeliveries.dueTargets(SOCKET_TARGET, after, TARGETS_AT_ONCE)
-        await this.#deliverTo(due.map(({ target }) => target.slice(SOCKET_TARGET.length)))
-        const last = due.at(-1)
-        if (last === undefined || due.length < TARGETS_AT_ONCE) break
-        after = last.target
-      }
-    } while (this.#isWoken)
-  }
-
-  async #deliverTo(ids: readonly string[]): Promise<void> {
-    const capacities = ids.flatMap(id => {
-      const most = this.#sockets.get(id)?.room ?? 0
-      return most > 0 ? [{ target: SOCKET_TARGET + id, most }] : []
-    })
-    if (capacities.length === 0) return
-    const claim = { capacities, node: this.#node, forMilliseconds: CLAIM_MILLISECONDS }
-    const claimed = await this.#store.commands.claimDeliveries(claim)
-    for (const [session_id, deliveries] of Map.groupBy(claimed, row => row.session_id ?? ''))
-      this.#sockets.get(session_id)?.deliver(
-        deliveries.map(row => ({ id: row.id, text: textOf(row) })),
-        performance.now(),
-      )
-  }
-
-  async #settle(): Promise<void> {
-    while (this.#confirmed.length > 0) {
-      const ids = this.#confirmed
-      this.#confirmed = []
-      const outcomes = [{ ids, outcome: 'delivered' as const, milliseconds: 0 }]
-      await this.#store.commands.settleDeliveries({ outcomes }).catch(error => {
-        // They are due again after a while, and clients know the id of a message that comes twice.
-        this.#log.warn({ error: String(error) }, 'confirmed messages could not be noted')
-      })
-    }
-  }
 }
 
 /** Waits for a store that is busy: sessions come and go in crowds, and none should end for that. */
@@ -421,11 +344,4 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
       await Bun.sleep(PAUSE_MILLISECONDS)
     }
   }
-}
-
-function textOf(row: ClaimedDelivery): string {
-  const subscription = asEventSubscription({ ...row, id: row.subscription_id })
-  return row.kind === 'revocation'
-    ? revocation(row.message, subscription)
-    : notification(row.message, subscription, JSON.parse(row.body ?? 'null'))
 }

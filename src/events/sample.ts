@@ -3,7 +3,7 @@ import { exampleCondition } from '../contract/events/notification.ts'
 import type { MessageKind } from '../domain/delivery-outcome.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { uuid } from '../kit/id.ts'
-import type { ClaimedDelivery } from '../store/commands/event-deliveries.ts'
+import type { ClaimedDelivery } from '../store/commands/claim-deliveries.ts'
 
 /** A message as a subscriber would get it, about the example of a type. */
 export function sampleMessage(

@@ -6,7 +6,7 @@
  *   all such subscriptions of a target at most half of its slots.
  * - Targets that have not taken a message yet, or failed to take the last one, share half of the total.
  */
-import type { Capacity } from '../store/commands/event-deliveries.ts'
+import type { Capacity } from '../store/commands/claim-deliveries.ts'
 
 export interface SlotLimits {
   readonly ofTarget: number

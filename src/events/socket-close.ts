@@ -12,7 +12,6 @@ export const CLOSE_REASONS = {
   unused: { code: 4003, text: 'connection unused', status: 'websocket_connection_unused' },
   notMoved: { code: 4004, text: 'reconnect grace time expired', status: 'websocket_disconnected' },
   timeout: { code: 4005, text: 'network timeout', status: 'websocket_network_timeout' },
-  network: { code: 4006, text: 'network error', status: 'websocket_network_error' },
   badReconnect: { code: 4007, text: 'invalid reconnect', status: 'websocket_disconnected' },
 } as const satisfies Record<string, { code: number; text: string; status: SubscriptionStatus }>
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { findEventType } from '../contract/events/event-types.ts'
 import { isoMillis } from '../kit/clock.ts'
-import type { ClaimedDelivery } from '../store/commands/event-deliveries.ts'
+import type { ClaimedDelivery } from '../store/commands/claim-deliveries.ts'
 import { asEventSubscription } from '../store/queries/event-subscriptions.ts'
 
 /** The body of a message; several deliveries of a batched type share one. */

@@ -66,7 +66,7 @@ export function listen(
             open: socket => void options.sockets()?.open(socket, socket.data),
             message: socket => options.sockets()?.receive(socket),
             pong: (socket, payload) => options.sockets()?.confirm(socket, payload.toString()),
-            close: (socket, code) => void options.sockets()?.closed(socket, code),
+            close: (socket, code) => void options.sockets()?.closed(socket, code, socket.data),
           },
         }),
       )

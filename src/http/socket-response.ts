@@ -17,9 +17,10 @@ export function answerSocket(
   const keepalive = query.get('keepalive_timeout_seconds')
   if (keepalive !== undefined && !isKeepalive(keepalive))
     raise('malformed_parameter', 'keepalive_timeout_seconds', 'the value must be an integer from 10 to 600')
-  if (!sockets.hasRoom) return raise('sockets_full')
-  if (!upgrade({ keepalive, reconnect: query.get('reconnect') })) return raise('upgrade_required')
-  return UPGRADED
+  const leave = sockets.takePlace(context.address()) ?? raise('sockets_full')
+  if (upgrade({ keepalive, reconnect: query.get('reconnect'), leave })) return UPGRADED
+  leave()
+  return raise('upgrade_required')
 }
 
 /** The runtime has answered already. */

@@ -2,18 +2,14 @@ import { isRefusal } from '../contract/problem.ts'
 import { forgetAudit } from './commands/audit.ts'
 import { deleteBenefit, putBenefit } from './commands/benefits.ts'
 import { changeChannel, deleteEditor, modifyChannel, putEditor } from './commands/channels.ts'
+import { claimDeliveries } from './commands/claim-deliveries.ts'
 import { clearEverything } from './commands/clear-everything.ts'
 import { changeClient, createClient, deleteClient, setClientSecret } from './commands/clients.ts'
 import { disconnect, grantCode, grantToken, useCode } from './commands/codes.ts'
 import { decideDevice, startDevice, useDevice } from './commands/devices.ts'
 import { settleDismissal } from './commands/dismissals.ts'
 import { grantEntitlements, updateEntitlements } from './commands/entitlements.ts'
-import {
-  claimDeliveries,
-  replayDeliveries,
-  resendDelivery,
-  settleDeliveries,
-} from './commands/event-deliveries.ts'
+import { replayDeliveries, resendDelivery, settleDeliveries } from './commands/event-deliveries.ts'
 import { resealEventSecrets } from './commands/event-secrets.ts'
 import { closeLostSockets, closeSockets, moveSockets, openSockets } from './commands/event-sockets.ts'
 import { createEventSubscription, deleteEventSubscription } from './commands/event-subscriptions.ts'

@@ -151,6 +151,23 @@ export async function subscribed(server: TestServer, wanted: Wanted): Promise<st
   return id
 }
 
+/** Subscribes a session to the changes of the broadcaster's channel, or to what the changes name instead. */
+export function subscribeSocket(server: TestServer, session_id: string, changes: object = {}) {
+  const { id, token } = server.world.broadcaster
+  return server.call({
+    method: 'POST',
+    path: '/helix/eventsub/subscriptions',
+    token,
+    body: {
+      type: 'channel.update',
+      version: '2',
+      condition: { broadcaster_user_id: id },
+      transport: { method: 'websocket', session_id },
+      ...changes,
+    },
+  })
+}
+
 /** Waits for a condition; the time limit of the test ends it. */
 export async function until(isMet: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isMet())) await Bun.sleep(20)

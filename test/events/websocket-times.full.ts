@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { EventClient } from '../support/event-client.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
+import { subscribeSocket } from './receiver.ts'
 
 /** What a WebSocket does after some time; on one store, because the times are those of the process. */
 let server: TestServer
@@ -12,17 +13,7 @@ afterAll(() => server.stop())
 const open = (options = {}) => EventClient.connect(`${server.url}/ws`, options)
 
 async function subscribe(client: EventClient): Promise<string> {
-  const { body } = await server.call({
-    method: 'POST',
-    path: '/helix/eventsub/subscriptions',
-    token: server.world.broadcaster.token,
-    body: {
-      type: 'channel.update',
-      version: '2',
-      condition: { broadcaster_user_id: server.world.broadcaster.id },
-      transport: { method: 'websocket', session_id: await client.sessionId() },
-    },
-  })
+  const { body } = await subscribeSocket(server, await client.sessionId())
   return body.data[0].id
 }
 

@@ -1,34 +1,20 @@
 import { describe, expect, test } from 'bun:test'
+import { Networks } from '../../src/http/client-address.ts'
 import { onEachStore } from '../support/each-store.ts'
 import { EventClient } from '../support/event-client.ts'
-import type { TestServer } from '../support/server.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
+import { subscribeSocket, until } from './receiver.ts'
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 onEachStore('the WebSocket for events', {}, current => {
   const open = (search = '', options = {}) => EventClient.connect(`${current().url}/ws${search}`, options)
-  const subscribe = async (server: TestServer, session_id: string, changes: object = {}) =>
-    server.call({
-      method: 'POST',
-      path: '/helix/eventsub/subscriptions',
-      token: server.world.broadcaster.token,
-      body: {
-        type: 'channel.update',
-        version: '2',
-        condition: { broadcaster_user_id: server.world.broadcaster.id },
-        transport: { method: 'websocket', session_id },
-        ...changes,
-      },
-    })
   const setTitle = (server: TestServer, title: string) =>
     server.control('PATCH', `/channels/${server.world.broadcaster.id}`, { title })
   const statusOf = async (server: TestServer, id: string): Promise<string> => {
     const [row] = await server.execute(`select status from event_subscriptions where id = '${id}'`)
     return row?.status
-  }
-  const until = async (isTrue: () => Promise<boolean>) => {
-    while (!(await isTrue())) await Bun.sleep(20)
   }
 
   describe('GET /ws', () => {
@@ -73,7 +59,7 @@ onEachStore('the WebSocket for events', {}, current => {
     test('is closed with 4001 when the client sends something, and its subscriptions end', async () => {
       const server = current()
       const client = await open()
-      const { body } = await subscribe(server, await client.sessionId())
+      const { body } = await subscribeSocket(server, await client.sessionId())
       client.sendText('hello')
       await client.until(() => client.ended)
       expect(client.closed).toEqual({ code: 4001, reason: 'client sent inbound traffic' })
@@ -88,7 +74,7 @@ onEachStore('the WebSocket for events', {}, current => {
       const server = current()
       const client = await open()
       const session_id = await client.sessionId()
-      const { status, body } = await subscribe(server, session_id)
+      const { status, body } = await subscribeSocket(server, session_id)
       expect(status).toBe(202)
       expect(body.data[0]).toMatchObject({
         status: 'enabled',
@@ -126,7 +112,11 @@ onEachStore('the WebSocket for events', {}, current => {
       const session_id = await client.sessionId()
       const { id } = server.world.offline
       for (const type of ['stream.online', 'stream.offline'])
-        await subscribe(server, session_id, { type, version: '1', condition: { broadcaster_user_id: id } })
+        await subscribeSocket(server, session_id, {
+          type,
+          version: '1',
+          condition: { broadcaster_user_id: id },
+        })
       for (let round = 0; round < 5; round++) {
         await server.control('PUT', `/channels/${id}/stream`, {})
         await server.control('DELETE', `/channels/${id}/stream`)
@@ -143,7 +133,7 @@ onEachStore('the WebSocket for events', {}, current => {
   test('a connection that breaks ends its subscriptions', async () => {
     const server = current()
     const client = await open()
-    const { body } = await subscribe(server, await client.sessionId())
+    const { body } = await subscribeSocket(server, await client.sessionId())
     client.destroy()
     await until(async () => (await statusOf(server, body.data[0].id)) === 'websocket_network_error')
     expect(
@@ -160,7 +150,7 @@ onEachStore('the WebSocket for events', {}, current => {
     const [user] = await server.control('POST', '/users', { login: `gone_${Date.now() % 1e9}` })
     const client = await open()
     const condition = { broadcaster_user_id: user.id }
-    const { body } = await subscribe(server, await client.sessionId(), { condition })
+    const { body } = await subscribeSocket(server, await client.sessionId(), { condition })
     expect(body.data[0].cost).toBe(1)
     await server.control('DELETE', `/users/${user.id}`)
     const { payload, metadata } = await client.message('revocation')
@@ -168,4 +158,25 @@ onEachStore('the WebSocket for events', {}, current => {
     expect(payload).toEqual({ subscription: { ...body.data[0], status: 'user_removed' } })
     client.close()
   })
+})
+
+test('GET /ws is answered with 503 when a network has its share of the places, and to all when none is left', async () => {
+  const trustedProxies = new Networks()
+  trustedProxies.add('127.0.0.1', 32)
+  const server = await startTestServer('sqlite', { config: { eventSockets: 10, trustedProxies } })
+  try {
+    const open = (forwardedFor: string) => EventClient.connect(`${server.url}/ws`, { forwardedFor })
+    const first = await open('203.0.113.1')
+    await first.sessionId()
+    await (await open('203.0.113.1')).sessionId()
+    expect((await open('203.0.113.1')).status).toBe(503)
+    for (let n = 2; n < 10; n++) expect((await open(`203.0.113.${n}`)).status).toBe(101)
+    expect((await open('203.0.113.10')).status).toBe(503)
+    first.close()
+    // The place is free once the server has seen the close.
+    await until(async () => (await open('203.0.113.10')).status === 101)
+    expect((await open('203.0.113.11')).status).toBe(503)
+  } finally {
+    await server.stop()
+  }
 })

@@ -35,15 +35,16 @@ export class EventClient {
   /** Connects to a URL such as that of a server or of a `session_reconnect` message. */
   static async connect(
     url: string,
-    options: { answersPings?: boolean; from?: string } = {},
+    options: { answersPings?: boolean; from?: string; forwardedFor?: string } = {},
   ): Promise<EventClient> {
     const { hostname, port, pathname, search } = new URL(url.replace(/^ws/, 'http'))
     const path = pathname === '/' ? '/ws' : pathname
-    const { from } = options
+    const { from, forwardedFor } = options
     const socket = connect({ host: hostname, port: Number(port), ...(from && { localAddress: from }) })
     const client = new EventClient(socket, options.answersPings ?? true)
     socket.write(
       `GET ${path}${search} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
+        (forwardedFor === undefined ? '' : `X-Forwarded-For: ${forwardedFor}\r\n`) +
         `Sec-WebSocket-Key: ${Buffer.from('0123456789abcdef').toString('base64')}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
     )
     await client.until(() => client.status !== 0 || client.ended)

@@ -1,0 +1,139 @@
+import { SOCKET_TARGET } from '../domain/event-subscription.ts'
+import type { Log } from '../kit/log.ts'
+import type { ClaimedDelivery } from '../store/commands/claim-deliveries.ts'
+import { asEventSubscription } from '../store/queries/event-subscriptions.ts'
+import type { Store } from '../store/store.ts'
+import type { EventSocket } from './event-socket.ts'
+import { notification, revocation } from './socket-message.ts'
+
+/** Longer than a client has to confirm a message. */
+const CLAIM_MILLISECONDS = 30_000
+/** A claim takes some statements for each, and a session cannot move while it is claimed for. */
+const TARGETS_AT_ONCE = 50
+
+interface SocketDeliveriesOptions {
+  readonly store: Store
+  readonly log: Log
+  readonly node: string
+  /** The WebSockets of this process, by the id of the session. */
+  readonly sockets: ReadonlyMap<string, EventSocket>
+}
+
+/** Brings messages from the store to the WebSockets of this process, and settles what clients have confirmed. */
+export class SocketDeliveries {
+  readonly #options: SocketDeliveriesOptions
+  #delivering: Promise<void> | undefined
+  #isWoken = false
+  #confirmed: string[] = []
+  #settling: Promise<void> | undefined
+  #delivered = 0
+
+  constructor(options: SocketDeliveriesOptions) {
+    this.#options = options
+  }
+
+  /** How many messages clients have confirmed. */
+  get delivered(): number {
+    return this.#delivered
+  }
+
+  /** There may be something to deliver. */
+  wake(): void {
+    if (this.#options.sockets.size === 0) return
+    this.#isWoken = true
+    this.deliverAll().catch(error =>
+      this.#options.log.debug({ error: String(error) }, 'delivering events to WebSockets failed'),
+    )
+  }
+
+  /** Delivers what is due, to all WebSockets that have room. */
+  deliverAll(): Promise<void> {
+    this.#delivering ??= this.#deliver().finally(() => {
+      this.#delivering = undefined
+    })
+    return this.#delivering
+  }
+
+  /** Clients have confirmed these messages, so there is room for others. */
+  confirm(ids: readonly string[]): void {
+    this.#delivered += ids.length
+    this.#confirmed.push(...ids)
+    this.#settling ??= this.#settle().finally(() => {
+      this.#settling = undefined
+    })
+    this.wake()
+  }
+
+  /** What a moving client has not confirmed is sent again where it has moved to. */
+  async release(socket: EventSocket): Promise<void> {
+    const ids = socket.unconfirmed
+    if (ids.length === 0) return
+    const outcomes = [{ ids, outcome: 'retry' as const, retryMilliseconds: 0, milliseconds: 0 }]
+    const { store, log } = this.#options
+    await store.commands
+      .settleDeliveries({ outcomes })
+      .catch(error => log.warn({ error: String(error) }, 'messages could not be released'))
+  }
+
+  /** Waits for a delivery in progress. */
+  async delivery(): Promise<void> {
+    await this.#delivering
+  }
+
+  /** Waits until what was confirmed is settled. */
+  async settlement(): Promise<void> {
+    await this.#settling
+  }
+
+  async #deliver(): Promise<void> {
+    const { store, sockets } = this.#options
+    do {
+      this.#isWoken = false
+      let after = SOCKET_TARGET
+      for (;;) {
+        if (sockets.size === 0) return
+        const due = await store.eventDeliveries.dueTargets(SOCKET_TARGET, after, TARGETS_AT_ONCE)
+        await this.#deliverTo(due.map(({ target }) => target.slice(SOCKET_TARGET.length)))
+        const last = due.at(-1)
+        if (last === undefined || due.length < TARGETS_AT_ONCE) break
+        after = last.target
+      }
+    } while (this.#isWoken)
+  }
+
+  async #deliverTo(ids: readonly string[]): Promise<void> {
+    const { store, node, sockets } = this.#options
+    const capacities = ids.flatMap(id => {
+      const most = sockets.get(id)?.room ?? 0
+      return most > 0 ? [{ target: SOCKET_TARGET + id, most }] : []
+    })
+    if (capacities.length === 0) return
+    const claim = { capacities, node, forMilliseconds: CLAIM_MILLISECONDS }
+    const claimed = await store.commands.claimDeliveries(claim)
+    for (const [session_id, deliveries] of Map.groupBy(claimed, row => row.session_id ?? ''))
+      sockets.get(session_id)?.deliver(
+        deliveries.map(row => ({ id: row.id, text: textOf(row) })),
+        performance.now(),
+      )
+  }
+
+  async #settle(): Promise<void> {
+    const { store, log } = this.#options
+    while (this.#confirmed.length > 0) {
+      const ids = this.#confirmed
+      this.#confirmed = []
+      const outcomes = [{ ids, outcome: 'delivered' as const, milliseconds: 0 }]
+      await store.commands.settleDeliveries({ outcomes }).catch(error => {
+        // They are due again after a while, and clients know the id of a message that comes twice.
+        log.warn({ error: String(error) }, 'confirmed messages could not be noted')
+      })
+    }
+  }
+}
+
+function textOf(row: ClaimedDelivery): string {
+  const subscription = asEventSubscription({ ...row, id: row.subscription_id })
+  return row.kind === 'revocation'
+    ? revocation(row.message, subscription)
+    : notification(row.message, subscription, JSON.parse(row.body ?? 'null'))
+}
