@@ -32,9 +32,10 @@ import { StoreFailures } from './store-failures.ts'
 import { answerThumbnail, cacheControlOf, mayHaveThumbnail } from './thumbnail-response.ts'
 import { explainUnknownRoute } from './unknown-route.ts'
 
-/** Path prefixes, including those that client libraries use for a local mock server (D-1). */
+/** Where client libraries look for subscriptions on a local mock server. */
 const EVENTSUB = '/eventsub/'
 
+/** Path prefixes, including those that client libraries use for a local mock server (D-1). */
 const PREFIXES: readonly (readonly [prefix: string, Family])[] = [
   ['/helix/', 'helix'],
   ['/mock/', 'helix'],
