@@ -20,6 +20,7 @@ import { keyRingCommand } from './store/key-ring.ts'
 import { migrateCommand } from './store/migrate.ts'
 import { restoreCommand } from './store/restore.ts'
 import { verifyCommand } from './store/verify.ts'
+import { Interrupted } from './terminal/interruption.ts'
 import { printResult } from './terminal/print.ts'
 import { UsageError } from './usage-error.ts'
 import { nounCommands } from './verbs/commands.ts'
@@ -82,7 +83,7 @@ function versionCommand(): Command {
     .action((flags: { readonly json?: boolean }) => printResult(flags, { version: VERSION }, VERSION))
 }
 
-/** Runs `strand` with these arguments. Returns the exit code: 0 success, 1 failure, 2 usage error. */
+/** Runs `strand` with these arguments. Returns the exit code: 0 success, 1 failure, 2 usage error, 130 Ctrl-C. */
 export async function runProgram(args: readonly string[]): Promise<number> {
   try {
     await createProgram().parseAsync(args, { from: 'user' })
@@ -111,6 +112,10 @@ function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError || error instanceof InvalidScenario) {
     printError(error.message)
     return 2
+  }
+  if (error instanceof Interrupted) {
+    if (error.message !== '') printError(error.message)
+    return 130
   }
   // The reader closed the pipe, as head does.
   if ((error as { code?: unknown }).code === 'EPIPE') return 0

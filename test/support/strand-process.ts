@@ -19,6 +19,11 @@ const surroundings = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !name.startsWith('STRAND_') && name !== 'DATABASE_URL'),
 )
 
+/** The environment of a child. Profiles of the person who runs the tests have no effect. */
+export function environmentOf(environment: Environment = {}): Record<string, string | undefined> {
+  return { ...surroundings, XDG_CONFIG_HOME: '/nonexistent', ...environment }
+}
+
 const running = new Set<StrandProcess>()
 
 /** Ends every child that a test left behind. */
@@ -39,7 +44,7 @@ export class StrandProcess {
   ) {
     this.#process = Bun.spawn([...(options.command ?? STRAND), ...words], {
       cwd: options.cwd ?? ROOT,
-      env: { ...surroundings, NO_COLOR: '1', ...options.environment },
+      env: environmentOf({ NO_COLOR: '1', ...options.environment }),
       stdin: 'ignore',
       stdout: 'pipe',
       stderr: 'pipe',

@@ -1,6 +1,7 @@
 /** Writes to standard output and waits until a pipe has accepted everything, because the process may exit right after. */
 export async function print(text: string): Promise<void> {
-  await Bun.write(Bun.stdout, text)
+  // An empty write would truncate a file, with everything that other programs have written to it.
+  if (text !== '') await Bun.write(Bun.stdout, text)
 }
 
 /** Prints the result of a command: with `--json` as one line of JSON, otherwise as text. */

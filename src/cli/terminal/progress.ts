@@ -1,5 +1,8 @@
+import { cut, widthOfTerminal } from './width.ts'
+
 const REDRAW_MILLISECONDS = 100
-const BAR_WIDTH = 24
+const WIDEST_BAR = 24
+const NARROWEST_BAR = 8
 
 export interface ProgressOptions {
   /** What is counted, in the plural: `lines`, `MB`. */
@@ -7,7 +10,7 @@ export interface ProgressOptions {
   /** Undefined if unknown. */
   readonly total?: number | undefined
   /** Default: standard error. Nothing is written unless it is a terminal. */
-  readonly out?: { readonly isTTY?: boolean; write(text: string): unknown }
+  readonly out?: { readonly isTTY?: boolean; readonly columns?: number; write(text: string): unknown }
   readonly now?: () => number
   /** When the work began, by the clock of `now`. Default: when the object is created. */
   readonly began?: number
@@ -39,29 +42,73 @@ export class Progress {
   reach(done: number): void {
     this.#done = done
     const now = this.#now()
-    if (this.#out.isTTY !== true || now - this.#shownAt < REDRAW_MILLISECONDS) return
+    if (now - this.#shownAt < REDRAW_MILLISECONDS) return
     this.#shownAt = now
-    this.#out.write(`\r\x1b[K${this.#line(now)}`)
+    this.#draw(now, '')
   }
 
   /** Draws the line a last time and ends it with a newline. */
   end(): void {
-    if (this.#out.isTTY === true) this.#out.write(`\r\x1b[K${this.#line(this.#now())}\n`)
+    this.#draw(this.#now(), '\n')
   }
 
-  #line(now: number): string {
+  #draw(now: number, ending: string): void {
+    // The terminal may have been resized since the last time.
+    const width = widthOfTerminal(this.#out)
+    if (width === undefined) return
     const { unit, total } = this.#options
     const seconds = (now - this.#began) / 1000
-    const rate = seconds > 0 ? this.#done / seconds : 0
-    const speed = `${grouped(rate)} ${unit}/s`
-    if (total === undefined) return `${this.#what}  ${grouped(this.#done)} ${unit}  ${speed}`
-    const part = total === 0 ? 1 : Math.min(1, this.#done / total)
-    const filled = Math.round(part * BAR_WIDTH)
-    const bar = `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}]`
-    const left = rate > 0 ? `${durationOf((total - this.#done) / rate)} left` : 'starting'
-    const percent = String(Math.floor(part * 100)).padStart(3)
-    return `${this.#what}  ${bar} ${percent} %  ${grouped(this.#done)} of ${grouped(total)} ${unit}  ${speed}  ${left}`
+    const state = { what: this.#what, done: this.#done, unit, total, seconds }
+    // In the last column some terminals wrap, and the next line would not replace this one.
+    this.#out.write(`\r\x1b[K${progressLine(state, width - 1)}${ending}`)
   }
+}
+
+export interface ProgressState {
+  readonly what: string
+  readonly done: number
+  readonly unit: string
+  readonly total: number | undefined
+  /** Since the work began. */
+  readonly seconds: number
+}
+
+/** The line for a terminal of this width: with a narrower bar first, then without rate, amount and bar, in this order. */
+export function progressLine({ what, done, unit, total, seconds }: ProgressState, width: number): string {
+  const rate = seconds > 0 ? done / seconds : 0
+  const speed = `${grouped(rate)} ${unit}/s`
+  if (total === undefined) {
+    return firstFitting(width, [
+      `${what}  ${grouped(done)} ${unit}  ${speed}`,
+      `${what}  ${grouped(done)} ${unit}`,
+    ])
+  }
+  const part = total === 0 ? 1 : Math.min(1, done / total)
+  const percent = `${String(Math.floor(part * 100)).padStart(3)} %`
+  const amount = `${grouped(done)} of ${grouped(total)} ${unit}`
+  const left = rate > 0 ? `${durationOf((total - done) / rate)} left` : 'starting'
+  const withBar = (rest: readonly string[]) => {
+    const texts = [percent, ...rest].join('  ')
+    const place = width - `${what}  [] ${texts}`.length
+    const bar = barOf(part, Math.max(NARROWEST_BAR, Math.min(WIDEST_BAR, place)))
+    return `${what}  ${bar} ${texts}`
+  }
+  return firstFitting(width, [
+    withBar([amount, speed, left]),
+    withBar([amount, left]),
+    withBar([left]),
+    withBar([]),
+    `${what}  ${percent}`,
+  ])
+}
+
+function firstFitting(width: number, lines: readonly string[]): string {
+  return lines.find(line => line.length <= width) ?? cut(lines.at(-1) ?? '', width)
+}
+
+function barOf(part: number, width: number): string {
+  const filled = Math.round(part * width)
+  return `[${'#'.repeat(filled)}${'.'.repeat(width - filled)}]`
 }
 
 function grouped(count: number): string {

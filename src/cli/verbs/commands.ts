@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import type { Operation } from '../../contract/operation.ts'
+import { utcFlag } from '../terminal/time.ts'
 import { addInput } from './add-input.ts'
 import { runVerb } from './run.ts'
 import { NOUNS, verbs } from './table.ts'
@@ -35,10 +36,15 @@ function verbCommand(verb: Verb, name: string): Command {
   const { operation, examples } = verb
   const command = new Command(name).summary(summaryOf(operation)).description(descriptionOf(operation))
   addInput(command, verb)
-  if (operation.page !== undefined) command.option('--all', 'list all pages')
-  if (mayAsk(verb)) command.option('--yes', 'do not ask for confirmation')
-  if (operation.answerFile === undefined) command.option('--json', 'print the response as JSON')
-  else {
+  if (operation.page !== undefined) {
+    command.option('--all', 'list all pages')
+    command.option('--watch', 'repaint the list every two seconds until Ctrl-C, on a terminal')
+  }
+  if (mayAsk(verb) || verb.reveals !== undefined) command.option('--yes', 'do not ask for confirmation')
+  if (operation.answerFile === undefined) {
+    command.option('--json', 'print the response as JSON')
+    if (operation.returns !== undefined) utcFlag(command)
+  } else {
     command.option('--output <file>', 'file to write; default: standard output')
     command.option('--yes', 'overwrite the file if it exists')
   }

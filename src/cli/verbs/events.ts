@@ -8,7 +8,7 @@ import { MAX_SECRET_FILE, readSmallFile } from '../../kit/small-file.ts'
 import { invalid, wholeNumber } from '../terminal/flag-values.ts'
 import { counted, print, printResult } from '../terminal/print.ts'
 import { UsageError } from '../usage-error.ts'
-import { textOf } from './show.ts'
+import { printable } from '../terminal/printable.ts'
 import { openTarget, type Target, type TargetFlags, targetFlags } from './target.ts'
 
 const TYPE_NAMES = EVENT_TYPES.map(each => each.type)
@@ -187,4 +187,4 @@ async function unseen(
 }
 
 const lineOf = ({ occurred_at, type, subject, event }: StoredEvent): string =>
-  `${occurred_at}  ${type.padEnd(25)}  ${subject}  ${textOf(event)}`
+  `${occurred_at}  ${type.padEnd(25)}  ${subject}  ${printable(event)}`

@@ -6,9 +6,12 @@ import { requireConfirmation } from '../terminal/confirm.ts'
 import { invalid } from '../terminal/flag-values.ts'
 import { confirmReplacing, writeFile } from '../terminal/output-file.ts'
 import { print } from '../terminal/print.ts'
+import { requireTerminal, watchScreen } from '../terminal/watch.ts'
+import { widthOf, widthOfTerminal } from '../terminal/width.ts'
 import { UsageError } from '../usage-error.ts'
 import { type Input, readInput } from './input.ts'
-import { showObject, Table } from './show.ts'
+import { Names } from './names.ts'
+import { type Presenter, presenterFor } from './show.ts'
 import { openTarget, type TargetFlags } from './target.ts'
 import { resolveLogins } from './users.ts'
 import { mustAsk, type Verb } from './verb.ts'
@@ -19,6 +22,8 @@ interface VerbFlags extends TargetFlags {
   readonly all?: boolean
   readonly body?: string
   readonly output?: string
+  readonly utc?: boolean
+  readonly watch?: boolean
 }
 
 interface OperationResponse {
@@ -35,7 +40,9 @@ type AnyMethod = ((input: Input) => Promise<OperationResponse | undefined>) & {
 export async function runVerb(verb: Verb, command: Command): Promise<void> {
   const flags = command.opts<VerbFlags>()
   const input = await readInput(command, verb)
+  if (flags.watch) requireWatchable(flags)
   if (mustAsk(verb, input)) await requireConfirmation(questionOf(verb, command), flags.yes)
+  await confirmRevealing(verb, command, flags)
   if (flags.output !== undefined) await confirmReplacing(flags.output, flags.yes)
   const target = await openTarget(flags)
   try {
@@ -51,10 +58,29 @@ export async function runVerb(verb: Verb, command: Command): Promise<void> {
 async function callOperation(client: Client, verb: Verb, input: Input, flags: VerbFlags): Promise<void> {
   const resolved = flags.body === undefined ? await resolveLogins(client, verb, input) : input
   const method = methodOf(client, verb.operation)
+  const presenter = presenterFor(verb, { client, utc: flags.utc === true })
   if (verb.operation.answerFile !== undefined) await saveFile(String(await method(resolved)), flags)
-  else if (verb.operation.page === undefined) await showResponse(await method(resolved), flags)
-  else if (flags.all) await showAll(method.pages(resolved), verb, flags)
-  else await showPage(await method(resolved), verb, flags)
+  else if (verb.operation.page === undefined) await showResponse(await method(resolved), presenter, flags)
+  else if (flags.watch) await watchPage(client, verb, () => method(resolved), flags)
+  else if (flags.all) await showAll(method.pages(resolved), presenter, flags)
+  else await showPage(await method(resolved), presenter, flags)
+}
+
+/** Repaints one page of a list until Ctrl-C. */
+async function watchPage(
+  client: Client,
+  verb: Verb,
+  read: () => Promise<OperationResponse | undefined>,
+  { utc = false }: VerbFlags,
+): Promise<void> {
+  const names = new Names(client)
+  await watchScreen({
+    title: `strand ${verb.words}`,
+    read: async () => {
+      const { data = [] } = (await read()) ?? {}
+      return data.length === 0 ? 'No rows.\n' : presenterFor(verb, { client, utc, names }).page(data)
+    },
+  })
 }
 
 function methodOf(client: Client, operation: Operation): AnyMethod {
@@ -67,6 +93,21 @@ function methodOf(client: Client, operation: Operation): AnyMethod {
 /** The summary in the contract describes what is lost. */
 function questionOf({ words, operation }: Verb, { args }: Command): string {
   return `strand ${[words, ...args].join(' ')}: ${operation.summary} Continue?`
+}
+
+function requireWatchable({ json, all }: VerbFlags): void {
+  if (json || all) throw new UsageError(`--watch cannot be combined with ${json ? '--json' : '--all'}`)
+  requireTerminal()
+}
+
+/** A pipe shows nothing to people who look at the screen, so only a terminal asks. */
+async function confirmRevealing(
+  { words, reveals }: Verb,
+  { args }: Command,
+  { yes }: VerbFlags,
+): Promise<void> {
+  if (reveals === undefined || process.stdout.isTTY !== true) return
+  await requireConfirmation(`strand ${[words, ...args].join(' ')}: ${reveals}. Print it here?`, yes)
 }
 
 function explain(error: unknown, verb: Verb, { body }: VerbFlags): unknown {
@@ -103,39 +144,49 @@ async function saveFile(text: string, { output }: VerbFlags): Promise<void> {
   await print(`Saved ${output}.\n`)
 }
 
-async function showResponse(response: OperationResponse | undefined, { json }: VerbFlags): Promise<void> {
-  if (json) await print(response === undefined ? '' : `${JSON.stringify(response)}\n`)
-  else if (response?.data === undefined) await print('Done.\n')
-  else await print(response.data.map(showObject).join('\n'))
+async function showResponse(
+  response: OperationResponse | undefined,
+  presenter: Presenter,
+  { json }: VerbFlags,
+): Promise<void> {
+  if (json) return print(response === undefined ? '' : `${JSON.stringify(response)}\n`)
+  if (response?.data === undefined) return print('Done.\n')
+  await print((await Promise.all(response.data.map(row => presenter.object(row)))).join('\n'))
 }
 
 async function showPage(
   response: OperationResponse | undefined,
-  verb: Verb,
+  presenter: Presenter,
   { json }: VerbFlags,
 ): Promise<void> {
   const { data = [], pagination } = response ?? {}
   if (json) return print(`${JSON.stringify(response)}\n`)
-  await print(new Table(verb.columns).page(data))
+  await print(await presenter.page(data))
   if (data.length === 0) process.stderr.write('No rows.\n')
-  if (pagination?.cursor !== undefined) {
-    process.stderr.write(`More rows: --after ${pagination.cursor}, or --all\n`)
-  }
+  if (pagination?.cursor !== undefined) process.stderr.write(`${hintOf(pagination.cursor)}\n`)
+}
+
+/** A cursor that would wrap is left to programs: a person rather asks for all rows. */
+function hintOf(cursor: string): string {
+  const hint = `More rows: --after ${cursor}, or --all`
+  const width = widthOfTerminal(process.stderr)
+  return width === undefined || widthOf(hint) <= width
+    ? hint
+    : 'More rows: --first 100, or --all; the cursor for --after is in --json'
 }
 
 /** Prints a list of any length page by page. The JSON is still one document. */
 async function showAll(
   pages: AsyncIterable<OperationResponse>,
-  verb: Verb,
+  presenter: Presenter,
   { json }: VerbFlags,
 ): Promise<void> {
-  const table = new Table(verb.columns)
   let count = 0
   if (json) await print('{"data":[')
   for await (const { data = [] } of pages) {
     const rows = data.map(row => JSON.stringify(row)).join(',')
     if (json) await print(count > 0 && rows !== '' ? `,${rows}` : rows)
-    else await print(table.page(data))
+    else await print(await presenter.page(data))
     count += data.length
   }
   if (json) await print('],"pagination":{}}\n')

@@ -1,52 +1,131 @@
-/** Responses for people: one object as lines of name and value, a list as a table. */
+/**
+ * Responses as text. For programs that read a pipe: one object as lines of name and value, a list as a table, with the
+ * fields and values of the API. For people at a terminal the same, made to fit its width and to be read.
+ */
+import type { Client } from '../../client/index.ts'
+import { type Paint, paintFor } from '../terminal/colour.ts'
+import { printable } from '../terminal/printable.ts'
+import { FittedTable } from '../terminal/table.ts'
+import { widthOf, widthOfTerminal, wrap } from '../terminal/width.ts'
+import { Names } from './names.ts'
+import { cellOf, columnOf, type Row, referencesIn, type Surroundings, valueOf } from './presentation.ts'
+import type { Verb } from './verb.ts'
 
-type Row = Readonly<Record<string, unknown>>
-
-/** One field per line. */
-export function showObject(row: Row): string {
-  const names = Object.keys(row)
-  const width = Math.max(...names.map(name => name.length))
-  return names.map(name => `${name.padEnd(width)}  ${textOf(row[name])}\n`).join('')
+/** Turns responses into text. A list may come page by page. */
+export interface Presenter {
+  object(row: Row): Promise<string>
+  page(rows: readonly Row[]): Promise<string>
 }
 
-/** Formats a list page by page. The first page determines the widths of the columns; later values may exceed them. */
-export class Table {
+export interface PresenterOptions {
+  readonly client: Client
+  readonly utc: boolean
+  /** Where the text is written. */
+  readonly out?: Parameters<typeof widthOfTerminal>[0]
+  /** Kept from one repaint of a list to the next. */
+  readonly names?: Names
+}
+
+/** The presenter for the terminal, or for whatever reads standard output. */
+export function presenterFor(verb: Pick<Verb, 'columns' | 'terminalColumns'>, options: PresenterOptions) {
+  const out = options.out ?? process.stdout
+  const width = widthOfTerminal(out)
+  if (width === undefined) return plainPresenter(verb.columns, paintFor(out))
+  const names = options.names ?? new Names(options.client)
+  const around = { utc: options.utc, now: Date.now(), nameOf: names.of.bind(names) }
+  return terminalPresenter(verb.terminalColumns ?? verb.columns, { width, paint: paintFor(out), names, around })
+}
+
+function plainPresenter(columns: readonly string[] | undefined, paint: Paint): Presenter {
+  const table = new PlainTable(columns, paint)
+  return { object: async row => plainObject(row), page: async rows => table.page(rows) }
+}
+
+/** One field per line. */
+function plainObject(row: Row): string {
+  const names = Object.keys(row)
+  const width = Math.max(...names.map(name => name.length))
+  return names.map(name => `${name.padEnd(width)}  ${printable(row[name])}\n`).join('')
+}
+
+/** The first page determines the widths of the columns; later values may exceed them. */
+class PlainTable {
   readonly #columns: readonly string[] | undefined
+  readonly #paint: Paint
   #widths: Map<string, number> | undefined
 
-  constructor(columns: readonly string[] | undefined) {
+  constructor(columns: readonly string[] | undefined, paint: Paint) {
     this.#columns = columns
+    this.#paint = paint
   }
 
   page(rows: readonly Row[]): string {
     const [first] = rows
     if (first === undefined) return ''
     const columns = this.#columns ?? Object.keys(first)
-    const lines: Row[] = rows.map(row => Object.fromEntries(columns.map(name => [name, textOf(row[name])])))
-    if (this.#widths === undefined) {
-      lines.unshift(Object.fromEntries(columns.map(name => [name, headingOf(name)])))
-      this.#widths = widthsOf(columns, lines)
-    }
+    const lines = rows.map(row => columns.map(name => printable(row[name])))
+    const headings = columns.map(name => name.replaceAll('_', ' ').toUpperCase())
+    const isFirst = this.#widths === undefined
+    this.#widths ??= new Map(
+      columns.map((name, index) => [
+        name,
+        Math.max(...[headings, ...lines].map(line => line[index]?.length ?? 0)),
+      ]),
+    )
     const widths = this.#widths
-    return lines
-      .map(line => columns.map(name => String(line[name]).padEnd(widths.get(name) ?? 0)).join('  '))
-      .map(line => `${line.trimEnd()}\n`)
-      .join('')
+    const textOf = (line: readonly string[]) =>
+      line
+        .map((text, index) => text.padEnd(widths.get(columns[index] ?? '') ?? 0))
+        .join('  ')
+        .trimEnd()
+    const texts = lines.map(textOf)
+    if (isFirst) texts.unshift(this.#paint(textOf(headings), 'dim'))
+    return texts.map(text => `${text}\n`).join('')
   }
 }
 
-function widthsOf(columns: readonly string[], lines: readonly Row[]): Map<string, number> {
-  return new Map(columns.map(name => [name, Math.max(...lines.map(line => String(line[name]).length))]))
+interface Terminal {
+  readonly width: number
+  readonly paint: Paint
+  readonly names: Names
+  readonly around: Surroundings
 }
 
-const headingOf = (name: string) => name.replaceAll('_', ' ').toUpperCase()
+function terminalPresenter(given: readonly string[] | undefined, terminal: Terminal): Presenter {
+  const { width, paint, names, around } = terminal
+  let columns = given
+  let table: FittedTable | undefined
+  return {
+    object: async row => {
+      await names.load(referencesIn(row, Object.keys(row)))
+      return terminalObject(row, terminal)
+    },
+    page: async rows => {
+      const fields = (columns ??= Object.keys(rows[0] ?? {}))
+      await names.load(rows.flatMap(row => referencesIn(row, fields)))
+      table ??= new FittedTable(fields.map(columnOf), width, paint)
+      return table.page(rows.map(row => fields.map(name => cellOf(name, row, around))))
+    },
+  }
+}
 
-/** Escapes control characters, which users may have put into a text and a terminal would interpret. */
-export function textOf(value: unknown): string {
-  if (value === undefined || value === null || value === '') return '-'
-  if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(textOf).join(', ')
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
-  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, character => {
-    return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
-  })
+/** One field per line; a long text continues below its beginning. */
+function terminalObject(row: Row, { width, paint, around }: Terminal): string {
+  const fields = Object.keys(row)
+  const labels = fields.map(name => name.replaceAll('_', ' '))
+  const indent = Math.max(...labels.map(widthOf)) + 2
+  return fields
+    .map((name, index) => {
+      const form = valueOf(name, row, around)
+      const label = paint((labels[index] ?? '').padEnd(indent), 'dim')
+      const [only] = form
+      const value =
+        form.length > 1 || only === undefined
+          ? form.map(({ text, style }) => paint(text, style)).join('')
+          : wrap(only.text, width - indent)
+              .map(line => paint(line, only.style))
+              .join(`\n${' '.repeat(indent)}`)
+      return `${label}${value}\n`
+    })
+    .join('')
 }

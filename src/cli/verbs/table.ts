@@ -33,6 +33,7 @@ export const NOUNS: Readonly<Record<string, string>> = {
 
 const USER_COLUMNS = ['id', 'login', 'display_name', 'created_at']
 const STREAM_COLUMNS = ['user_id', 'user_login', 'game_name', 'viewer_count', 'started_at', 'title']
+const STREAM_TERMINAL = ['user_login', 'game_name', 'viewer_count', 'started_at', 'title']
 const ENTITLEMENT_COLUMNS = ['id', 'user_id', 'game_id', 'benefit_id', 'fulfillment_status', 'timestamp']
 const VIDEO_COLUMNS = ['id', 'user_login', 'created_at', 'duration_seconds', 'is_live', 'view_count', 'title']
 const REEF = '5c0f4d0e-9d4a-4f0e-8a57-2f4f6ad0c3a1'
@@ -169,6 +170,7 @@ const rows: readonly VerbRow[] = [
   {
     words: 'benefit list',
     operation: control.listBenefits,
+    terminalColumns: ['id', 'name', 'game_id', 'organization_id'],
     examples: [`benefit list --org ${REEF}`],
   },
   {
@@ -194,6 +196,7 @@ const rows: readonly VerbRow[] = [
   {
     words: 'client list',
     operation: control.listClients,
+    terminalColumns: ['id', 'name', 'kind', 'organization_id', 'owner_user_id', 'redirect_uris'],
     examples: [`client list --org ${REEF}`],
   },
   {
@@ -287,12 +290,14 @@ const rows: readonly VerbRow[] = [
     words: 'stream list',
     operation: control.listStreams,
     columns: STREAM_COLUMNS,
+    terminalColumns: STREAM_TERMINAL,
     examples: ['stream list', 'stream list --game 33214 --all --json'],
   },
   {
     words: 'stream top',
     operation: helix.getStreams,
     columns: STREAM_COLUMNS,
+    terminalColumns: STREAM_TERMINAL,
     examples: ['stream top', 'stream top --game 33214 --language en --all --json'],
   },
   {
@@ -326,6 +331,7 @@ const rows: readonly VerbRow[] = [
   {
     words: 'key show',
     operation: control.readStreamKey,
+    reveals: 'anyone who sees the key can broadcast to this channel',
     examples: ['key show lunar_otter', 'key show lunar_otter --name guest'],
   },
   {
@@ -390,6 +396,7 @@ const rows: readonly VerbRow[] = [
     words: 'entitlement list',
     operation: control.listEntitlements,
     columns: ENTITLEMENT_COLUMNS,
+    terminalColumns: ['id', 'user_id', 'benefit_id', 'game_id', 'fulfillment_status', 'timestamp'],
     examples: [
       'entitlement list --user brave_newt --fulfillment-status CLAIMED',
       `entitlement list --org ${REEF} --all`,

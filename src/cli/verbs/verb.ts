@@ -13,10 +13,14 @@ export interface VerbRow {
   readonly bulk?: string
   /** The columns of a table with too many; `--json` prints all fields. */
   readonly columns?: readonly string[]
+  /** The columns on a terminal, where names come with their ids; default: the same. */
+  readonly terminalColumns?: readonly string[]
   /** A DELETE that needs no confirmation, because another verb can undo it. */
   readonly harmless?: boolean
   /** Asks for confirmation without being a DELETE. */
   readonly asks?: boolean
+  /** Prints a secret: asks for confirmation before it appears on a terminal. */
+  readonly reveals?: string
   /** Asks for confirmation without this field: with it, the old value stays valid for a while. */
   readonly asksWithout?: string
   /** A test runs them in the order of the table, with DELETEs last. */
