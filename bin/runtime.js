@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -70,14 +71,13 @@ export function runInBun(file, words, { ipc }) {
   const child = spawn(bunOrExit(), [...bunWords(), join(PACKAGE, file), ...words], {
     stdio: ipc ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit',
   })
-  // A terminal sends Ctrl-C to both; sent on, it would count as a second one.
-  process.on('SIGINT', () => undefined)
-  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  // A terminal sends Ctrl-C to both, kill to this process alone. The program takes two signals within half a second as one.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', error => {
     process.stderr.write(`strand: the runtime cannot be started: ${error.message}\n`)
     process.exit(1)
   })
-  child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 128)))
+  child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)))
   if (process.env.npm_lifecycle_event !== undefined) endWithParent(child)
 }
 

@@ -1,5 +1,6 @@
 import type { Log } from '../../kit/log.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
+import { onStopSignal } from '../terminal/interruption.ts'
 
 /**
  * Resolves on SIGTERM or SIGINT; a second signal exits immediately. Called before anything is started, so that a signal
@@ -8,14 +9,8 @@ import { OperatorError } from '../../kit/operator-error.ts'
  */
 export function listenForStop(): Promise<void> {
   return new Promise(resolve => {
-    const onSignal = () => {
-      process.on('SIGINT', () => process.exit(130))
-      process.on('SIGTERM', () => process.exit(143))
-      resolve()
-    }
-    process.once('SIGINT', onSignal)
-    process.once('SIGTERM', onSignal)
-    if (process.connected) process.once('disconnect', onSignal)
+    onStopSignal(resolve)
+    if (process.connected) process.once('disconnect', () => resolve())
   })
 }
 

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
 
 /**
- * A Ctrl-C reaches a process twice if it also has a launcher, which passes signals on: from the terminal and from the
- * launcher. Within this time they are the same one.
+ * A Ctrl-C reaches a process twice if it has a launcher, which passes signals on: from the terminal and from the launcher.
+ * Within this time they are the same one.
  */
 const SAME_SIGNAL_MILLISECONDS = 500
 
@@ -17,12 +17,14 @@ export function onStopSignal(
   signals: readonly ('SIGINT' | 'SIGTERM')[] = ['SIGINT', 'SIGTERM'],
 ): () => void {
   let firstAt: number | undefined
+  // The launcher has a channel to this process.
+  const tolerance = process.connected ? SAME_SIGNAL_MILLISECONDS : 0
   const handlers = signals.map(signal => {
     const handler = () => {
       if (firstAt === undefined) {
         firstAt = performance.now()
         stop()
-      } else if (performance.now() - firstAt > SAME_SIGNAL_MILLISECONDS) {
+      } else if (performance.now() - firstAt >= tolerance) {
         process.exit(signal === 'SIGINT' ? 130 : 143)
       }
     }
