@@ -17,6 +17,8 @@ import { SETTINGS } from './settings.ts'
 /** Options of `strand demo` and of the test harness. */
 export interface DemoOptions extends WorldOptions {
   readonly port: number
+  /** On loopback; default: localhost. */
+  readonly host?: string | undefined
   /** Port of the embedded media server; another one if it is in use. Default: no media server. */
   readonly rtmpPort?: number | undefined
   /** Data folder; default: a temporary one, deleted when the demo ends. */
@@ -63,7 +65,7 @@ export async function serveDemo(options: DemoOptions): Promise<Demo> {
 async function serveIn(folder: string, options: DemoOptions, removeFolder: () => void): Promise<Demo> {
   const config = readConfig(
     {
-      STRAND_LISTEN: `localhost:${options.port}`,
+      STRAND_LISTEN: listenSetting(options),
       STRAND_DATA: folder,
       // The demo serves programs on this machine only, with everything on one listener.
       STRAND_OPERATOR_LISTEN: '',
@@ -106,6 +108,10 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
       removeFolder()
     },
   }
+}
+
+function listenSetting({ host = 'localhost', port }: DemoOptions): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 export function describeWorld(strand: StrandServer, plan: WorldPlan): World {

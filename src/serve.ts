@@ -52,9 +52,10 @@ async function start(
   const sharesPort = options.sharesPort ?? false
   const listeners: Listening[] = []
   const guard = new DescriptorGuard(options.log)
-  const open = ({ host, port }: Address, side: Side): string => {
+  const open = ({ host, port }: Address, side: Side, remedy: string): string => {
     const openAt = (at: number) =>
       listenOrExplain(
+        remedy,
         host,
         at,
         (request, peer) =>
@@ -71,9 +72,9 @@ async function start(
     return urlOf({ host, port: listening.port })
   }
   const openAll = (): { url: string; operatorUrl: string | undefined } => {
-    const operatorUrl = config.operatorListen && open(config.operatorListen, ['control'])
+    const operatorUrl = config.operatorListen && open(config.operatorListen, ['control'], PORT_FLAGS.operator)
     const publicSide: Side = operatorUrl === undefined ? [...PUBLIC_SIDE, 'control'] : PUBLIC_SIDE
-    return { url: open(config.listen, publicSide), operatorUrl }
+    return { url: open(config.listen, publicSide, PORT_FLAGS.public), operatorUrl }
   }
   prepareDataFolder(config)
   // The port is opened first, so that early requests get a 503 instead of a refused connection. With other nodes on the
@@ -112,15 +113,26 @@ async function start(
   }
 }
 
-function listenOrExplain(...args: Parameters<typeof listen>): Listening {
+/** How to choose another port for a listener. */
+export const PORT_FLAGS = {
+  public: '--port (or STRAND_LISTEN)',
+  operator: '--operator-listen (or STRAND_OPERATOR_LISTEN)',
+}
+
+function listenOrExplain(remedy: string, ...args: Parameters<typeof listen>): Listening {
   const [host, port] = args
   try {
     return listen(...args)
   } catch (error) {
-    const { code, message } = error as { code?: string; message: string }
-    if (code === 'EADDRINUSE') {
-      throw new OperatorError(`port ${port} is in use: stop the other program or choose another port`)
-    }
-    throw new OperatorError(`cannot listen on ${host}:${port}: ${message}`)
+    throw listenFailure({ host, port }, error, remedy)
   }
+}
+
+export function listenFailure({ host, port }: Address, error: unknown, remedy: string): OperatorError {
+  const { code, message } = error as { code?: string; message: string }
+  return new OperatorError(
+    code === 'EADDRINUSE'
+      ? `port ${port} is in use: choose another with ${remedy}, or stop the other program`
+      : `cannot listen on ${host}:${port}: ${message}`,
+  )
 }

@@ -12,7 +12,8 @@ import { UsageError } from '../usage-error.ts'
 import { listenForStop, stopGracefully } from './signals.ts'
 
 interface DemoFlags {
-  readonly port: number
+  readonly port?: number
+  readonly listen?: string
   readonly seed: number
   readonly rtmpPort: number
   readonly rtmp: boolean
@@ -33,7 +34,8 @@ export const demoCommand = new Command('demo')
   .description(
     'serve a generated world to try things out: users, live streams with changing viewer counts, drops',
   )
-  .option('--port <port>', 'port to listen on', wholeNumber('--port', 0, 65535), 8080)
+  .option('--port <port>', 'port to listen on; default: 8080', wholeNumber('--port', 0, 65535))
+  .option('--listen <host:port>', 'address to listen on, on loopback; default: localhost:8080')
   .option('--rtmp-port <port>', 'port for encoders', wholeNumber('--rtmp-port', 0, 65535), 1935)
   .option('--no-rtmp', 'do not start the embedded media server')
   .option(
@@ -60,6 +62,7 @@ export const demoCommand = new Command('demo')
 Examples:
   strand demo
   strand demo --port 9000 --streams 1000
+  strand demo --listen 127.0.0.1:9000
   strand demo --strict
   strand demo --json --world world.json
   strand demo --scenario scenario.json --clock 2026-03-01T12:00:00Z`,
@@ -67,10 +70,12 @@ Examples:
   .action(runDemo)
 
 async function runDemo(flags: DemoFlags): Promise<void> {
+  if (flags.port !== undefined && flags.listen !== undefined)
+    throw new UsageError('--port cannot be combined with --listen')
   if (flags.world !== undefined) requireWritable(flags.world)
   const stopRequested = flags.untilStdinEnds ? Promise.race([listenForStop(), stdinEnd()]) : listenForStop()
   const demo = await serveDemo({
-    port: flags.port,
+    ...addressOf(flags),
     seed: flags.seed,
     // Programs that start the demo choose its settings.
     rtmpPort: flags.rtmp && flags.settings === undefined ? flags.rtmpPort : undefined,
@@ -90,6 +95,15 @@ async function runDemo(flags: DemoFlags): Promise<void> {
   } finally {
     await stopGracefully(log, () => demo.stop())
   }
+}
+
+/** Only the demo of another address than localhost has a host. */
+function addressOf({ port = 8080, listen }: DemoFlags): { port: number; host?: string } {
+  if (listen === undefined) return { port }
+  const address = SETTINGS.listen.kind.parse(listen)
+  if (address === undefined)
+    throw invalid('--listen', `must be ${SETTINGS.listen.kind.form}, not "${listen}"`)
+  return address
 }
 
 function clockStart({ clock, clockRuns = false }: DemoFlags): ClockStart | undefined {

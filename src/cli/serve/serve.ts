@@ -1,11 +1,14 @@
 import { Command, Option } from 'commander'
-import { type Address, type Config, isLoopback } from '../../config.ts'
+import { type Address, type Config, isLoopback, urlOf } from '../../config.ts'
 import { refuseDemoWorld } from '../../demo/demo.ts'
 import { createLog, type Log } from '../../kit/log.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
-import { startServer } from '../../serve.ts'
+import { PORT_FLAGS, startServer } from '../../serve.ts'
 import { describeSetting, SETTINGS, settings } from '../../settings.ts'
 import { configOf, type ServerFlags, serverFlags, settingFlags } from '../store-flags.ts'
+import { wholeNumber } from '../terminal/flag-values.ts'
+import { UsageError } from '../usage-error.ts'
+import { firstStart, isFirstStart } from './first-start.ts'
 import { notifySystemd } from './notify.ts'
 import { ownCommand } from './own-command.ts'
 import { listenForStop, stopGracefully } from './signals.ts'
@@ -13,6 +16,7 @@ import { shareMetrics } from './worker-metrics.ts'
 import { claimAddress, listenToSupervisor, reportReady, superviseWorkers } from './workers.ts'
 
 interface ServeFlags extends ServerFlags {
+  readonly port?: number
   readonly workers?: string
   readonly strict?: true
   readonly log?: string
@@ -27,6 +31,11 @@ export const serveCommand = settingFlags(serverFlags(new Command('serve')), [
   SETTINGS.logLevel,
 ])
   .description('run the server')
+  .option(
+    '--port <port>',
+    'port of the public listener, instead of an address with --listen',
+    wholeNumber('--port', 0, 65535),
+  )
   .option('--notify', 'notify systemd when the server is ready, for a unit of Type=notify')
   .addOption(new Option('--worker <name>').hideHelp())
   .addHelpText(
@@ -37,6 +46,7 @@ ${settings.map(setting => `  ${setting.name.padEnd(30)} ${describeSetting(settin
 
 Examples:
   strand serve
+  strand serve --port 9000
   strand serve --listen 0.0.0.0:8080 --operator-listen localhost:8081 --data /var/lib/strand
   strand serve --workers 4
   strand serve --strict
@@ -47,13 +57,14 @@ Examples:
 async function runServe(flags: ServeFlags): Promise<void> {
   const { worker } = flags
   const stopRequested = worker === undefined ? listenForStop() : listenToSupervisor()
-  const config = configOf(flags)
+  const config = listenConfigOf(flags)
   const log = createLog({
     level: config.logLevel,
     readable: config.logReadable,
     ...(worker !== undefined && { base: { worker } }),
   })
   if (worker === undefined) warnOfExposure(config, log)
+  const isFirst = isFirstStart(config)
   if (config.workers > 1 && config.rtmpListen !== undefined)
     throw new OperatorError(
       'STRAND_RTMP_LISTEN needs a single process, because a broadcast is in the memory of one: set STRAND_WORKERS=1, or use another media server (docs/going-live.md)',
@@ -90,6 +101,7 @@ async function runServe(flags: ServeFlags): Promise<void> {
   }
   if (worker === undefined) {
     log.info(serving, 'serving')
+    if (isFirst) await firstStart(config, strand, log)
     if (flags.notify) await notifySystemd(log)
     await stopRequested
     await stopGracefully(log, () => strand.stop())
@@ -99,6 +111,14 @@ async function runServe(flags: ServeFlags): Promise<void> {
     await stopRequested
     await strand.stop()
   }
+}
+
+/** With `--port`, the host of the setting stays. A worker gets the address from its supervisor. */
+function listenConfigOf(flags: ServeFlags): Config {
+  const config = configOf(flags)
+  if (flags.port === undefined || flags.worker !== undefined) return config
+  if (flags.listen !== undefined) throw new UsageError('--port cannot be combined with --listen')
+  return configOf({ ...flags, listen: shown({ ...config.listen, port: flags.port }) })
 }
 
 /** Only a warning: in a container the operator listener has to be on every address. */
@@ -117,8 +137,10 @@ async function serveWithWorkers(
   stopRequested: Promise<void>,
   notify: boolean | undefined,
 ): Promise<void> {
-  const listen = await claimAddress(config.listen)
-  const operatorListen = config.operatorListen && (await claimAddress(config.operatorListen))
+  const isFirst = isFirstStart(config)
+  const listen = await claimAddress(config.listen, PORT_FLAGS.public)
+  const operatorListen =
+    config.operatorListen && (await claimAddress(config.operatorListen, PORT_FLAGS.operator))
   const command = [...ownCommand(), ...process.argv.slice(2), '--listen', shown(listen)]
   if (operatorListen !== undefined) command.push('--operator-listen', shown(operatorListen))
   const count = config.workers
@@ -127,6 +149,14 @@ async function serveWithWorkers(
     serving => {
       const strict = config.strict && { strict: true }
       log.info({ url: `http://${shown(listen)}`, workers: count, serving, ...strict }, 'serving')
+      if (isFirst) {
+        const url = urlOf(listen)
+        void firstStart(
+          config,
+          { url, controlUrl: `${operatorListen ? urlOf(operatorListen) : url}/control` },
+          log,
+        )
+      }
       if (serving < count) log.warn({ workers: count, serving }, 'not all workers are serving')
       if (notify) void notifySystemd(log)
     },

@@ -7,6 +7,7 @@ import { createServer } from 'node:net'
 import type { Address } from '../../config.ts'
 import type { Log } from '../../kit/log.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
+import { listenFailure } from '../../serve.ts'
 import { TICK_MILLISECONDS, WorkerHeartbeat } from './worker-heartbeat.ts'
 import { MetricsExchange } from './worker-metrics.ts'
 
@@ -256,19 +257,10 @@ export function listenToSupervisor(): Promise<void> {
 }
 
 /** Checks that the port is free, and picks one for port 0. Workers share the port, so they cannot detect another program on it. */
-export async function claimAddress({ host, port }: Address): Promise<Address> {
+export async function claimAddress({ host, port }: Address, remedy: string): Promise<Address> {
   return new Promise((resolve, reject) => {
     const probe = createServer()
-    probe.once('error', error => {
-      const isInUse = (error as { code?: string }).code === 'EADDRINUSE'
-      reject(
-        new OperatorError(
-          isInUse
-            ? `port ${port} is in use: stop the other program or choose another port`
-            : `cannot listen on ${host}:${port}: ${error.message}`,
-        ),
-      )
-    })
+    probe.once('error', error => reject(listenFailure({ host, port }, error, remedy)))
     probe.listen({ host, port, exclusive: true }, () => {
       const bound = probe.address()
       const actualPort = typeof bound === 'object' && bound !== null ? bound.port : port
