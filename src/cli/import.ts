@@ -14,6 +14,7 @@ import {
 import { linesOf } from '../transfer/lines.ts'
 import { comingFrom, openFile, type Rereadable, SpoolError, spool } from '../transfer/spool.ts'
 import { commandLine } from './command-line.ts'
+import { ImportInterruption } from './import-interruption.ts'
 import { callControl } from './remote.ts'
 import { settingsOfExistingStore, settingsOfNamedStore } from './store-flags.ts'
 import { ByteProgress } from './terminal/byte-progress.ts'
@@ -83,7 +84,13 @@ async function importLocally(file: string, flags: ImportFlags, options: ImportOp
       const store = app.services.store.as(commandLine('ImportLines'))
       const running = new Import(input, options, { ...app.services, store })
       const { size } = input
-      return await follow(running.run(), options, { size, bytesRead: () => running.bytesRead })
+      const interruption = new ImportInterruption(file, options, () => running.stop())
+      const outcome = await follow(running.run(), options, interruption, {
+        size,
+        bytesRead: () => running.bytesRead,
+      })
+      interruption.throwIfStopped({ isApplying: running.isApplying, lastLine: running.lastLine })
+      return outcome
     } finally {
       await app.close()
     }
@@ -119,10 +126,32 @@ async function importRemotely(file: string, server: Server, options: ImportOptio
     }
     sending.end()
   }
+  const abort = new AbortController()
+  const interruption = new ImportInterruption(file, options, () => abort.abort())
+  let lastLine: number | undefined
+  async function* counting(events: AsyncIterable<ImportEvent>): AsyncGenerator<ImportEvent> {
+    for await (const event of events) {
+      // Of a file with empty lines this is an earlier line, from which to resume is safe.
+      if ('progress' in event) lastLine = options.fromLine - 1 + event.progress.lines
+      yield event
+    }
+  }
   try {
-    const init = { method: 'POST', body: body() as unknown as ReadableStream, duplex: 'half' }
+    const init = {
+      method: 'POST',
+      body: body() as unknown as ReadableStream,
+      duplex: 'half',
+      signal: abort.signal,
+    }
     const response = await callControl(server, `/import?${query}`, init as RequestInit)
-    return await follow(eventsIn(response), options)
+    return await follow(counting(eventsIn(response)), options, interruption)
+  } catch (error) {
+    interruption.throwIfStopped({
+      isApplying: lastLine !== undefined,
+      lastLine: lastLine ?? 0,
+      isRemote: true,
+    })
+    throw error
   } finally {
     await input.close()
   }
@@ -161,14 +190,17 @@ interface Outcome {
 async function follow(
   events: AsyncIterable<ImportEvent>,
   { dryRun, continues }: ImportOptions,
+  interruption: ImportInterruption,
   file?: { readonly size: number | undefined; bytesRead(): number },
 ): Promise<Outcome> {
   const skipped_lines: SkippedLine[] = []
   const firstPass = dryRun || !continues ? 'Checking' : 'Importing'
   let bar: ByteProgress | Progress = new ByteProgress(firstPass)
   let began = performance.now()
+  interruption.onStop(() => bar.leave())
   for await (const event of events) {
     if ('summary' in event) {
+      if (interruption.isStopped) return { summary: event.summary, skipped_lines }
       if (bar instanceof Progress) bar.reach(event.summary.lines)
       bar.end()
       return { summary: event.summary, skipped_lines }

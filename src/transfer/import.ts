@@ -70,20 +70,35 @@ export class Import {
   #lines = 0
   #skipped = 0
   #counts: Partial<Record<TransferType, Counts>> = {}
+  #isStopped = false
   /** Bytes read by the current pass. */
   bytesRead = 0
+  /** The number of the last line that was applied. */
+  lastLine: number
 
   constructor(file: Rereadable, options: ImportOptions, services: ImportServices) {
     this.#file = file
     this.#options = options
     this.#services = services
+    this.lastLine = options.fromLine - 1
+  }
+
+  /** Whether lines are applied by now: always with `continues`, otherwise after the first pass. */
+  get isApplying(): boolean {
+    const { dryRun, continues } = this.#options
+    return !dryRun && (continues || this.#checked !== undefined)
+  }
+
+  /** Ends the current pass after the batch in progress; the lines until then stay applied. */
+  stop(): void {
+    this.#isStopped = true
   }
 
   /** Runs the remaining passes and reports the summary. */
   async *run(): AsyncGenerator<ImportEvent> {
     const { dryRun, continues } = this.#options
     if (this.#checked === undefined && (dryRun || !continues)) yield* this.check()
-    if (!dryRun) yield* this.apply()
+    if (!dryRun && !this.#isStopped) yield* this.apply()
     yield { summary: this.summary() }
   }
 
@@ -93,6 +108,7 @@ export class Import {
     for await (const batch of this.#batches()) {
       await this.#checkBatch(batch, seen)
       yield* this.#finish(batch)
+      if (this.#isStopped) return
     }
     this.#checked = this.#lines
   }
@@ -105,6 +121,8 @@ export class Import {
     for await (const batch of this.#batches()) {
       // This batch was read while the store was applying the previous one.
       if (pending !== undefined) yield* this.#finish(await pending)
+      pending = undefined
+      if (this.#isStopped) return
       if (seen !== undefined) await this.#checkBatch(batch, seen)
       yield* this.#skip(batch)
       pending = this.#apply(batch)
@@ -138,6 +156,7 @@ export class Import {
     const lines = await prepared(batch.good, this.#services)
     const { counts, refused } = await store.commands.importLines({ lines, now: clock.now() })
     this.#counts = sumOf(this.#counts, counts)
+    this.lastLine = Math.max(this.lastLine, ...batch.good.slice(-1).map(({ number }) => number))
     batch.refuse(new Map(refused))
     return batch
   }

@@ -5,7 +5,7 @@ function screen(isTTY: boolean) {
   let text = ''
   let now = 0
   return {
-    out: { isTTY, write: (more: string) => (text += more) },
+    out: { isTTY, columns: 130, write: (more: string) => (text += more) },
     now: () => now,
     pass: (milliseconds: number) => (now += milliseconds),
     get text() {

@@ -26,6 +26,11 @@ export class ByteProgress {
     this.#progress.reach(bytes / this.#unit)
   }
 
+  /** Ends the line as it is, after an interruption. */
+  leave(): void {
+    this.#progress?.leave()
+  }
+
   /** Shows the total as done. */
   end(): void {
     this.#progress?.reach(this.#total)

@@ -52,6 +52,11 @@ export class Progress {
     this.#draw(this.#now(), '\n')
   }
 
+  /** Ends the line as it is, after an interruption. */
+  leave(): void {
+    if (this.#out.isTTY === true && this.#shownAt > Number.NEGATIVE_INFINITY) this.#out.write('\n')
+  }
+
   #draw(now: number, ending: string): void {
     // The terminal may have been resized since the last time.
     const width = widthOfTerminal(this.#out)

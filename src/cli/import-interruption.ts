@@ -1,0 +1,65 @@
+import type { ImportOptions } from '../transfer/import.ts'
+import { Interrupted, onStopSignal } from './terminal/interruption.ts'
+
+/** How far an import got. */
+interface Reached {
+  /** Whether lines are imported by now, and not only checked. */
+  readonly isApplying: boolean
+  readonly lastLine: number
+  /** The server may have imported more than it reported. */
+  readonly isRemote?: boolean
+}
+
+/** Ctrl-C in an import: ends it after the transaction in progress, and reports how to resume. A second one exits at once. */
+export class ImportInterruption {
+  readonly #file: string
+  readonly #options: ImportOptions
+  #leave: () => void = () => undefined
+  isStopped = false
+
+  constructor(file: string, options: ImportOptions, stop: () => void) {
+    this.#file = file
+    this.#options = options
+    onStopSignal(() => {
+      this.isStopped = true
+      this.#leave()
+      stop()
+    }, ['SIGINT'])
+  }
+
+  /** Called when the signal comes, before anything is stopped. */
+  onStop(leave: () => void): void {
+    this.#leave = leave
+  }
+
+  throwIfStopped(reached: Reached): void {
+    if (this.isStopped) throw new Interrupted(messageOf(this.#file, this.#options, reached))
+  }
+}
+
+/** What was done, and the command that does the rest. */
+export function messageOf(
+  file: string,
+  { dryRun, fromLine }: ImportOptions,
+  { isApplying, lastLine, isRemote = false }: Reached,
+  args: readonly string[] = process.argv.slice(2),
+): string {
+  if (isRemote && !isApplying)
+    return 'interrupted before the server reported progress; importing the file again is safe'
+  if (dryRun || !isApplying || lastLine < fromLine) return 'interrupted: nothing was changed'
+  const count = (lastLine - fromLine + 1).toLocaleString('en-US')
+  const done = `interrupted: ${isRemote ? 'at least ' : ''}${count} lines are imported`
+  const input = file === '-' ? ', with the same input' : ''
+  return `${done}, up to line ${lastLine}\nResume${input}: ${resumingCommand(args, lastLine + 1)}`
+}
+
+/** The same command with another `--from-line`, to paste into a shell. */
+function resumingCommand(args: readonly string[], line: number): string {
+  const kept = args.filter(
+    (word, index) => !/^--from-line(=|$)/.test(word) && args[index - 1] !== '--from-line',
+  )
+  const [command = 'import', ...rest] = kept
+  return ['strand', command, '--from-line', String(line), ...rest.map(quoted)].join(' ')
+}
+
+const quoted = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
