@@ -7,6 +7,9 @@ export type { Address, Config } from './settings.ts'
 
 type Source = Readonly<Record<string, string | undefined>>
 
+/** The environment, for what is no setting of Strand: colours, the folder of the user, the browser. */
+export const environment: Source = process.env
+
 /** Reports all invalid settings, not only the first. */
 export class InvalidSettings extends Error {
   override readonly name = 'InvalidSettings'
@@ -22,12 +25,8 @@ export class InvalidSettings extends Error {
 }
 
 /** Settings from flags, the environment and a file of NAME=value lines, in this order of precedence. */
-export function readConfig(
-  flags: Source,
-  file: string | undefined,
-  environment: Source = process.env,
-): Config {
-  return resolve(sourcesOf(flags, file, environment)).config
+export function readConfig(flags: Source, file: string | undefined, given: Source = environment): Config {
+  return resolve(sourcesOf(flags, file, given)).config
 }
 
 /** Where the value of a setting comes from. */
@@ -42,7 +41,7 @@ export interface EffectiveSetting {
 
 /** Every setting in effect, without secrets. Throws like `readConfig`. */
 export function effectiveSettings(flags: Source, file: string | undefined): EffectiveSetting[] {
-  const sources = sourcesOf(flags, file, process.env)
+  const sources = sourcesOf(flags, file, environment)
   const { texts } = resolve(sources)
   return settings.map(setting => {
     const { name } = setting
@@ -53,10 +52,10 @@ export function effectiveSettings(flags: Source, file: string | undefined): Effe
 
 type Sources = readonly (readonly [Origin, Source])[]
 
-function sourcesOf(flags: Source, file: string | undefined, environment: Source): Sources {
+function sourcesOf(flags: Source, file: string | undefined, given: Source): Sources {
   return [
     ['flag', flags],
-    ['environment', environment],
+    ['environment', given],
     ['file', file === undefined ? {} : readSettingsFile(file)],
   ]
 }

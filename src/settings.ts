@@ -308,6 +308,13 @@ export const SETTINGS = {
     meaning:
       'hours that the clock must run steadily after a jump forward before it is used to delete rows, 0 for none',
   }),
+  url: setting('STRAND_URL', url('http', 'https'), {
+    meaning:
+      'for commands that manage the installation: URL of the operator listener of the server to use instead of a store',
+  }),
+  profile: setting('STRAND_PROFILE', textLike('the name of a profile', /^\S+$/), {
+    meaning: 'for the same commands: profile of strand login to use',
+  }),
   logLevel: setting('STRAND_LOG', choice(LEVELS, 'level'), { default: 'info', meaning: 'log level' }),
   logReadable: setting('STRAND_LOG_FORMAT', choice({ json: false, readable: true }), {
     default: () => (process.stderr.isTTY ? 'readable' : 'json'),

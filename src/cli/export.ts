@@ -25,7 +25,7 @@ export const exportCommand = targetFlags(new Command('export'))
     'after',
     `
 The export is a consistent snapshot in a deterministic order; the server can keep running. With secrets, anyone who has the
-file can broadcast as any user. Files are created with mode 0600. --with-secrets cannot be combined with --url.
+file can broadcast as any user. Files are created with mode 0600. --with-secrets requires a store.
 
 Examples:
   strand export world.ndjson
@@ -39,11 +39,13 @@ Examples:
 type Write = (text: string | Uint8Array, lines: number) => Promise<void>
 
 async function runExport(file: string | undefined, flags: ExportFlags): Promise<void> {
-  if (flags.url !== undefined && flags.withSecrets)
-    throw new UsageError('--with-secrets cannot be combined with --url: run it where the store is')
   if (file === undefined && flags.json)
     throw new UsageError('--json requires a file, because the export itself goes to standard output')
   const server = serverOf(flags)
+  if (server !== undefined && flags.withSecrets)
+    throw new UsageError(
+      '--with-secrets cannot be combined with --url or a profile: run it where the store is',
+    )
   if (file !== undefined) await confirmReplacing(file, flags.yes)
   const progress = new Progress('Exporting', { unit: 'lines' })
   const exportTo = async (output: Output) => {

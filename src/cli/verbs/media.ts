@@ -10,7 +10,7 @@ import { configOf } from '../store-flags.ts'
 import { baseUrl, invalid } from '../terminal/flag-values.ts'
 import { counted, print, printResult } from '../terminal/print.ts'
 import { UsageError } from '../usage-error.ts'
-import { openTarget, type TargetFlags, targetFlags } from './target.ts'
+import { openTarget, serverOf, type TargetFlags, targetFlags } from './target.ts'
 import { userIdOf } from './users.ts'
 
 interface AddFlags extends TargetFlags {
@@ -77,7 +77,7 @@ function readName(text: string): string {
 async function addMediaServer(adapter: AdapterName, name: string, flags: AddFlags): Promise<void> {
   if (adapter === 'owncast' && flags.user === undefined)
     throw new UsageError('an Owncast server is one channel: give its login with --user')
-  const strandUrl = flags.callbackUrl ?? flags.url?.replace(/\/control$/, '') ?? listenerUrl(flags)
+  const strandUrl = flags.callbackUrl ?? serverOf(flags)?.baseUrl ?? listenerUrl(flags)
   const result = await withClient(flags, async client => {
     const user_id = flags.user === undefined ? undefined : await userIdOf(client, flags.user)
     const { data } = await client.control.putMediaServer({

@@ -1,24 +1,29 @@
 import type { Command } from 'commander'
 import { type LocalApp, openLocalApp } from '../../app.ts'
 import { type Client, createClient } from '../../client/index.ts'
-import type { Config } from '../../config.ts'
+import { type Config, effectiveSettings } from '../../config.ts'
 import { createLog } from '../../kit/log.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { MAX_SECRET_FILE, readSmallFile } from '../../kit/small-file.ts'
+import { SETTINGS } from '../../settings.ts'
 import { COMMAND_LINE } from '../command-line.ts'
-import { configOf, type StoreFlags, settingsOfExistingStore, storeFlags } from '../store-flags.ts'
+import { currentProfile, type Profile, profileNamed, readProfiles } from '../profiles/profile-file.ts'
+import { configOf, type StoreFlags, settingsIn, settingsOfExistingStore, storeFlags } from '../store-flags.ts'
 import { baseUrl } from '../terminal/flag-values.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** Flags that select the server or the store of a verb. */
 export interface TargetFlags extends StoreFlags {
   readonly url?: string
+  readonly profile?: string
   readonly tokenFile?: string
 }
 
 /** A client of the server or of the opened store. */
 export interface Target {
   readonly client: Client
+  /** The URL of the server; undefined for a store. */
+  readonly url: string | undefined
   close(): Promise<void>
 }
 
@@ -27,20 +32,24 @@ export function targetFlags(command: Command): Command {
   return storeFlags(command)
     .option(
       '--url <url>',
-      'URL of the operator listener of a running server to use instead of a store',
+      'URL of the operator listener of a running server to use instead of a store (STRAND_URL)',
       baseUrl('--url'),
     )
-    .option('--token-file <file>', 'with --url: file with the operator token; default: STRAND_OPERATOR_TOKEN')
+    .option('--profile <name>', 'use the server of this profile, from strand login (STRAND_PROFILE)')
+    .option(
+      '--token-file <file>',
+      'with --url: file with the operator token; default: STRAND_OPERATOR_TOKEN, or that of a profile with this URL',
+    )
 }
 
 /**
- * With `--url`, requests go to a server. Without it, the store is opened and the same requests are handled in this process;
+ * With a server, requests go to it. Without one, the store is opened and the same requests are handled in this process;
  * a server may run on the store and sees changes within a second.
  */
 export async function openTarget(flags: TargetFlags): Promise<Target> {
   const server = serverOf(flags)
   if (server === undefined) return openLocal(flags)
-  return { client: createClient(server), close: async () => undefined }
+  return { client: createClient(server), url: server.baseUrl, close: async () => undefined }
 }
 
 /** A server and the token for it. */
@@ -49,23 +58,57 @@ export interface Server {
   readonly operatorToken: string
 }
 
-/** The server that the flags select; undefined if they select a store. Throws if they are incomplete or select both. */
+/**
+ * The server that is selected; undefined for a store. Flags take precedence over the environment, and the environment over
+ * the current profile. Throws if they are incomplete or contradict each other.
+ */
 export function serverOf(flags: TargetFlags): Server | undefined {
-  const { url, tokenFile } = flags
-  if (url === undefined) {
-    if (tokenFile !== undefined) throw new UsageError('--token-file requires --url')
+  const { url, profile, tokenFile } = flags
+  const namesStore = flags.data !== undefined || flags.databaseUrl !== undefined
+  const server = url === undefined ? '--profile' : '--url'
+  if (namesStore && (url ?? profile) !== undefined)
+    throw new UsageError(`${server} cannot be combined with --data or --database-url`)
+  if (url !== undefined && profile !== undefined)
+    throw new UsageError('--url cannot be combined with --profile')
+  const chosen = chooseServer(flags)
+  if (chosen === undefined) {
+    if (tokenFile !== undefined) throw new UsageError('--token-file requires --url or a profile')
     return undefined
   }
-  if (flags.data !== undefined || flags.databaseUrl !== undefined) {
-    throw new UsageError('--url cannot be combined with --data or --database-url')
-  }
-  const operatorToken = tokenFile === undefined ? configOf(flags).operatorToken : readTokenFile(tokenFile)
+  const operatorToken =
+    tokenFile === undefined ? (configOf(flags).operatorToken ?? chosen.token) : readTokenFile(tokenFile)
   if (operatorToken === undefined) {
+    const name = url === undefined ? SETTINGS.url.name : '--url'
     throw new UsageError(
-      '--url requires the operator token: give its file with --token-file, or set STRAND_OPERATOR_TOKEN',
+      `${name} requires the operator token: run strand login, give its file with --token-file, or set STRAND_OPERATOR_TOKEN`,
     )
   }
-  return { baseUrl: url.replace(/\/control$/, ''), operatorToken }
+  return { baseUrl: chosen.url.replace(/\/control$/, ''), operatorToken }
+}
+
+/** A URL and the token of a profile with it, if there is one. The token of a profile is sent to no other server. */
+function chooseServer(flags: TargetFlags): (Pick<Profile, 'url'> & Partial<Profile>) | undefined {
+  if (flags.url !== undefined) return withToken(flags.url)
+  if (flags.profile !== undefined) return profileNamed(flags.profile)
+  if (flags.data !== undefined || flags.databaseUrl !== undefined) return undefined
+  const config = configOf(flags)
+  if (config.url !== undefined) return withToken(config.url)
+  if (config.profile !== undefined) return profileNamed(config.profile)
+  return isStoreNamed(flags) ? undefined : currentProfile()
+}
+
+function withToken(url: string): Pick<Profile, 'url'> & Partial<Profile> {
+  const plain = (each: string) => each.replace(/\/control$/, '')
+  return readProfiles().profiles.find(each => plain(each.url) === plain(url)) ?? { url }
+}
+
+/** Whether the environment or the file of `--config` names a store. */
+function isStoreNamed(flags: TargetFlags): boolean {
+  if (flags.config !== undefined) return true
+  const stores: readonly string[] = [SETTINGS.dataFolder.name, SETTINGS.databaseUrl.name]
+  return effectiveSettings(settingsIn(flags), flags.config).some(
+    ({ name, from }) => stores.includes(name) && from !== 'default',
+  )
 }
 
 function readTokenFile(file: string): string {
@@ -92,5 +135,5 @@ async function openLocal(flags: TargetFlags): Promise<Target> {
     operatorToken: app.operatorToken,
     fetch: (url, init) => app.answer(new Request(url, init)),
   })
-  return { client, close: () => app.close() }
+  return { client, url: undefined, close: () => app.close() }
 }
