@@ -1,9 +1,9 @@
 import { Command } from 'commander'
-import type { Address } from '../../config.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { configFlag, configOf } from '../store-flags.ts'
 import { baseUrl, wholeNumber } from '../terminal/flag-values.ts'
 import { print } from '../terminal/print.ts'
+import { listenerUrl } from './listener-url.ts'
 
 interface HealthcheckFlags {
   readonly config?: string
@@ -28,7 +28,7 @@ export const healthcheckCommand = configFlag(new Command('healthcheck'))
   .option('--json', 'print the result as one line of JSON')
   .addHelpText('after', '\nExamples:\n  strand healthcheck\n  strand healthcheck --wait 30')
   .action(async (flags: HealthcheckFlags) => {
-    const base = flags.url ?? urlOf(configOf(flags).listen)
+    const base = flags.url ?? listenerUrl(configOf(flags).listen)
     // Waiting for a start includes the store; a liveness check must not, or an outage of the store would restart servers.
     const url = `${base}/${flags.wait > 0 ? 'readyz' : 'healthz'}`
     const deadline = performance.now() + flags.wait * 1000
@@ -52,10 +52,4 @@ async function check(url: string): Promise<string | undefined> {
   } catch {
     return `did not respond within ${TIMEOUT_MILLISECONDS / 1000} seconds, or cannot be reached`
   }
-}
-
-/** The URL of the listener on this machine; loopback if it listens on all addresses. */
-function urlOf({ host, port }: Address): string {
-  const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`
 }
