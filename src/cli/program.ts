@@ -7,11 +7,16 @@ import { OperatorError } from '../kit/operator-error.ts'
 import { VERSION } from '../version.ts'
 import { exportCommand } from './export.ts'
 import { completeCommand, completionCommand } from './help/completion.ts'
+import { helpCommand } from './help/help.ts'
 import { docsCommand, openapiCommand } from './help/reference.ts'
 import { importCommand } from './import.ts'
 import { configCommand } from './inspect/config.ts'
 import { doctorCommand } from './inspect/doctor.ts'
 import { healthcheckCommand } from './inspect/healthcheck.ts'
+import { openCommand } from './inspect/open.ts'
+import { statusCommand } from './inspect/status.ts'
+import { logoutCommand, profileCommand } from './profiles/commands.ts'
+import { loginCommand } from './profiles/login.ts'
 import { demoCommand } from './serve/demo.ts'
 import { serveCommand } from './serve/serve.ts'
 import { auditVerifyCommand } from './store/audit-verify.ts'
@@ -47,6 +52,7 @@ Examples:
   strand stream start lunar_otter --viewer-count 478`,
     )
     .exitOverride()
+    .helpCommand(false)
     .addCommand(demoCommand)
     .addCommand(serveCommand)
     .addCommand(migrateCommand)
@@ -56,14 +62,20 @@ Examples:
     .addCommand(keyRingCommand)
     .addCommand(exportCommand)
     .addCommand(importCommand)
+    .addCommand(statusCommand)
+    .addCommand(openCommand)
     .addCommand(healthcheckCommand)
     .addCommand(doctorCommand)
     .addCommand(configCommand)
+    .addCommand(loginCommand)
+    .addCommand(logoutCommand)
+    .addCommand(profileCommand)
     .addCommand(openapiCommand)
     .addCommand(completionCommand)
     .addCommand(completeCommand, { hidden: true })
     .addCommand(docsCommand, { hidden: true })
     .addCommand(versionCommand())
+    .addCommand(helpCommand)
   const handwritten = {
     user: [passwordCommand],
     media: [mediaAddCommand, mediaCheckCommand],

@@ -1,4 +1,5 @@
 /** Colour on a terminal, as https://no-color.org and FORCE_COLOR define it. */
+import { environment } from '../../config.ts'
 
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const
 export type Style = keyof typeof CODES
@@ -14,12 +15,12 @@ export const withColour: Paint = (text, style) =>
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** NO_COLOR turns colour off, FORCE_COLOR turns it on; without them a terminal has colour and anything else has none. */
-export function paintFor(stream: { readonly isTTY?: boolean }, environment: Environment = process.env): Paint {
-  return hasColour(stream, environment) ? withColour : withoutColour
+export function paintFor(stream: { readonly isTTY?: boolean }, given: Environment = environment): Paint {
+  return hasColour(stream, given) ? withColour : withoutColour
 }
 
-function hasColour({ isTTY }: { readonly isTTY?: boolean }, environment: Environment): boolean {
-  const { NO_COLOR = '', FORCE_COLOR, TERM } = environment
+function hasColour({ isTTY }: { readonly isTTY?: boolean }, given: Environment): boolean {
+  const { NO_COLOR = '', FORCE_COLOR, TERM } = given
   if (NO_COLOR !== '' || FORCE_COLOR === '0' || FORCE_COLOR === 'false') return false
   if (FORCE_COLOR !== undefined && FORCE_COLOR !== '') return true
   return isTTY === true && TERM !== 'dumb'

@@ -6,7 +6,7 @@
 import { type Paint, type Style, withoutColour } from './colour.ts'
 import { cut, widthOf } from './width.ts'
 
-/** A part of a cell with a style of its own. */
+/** A part of a cell with one style. */
 export interface Span {
   readonly text: string
   readonly style?: Style | undefined

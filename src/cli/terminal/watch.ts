@@ -24,7 +24,7 @@ export async function watchScreen({ title, read }: Watched): Promise<never> {
   const out = process.stdout
   let text = await read()
   let state = ''
-  let wake = () => undefined as void
+  let wake: () => void = () => undefined
   let isResized = false
   let isStopped = false
   const paint = () => out.write(frame(headline(title, state), text, sizeOf(out)))
@@ -82,7 +82,8 @@ function sizeOf(out: NodeJS.WriteStream): Size {
 export function frame(head: string, text: string, { width, height }: Size): string {
   const lines = text.split('\n').slice(0, -1)
   const place = Math.max(1, height - 2)
-  const shown = lines.length <= place ? lines : [...lines.slice(0, place - 1), `… ${lines.length - place + 1} more`]
+  const shown =
+    lines.length <= place ? lines : [...lines.slice(0, place - 1), `… ${lines.length - place + 1} more`]
   const all = [cut(head, width), '', ...shown]
   // No newline after the last line, which would scroll the screen.
   return `\x1b[H${all.map(line => `${line}\x1b[K`).join('\r\n')}\x1b[J`

@@ -7,8 +7,8 @@ import { OperatorError } from '../../kit/operator-error.ts'
 import { MAX_SECRET_FILE, readSmallFile } from '../../kit/small-file.ts'
 import { invalid, wholeNumber } from '../terminal/flag-values.ts'
 import { counted, print, printResult } from '../terminal/print.ts'
-import { UsageError } from '../usage-error.ts'
 import { printable } from '../terminal/printable.ts'
+import { UsageError } from '../usage-error.ts'
 import { openTarget, type Target, type TargetFlags, targetFlags } from './target.ts'
 
 const TYPE_NAMES = EVENT_TYPES.map(each => each.type)

@@ -14,7 +14,7 @@ export interface Surroundings extends Zone {
 }
 
 interface Presentation extends Partial<Column> {
-  readonly kind?: 'number' | 'time' | 'playing-time' | 'state' | 'subject' | 'event-subject'
+  readonly kind?: 'number' | 'time' | 'playing-time' | 'state' | 'subject'
   /** The value is an id of this kind, and its name is shown with it. */
   readonly names?: Named
   /** The value is a name, and this field is its id. */
@@ -163,10 +163,17 @@ function subjectCell(name: string, text: string, around: Surroundings): Cell {
   return named === undefined ? [alone] : [[...alone, { text: ` ${printable(named)}`, style: 'dim' }], alone]
 }
 
-/** A field as a value of an object: the longest form, and times that no list has. */
-export function valueOf(name: string, row: Row, around: Surroundings): Form {
+/** A field as a value of an object, which has a line for itself: ids come before their names. */
+export function objectValue(name: string, row: Row, around: Surroundings): Form {
   const value = row[name]
-  if (FIELDS[name]?.kind === undefined && typeof value === 'string' && OTHER_TIMES.test(name))
+  const { kind, idIn } = FIELDS[name] ?? {}
+  if (kind === undefined && typeof value === 'string' && OTHER_TIMES.test(name))
     return [{ text: longTime(value, around) }]
-  return cellOf(name, row, around)[0]
+  const [form] = cellOf(name, row, around)
+  if (idIn !== undefined) return form.slice(0, 1)
+  const named = referenceIn(name, value)
+  const text = named && kind !== 'subject' && around.nameOf(named)
+  return text === undefined
+    ? form
+    : [{ text: printable(value) }, { text: ` ${printable(text)}`, style: 'dim' }]
 }

@@ -12,7 +12,7 @@ import { UsageError } from '../usage-error.ts'
 import { type Input, readInput } from './input.ts'
 import { Names } from './names.ts'
 import { type Presenter, presenterFor } from './show.ts'
-import { openTarget, type TargetFlags } from './target.ts'
+import { openTarget, serverOf, type TargetFlags } from './target.ts'
 import { resolveLogins } from './users.ts'
 import { mustAsk, type Verb } from './verb.ts'
 
@@ -41,7 +41,7 @@ export async function runVerb(verb: Verb, command: Command): Promise<void> {
   const flags = command.opts<VerbFlags>()
   const input = await readInput(command, verb)
   if (flags.watch) requireWatchable(flags)
-  if (mustAsk(verb, input)) await requireConfirmation(questionOf(verb, command), flags.yes)
+  if (mustAsk(verb, input)) await requireConfirmation(questionOf(verb, command, flags), flags.yes)
   await confirmRevealing(verb, command, flags)
   if (flags.output !== undefined) await confirmReplacing(flags.output, flags.yes)
   const target = await openTarget(flags)
@@ -91,8 +91,10 @@ function methodOf(client: Client, operation: Operation): AnyMethod {
 }
 
 /** The summary in the contract describes what is lost. */
-function questionOf({ words, operation }: Verb, { args }: Command): string {
-  return `strand ${[words, ...args].join(' ')}: ${operation.summary} Continue?`
+function questionOf({ words, operation }: Verb, { args }: Command, flags: VerbFlags): string {
+  const server = serverOf(flags)
+  const place = server === undefined ? '' : ` on ${server.baseUrl}`
+  return `strand ${[words, ...args].join(' ')}: ${operation.summary} Continue${place}?`
 }
 
 function requireWatchable({ json, all }: VerbFlags): void {
@@ -151,7 +153,7 @@ async function showResponse(
 ): Promise<void> {
   if (json) return print(response === undefined ? '' : `${JSON.stringify(response)}\n`)
   if (response?.data === undefined) return print('Done.\n')
-  await print((await Promise.all(response.data.map(row => presenter.object(row)))).join('\n'))
+  await print(await presenter.objects(response.data))
 }
 
 async function showPage(

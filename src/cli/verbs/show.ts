@@ -8,12 +8,13 @@ import { printable } from '../terminal/printable.ts'
 import { FittedTable } from '../terminal/table.ts'
 import { widthOf, widthOfTerminal, wrap } from '../terminal/width.ts'
 import { Names } from './names.ts'
-import { cellOf, columnOf, type Row, referencesIn, type Surroundings, valueOf } from './presentation.ts'
+import { cellOf, columnOf, objectValue, type Row, referencesIn, type Surroundings } from './presentation.ts'
 import type { Verb } from './verb.ts'
 
 /** Turns responses into text. A list may come page by page. */
 export interface Presenter {
-  object(row: Row): Promise<string>
+  /** One object, or several that are no page of a list. */
+  objects(rows: readonly Row[]): Promise<string>
   page(rows: readonly Row[]): Promise<string>
 }
 
@@ -33,12 +34,17 @@ export function presenterFor(verb: Pick<Verb, 'columns' | 'terminalColumns'>, op
   if (width === undefined) return plainPresenter(verb.columns, paintFor(out))
   const names = options.names ?? new Names(options.client)
   const around = { utc: options.utc, now: Date.now(), nameOf: names.of.bind(names) }
-  return terminalPresenter(verb.terminalColumns ?? verb.columns, { width, paint: paintFor(out), names, around })
+  return terminalPresenter(verb.terminalColumns ?? verb.columns, {
+    width,
+    paint: paintFor(out),
+    names,
+    around,
+  })
 }
 
 function plainPresenter(columns: readonly string[] | undefined, paint: Paint): Presenter {
   const table = new PlainTable(columns, paint)
-  return { object: async row => plainObject(row), page: async rows => table.page(rows) }
+  return { objects: async rows => rows.map(plainObject).join('\n'), page: async rows => table.page(rows) }
 }
 
 /** One field per line. */
@@ -95,17 +101,21 @@ function terminalPresenter(given: readonly string[] | undefined, terminal: Termi
   const { width, paint, names, around } = terminal
   let columns = given
   let table: FittedTable | undefined
+  const page = async (rows: readonly Row[]) => {
+    columns ??= Object.keys(rows[0] ?? {})
+    const fields = columns
+    await names.load(rows.flatMap(row => referencesIn(row, fields)))
+    table ??= new FittedTable(fields.map(columnOf), width, paint)
+    return table.page(rows.map(row => fields.map(name => cellOf(name, row, around))))
+  }
   return {
-    object: async row => {
+    objects: async rows => {
+      const [row] = rows
+      if (row === undefined || rows.length > 1) return page(rows)
       await names.load(referencesIn(row, Object.keys(row)))
       return terminalObject(row, terminal)
     },
-    page: async rows => {
-      const fields = (columns ??= Object.keys(rows[0] ?? {}))
-      await names.load(rows.flatMap(row => referencesIn(row, fields)))
-      table ??= new FittedTable(fields.map(columnOf), width, paint)
-      return table.page(rows.map(row => fields.map(name => cellOf(name, row, around))))
-    },
+    page,
   }
 }
 
@@ -116,7 +126,7 @@ function terminalObject(row: Row, { width, paint, around }: Terminal): string {
   const indent = Math.max(...labels.map(widthOf)) + 2
   return fields
     .map((name, index) => {
-      const form = valueOf(name, row, around)
+      const form = objectValue(name, row, around)
       const label = paint((labels[index] ?? '').padEnd(indent), 'dim')
       const [only] = form
       const value =
