@@ -18,9 +18,12 @@ import { ImportInterruption } from './import-interruption.ts'
 import { callControl } from './remote.ts'
 import { settingsOfExistingStore, settingsOfNamedStore } from './store-flags.ts'
 import { ByteProgress } from './terminal/byte-progress.ts'
+import { paintFor } from './terminal/colour.ts'
 import { wholeNumber } from './terminal/flag-values.ts'
 import { counted, printResult } from './terminal/print.ts'
 import { Progress } from './terminal/progress.ts'
+import { type Cell, FittedTable } from './terminal/table.ts'
+import { widthOfTerminal } from './terminal/width.ts'
 import { openAppOf, type Server, serverOf, type TargetFlags, targetFlags } from './verbs/target.ts'
 
 /** Bounds the memory for a file in which every line is invalid. */
@@ -234,12 +237,27 @@ function describeSummary({
   lines_per_second,
 }: ImportSummary): string {
   const count = (value: number) => value.toLocaleString('en-US')
+  const head = dry_run
+    ? `Checked ${counted(lines, 'line')}, ${count(skipped)} of them invalid; nothing was changed.`
+    : `Read ${counted(lines, 'line')} in ${count(seconds)} s (${count(lines_per_second)} lines/s), ${count(skipped)} skipped.`
+  const width = widthOfTerminal(process.stdout)
+  if (width !== undefined && Object.keys(types).length > 0)
+    return `${head}\n\n${tableOf(types, width).trimEnd()}`
   const rows = Object.entries(types).map(
     ([type, { created, changed, unchanged }]) =>
       `  ${type.padEnd(14)}${count(created)} created, ${count(changed)} changed, ${count(unchanged)} unchanged`,
   )
-  const head = dry_run
-    ? `Checked ${counted(lines, 'line')}, ${count(skipped)} of them invalid; nothing was changed.`
-    : `Read ${counted(lines, 'line')} in ${count(seconds)} s (${count(lines_per_second)} lines/s), ${count(skipped)} skipped.`
   return [head, ...rows].join('\n')
+}
+
+function tableOf(types: ImportSummary['types'], width: number): string {
+  const outcomes = ['created', 'changed', 'unchanged'] as const
+  const numbers = outcomes.map(outcome => ({ heading: outcome.toUpperCase(), align: 'right' as const }))
+  const table = new FittedTable([{ heading: 'TYPE' }, ...numbers], width, paintFor(process.stdout))
+  return table.page(
+    Object.entries(types).map(([type, counts]) => [
+      [[{ text: type }]],
+      ...outcomes.map((outcome): Cell => [[{ text: counts[outcome].toLocaleString('en-US') }]]),
+    ]),
+  )
 }

@@ -7,6 +7,7 @@ import { OperatorError } from '../kit/operator-error.ts'
 import { VERSION } from '../version.ts'
 import { exportCommand } from './export.ts'
 import { completeCommand, completionCommand } from './help/completion.ts'
+import { fitHelp } from './help/fit-help.ts'
 import { helpCommand } from './help/help.ts'
 import { docsCommand, openapiCommand } from './help/reference.ts'
 import { importCommand } from './import.ts'
@@ -27,6 +28,7 @@ import { restoreCommand } from './store/restore.ts'
 import { verifyCommand } from './store/verify.ts'
 import { Interrupted } from './terminal/interruption.ts'
 import { printResult } from './terminal/print.ts'
+import { widthOfTerminal } from './terminal/width.ts'
 import { UsageError } from './usage-error.ts'
 import { nounCommands } from './verbs/commands.ts'
 import { eventTailCommand, eventTriggerCommand, eventVerifyCommand } from './verbs/events.ts'
@@ -110,6 +112,10 @@ export async function runProgram(args: readonly string[]): Promise<number> {
 /** Gives usage errors of every command our prefix and exit code. */
 function throwInsteadOfExit(command: Command): void {
   command.exitOverride().configureOutput({
+    writeOut: text => {
+      const width = widthOfTerminal(process.stdout)
+      process.stdout.write(width === undefined ? text : fitHelp(text, width))
+    },
     outputError: (text, write) => write(text.replace(/^error: /, 'strand: ')),
   })
   for (const each of command.commands) throwInsteadOfExit(each)

@@ -1,7 +1,10 @@
 import { Command } from 'commander'
-import { effectiveSettings, type Origin } from '../../config.ts'
+import { type EffectiveSetting, effectiveSettings, type Origin } from '../../config.ts'
 import { type ServerFlags, serverFlags, settingsIn } from '../store-flags.ts'
+import { paintFor } from '../terminal/colour.ts'
 import { print } from '../terminal/print.ts'
+import { FittedTable } from '../terminal/table.ts'
+import { widthOfTerminal } from '../terminal/width.ts'
 
 const FROM: Readonly<Record<Origin, string>> = {
   flag: 'flag',
@@ -31,8 +34,23 @@ async function runConfig(flags: ServerFlags & { readonly json?: boolean }): Prom
     const listed = settings.map(({ name, value, from }) => ({ name, value: value ?? null, from }))
     return print(`${JSON.stringify({ settings: listed })}\n`)
   }
+  const width = widthOfTerminal(process.stdout)
+  if (width !== undefined) return print(tableOf(settings, width))
   const lines = settings.map(
     ({ name, value, from }) => `${name.padEnd(30)} ${FROM[from].padEnd(14)} ${value ?? '(not set)'}\n`,
   )
   await print(lines.join(''))
+}
+
+/** What was set stands out from the defaults. */
+function tableOf(settings: readonly EffectiveSetting[], width: number): string {
+  const columns = [{ heading: 'SETTING' }, { heading: 'FROM' }, { heading: 'VALUE' }]
+  const table = new FittedTable(columns, width, paintFor(process.stdout))
+  return table.page(
+    settings.map(({ name, value, from }) => [
+      [[{ text: name }]],
+      [[{ text: FROM[from], style: from === 'default' ? 'dim' : 'cyan' }]],
+      [[{ text: value ?? '-', style: value === undefined ? 'dim' : undefined }]],
+    ]),
+  )
 }

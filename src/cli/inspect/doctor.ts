@@ -4,6 +4,7 @@ import { OperatorError } from '../../kit/operator-error.ts'
 import { examine } from '../../maintenance/doctor.ts'
 import { type Finding, failure } from '../../maintenance/finding.ts'
 import { configOf, type ServerFlags, serverFlags } from '../store-flags.ts'
+import { findingTexts } from '../terminal/finding-text.ts'
 import { counted, print } from '../terminal/print.ts'
 
 interface DoctorFlags extends ServerFlags {
@@ -34,7 +35,7 @@ Examples:
 async function runDoctor(flags: DoctorFlags): Promise<void> {
   const findings = await findingsOf(flags)
   const problems = findings.filter(({ level }) => level === 'problem').length
-  await print(flags.json ? `${JSON.stringify({ problems, findings })}\n` : findings.map(line).join(''))
+  await print(flags.json ? `${JSON.stringify({ problems, findings })}\n` : shown(findings))
   if (problems > 0) throw new OperatorError(`${counted(problems, 'problem')} found`)
 }
 
@@ -50,7 +51,8 @@ async function findingsOf(flags: DoctorFlags): Promise<Finding[]> {
   }
 }
 
-function line({ about, level, message, advice }: Finding): string {
-  const head = `${level.padEnd(8)} ${about}: ${message}\n`
-  return advice === undefined ? head : `${head}         -> ${advice}\n`
+function shown(findings: readonly Finding[]): string {
+  return findingTexts(
+    findings.map(({ about, level, message, advice }) => ({ level, text: `${about}: ${message}`, advice })),
+  )
 }

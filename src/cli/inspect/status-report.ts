@@ -76,7 +76,8 @@ export function statusReport({ server, state, metrics = '', listeners, findings 
 /** Problems that the metrics of a running server show. */
 function problemsIn(metrics: string, state: State): string[] {
   if (state === 'unreachable') return ['the server cannot be reached']
-  if (state === 'not running') return ['no server is running on this store: start one with strand serve']
+  if (state === 'not running')
+    return ['no server answers: start one with strand serve, or give the URL of one with --url']
   const value = (name: string) => metricIn(metrics, name)
   const stale = value('strand_feed_stale_seconds') ?? 0
   const lag = value('strand_webhook_lag_seconds') ?? 0

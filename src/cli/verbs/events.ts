@@ -5,9 +5,12 @@ import { checkReceiver, sendSample } from '../../events/check-receiver.ts'
 import { must } from '../../kit/must.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { MAX_SECRET_FILE, readSmallFile } from '../../kit/small-file.ts'
+import { findingTexts } from '../terminal/finding-text.ts'
 import { invalid, wholeNumber } from '../terminal/flag-values.ts'
 import { counted, print, printResult } from '../terminal/print.ts'
 import { printable } from '../terminal/printable.ts'
+import { longTime, utcFlag } from '../terminal/time.ts'
+import { cut, widthOfTerminal } from '../terminal/width.ts'
 import { UsageError } from '../usage-error.ts'
 import { openTarget, type Target, type TargetFlags, targetFlags } from './target.ts'
 
@@ -105,9 +108,11 @@ Examples:
   .action(async (url: string, flags: SecretFlags & { readonly type: string; readonly json?: boolean }) => {
     const findings = await checkReceiver({ url, secret: secretOf(flags), type: typeNamed(flags.type) })
     const lines = findings.map(({ check, problem }) =>
-      problem === undefined ? `ok       ${check}` : `problem  ${check}: ${problem}`,
+      problem === undefined
+        ? { level: 'ok' as const, text: check }
+        : { level: 'problem' as const, text: `${check}: ${problem}` },
     )
-    await printResult(flags, { findings }, lines.join('\n'))
+    await printResult(flags, { findings }, findingTexts(lines).trimEnd())
     const problems = findings.filter(({ problem }) => problem !== undefined).length
     if (problems > 0) throw new OperatorError(`${counted(problems, 'problem')} found`)
   })
@@ -121,10 +126,11 @@ interface TailFlags extends TargetFlags {
   readonly type?: string
   readonly lines: number
   readonly count?: number
+  readonly utc?: boolean
   readonly json?: boolean
 }
 
-export const eventTailCommand = targetFlags(new Command('tail'))
+export const eventTailCommand = utcFlag(targetFlags(new Command('tail')))
   .description('print events as they happen, until stopped')
   .addOption(new Option('--type <type>', 'only this type').choices(TYPE_NAMES))
   .option('--lines <n>', 'print this many earlier events first', wholeNumber('--lines', 0, PAGE), 10)
@@ -159,7 +165,7 @@ async function tail(target: Target, flags: TailFlags): Promise<void> {
       seen.delete(oldest)
     }
     for (const event of isFirst ? fresh.slice(Math.max(fresh.length - flags.lines, 0)) : fresh) {
-      await print(`${flags.json ? JSON.stringify(event) : lineOf(event)}\n`)
+      await print(`${flags.json ? JSON.stringify(event) : lineOf(event, flags.utc === true)}\n`)
       printed += 1
       if (printed === flags.count) return
     }
@@ -186,5 +192,10 @@ async function unseen(
   return events.reverse()
 }
 
-const lineOf = ({ occurred_at, type, subject, event }: StoredEvent): string =>
-  `${occurred_at}  ${type.padEnd(25)}  ${subject}  ${printable(event)}`
+/** On a terminal in local time, and cut to its width. */
+function lineOf({ occurred_at, type, subject, event }: StoredEvent, utc: boolean): string {
+  const width = widthOfTerminal(process.stdout)
+  const time = width === undefined ? occurred_at : longTime(occurred_at, { utc })
+  const line = `${time}  ${type.padEnd(25)}  ${subject}  ${printable(event)}`
+  return width === undefined ? line : cut(line, width)
+}

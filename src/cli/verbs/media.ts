@@ -7,6 +7,7 @@ import { checkMediaServer } from '../../ingest/check.ts'
 import { callbackUrl, configurationOf, STANDARD_API_URLS } from '../../ingest/configuration.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { configOf } from '../store-flags.ts'
+import { type FindingText, findingTexts } from '../terminal/finding-text.ts'
 import { baseUrl, invalid } from '../terminal/flag-values.ts'
 import { counted, print, printResult } from '../terminal/print.ts'
 import { UsageError } from '../usage-error.ts'
@@ -136,10 +137,10 @@ async function runMediaCheck(name: string, flags: CheckFlags): Promise<void> {
   const [server] = data
   if (server === undefined) throw new Error('the server answered without a media server')
   const { problems, publishers } = await checkMediaServer(server, configuration)
-  const seen = publishers === undefined ? [] : [`ok       ${counted(publishers, 'publisher')}\n`]
-  const lines = [...problems.map(problem => `problem  ${problem}\n`), ...seen]
-  if (lines.length === 0) lines.push(`ok       ${nothingWrong(server, configuration)}\n`)
-  await print(flags.json ? `${JSON.stringify({ problems, publishers })}\n` : lines.join(''))
+  const findings: FindingText[] = problems.map(text => ({ level: 'problem', text }))
+  if (publishers !== undefined) findings.push({ level: 'ok', text: counted(publishers, 'publisher') })
+  if (findings.length === 0) findings.push({ level: 'ok', text: nothingWrong(server, configuration) })
+  await print(flags.json ? `${JSON.stringify({ problems, publishers })}\n` : findingTexts(findings))
   if (problems.length > 0) throw new OperatorError(`${counted(problems.length, 'problem')} found`)
 }
 

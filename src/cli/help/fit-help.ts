@@ -1,0 +1,37 @@
+import { widthOf, wrap } from '../terminal/width.ts'
+
+/** A term and its meaning: `  STRAND_LISTEN    address of the public listener`. */
+const TERM = /^( {2}\S+ {2,}| +\S.*? {2,})(?=\S)/
+
+/**
+ * Fits a help page to a terminal. Paragraphs are filled again, and the meaning of a term continues below its beginning.
+ * Examples stay whole, so that they can be copied.
+ */
+export function fitHelp(text: string, width: number): string {
+  const fitted: string[] = []
+  let paragraph: string[] = []
+  const fill = () => {
+    if (paragraph.length > 0) fitted.push(...wrap(paragraph.join(' '), width))
+    paragraph = []
+  }
+  for (const line of text.split('\n')) {
+    // A line that ends with a colon announces what is below it.
+    if (/^\S.*[^:]$/.test(line)) {
+      paragraph.push(line)
+      continue
+    }
+    const announces = /^\S/.test(line)
+    if (announces) paragraph.push(line)
+    fill()
+    if (!announces) fitted.push(...hang(line, width))
+  }
+  fill()
+  return fitted.join('\n')
+}
+
+function hang(line: string, width: number): string[] {
+  const [term] = TERM.exec(line) ?? []
+  if (widthOf(line) <= width || term === undefined) return [line]
+  const [first = '', ...rest] = wrap(line.slice(term.length), width - term.length)
+  return [`${term}${first}`, ...rest.map(each => ' '.repeat(term.length) + each)]
+}
