@@ -116,6 +116,30 @@ describe('the launcher', () => {
     expect(await wrong.exit()).toBe(2)
   })
 
+  test('passes every signal on', async () => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      const words = ['demo', '--port', String(await freePort()), '--no-rtmp', '--streams', '3', '--json']
+      const demo = new StrandProcess(words, { command: [NODE, LAUNCHER] })
+      await demo.until(({ stdout }) => stdout.endsWith('\n'))
+      expect([signal, await demo.end(signal), demo.stderr.includes('"stopped"')]).toEqual([signal, 0, true])
+    }
+  })
+
+  test.each([
+    ['the process', '$!'],
+    ['the job', '%1'],
+  ])('npx strand demo & followed by kill of %s ends the server', async (_, target) => {
+    const port = await freePort()
+    const ready = `until curl -sf localhost:${port}/readyz > /dev/null; do sleep 0.1; done`
+    const demo = `npx --no-install strand demo --port ${port} --no-rtmp --streams 3 --json`
+    const line = `set -m; ${demo} & ${ready}; kill ${target}; wait`
+    // Its output ends when everything that it started has ended.
+    const shell = new StrandProcess([line], { command: ['bash', '-c'], cwd: ROOT })
+    await shell.exit()
+    expect(shell.stderr).toContain('"stopped"')
+    await expect(fetch(`http://localhost:${port}/healthz`, { keepalive: false })).rejects.toThrow()
+  })
+
   test('scripts of package.json do not need the install script of bun', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>

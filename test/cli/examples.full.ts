@@ -19,6 +19,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'event trigger': 'test/cli/events.full.ts',
   'event verify': 'test/cli/events.full.ts',
   'stream kick': 'test/operations/control/publishers.test.ts',
+  logout: 'test/cli/profiles.full.ts',
+  'profile use': 'test/cli/profiles.full.ts',
+  open: 'test/cli/profiles.full.ts',
   ...Object.fromEntries(
     [
       'backup',
@@ -36,6 +39,8 @@ const CLIENT = 'reefdrops0fulfilment0backend01'
 const VIDEO = '1234567890'
 
 const shell = new Shell()
+/** What strand login stores. */
+const CONFIG = join(shell.folder, 'config')
 const real = new Map<string, string>()
 let place: StorePlace | undefined
 
@@ -94,7 +99,7 @@ function remember(words: string, printed: string): void {
 async function runExample(words: string, example: string): Promise<void> {
   let line = example
   for (const [sample, value] of real) line = line.replaceAll(sample, value)
-  const { code, stdout, stderr } = await shell.run(line, { STRAND_DATA: shell.data })
+  const { code, stdout, stderr } = await shell.run(line, { STRAND_DATA: shell.data, XDG_CONFIG_HOME: CONFIG })
   expect([line, code, stderr.split('\n').filter(each => /^(strand|error):/.test(each))]).toEqual([
     line,
     0,
@@ -159,8 +164,10 @@ describe('the examples of the other commands', () => {
     for (const address of [/0\.0\.0\.0:8080/, /localhost:8081/])
       line = line.replace(address, `127.0.0.1:${await freePort()}`)
     line = line.replace(/--port \d+/, `--port ${await freePort()}`)
-    if (line.startsWith('strand demo') && !line.includes('--port')) line += ` --port ${await freePort()}`
-    if (/strand serve/.test(line) && !line.includes('--listen'))
+    line = line.replace(/127\.0\.0\.1:9000/, `127.0.0.1:${await freePort()}`)
+    if (line.startsWith('strand demo') && !/--(?:port|listen)/.test(line))
+      line += ` --port ${await freePort()}`
+    if (/strand serve/.test(line) && !/--(?:port|listen)/.test(line))
       line += ` --listen 127.0.0.1:${await freePort()}`
     return line
   }

@@ -189,7 +189,10 @@ describe('fields of responses', () => {
     utc: true,
     now: Date.parse('2026-03-01T12:00:00Z'),
     nameOf: ({ kind, id }: { kind: string; id: string }) =>
-      ({ 'user/7': 'lunar_otter', 'game/9': 'Tidefall' })[`${kind}/${id}`],
+      new Map([
+        ['user/7', 'lunar_otter'],
+        ['game/9', 'Tidefall'],
+      ]).get(`${kind}/${id}`),
   }
   const texts = (name: string, row: Record<string, unknown>) => cellOf(name, row, around).map(textIn)
 

@@ -456,7 +456,7 @@ describe('strand cannot start and says why in one sentence', () => {
   test('the port is in use', async () => {
     const { world } = await startDemo()
     const { port } = new URL(world.base_url)
-    expectOneSentence(await run(['demo', '--port', port, '--json']), `port ${port} is in use`)
+    expectOneSentence(await run(['demo', '--port', port, '--json']), `port ${port} is in use`, '--port')
     const data = freshPath('data')
     expectOneSentence(await run(['serve', '--listen', `localhost:${port}`, '--data', data]), port, 'in use')
   })
