@@ -39,8 +39,6 @@ const CLIENT = 'reefdrops0fulfilment0backend01'
 const VIDEO = '1234567890'
 
 const shell = new Shell()
-/** What strand login stores. */
-const CONFIG = join(shell.folder, 'config')
 const real = new Map<string, string>()
 let place: StorePlace | undefined
 
@@ -99,7 +97,7 @@ function remember(words: string, printed: string): void {
 async function runExample(words: string, example: string): Promise<void> {
   let line = example
   for (const [sample, value] of real) line = line.replaceAll(sample, value)
-  const { code, stdout, stderr } = await shell.run(line, { STRAND_DATA: shell.data, XDG_CONFIG_HOME: CONFIG })
+  const { code, stdout, stderr } = await shell.run(line, { STRAND_DATA: shell.data })
   expect([line, code, stderr.split('\n').filter(each => /^(strand|error):/.test(each))]).toEqual([
     line,
     0,

@@ -20,7 +20,11 @@ export class Shell {
     const strand = join(programs, 'strand')
     writeFileSync(strand, `#!/bin/sh\nexec ${STRAND_IN_SHELL} "$@"\n`)
     chmodSync(strand, 0o755)
-    this.#environment = { PATH: `${programs}:${process.env.PATH}`, ...environment }
+    this.#environment = {
+      PATH: `${programs}:${process.env.PATH}`,
+      XDG_CONFIG_HOME: join(this.folder, 'config'),
+      ...environment,
+    }
   }
 
   /** Where the store is, unless a line says otherwise. */

@@ -21,7 +21,7 @@ const surroundings = Object.fromEntries(
 
 /** The environment of a child. Profiles of the person who runs the tests have no effect. */
 export function environmentOf(environment: Environment = {}): Record<string, string | undefined> {
-  return { ...surroundings, XDG_CONFIG_HOME: '/nonexistent', ...environment }
+  return { ...surroundings, XDG_CONFIG_HOME: '/dev/null/none', ...environment }
 }
 
 const running = new Set<StrandProcess>()
