@@ -133,7 +133,7 @@ function exitCodeOf(error: unknown): number {
   }
   if (error instanceof Interrupted) {
     if (error.message !== '') printError(error.message)
-    return 130
+    return error.exitCode
   }
   // The reader closed the pipe, as head does.
   if ((error as { code?: unknown }).code === 'EPIPE') return 0

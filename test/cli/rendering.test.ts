@@ -15,6 +15,9 @@ import { longTime, playingTime, shortTime } from '../../src/cli/terminal/time.ts
 import { frame } from '../../src/cli/terminal/watch.ts'
 import { cut, widthOf, widthOfTerminal, wrap } from '../../src/cli/terminal/width.ts'
 import { cellOf, columnOf, objectValue, referencesIn } from '../../src/cli/verbs/presentation.ts'
+import { presenterFor } from '../../src/cli/verbs/show.ts'
+import { verbs } from '../../src/cli/verbs/table.ts'
+import type { Client } from '../../src/client/index.ts'
 
 const plain = (...forms: string[]): Cell => forms.map(text => [{ text }]) as unknown as Cell
 const textIn = (form: readonly { readonly text: string }[]) => form.map(({ text }) => text).join('')
@@ -225,6 +228,36 @@ describe('fields of responses', () => {
   test('a text of a user cannot move the cursor', () => {
     expect(texts('title', { title: 'a\x1b[2Jb' })).toEqual(['a\\u{1b}[2Jb'])
   })
+})
+
+describe('every list, with the example of the contract', () => {
+  const lists = verbs.filter(({ operation }) => operation.page !== undefined)
+  const named = async () => ({
+    data: [{ login: 'a_login_of_25_characters_', name: 'A name of forty characters, more or less' }],
+  })
+  const client = { control: new Proxy({}, { get: () => named }) } as unknown as Client
+
+  for (const columns of [80, 130]) {
+    test.each(lists.map(verb => [verb.words, verb] as const))(
+      `strand %s fits ${columns} columns`,
+      async (_, verb) => {
+        const { data } = verb.operation.example.answer as unknown as { data: Record<string, unknown>[] }
+        expect(data.length).toBeGreaterThan(0)
+        const long = data.map(row => ({
+          ...row,
+          ...('title' in row && { title: 'T'.repeat(140) }),
+          ...('name' in row && { name: 'N'.repeat(100) }),
+          ...('status' in row && { status: 'webhook_callback_verification_pending' }),
+        }))
+        for (const rows of [data, long]) {
+          const presenter = presenterFor(verb, { client, utc: true, out: { isTTY: true, columns } })
+          const text = await presenter.page(rows)
+          expect(text.split('\n').filter(line => widthOf(line) > columns)).toEqual([])
+          expect(text.split('\n')).toHaveLength(rows.length + 2)
+        }
+      },
+    )
+  }
 })
 
 describe('screens', () => {

@@ -9,7 +9,7 @@ import { onStopSignal } from '../terminal/interruption.ts'
  */
 export function listenForStop(): Promise<void> {
   return new Promise(resolve => {
-    onStopSignal(resolve)
+    onStopSignal(() => resolve())
     if (process.connected) process.once('disconnect', () => resolve())
   })
 }

@@ -6,15 +6,24 @@ import { rmSync } from 'node:fs'
  */
 const SAME_SIGNAL_MILLISECONDS = 500
 
-/** The user ended the command with Ctrl-C: exit code 130. The message describes what was done until then. */
+type StopSignal = 'SIGINT' | 'SIGTERM'
+const EXIT_CODES: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 }
+
+/** A signal ended the command, most often Ctrl-C. The message describes what was done until then; it may be empty. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
+  readonly exitCode: number
+
+  constructor(message: string, signal: StopSignal = 'SIGINT') {
+    super(message)
+    this.exitCode = EXIT_CODES[signal]
+  }
 }
 
 /** Calls `stop` for the first of these signals; a second one exits immediately. Returns a function that ends this. */
 export function onStopSignal(
-  stop: () => void,
-  signals: readonly ('SIGINT' | 'SIGTERM')[] = ['SIGINT', 'SIGTERM'],
+  stop: (signal: StopSignal) => void,
+  signals: readonly StopSignal[] = ['SIGINT', 'SIGTERM'],
 ): () => void {
   let firstAt: number | undefined
   // The launcher has a channel to this process.
@@ -23,9 +32,9 @@ export function onStopSignal(
     const handler = () => {
       if (firstAt === undefined) {
         firstAt = performance.now()
-        stop()
+        stop(signal)
       } else if (performance.now() - firstAt >= tolerance) {
-        process.exit(signal === 'SIGINT' ? 130 : 143)
+        process.exit(EXIT_CODES[signal])
       }
     }
     process.on(signal, handler)
@@ -42,6 +51,6 @@ export function removeWhenInterrupted(paths: readonly string[]): void {
     for (const path of paths) rmSync(path, { recursive: true, force: true })
     process.exit(code)
   }
-  process.once('SIGINT', exit(130))
-  process.once('SIGTERM', exit(143))
+  process.once('SIGINT', exit(EXIT_CODES.SIGINT))
+  process.once('SIGTERM', exit(EXIT_CODES.SIGTERM))
 }

@@ -26,27 +26,27 @@ export async function watchScreen({ title, read }: Watched): Promise<never> {
   let state = ''
   let wake: () => void = () => undefined
   let isResized = false
-  let isStopped = false
+  let stopped: 'SIGINT' | 'SIGTERM' | undefined
   const paint = () => out.write(frame(headline(title, state), text, sizeOf(out)))
   const onResize = () => {
     isResized = true
     wake()
   }
-  const ignoreSignals = onStopSignal(() => {
-    isStopped = true
+  const ignoreSignals = onStopSignal(signal => {
+    stopped = signal
     wake()
   })
   out.on('resize', onResize)
   out.write(ENTER)
   try {
-    while (!isStopped) {
+    while (stopped === undefined) {
       paint()
       isResized = false
       await new Promise<void>(resolve => {
         wake = resolve
         setTimeout(resolve, REFRESH_MILLISECONDS)
       })
-      if (isStopped) break
+      if (stopped !== undefined) break
       // A table is made for a width, so it is read again for another.
       if (isResized) paint()
       try {
@@ -61,7 +61,7 @@ export async function watchScreen({ title, read }: Watched): Promise<never> {
     out.off('resize', onResize)
     ignoreSignals()
   }
-  throw new Interrupted('')
+  throw new Interrupted('', stopped)
 }
 
 function headline(title: string, state: string): string {

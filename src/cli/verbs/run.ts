@@ -60,7 +60,8 @@ async function callOperation(client: Client, verb: Verb, input: Input, flags: Ve
   const method = methodOf(client, verb.operation)
   const presenter = presenterFor(verb, { client, utc: flags.utc === true })
   if (verb.operation.answerFile !== undefined) await saveFile(String(await method(resolved)), flags)
-  else if (verb.operation.page === undefined) await showResponse(await method(resolved), presenter, flags)
+  else if (verb.operation.page === undefined)
+    await showResponse(await method(resolved), presenter, verb, flags)
   else if (flags.watch) await watchPage(client, verb, () => method(resolved), flags)
   else if (flags.all) await showAll(method.pages(resolved), presenter, flags)
   else await showPage(await method(resolved), presenter, flags)
@@ -149,11 +150,12 @@ async function saveFile(text: string, { output }: VerbFlags): Promise<void> {
 async function showResponse(
   response: OperationResponse | undefined,
   presenter: Presenter,
+  { words }: Verb,
   { json }: VerbFlags,
 ): Promise<void> {
   if (json) return print(response === undefined ? '' : `${JSON.stringify(response)}\n`)
   if (response?.data === undefined) return print('Done.\n')
-  await print(await presenter.objects(response.data))
+  await print(await presenter.objects(response.data, words.endsWith(' list')))
 }
 
 async function showPage(

@@ -13,8 +13,8 @@ import type { Verb } from './verb.ts'
 
 /** Turns responses into text. A list may come page by page. */
 export interface Presenter {
-  /** One object, or several that are no page of a list. */
-  objects(rows: readonly Row[]): Promise<string>
+  /** An answer that is no page. A list or several objects are a table on a terminal. */
+  objects(rows: readonly Row[], isList: boolean): Promise<string>
   page(rows: readonly Row[]): Promise<string>
 }
 
@@ -109,9 +109,9 @@ function terminalPresenter(given: readonly string[] | undefined, terminal: Termi
     return table.page(rows.map(row => fields.map(name => cellOf(name, row, around))))
   }
   return {
-    objects: async rows => {
+    objects: async (rows, isList) => {
       const [row] = rows
-      if (row === undefined || rows.length > 1) return page(rows)
+      if (row === undefined || rows.length > 1 || isList) return page(rows)
       await names.load(referencesIn(row, Object.keys(row)))
       return terminalObject(row, terminal)
     },
