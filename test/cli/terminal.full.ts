@@ -34,8 +34,7 @@ beforeAll(async () => {
     api_url: 'http://127.0.0.1:8088',
   })
   await server.control('POST', '/operators', { name: 'night-shift' })
-  await server
-    .control('POST', `/channels/${broadcaster.id}/stream-keys`, { name: 'guest' })
+  await server.control('POST', `/channels/${broadcaster.id}/stream-keys`, { name: 'guest' })
 })
 afterAll(async () => {
   await endAllProcesses()
