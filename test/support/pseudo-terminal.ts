@@ -1,7 +1,7 @@
 import { type Environment, environmentOf, ROOT, STRAND } from './strand-process.ts'
 
 /** How a program ended in a terminal, and everything that it wrote there. */
-export interface Screen {
+interface Screen {
   readonly code: number
   /** With the codes for colours and cursor movements. */
   readonly raw: string
@@ -9,7 +9,7 @@ export interface Screen {
   readonly lines: readonly string[]
 }
 
-export interface TerminalOptions {
+interface TerminalOptions {
   readonly columns: number
   readonly rows?: number
   readonly cwd?: string

@@ -13,9 +13,9 @@ interface LoginFlags {
   readonly json?: boolean
 }
 
-export const PROFILE_NAME = { pattern: /^[A-Za-z0-9.:-]{1,60}$/, hint: '1 to 60 letters, digits or .:-' }
+const PROFILE_NAME = { pattern: /^[A-Za-z0-9.:-]{1,60}$/, hint: '1 to 60 letters, digits or .:-' }
 
-export function readProfileName(name: string): (text: string) => string {
+function readProfileName(name: string): (text: string) => string {
   return text => {
     if (PROFILE_NAME.pattern.test(text)) return text
     throw invalid(name, `must be ${PROFILE_NAME.hint}`)

@@ -23,7 +23,7 @@ export interface Profile {
   readonly token: string
 }
 
-export interface Profiles {
+interface Profiles {
   /** The profile that commands use unless another server or store is given. */
   readonly current: string | undefined
   readonly profiles: readonly Profile[]

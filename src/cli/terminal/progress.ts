@@ -69,7 +69,7 @@ export class Progress {
   }
 }
 
-export interface ProgressState {
+interface ProgressState {
   readonly what: string
   readonly done: number
   readonly unit: string

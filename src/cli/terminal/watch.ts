@@ -8,7 +8,7 @@ const ENTER = '\x1b[?1049h\x1b[?25l'
 const LEAVE = '\x1b[?25h\x1b[?1049l'
 
 /** Something to watch. */
-export interface Watched {
+interface Watched {
   readonly title: string
   /** The current text. */
   read(): Promise<string>

@@ -18,7 +18,7 @@ export interface Presenter {
   page(rows: readonly Row[]): Promise<string>
 }
 
-export interface PresenterOptions {
+interface PresenterOptions {
   readonly client: Client
   readonly utc: boolean
   /** Where the text is written. */

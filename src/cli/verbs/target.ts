@@ -22,8 +22,6 @@ export interface TargetFlags extends StoreFlags {
 /** A client of the server or of the opened store. */
 export interface Target {
   readonly client: Client
-  /** The URL of the server; undefined for a store. */
-  readonly url: string | undefined
   close(): Promise<void>
 }
 
@@ -49,7 +47,7 @@ export function targetFlags(command: Command): Command {
 export async function openTarget(flags: TargetFlags): Promise<Target> {
   const server = serverOf(flags)
   if (server === undefined) return openLocal(flags)
-  return { client: createClient(server), url: server.baseUrl, close: async () => undefined }
+  return { client: createClient(server), close: async () => undefined }
 }
 
 /** A server and the token for it. */
@@ -135,5 +133,5 @@ async function openLocal(flags: TargetFlags): Promise<Target> {
     operatorToken: app.operatorToken,
     fetch: (url, init) => app.answer(new Request(url, init)),
   })
-  return { client, url: undefined, close: () => app.close() }
+  return { client, close: () => app.close() }
 }
