@@ -237,7 +237,11 @@ describe('an import', () => {
   })
 
   /** Every state of the progress line. */
-  const drawn = (raw: string) => Bun.stripANSI(raw).split(/\r|\n/)
+  const drawn = (raw: string) =>
+    Bun.stripANSI(raw)
+      .split(/\r|\n/)
+      // What the terminal shows for Ctrl-C itself.
+      .map(line => line.replace(/\^C$/, ''))
   const count = async (data: string) => {
     const strand = await piped(`game list --all --json --first 100 --data ${data}`, { STRAND_URL: '' })
     return JSON.parse(strand.stdout).data.length as number

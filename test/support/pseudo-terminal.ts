@@ -27,7 +27,8 @@ export class TerminalProcess {
   constructor(words: readonly string[], options: TerminalOptions) {
     const child = Bun.spawn([...(options.command ?? STRAND), ...words], {
       cwd: options.cwd ?? ROOT,
-      env: { ...environmentOf(options.environment), TERM: 'xterm-256color' },
+      // The test run has NO_COLOR, for the sake of its log.
+      env: environmentOf({ NO_COLOR: '', TERM: 'xterm-256color', ...options.environment }),
       terminal: {
         cols: options.columns,
         rows: options.rows ?? 40,

@@ -27,6 +27,8 @@ export interface Column {
 }
 
 const GAP = '  '
+/** A text is cut to this width before anything else is shortened: one long title would cost every row its ids. */
+const COMFORTABLE_WIDTH = 32
 
 interface Fitted {
   readonly index: number
@@ -110,8 +112,10 @@ function fit(
   for (const limit of [Number.POSITIVE_INFINITY, ...ranks]) {
     const kept = all.filter(({ column }) => (column.omitRank ?? Number.NEGATIVE_INFINITY) < limit)
     smallest = kept.map(each => ({ ...each, form: 0, width: measure(each.index, 0) }))
+    cutWidest(smallest, width, COMFORTABLE_WIDTH)
     shorten(smallest, width, rows, measure)
     cutWidest(smallest, width)
+    widen(smallest, width, measure)
     if (totalOf(smallest) <= width) break
   }
   return smallest
@@ -136,7 +140,7 @@ function shorten(
   while (totalOf(drafts) > width) {
     const shorter = drafts
       .filter(({ index, form }) => form + 1 < mostForms(index))
-      .map(draft => ({ draft, next: measure(draft.index, draft.form + 1) }))
+      .map(draft => ({ draft, next: Math.min(draft.width, measure(draft.index, draft.form + 1)) }))
       .sort((a, b) => b.draft.width - b.next - (a.draft.width - a.next))
     const [best] = shorter
     if (best === undefined) return
@@ -146,12 +150,24 @@ function shorten(
 }
 
 /** Cuts the widest of the columns that may be cut, column by column, until the table fits. */
-function cutWidest(drafts: readonly Draft[], width: number): void {
+function cutWidest(drafts: readonly Draft[], width: number, atLeast = 0): void {
   for (let over = totalOf(drafts) - width; over > 0; over -= 1) {
     const [widest] = drafts
-      .filter(draft => draft.width > (draft.column.cutTo ?? draft.width))
+      .filter(draft => draft.width > Math.max(draft.column.cutTo ?? draft.width, atLeast))
       .sort((a, b) => b.width - a.width)
     if (widest === undefined) return
     widest.width -= 1
+  }
+}
+
+/** Gives the place that is left to columns that were cut, from left to right. */
+function widen(
+  drafts: readonly Draft[],
+  width: number,
+  measure: (index: number, form: number) => number,
+): void {
+  for (const draft of drafts) {
+    const left = Math.max(0, width - totalOf(drafts))
+    draft.width = Math.min(measure(draft.index, draft.form), draft.width + left)
   }
 }
