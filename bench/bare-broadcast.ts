@@ -16,7 +16,7 @@ const server = Bun.serve({
   port: 0,
   fetch: () => {
     let viewer: ReadableStreamDirectController | undefined
-    const stream = new ReadableStream<Uint8Array>({
+    const source: Bun.DirectUnderlyingSource<Uint8Array> = {
       type: 'direct',
       pull: connection => {
         viewer = connection
@@ -27,7 +27,8 @@ const server = Bun.serve({
       cancel: () => {
         if (viewer !== undefined) viewers.delete(viewer)
       },
-    })
+    }
+    const stream = new ReadableStream(source as unknown as UnderlyingSource<Uint8Array>)
     return new Response(stream)
   },
 })

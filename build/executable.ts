@@ -9,7 +9,7 @@
 import { chmodSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { inlinePlayer } from './inline-player.ts'
+import { inlineAssets } from './inline-assets.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const THREADS = ['store/engines/sqlite-writer.ts', 'store/engines/sqlite-copier.ts']
@@ -32,7 +32,7 @@ await Bun.build({
   entrypoints: ['main.ts', ...THREADS].map(file => join(ROOT, 'src', file)),
   naming: { entry: '[name].[ext]' },
   target: 'bun',
-  plugins: [await inlinePlayer()],
+  plugins: [await inlineAssets()],
   minify: { whitespace: true, syntax: true, identifiers: false },
   // Compiled ahead of time it starts in half the time. Bytecode belongs to one version of the runtime, so only the runtime
   // that builds gets it.

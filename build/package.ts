@@ -4,7 +4,7 @@
  */
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { inlineCalls } from './inline-calls.ts'
+import { inlineCalls } from '../src/site/inline-calls.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const OUT = join(ROOT, 'dist')

@@ -14,6 +14,7 @@ import { OAuthLimits } from './auth/oauth-limits.ts'
 import { onRefusedHash } from './auth/password-hash.ts'
 import { PlaybackSessions } from './auth/playback-sessions.ts'
 import { SigningKeys } from './auth/signing-keys.ts'
+import { SiteTokens } from './auth/site-tokens.ts'
 import { StreamKeys } from './auth/stream-keys.ts'
 import { AVAILABILITY_MILLISECONDS, startBackgroundJobs } from './background-jobs.ts'
 import { type Config, urlOf } from './config.ts'
@@ -52,10 +53,10 @@ import { openStoreWithKeys, type StoreWait } from './open-store.ts'
 import { DemoControls } from './operations/demo-controls.ts'
 import type { Services } from './operations/implement.ts'
 import { implementations } from './operations/index.ts'
-import { KnownBrowsers } from './pages/known-browsers.ts'
-import { Pages } from './pages/pages.ts'
 import { REFERENCE_HEADERS, referencePages } from './reference/html.ts'
 import { openapiDocument } from './reference/openapi.ts'
+import { KnownBrowsers } from './site/known-browsers.ts'
+import { Pages } from './site/pages.ts'
 import { Unavailable } from './store/errors.ts'
 import { FeedFollower } from './store/follower.ts'
 import type { Store } from './store/store.ts'
@@ -123,7 +124,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
       if (!(error instanceof Unavailable)) throw error
       options.log.warn({ error: String(error) }, 'folding names failed; the next sweep tries again')
     })
-  const { services, follower } = createServices(options, store, folder, listeners)
+  const { services, follower, siteTokens } = createServices(options, store, folder, listeners)
   await options.prepare?.(services)
   await follower.catchUp()
 
@@ -223,7 +224,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
   })
 
   const { publicUrl } = services
-  const application = new Application({
+  const application: Application = new Application({
     services,
     implementations,
     pages: new Pages(
@@ -235,6 +236,9 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
         logIns: attemptsOn(options, store, LOGIN_LIMITS),
         signUps: attemptsOn(options, store, SIGN_UP_LIMITS),
         knownBrowsers: new KnownBrowsers(folder.ring),
+        siteTokens,
+        callApi: (request, address) =>
+          application.handle(request, { ...LOCAL_PEER, address: () => address }, ['helix']),
       },
       folder.ring,
     ),
@@ -324,7 +328,8 @@ function createServices(options: AppOptions, store: Store, folder: DataFolder, l
   const isShared = isStoreShared(options, store)
   const directory = new Directory({ publicUrl, ...(isShared && { inTouchAt: () => follower.inStepAt }) })
   const followings = new Followings(store, directory)
-  const callers = new Callers(store)
+  const siteTokens = new SiteTokens(folder.ring)
+  const callers = new Callers(store, siteTokens)
   const subscribers = [new StreamFeedSubscriber(store, directory), followings, callers]
   const follower: FeedFollower = new FeedFollower(store, subscribers, log)
   const clock = demo?.clock ?? systemClock
@@ -351,7 +356,7 @@ function createServices(options: AppOptions, store: Store, folder: DataFolder, l
     log,
     ...(demo && { demo }),
   }
-  return { services, follower }
+  return { services, follower, siteTokens }
 }
 
 function controlUrlOf({ operatorListen }: Config, { operatorUrl }: Listeners, publicUrl: string): string {

@@ -1,3 +1,4 @@
+import { SITE_CLIENT_ID } from '../contract/site-client.ts'
 import type { Caller } from '../domain/caller.ts'
 import type { Clock } from '../kit/clock.ts'
 import { sameSecret } from '../kit/digest.ts'
@@ -6,8 +7,10 @@ import type { Metrics } from '../kit/metrics.ts'
 import { Recent } from '../kit/recent.ts'
 import type { EndedAccess, FeedEntry } from '../store/feed.ts'
 import type { FeedSubscriber } from '../store/follower.ts'
+import type { Session } from '../store/queries/accounts.ts'
 import type { KnownToken } from '../store/queries/tokens.ts'
 import type { Store } from '../store/store.ts'
+import { isSiteToken, type SiteToken, type SiteTokens, VISITOR } from './site-tokens.ts'
 import { hashOf, isWellFormed } from './tokens.ts'
 
 /** A valid access token: its owner, scopes and expiry. */
@@ -32,30 +35,36 @@ const TRUSTED_MILLISECONDS = 60_000
  * and other processes after their next read of the feed. Unknown tokens are looked up in the store each time.
  */
 export class Callers implements FeedSubscriber {
-  readonly #store: Store
+  readonly #store: Pick<Store, 'tokens' | 'accounts'>
+  readonly #siteTokens: SiteTokens
   readonly #known = new Recent<AccessToken>(MAX_TOKENS)
   /** Counts invalidations: a look-up during which one happens may be stale and is not cached. */
   #invalidations = 0
 
-  constructor(store: Store) {
+  constructor(store: Pick<Store, 'tokens' | 'accounts'>, siteTokens: SiteTokens) {
     this.#store = store
+    this.#siteTokens = siteTokens
   }
 
   /** The token; undefined if it is unknown, expired or malformed. */
   find(token: string, now: number): MaybePromise<AccessToken | undefined> {
     const hash = hashOf(token)
     const known = this.#known.get(hash)
-    if (known === undefined && !isWellFormed(token)) return undefined
+    if (known === undefined && !isWellFormed(token) && !isSiteToken(token)) return undefined
     const isFresh = known !== undefined && performance.now() - known.readAt < TRUSTED_MILLISECONDS
-    return chain(isFresh ? known : this.#refresh(hash, known), found =>
+    return chain(isFresh ? known : this.#refresh(token, hash, known), found =>
       found !== undefined && found.ends > now ? found : undefined,
     )
   }
 
   /** Reads the store again, in case the feed missed a change; while the store is unavailable, the cached entry counts. */
-  async #refresh(hash: string, known: AccessToken | undefined): Promise<AccessToken | undefined> {
+  async #refresh(
+    token: string,
+    hash: string,
+    known: AccessToken | undefined,
+  ): Promise<AccessToken | undefined> {
     try {
-      const found = await this.#lookUp(hash)
+      const found = await this.#lookUp(token, hash)
       if (found === undefined) this.#known.delete(hash)
       return found
     } catch (error) {
@@ -83,13 +92,25 @@ export class Callers implements FeedSubscriber {
     else for (const [hash, token] of this.#known) if (concerns(access, token)) this.#known.delete(hash)
   }
 
-  async #lookUp(hash: string): Promise<AccessToken | undefined> {
+  async #lookUp(text: string, hash: string): Promise<AccessToken | undefined> {
     const before = this.#invalidations
-    const row = await this.#store.tokens.find(hash)
-    if (row === undefined || row.kind === 'refresh') return undefined
-    const token = readToken(row)
-    if (before === this.#invalidations) this.#known.set(hash, token)
+    const token = isSiteToken(text) ? await this.#readSiteToken(text) : await this.#readStored(hash)
+    if (token !== undefined && before === this.#invalidations) this.#known.set(hash, token)
     return token
+  }
+
+  async #readStored(hash: string): Promise<AccessToken | undefined> {
+    const row = await this.#store.tokens.find(hash)
+    return row === undefined || row.kind === 'refresh' ? undefined : readToken(row)
+  }
+
+  /** Valid as long as its session; the token of a visitor has none. */
+  async #readSiteToken(text: string): Promise<AccessToken | undefined> {
+    const token = this.#siteTokens.open(text)
+    if (token === undefined) return undefined
+    if (token.session_id === null) return visitorToken(token)
+    const session = await this.#store.accounts.sessionWithId(token.session_id)
+    return session && sessionToken(token, session)
   }
 }
 
@@ -107,6 +128,27 @@ function readToken(row: KnownToken): AccessToken {
     scopes,
     ends: Date.parse(row.expires_at),
     caller: callerOf(row, scopes),
+    readAt: performance.now(),
+  }
+}
+
+const visitorToken = ({ ends }: SiteToken): AccessToken => ({
+  client_id: SITE_CLIENT_ID,
+  user_id: null,
+  login: null,
+  scopes: [],
+  ends,
+  caller: VISITOR,
+  readAt: performance.now(),
+})
+
+function sessionToken({ scopes, ends }: SiteToken, session: Session): AccessToken {
+  const { user_id, login } = session
+  const owner = { client_id: SITE_CLIENT_ID, user_id, login, scopes }
+  return {
+    ...owner,
+    ends: Math.min(ends, Date.parse(session.expires_at)),
+    caller: { kind: 'user', organization_id: null, ...owner },
     readAt: performance.now(),
   }
 }

@@ -1,3 +1,5 @@
+import { SITE_CLIENT_ID } from '../contract/site-client.ts'
+
 /** The caller of a request, from its token. */
 export type Caller =
   | { readonly kind: 'anonymous' }
@@ -22,6 +24,11 @@ export type UserCaller = Extract<Caller, { kind: 'user' }>
 
 export function isTokenCaller(caller: Caller): caller is TokenCaller {
   return caller.kind === 'app' || caller.kind === 'user'
+}
+
+/** A script of the site, on behalf of a visitor who is not logged in. */
+export function isVisitor(caller: Caller): boolean {
+  return caller.kind === 'app' && caller.client_id === SITE_CLIENT_ID
 }
 
 /** The name of a caller in the audit log. */

@@ -2,6 +2,7 @@ import type { EventType } from '../contract/events/event-type.ts'
 import { EVENT_TYPES, findEventType } from '../contract/events/event-types.ts'
 import { type Refusal, refuse } from '../contract/problem.ts'
 import { TRANSPORT_METHODS, type TransportMethod } from '../contract/resources/event-subscription.ts'
+import { SITE_CLIENT_ID } from '../contract/site-client.ts'
 import { sha256Base64url } from '../kit/digest.ts'
 import type { TokenCaller } from './caller.ts'
 
@@ -41,7 +42,12 @@ export function readSubscription(
   given: GivenSubscription,
   caller: TokenCaller,
   callbacks: CallbackRule,
-): WantedSubscription | Refusal<'malformed_parameter' | 'missing_parameter' | 'wrong_token_kind'> {
+):
+  | WantedSubscription
+  | Refusal<'malformed_parameter' | 'missing_parameter' | 'wrong_token_kind' | 'subscription_forbidden'> {
+  // Messages would go on after the page is closed and the session has ended.
+  if (caller.client_id === SITE_CLIENT_ID)
+    return refuse('subscription_forbidden', 'tokens of the site cannot subscribe')
   const type = findEventType(given.type, given.version)
   if (type === undefined) return refuseType(given)
   const method = TRANSPORT_METHODS.find(each => each === given.transport.method)

@@ -1,12 +1,9 @@
-import { playerScript } from '../pages/player-script.ts'
+import { ASSET_PREFIX, findAsset } from '../site/assets.ts'
 import type { RequestContext } from './request-context.ts'
 
-const PREFIX = '/assets/'
-
-export const isAssetPath = (path: string): boolean => path.startsWith(PREFIX)
+export const isAssetPath = (path: string): boolean => path.startsWith(ASSET_PREFIX)
 
 const HEADERS = {
-  'Content-Type': 'text/javascript; charset=utf-8',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
   Vary: 'Accept-Encoding',
@@ -14,23 +11,21 @@ const HEADERS = {
 /** The name changes with the content. */
 const FOREVER = 'public, max-age=31536000, immutable'
 
-/**
- * The script of a page. During an upgrade, a page may come from a node of another release than its script: any name of the
- * script gets the one of this node, but only its right name is cached.
- */
+/** A script or style sheet of a page; undefined if there is none. */
 export async function answerAsset({
   path,
   headers,
   requestId,
 }: RequestContext): Promise<Response | undefined> {
-  if (!/^\/assets\/player-[0-9a-f]{16}\.js$/.test(path)) return undefined
-  const script = await playerScript()
+  const asset = await findAsset(path)
+  if (asset === undefined) return undefined
   const isGzipped = /\bgzip\b/.test(headers.get('accept-encoding') ?? '')
-  return new Response(isGzipped ? script.gzipped : script.text, {
+  return new Response(isGzipped ? asset.gzipped : asset.text, {
     headers: {
       ...HEADERS,
+      'Content-Type': asset.type,
       ...(isGzipped && { 'Content-Encoding': 'gzip' }),
-      'Cache-Control': path === script.path ? FOREVER : 'no-store',
+      'Cache-Control': path === asset.path ? FOREVER : 'no-store',
       'X-Request-Id': requestId,
     },
   })

@@ -1,4 +1,4 @@
-import type { Caller } from '../domain/caller.ts'
+import { type Caller, isTokenCaller, isVisitor } from '../domain/caller.ts'
 import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Metrics } from '../kit/metrics.ts'
 import { networkOf } from '../kit/network.ts'
@@ -64,8 +64,8 @@ export function allowanceOf(allowed: boolean, limit: number, points: number): Al
 }
 
 /** The kind of bucket that a caller draws from. */
-export function bucketOf({ kind }: Caller): keyof RateLimits {
-  return kind === 'app' || kind === 'user' ? kind : 'anonymous'
+export function bucketOf(caller: Caller): keyof RateLimits {
+  return isTokenCaller(caller) && !isVisitor(caller) ? caller.kind : 'anonymous'
 }
 
 let full: Allowance = { allowed: true, limit: SHOWN_WHEN_OFF, remaining: SHOWN_WHEN_OFF, reset: 0 }
@@ -77,8 +77,9 @@ export function fullBucket(now: number): Allowance {
   return full
 }
 
-/** The name of a caller's bucket. That of an address is its network, which unlike the others contains no space. */
+/** The name of a caller's bucket. Visitors of the site share that of their address (D-150). That of an address is its network, which unlike the others contains no space. */
 export function bucketName(caller: Caller, address: () => string): string {
+  if (isVisitor(caller)) return networkOf(address())
   if (caller.kind === 'app') return `app ${caller.client_id}`
   if (caller.kind === 'user') return `user ${caller.client_id} ${caller.user_id}`
   return networkOf(address())

@@ -11,7 +11,7 @@ import type { LiveChannels } from '../media/live-channels.ts'
 import type { Recordings } from '../media/recordings.ts'
 import type { Thumbnails } from '../media/thumbnails.ts'
 import type { Implementation } from '../operations/implement.ts'
-import { asksToSee, type Pages } from '../pages/pages.ts'
+import { asksToSee, type Pages } from '../site/pages.ts'
 import { answerAsset, isAssetPath } from './asset-response.ts'
 import { clientAddress, type Networks } from './client-address.ts'
 import { Endpoint, type EndpointDependencies } from './endpoint.ts'
@@ -181,7 +181,7 @@ export class Application {
   }
 
   /** As a page, unless there is none at this path. */
-  #answerFailedPage(context: RequestContext, thrown: unknown): Response {
+  #answerFailedPage(context: RequestContext, thrown: unknown): MaybePromise<Response> {
     const failure = this.#problemOf(context, thrown)
     if (failure.name !== 'route_unknown') return this.#options.pages.refuse(context, failure)
     context.tally = this.#options.traffic.unknown

@@ -1,7 +1,7 @@
 import { html, Html as Markup } from './html.ts'
 
-/** Three strands twisted into one. */
-const STROKES =
+/** Three strands twisted into one, as the paths of an SVG of 24 by 24. */
+export const STROKES =
   '<path d="M5 3c0 6 14 6 14 12 0 3-2 5-4 6"/><path d="M12 3c0 5-7 6-7 12 0 3 2 5 4 6"/><path d="M19 3c0 3-2 4.500-4 6"/>'
 
 /** The logo beside the name on a page. */

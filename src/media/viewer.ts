@@ -20,7 +20,7 @@ export class HttpViewer implements Viewer {
   /** `onLeave` is called once, when the viewer disconnects or the broadcast ends. */
   constructor(onLeave: () => void) {
     this.#onLeave = onLeave
-    this.stream = new ReadableStream<Uint8Array>({
+    const source: Bun.DirectUnderlyingSource<Uint8Array> = {
       type: 'direct',
       pull: connection => {
         this.#connection = connection
@@ -33,7 +33,9 @@ export class HttpViewer implements Viewer {
         this.#isBusy = false
         this.end()
       },
-    })
+    }
+    // A kind of source that only this runtime has.
+    this.stream = new ReadableStream(source as unknown as UnderlyingSource<Uint8Array>)
   }
 
   write(pieces: readonly Uint8Array[]): boolean {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { Callers } from '../../src/auth/callers.ts'
+import { SiteTokens } from '../../src/auth/site-tokens.ts'
 import { hashOf, issueAppToken, issueUserToken } from '../../src/auth/tokens.ts'
+import { KeyRing } from '../../src/kit/key-ring.ts'
 import { createLog } from '../../src/kit/log.ts'
 import { FeedFollower } from '../../src/store/follower.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -11,7 +13,7 @@ const NOW = Date.parse('2026-03-01T12:00:00.000Z')
 const lifetimes = { user_seconds: 60, refresh_seconds: 600 }
 
 async function follow(store: Store) {
-  const callers = new Callers(store)
+  const callers = new Callers(store, new SiteTokens(new KeyRing([{ id: 'k', bytes: new Uint8Array(32) }])))
   const follower = new FeedFollower(store, [callers], createLog({ level: 'silent', readable: false }))
   await follower.catchUp()
   return { callers, follower }

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { Glob } from 'bun'
-import { playerScript } from '../../src/pages/player-script.ts'
+import { findAsset, islandScripts, stylePath } from '../../src/site/assets.ts'
 import { VERSION } from '../../src/version.ts'
 import { freePort } from '../support/postgres.ts'
 import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
@@ -40,7 +40,7 @@ async function run(words: readonly string[]) {
 
 test('every thread that the sources start is an entry of the executable, beside whoever starts it', () => {
   const build = readFileSync(join(ROOT, 'build/executable.ts'), 'utf8')
-  const started = [...new Glob('src/**/*.ts').scanSync(ROOT)].flatMap(file =>
+  const started = [...new Glob('src/**/*.{ts,tsx}').scanSync(ROOT)].flatMap(file =>
     [...readFileSync(join(ROOT, file), 'utf8').matchAll(/new Worker\(new URL\('([^']+)'/g)].map(
       ([, address = '']) => [file, address] as const,
     ),
@@ -77,16 +77,19 @@ describe('the built executable', () => {
     expect(await demo.end('SIGTERM')).toBe(0)
   })
 
-  test('shows the pages that people log in on, and has the script of the player', async () => {
+  test('shows the pages that people log in on, and has their style sheet, and the scripts of islands', async () => {
     const demo = start(['demo', '--port', '0', '--json', '--streams', '1'])
     const { base_url } = JSON.parse(await demo.until(({ stdout }) => stdout.endsWith('\n') && stdout)) as {
       base_url: string
     }
     const page = await fetch(`${base_url}/login`)
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
-    const { path, text } = await playerScript()
-    const script = await fetch(base_url + path)
-    expect([script.status, (await script.text()) === text]).toEqual([200, true])
+    const { path, imports } = await islandScripts('player')
+    for (const asset of [path, ...imports, await stylePath('site')]) {
+      const served = await fetch(base_url + asset)
+      const same = (await served.text()) === (await findAsset(asset))?.text
+      expect([asset, served.status, same]).toEqual([asset, 200, true])
+    }
     expect(await demo.end('SIGTERM')).toBe(0)
   })
 

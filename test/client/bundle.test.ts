@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { inlineCalls } from '../../build/inline-calls.ts'
+import { inlineCalls } from '../../src/site/inline-calls.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 let folder = ''

@@ -29,7 +29,7 @@ const only = (kind: string, name = 'strand'): Manifest => {
 }
 const dockerfile = readFileSync(join(ROOT, 'Dockerfile'), 'utf8')
 const compose = documentsIn('deploy/compose.yaml')[0]
-const sources = [...new Glob('src/**/*.ts').scanSync(ROOT)]
+const sources = [...new Glob('src/**/*.{ts,tsx}').scanSync(ROOT)]
   .map(file => readFileSync(join(ROOT, file), 'utf8'))
   .join('\n')
 

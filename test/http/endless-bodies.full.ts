@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { operations } from '../../src/contract/index.ts'
 import { familyOf, type Operation } from '../../src/contract/operation.ts'
 import type { World } from '../../src/demo/described-world.ts'
-import { PAGES } from '../../src/pages/pages.ts'
+import { PAGES } from '../../src/site/pages.ts'
 import {
   type EndlessRequest,
   FLOOD,

@@ -5,7 +5,7 @@ import { Glob } from 'bun'
 
 /** ARCHITECTURE.md lists which module may import from which; this holds the imports against it. */
 const dependencies = readDependencies(readFileSync('ARCHITECTURE.md', 'utf8'))
-const files = [...new Glob('src/**/*.ts').scanSync('.')].sort()
+const files = [...new Glob('src/**/*.{ts,tsx}').scanSync('.')].sort()
 const contents = new Map(files.map(file => [file, readFileSync(file, 'utf8')]))
 
 function readDependencies(document: string): Map<string, ReadonlySet<string>> {
@@ -123,7 +123,7 @@ describe('what belongs in one place only', () => {
     expect(outside).toEqual(['src/open-store.ts'])
   })
   test('cookies are in pages', () => {
-    for (const file of mentions(/['"](?:set-)?cookie['"]/i)) expect(file).toStartWith('src/pages/')
+    for (const file of mentions(/['"](?:set-)?cookie['"]/i)) expect(file).toStartWith('src/site/')
   })
   test('request bodies are read in kit/read-body.ts', () => {
     const reading =
@@ -132,11 +132,11 @@ describe('what belongs in one place only', () => {
     expect(mentions(reading)).toEqual(['src/client/event-receiver.ts', 'src/kit/read-body.ts'])
   })
   test('pages read text through their list of fields', () => {
-    const pages = files.filter(file => file.startsWith('src/pages/'))
+    const pages = files.filter(file => file.startsWith('src/site/'))
     const parsing = pages.filter(file =>
       /searchParams|new URLSearchParams|request\.url|splitPairs/.test(contents.get(file) ?? ''),
     )
-    expect(parsing).toEqual(['src/pages/fields.ts'])
+    expect(parsing).toEqual(['src/site/fields.ts'])
   })
   test('setImmediate is in store/engines', () => {
     for (const file of mentions(/setImmediate\(/)) expect(file).toStartWith('src/store/engines/')

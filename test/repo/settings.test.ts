@@ -124,7 +124,7 @@ describe('settings', () => {
   test('names are unique, and no other one is mentioned anywhere', () => {
     const names = settings.map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
-    const files = ['src/**/*.ts', 'docs/*.md', 'docs/reference/*', 'README.md', 'deploy/**/*'].flatMap(
+    const files = ['src/**/*.{ts,tsx}', 'docs/*.md', 'docs/reference/*', 'README.md', 'deploy/**/*'].flatMap(
       pattern => [...new Glob(pattern).scanSync('.')],
     )
     const mentioned = files.flatMap(

@@ -24,7 +24,7 @@ const IDENTIFIERS =
 /** Texts that may contain such a word, because another program or a standard fixes them. */
 const ALLOWED: readonly string[] = ['adr/0020-figures-and-the-operators-listener.md', '`complaint`', '`says`']
 
-const SEARCHED = ['src/**/*.ts', 'docs/**/*.md', '{README,ARCHITECTURE,CONTRIBUTING,STYLE,SECURITY}.md']
+const SEARCHED = ['src/**/*.{ts,tsx}', 'docs/**/*.md', '{README,ARCHITECTURE,CONTRIBUTING,STYLE,SECURITY}.md']
 
 const files = SEARCHED.flatMap(pattern => [...new Glob(pattern).scanSync('.')])
   .filter(file => !file.startsWith('docs/adr/'))

@@ -129,7 +129,7 @@ function formsIn(html: string): Form[] {
       method,
       action,
       fields: Object.fromEntries(
-        [...inside.matchAll(/<input type="hidden" name="([^"]*)"[^>]*? value="([^"]*)">/g)].map(
+        [...inside.matchAll(/<input type="hidden" name="([^"]*)"[^>]*? value="([^"]*)"\/?>/g)].map(
           ([, name = '', value = '']) => [name, unescaped(value)],
         ),
       ),

@@ -39,7 +39,9 @@ export async function capSessions(
 ): Promise<void> {
   const excess = sql`select hash from sessions where user_id = ${added.user_id} and hash <> ${added.hash}
     order by seen_at desc, hash desc${beyond(CAPS.sessionsOfUser)}`
-  await removeRows(tx, 'sessions', excess)
+  const removed = await removeRows(tx, 'sessions', excess)
+  // The tokens of the site end with their session.
+  if (removed > 0) tx.publish({ kind: 'access', access: { user_id: added.user_id } })
 }
 
 export async function capAppTokens(
@@ -86,17 +88,18 @@ export async function capGrants(
   await removeRows(tx, 'tokens', sql`select hash from tokens where ${isOneOf(sql`family`, families)}`)
 }
 
-/** Deletes the rows with these hashes. Always locks in hash order, so that concurrent commands cannot deadlock. */
+/** Deletes the rows with these hashes, and returns their number. Always locks in hash order, so that concurrent commands cannot deadlock. */
 async function removeRows(
   tx: Transaction,
   table: 'device_codes' | 'authorization_codes' | 'sessions' | 'tokens',
   excess: Sql,
-): Promise<void> {
+): Promise<number> {
   const rows = await tx.all<{ hash: string }>(excess)
-  if (rows.length === 0) return
+  if (rows.length === 0) return 0
   const hashes = rows.map(row => row.hash)
   const these = sql`${isOneOf(sql`hash`, hashes)}`
   await tx.lock(sql`select hash from ${verbatim(table)} where ${these} order by hash`, table)
   if (table === 'tokens') await endTokens(tx, these)
   else await tx.run(sql`delete from ${verbatim(table)} where ${these}`)
+  return rows.length
 }

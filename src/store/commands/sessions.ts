@@ -39,6 +39,12 @@ export async function keepSession(
 
 export async function endSession(tx: Transaction, args: { user_id: string; id: string }): Promise<void> {
   await tx.run(sql`delete from sessions where user_id = ${args.user_id} and id = ${args.id}`)
+  publishEnd(tx, args.user_id)
+}
+
+/** The tokens of the site end with their session (D-150): every process looks them up again. */
+function publishEnd(tx: Transaction, user_id: string): void {
+  tx.publish({ kind: 'access', access: { user_id } })
 }
 
 interface NewPassword {
@@ -70,6 +76,7 @@ export async function setPassword(tx: Transaction, args: NewPassword) {
 /** A password is changed to lock out anyone who knows the old one: ends all other sessions and all tokens. */
 async function lockOut(tx: Transaction, user_id: string, keep = ''): Promise<void> {
   await tx.run(sql`delete from sessions where user_id = ${user_id} and id <> ${keep}`)
+  publishEnd(tx, user_id)
   await tx.run(sql`delete from authorization_codes where user_id = ${user_id}`)
   await tx.run(sql`delete from device_codes where user_id = ${user_id}`)
   await tx.lock(sql`select hash from tokens where user_id = ${user_id} order by hash`, 'tokens')

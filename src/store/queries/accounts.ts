@@ -38,6 +38,9 @@ export const accountQueries = (db: Database) => ({
   session: (hash: string, now: string) =>
     db.get<Session>(sql`${sessionColumns} where s.hash = ${hash} and s.expires_at > ${now}`),
 
+  /** Whether or not it has expired. */
+  sessionWithId: (id: string) => db.get<Session>(sql`${sessionColumns} where s.id = ${id}`),
+
   sessionsOf: (user_id: string, now: string) =>
     db.all<Session>(
       sql`${sessionColumns} where s.user_id = ${user_id} and s.expires_at > ${now} order by s.seen_at desc, s.id limit 100`,

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { oauthOperations } from '../../../src/contract/index.ts'
 import { getOpenidConfiguration } from '../../../src/contract/oauth/get-openid-configuration.ts'
-import { PAGES } from '../../../src/pages/pages.ts'
+import { PAGES } from '../../../src/site/pages.ts'
 import { describeOperation, send } from '../../support/operation.ts'
 
 const valid = () => ({})

@@ -1,0 +1,82 @@
+import type { Stream } from '../../contract/resources/stream.ts'
+import { shortCount, uptime } from '../numbers.ts'
+import { Avatar } from './avatar.tsx'
+
+/** What a card shows of a live stream. */
+export type ShownStream = Pick<
+  Stream,
+  | 'id'
+  | 'user_id'
+  | 'user_login'
+  | 'user_name'
+  | 'game_id'
+  | 'game_name'
+  | 'title'
+  | 'viewer_count'
+  | 'started_at'
+  | 'tags'
+>
+
+const MAX_TAGS = 3
+
+/** A live channel. `now` is in milliseconds since 1970; `ended`: the stream has ended since the page was loaded. */
+export function StreamCard({
+  stream,
+  now,
+  ended = false,
+}: {
+  readonly stream: ShownStream
+  readonly now: number
+  readonly ended?: boolean
+}) {
+  const { user_id, user_login, user_name, title, viewer_count, started_at, tags } = stream
+  return (
+    <li class={ended ? 'card ended' : 'card'}>
+      <span class="shot">
+        <img
+          src={`/images/channels/${user_id}-640x360.png`}
+          width="640"
+          height="360"
+          alt=""
+          loading="lazy"
+          decoding="async"
+        />
+        {ended ? <span class="badge">Ended</span> : <span class="live">Live</span>}
+        {!ended && (
+          <>
+            <span class="badge">{shortCount(viewer_count)} watching</span>
+            <span class="badge right">
+              <time datetime={started_at}>{uptime(started_at, now)}</time>
+            </span>
+          </>
+        )}
+      </span>
+      <div class="meta">
+        <Avatar user_id={user_id} size={38} />
+        <div>
+          <h3>
+            <a href={`/${user_login}`}>{title || `${user_name} is live`}</a>
+          </h3>
+          <p>
+            {user_name}
+            {stream.game_name !== '' && (
+              <>
+                {' · '}
+                <a href={`/?game=${stream.game_id}`}>{stream.game_name}</a>
+              </>
+            )}
+          </p>
+          {tags.length > 0 && (
+            <ul class="tags" aria-label="Tags">
+              {tags.slice(0, MAX_TAGS).map(tag => (
+                <li key={tag} class="chip">
+                  {tag}
+                </li>
+              ))}
+            </ul>
+          )}
+        </div>
+      </div>
+    </li>
+  )
+}

@@ -1,0 +1,155 @@
+/** Renders a page into an HTML document with header and footer, and decides which scripts it loads. */
+import { renderToStaticMarkup, renderToString } from 'preact-render-to-string'
+import { ICON_URL } from '../kit/mark.ts'
+import type { Session } from '../store/queries/accounts.ts'
+import { VERSION } from '../version.ts'
+import { islandScripts, stylePath } from './assets.ts'
+import { Avatar } from './components/avatar.tsx'
+import { Icon, Mark, SEARCH_ICON } from './components/icon.tsx'
+import { UsedIslands } from './island.tsx'
+import type { Page, Section } from './page.ts'
+import { GRANT_NAME } from './page-token.ts'
+
+/** The visitor that a page is rendered for. */
+export interface Visitor {
+  readonly session: Session | undefined
+  readonly signUp: boolean
+  /** Path and query string of the page, to return to after log-in. */
+  readonly here: string
+}
+
+export interface Document {
+  readonly html: string
+  readonly hasScript: boolean
+}
+
+/** `grantOf` makes the grant that scripts exchange for a token; a page without islands carries none. */
+export async function renderDocument(page: Page, visitor: Visitor, grantOf: () => string): Promise<Document> {
+  const islands = new Set<string>()
+  const body = renderToString(
+    <UsedIslands.Provider value={islands}>
+      <a class="skip" href="#content">
+        Skip to content
+      </a>
+      <Header section={page.section} query={page.query} visitor={visitor} />
+      <main id="content" class={page.width ?? 'narrow'}>
+        {page.body}
+      </main>
+      <Footer />
+    </UsedIslands.Provider>,
+  )
+  const styles = await Promise.all(['site', ...(page.styles ?? [])].map(stylePath))
+  const scripts = await Promise.all([...islands].map(islandScripts))
+  const shared = new Set(scripts.flatMap(({ imports }) => imports))
+  const head = renderToStaticMarkup(
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="robots" content="noindex" />
+      <title>{page.title === 'Strand' ? page.title : `${page.title} · Strand`}</title>
+      <link rel="icon" href={ICON_URL} />
+      {styles.map(path => (
+        <link key={path} rel="stylesheet" href={path} />
+      ))}
+      {islands.size > 0 && <meta name={GRANT_NAME} content={grantOf()} />}
+      {[...shared].map(path => (
+        <link key={path} rel="modulepreload" href={path} />
+      ))}
+      {scripts.map(({ path }) => (
+        <script key={path} type="module" src={path} />
+      ))}
+    </head>,
+  )
+  return {
+    html: `<!doctype html>\n<html lang="en">${head}<body>${body}</body></html>\n`,
+    hasScript: islands.size > 0,
+  }
+}
+
+const NAVIGATION: readonly (readonly [Section, path: string, title: string, forUsers: boolean])[] = [
+  ['live', '/', 'Live', false],
+  ['studio', '/studio', 'Studio', true],
+  ['drops', '/drops', 'Drops', true],
+]
+
+function Header({
+  section,
+  query,
+  visitor,
+}: {
+  section: Section | undefined
+  query: string | undefined
+  visitor: Visitor
+}) {
+  const { session } = visitor
+  return (
+    <header class="bar">
+      <a class="brand" href="/" aria-label="Strand, home">
+        <Mark />
+        <span class="name">Strand</span>
+      </a>
+      <nav aria-label="Site">
+        {NAVIGATION.filter(([, , , forUsers]) => !forUsers || session !== undefined).map(
+          ([name, path, title]) => (
+            <a key={path} href={path} {...(section === name && { 'aria-current': 'page' })}>
+              {title}
+            </a>
+          ),
+        )}
+      </nav>
+      <search class="search">
+        <form method="get" action="/">
+          <Icon path={SEARCH_ICON} lines />
+          <input
+            type="search"
+            name="q"
+            value={query ?? ''}
+            maxLength={100}
+            aria-label="Search channels and games"
+            placeholder="Search channels and games"
+            autocomplete="off"
+          />
+        </form>
+      </search>
+      <div class="end">
+        {session === undefined ? <LogIn {...visitor} /> : <Me session={session} section={section} />}
+      </div>
+    </header>
+  )
+}
+
+const LogIn = ({ here, signUp }: Visitor) => {
+  const next = encodeURIComponent(/^\/(login|signup|logout)\b/.test(here) ? '/' : here)
+  return (
+    <>
+      <a class="button" href={`/login?next=${next}`}>
+        Log in
+      </a>
+      {signUp && (
+        <a class="button primary" href={`/signup?next=${next}`}>
+          Sign up
+        </a>
+      )}
+    </>
+  )
+}
+
+const Me = ({ session, section }: { session: Session; section: Section | undefined }) => (
+  <a
+    class="me"
+    href="/account"
+    aria-label={`${session.display_name}, your account`}
+    {...(section === 'account' && { 'aria-current': 'page' })}
+  >
+    <Avatar user_id={session.user_id} size={28} />
+    <span>{session.display_name}</span>
+  </a>
+)
+
+const Footer = () => (
+  <footer class="foot">
+    <a href="/docs">API reference</a>
+    <a href="/openapi.json">OpenAPI</a>
+    <span class="version num">Strand {VERSION}</span>
+  </footer>
+)

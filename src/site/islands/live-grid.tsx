@@ -1,0 +1,157 @@
+/** The cards of live channels: more of them on scroll, and their numbers as they change. */
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { api } from '../api.ts'
+import { type ShownStream, StreamCard } from '../components/stream-card.tsx'
+import { island } from '../island.tsx'
+import { listOf, lookedUp, refreshed, withMore } from '../live-list.ts'
+
+interface LiveGridProps {
+  readonly streams: readonly ShownStream[]
+  /** Where the next page begins; absent on the last one. */
+  readonly cursor?: string
+  readonly game_id?: string
+  readonly language?: string
+  /** Whether the first card is the first of the whole list. */
+  readonly isTop: boolean
+  /** The time of the server, in milliseconds since 1970. */
+  readonly now: number
+}
+
+const PAGE = 24
+const MAX_PAGE = 100
+const REFRESH_MILLISECONDS = 1500
+const MAX_WAIT_MILLISECONDS = 60_000
+/** Cards that dropped out of the first hundred are looked up less often. */
+const LOOK_UP_EVERY = 4
+/** The next page is loaded so far before the end is visible. */
+const AHEAD = '1200px'
+
+export const LiveGrid = island('live-grid', function LiveGrid(props: LiveGridProps) {
+  const [list, setList] = useState(() => listOf(props.streams))
+  const [cursor, setCursor] = useState(props.cursor)
+  const now = useClock(props.now)
+  const more = useRef<HTMLAnchorElement>(null)
+  const filter = filterOf(props)
+  const shown = useRef(list)
+  shown.current = list
+
+  useEffect(() => {
+    let isLoading = false
+    const load = async () => {
+      if (isLoading || cursor === undefined) return
+      isLoading = true
+      try {
+        const page = await api().helix.getStreams({ ...filter, first: PAGE, after: cursor })
+        setList(before => withMore(before, page.data))
+        setCursor(page.pagination.cursor)
+      } catch {
+        // The link still leads to the next page.
+        observer.disconnect()
+      }
+      isLoading = false
+    }
+    const observer = new IntersectionObserver(
+      entries => {
+        if (entries.some(entry => entry.isIntersecting)) void load()
+      },
+      { rootMargin: AHEAD },
+    )
+    if (more.current !== null) observer.observe(more.current)
+    return () => observer.disconnect()
+  }, [cursor])
+
+  useEffect(
+    () =>
+      everyFewSeconds(async turn => {
+        const { streams, ended } = shown.current
+        if (props.isTop) {
+          const first = Math.min(MAX_PAGE, Math.max(PAGE, streams.length))
+          const top = await api().helix.getStreams({ ...filter, first })
+          setList(before => refreshed(before, top.data, top.pagination.cursor === undefined))
+        }
+        if (turn % LOOK_UP_EVERY !== 0 && props.isTop) return
+        const others = streams.slice(props.isTop ? MAX_PAGE : 0).filter(({ id }) => !ended.has(id))
+        const user_id = others.slice(-MAX_PAGE).map(each => each.user_id)
+        if (user_id.length === 0) return
+        const { data } = await api().helix.getStreams({ user_id })
+        setList(before => lookedUp(before, user_id, data))
+      }),
+    [],
+  )
+
+  return (
+    <>
+      <p class="arrivals" role="status">
+        {list.waiting > 0 && (
+          <a class="button" href={here({ ...props, cursor: undefined })}>
+            Show {list.waiting} more {list.waiting === 1 ? 'channel' : 'channels'}
+          </a>
+        )}
+      </p>
+      <ul class="grid">
+        {list.streams.map(stream => (
+          <Slot key={stream.user_id} stream={stream} now={now} ended={list.ended.has(stream.id)} />
+        ))}
+      </ul>
+      {cursor !== undefined && (
+        <p class="more">
+          <a ref={more} class="button" rel="next" href={here({ ...props, cursor })}>
+            More channels
+          </a>
+        </p>
+      )}
+    </>
+  )
+})
+
+/** A card that is rendered again only if something on it has changed. */
+function Slot({ stream, now, ended }: { stream: ShownStream; now: number; ended: boolean }) {
+  return useMemo(() => <StreamCard stream={stream} now={now} ended={ended} />, [stream, now, ended])
+}
+
+/** The address of this list, from the cursor on if there is one. */
+function here({
+  game_id,
+  language,
+  cursor,
+}: { [K in 'game_id' | 'language' | 'cursor']?: string | undefined }) {
+  const given = Object.entries({ game: game_id, language, after: cursor }).filter(
+    ([, value]) => value !== undefined,
+  )
+  return `/?${given.map(([name, value]) => `${name}=${encodeURIComponent(value ?? '')}`).join('&')}`
+}
+
+const filterOf = ({ game_id, language }: LiveGridProps) => ({
+  ...(game_id !== undefined && { game_id: [game_id] }),
+  ...(language !== undefined && { language: [language] }),
+})
+
+/** The time of the server, to the minute. */
+function useClock(start: number): number {
+  const [now, setNow] = useState(start)
+  useEffect(() => {
+    const ahead = start - Date.now()
+    const timer = setInterval(() => setNow(Date.now() + ahead), 60_000)
+    return () => clearInterval(timer)
+  }, [])
+  return now
+}
+
+/** Repeats work while the page is visible: less often after failures, and soon again after a success. */
+function everyFewSeconds(work: (turn: number) => Promise<void>): () => void {
+  let wait = REFRESH_MILLISECONDS
+  let timer: ReturnType<typeof setTimeout>
+  let turn = 0
+  const run = async () => {
+    if (document.visibilityState === 'visible')
+      try {
+        await work(turn++)
+        wait = REFRESH_MILLISECONDS
+      } catch {
+        wait = Math.min(wait * 2, MAX_WAIT_MILLISECONDS)
+      }
+    timer = setTimeout(run, wait)
+  }
+  timer = setTimeout(run, wait)
+  return () => clearTimeout(timer)
+}

@@ -1,0 +1,40 @@
+/** The short-lived token of the page that is open, in exchange for the grant that the page carries and the session. */
+const MARGIN_MILLISECONDS = 60_000
+
+/** The session that the page was made for has ended, or another user has logged in: only loading the page again helps. */
+export class SessionEnded extends Error {
+  override readonly name = 'SessionEnded'
+}
+
+export const GRANT_NAME = 'strand-grant'
+
+export class PageToken {
+  #current: Promise<{ text: string; ends: number }> | undefined
+
+  async get(): Promise<string> {
+    this.#current ??= exchange()
+    try {
+      const { text, ends } = await this.#current
+      if (performance.now() < ends) return text
+    } catch (error) {
+      this.#current = undefined
+      throw error
+    }
+    this.#current = exchange()
+    return (await this.#current).text
+  }
+
+  forget(): void {
+    this.#current = undefined
+  }
+}
+
+async function exchange(): Promise<{ text: string; ends: number }> {
+  const grant = document.querySelector<HTMLMetaElement>(`meta[name="${GRANT_NAME}"]`)?.content ?? ''
+  const began = performance.now()
+  const response = await fetch('/site/token', { method: 'POST', body: new URLSearchParams({ grant }) })
+  if (response.status === 403) throw new SessionEnded('The session has ended. Reload the page.')
+  if (!response.ok) throw new Error(`The page got no token: status ${response.status}.`)
+  const { access_token, expires_in } = (await response.json()) as { access_token: string; expires_in: number }
+  return { text: access_token, ends: began + Math.max(0, expires_in * 1000 - MARGIN_MILLISECONDS) }
+}

@@ -1,0 +1,33 @@
+/** What a handler of the site returns. */
+import type { ComponentChildren } from 'preact'
+import type { Scope } from '../contract/scope.ts'
+
+export interface Page {
+  readonly title: string
+  readonly body: ComponentChildren
+  readonly status?: number
+  /** The Retry-After of a temporary failure. */
+  readonly retryAfterSeconds?: number
+  /** The column: `narrow` for a form (default), `wide` for lists, `full` for the directory, `watch` for a player. */
+  readonly width?: 'narrow' | 'wide' | 'full' | 'watch'
+  /** The entry of the navigation that this page belongs to. */
+  readonly section?: Section
+  /** Style sheets of this page, by the names of their files in `styles/`; `site` is on every page. */
+  readonly styles?: readonly string[]
+  /** The scopes of the token that the islands of this page get, if the visitor is logged in. */
+  readonly scopes?: readonly Scope[]
+  /** The search text in the header. */
+  readonly query?: string | undefined
+  /** Another node that the page loads video from; null or empty if there is none. */
+  readonly node?: string | null
+}
+
+export type Section = 'live' | 'studio' | 'drops' | 'account'
+
+/** A page, a redirect, or data for a script. */
+export type PageAnswer = Page | { readonly goTo: string } | Json
+
+export interface Json {
+  readonly json: object
+  readonly status?: number
+}

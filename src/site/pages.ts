@@ -1,0 +1,148 @@
+/** Routes page requests to their handlers and turns the results into responses. */
+import type { Problem } from '../contract/problem.ts'
+import type { KeyRing } from '../kit/key-ring.ts'
+import { showAccount, submitDisconnect, submitEndSession, submitPassword } from './account.ts'
+import { showActivate, submitActivate } from './activate.ts'
+import { showAuthorize, submitConsent } from './authorize.ts'
+import { acceptsHtml, Browser, type PageContext } from './browser.ts'
+import { channelOf, showChannel } from './channel.ts'
+import { renderDocument } from './document.tsx'
+import { pageHeaders } from './headers.ts'
+import { showHome } from './home.ts'
+import { showLogin, showSignUp, submitLogin, submitLogout, submitSignUp } from './login.ts'
+import type { Json, Page, PageAnswer } from './page.ts'
+import { type PageHandler, type PageServices, sessionOf } from './session.ts'
+import { submitToken } from './token.ts'
+import { showVideo } from './video.ts'
+import { failurePage } from './views/problem.tsx'
+
+/** The handlers of all pages, by path and method. */
+export const PAGES: Readonly<Record<string, Readonly<Record<string, PageHandler>>>> = {
+  '/': { GET: showHome },
+  '/oauth2/authorize': { GET: showAuthorize },
+  '/oauth2/consent': { POST: submitConsent },
+  '/oauth2/activate': { GET: showActivate },
+  '/auth/authorize': { GET: showAuthorize },
+  '/auth/activate': { GET: showActivate },
+  '/activate': { GET: showActivate, POST: submitActivate },
+  '/login': { GET: showLogin, POST: submitLogin },
+  '/logout': { POST: submitLogout },
+  '/signup': { GET: showSignUp, POST: submitSignUp },
+  '/account': { GET: showAccount },
+  '/account/disconnect': { POST: submitDisconnect },
+  '/account/end-session': { POST: submitEndSession },
+  '/account/password': { POST: submitPassword },
+  '/site/token': { POST: submitToken },
+  '/videos/{video_id}': { GET: showVideo },
+  '/{login}': { GET: showChannel },
+}
+
+const handlers = new Map(
+  Object.entries(PAGES).map(([path, byMethod]) => [path, new Map(Object.entries(byMethod))] as const),
+)
+
+/** GET and HEAD, which differ only in the body. */
+export function asksToSee(method: string): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+function handlerOf(method: string, path: string): PageHandler | undefined {
+  const page = path.replace(/^\/videos\/[^/]+$/, '/videos/{video_id}')
+  const byMethod =
+    handlers.get(page) ?? (channelOf(path) === undefined ? undefined : handlers.get('/{login}'))
+  return byMethod?.get(asksToSee(method) ? 'GET' : method)
+}
+
+export class Pages {
+  readonly #services: PageServices
+  readonly #ring: KeyRing
+
+  constructor(services: PageServices, ring: KeyRing) {
+    this.#services = services
+    this.#ring = ring
+  }
+
+  /**
+   * Whether there may be a page for this request. A program that asks for JSON gets no channel: its path is wrong. At the
+   * root, only a request for HTML gets a page; others get what programs always got (D-151).
+   */
+  has({ request, path }: PageContext): boolean {
+    const handler = handlerOf(request.method, path)
+    if (handler === showHome) return acceptsHtml(request) === 'by name'
+    return handler === showChannel ? acceptsHtml(request) !== 'no' : handler !== undefined
+  }
+
+  /** Throws what the handler throws; the caller maps it to a problem and passes that to `refuse`. */
+  async answer(context: PageContext): Promise<Response> {
+    const browser = this.#browserOf(context)
+    const handler = handlerOf(browser.method, browser.path)
+    if (handler === undefined) throw new Error(`no page for ${browser.method} ${browser.path}`)
+    this.#services.limits.takeFromAddress(browser.address)
+    return this.#respond(await handler(browser, this.#services), context, browser)
+  }
+
+  /** The error page for a problem. The store may be the reason for it, so the header names no user. */
+  async refuse(context: PageContext, failure: Problem): Promise<Response> {
+    const response = await this.#render(failurePage(failure, context.requestId), context, undefined)
+    for (const [name, value] of Object.entries(failure.headers)) response.headers.set(name, value)
+    return response
+  }
+
+  #browserOf(context: PageContext): Browser {
+    return new Browser(context, {
+      csrfKeys: this.#ring.deriveAll('page-forms'),
+      publicUrl: this.#services.publicUrl,
+    })
+  }
+
+  async #respond(answer: PageAnswer, context: PageContext, browser: Browser): Promise<Response> {
+    const response = await this.#write(answer, context, browser)
+    for (const cookie of browser.newCookies) response.headers.append('Set-Cookie', cookie)
+    return response
+  }
+
+  #write(answer: PageAnswer, context: PageContext, browser: Browser): Response | Promise<Response> {
+    if ('json' in answer) return sendJson(answer, context)
+    if ('goTo' in answer) return redirect(answer.goTo, context)
+    return this.#render(answer, context, browser)
+  }
+
+  async #render(page: Page, context: PageContext, browser: Browser | undefined): Promise<Response> {
+    const { signUp, siteTokens } = this.#services
+    const session = browser && (await sessionOf(browser, this.#services))
+    const visitor = { session, signUp, here: browser?.here ?? '/' }
+    const { html, hasScript } = await renderDocument(page, visitor, () =>
+      siteTokens.grant({
+        session_id: session?.id ?? null,
+        scopes: session === undefined ? [] : (page.scopes ?? []),
+      }),
+    )
+    const headers = new Headers({
+      ...pageHeaders({ hasScript, node: page.node }),
+      'X-Request-Id': context.requestId,
+    })
+    if (page.retryAfterSeconds !== undefined) headers.set('Retry-After', String(page.retryAfterSeconds))
+    return new Response(html, { status: page.status ?? 200, headers })
+  }
+}
+
+function sendJson({ json, status = 200 }: Json, { requestId }: PageContext): Response {
+  const headers = {
+    ...pageHeaders({ hasScript: false }),
+    'Content-Type': 'application/json',
+    'X-Request-Id': requestId,
+  }
+  return new Response(JSON.stringify(json), { status, headers })
+}
+
+function redirect(goTo: string, { requestId }: PageContext): Response {
+  const headers = new Headers({ ...pageHeaders({ hasScript: false }), 'X-Request-Id': requestId })
+  headers.delete('Content-Type')
+  headers.set('Location', asHeaderValue(goTo))
+  return new Response(null, { status: 302, headers })
+}
+
+/** A registered redirect URI may contain characters that are invalid in a header; percent-encoding keeps their meaning. */
+function asHeaderValue(uri: string): string {
+  return uri.toWellFormed().replaceAll(/[^\x21-\x7e]/gu, character => encodeURIComponent(character))
+}

@@ -1,0 +1,92 @@
+/** Sessions, and the types shared by all pages. */
+import type { Attempts } from '../auth/attempts.ts'
+import type { SiteTokens } from '../auth/site-tokens.ts'
+import { expiry, hashOf, mintSecret } from '../auth/tokens.ts'
+import { isoMillis } from '../kit/clock.ts'
+import { uuid } from '../kit/id.ts'
+import type { MaybePromise } from '../kit/maybe-promise.ts'
+import type { Services } from '../operations/implement.ts'
+import type { Session } from '../store/queries/accounts.ts'
+import type { Browser } from './browser.ts'
+import type { Account, KnownBrowsers } from './known-browsers.ts'
+import type { PageAnswer } from './page.ts'
+
+export interface PageServices extends Services {
+  readonly signUp: boolean
+  /** Per network; 0 means no limit. */
+  readonly signUpsPerDay: number
+  /** Keys of consent-proof.ts, newest first. */
+  readonly consentKeys: () => readonly Uint8Array[]
+  /** Counts log-in attempts by account and network. */
+  readonly logIns: Attempts
+  /** Counts new accounts by network. */
+  readonly signUps: Attempts
+  readonly knownBrowsers: KnownBrowsers
+  readonly siteTokens: SiteTokens
+  /** Answers a request to the API inside this process, as if it came from this address. */
+  readonly callApi: (request: Request, address: string) => MaybePromise<Response>
+}
+
+export type SessionServices = Pick<PageServices, 'store' | 'clock' | 'lifetimes'>
+
+export type PageHandler = (browser: Browser, services: PageServices) => Promise<PageAnswer>
+
+/** How often the store records that a session is in use. */
+const RENEWAL_MILLISECONDS = 3600 * 1000
+
+/** Looked up once per request: the header of a page needs it as well as the handler. */
+const found = new WeakMap<Browser, Promise<Session | undefined>>()
+
+/** The session of this browser, if it is valid. */
+export function sessionOf(browser: Browser, services: SessionServices): Promise<Session | undefined> {
+  const session = found.get(browser) ?? findSession(browser, services)
+  found.set(browser, session)
+  return session
+}
+
+async function findSession(
+  browser: Browser,
+  { store, clock, lifetimes }: SessionServices,
+): Promise<Session | undefined> {
+  const secret = browser.sessionSecret
+  if (secret === undefined) return undefined
+  const now = clock.now()
+  const hash = hashOf(secret)
+  const session = await store.accounts.session(hash, isoMillis(now))
+  if (session !== undefined && Date.parse(session.seen_at) < now - RENEWAL_MILLISECONDS) {
+    await store.commands.keepSession({
+      hash,
+      now: isoMillis(now),
+      expires_at: expiry(now, lifetimes.session_seconds),
+    })
+    browser.rememberSession(secret, lifetimes.session_seconds)
+  }
+  return session
+}
+
+/** Logs the user in with a fresh session, never one that the browser presented. */
+export async function logIn(
+  browser: Browser,
+  { store, clock, lifetimes, knownBrowsers }: SessionServices & Pick<PageServices, 'knownBrowsers'>,
+  account: Account,
+): Promise<void> {
+  const secret = mintSecret('session')
+  const now = clock.now()
+  await store.commands.startSession({
+    session: {
+      hash: hashOf(secret),
+      id: uuid(),
+      user_id: account.id,
+      expires_at: expiry(now, lifetimes.session_seconds),
+      browser: browser.name,
+    },
+    now: isoMillis(now),
+  })
+  browser.rememberSession(secret, lifetimes.session_seconds)
+  browser.rememberBrowser(knownBrowsers.remember(browser.browserCookie, account))
+}
+
+/** The path to continue to after log-in; always on this server. */
+export function safeNext(next: string | undefined): string {
+  return next !== undefined && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/account'
+}

@@ -1,0 +1,115 @@
+import { clockTime } from '../../kit/clock-time.ts'
+import { Avatar } from '../components/avatar.tsx'
+import { Fact, Facts } from '../components/facts.tsx'
+import { type ListedVideo, UNTITLED_VIDEO, VideoSection } from '../components/video-card.tsx'
+import { Player } from '../islands/player.tsx'
+import type { Page } from '../page.ts'
+import { minute } from '../times.ts'
+
+interface VideoView {
+  readonly id: string
+  readonly user_id: string
+  readonly user_login: string
+  readonly user_name: string
+  readonly title: string
+  readonly created_at: string
+  readonly view_count: number
+  readonly game: string | undefined
+  readonly isLive: boolean
+  readonly seconds: number
+  /** The position that the link points to. */
+  readonly position: number | undefined
+}
+
+const Started = ({ created_at }: VideoView) => <time datetime={created_at}>{minute(created_at)}</time>
+
+/** A video without a recording, or whose stream is still live. */
+export function videoPage(view: VideoView): Page {
+  const { position, seconds, isLive } = view
+  const title = view.title || UNTITLED_VIDEO
+  return {
+    title,
+    width: 'watch',
+    body: (
+      <article class="still">
+        <div class="shot">
+          <img src={`/images/videos/${view.id}-640x360.svg`} width="640" height="360" alt="" />
+          {isLive ? <span class="live">Live</span> : <span class="badge right">{clockTime(seconds)}</span>}
+        </div>
+        {position !== undefined && (
+          <div class="position">
+            <progress
+              value={Math.min(position, seconds)}
+              max={Math.max(seconds, 1)}
+              aria-label="Position in the video"
+            />
+            <p class="small">
+              This link points to <strong>{clockTime(position)}</strong>
+            </p>
+          </div>
+        )}
+        <div class="masthead">
+          <Avatar user_id={view.user_id} size={64} />
+          <div class="names">
+            <h1>{title}</h1>
+            <p class="byline">
+              <a href={`/${view.user_login}`}>{view.user_name}</a>
+            </p>
+          </div>
+          <Facts>
+            <Fact name="Started">
+              <Started {...view} />
+            </Fact>
+            <Fact name={isLive ? 'Duration so far' : 'Duration'}>{clockTime(seconds)}</Fact>
+            <Fact name="Game">{view.game ?? 'No game'}</Fact>
+          </Facts>
+        </div>
+      </article>
+    ),
+  }
+}
+
+/** A video that plays, from the position that the link points to. `node` has the recording. */
+export function recordedVideoPage(
+  view: VideoView & { readonly others: readonly ListedVideo[] },
+  node: string | null,
+): Page {
+  const title = view.title || UNTITLED_VIDEO
+  const start = Math.min(view.position ?? 0, view.seconds)
+  return {
+    title,
+    width: 'watch',
+    node,
+    body: (
+      <>
+        <Player
+          source={`/videos/${view.id}.flv`}
+          poster={`/images/videos/${view.id}-1280x720.svg`}
+          label={title}
+          recording={{ seconds: view.seconds, start }}
+        />
+        <div class="masthead">
+          <Avatar user_id={view.user_id} size={64} />
+          <div class="names">
+            <h1>{title}</h1>
+            <p class="byline">
+              <a href={`/${view.user_login}`}>{view.user_name}</a> · {view.game ?? 'No game'}
+            </p>
+          </div>
+          <Facts>
+            <Fact name="Started">
+              <Started {...view} />
+            </Fact>
+            <Fact name="Duration">{clockTime(view.seconds)}</Fact>
+            <Fact name="Views">{view.view_count.toLocaleString('en-US')}</Fact>
+          </Facts>
+        </div>
+        <VideoSection
+          heading={`More of ${view.user_name}`}
+          videos={view.others}
+          ifNone={`${view.user_name} has no other videos.`}
+        />
+      </>
+    ),
+  }
+}

@@ -1,0 +1,96 @@
+/** Scripts and style sheets: cached for a year under a name that changes with them, and small. */
+import { describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { ASSET_PREFIX, findAsset, islandScripts, stylePath } from '../../src/site/assets.ts'
+import { onEachStore } from '../support/each-store.ts'
+
+const islands = readdirSync('src/site/islands').map(file => file.replace('.tsx', ''))
+
+/** Every script that an island loads at some time: at once, and on demand. */
+async function closureOf(path: string, found = new Map<string, number>()): Promise<Map<string, number>> {
+  const asset = await findAsset(path)
+  if (asset === undefined || found.has(path)) return found
+  found.set(path, asset.gzipped.length)
+  for (const [, file = ''] of asset.text.matchAll(/(?:from|import\()"\.\/([^"]+)"/g))
+    await closureOf(ASSET_PREFIX + file, found)
+  return found
+}
+
+const sizeOf = (files: ReadonlyMap<string, number>) =>
+  [...files.values()].reduce((sum, each) => sum + each, 0)
+
+describe('islands', () => {
+  for (const name of islands) {
+    test(`${name}: the file has one island, with its name, and imports no other`, () => {
+      const text = readFileSync(`src/site/islands/${name}.tsx`, 'utf8')
+      expect([...text.matchAll(/\bisland\('([^']+)'/g)].map(([, given]) => given)).toEqual([name])
+      expect(text).not.toMatch(/from '\.\/|from '\.\.\/islands\//)
+    })
+  }
+
+  test('the page of a channel loads at most 150 KB of compressed script, with the player', async () => {
+    const { path, imports } = await islandScripts('player')
+    expect(sizeOf(await closureOf(path))).toBeLessThan(150_000)
+    // What plays comes on demand.
+    const atOnce = await Promise.all(
+      [path, ...imports].map(async each => (await findAsset(each))?.gzipped.length ?? 0),
+    )
+    expect(atOnce.reduce((sum, each) => sum + each, 0)).toBeLessThan(15_000)
+  })
+
+  test('share one copy of what they render with', async () => {
+    const copies = new Set<string>()
+    for (const name of islands)
+      for (const path of (await closureOf((await islandScripts(name)).path)).keys())
+        if (
+          (await findAsset(path))?.text.includes('__hooks') ||
+          (await findAsset(path))?.text.includes('hydrat')
+        )
+          copies.add(path)
+    expect(copies.size).toBeLessThanOrEqual(1)
+  })
+})
+
+onEachStore('assets', {}, server => {
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    fetch(server().url + path, { headers, decompress: false } as RequestInit)
+
+  test('200 for a year under their names, compressed for those who can read that', async () => {
+    for (const [path, type] of [
+      [(await islandScripts('player')).path, 'text/javascript'],
+      [await stylePath('site'), 'text/css'],
+    ] as const) {
+      const text = (await findAsset(path))?.text ?? ''
+      const plain = await get(path, { 'Accept-Encoding': 'identity' })
+      expect(await plain.text()).toBe(text)
+      expect(plain.headers.get('content-encoding')).toBeNull()
+      const packed = await get(path, { 'Accept-Encoding': 'br, gzip' })
+      expect(packed.headers.get('content-encoding')).toBe('gzip')
+      const bytes = new Uint8Array(await packed.arrayBuffer())
+      expect(new TextDecoder().decode(Bun.gunzipSync(bytes))).toBe(text)
+      for (const { headers } of [plain, packed]) {
+        expect(headers.get('content-type')).toBe(`${type}; charset=utf-8`)
+        expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+        expect(headers.get('vary')).toBe('Accept-Encoding')
+        expect(headers.get('x-content-type-options')).toBe('nosniff')
+      }
+    }
+  })
+
+  test('200 uncached under the name of another release, 404 for other assets', async () => {
+    for (const path of ['/assets/player-01234567.js', '/assets/site-01234567.css']) {
+      const other = await get(path)
+      expect([path, other.status, other.headers.get('cache-control')]).toEqual([path, 200, 'no-store'])
+    }
+    for (const path of [
+      '/assets/',
+      '/assets/player.js',
+      '/assets/unheard-of-01234567.js',
+      '/assets/__proto__-01234567.js',
+      '/assets/site-01234567.js',
+      '/assets/../package.json',
+      '/assets',
+    ])
+      expect([path, (await get(path)).status]).toEqual([path, 404])
+  })
+})

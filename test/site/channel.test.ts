@@ -1,0 +1,138 @@
+/** The page of a channel: what plays, what everyone may see, and which paths are no channels. */
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { Glob } from 'bun'
+import { operations } from '../../src/contract/index.ts'
+import { isReservedName } from '../../src/domain/reserved-names.ts'
+import { islandScripts } from '../../src/site/assets.ts'
+import { PAGES } from '../../src/site/pages.ts'
+import { newChannel, newLiveChannel } from '../operations/helix/channels.ts'
+import { newVideo } from '../operations/helix/videos.ts'
+import { onEachStore } from '../support/each-store.ts'
+import { RtmpClient } from '../support/rtmp-client.ts'
+import type { TestServer } from '../support/server.ts'
+
+const HTML = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+
+async function open({ url }: TestServer, path: string, headers: Record<string, string> = HTML) {
+  const response = await fetch(url + path, { redirect: 'manual', headers })
+  const html = await response.text()
+  const text = html
+    .replace(/<style>.*?<\/style>/s, '')
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+  return { status: response.status, headers: response.headers, html, text }
+}
+
+const config = { rtmpListen: { host: '127.0.0.1', port: 0 }, reconnectGraceSeconds: 30 }
+
+onEachStore('the page of a channel', { config }, server => {
+  /** Goes live on the embedded media server. */
+  async function publish({ id, token }: { id: string; token: string }): Promise<RtmpClient> {
+    const answer = await server().call({ path: `/helix/streams/key?broadcaster_id=${id}`, token })
+    const client = await RtmpClient.connect(server().strand.rtmpPort ?? 0)
+    expect(await client.publish(answer.body.data[0].stream_key)).toBe('NetStream.Publish.Start')
+    return client
+  }
+
+  test('200 offline: the name and the last videos, newest first; no script', async () => {
+    const { id, login } = await newChannel(server())
+    const started = Date.parse('2026-03-01T12:00:00Z')
+    const first = await newVideo(server(), { user_id: id, title: 'Night dive', started, seconds: 3723 })
+    const second = await newVideo(server(), { user_id: id, title: 'Low tide', started: started + 86_400_000 })
+    const { status, headers, html, text } = await open(server(), `/${login.toUpperCase()}`)
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(html).toContain(`<title>${login} · Strand</title>`)
+    for (const fact of ['Offline', 'Night dive', '1:02:03', 'Low tide', '2026-03-02 12:00 UTC'])
+      expect(text).toContain(fact)
+    expect(html.indexOf(`/videos/${second}"`)).toBeLessThan(html.indexOf(`/videos/${first}"`))
+    expect(html).not.toContain('<script')
+    expect(headers.get('content-security-policy')).not.toContain('script-src')
+    expect(headers.has('set-cookie')).toBe(false)
+  })
+
+  test('200 live on the embedded media server: a player, also in the reconnect grace, then none', async () => {
+    const channel = await newChannel(server(), ['channel:read:stream_key'])
+    const { store } = server().strand.services
+    await store.commands.changeChannel({ user_id: channel.id, title: 'Reef <at> dawn', video_id: '0' })
+    const client = await publish(channel)
+    const { path } = await islandScripts('player')
+    for (const isPublishing of [true, false]) {
+      if (!isPublishing) {
+        client.close()
+        while ((await fetch(`${server().url}/live/${channel.login}.flv`, { method: 'HEAD' })).ok)
+          await Bun.sleep(20)
+      }
+      const { headers, html, text } = await open(server(), `/${channel.login}`)
+      expect(html).toContain(`data-source="/live/${channel.login}.flv"`)
+      expect(html).toContain(`<script type="module" src="${path}"></script>`)
+      for (const fact of ['Reef &lt;at> dawn', channel.login, 'Viewers 0', 'Uptime 0:'])
+        expect(text).toContain(fact)
+      expect(headers.get('content-security-policy')).toMatch(
+        /^default-src 'none'; script-src 'self'; connect-src 'self'[^;]*; media-src 'self' blob:; style-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'$/,
+      )
+    }
+    await server().control('DELETE', `/channels/${channel.id}/stream`)
+    expect((await open(server(), `/${channel.login}`)).html).not.toContain('data-player')
+  })
+
+  test('200 live elsewhere: no player, and a sentence about it', async () => {
+    const { login } = await newLiveChannel(server())
+    const { status, html, text } = await open(server(), `/${login}`)
+    expect([status, html.includes('data-player'), html.includes('<script')]).toEqual([200, false, false])
+    expect(text).toContain('does not play on this page')
+  })
+
+  test('404 a page for browsers, the error of the API for everyone else', async () => {
+    const { login } = await newChannel(server())
+    const missing = await open(server(), '/no_such_channel')
+    expect([missing.status, missing.text.includes('Channel not found')]).toEqual([404, true])
+    for (const headers of [{ Accept: 'application/json' }, { Accept: '*/*' }]) {
+      const { status, html } = await open(server(), '/no_such_channel', headers)
+      expect([status, JSON.parse(html).status]).toEqual([404, 404])
+    }
+    expect((await open(server(), `/${login}`, { Accept: '*/*' })).status).toBe(200)
+    expect((await open(server(), `/${login}`, { Accept: 'application/json' })).status).toBe(404)
+    for (const path of ['/a.b', '/%00', `/${'x'.repeat(26)}`, '/%C3%A9', `/${login}/`, `/${login}/x`])
+      expect([path, (await open(server(), path)).status]).toEqual([path, 404])
+  })
+
+  test('a reserved name is never a channel, even if a user has it', async () => {
+    const { id } = await newChannel(server())
+    await server().execute(`update users set login = 'drops' where id = '${id}'`)
+    await server().settle()
+    const { status, headers } = await open(server(), '/drops')
+    expect([status, headers.get('content-type')]).toEqual([404, 'application/json'])
+    await server().execute(`update users set login = 'made_for_drops' where id = '${id}'`)
+  })
+
+  test('200 a recorded video has a player that starts where the link points to; others do not', async () => {
+    const { id } = await newChannel(server())
+    const video = await newVideo(server(), { user_id: id, title: 'Night dive', seconds: 100 })
+    expect((await open(server(), `/videos/${video}`)).html).not.toContain('data-player')
+    await server().strand.services.store.commands.noteRecording({
+      video_id: video,
+      url: 'https://media-2.example',
+    })
+    const { html, headers } = await open(server(), `/videos/${video}?t=0h1m2s`)
+    expect(html).toContain(`data-source="/videos/${video}.flv"`)
+    expect(html).toContain('max="100" step="1" value="62"')
+    expect(headers.get('content-security-policy')).toContain("connect-src 'self' https://media-2.example;")
+  })
+})
+
+describe('reserved names', () => {
+  test('contain the first segment of every path that the server uses', () => {
+    const sources = [...new Glob('src/http/*.ts').scanSync('.')].map(file => readFileSync(file, 'utf8'))
+    const paths = [
+      ...operations.map(({ path }) => path),
+      ...Object.keys(PAGES),
+      ...sources.flatMap(source => [...source.matchAll(/['"`](\/[a-z0-9_]+)/g)].map(([, path = '']) => path)),
+    ]
+    const segments = new Set(
+      paths.map(path => path.split('/')[1] ?? '').filter(each => !each.startsWith('{')),
+    )
+    expect(segments.size).toBeGreaterThan(15)
+    expect([...segments].filter(each => /^[a-z0-9_]+$/.test(each) && !isReservedName(each))).toEqual([])
+  })
+})

@@ -1,0 +1,392 @@
+/**
+ * What strangers and ordinary users can make the store keep. Every operation of the OAuth side and every page is in the table
+ * below: either it writes no row of its own, or it is asked more often than the cap on what it writes.
+ */
+import { expect, test } from 'bun:test'
+import { type Issue, issueAppToken, issueUserToken } from '../../src/auth/tokens.ts'
+import { operations } from '../../src/contract/index.ts'
+import { familyOf } from '../../src/contract/operation.ts'
+import { type Networks, readNetworks } from '../../src/http/client-address.ts'
+import { uuid, uuidV7 } from '../../src/kit/id.ts'
+import { PAGES } from '../../src/site/pages.ts'
+import { CAPS } from '../../src/store/commands/cap-sizes.ts'
+import { type Sql, sql, verbatim } from '../../src/store/sql/tag.ts'
+import {
+  allow,
+  authorizeLink,
+  challengeOf,
+  codeFor,
+  loggedIn,
+  redeem,
+  register,
+  type TestApplication,
+  validate,
+  verifier,
+} from '../support/consent.ts'
+import { onEachStore } from '../support/each-store.ts'
+import { Person } from '../support/person.ts'
+import type { Answer, TestServer } from '../support/server.ts'
+
+type Row = Readonly<Record<string, string | number | null>>
+
+/** Past its cap: a few more than are kept. */
+const MORE = 5
+
+async function rowsOf(server: TestServer, query: Sql): Promise<Row[]> {
+  return server.strand.services.store.snapshot(async db => await db.all<Row>(query))
+}
+async function countOf(server: TestServer, table: string, where: Sql): Promise<number> {
+  const [row] = await rowsOf(server, sql`select count(*) as n from ${verbatim(table)} where ${where}`)
+  return Number(row?.n)
+}
+
+const ask = (server: TestServer, path: string, body: unknown, address?: string): Promise<Answer> =>
+  server.call({
+    method: 'POST',
+    path,
+    body,
+    ...(address !== undefined && { headers: { 'X-Forwarded-For': address } }),
+  })
+
+/** A grant of a user, put into the store as if it had been given by a consent. */
+function grantsOf(client_id: string, user_id: string, count: number) {
+  const lifetimes = { user_seconds: 3600, refresh_seconds: 3600 }
+  return Array.from({ length: count }, () =>
+    issueUserToken({ client_id, user_id, scopes: [] }, Date.now(), lifetimes),
+  )
+}
+
+/** Puts tokens into the store past the caps, in portions that no deadline is too short for. */
+async function putThere(server: TestServer, issues: readonly Issue[]): Promise<void> {
+  const tokens = issues.flatMap(({ rows }) => rows)
+  for (let from = 0; from < tokens.length; from += 100)
+    await server.strand.services.store.commands.issueTokens({ tokens: tokens.slice(from, from + 100) })
+}
+
+const ofGrants = (client: TestApplication) => sql`client_id = ${client.id} and kind <> 'app'`
+const families = async (server: TestServer, client: TestApplication) =>
+  (await rowsOf(server, sql`select distinct family from tokens where ${ofGrants(client)}`)).length
+
+const pkce = () => {
+  const code_verifier = verifier()
+  const challenge = { code_challenge: challengeOf(code_verifier), code_challenge_method: 'S256' }
+  return { code_verifier, challenge }
+}
+
+/** How a route is asked more often than its cap, and what must hold then. */
+type Hammering = (server: TestServer) => Promise<void>
+
+const deviceStart: Hammering = async server => {
+  const client = await register(server, { kind: 'public' })
+  const address = '192.0.2.77'
+  for (let n = 0; n < CAPS.deviceCodesOfNetwork + MORE; n++)
+    expect((await ask(server, '/oauth2/device', { client_id: client.id }, address)).status).toBe(200)
+  expect(await countOf(server, 'device_codes', sql`client_id = ${client.id}`)).toBe(CAPS.deviceCodesOfNetwork)
+  expect(await countOf(server, 'device_code_networks', sql`network = ${address}`)).toBe(
+    CAPS.deviceCodesOfNetwork,
+  )
+}
+
+const appTokensAt =
+  (path: string): Hammering =>
+  async server => {
+    const client = await register(server)
+    const issues = Array.from({ length: CAPS.appTokensOfClient }, () =>
+      issueAppToken(client.id, Date.now(), 3600),
+    )
+    await putThere(server, issues)
+    const body = { grant_type: 'client_credentials', client_id: client.id, client_secret: client.secret }
+    for (let n = 0; n < MORE; n++) {
+      const { access_token } = (await ask(server, path, body)).body
+      expect((await validate(server, access_token)).status).toBe(200)
+    }
+    expect(await countOf(server, 'tokens', sql`client_id = ${client.id}`)).toBe(CAPS.appTokensOfClient)
+  }
+
+const redeemedCodes: Hammering = async server => {
+  const client = await register(server)
+  const old = grantsOf(client.id, server.world.broadcaster.id, CAPS.grantsOfUserAndClient)
+  await putThere(server, old)
+  const first = old[0]?.answer.access_token ?? ''
+  expect((await validate(server, first)).status).toBe(200)
+  for (let n = 0; n < MORE; n++) {
+    const answer = await redeem(server, client, await codeFor(server, client))
+    expect((await validate(server, answer.body.access_token)).status).toBe(200)
+  }
+  expect(await families(server, client)).toBe(CAPS.grantsOfUserAndClient)
+  expect((await validate(server, first)).status).toBe(401)
+}
+
+const redeemedDevices: Hammering = async server => {
+  const client = await register(server, { kind: 'public' })
+  const old = grantsOf(client.id, server.world.broadcaster.id, CAPS.grantsOfUserAndClient)
+  await putThere(server, old)
+  const person = await loggedIn(server)
+  for (let n = 0; n < MORE; n++) {
+    const { body } = await ask(server, '/oauth2/device', { client_id: client.id })
+    await person.browse(`/activate?device-code=${body.user_code}`)
+    await person.submit('/activate', { decision: 'allow' })
+    const grant_type = 'urn:ietf:params:oauth:grant-type:device_code'
+    const { device_code } = body
+    const answer = await ask(server, '/oauth2/token', { grant_type, client_id: client.id, device_code })
+    expect(answer.status).toBe(200)
+  }
+  expect(await families(server, client)).toBe(CAPS.grantsOfUserAndClient)
+  expect(await countOf(server, 'device_codes', sql`client_id = ${client.id}`)).toBe(0)
+}
+
+const refreshesOf =
+  (kind: 'confidential' | 'public'): Hammering =>
+  async server => {
+    const client = await register(server, { kind })
+    const [issue] = grantsOf(client.id, server.world.viewer.id, 1)
+    await server.strand.services.store.commands.issueTokens({ tokens: issue?.rows ?? [] })
+    let refresh_token = issue?.answer.refresh_token
+    const given: string[] = []
+    for (let n = 0; n < CAPS.accessTokensOfGrant + MORE; n++) {
+      const { body } = await ask(server, '/oauth2/token', {
+        grant_type: 'refresh_token',
+        client_id: client.id,
+        client_secret: client.secret,
+        refresh_token,
+      })
+      refresh_token = body.refresh_token
+      given.push(body.access_token)
+    }
+    const ofKind = (kind: string) =>
+      countOf(server, 'tokens', sql`client_id = ${client.id} and kind = ${kind}`)
+    expect(await ofKind('user')).toBe(CAPS.accessTokensOfGrant)
+    expect(await ofKind('refresh')).toBe(kind === 'public' ? CAPS.usedRefreshTokensOfGrant + 1 : 1)
+    // The oldest has ended, for those too who knew it from memory.
+    expect((await validate(server, issue?.answer.access_token ?? '')).status).toBe(401)
+    expect((await validate(server, given.at(-1) ?? '')).status).toBe(200)
+  }
+
+const everyGrantOfTheTokenEndpoint: Hammering = async server => {
+  await appTokensAt('/oauth2/token')(server)
+  await redeemedCodes(server)
+  await redeemedDevices(server)
+  await refreshesOf('confidential')(server)
+  await refreshesOf('public')(server)
+}
+
+const mintedTokens: Hammering = async server => {
+  const client = await register(server)
+  const old = grantsOf(client.id, server.world.viewer.id, CAPS.mintedGrantsOfUserAndClient)
+  await putThere(server, old)
+  for (let n = 0; n < MORE; n++) {
+    const answer = await ask(server, '/oauth2/authorize', {
+      grant_type: 'user_token',
+      client_id: client.id,
+      client_secret: client.secret,
+      user_id: server.world.viewer.id,
+    })
+    expect(answer.status).toBe(200)
+  }
+  expect(await families(server, client)).toBe(CAPS.mintedGrantsOfUserAndClient)
+}
+
+/** Codes come from the consent form, and without one where the person has allowed the application before. */
+const codesOf =
+  (asks: boolean): Hammering =>
+  async server => {
+    const client = await register(server)
+    const person = await loggedIn(server)
+    const link = authorizeLink(client.id, asks ? { force_verify: 'true' } : {})
+    const { id } = server.world.broadcaster
+    for (let n = 0; n < CAPS.codesOfUserAndClient; n++) {
+      await server.strand.services.store.commands.grantCode({
+        code: {
+          hash: uuid(),
+          client_id: client.id,
+          user_id: id,
+          redirect_uri: 'http://localhost:3000/callback',
+          challenge: null,
+          scopes: ['user:read:follows', 'chat:read'],
+          family: uuidV7(),
+          expires_at: '2026-01-01T00:00:00.000Z',
+        },
+        now: '2026-01-01T00:00:00.000Z',
+      })
+    }
+    for (let n = 0; n < MORE; n++) {
+      const { location } = await allow(person, link)
+      expect(location).toContain('code=')
+    }
+    const ofPerson = sql`client_id = ${client.id} and user_id = ${id}`
+    expect(await countOf(server, 'authorization_codes', ofPerson)).toBe(CAPS.codesOfUserAndClient)
+    expect(await countOf(server, 'connections', ofPerson)).toBe(1)
+  }
+
+const implicitTokens: Hammering = async server => {
+  const client = await register(server, { kind: 'public', implicit_grant: true })
+  const old = grantsOf(client.id, server.world.broadcaster.id, CAPS.grantsOfUserAndClient)
+  await putThere(server, old)
+  const person = await loggedIn(server)
+  for (let n = 0; n < MORE; n++)
+    await allow(person, authorizeLink(client.id, { response_type: 'token', ...pkce().challenge }))
+  expect(await families(server, client)).toBe(CAPS.grantsOfUserAndClient)
+}
+
+/** Each consent asks for other scopes, of which there is no end. */
+const scopesOfConnection: Hammering = async server => {
+  const client = await register(server)
+  const person = await loggedIn(server)
+  for (let n = 0; n < 10; n++) {
+    const scope = Array.from({ length: 49 }, (_, m) => `made:up_${'abcdefghij'[n]}${'x'.repeat(m)}`)
+    await allow(person, authorizeLink(client.id, { scope: ['channel:read:stream_key', ...scope].join(' ') }))
+  }
+  const [row] = await rowsOf(server, sql`select scopes from connections where client_id = ${client.id}`)
+  const kept: string[] = JSON.parse(String(row?.scopes))
+  expect(kept.length).toBeLessThanOrEqual(200)
+  expect(kept).toContain('channel:read:stream_key')
+}
+
+const sessions: Hammering = async server => {
+  const { id, login } = server.world.users[1] ?? { id: '', login: '' }
+  for (let n = 0; n < CAPS.sessionsOfUser; n++) {
+    await server.strand.services.store.commands.startSession({
+      session: {
+        hash: uuid(),
+        id: uuid(),
+        user_id: id,
+        expires_at: '2999-01-01T00:00:00.000Z',
+        browser: 'Firefox',
+      },
+      now: '2026-01-01T00:00:00.000Z',
+    })
+  }
+  for (let n = 0; n < MORE; n++) await loggedIn(server, login)
+  expect(await countOf(server, 'sessions', sql`user_id = ${id}`)).toBe(CAPS.sessionsOfUser)
+  const [row] = await rowsOf(
+    server,
+    sql`select count(*) as n from sessions where user_id = ${id} and created_at > '2026-01-02'`,
+  )
+  expect(Number(row?.n)).toBe(MORE)
+}
+
+const accounts: Hammering = async server => {
+  const person = new Person(server)
+  // Wrong attempts are counted by address; accounts by network, for a day.
+  const addressOf = (n: number) => `2001:db8:7:${(n + 1).toString(16)}::1`
+  const statuses: number[] = []
+  for (let n = 0; n < SIGN_UPS + MORE; n++) {
+    person.headers = { 'X-Forwarded-For': addressOf(n) }
+    await person.browse('/signup')
+    const seen = await person.post('/signup', { login: `made_up_${n}`, password: 'long enough' })
+    statuses.push(seen.status)
+  }
+  expect(statuses.filter(status => status === 302)).toHaveLength(SIGN_UPS)
+  expect(statuses.slice(SIGN_UPS)).toEqual(Array.from({ length: MORE }, () => 429))
+  expect(await countOf(server, 'users', sql`login like 'made_up_%'`)).toBe(SIGN_UPS)
+}
+
+const decisions: Hammering = async server => {
+  const client = await register(server, { kind: 'public' })
+  const person = await loggedIn(server)
+  for (let n = 0; n < MORE; n++) {
+    const { body } = await ask(server, '/oauth2/device', { client_id: client.id })
+    await person.browse(`/activate?device-code=${body.user_code}`)
+    await person.submit('/activate', { decision: n % 2 === 0 ? 'allow' : 'deny' })
+  }
+  expect(await countOf(server, 'device_codes', sql`client_id = ${client.id}`)).toBe(MORE)
+  expect(await countOf(server, 'connections', sql`client_id = ${client.id}`)).toBe(1)
+}
+
+/** The rows beside the codes go with them. */
+const nonces: Hammering = async server => {
+  const client = await register(server)
+  const person = await loggedIn(server)
+  for (let n = 0; n < CAPS.codesOfUserAndClient + MORE; n++)
+    await allow(person, authorizeLink(client.id, { scope: 'openid', nonce: 'n'.repeat(1000) }))
+  const ofClient = sql`hash in (select hash from authorization_codes where client_id = ${client.id})`
+  expect(await countOf(server, 'openid_requests', ofClient)).toBe(CAPS.codesOfUserAndClient)
+  expect(await countOf(server, 'openid_requests', sql`not (${ofClient})`)).toBe(0)
+}
+
+const signingKeys: Hammering = async server => {
+  await Promise.all(Array.from({ length: 20 }, () => server.call({ path: '/oauth2/keys' })))
+  expect(await countOf(server, 'signing_keys', sql`1 = 1`)).toBe(1)
+}
+
+const SIGN_UPS = 4
+/** Reads, or changes and removes rows that are there. */
+const NO_ROWS = 'adds no rows'
+
+const ROUTES: Readonly<Record<string, Hammering | readonly Hammering[] | typeof NO_ROWS>> = {
+  'POST /oauth2/token': everyGrantOfTheTokenEndpoint,
+  'POST /oauth2/device': deviceStart,
+  'POST /oauth2/authorize': mintedTokens,
+  'POST /oauth2/openid/token': appTokensAt('/oauth2/openid/token'),
+  'GET /oauth2/keys': signingKeys,
+  'GET /oauth2/.well-known/openid-configuration': NO_ROWS,
+  'GET /oauth2/userinfo': NO_ROWS,
+  'GET /oauth2/validate': NO_ROWS,
+  'POST /oauth2/revoke': NO_ROWS,
+  'GET /oauth2/authorize': codesOf(false),
+  'GET /auth/authorize': NO_ROWS,
+  'POST /oauth2/consent': [codesOf(true), implicitTokens, scopesOfConnection, nonces],
+  'GET /oauth2/activate': NO_ROWS,
+  'GET /auth/activate': NO_ROWS,
+  'GET /activate': NO_ROWS,
+  'POST /activate': decisions,
+  'GET /login': NO_ROWS,
+  'POST /login': sessions,
+  'POST /logout': NO_ROWS,
+  'GET /signup': NO_ROWS,
+  'POST /signup': accounts,
+  'GET /account': NO_ROWS,
+  'POST /account/disconnect': NO_ROWS,
+  'POST /account/end-session': NO_ROWS,
+  'POST /account/password': NO_ROWS,
+  'GET /videos/{video_id}': NO_ROWS,
+  'GET /{login}': NO_ROWS,
+}
+
+test('every operation of the OAuth side and every page is in the table', () => {
+  const ways = [
+    ...operations
+      .filter(operation => familyOf(operation) === 'oauth')
+      .map(({ method, path }) => `${method} ${path}`),
+    ...Object.entries(PAGES).flatMap(([path, byMethod]) =>
+      Object.keys(byMethod).map(method => `${method} ${path}`),
+    ),
+  ]
+  expect(Object.keys(ROUTES).toSorted()).toEqual(ways.toSorted())
+})
+
+onEachStore(
+  'what can be made to be kept',
+  {
+    config: {
+      signUp: true,
+      signUpsPerDay: SIGN_UPS,
+      trustedProxies: readNetworks(['127.0.0.1', '::1']) as Networks,
+    },
+  },
+  server => {
+    for (const [way, hammering] of Object.entries(ROUTES)) {
+      if (hammering === NO_ROWS) continue
+      test(`${way} is bounded, however often it is asked`, async () => {
+        for (const each of [hammering].flat()) await each(server())
+      }, 60_000)
+    }
+
+    test('one network that starts devices without end does not void the codes of others', async () => {
+      const client = await register(server(), { kind: 'public' })
+      const start = (address: string) => ask(server(), '/oauth2/device', { client_id: client.id }, address)
+      const { body } = await start('203.0.113.1')
+      for (let n = 0; n < CAPS.deviceCodesOfNetwork + MORE; n++)
+        await start(`2001:db8:9:${(n % 40).toString(16)}::1`)
+      expect(await countOf(server(), 'device_codes', sql`client_id = ${client.id}`)).toBe(
+        CAPS.deviceCodesOfNetwork + 1,
+      )
+      const answer = await ask(server(), '/oauth2/token', {
+        grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+        client_id: client.id,
+        device_code: body.device_code,
+      })
+      expect(answer.body.message).toBe('authorization_pending')
+    }, 60_000)
+  },
+)
