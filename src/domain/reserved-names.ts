@@ -1,7 +1,7 @@
 /** First segments of paths that the server answers, now or soon: a channel has its page at `/<login>`. */
 const RESERVED: ReadonlySet<string> = new Set(
-  `about account activate admin api assets auth console control directory docs drops eventsub games healthz help helix
-   images ingest live login logout metrics mock oauth2 openapi playback privacy readyz search settings signup static
+  `about account activate admin api assets auth console control directory docs drops eventsub follow games healthz help helix
+   images ingest live login logout metrics mock oauth2 openapi playback privacy readyz search settings signup site static
    strand studio terms users videos ws www`.split(/\s+/),
 )
 

@@ -21,7 +21,7 @@ export const bundleScripts = (): Promise<Bundle> =>
     splitting: true,
     banner: LICENCES,
     plugins: [inlineCalls],
-    define: { 'process.env.NODE_ENV': '"production"' },
+    jsx: { runtime: 'automatic', importSource: 'preact', development: false },
   })
 
 /** A style sheet per file directly in the folder; they import their parts from below it. */

@@ -14,7 +14,7 @@ import { GRANT_NAME } from './page-token.ts'
 export interface Visitor {
   readonly session: Session | undefined
   readonly signUp: boolean
-  /** Path and query string of the page, to return to after log-in. */
+  /** The path to return to after log-in. Query strings are not repeated: they may contain anything. */
   readonly here: string
 }
 

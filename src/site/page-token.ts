@@ -32,7 +32,11 @@ export class PageToken {
 async function exchange(): Promise<{ text: string; ends: number }> {
   const grant = document.querySelector<HTMLMetaElement>(`meta[name="${GRANT_NAME}"]`)?.content ?? ''
   const began = performance.now()
-  const response = await fetch('/site/token', { method: 'POST', body: new URLSearchParams({ grant }) })
+  const response = await fetch('/site/token', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: `grant=${encodeURIComponent(grant)}`,
+  })
   if (response.status === 403) throw new SessionEnded('The session has ended. Reload the page.')
   if (!response.ok) throw new Error(`The page got no token: status ${response.status}.`)
   const { access_token, expires_in } = (await response.json()) as { access_token: string; expires_in: number }

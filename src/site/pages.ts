@@ -110,7 +110,8 @@ export class Pages {
   async #render(page: Page, context: PageContext, browser: Browser | undefined): Promise<Response> {
     const { signUp, siteTokens } = this.#services
     const session = browser && (await sessionOf(browser, this.#services))
-    const visitor = { session, signUp, here: browser?.here ?? '/' }
+    const here = browser !== undefined && asksToSee(browser.method) ? browser.path : '/'
+    const visitor = { session, signUp, here }
     const { html, hasScript } = await renderDocument(page, visitor, () =>
       siteTokens.grant({
         session_id: session?.id ?? null,

@@ -71,12 +71,19 @@ test('files that ARCHITECTURE and the decisions point to are there', () => {
   expect(gone).toEqual([])
 })
 
-test('docs/decisions.md has D-1 to D-46, D-60 to D-102, D-110 to D-114, D-120 to D-128 and D-130 to D-144, each once', () => {
+test('docs/decisions.md has D-1 to D-46, D-60 to D-102, D-110 to D-114, D-120 to D-128, D-130 to D-144 and D-150 to D-151, each once', () => {
   const text = readFileSync('docs/decisions.md', 'utf8')
   const numbers = [...text.matchAll(/^\*\*D-(\d+) /gm)].map(([, number]) => Number(number))
   const from = (first: number, last: number) =>
     Array.from({ length: last - first + 1 }, (_, at) => first + at)
-  const expected = [...from(1, 46), ...from(60, 102), ...from(110, 114), ...from(120, 128), ...from(130, 144)]
+  const expected = [
+    ...from(1, 46),
+    ...from(60, 102),
+    ...from(110, 114),
+    ...from(120, 128),
+    ...from(130, 144),
+    ...from(150, 151),
+  ]
   expect(numbers.toSorted((a, b) => a - b)).toEqual(expected)
 })
 
