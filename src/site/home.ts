@@ -1,95 +1,76 @@
-/** The home page: who is live (D-151). */
+/** The home page: who is live, and the search (D-151). */
+import type { Client } from '../client/index.ts'
 import { apiFor } from './api-for.ts'
-import type { ShownStream } from './components/stream-card.tsx'
+import type { Named } from './components/filters.tsx'
+import { type ShownStream, shownOf } from './components/stream-card.tsx'
+import { languageName } from './languages.ts'
 import type { PageHandler, PageServices, SessionServices } from './session.ts'
-import { homePage } from './views/home.tsx'
+import { homePage, welcomePage } from './views/home.tsx'
+import { searchPage } from './views/search.tsx'
 
-const FIRST = 24
-const GAMES = 8
-const LANGUAGES = 6
+/** One is shown large; the others fill rows of two, three, four and six. */
+const FIRST = 25
+const GAMES = 7
 /** The languages offered are those of so many streams. */
 const SAMPLE = 100
+const FOUND = 24
 
 type HomeServices = SessionServices & Pick<PageServices, 'siteTokens' | 'callApi' | 'publicUrl' | 'signUp'>
 
 export const showHome: PageHandler = async (browser, services: HomeServices) => {
   const { helix } = await apiFor(browser, services)
-  const [game_id, language, after] = (['game', 'language', 'after'] as const).map(name =>
-    browser.parameter(name),
-  )
-  const [page, sample, topGames, named] = await Promise.all([
-    helix.getStreams({
-      first: FIRST,
-      ...(game_id && { game_id: [game_id] }),
-      ...(language && { language: [language] }),
-      ...(after && { after }),
-    }),
+  const now = services.clock.now()
+  const query = browser.parameter('q')?.trim()
+  if (query) return searchPage({ query, now, ...(await search(helix, query)) })
+  const game_id = browser.parameter('game')
+  const language = browser.parameter('language')
+  const after = browser.parameter('after')
+  const filter = { ...(game_id && { game_id: [game_id] }), ...(language && { language: [language] }) }
+  const [page, sample, topGames, chosen] = await Promise.all([
+    helix.getStreams({ ...filter, first: FIRST, ...(after && { after }) }),
     helix.getStreams({ first: SAMPLE }),
     helix.getTopGames({ first: GAMES }),
     game_id === undefined ? undefined : helix.getGames({ id: [game_id] }),
   ])
-  const game = named?.data[0]
+  if (sample.data.length === 0) return welcomePage(services)
+  const game = chosen?.data.map(named)[0] ?? (game_id && { id: game_id, name: 'Unknown game' })
   return homePage({
     streams: page.data.map(shownOf),
     cursor: page.pagination.cursor,
-    games: withChosen(topGames.data, game),
-    languages: languagesOf(sample.data, language),
-    game,
-    language: language === undefined ? undefined : { id: language, name: languageName(language) },
+    games: withChosen(topGames.data.map(named), game || undefined),
+    languages: languagesOf(sample.data),
+    ...(game && { game }),
+    ...(language && { language: { id: language, name: languageName(language) } }),
     isTop: after === undefined,
-    now: services.clock.now(),
-    isEmpty: sample.data.length === 0,
-    signUp: services.signUp,
+    now,
   })
 }
 
-interface Named {
-  readonly id: string
-  readonly name: string
+const named = ({ id, name }: Named): Named => ({ id, name })
+
+const withChosen = (games: readonly Named[], game: Named | undefined): readonly Named[] =>
+  game === undefined || games.some(({ id }) => id === game.id) ? games : [game, ...games]
+
+/** The languages of these streams, those of most of them first. */
+function languagesOf(streams: readonly { readonly language: string }[]): Named[] {
+  return [...Map.groupBy(streams, ({ language }) => language)]
+    .sort(([, one], [, other]) => other.length - one.length)
+    .map(([id]) => ({ id, name: languageName(id) }))
 }
 
-const withChosen = (games: readonly Named[], game: Named | undefined): Named[] =>
-  [...games, ...(game && !games.some(({ id }) => id === game.id) ? [game] : [])].map(({ id, name }) => ({
-    id,
-    name,
-  }))
-
-/** Without the fields that no card shows: the page carries them as JSON too. */
-const shownOf = ({
-  id,
-  user_id,
-  user_login,
-  user_name,
-  game_id,
-  game_name,
-  title,
-  viewer_count,
-  started_at,
-  tags,
-}: ShownStream): ShownStream => ({
-  id,
-  user_id,
-  user_login,
-  user_name,
-  game_id,
-  game_name,
-  title,
-  viewer_count,
-  started_at,
-  tags,
-})
-
-/** The languages that most streams are in, and the chosen one. */
-function languagesOf(streams: readonly { readonly language: string }[], chosen: string | undefined): Named[] {
-  const counts = Map.groupBy(streams, ({ language }) => language)
-  const most = [...counts].sort(([, a], [, b]) => b.length - a.length).map(([id]) => id)
-  const ids = new Set([...most.slice(0, LANGUAGES), ...(chosen === undefined ? [] : [chosen])])
-  return [...ids].map(id => ({ id, name: languageName(id) }))
-}
-
-const languageNames = new Intl.DisplayNames('en', { type: 'language', fallback: 'code' })
-
-function languageName(id: string): string {
-  if (!/^[a-z]{2,3}$/.test(id)) return id
-  return languageNames.of(id) ?? id
+async function search(helix: Client['helix'], query: string) {
+  const [live, all, games] = await Promise.all([
+    helix.searchChannels({ query, live_only: 'true', first: FOUND }),
+    helix.searchChannels({ query, first: FOUND }),
+    helix.searchCategories({ query, first: FOUND }),
+  ])
+  const ids = live.data.map(({ id }) => id)
+  const streams = ids.length === 0 ? [] : (await helix.getStreams({ user_id: ids })).data
+  return {
+    live: streams.map((stream): ShownStream => shownOf(stream)),
+    games: games.data.slice(0, 8).map(named),
+    offline: all.data
+      .filter(({ is_live }) => !is_live)
+      .map(({ id, broadcaster_login: login, display_name }) => ({ id, login, display_name })),
+  }
 }

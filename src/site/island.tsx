@@ -23,8 +23,11 @@ export function island<Props extends object>(
   Component: FunctionComponent<Props> & (Props extends Plain<Props> ? unknown : never),
 ): FunctionComponent<Props> {
   if (typeof document !== 'undefined') {
-    for (const element of document.querySelectorAll<HTMLElement>(`[data-island="${name}"]`))
-      hydrate(h<Props>(Component, JSON.parse(element.dataset.props ?? '')), element)
+    // When the rest of the file has run: components use what is defined below them.
+    queueMicrotask(() => {
+      for (const element of document.querySelectorAll<HTMLElement>(`[data-island="${name}"]`))
+        hydrate(h<Props>(Component, JSON.parse(element.dataset.props ?? '')), element)
+    })
     return Component
   }
   return function Island(props: Props) {

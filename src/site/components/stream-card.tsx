@@ -1,6 +1,7 @@
 import type { Stream } from '../../contract/resources/stream.ts'
 import { shortCount, uptime } from '../numbers.ts'
 import { Avatar } from './avatar.tsx'
+import { Tags } from './tags.tsx'
 
 /** What a card shows of a live stream. */
 export type ShownStream = Pick<
@@ -16,6 +17,31 @@ export type ShownStream = Pick<
   | 'started_at'
   | 'tags'
 >
+
+/** Without the fields that no card shows: a page carries its streams as JSON too. */
+export const shownOf = ({
+  id,
+  user_id,
+  user_login,
+  user_name,
+  game_id,
+  game_name,
+  title,
+  viewer_count,
+  started_at,
+  tags,
+}: ShownStream): ShownStream => ({
+  id,
+  user_id,
+  user_login,
+  user_name,
+  game_id,
+  game_name,
+  title,
+  viewer_count,
+  started_at,
+  tags,
+})
 
 const MAX_TAGS = 3
 
@@ -66,15 +92,7 @@ export function StreamCard({
               </>
             )}
           </p>
-          {tags.length > 0 && (
-            <ul class="tags" aria-label="Tags">
-              {tags.slice(0, MAX_TAGS).map(tag => (
-                <li key={tag} class="chip">
-                  {tag}
-                </li>
-              ))}
-            </ul>
-          )}
+          <Tags tags={tags} most={MAX_TAGS} />
         </div>
       </div>
     </li>

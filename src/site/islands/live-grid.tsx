@@ -1,16 +1,19 @@
 /** The cards of live channels: more of them on scroll, and their numbers as they change. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { api } from '../api.ts'
+import { Featured } from '../components/featured.tsx'
+import { directoryLink, type Filtering, Filters } from '../components/filters.tsx'
 import { type ShownStream, StreamCard } from '../components/stream-card.tsx'
 import { island } from '../island.tsx'
 import { listOf, lookedUp, refreshed, withMore } from '../live-list.ts'
 
-interface LiveGridProps {
+interface LiveGridProps extends Filtering {
+  readonly heading: string
+  /** Whether the first stream is shown large. */
+  readonly hasFeatured: boolean
   readonly streams: readonly ShownStream[]
   /** Where the next page begins; absent on the last one. */
   readonly cursor?: string
-  readonly game_id?: string
-  readonly language?: string
   /** Whether the first card is the first of the whole list. */
   readonly isTop: boolean
   /** The time of the server, in milliseconds since 1970. */
@@ -79,23 +82,30 @@ export const LiveGrid = island('live-grid', function LiveGrid(props: LiveGridPro
     [],
   )
 
+  const chosen = { game: props.game?.id, language: props.language?.id }
+  const [first, ...rest] = list.streams
   return (
     <>
+      {props.hasFeatured && first && <Featured stream={first} now={now} ended={list.ended.has(first.id)} />}
+      <div class="directory">
+        <h1>{props.heading}</h1>
+        <Filters {...props} />
+      </div>
       <p class="arrivals" role="status">
         {list.waiting > 0 && (
-          <a class="button" href={here({ ...props, cursor: undefined })}>
-            Show {list.waiting} more {list.waiting === 1 ? 'channel' : 'channels'}
+          <a class="button" href={directoryLink(chosen)}>
+            Show {list.waiting} new {list.waiting === 1 ? 'channel' : 'channels'}
           </a>
         )}
       </p>
       <ul class="grid">
-        {list.streams.map(stream => (
+        {(props.hasFeatured ? rest : list.streams).map(stream => (
           <Slot key={stream.user_id} stream={stream} now={now} ended={list.ended.has(stream.id)} />
         ))}
       </ul>
       {cursor !== undefined && (
         <p class="more">
-          <a ref={more} class="button" rel="next" href={here({ ...props, cursor })}>
+          <a ref={more} class="button" rel="next" href={directoryLink({ ...chosen, after: cursor })}>
             More channels
           </a>
         </p>
@@ -109,21 +119,9 @@ function Slot({ stream, now, ended }: { stream: ShownStream; now: number; ended:
   return useMemo(() => <StreamCard stream={stream} now={now} ended={ended} />, [stream, now, ended])
 }
 
-/** The address of this list, from the cursor on if there is one. */
-function here({
-  game_id,
-  language,
-  cursor,
-}: { [K in 'game_id' | 'language' | 'cursor']?: string | undefined }) {
-  const given = Object.entries({ game: game_id, language, after: cursor }).filter(
-    ([, value]) => value !== undefined,
-  )
-  return `/?${given.map(([name, value]) => `${name}=${encodeURIComponent(value ?? '')}`).join('&')}`
-}
-
-const filterOf = ({ game_id, language }: LiveGridProps) => ({
-  ...(game_id !== undefined && { game_id: [game_id] }),
-  ...(language !== undefined && { language: [language] }),
+const filterOf = ({ game, language }: LiveGridProps) => ({
+  ...(game && { game_id: [game.id] }),
+  ...(language && { language: [language.id] }),
 })
 
 /** The time of the server, to the minute. */
