@@ -316,6 +316,7 @@ export class Application {
     if (thumbnail !== undefined) return thumbnail
     const drawn = await answerImage(images, name, context)
     drawn.headers.set('Cache-Control', cacheControlOf(name))
+    drawn.headers.set('Vary', 'Sec-Fetch-Site')
     return drawn
   }
 

@@ -48,11 +48,14 @@ export async function answerThumbnail(
   if (found === undefined) return undefined
   const headers = {
     'Cache-Control': cacheControlOf(name),
+    Vary: 'Sec-Fetch-Site',
     'Access-Control-Allow-Origin': '*',
     'Cross-Origin-Resource-Policy': 'cross-origin',
     'X-Content-Type-Options': 'nosniff',
     'X-Request-Id': context.requestId,
   }
+  // The policy of our pages allows no other host: they show the drawn picture instead (D-152).
+  if ('elsewhere' in found && context.headers.get('sec-fetch-site') === 'same-origin') return undefined
   if ('elsewhere' in found)
     return redirectTo(found.elsewhere, context.path, sources.services, context, headers)
   const etag = `"${Bun.hash(found.jpeg).toString(36)}"`

@@ -1,15 +1,19 @@
 /** The page of a channel, at `/<login>` (D-127). */
 import { raise } from '../contract/problem.ts'
 import { isReservedName } from '../domain/reserved-names.ts'
-import { videoSeconds } from '../domain/timeline.ts'
 import type { LiveStream } from '../store/feed.ts'
+import type { Browser } from './browser.ts'
+import type { Following } from './components/follow.tsx'
+import type { LiveChannel } from './islands/channel-live.tsx'
 import { latestVideos } from './latest-videos.ts'
-import type { PageHandler, PageServices } from './session.ts'
+import { type PageHandler, type PageServices, type SessionServices, sessionOf } from './session.ts'
 import { channelPage } from './views/channel.tsx'
 import { problemPage } from './views/problem.tsx'
 
 const PATH = /^\/([a-zA-Z0-9_]{1,25})$/
 const VIDEOS = 12
+
+type ChannelServices = SessionServices & Pick<PageServices, 'store' | 'clock'>
 
 /** The login in the path of a page, unless the server uses the path for something else. */
 export function channelOf(path: string): string | undefined {
@@ -17,10 +21,8 @@ export function channelOf(path: string): string | undefined {
   return login === undefined || isReservedName(login) ? undefined : login
 }
 
-export const showChannel: PageHandler = async (
-  browser,
-  { store, clock }: Pick<PageServices, 'store' | 'clock'>,
-) => {
+export const showChannel: PageHandler = async (browser, services: ChannelServices) => {
+  const { store, clock } = services
   const user = await store.users.withLogin(channelOf(browser.path) ?? '')
   // Programs that follow a wrong path get the error of the API.
   if (user === undefined && !browser.prefersHtml) return raise('route_unknown')
@@ -31,16 +33,46 @@ export const showChannel: PageHandler = async (
       'There is no channel with this name. It may have been renamed.',
     )
   const now = clock.now()
-  const stream = await store.streams.of(user.id)
+  const { id, login, display_name, description } = user
+  const [stream, following, videos] = await Promise.all([
+    store.streams.of(id),
+    followingOf(browser, services, user),
+    latestVideos(store, { user_id: id, count: VIDEOS, now }),
+  ])
   return channelPage({
-    ...user,
-    live: stream && {
-      ...stream,
-      seconds: videoSeconds({ created_at: stream.started_at, ended_at: null }, now),
-      node: await nodeOf(stream, store),
-    },
-    videos: await latestVideos(store, { user_id: user.id, count: VIDEOS, now }),
+    channel: { id, login, display_name },
+    description,
+    live: stream && liveOf(stream),
+    node: stream && (await nodeOf(stream, store)),
+    following,
+    videos,
+    now,
   })
+}
+
+const liveOf = ({ title, game_id, game_name, viewer_count, started_at, tags }: LiveStream): LiveChannel => ({
+  title,
+  game_id,
+  game_name,
+  viewer_count,
+  started_at,
+  tags,
+})
+
+/** A visitor gets no cookie for a form that is not shown to them. */
+async function followingOf(
+  browser: Browser,
+  services: ChannelServices,
+  { id, login }: { readonly id: string; readonly login: string },
+): Promise<Following> {
+  const { store } = services
+  const session = await sessionOf(browser, services)
+  const followers = await store.follows.countFollowers(id)
+  if (session === undefined) return { login, followers, isFollowing: false, isOwn: false }
+  const pair = { user_id: session.user_id, broadcaster_id: id }
+  const { rows } = await store.follows.followed(pair, { first: 1, direction: 'forward' })
+  const isOwn = session.user_id === id
+  return { login, followers, isFollowing: rows.length > 0, isOwn, csrf: browser.csrfToken() }
 }
 
 /** Undefined: this page has no player for it. */

@@ -12,3 +12,7 @@ export function uptime(started_at: string, now: number): string {
   const minutes = Math.max(0, Math.floor((now - Date.parse(started_at)) / 60_000))
   return minutes < 60 ? `${minutes}m` : `${Math.floor(minutes / 60)}h ${minutes % 60}m`
 }
+
+/** `1 view`, `1,234 views`. */
+export const counted = (count: number, one: string, many: string): string =>
+  `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`

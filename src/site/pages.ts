@@ -7,6 +7,7 @@ import { showAuthorize, submitConsent } from './authorize.ts'
 import { acceptsHtml, Browser, type PageContext } from './browser.ts'
 import { channelOf, showChannel } from './channel.ts'
 import { renderDocument } from './document.tsx'
+import { submitFollow } from './follow.ts'
 import { pageHeaders } from './headers.ts'
 import { showHome } from './home.ts'
 import { showLogin, showSignUp, submitLogin, submitLogout, submitSignUp } from './login.ts'
@@ -32,6 +33,7 @@ export const PAGES: Readonly<Record<string, Readonly<Record<string, PageHandler>
   '/account/disconnect': { POST: submitDisconnect },
   '/account/end-session': { POST: submitEndSession },
   '/account/password': { POST: submitPassword },
+  '/follow': { POST: submitFollow },
   '/site/token': { POST: submitToken },
   '/videos/{video_id}': { GET: showVideo },
   '/{login}': { GET: showChannel },

@@ -1,16 +1,23 @@
-/** The page that the URLs of videos and markers lead to (D-99). Everyone may see it, so it shows no markers. */
+/** The page that the URLs of videos and markers lead to (D-99). Everyone may see it; markers are for those who may list them. */
+import { StrandError } from '../client/index.ts'
 import { parsePosition, videoSeconds } from '../domain/timeline.ts'
+import { apiFor } from './api-for.ts'
+import type { Browser } from './browser.ts'
+import type { PlayerMarker } from './islands/player.tsx'
 import { latestVideos } from './latest-videos.ts'
-import type { PageHandler, PageServices } from './session.ts'
+import { type PageHandler, type PageServices, type SessionServices, sessionOf } from './session.ts'
 import { problemPage } from './views/problem.tsx'
 import { recordedVideoPage, videoPage } from './views/video.tsx'
 
 const OTHERS = 8
 
-export const showVideo: PageHandler = async (
-  browser,
-  { store, clock }: Pick<PageServices, 'store' | 'clock'>,
-) => {
+/** As many as the API returns at once; the studio has all of them. */
+const MARKERS = 100
+
+type VideoServices = SessionServices & Pick<PageServices, 'siteTokens' | 'callApi' | 'publicUrl'>
+
+export const showVideo: PageHandler = async (browser, services: VideoServices) => {
+  const { store, clock } = services
   const id = /^\/videos\/([0-9]{1,19})$/.exec(browser.path)?.[1]
   const video = id === undefined ? undefined : await store.videos.find(id)
   if (video === undefined)
@@ -27,5 +34,29 @@ export const showVideo: PageHandler = async (
   const node = view.isLive ? undefined : await store.videos.recordingUrl(video.id)
   if (node === undefined) return videoPage(view)
   const others = { user_id: video.user_id, count: OTHERS, except: video.id, now: clock.now() }
-  return recordedVideoPage({ ...view, others: await latestVideos(store, others) }, node)
+  const [latest, markers] = await Promise.all([
+    latestVideos(store, others),
+    markersOf(video.id, browser, services),
+  ])
+  return recordedVideoPage({ ...view, others: latest, markers }, node)
+}
+
+/** The markers of a video, in the order of their positions; none for those who are neither its owner nor an editor. */
+async function markersOf(
+  video_id: string,
+  browser: Browser,
+  services: VideoServices,
+): Promise<PlayerMarker[]> {
+  if ((await sessionOf(browser, services)) === undefined) return []
+  const { helix } = await apiFor(browser, services, ['user:read:broadcast'])
+  try {
+    const { data } = await helix.getStreamMarkers({ video_id, first: MARKERS })
+    return data
+      .flatMap(({ videos }) => videos.flatMap(({ markers }) => markers))
+      .map(({ id, position_seconds, description }) => ({ id, seconds: position_seconds, description }))
+      .sort((one, other) => one.seconds - other.seconds)
+  } catch (error) {
+    if (error instanceof StrandError && error.status >= 400 && error.status < 500) return []
+    throw error
+  }
 }

@@ -1,4 +1,5 @@
 import { clockTime } from '../../kit/clock-time.ts'
+import { counted } from '../numbers.ts'
 import { minute } from '../times.ts'
 
 export interface ListedVideo {
@@ -11,9 +12,6 @@ export interface ListedVideo {
 
 export const UNTITLED_VIDEO = 'Untitled video'
 
-export const counted = (count: number, one: string, many: string): string =>
-  `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`
-
 /** A heading and cards that lead to videos. */
 export const VideoSection = ({
   heading,
@@ -24,7 +22,7 @@ export const VideoSection = ({
   readonly videos: readonly ListedVideo[]
   readonly ifNone: string
 }) => (
-  <section class="videos" aria-labelledby="videos-heading" data-fresh="videos">
+  <section class="videos" aria-labelledby="videos-heading">
     <h2 id="videos-heading">{heading}</h2>
     {videos.length === 0 ? (
       <p class="quiet">{ifNone}</p>
@@ -41,7 +39,7 @@ export const VideoSection = ({
 const VideoCard = ({ id, title, created_at, view_count, seconds }: ListedVideo) => (
   <li class="card">
     <span class="shot">
-      <img src={`/images/videos/${id}-640x360.svg`} width="640" height="360" alt="" loading="lazy" />
+      <img src={`/images/videos/${id}-640x360.png`} width="640" height="360" alt="" loading="lazy" />
       <span class="badge">{clockTime(seconds)}</span>
     </span>
     <div class="meta">

@@ -4,8 +4,10 @@ import { api } from '../api.ts'
 import { Featured } from '../components/featured.tsx'
 import { directoryLink, type Filtering, Filters } from '../components/filters.tsx'
 import { type ShownStream, StreamCard } from '../components/stream-card.tsx'
+import { everyFewSeconds } from '../every-few-seconds.ts'
 import { island } from '../island.tsx'
 import { listOf, lookedUp, refreshed, withMore } from '../live-list.ts'
+import { useServerTime } from '../server-time.ts'
 
 interface LiveGridProps extends Filtering {
   readonly heading: string
@@ -23,7 +25,7 @@ interface LiveGridProps extends Filtering {
 const PAGE = 24
 const MAX_PAGE = 100
 const REFRESH_MILLISECONDS = 1500
-const MAX_WAIT_MILLISECONDS = 60_000
+const MINUTE_MILLISECONDS = 60_000
 /** Cards that dropped out of the first hundred are looked up less often. */
 const LOOK_UP_EVERY = 4
 /** The next page is loaded so far before the end is visible. */
@@ -32,7 +34,7 @@ const AHEAD = '1200px'
 export const LiveGrid = island('live-grid', function LiveGrid(props: LiveGridProps) {
   const [list, setList] = useState(() => listOf(props.streams))
   const [cursor, setCursor] = useState(props.cursor)
-  const now = useClock(props.now)
+  const now = useServerTime(props.now, MINUTE_MILLISECONDS)
   const more = useRef<HTMLAnchorElement>(null)
   const filter = filterOf(props)
   const shown = useRef(list)
@@ -65,7 +67,7 @@ export const LiveGrid = island('live-grid', function LiveGrid(props: LiveGridPro
 
   useEffect(
     () =>
-      everyFewSeconds(async turn => {
+      everyFewSeconds(REFRESH_MILLISECONDS, async turn => {
         const { streams, ended } = shown.current
         if (props.isTop) {
           const first = Math.min(MAX_PAGE, Math.max(PAGE, streams.length))
@@ -123,33 +125,3 @@ const filterOf = ({ game, language }: LiveGridProps) => ({
   ...(game && { game_id: [game.id] }),
   ...(language && { language: [language.id] }),
 })
-
-/** The time of the server, to the minute. */
-function useClock(start: number): number {
-  const [now, setNow] = useState(start)
-  useEffect(() => {
-    const ahead = start - Date.now()
-    const timer = setInterval(() => setNow(Date.now() + ahead), 60_000)
-    return () => clearInterval(timer)
-  }, [])
-  return now
-}
-
-/** Repeats work while the page is visible: less often after failures, and soon again after a success. */
-function everyFewSeconds(work: (turn: number) => Promise<void>): () => void {
-  let wait = REFRESH_MILLISECONDS
-  let timer: ReturnType<typeof setTimeout>
-  let turn = 0
-  const run = async () => {
-    if (document.visibilityState === 'visible')
-      try {
-        await work(turn++)
-        wait = REFRESH_MILLISECONDS
-      } catch {
-        wait = Math.min(wait * 2, MAX_WAIT_MILLISECONDS)
-      }
-    timer = setTimeout(run, wait)
-  }
-  timer = setTimeout(run, wait)
-  return () => clearTimeout(timer)
-}

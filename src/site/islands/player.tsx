@@ -6,11 +6,25 @@ import { island } from '../island.tsx'
 interface PlayerProps {
   /** The path of the FLV. */
   readonly source: string
+  /** The channel of a live broadcast: whether it is still live. */
+  readonly user_id?: string
   readonly poster: string
   /** What is played, for people who cannot see it. */
   readonly label: string
   /** Absent: a live broadcast. */
-  readonly recording?: { readonly seconds: number; readonly start: number }
+  readonly recording?: Recording
+}
+
+interface Recording {
+  readonly seconds: number
+  readonly start: number
+  readonly markers: readonly PlayerMarker[]
+}
+
+export interface PlayerMarker {
+  readonly id: string
+  readonly seconds: number
+  readonly description: string
 }
 
 const PLAY = 'M8 5.2v13.6a.8.8 0 0 0 1.22.68l11-6.8a.8.8 0 0 0 0-1.36l-11-6.8A.8.8 0 0 0 8 5.2z'
@@ -29,80 +43,96 @@ const PartIcon = ({ name, fill, lines }: { name: string; fill?: string; lines?: 
 )
 
 /** The script works on the parts by name. It renders once: what changes afterwards is up to `player/`. */
-export const Player = island('player', function Player({ source, poster, label, recording }: PlayerProps) {
-  const root = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    const element = root.current
-    if (element !== null) void import('../player/start.ts').then(({ startPlayer }) => startPlayer(element))
-  }, [])
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: a player is no set of form fields
-    <div
-      ref={root}
-      class="player"
-      data-player={recording === undefined ? 'live' : 'recording'}
-      data-source={source}
-      data-state="idle"
-      role="group"
-      aria-label="Player"
-    >
-      {/* biome-ignore lint/a11y/useMediaCaption: broadcasts have no captions */}
-      <video data-part="video" playsInline preload="none" poster={poster} aria-label={label} />
-      <div class="shade" data-part="shade" />
-      <p class="message" data-part="message" role="status" />
-      <button class="start" data-part="start" type="button" aria-label="Play" hidden>
-        <PartIcon name="play" fill={PLAY} />
-      </button>
-      <button class="unmute" data-part="unmute" type="button" hidden>
-        <PartIcon name="silence" fill={SPEAKER} lines={CROSS} />
-        Unmute
-      </button>
-      <div class="controls" data-part="bar" hidden>
-        <button data-part="toggle" type="button" aria-label="Play">
+export const Player = island(
+  'player',
+  function Player({ source, user_id, poster, label, recording }: PlayerProps) {
+    const root = useRef<HTMLDivElement>(null)
+    useEffect(() => {
+      const element = root.current
+      if (element !== null) void import('../player/start.ts').then(({ startPlayer }) => startPlayer(element))
+    }, [])
+    return (
+      // biome-ignore lint/a11y/useSemanticElements: a player is no set of form fields
+      <div
+        ref={root}
+        class="player"
+        data-player={recording === undefined ? 'live' : 'recording'}
+        data-source={source}
+        data-user={user_id}
+        data-state="idle"
+        role="group"
+        aria-label="Player"
+      >
+        {/* biome-ignore lint/a11y/useMediaCaption: broadcasts have no captions */}
+        <video data-part="video" playsInline preload="none" poster={poster} aria-label={label} />
+        <div class="shade" data-part="shade" />
+        <p class="message" data-part="message" role="status" />
+        <button class="start" data-part="start" type="button" aria-label="Play" hidden>
           <PartIcon name="play" fill={PLAY} />
-          <PartIcon name="pause" fill={PAUSE} />
         </button>
-        {recording !== undefined && <Times {...recording} />}
-        <button data-part="mute" type="button" aria-label="Mute" aria-pressed="false">
-          <PartIcon name="sound" fill={SPEAKER} lines={WAVES} />
+        <button class="unmute" data-part="unmute" type="button" hidden>
           <PartIcon name="silence" fill={SPEAKER} lines={CROSS} />
+          Unmute
         </button>
-        <input type="range" data-part="volume" min="0" max="100" value="100" aria-label="Volume" />
-        {recording === undefined && (
-          <>
-            <span class="on-air">Live</span>
-            <span class="gap" />
-          </>
-        )}
-        <button data-part="fullscreen" type="button" aria-label="Full screen" aria-pressed="false">
-          <PartIcon name="enlarge" lines={ENLARGE} />
-          <PartIcon name="reduce" lines={REDUCE} />
-        </button>
+        <div class="controls" data-part="bar" hidden>
+          <button data-part="toggle" type="button" aria-label="Play">
+            <PartIcon name="play" fill={PLAY} />
+            <PartIcon name="pause" fill={PAUSE} />
+          </button>
+          {recording !== undefined && <Times {...recording} />}
+          <button data-part="mute" type="button" aria-label="Mute" aria-pressed="false">
+            <PartIcon name="sound" fill={SPEAKER} lines={WAVES} />
+            <PartIcon name="silence" fill={SPEAKER} lines={CROSS} />
+          </button>
+          <input type="range" data-part="volume" min="0" max="100" value="100" aria-label="Volume" />
+          {recording === undefined && (
+            <>
+              <span class="on-air">Live</span>
+              <span class="gap" />
+            </>
+          )}
+          <button data-part="fullscreen" type="button" aria-label="Full screen" aria-pressed="false">
+            <PartIcon name="enlarge" lines={ENLARGE} />
+            <PartIcon name="reduce" lines={REDUCE} />
+          </button>
+        </div>
+        <noscript>
+          <p class="message">
+            Watching here needs JavaScript. Players such as VLC and ffplay open <a href={source}>{source}</a>.
+          </p>
+        </noscript>
       </div>
-      <noscript>
-        <p class="message">
-          Watching here needs JavaScript. Players such as VLC and ffplay open <a href={source}>{source}</a>.
-        </p>
-      </noscript>
-    </div>
-  )
-})
+    )
+  },
+)
 
-const Times = ({ seconds, start }: { readonly seconds: number; readonly start: number }) => (
+const Times = ({ seconds, start, markers }: Recording) => (
   <>
-    <input
-      type="range"
-      data-part="seek"
-      min="0"
-      max={Math.max(seconds, 1)}
-      step="1"
-      value={start}
-      aria-label="Position"
-      aria-valuetext={clockTime(start)}
-    />
+    <div class="timeline">
+      <input
+        type="range"
+        data-part="seek"
+        min="0"
+        max={Math.max(seconds, 1)}
+        step="1"
+        value={start}
+        aria-label="Position"
+        aria-valuetext={clockTime(start)}
+      />
+      {markers.length > 0 && <Ticks seconds={seconds} markers={markers} />}
+    </div>
     <span class="time">
       <span data-part="position">{clockTime(start)}</span> /{' '}
       <span data-part="duration">{clockTime(seconds)}</span>
     </span>
   </>
+)
+
+/** Where the markers are; their list is below the player. */
+const Ticks = ({ seconds, markers }: Pick<Recording, 'seconds' | 'markers'>) => (
+  <svg class="ticks" viewBox={`0 0 ${Math.max(seconds, 1)} 10`} preserveAspectRatio="none" aria-hidden="true">
+    {markers.map(marker => (
+      <path key={marker.id} d={`M${marker.seconds} 0V10`} vector-effect="non-scaling-stroke" />
+    ))}
+  </svg>
 )

@@ -1,9 +1,9 @@
 /** A live broadcast: stays close to what is live, and connects again when the connection is lost. */
 import mpegts from 'mpegts.js'
 import { waitBefore } from './backoff.ts'
+import type { ChannelState } from './channel-state.ts'
 import type { Playback } from './controls.ts'
 import { rangesOf, startBehindGap } from './gaps.ts'
-import { refreshPage } from './page-state.ts'
 import type { PlayerView } from './player-view.ts'
 
 /** Behind by more than 2 s it plays a little faster until it is 1 s behind; behind by more than 8 s it jumps. */
@@ -33,6 +33,7 @@ const HAVE_FUTURE_DATA = 3
 export class LivePlayback implements Playback {
   readonly #view: PlayerView
   readonly #source: string
+  readonly #channelState: () => Promise<ChannelState>
   #engine: mpegts.Player | undefined
   #isWanted = false
   #attempt = 0
@@ -40,9 +41,10 @@ export class LivePlayback implements Playback {
   #lastTime = 0
   #movedAt = 0
 
-  constructor(view: PlayerView, source: string) {
+  constructor(view: PlayerView, source: string, channelState: () => Promise<ChannelState>) {
     this.#view = view
     this.#source = source
+    this.#channelState = channelState
     setInterval(() => this.#watch(), WATCH_MILLISECONDS)
   }
 
@@ -94,7 +96,7 @@ export class LivePlayback implements Playback {
   async #recover(): Promise<void> {
     this.#disconnect()
     this.#view.show('loading', 'Reconnecting…')
-    const state = await refreshPage()
+    const state = await this.#channelState()
     if (!this.#isWanted || this.#engine !== undefined) return
     if (state === 'offline') {
       this.#isWanted = false

@@ -50,6 +50,13 @@ export class RecordedPlayback implements Playback {
       this.#isDragging = false
       this.seekTo(Number(this.#slider.value))
     })
+    for (const link of document.querySelectorAll<HTMLElement>('[data-seek]'))
+      link.addEventListener('click', event => {
+        event.preventDefault()
+        this.seekTo(Number(link.dataset.seek))
+        void this.play()
+        view.root.scrollIntoView({ block: 'nearest' })
+      })
     view.video.addEventListener('durationchange', () => this.#showDuration())
     view.video.addEventListener('ended', () => view.show('idle'))
     view.video.addEventListener('waiting', () => {

@@ -1,8 +1,8 @@
 /** Brings the player of a page to life. Loaded on demand, because the library that plays is large. */
 import mpegts from 'mpegts.js'
+import { channelState } from './channel-state.ts'
 import { Controls } from './controls.ts'
 import { LivePlayback } from './live-playback.ts'
-import { keepFresh } from './page-state.ts'
 import { PlayerView } from './player-view.ts'
 import { RecordedPlayback } from './recorded-playback.ts'
 
@@ -11,12 +11,11 @@ mpegts.LoggingControl.enableAll = false
 
 export function startPlayer(root: HTMLElement): void {
   const view = new PlayerView(root)
-  const { source = '' } = root.dataset
+  const { source = '', user = '' } = root.dataset
   if (root.dataset.player === 'live') {
-    const playback = new LivePlayback(view, source)
+    const playback = new LivePlayback(view, source, () => channelState(user))
     new Controls(view, playback)
     void playback.play()
-    keepFresh()
   } else {
     new Controls(view, new RecordedPlayback(view, source))
   }

@@ -1,8 +1,9 @@
+import { videoMoment } from '../../domain/timeline.ts'
 import { clockTime } from '../../kit/clock-time.ts'
 import { Avatar } from '../components/avatar.tsx'
 import { Fact, Facts } from '../components/facts.tsx'
 import { type ListedVideo, UNTITLED_VIDEO, VideoSection } from '../components/video-card.tsx'
-import { Player } from '../islands/player.tsx'
+import { Player, type PlayerMarker } from '../islands/player.tsx'
 import type { Page } from '../page.ts'
 import { minute } from '../times.ts'
 
@@ -33,7 +34,7 @@ export function videoPage(view: VideoView): Page {
     body: (
       <article class="still">
         <div class="shot">
-          <img src={`/images/videos/${view.id}-640x360.svg`} width="640" height="360" alt="" />
+          <img src={`/images/videos/${view.id}-640x360.png`} width="640" height="360" alt="" />
           {isLive ? <span class="live">Live</span> : <span class="badge right">{clockTime(seconds)}</span>}
         </div>
         {position !== undefined && (
@@ -71,7 +72,7 @@ export function videoPage(view: VideoView): Page {
 
 /** A video that plays, from the position that the link points to. `node` has the recording. */
 export function recordedVideoPage(
-  view: VideoView & { readonly others: readonly ListedVideo[] },
+  view: VideoView & { readonly others: readonly ListedVideo[]; readonly markers: readonly PlayerMarker[] },
   node: string | null,
 ): Page {
   const title = view.title || UNTITLED_VIDEO
@@ -84,9 +85,9 @@ export function recordedVideoPage(
       <>
         <Player
           source={`/videos/${view.id}.flv`}
-          poster={`/images/videos/${view.id}-1280x720.svg`}
+          poster={`/images/videos/${view.id}-1280x720.png`}
           label={title}
-          recording={{ seconds: view.seconds, start }}
+          recording={{ seconds: view.seconds, start, markers: view.markers }}
         />
         <div class="masthead">
           <Avatar user_id={view.user_id} size={64} />
@@ -104,6 +105,7 @@ export function recordedVideoPage(
             <Fact name="Views">{view.view_count.toLocaleString('en-US')}</Fact>
           </Facts>
         </div>
+        <Markers {...view} />
         <VideoSection
           heading={`More of ${view.user_name}`}
           videos={view.others}
@@ -113,3 +115,21 @@ export function recordedVideoPage(
     ),
   }
 }
+
+/** The markers of the owner and the editors. The script of the player seeks to them without loading the page again. */
+const Markers = ({ id, markers }: { id: string; markers: readonly PlayerMarker[] }) =>
+  markers.length === 0 ? null : (
+    <section class="markers" aria-labelledby="markers-heading">
+      <h2 id="markers-heading">Markers</h2>
+      <ol>
+        {markers.map(marker => (
+          <li key={marker.id}>
+            <a href={`/videos/${id}?t=${videoMoment(marker.seconds)}`} data-seek={marker.seconds}>
+              {clockTime(marker.seconds)}
+            </a>
+            <span>{marker.description || 'No description'}</span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  )

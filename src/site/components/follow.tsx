@@ -1,0 +1,65 @@
+import { useState } from 'preact/hooks'
+import { counted } from '../numbers.ts'
+import { Hidden } from './form.tsx'
+
+/** How the person who looks at a channel stands to it. Without `csrf` they are not logged in. */
+export interface Following {
+  readonly login: string
+  readonly followers: number
+  readonly isFollowing: boolean
+  readonly isOwn: boolean
+  readonly csrf?: string
+}
+
+/** Follows or unfollows. Inside an island the page stays, and with it what plays; elsewhere it is loaded again. */
+export function Follow({ login, csrf, isOwn, ...before }: Following) {
+  const [{ isFollowing, followers }, setState] = useState(before)
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    const form = event.currentTarget as HTMLFormElement
+    const changed = { isFollowing: !isFollowing, followers: followers + (isFollowing ? -1 : 1) }
+    setState(changed)
+    void send(form).catch(() => {
+      setState({ isFollowing, followers })
+      // Without the script, the page reports what is wrong.
+      form.submit()
+    })
+  }
+  return (
+    <div class="follow">
+      <span class="small quiet num">{counted(followers, 'follower', 'followers')}</span>
+      {isOwn ? (
+        <a class="button" href="/studio">
+          Open the studio
+        </a>
+      ) : csrf === undefined ? (
+        <a class="button primary" href={`/login?next=/${login}`}>
+          Follow
+        </a>
+      ) : (
+        <form method="post" action="/follow" onSubmit={submit}>
+          <Hidden name="csrf" value={csrf} />
+          <Hidden name="login" value={login} />
+          <Hidden name="decision" value={isFollowing ? 'unfollow' : 'follow'} />
+          <button class={isFollowing ? '' : 'primary'} type="submit">
+            {isFollowing ? 'Following' : 'Follow'}
+          </button>
+        </form>
+      )}
+    </div>
+  )
+}
+
+/** The answer redirects to the channel, which is open already. */
+async function send(form: HTMLFormElement): Promise<void> {
+  const fields = [...form.elements].flatMap(each =>
+    each instanceof HTMLInputElement ? [`${each.name}=${encodeURIComponent(each.value)}`] : [],
+  )
+  const { type } = await fetch(form.action, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: fields.join('&'),
+    redirect: 'manual',
+  })
+  if (type !== 'opaqueredirect') throw new Error('the follow was refused')
+}

@@ -1,0 +1,23 @@
+const MAX_WAIT_MILLISECONDS = 60_000
+
+/**
+ * Repeats work while the page is visible: less often after failures, as often as before after a success. Returns what stops
+ * it. `work` gets the number of its turn.
+ */
+export function everyFewSeconds(milliseconds: number, work: (turn: number) => Promise<void>): () => void {
+  let wait = milliseconds
+  let turn = 0
+  let timer: ReturnType<typeof setTimeout>
+  const run = async () => {
+    if (document.visibilityState === 'visible')
+      try {
+        await work(turn++)
+        wait = milliseconds
+      } catch {
+        wait = Math.min(wait * 2, MAX_WAIT_MILLISECONDS)
+      }
+    timer = setTimeout(run, wait)
+  }
+  timer = setTimeout(run, wait)
+  return () => clearTimeout(timer)
+}

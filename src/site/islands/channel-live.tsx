@@ -1,0 +1,78 @@
+/** The title, game and numbers of a live channel, as they change. */
+import { useEffect, useState } from 'preact/hooks'
+import type { Stream } from '../../contract/resources/stream.ts'
+import { clockTime } from '../../kit/clock-time.ts'
+import { api } from '../api.ts'
+import { Fact, Facts } from '../components/facts.tsx'
+import { directoryLink } from '../components/filters.tsx'
+import type { Following } from '../components/follow.tsx'
+import { type Channel, Masthead } from '../components/masthead.tsx'
+import { Tags } from '../components/tags.tsx'
+import { everyFewSeconds } from '../every-few-seconds.ts'
+import { island } from '../island.tsx'
+import { useServerTime } from '../server-time.ts'
+
+export type LiveChannel = Pick<
+  Stream,
+  'title' | 'game_id' | 'game_name' | 'viewer_count' | 'started_at' | 'tags'
+>
+
+const REFRESH_MILLISECONDS = 5000
+
+export const ChannelLive = island(
+  'channel-live',
+  function ChannelLive({
+    channel,
+    live: before,
+    following,
+    now: start,
+  }: {
+    readonly channel: Channel
+    readonly live: LiveChannel
+    readonly following: Following
+    /** The time of the server, in milliseconds since 1970. */
+    readonly now: number
+  }) {
+    const [live, setLive] = useState<LiveChannel | undefined>(before)
+    const now = useServerTime(start, 1000)
+    useEffect(
+      () =>
+        everyFewSeconds(REFRESH_MILLISECONDS, async () => {
+          const { data } = await api().helix.getStreams({ user_id: [channel.id] })
+          setLive(data[0])
+        }),
+      [],
+    )
+    const { display_name } = channel
+    if (live === undefined)
+      return <Masthead channel={channel} title={display_name} byline="Offline" following={following} />
+    const seconds = Math.max(0, Math.floor((now - Date.parse(live.started_at)) / 1000))
+    return (
+      <Masthead
+        channel={channel}
+        title={live.title || `${display_name} is live`}
+        byline={
+          <>
+            <strong>{display_name}</strong>
+            {live.game_name !== '' && (
+              <>
+                {' · '}
+                <a href={directoryLink({ game: live.game_id })}>{live.game_name}</a>
+              </>
+            )}
+          </>
+        }
+        below={<Tags tags={live.tags} />}
+        numbers={
+          <Facts>
+            <Fact name="Viewers">{live.viewer_count.toLocaleString('en-US')}</Fact>
+            <Fact name="Uptime">
+              <time datetime={live.started_at}>{clockTime(seconds)}</time>
+            </Fact>
+          </Facts>
+        }
+        following={following}
+      />
+    )
+  },
+)
