@@ -270,8 +270,18 @@ export class Application {
           ...mode,
         })
       default:
-        return this.#answerNotFound(context)
+        return side.includes('oauth') && this.#options.pages.leads(context)
+          ? this.#answerNoPage(context)
+          : this.#answerNotFound(context)
     }
+  }
+
+  /** A person gets a page that leads on, a program the error of the API. */
+  #answerNoPage(context: RequestContext): Promise<Response> {
+    context.tally = this.#options.traffic.unknown
+    const failure = problem('route_unknown')
+    context.failure = failure
+    return this.#options.pages.refuse(context, failure)
   }
 
   #answerDocs(context: RequestContext, side: Side): Response {

@@ -1,4 +1,5 @@
 /** Routes page requests to their handlers and turns the results into responses. */
+import { StrandError } from '../client/index.ts'
 import type { Problem } from '../contract/problem.ts'
 import type { KeyRing } from '../kit/key-ring.ts'
 import { showAccount, submitDisconnect, submitEndSession, submitPassword } from './account.ts'
@@ -15,7 +16,7 @@ import type { Json, Page, PageAnswer } from './page.ts'
 import { type PageHandler, type PageServices, sessionOf } from './session.ts'
 import { submitToken } from './token.ts'
 import { showVideo } from './video.ts'
-import { failurePage } from './views/problem.tsx'
+import { apiFailurePage, failurePage } from './views/problem.tsx'
 
 /** The handlers of all pages, by path and method. */
 export const PAGES: Readonly<Record<string, Readonly<Record<string, PageHandler>>>> = {
@@ -80,7 +81,22 @@ export class Pages {
     const handler = handlerOf(browser.method, browser.path)
     if (handler === undefined) throw new Error(`no page for ${browser.method} ${browser.path}`)
     this.#services.limits.takeFromAddress(browser.address)
-    return this.#respond(await handler(browser, this.#services), context, browser)
+    return this.#respond(await this.#handle(handler, browser), context, browser)
+  }
+
+  /** A page whose data the API refuses, such as an unknown cursor, is refused in the same way. */
+  async #handle(handler: PageHandler, browser: Browser): Promise<PageAnswer> {
+    try {
+      return await handler(browser, this.#services)
+    } catch (error) {
+      if (error instanceof StrandError) return apiFailurePage(error)
+      throw error
+    }
+  }
+
+  /** Whether a request for a path without a page is better answered with a page: it names HTML, as browsers do. */
+  leads({ request }: PageContext): boolean {
+    return asksToSee(request.method) && acceptsHtml(request) === 'by name'
   }
 
   /** The error page for a problem. The store may be the reason for it, so the header names no user. */

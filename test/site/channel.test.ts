@@ -8,6 +8,7 @@ import { islandScripts } from '../../src/site/assets.ts'
 import { PAGES } from '../../src/site/pages.ts'
 import { newChannel, newLiveChannel } from '../operations/helix/channels.ts'
 import { newVideo } from '../operations/helix/videos.ts'
+import { loggedIn } from '../support/consent.ts'
 import { onEachStore } from '../support/each-store.ts'
 import { RtmpClient } from '../support/rtmp-client.ts'
 import type { TestServer } from '../support/server.ts'
@@ -79,7 +80,8 @@ onEachStore('the page of a channel', { config }, server => {
   test('200 live elsewhere: no player, and a sentence about it', async () => {
     const { login } = await newLiveChannel(server())
     const { status, html, text } = await open(server(), `/${login}`)
-    expect([status, html.includes('data-player'), html.includes('<script')]).toEqual([200, false, false])
+    expect([status, html.includes('data-player')]).toEqual([200, false])
+    expect(html).not.toContain((await islandScripts('player')).path)
     expect(text).toContain('does not play on this page')
   })
 
@@ -99,11 +101,60 @@ onEachStore('the page of a channel', { config }, server => {
 
   test('a reserved name is never a channel, even if a user has it', async () => {
     const { id } = await newChannel(server())
-    await server().execute(`update users set login = 'drops' where id = '${id}'`)
+    await server().execute(`update users set login = 'terms' where id = '${id}'`)
     await server().settle()
-    const { status, headers } = await open(server(), '/drops')
-    expect([status, headers.get('content-type')]).toEqual([404, 'application/json'])
-    await server().execute(`update users set login = 'made_for_drops' where id = '${id}'`)
+    const { status, text } = await open(server(), '/terms')
+    expect([status, text.includes('Page not found')]).toEqual([404, true])
+    await server().execute(`update users set login = 'made_for_terms' where id = '${id}'`)
+  })
+
+  test('302 follow and unfollow, by form; the page counts followers', async () => {
+    const channel = await newChannel(server())
+    const path = `/${channel.login}`
+    const visitor = await open(server(), path)
+    expect(visitor.text).toContain('0 followers')
+    expect(visitor.html).toContain(`href="/login?next=${path}"`)
+    const person = await loggedIn(server())
+    person.headers = HTML
+    await person.open(path)
+    const followed = await person.post('/follow')
+    expect([followed.status, followed.location]).toEqual([302, path])
+    const shown = await person.open(path)
+    expect(shown.html).toContain('1 follower<')
+    expect(shown.html).toContain('>Following</button>')
+    const { login } = server().world.broadcaster
+    const [{ id }] = await server().control('GET', `/users?login=${login}`)
+    const listed = await server().strand.services.store.follows.of(id)
+    expect(listed).toContain(channel.id)
+    await person.post('/follow')
+    expect((await person.open(path)).html).toContain('0 followers')
+    const { fields } = shown.forms.find(form => form.action === '/follow') ?? { fields: {} }
+    const toSelf = { ...fields, login, decision: 'follow' }
+    expect((await person.postRaw('/follow', toSelf, { Origin: server().url })).status).toBe(400)
+    const toNone = { ...fields, login: 'no_such_channel', decision: 'follow' }
+    expect((await person.postRaw('/follow', toNone, { Origin: server().url })).status).toBe(404)
+    expect((await person.open(`/${login}`)).html).toContain('href="/studio">Open the studio')
+  })
+
+  test('409 beyond 2,000 followed channels', async () => {
+    const channel = await newChannel(server())
+    const person = await loggedIn(server(), server().world.users[1]?.login)
+    person.headers = HTML
+    await person.open(`/${channel.login}`)
+    const user_id = server().world.users[1]?.id
+    await server().execute(`delete from follow_counts where user_id = '${user_id}'`)
+    await server().execute(
+      `insert into follow_counts (user_id, following, followers) values ('${user_id}', 2000, 0)`,
+    )
+    const refused = await person.post('/follow')
+    expect([refused.status, refused.html.includes('You follow too many channels')]).toEqual([409, true])
+  })
+
+  test('404 a path without a page leads on, for browsers only', async () => {
+    const { status, html } = await open(server(), '/no/such/page')
+    expect([status, html.includes('href="/">See who is live')]).toEqual([404, true])
+    const program = await open(server(), '/no/such/page', { Accept: '*/*' })
+    expect([program.status, JSON.parse(program.html).status]).toEqual([404, 404])
   })
 
   test('200 a recorded video has a player that starts where the link points to; others do not', async () => {

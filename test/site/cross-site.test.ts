@@ -14,6 +14,7 @@ const FORMS = [
   '/account/disconnect',
   '/account/end-session',
   '/account/password',
+  '/follow',
   '/site/token',
 ]
 

@@ -59,7 +59,11 @@ function encode(usual: Readonly<Record<string, string>>, name: string, encoded: 
 
 function send(server: TestServer, person: Person, method: string, path: string, text: string) {
   const url = server.url + path
-  const headers = { Cookie: person.cookies, 'X-Request-Id': `odd${path.replaceAll('/', '-')}` }
+  const headers = {
+    Accept: 'text/html',
+    Cookie: person.cookies,
+    'X-Request-Id': `odd${path.replaceAll('/', '-')}`,
+  }
   if (method === 'GET') return fetch(`${url}?${text}`, { headers, redirect: 'manual' })
   return fetch(url, {
     method,

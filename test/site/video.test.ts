@@ -42,7 +42,7 @@ onEachStore('the page of a video', {}, server => {
     expect(html).toContain('<h1>First light over the reef</h1>')
     for (const fact of [login, 'Started 2026-03-01 12:00 UTC', 'Duration 2:03:04', 'Game Tidefall'])
       expect(text).toContain(fact)
-    expect(html).toContain(`src="/images/videos/${id}-640x360.svg"`)
+    expect(html).toContain(`src="/images/videos/${id}-640x360.png"`)
     expect(html).toContain(`src="/images/users/${user_id}-300x300.svg"`)
     expect(text).not.toContain('This link points to')
   })

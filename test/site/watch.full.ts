@@ -171,14 +171,14 @@ describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('watching in a real
     encoder.kill('SIGKILL')
     await encoder.exited
     await until(async () => (await message()) === 'This broadcast has ended.')
-    expect(await page.textContent('.byline')).toBe('Offline')
+    await until(async () => (await page.textContent('.byline')) === 'Offline')
     await look(page, 'channel-ended')
   })
 
   test('the recording plays from where the link points to, across the gap of the reconnect, and seeks', async () => {
     await page.goto(`${server.url}/${login}`)
     await look(page, 'channel-offline')
-    await page.click('.cards a')
+    await page.click('.videos .card a')
     const video = page.url()
     await page.goto(`${video}?t=0h0m10s`)
     await look(page, 'video-idle')

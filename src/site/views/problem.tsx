@@ -1,4 +1,5 @@
 /** Pages that report what went wrong, and lead somewhere. */
+import type { StrandError } from '../../client/index.ts'
 import type { Problem } from '../../contract/problem.ts'
 import type { Page } from '../page.ts'
 
@@ -45,9 +46,19 @@ const FAILURES: ReadonlyMap<number, string> = new Map([
   [503, 'Temporarily unavailable'],
 ])
 
+/** The page for a call of the API that failed while a page was rendered. */
+export function apiFailurePage({ status, message, requestId }: StrandError): Page {
+  return failurePage({ status: status === 0 ? 503 : status, message }, requestId ?? '')
+}
+
 /** The error page for a problem. */
-export function failurePage({ status, message }: Problem, requestId: string): Page {
+export function failurePage(
+  { status, message }: Pick<Problem, 'status' | 'message'>,
+  requestId: string,
+): Page {
   const title = FAILURES.get(status) ?? 'Request failed'
+  if (status === 404)
+    return problemPage(status, title, 'There is no page at this address. The link may be wrong or outdated.')
   if (status === 429) {
     const sentence = 'Too many requests from your network. Wait a minute and try again.'
     return problemPage(status, title, sentence)

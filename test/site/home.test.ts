@@ -1,0 +1,157 @@
+/** The home page: who is live, page by page and by filter, without a script; and what it is for an empty installation. */
+import { expect, test } from 'bun:test'
+import { newChannel, newLiveChannel } from '../operations/helix/channels.ts'
+import { onEachStore } from '../support/each-store.ts'
+import { Person } from '../support/person.ts'
+import type { TestServer } from '../support/server.ts'
+
+const HTML = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
+const PAGE = 25
+
+async function open({ url }: TestServer, path: string, headers: Record<string, string> = HTML) {
+  const response = await fetch(url + path, { headers, redirect: 'manual' })
+  const html = await response.text()
+  const main = /<main.*<\/main>/s.exec(html)?.[0] ?? ''
+  return {
+    status: response.status,
+    headers: response.headers,
+    html,
+    text: main.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' '),
+    channels: [...main.matchAll(/<h[23]><a href="\/([a-z0-9_]+)"/g)].map(([, login = '']) => login),
+    next: /rel="next" href="([^"]+)"/.exec(main)?.[1]?.replaceAll('&amp;', '&'),
+  }
+}
+
+onEachStore('the home page', { streams: 60, config: { logLevel: 'debug' } }, server => {
+  const listed = async (query: Record<string, string> = {}) => {
+    const { body } = await server().call({ path: '/helix/streams', query: { first: 100, ...query } })
+    return body.data as { user_login: string; title: string; game_id: string; language: string }[]
+  }
+
+  test('200 a page for browsers, the JSON object for programs', async () => {
+    const page = await open(server(), '/')
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    for (const headers of [{ Accept: 'application/json' }, { Accept: '*/*' }, { Accept: '' }]) {
+      const { status, html } = await open(server(), '/', headers as Record<string, string>)
+      expect([status, JSON.parse(html).helix, JSON.parse(html).docs]).toEqual([200, '/helix', '/docs'])
+    }
+    expect((await open(server(), '/', { Accept: 'application/json' })).headers.get('content-type')).toBe(
+      'application/json',
+    )
+  })
+
+  test('200 cards with picture, title, channel, game, viewers, uptime and tags', async () => {
+    const { body } = await server().call({ path: '/helix/streams', query: { first: 2 } })
+    const { html, text, headers } = await open(server(), '/')
+    for (const stream of body.data) {
+      for (const fact of [stream.title, stream.user_name, stream.game_name, ...stream.tags.slice(0, 3)])
+        expect(text).toContain(fact)
+      expect(html).toContain(`/images/channels/${stream.user_id}-`)
+    }
+    expect(text).toMatch(/[0-9.]+K? watching/)
+    expect(text).toMatch(/[0-9]+h [0-9]+m|[0-9]+m/)
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; script-src 'self'; connect-src 'self'; media-src 'self' blob:; style-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'",
+    )
+    expect(html).not.toMatch(/ style="|<style|<script(?! type="module" src="\/assets\/)| on[a-z]+="/)
+    expect(headers.has('set-cookie')).toBe(false)
+  })
+
+  test('200 links lead through all channels, each once, in the order of the API', async () => {
+    const seen: string[] = []
+    let path: string | undefined = '/'
+    for (let pages = 0; path !== undefined && pages < 10; pages++) {
+      const page: Awaited<ReturnType<typeof open>> = await open(server(), path)
+      expect(page.status).toBe(200)
+      seen.push(...page.channels)
+      path = page.next
+    }
+    expect(seen).toEqual((await listed()).map(each => each.user_login))
+    expect(seen.length).toBeGreaterThan(2 * PAGE)
+  })
+
+  test('200 filters by game and language, and both; an unknown one is empty', async () => {
+    const all = await listed()
+    const { game_id, language } = all.find(each => each.language !== 'en') ?? { game_id: '', language: '' }
+    for (const [path, query] of [
+      [`/?game=${game_id}`, { game_id }],
+      [`/?language=${language}`, { language }],
+      [`/?game=${game_id}&language=${language}`, { game_id, language }],
+    ] as const) {
+      const expected = (await listed(query)).slice(0, PAGE).map(each => each.user_login)
+      expect([path, (await open(server(), path)).channels]).toEqual([path, expected])
+    }
+    const none = await open(server(), '/?game=123456789012')
+    expect([none.status, none.channels.length, none.text.includes('All live channels')]).toEqual([
+      200,
+      0,
+      true,
+    ])
+  })
+
+  test('200 search finds live channels, games and channels that are offline', async () => {
+    const live = await newLiveChannel(server(), { title: 'Reef at dawn' })
+    const prefix = 'made_for_proof'
+    const offline = await newChannel(server())
+    const { status, text, html, channels } = await open(server(), `/?q=${prefix}`)
+    expect(status).toBe(200)
+    expect(channels).toContain(live.login)
+    expect(text).toContain('Reef at dawn')
+    expect(html).toContain(`href="/${offline.login}"`)
+    const games = await open(server(), '/?q=tide')
+    expect(games.text).toContain('Tidefall')
+    const none = await open(server(), '/?q=%3Cscript%3Ealert(1)%3C/script%3E')
+    expect([none.status, none.html.includes('<script>alert')]).toEqual([200, false])
+    expect(none.text).toContain('No channel or game')
+  })
+
+  test('4xx a cursor of another list, odd values: a page about it, never a failure', async () => {
+    const { next = '' } = await open(server(), '/')
+    const cursor = next.split('after=')[1] ?? ''
+    for (const query of [
+      'after=x',
+      `after=${cursor}&game=1`,
+      `language=${'x'.repeat(150)}`,
+      'game=not-a-number',
+      `q=${'x'.repeat(201)}`,
+    ]) {
+      const { status, html } = await open(server(), `/?${query}`)
+      expect([query, [200, 400].includes(status), html.includes('<h1>')]).toEqual([query, true, true])
+    }
+    expect((await open(server(), '/?after=x')).status).toBe(400)
+  })
+
+  test('200 the header knows who is logged in', async () => {
+    const visitor = await open(server(), '/')
+    expect(visitor.html).toContain('href="/login?next=%2F"')
+    expect(visitor.html).not.toContain('href="/studio"')
+    const person = new Person(server())
+    await person.logIn(server().world.broadcaster.login)
+    person.headers = HTML
+    const { html } = await person.open('/')
+    for (const path of ['/studio', '/drops', '/account']) expect(html).toContain(`href="${path}"`)
+    expect(html).not.toContain('href="/login')
+  })
+})
+
+onEachStore('the home page of an empty installation', { streams: 0 }, server => {
+  test('200 what to do next', async () => {
+    for (const { user_id } of (await server().call({ path: '/helix/streams?first=100' })).body.data)
+      await server().control('DELETE', `/channels/${user_id}/stream`)
+    const { status, text, html } = await open(server(), '/')
+    expect([status, text.includes('No channel is live yet')]).toEqual([200, true])
+    for (const path of ['/studio', '/login?next=/studio', '/docs']) expect(html).toContain(`href="${path}"`)
+    expect(html).not.toContain('<script')
+  })
+})
+
+const limited = { rateLimits: { app: 0, user: 0, anonymous: 12 } }
+onEachStore('the home page and the limit of an address', { config: limited }, server => {
+  test('429 one visitor spends the points of that address only', async () => {
+    const statuses = new Set<number>()
+    for (let turn = 0; turn < 8; turn++) statuses.add((await open(server(), '/')).status)
+    expect([...statuses]).toEqual([200, 429])
+    const app = await server().call({ path: '/helix/streams', token: server().world.client.app_token })
+    expect(app.status).toBe(200)
+  })
+})
