@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 const pictures = process.env.STRAND_PICTURES || undefined
 
 const PHONE = { width: 390, height: 844 }
-export const DESK = { width: 1280, height: 800 }
+export const DESK = { width: 1440, height: 900 }
 
 /** Holds the open page against axe-core, on a phone and a desk, light and dark. */
 export async function look(page: Page, name: string): Promise<void> {

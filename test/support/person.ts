@@ -1,4 +1,6 @@
 import { expect } from 'bun:test'
+import { expiry, hashOf, mintSecret } from '../../src/auth/tokens.ts'
+import { isoMillis } from '../../src/kit/clock.ts'
 import type { TestServer } from './server.ts'
 
 /** What a browser would show or do next. */
@@ -39,6 +41,23 @@ export class Person {
 
   cookie(name: string): string | undefined {
     return this.#cookies.get(name)
+  }
+
+  /** Has logged in already: checking a password takes long, and few tests are about it. */
+  async holdSession(user_id: string): Promise<void> {
+    const { store, clock } = this.#server.strand.services
+    const secret = mintSecret('session')
+    const now = clock.now()
+    const session = {
+      hash: hashOf(secret),
+      id: crypto.randomUUID(),
+      user_id,
+      expires_at: expiry(now, 3600),
+      browser: 'Test',
+    }
+    await store.commands.startSession({ session, now: isoMillis(now) })
+    this.#server.canaries.add(secret)
+    this.#cookies.set('__Host-strand-session', secret)
   }
 
   /** Opens a page, without following where it leads. */

@@ -1,0 +1,247 @@
+/**
+ * The home page and a channel in a real browser, with a real encoder: a stream appears on the page that is open, plays on
+ * the page of its channel, and changes are shown without loading a page again. Text that would be code elsewhere stays text.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { goLive } from '../operations/helix/channels.ts'
+import { look } from '../support/look.ts'
+import { publishNumbered } from '../support/numbered-video.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
+import { openWatched } from '../support/watched-page.ts'
+
+const { TEST_CHROMIUM: executablePath = '', TEST_FFMPEG = '' } = process.env
+
+const APPEARS_MILLISECONDS = 2000
+const FIRST_PAGE_MILLISECONDS = 50
+const LONG_TASK_MILLISECONDS = 100
+const MANY = 10_000
+
+/** What was measured, for those who read the output. */
+const note = (line: string) => process.stdout.write(`[home] ${line}\n`)
+
+const HOSTILE = [
+  '<script>window.hacked = 1</script>',
+  '<img src=x onerror="window.hacked = 1">',
+  '"><svg onload="window.hacked = 1">',
+  "' onmouseover='window.hacked = 1",
+  '</title><script>window.hacked = 1</script>',
+  '</script><script>window.hacked = 1</script>',
+  '{"__html":"<script>window.hacked = 1</script>"}',
+  'javascript:window.hacked=1',
+  '&lt;script&gt;window.hacked = 1&lt;/script&gt;',
+  '<iframe srcdoc="<script>parent.hacked = 1</script>">',
+  '{{window.hacked = 1}}',
+  '\u2028window.hacked = 1\u2029',
+]
+
+/** Asks until it is so; the time limit is that of the test. */
+async function until(isSo: () => Promise<boolean>, milliseconds = 50): Promise<void> {
+  while (!(await isSo())) await Bun.sleep(milliseconds)
+}
+
+describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('the home page in a real browser', () => {
+  let server: TestServer
+  let browser: Browser
+  let page: Page
+  let violations: string[]
+  let encoder: Bun.Subprocess | undefined
+  let channel: { id: string; login: string; token: string; password: string }
+
+  beforeAll(async () => {
+    server = await startTestServer('sqlite', {
+      streams: 8,
+      config: { listen: { host: 'localhost', port: 0 }, rtmpListen: { host: '127.0.0.1', port: 0 } },
+    })
+    const { offline, users } = server.world
+    const user = users.find(({ id }) => id === offline.id)
+    channel = { ...offline, login: user?.login ?? '', password: user?.password ?? '' }
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+    ;({ page, violations } = await openWatched(browser, server.url))
+  })
+  afterAll(async () => {
+    encoder?.kill('SIGKILL')
+    await encoder?.exited
+    await browser.close()
+    await server.stop()
+  })
+
+  const isLive = async () =>
+    (await server.call({ path: `/helix/streams?user_id=${channel.id}` })).body.data.length === 1
+  const cardOf = (login: string) => page.locator(`.card a[href="/${login}"]`)
+
+  test('a stream published by ffmpeg appears on the open page within two seconds', async () => {
+    await page.goto(`${server.url}/`)
+    await page.waitForTimeout(500)
+    const before = await page.locator('.card').allTextContents()
+    await look(page, 'home')
+    const answer = await server.call({
+      path: `/helix/streams/key?broadcaster_id=${channel.id}`,
+      token: channel.token,
+    })
+    const { rtmpPort } = server.strand
+    encoder = publishNumbered(`rtmp://127.0.0.1:${rtmpPort}/live/${answer.body.data[0].stream_key}`)
+    await until(isLive, 10)
+    const began = performance.now()
+    await cardOf(channel.login).waitFor()
+    const milliseconds = performance.now() - began
+    note(`on the page ${Math.round(milliseconds)} ms after the stream went live`)
+    expect(milliseconds).toBeLessThan(APPEARS_MILLISECONDS)
+    // The others are where they were.
+    const after = await page.locator('.card h3').allTextContents()
+    expect(after.length).toBe(before.length + 1)
+  })
+
+  test('it plays on the page of the channel, whose title and viewers change as they do', async () => {
+    await cardOf(channel.login).click()
+    await page.waitForURL(`${server.url}/${channel.login}`)
+    const shown = () =>
+      page.evaluate<{ time: number; frames: number }>(`(() => {
+        const video = document.querySelector('video')
+        return { time: video.currentTime, frames: video.getVideoPlaybackQuality().totalVideoFrames }
+      })()`)
+    await until(async () => (await shown()).time > 0.5)
+    const before = await shown()
+    await until(async () => {
+      const { time, frames } = await shown()
+      return time > before.time + 1 && frames > before.frames + 10
+    })
+    await server.call({
+      method: 'PATCH',
+      path: `/helix/channels?broadcaster_id=${channel.id}`,
+      token: channel.token,
+      body: { title: 'A title that changed' },
+    })
+    await page.waitForSelector('h1:text-is("A title that changed")')
+    expect((await shown()).time).toBeGreaterThan(before.time)
+    await look(page, 'channel')
+  })
+
+  test('following keeps the page, and with it what plays', async () => {
+    const [fan] = server.world.users.filter(({ id }) => id !== channel.id)
+    await page.click('text=Follow')
+    await page.fill('#login', fan?.login ?? '')
+    await page.fill('#password', fan?.password ?? '')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${server.url}/${channel.login}`)
+    await until(() => page.evaluate<boolean>('document.querySelector("video").currentTime > 0.5'))
+    await page.evaluate('window.isSamePage = true')
+    const button = page.locator('.follow button')
+    const was = await button.textContent()
+    await button.click()
+    await page.waitForFunction(text => document.querySelector('.follow button')?.textContent !== text, was)
+    await until(async () => {
+      const { store } = server.strand.services
+      const follows = (await store.follows.of(fan?.id ?? '')).includes(channel.id)
+      return follows === (was === 'Follow')
+    })
+    expect(await page.evaluate<boolean>('window.isSamePage === true')).toBe(true)
+  })
+
+  test('text stays text, on every page that shows it', async () => {
+    for (const [at, hostile] of HOSTILE.entries()) {
+      const [user] = await server.control('POST', '/users', {
+        login: `hostile_${at}`,
+        display_name: hostile.slice(0, 100),
+        description: hostile,
+      })
+      await goLive(server, user.id, { title: hostile, viewer_count: 50_000 })
+    }
+    for (const path of [
+      '/',
+      '/hostile_0',
+      '/hostile_3',
+      '/?q=hostile',
+      `/?q=${encodeURIComponent(HOSTILE[1] ?? '')}`,
+    ]) {
+      await page.goto(server.url + path)
+      await page.waitForTimeout(300)
+      expect([path, await page.evaluate('window.hacked')]).toEqual([path, undefined])
+    }
+    await page.goto(`${server.url}/`)
+    const shown = await page.locator('.card h3, .featured h2').allTextContents()
+    for (const hostile of HOSTILE.slice(0, 4)) expect(shown).toContain(hostile)
+    expect(await page.evaluate('window.hacked')).toBeUndefined()
+  })
+
+  test('scrolling walks through all channels, each once', async () => {
+    const users = Array.from({ length: 60 }, (_, at) => `crowd_${at}`)
+    for (const login of users) {
+      const [user] = await server.control('POST', '/users', { login })
+      await goLive(server, user.id, { title: `Number ${login}`, viewer_count: 10 })
+    }
+    await page.goto(`${server.url}/`)
+    const hrefs = () =>
+      page
+        .locator('.card h3 a, .featured h2 a')
+        .evaluateAll(links => links.map(each => each.getAttribute('href')))
+    const { body } = await server.call({ path: '/helix/streams?first=100' })
+    await until(async () => {
+      await page.mouse.wheel(0, 3000)
+      return (await hrefs()).length >= body.data.length
+    })
+    const seen = await hrefs()
+    expect(new Set(seen).size).toBe(seen.length)
+    expect(new Set(seen)).toEqual(
+      new Set(body.data.map((each: { user_login: string }) => `/${each.user_login}`)),
+    )
+    expect(await page.locator('.more').count()).toBe(0)
+  })
+
+  test('pages that lead on, and the search, are accessible too', async () => {
+    await page.goto(`${server.url}/?q=tide`)
+    await look(page, 'search')
+    await page.goto(`${server.url}/account`)
+    await look(page, 'account')
+  })
+
+  test('no error in the console, no violated policy, no other host', () => {
+    expect(violations).toEqual([])
+  })
+})
+
+describe.skipIf(executablePath === '')(`${MANY} live channels`, () => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startTestServer('sqlite', {
+      streams: MANY,
+      config: { listen: { host: 'localhost', port: 0 }, logLevel: 'warn' },
+    })
+  }, 120_000)
+  afterAll(() => server.stop())
+
+  test(`the first page takes at most ${FIRST_PAGE_MILLISECONDS} ms`, async () => {
+    const times: number[] = []
+    for (let turn = 0; turn < 30; turn++) {
+      const began = performance.now()
+      const response = await fetch(`${server.url}/`, { headers: { Accept: 'text/html' } })
+      expect((await response.text()).length).toBeGreaterThan(20_000)
+      times.push(performance.now() - began)
+    }
+    times.sort((one, other) => one - other)
+    const [median = 0] = times.slice(times.length >> 1)
+    note(`first page: median ${median.toFixed(1)} ms, most ${times.at(-1)?.toFixed(1)} ms`)
+    expect(median).toBeLessThan(FIRST_PAGE_MILLISECONDS)
+  })
+
+  test('scrolling is smooth', async () => {
+    const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+    try {
+      const { page, violations } = await openWatched(browser, server.url)
+      await page.addInitScript(
+        "window.tasks = []; new PerformanceObserver(list => tasks.push(...list.getEntries().map(each => each.duration))).observe({ type: 'longtask' })",
+      )
+      await page.goto(`${server.url}/`)
+      await until(async () => {
+        await page.mouse.wheel(0, 2000)
+        return (await page.locator('.card').count()) > 300
+      })
+      const tasks = await page.evaluate<number[]>('tasks')
+      note(`long tasks while scrolling: ${tasks.map(each => `${Math.round(each)} ms`).join(', ') || 'none'}`)
+      expect(tasks.filter(each => each > LONG_TASK_MILLISECONDS)).toEqual([])
+      expect(violations).toEqual([])
+    } finally {
+      await browser.close()
+    }
+  })
+})
