@@ -27,7 +27,11 @@ const ways = [
 ]
 
 const send = (server: TestServer, { method, path }: { method: string; path: string }, address: string) =>
-  fetch(server.url + path, { method, headers: from(address), redirect: 'manual' })
+  fetch(server.url + path, {
+    method,
+    headers: { ...from(address), Accept: 'text/html' },
+    redirect: 'manual',
+  })
 
 onEachStore(
   'an address that asks too often',

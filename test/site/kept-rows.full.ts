@@ -309,6 +309,20 @@ const signingKeys: Hammering = async server => {
   expect(await countOf(server, 'signing_keys', sql`1 = 1`)).toBe(1)
 }
 
+/** One row per channel; how many channels is limited too (channel.test.ts). */
+const follows: Hammering = async server => {
+  const person = await loggedIn(server, server.world.users[1]?.login)
+  const { id, login } = server.world.users[2] ?? { id: '', login: '' }
+  person.headers = { Accept: 'text/html' }
+  for (let n = 0; n < MORE; n++) {
+    await person.open(`/${login}`)
+    await person.post('/follow', { decision: 'follow' })
+  }
+  const { id: user_id = '' } = server.world.users[1] ?? {}
+  const pair = sql`user_id = ${user_id} and broadcaster_id = ${id}`
+  expect(await countOf(server, 'follows', pair)).toBe(1)
+}
+
 const SIGN_UPS = 4
 /** Reads, or changes and removes rows that are there. */
 const NO_ROWS = 'adds no rows'
@@ -339,6 +353,9 @@ const ROUTES: Readonly<Record<string, Hammering | readonly Hammering[] | typeof 
   'POST /account/disconnect': NO_ROWS,
   'POST /account/end-session': NO_ROWS,
   'POST /account/password': NO_ROWS,
+  'GET /': NO_ROWS,
+  'POST /follow': follows,
+  'POST /site/token': NO_ROWS,
   'GET /videos/{video_id}': NO_ROWS,
   'GET /{login}': NO_ROWS,
 }
