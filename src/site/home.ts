@@ -1,10 +1,11 @@
 /** The home page: who is live, and the search (D-151). */
 import type { Client } from '../client/index.ts'
 import { apiFor } from './api-for.ts'
+import type { Browser } from './browser.ts'
 import type { Named } from './components/filters.tsx'
 import { type ShownStream, shownOf } from './components/stream-card.tsx'
 import { languageName } from './languages.ts'
-import type { PageHandler, PageServices, SessionServices } from './session.ts'
+import { type PageHandler, type PageServices, type SessionServices, sessionOf } from './session.ts'
 import { homePage, welcomePage } from './views/home.tsx'
 import { searchPage } from './views/search.tsx'
 
@@ -14,11 +15,12 @@ const GAMES = 7
 /** The languages offered are those of so many streams. */
 const SAMPLE = 100
 const FOUND = 24
+const FOLLOWED = 8
 
 type HomeServices = SessionServices & Pick<PageServices, 'siteTokens' | 'callApi' | 'publicUrl' | 'signUp'>
 
 export const showHome: PageHandler = async (browser, services: HomeServices) => {
-  const { helix } = await apiFor(browser, services)
+  const { helix } = await apiFor(browser, services, ['user:read:follows'])
   const now = services.clock.now()
   const query = browser.parameter('q')?.trim()
   if (query) return searchPage({ query, now, ...(await search(helix, query)) })
@@ -41,9 +43,22 @@ export const showHome: PageHandler = async (browser, services: HomeServices) => 
     languages: languagesOf(sample.data),
     ...(game && { game }),
     ...(language && { language: { id: language, name: languageName(language) } }),
+    followed: game_id || language || after ? [] : await followedOf(browser, services, helix),
     isTop: after === undefined,
     now,
   })
+}
+
+/** The live channels that the user follows. */
+async function followedOf(
+  browser: Browser,
+  services: HomeServices,
+  helix: Client['helix'],
+): Promise<ShownStream[]> {
+  const session = await sessionOf(browser, services)
+  if (session === undefined) return []
+  const { data } = await helix.getFollowedStreams({ user_id: session.user_id, first: FOLLOWED })
+  return data.map(each => shownOf(each))
 }
 
 const named = ({ id, name }: Named): Named => ({ id, name })

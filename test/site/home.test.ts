@@ -126,11 +126,26 @@ onEachStore('the home page', { streams: 60, config: { logLevel: 'debug' } }, ser
     expect(visitor.html).toContain('href="/login?next=%2F"')
     expect(visitor.html).not.toContain('href="/studio"')
     const person = new Person(server())
-    await person.logIn(server().world.broadcaster.login)
+    await person.holdSession(server().world.broadcaster.id)
     person.headers = HTML
     const { html } = await person.open('/')
     for (const path of ['/studio', '/drops', '/account']) expect(html).toContain(`href="${path}"`)
     expect(html).not.toContain('href="/login')
+  })
+
+  test('200 a user sees the live channels that they follow first', async () => {
+    const person = new Person(server())
+    const [user] = await server().control('POST', '/users', { login: 'a_follower' })
+    await person.holdSession(user.id)
+    person.headers = HTML
+    expect((await person.open('/')).html).not.toContain('followed-heading')
+    const { id, login } = await newLiveChannel(server(), { title: 'Followed and live' })
+    await server().control('PUT', `/users/${user.id}/follows/${id}`, {})
+    const { html } = await person.open('/')
+    expect(html.indexOf(`href="/${login}"`)).toBeWithin(
+      html.indexOf('followed-heading'),
+      html.indexOf('<h1>'),
+    )
   })
 })
 

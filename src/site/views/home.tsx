@@ -1,10 +1,12 @@
 import { type Filtering, Filters } from '../components/filters.tsx'
-import type { ShownStream } from '../components/stream-card.tsx'
+import { type ShownStream, StreamCard } from '../components/stream-card.tsx'
 import { LiveGrid } from '../islands/live-grid.tsx'
 import type { Page } from '../page.ts'
 
 export interface HomeView extends Filtering {
   readonly streams: readonly ShownStream[]
+  /** The live channels that the user follows. */
+  readonly followed: readonly ShownStream[]
   readonly cursor: string | undefined
   /** Whether this is the first page of the list. */
   readonly isTop: boolean
@@ -15,7 +17,7 @@ export interface HomeView extends Filtering {
 const MIN_WITH_FEATURED = 5
 
 /** Who is live, most viewers first. */
-export function homePage({ cursor, ...view }: HomeView): Page {
+export function homePage({ cursor, followed, ...view }: HomeView): Page {
   const { game, language, streams } = view
   const heading = game?.name ?? 'Live now'
   const isUnfiltered = game === undefined && language === undefined
@@ -36,12 +38,26 @@ export function homePage({ cursor, ...view }: HomeView): Page {
           </p>
         </>
       ) : (
-        <LiveGrid
-          {...view}
-          {...(cursor !== undefined && { cursor })}
-          heading={heading}
-          hasFeatured={isUnfiltered && view.isTop && streams.length >= MIN_WITH_FEATURED}
-        />
+        <>
+          {followed.length > 0 && (
+            <section class="followed" aria-labelledby="followed-heading">
+              <h2 id="followed-heading">Following</h2>
+              <ul class="grid">
+                {followed.map(stream => (
+                  <StreamCard key={stream.user_id} stream={stream} now={view.now} />
+                ))}
+              </ul>
+            </section>
+          )}
+          <LiveGrid
+            {...view}
+            {...(cursor !== undefined && { cursor })}
+            heading={heading}
+            hasFeatured={
+              isUnfiltered && view.isTop && streams.length >= MIN_WITH_FEATURED && followed.length === 0
+            }
+          />
+        </>
       ),
   }
 }
