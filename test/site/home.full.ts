@@ -145,7 +145,8 @@ describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('the home page in a
         display_name: hostile.slice(0, 100),
         description: hostile,
       })
-      await goLive(server, user.id, { title: hostile, viewer_count: 50_000 })
+      await server.control('PATCH', `/channels/${user.id}`, { title: hostile })
+      await goLive(server, user.id, { viewer_count: 50_000 })
     }
     for (const path of [
       '/',
@@ -168,7 +169,7 @@ describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('the home page in a
     const users = Array.from({ length: 60 }, (_, at) => `crowd_${at}`)
     for (const login of users) {
       const [user] = await server.control('POST', '/users', { login })
-      await goLive(server, user.id, { title: `Number ${login}`, viewer_count: 10 })
+      await goLive(server, user.id, { viewer_count: 10 })
     }
     await page.goto(`${server.url}/`)
     const hrefs = () =>

@@ -90,7 +90,8 @@ onEachStore('the home page', { streams: 60, config: { logLevel: 'debug' } }, ser
   })
 
   test('200 search finds live channels, games and channels that are offline', async () => {
-    const live = await newLiveChannel(server(), { title: 'Reef at dawn' })
+    const live = await newLiveChannel(server())
+    await server().control('PATCH', `/channels/${live.id}`, { title: 'Reef at dawn' })
     const prefix = 'made_for_proof'
     const offline = await newChannel(server())
     const { status, text, html, channels } = await open(server(), `/?q=${prefix}`)
@@ -139,7 +140,7 @@ onEachStore('the home page', { streams: 60, config: { logLevel: 'debug' } }, ser
     await person.holdSession(user.id)
     person.headers = HTML
     expect((await person.open('/')).html).not.toContain('followed-heading')
-    const { id, login } = await newLiveChannel(server(), { title: 'Followed and live' })
+    const { id, login } = await newLiveChannel(server())
     await server().control('PUT', `/users/${user.id}/follows/${id}`, {})
     const { html } = await person.open('/')
     expect(html.indexOf(`href="/${login}"`)).toBeWithin(

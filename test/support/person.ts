@@ -142,8 +142,10 @@ export class Person {
   }
 }
 
+/** The forms of the page itself; the header has a search on every page. */
 function formsIn(html: string): Form[] {
-  return [...html.matchAll(/<form method="(\w+)" action="([^"]*)">(.*?)<\/form>/gs)].map(
+  const [main = ''] = /<main.*<\/main>/s.exec(html) ?? []
+  return [...main.matchAll(/<form method="(\w+)" action="([^"]*)">(.*?)<\/form>/gs)].map(
     ([, method = '', action = '', inside = '']) => ({
       method,
       action,
