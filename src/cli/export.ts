@@ -41,11 +41,7 @@ type Write = (text: string | Uint8Array, lines: number) => Promise<void>
 async function runExport(file: string | undefined, flags: ExportFlags): Promise<void> {
   if (file === undefined && flags.json)
     throw new UsageError('--json requires a file, because the export itself goes to standard output')
-  const server = serverOf(flags)
-  if (server !== undefined && flags.withSecrets)
-    throw new UsageError(
-      '--with-secrets cannot be combined with --url or a profile: run it where the store is',
-    )
+  const server = serverForExport(flags)
   if (file !== undefined) await confirmReplacing(file, flags.yes)
   const progress = new Progress('Exporting', { unit: 'lines' })
   const exportTo = async (output: Output) => {
@@ -60,6 +56,19 @@ async function runExport(file: string | undefined, flags: ExportFlags): Promise<
   if (file === undefined) return void (await exportTo(text => Bun.write(Bun.stdout, text)))
   const count = await writeFile(file, exportTo)
   await printResult(flags, { file, lines: count }, `${file}: ${counted(count, 'line')}`)
+}
+
+/** Secrets leave only a store, so a server is refused before its token is looked for. */
+function serverForExport(flags: ExportFlags): Server | undefined {
+  const refuse = () => {
+    throw new UsageError(
+      '--with-secrets cannot be combined with --url or a profile: run it where the store is',
+    )
+  }
+  if (flags.withSecrets && flags.url !== undefined) refuse()
+  const server = serverOf(flags)
+  if (flags.withSecrets && server !== undefined) refuse()
+  return server
 }
 
 async function exportLocally(flags: ExportFlags, write: Write): Promise<number> {

@@ -70,7 +70,7 @@ export function serverOf(flags: TargetFlags): Server | undefined {
     throw new UsageError('--url cannot be combined with --profile')
   const chosen = chooseServer(flags)
   if (chosen === undefined) {
-    if (tokenFile !== undefined) throw new UsageError('--token-file requires --url or a profile')
+    if (tokenFile !== undefined) throw new UsageError('--token-file requires --url')
     return undefined
   }
   const operatorToken =
