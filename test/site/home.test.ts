@@ -117,7 +117,7 @@ onEachStore('the home page', { streams: 60, config: { logLevel: 'debug' } }, ser
       `q=${'x'.repeat(201)}`,
     ]) {
       const { status, html } = await open(server(), `/?${query}`)
-      expect([query, [200, 400].includes(status), html.includes('<h1>')]).toEqual([query, true, true])
+      expect([query, [200, 400].includes(status), /<h1[ >]/.test(html)]).toEqual([query, true, true])
     }
     expect((await open(server(), '/?after=x')).status).toBe(400)
   })

@@ -90,7 +90,7 @@ export const LiveGrid = island('live-grid', function LiveGrid(props: LiveGridPro
     <>
       {props.hasFeatured && first && <Featured stream={first} now={now} ended={list.ended.has(first.id)} />}
       <div class="directory">
-        <h1>{props.heading}</h1>
+        <h2>{props.heading}</h2>
         <Filters {...props} />
       </div>
       <p class="arrivals" role="status">

@@ -25,40 +25,44 @@ export function homePage({ cursor, followed, ...view }: HomeView): Page {
     title: game?.name ?? 'Strand',
     width: 'full',
     section: 'live',
-    body:
-      streams.length === 0 ? (
-        <>
-          <div class="directory">
-            <h1>{heading}</h1>
-            <Filters {...view} />
-          </div>
-          <p class="quiet">
-            No live channel {game ? `with ${game.name}` : ''} {language ? `in ${language.name}` : ''} right
-            now. <a href="/">All live channels</a>
-          </p>
-        </>
-      ) : (
-        <>
-          {followed.length > 0 && (
-            <section class="followed" aria-labelledby="followed-heading">
-              <h2 id="followed-heading">Following</h2>
-              <ul class="grid">
-                {followed.map(stream => (
-                  <StreamCard key={stream.user_id} stream={stream} now={view.now} />
-                ))}
-              </ul>
-            </section>
-          )}
-          <LiveGrid
-            {...view}
-            {...(cursor !== undefined && { cursor })}
-            heading={heading}
-            hasFeatured={
-              isUnfiltered && view.isTop && streams.length >= MIN_WITH_FEATURED && followed.length === 0
-            }
-          />
-        </>
-      ),
+    body: (
+      <>
+        <h1 class="hidden-text">{game ? `${game.name}, live channels` : 'Live channels'}</h1>
+        {streams.length === 0 ? (
+          <>
+            <div class="directory">
+              <h2>{heading}</h2>
+              <Filters {...view} />
+            </div>
+            <p class="quiet">
+              No live channel {game ? `with ${game.name}` : ''} {language ? `in ${language.name}` : ''} right
+              now. <a href="/">All live channels</a>
+            </p>
+          </>
+        ) : (
+          <>
+            {followed.length > 0 && (
+              <section class="followed" aria-labelledby="followed-heading">
+                <h2 id="followed-heading">Following</h2>
+                <ul class="grid">
+                  {followed.map(stream => (
+                    <StreamCard key={stream.user_id} stream={stream} now={view.now} />
+                  ))}
+                </ul>
+              </section>
+            )}
+            <LiveGrid
+              {...view}
+              {...(cursor !== undefined && { cursor })}
+              heading={heading}
+              hasFeatured={
+                isUnfiltered && view.isTop && streams.length >= MIN_WITH_FEATURED && followed.length === 0
+              }
+            />
+          </>
+        )}
+      </>
+    ),
   }
 }
 
