@@ -1,3 +1,5 @@
+import { SessionEnded } from './page-token.ts'
+
 const MAX_WAIT_MILLISECONDS = 60_000
 
 /**
@@ -13,7 +15,9 @@ export function everyFewSeconds(milliseconds: number, work: (turn: number) => Pr
       try {
         await work(turn++)
         wait = milliseconds
-      } catch {
+      } catch (error) {
+        // Nothing but loading the page again brings a token.
+        if (error instanceof SessionEnded) return
         wait = Math.min(wait * 2, MAX_WAIT_MILLISECONDS)
       }
     timer = setTimeout(run, wait)

@@ -67,6 +67,14 @@ onEachStore('thumbnails over HTTP', { config: { thumbnails: true, record: true }
       const answer = await get(`channels/${id}-320x180.png?redirected=1`)
       expect(answer.headers.get('content-type')).toBe('image/png')
     })
+
+    test('200 on a page of this server has its drawn picture: pages load nothing from other hosts (D-152)', async () => {
+      const { id } = await publishAt(server(), 'on_a_page', ELSEWHERE)
+      const answer = await get(`channels/${id}-320x180.png`, { 'Sec-Fetch-Site': 'same-origin' })
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/png'])
+      expect(answer.headers.get('vary')).toBe('Sec-Fetch-Site')
+      expect((await get(`channels/${id}-320x180.png`, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(307)
+    })
   })
 
   describe('a video', () => {

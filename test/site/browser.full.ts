@@ -236,7 +236,7 @@ describe.skipIf(executablePath === undefined)('in a real browser', () => {
       ['video-position', markers[4].url],
     ] as const) {
       await page.goto(url.replace('127.0.0.1', 'localhost'))
-      expect(await page.textContent('.channel')).toBe(answer.body.data[0].user_name)
+      expect(await page.textContent('.byline')).toBe(answer.body.data[0].user_name)
       await look(name)
     }
     expect(await page.textContent('.position')).toContain('This link points to')

@@ -6,10 +6,11 @@ import { operations } from '../../src/contract/index.ts'
 import { isReservedName } from '../../src/domain/reserved-names.ts'
 import { islandScripts } from '../../src/site/assets.ts'
 import { PAGES } from '../../src/site/pages.ts'
-import { newChannel, newLiveChannel } from '../operations/helix/channels.ts'
+import { goLive, goOffline, newChannel, newLiveChannel } from '../operations/helix/channels.ts'
 import { newVideo } from '../operations/helix/videos.ts'
 import { loggedIn } from '../support/consent.ts'
 import { onEachStore } from '../support/each-store.ts'
+import { Person } from '../support/person.ts'
 import { RtmpClient } from '../support/rtmp-client.ts'
 import type { TestServer } from '../support/server.ts'
 
@@ -169,6 +170,44 @@ onEachStore('the page of a channel', { config }, server => {
     expect(html).toContain(`data-source="/videos/${video}.flv"`)
     expect(html).toContain('max="100" step="1" value="62"')
     expect(headers.get('content-security-policy')).toContain("connect-src 'self' https://media-2.example;")
+  })
+
+  test('200 markers are on the timeline for the owner and editors, and for no one else', async () => {
+    const owner = await newChannel(server())
+    const editor = await newChannel(server())
+    const other = await newChannel(server())
+    await server().control('PUT', `/channels/${owner.id}/editors/${editor.id}`)
+    await goLive(server(), owner.id)
+    for (const description of ['the <b>jump</b>', 'the end'])
+      await server().call({
+        method: 'POST',
+        path: '/helix/streams/markers',
+        token: owner.token,
+        body: { user_id: owner.id, description },
+      })
+    await goOffline(server(), owner.id)
+    const { store } = server().strand.services
+    const { rows } = await store.videos.listed(
+      { user_id: owner.id, sort: 'time' },
+      { first: 1, direction: 'forward' },
+    )
+    const video_id = rows[0]?.id ?? ''
+    await store.commands.noteRecording({ video_id, url: '' })
+    const path = `/videos/${video_id}`
+    const seenBy = async (id: string) => {
+      const person = new Person(server())
+      person.headers = HTML
+      await person.holdSession(id)
+      return (await person.open(path)).html
+    }
+    for (const id of [owner.id, editor.id]) {
+      const html = await seenBy(id)
+      expect(html).toContain('the &lt;b>jump&lt;/b>')
+      expect(html).toContain('class="ticks"')
+      expect(html).toMatch(new RegExp(`href="${path}\\?t=0h0m[0-9]+s" data-seek="[0-9]+"`))
+    }
+    for (const html of [await seenBy(other.id), (await open(server(), path)).html])
+      expect([html.includes('jump'), html.includes('class="ticks"')]).toEqual([false, false])
   })
 })
 
