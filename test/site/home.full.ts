@@ -174,7 +174,7 @@ describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('the home page in a
     await page.goto(`${server.url}/`)
     const hrefs = () =>
       page
-        .locator('.card h3 a, .featured h2 a')
+        .locator('[data-island] .card h3 a, .featured h2 a')
         .evaluateAll(links => links.map(each => each.getAttribute('href')))
     const { body } = await server.call({ path: '/helix/streams?first=100' })
     await until(async () => {

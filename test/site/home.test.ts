@@ -145,7 +145,7 @@ onEachStore('the home page', { streams: 60, config: { logLevel: 'debug' } }, ser
     const { html } = await person.open('/')
     expect(html.indexOf(`href="/${login}"`)).toBeWithin(
       html.indexOf('followed-heading'),
-      html.indexOf('<h1>'),
+      html.indexOf('>Live now<'),
     )
   })
 })

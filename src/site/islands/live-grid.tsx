@@ -24,7 +24,7 @@ interface LiveGridProps extends Filtering {
 
 const PAGE = 24
 const MAX_PAGE = 100
-const REFRESH_MILLISECONDS = 1500
+const REFRESH_MILLISECONDS = 1000
 const MINUTE_MILLISECONDS = 60_000
 /** Cards that dropped out of the first hundred are looked up less often. */
 const LOOK_UP_EVERY = 4
