@@ -53,8 +53,8 @@ import { openStoreWithKeys, type StoreWait } from './open-store.ts'
 import { DemoControls } from './operations/demo-controls.ts'
 import type { Services } from './operations/implement.ts'
 import { implementations } from './operations/index.ts'
-import { REFERENCE_HEADERS, referencePages } from './reference/html.ts'
 import { openapiDocument } from './reference/openapi.ts'
+import { referenceOf } from './site/docs.ts'
 import { KnownBrowsers } from './site/known-browsers.ts'
 import { Pages } from './site/pages.ts'
 import { Unavailable } from './store/errors.ts'
@@ -237,6 +237,12 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
         signUps: attemptsOn(options, store, SIGN_UP_LIMITS),
         knownBrowsers: new KnownBrowsers(folder.ring),
         siteTokens,
+        reference: referenceOf({
+          demo: services.demo !== undefined,
+          strict: config.strict,
+          baseUrlOf: family =>
+            family === 'control' ? controlUrlOf(config, listeners, publicUrl) : publicUrl,
+        }),
         callApi: (request, address) =>
           application.handle(request, { ...LOCAL_PEER, address: () => address }, ['helix']),
       },
@@ -257,13 +263,6 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     importBytes: config.importBytes,
     trustedProxies: config.trustedProxies,
     openapi: lazily(() => JSON.stringify(openapiDocument({ version: VERSION, serverUrl: publicUrl }))),
-    docs: referencePages({
-      version: VERSION,
-      demo: services.demo !== undefined,
-      strict: config.strict,
-      baseUrlOf: family => (family === 'control' ? controlUrlOf(config, listeners, publicUrl) : publicUrl),
-    }),
-    docsHeaders: REFERENCE_HEADERS,
     version: VERSION,
     accessLog: config.accessLog,
     isReady: async () =>

@@ -68,9 +68,6 @@ export interface ServerOptions extends EndpointDependencies {
   readonly trustedProxies: Networks
   /** The OpenAPI document as JSON text. */
   openapi(): string
-  /** The API reference of these families as an HTML page; `docsHeaders` are its headers. */
-  docs(families: readonly Family[]): string
-  readonly docsHeaders: Readonly<Record<string, string>>
   readonly version: string
   /** Log each request at level info instead of debug. */
   readonly accessLog: boolean
@@ -145,7 +142,7 @@ export class Application {
     if (isSocketPath(context.path) && side.includes('helix')) return this.#answerSocket(context, peer)
     const recorded = recordedVideoOf(context.path)
     if (recorded !== undefined && side.includes('helix')) return this.#answerRecording(context, recorded)
-    if (isAssetPath(context.path) && side.includes('oauth')) return this.#answerAsset(context)
+    if (isAssetPath(context.path)) return this.#answerAsset(context)
     if (found === undefined && side.includes('oauth') && pages.has(context)) {
       context.tally = traffic.pages
       return pages.answer(context).catch(thrown => this.#answerFailedPage(context, thrown))
@@ -284,12 +281,11 @@ export class Application {
     return this.#options.pages.refuse(context, failure)
   }
 
-  #answerDocs(context: RequestContext, side: Side): Response {
-    const { docs, docsHeaders } = this.#options
+  #answerDocs(context: RequestContext, side: Side): Promise<Response> {
+    const { pages, traffic } = this.#options
+    context.tally = traffic.pages
     const families = this.#allowsControl(context, side) ? side : side.filter(family => family !== 'control')
-    return new Response(docs(families), {
-      headers: { ...docsHeaders, 'X-Request-Id': context.requestId },
-    })
+    return pages.answerDocs(context, families).catch(thrown => this.#answerFailedPage(context, thrown))
   }
 
   async #answerMetrics(context: RequestContext): Promise<Response> {

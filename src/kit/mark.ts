@@ -1,11 +1,6 @@
-import { html, Html as Markup } from './html.ts'
-
 /** Three strands twisted into one, as the paths of an SVG of 24 by 24. */
 export const STROKES =
   '<path d="M5 3c0 6 14 6 14 12 0 3-2 5-4 6"/><path d="M12 3c0 5-7 6-7 12 0 3 2 5 4 6"/><path d="M19 3c0 3-2 4.500-4 6"/>'
-
-/** The logo beside the name on a page. */
-export const MARK = html`<svg class="mark" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2.4" stroke-linecap="round" aria-hidden="true">${new Markup(STROKES)}</svg>`
 
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#6366f1" stroke-width="2.8" stroke-linecap="round">${STROKES}</svg>`
 

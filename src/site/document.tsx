@@ -31,7 +31,11 @@ export async function renderDocument(page: Page, visitor: Visitor, grantOf: () =
       <a class="skip" href="#content">
         Skip to content
       </a>
-      <Header section={page.section} query={page.query} visitor={visitor} />
+      {page.listener === 'operator' ? (
+        <OperatorHeader />
+      ) : (
+        <Header section={page.section} query={page.query} visitor={visitor} />
+      )}
       <main id="content" class={page.width ?? 'narrow'}>
         {page.body}
       </main>
@@ -117,6 +121,22 @@ function Header({
     </header>
   )
 }
+
+/** The control API has a listener without the site: its pages link only to each other. */
+const OperatorHeader = () => (
+  <header class="bar">
+    <a class="brand" href="/docs" aria-label="Strand, API reference">
+      <Mark />
+      <span class="name">Strand</span>
+    </a>
+    <nav aria-label="Site">
+      <a href="/console">Console</a>
+      <a href="/docs" aria-current="page">
+        API reference
+      </a>
+    </nav>
+  </header>
+)
 
 const LogIn = ({ here, signUp }: Visitor) => {
   const next = encodeURIComponent(/^\/(login|signup|logout)\b/.test(here) ? '/' : here)

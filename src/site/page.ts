@@ -8,10 +8,12 @@ export interface Page {
   readonly status?: number
   /** The Retry-After of a temporary failure. */
   readonly retryAfterSeconds?: number
-  /** The column: `narrow` for a form (default), `wide` for lists, `full` for the directory, `watch` for a player. */
-  readonly width?: 'narrow' | 'wide' | 'full' | 'watch'
+  /** The column: `narrow` for a form (default), `wide` for lists, `full` for the directory, `watch` for a player, `docs` for the reference. */
+  readonly width?: 'narrow' | 'wide' | 'full' | 'watch' | 'docs'
   /** The entry of the navigation that this page belongs to. */
   readonly section?: Section
+  /** The listener of the control API has no site around its pages. */
+  readonly listener?: 'operator'
   /** Style sheets of this page, by the names of their files in `styles/`; `site` is on every page. */
   readonly styles?: readonly string[]
   /** The scopes of the token that the islands of this page get, if the visitor is logged in. */

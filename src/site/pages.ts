@@ -1,5 +1,6 @@
 /** Routes page requests to their handlers and turns the results into responses. */
 import { StrandError } from '../client/index.ts'
+import type { Family } from '../contract/operation.ts'
 import type { Problem } from '../contract/problem.ts'
 import type { KeyRing } from '../kit/key-ring.ts'
 import { showAccount, submitDisconnect, submitEndSession, submitPassword } from './account.ts'
@@ -7,6 +8,8 @@ import { showActivate, submitActivate } from './activate.ts'
 import { showAuthorize, submitConsent } from './authorize.ts'
 import { acceptsHtml, Browser, type PageContext } from './browser.ts'
 import { channelOf, showChannel } from './channel.ts'
+import { compressed } from './compressed.ts'
+import { showDocs } from './docs.ts'
 import { renderDocument } from './document.tsx'
 import { submitFollow } from './follow.ts'
 import { pageHeaders } from './headers.ts'
@@ -97,6 +100,15 @@ export class Pages {
   /** Whether a request for a path without a page is better answered with a page: it names HTML, as browsers do. */
   leads({ request }: PageContext): boolean {
     return asksToSee(request.method) && acceptsHtml(request) === 'by name'
+  }
+
+  /** The reference of the families that the listener serves to this request. It is the one page that is large. */
+  async answerDocs(context: PageContext, families: readonly Family[]): Promise<Response> {
+    const isPublic = families.includes('oauth')
+    const browser = this.#browserOf(context)
+    if (isPublic) this.#services.limits.takeFromAddress(browser.address)
+    const page = await showDocs(browser, this.#services, families)
+    return compressed(await this.#render(page, context, isPublic ? browser : undefined), context.request)
   }
 
   /** The error page for a problem. The store may be the reason for it, so the header names no user. */

@@ -2,6 +2,7 @@
 import type { Attempts } from '../auth/attempts.ts'
 import type { SiteTokens } from '../auth/site-tokens.ts'
 import { expiry, hashOf, mintSecret } from '../auth/tokens.ts'
+import type { Family } from '../contract/operation.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { uuid } from '../kit/id.ts'
 import type { MaybePromise } from '../kit/maybe-promise.ts'
@@ -10,6 +11,7 @@ import type { Session } from '../store/queries/accounts.ts'
 import type { Browser } from './browser.ts'
 import type { Account, KnownBrowsers } from './known-browsers.ts'
 import type { PageAnswer } from './page.ts'
+import type { Reference } from './views/docs.tsx'
 
 export interface PageServices extends Services {
   readonly signUp: boolean
@@ -23,6 +25,8 @@ export interface PageServices extends Services {
   readonly signUps: Attempts
   readonly knownBrowsers: KnownBrowsers
   readonly siteTokens: SiteTokens
+  /** The API reference of these families. */
+  readonly reference: (families: readonly Family[]) => Reference
   /** Answers a request to the API inside this process, as if it came from this address. */
   readonly callApi: (request: Request, address: string) => MaybePromise<Response>
 }

@@ -1,0 +1,76 @@
+/** Keyboard, links and scrolling: the menu marks what is being read, and opens and closes where there is little space. */
+interface FilterField {
+  field(): HTMLInputElement | null
+  clear(): void
+}
+
+/** Returns how to stop. */
+export function followReader({ field, clear }: FilterField): () => void {
+  const menu = document.querySelector<HTMLDetailsElement>('.menu')
+  const rail = document.querySelector<HTMLElement>('.rail')
+  const narrow = matchMedia('(max-width: 60rem)')
+  const ended = new AbortController()
+  const { signal } = ended
+  const openWhereWide = () => {
+    if (menu !== null) menu.open = !narrow.matches
+  }
+  openWhereWide()
+  narrow.addEventListener('change', openWhereWide, { signal })
+
+  document.addEventListener(
+    'keydown',
+    event => {
+      const input = field()
+      if (event.key === 'Escape' && document.activeElement === input) return clear()
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || isTyping()) return
+      event.preventDefault()
+      if (menu !== null) menu.open = true
+      input?.focus()
+    },
+    { signal },
+  )
+  menu?.addEventListener(
+    'click',
+    event => {
+      if (narrow.matches && event.target instanceof Element && event.target.closest('a')) menu.open = false
+    },
+    { signal },
+  )
+  // What a link leads to may be hidden by the filter.
+  addEventListener(
+    'hashchange',
+    () => {
+      const target = document.getElementById(decodeURIComponent(location.hash.slice(1)))
+      if (target?.closest('[hidden]') == null) return
+      clear()
+      requestAnimationFrame(() => target.scrollIntoView())
+    },
+    { signal },
+  )
+
+  const observer = new IntersectionObserver(
+    changes => {
+      const read = changes.find(({ isIntersecting }) => isIntersecting)?.target
+      if (read === undefined) return
+      for (const link of document.querySelectorAll('.menu a[aria-current]'))
+        link.removeAttribute('aria-current')
+      const link = document.querySelector<HTMLElement>(`.menu a[href="#${CSS.escape(read.id)}"]`)
+      link?.setAttribute('aria-current', 'true')
+      if (link !== null && rail !== null && !narrow.matches) keepVisible(link, rail)
+    },
+    { rootMargin: '-10% 0px -80% 0px' },
+  )
+  for (const article of document.querySelectorAll('.reference article')) observer.observe(article)
+  return () => {
+    ended.abort()
+    observer.disconnect()
+  }
+}
+
+const isTyping = () => document.activeElement?.matches('input, textarea, select, [contenteditable]') ?? false
+
+function keepVisible(link: HTMLElement, rail: HTMLElement): void {
+  const top = link.offsetTop - rail.offsetTop
+  if (top >= rail.scrollTop && top + 40 <= rail.scrollTop + rail.clientHeight) return
+  rail.scrollTop = top - rail.clientHeight / 2
+}
