@@ -1,9 +1,10 @@
-/** The reference as a page: in a real browser, and its lines in a real shell. */
+/** The reference as a page: in a real browser, where operations are tried, and its lines in a real shell. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import axe from 'axe-core'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 import { EVENT_TYPES } from '../../src/contract/events/event-types.ts'
 import { operations } from '../../src/contract/index.ts'
+import { look } from '../support/look.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 const executablePath = process.env.TEST_CHROMIUM || undefined
@@ -48,8 +49,13 @@ describe('/docs', () => {
     const violations: string[] = []
     beforeAll(async () => {
       browser = await chromium.launch({ ...(executablePath && { executablePath }), args: ['--no-sandbox'] })
-      page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
-      page.on('console', message => violations.push(message.text()))
+      const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+      await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+      page = await context.newPage()
+      page.on('console', message => {
+        // That a tried request is refused is reported as an error too.
+        if (!/status of 4\d\d/.test(message.text())) violations.push(message.text())
+      })
       page.on('pageerror', error => violations.push(String(error)))
       page.on('request', request => {
         if (!request.url().startsWith(server.url) && !request.url().startsWith('data:'))
@@ -57,6 +63,37 @@ describe('/docs', () => {
       })
     })
     afterAll(() => browser.close())
+
+    /** Opens the page at an operation, with its form. */
+    async function openForm(id: string, url = server.url): Promise<Locator> {
+      await page.goto('about:blank')
+      await page.goto(`${url}/docs#${id}`)
+      const article = page.locator(`[id="${id}"]`)
+      await article.getByRole('button', { name: 'Try it' }).click()
+      await article.locator('.try-form').waitFor()
+      return article
+    }
+
+    async function sendFrom(article: Locator): Promise<string> {
+      await article.getByRole('button', { name: 'Send' }).click()
+      await article.locator('.status-line').waitFor()
+      return (await article.locator('.status-line strong').textContent()) ?? ''
+    }
+
+    const answerIn = async (article: Locator) =>
+      JSON.parse((await article.locator('.outcome pre').textContent()) ?? '')
+
+    /** Axe on one article and what it has open; the others are taken out, because they take minutes. */
+    async function lookAtOne(id: string): Promise<void> {
+      await page.evaluate(
+        `for (const each of document.querySelectorAll('article:not([id="${id}"])')) {
+          document.querySelector('nav li:has(a[href="#' + each.id + '"])')?.remove()
+          each.remove()
+        }`,
+      )
+      await look(page, `docs-${id}`)
+      await page.setViewportSize({ width: 1440, height: 900 })
+    }
 
     test('axe finds nothing on a phone and on a desk, light and dark', async () => {
       await page.goto(`${server.url}/docs`)
@@ -113,12 +150,127 @@ describe('/docs', () => {
       expect(await page.locator('article:visible').count()).toBe(operations.length + EVENT_TYPES.length)
     })
 
+    test('an example is copied as it stands', async () => {
+      await page.goto(`${server.url}/docs#GetStreams`)
+      const example = page.locator('#GetStreams .example').first()
+      const text = await example.locator('pre').textContent()
+      await example.getByRole('button', { name: 'Copy the request' }).click()
+      await example.getByText('Copied').waitFor()
+      expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(text ?? '')
+      expect(text).toStartWith('curl ')
+      await example.getByText('Copy', { exact: true }).waitFor()
+      const buttons = await page.locator('.example .copy').count()
+      expect(buttons).toBe(await page.locator('.example').count())
+    })
+
+    test('without a token: status, rate limit, time and body; an error is shown as one', async () => {
+      const article = await openForm('GetStreams')
+      await article.getByLabel('first').fill('2')
+      expect(await article.locator('.outputs .example').first().textContent()).toContain(
+        'GET /helix/streams?first=2',
+      )
+      expect(await sendFrom(article)).toStartWith('200')
+      expect((await answerIn(article)).data.length).toBe(2)
+      expect(await article.locator('.status-line').textContent()).toMatch(/\d+ ms/)
+      const headers = (await article.locator('.answer-headers').textContent()) ?? ''
+      for (const name of ['Ratelimit-Limit', 'Ratelimit-Remaining', 'Ratelimit-Reset', 'X-Request-Id'])
+        expect(headers).toContain(name)
+      if (pictures) await page.screenshot({ path: `${pictures}/docs-try.png` })
+      await article.getByLabel('first').fill('101')
+      await article.getByRole('button', { name: 'Send' }).click()
+      const alert = article.locator('.notice.bad')
+      expect(await alert.textContent()).toBe(
+        'The parameter "first" was malformed: the value must be between 1 and 100',
+      )
+      expect(await article.locator('.status-line').getAttribute('role')).toBe('alert')
+      expect((await answerIn(article)).status).toBe(400)
+      await lookAtOne('GetStreams')
+      await page.getByRole('button', { name: 'Try it: GetStreams' }).click()
+      expect(await article.locator('.try-form').isVisible()).toBe(false)
+    }, 60_000)
+
+    test('with a pasted token, which is neither shown nor stored', async () => {
+      const { broadcaster, client } = server.world
+      const article = await openForm('GetStreamKey')
+      await article.getByLabel('A token that I paste').check()
+      await article.getByLabel('Access token').fill(broadcaster.token)
+      await article.getByLabel('Client-Id').fill(client.id)
+      await article.getByLabel('broadcaster_id').fill(broadcaster.id)
+      expect(await article.locator('.try').textContent()).not.toContain(broadcaster.token)
+      expect(await sendFrom(article)).toStartWith('200')
+      expect((await answerIn(article)).data[0].stream_key).toStartWith('live_')
+      const stored =
+        'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])'
+      expect(await page.evaluate<string>(stored)).not.toContain(broadcaster.token)
+      // In the form of another operation it is there already.
+      await page.getByRole('button', { name: 'Try it: GetUsers' }).click()
+      const other = page.locator('#GetUsers')
+      await other.getByLabel('A token that I paste').check()
+      expect(await sendFrom(other)).toStartWith('200')
+      expect((await answerIn(other)).data[0].id).toBe(broadcaster.id)
+      await page.reload()
+      await page.getByRole('button', { name: 'Try it: GetUsers' }).click()
+      await page.locator('#GetUsers').getByLabel('A token that I paste').check()
+      expect(await page.locator('#GetUsers').getByLabel('Access token').inputValue()).toBe('')
+    })
+
+    test('after log-in, with a token of the site that has the scope of the operation', async () => {
+      const { login = '', password = '', id } = server.world.users[0] ?? {}
+      const article = await openForm('GetStreamKey')
+      await article.getByLabel('As a user of this site').check()
+      expect(await article.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true)
+      await article.getByRole('link', { name: 'Log in to try it' }).click()
+      await page.fill('#login', login)
+      await page.fill('#password', password)
+      await Promise.all([page.waitForURL(/docs#GetStreamKey$/), page.keyboard.press('Enter')])
+      const asked = page.waitForRequest(/site\/token$/)
+      const form = await openForm('GetStreamKey')
+      expect(await form.getByLabel('broadcaster_id').inputValue()).toBe(id ?? '')
+      expect(await sendFrom(form)).toStartWith('200')
+      expect((await answerIn(form)).data[0].stream_key).toStartWith('live_')
+      expect((await asked).postData()).toContain('&scope=channel%3Aread%3Astream_key')
+      const streams = await openForm('GetStreams')
+      await streams.getByLabel(/^As /).check()
+      expect(await sendFrom(streams)).toStartWith('200')
+      await lookAtOne('GetStreams')
+      await page.context().clearCookies()
+      const late = await openForm('GetStreamKey')
+      expect(await late.getByLabel('As a user of this site').count()).toBe(1)
+    }, 60_000)
+
+    test('a session that has ended leads to the log-in', async () => {
+      const { login = '', password = '' } = server.world.users[0] ?? {}
+      await page.goto(`${server.url}/login`)
+      await page.fill('#login', login)
+      await page.fill('#password', password)
+      await Promise.all([page.waitForURL(/account/), page.keyboard.press('Enter')])
+      const article = await openForm('GetStreamKey')
+      await page.context().clearCookies()
+      await article.getByRole('button', { name: 'Send' }).click()
+      expect(await article.locator('.notice.bad').textContent()).toBe('Your session has ended. Log in again.')
+      expect(await article.getByRole('link', { name: 'Log in to try it' }).isVisible()).toBe(true)
+    })
+
+    test('the control API with an operator token: a user is made, and a wrong body is refused', async () => {
+      const article = await openForm('PutUser')
+      await article.getByLabel('Operator token').fill(server.world.operator_token)
+      await article.getByLabel('user_id').fill('7001')
+      await article.getByLabel(/^login/).fill('tried_otter')
+      expect(await sendFrom(article)).toStartWith('200')
+      expect((await server.control('GET', '/users/7001'))[0].login).toBe('tried_otter')
+      const grant = await openForm('GrantEntitlements')
+      await grant.getByLabel('grants').fill('[{')
+      expect(await grant.getByText('This is not JSON.').isVisible()).toBe(true)
+      expect(await grant.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true)
+    })
+
     test('without a script it is all there', async () => {
       const context = await browser.newContext({ javaScriptEnabled: false })
       const plain = await context.newPage()
       await plain.goto(`${server.url}/docs`)
       expect(await plain.locator('article').count()).toBe(operations.length + EVENT_TYPES.length)
       expect(await plain.locator('#filter').isVisible()).toBe(false)
+      expect(await plain.locator('.reference button').count()).toBe(0)
       await context.close()
     })
 

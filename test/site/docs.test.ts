@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { EVENT_TYPES } from '../../src/contract/events/event-types.ts'
 import { operations } from '../../src/contract/index.ts'
 import { familyOf, problemsOf, queryParametersOf } from '../../src/contract/operation.ts'
+import { findAsset, islandScripts } from '../../src/site/assets.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 const idsOf = (...families: string[]) =>
@@ -39,10 +40,10 @@ describe('/docs', () => {
       ]
       expect(names.filter(name => !own.includes(`<code>${name}</code>`))).toEqual([])
     }
-    const [body = ''] = page.split('<script>')
-    expect([...body.matchAll(/(?:src|href)="(?!#|data:|\/openapi\.json)[^"]*/g)].flat()).toEqual([])
-    expect(body.includes('undefined')).toBe(false)
-    const ids = [...body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
+    // Links lead to this page or to this server.
+    expect([...page.matchAll(/(?:src|href|action)="(?!#|data:|\/(?!\/))[^"]*/g)].flat()).toEqual([])
+    expect(page.includes('undefined')).toBe(false)
+    const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
     expect(ids.length).toBe(new Set(ids).size)
   })
 
@@ -55,6 +56,26 @@ describe('/docs', () => {
       expect([type, ...names.filter(name => !own.includes(`<code>${name}</code>`))]).toEqual([type])
       expect(page).toContain(`<li><a href="#${type}">`)
     }
+  })
+
+  test('200 compressed for those who can read that, and small', async () => {
+    const { headers } = await get(server.url, { 'Accept-Encoding': 'identity' })
+    expect([headers.get('content-encoding'), headers.get('vary')]).toEqual([null, 'Accept-Encoding'])
+    const packed = await fetch(`${server.url}/docs`, {
+      headers: { 'Accept-Encoding': 'gzip' },
+      decompress: false,
+    } as RequestInit)
+    expect(packed.headers.get('content-encoding')).toBe('gzip')
+    const bytes = new Uint8Array(await packed.arrayBuffer())
+    expect(bytes.length).toBeLessThan(80_000)
+    expect(new TextDecoder().decode(Bun.gunzipSync(bytes))).toContain('<article id="GetStreams"')
+  })
+
+  test('the first script is small, and the forms come on demand', async () => {
+    const { path, imports } = await islandScripts('docs')
+    const files = await Promise.all([path, ...imports].map(findAsset))
+    expect(files.reduce((sum, file) => sum + (file?.gzipped.length ?? 0), 0)).toBeLessThan(15_000)
+    for (const file of files) expect(file?.text).not.toContain('GetStreamMarkers')
   })
 
   test("without the operator's side for whoever comes through a proxy", async () => {
@@ -78,6 +99,11 @@ describe('/docs', () => {
     expect(shownIn(page)).toEqual(lasting('control'))
     expect(page).not.toContain('<article id="stream.online"')
     expect(page).toContain(`<code>${operatorUrl}</code>`)
+    // Every link and file of the page is on that listener too, apart from the console.
+    const paths = [...page.matchAll(/(?:src|href)="(\/[^"]*)"/g)].map(([, path = '']) => path)
+    expect(paths.some(path => path.startsWith('/assets/docs-'))).toBe(true)
+    for (const path of new Set(paths.filter(each => each !== '/console')))
+      expect([path, (await fetch(operatorUrl + path)).status]).toEqual([path, 200])
     await two.stop()
   })
 })

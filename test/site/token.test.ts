@@ -1,7 +1,7 @@
 /** Tokens of the site (D-150): who gets one for what, what it opens, when it ends, and what an attacker gets: nothing. */
 import { expect, test } from 'bun:test'
 import { SiteTokens } from '../../src/auth/site-tokens.ts'
-import type { Scope } from '../../src/contract/scope.ts'
+import { SCOPES, type Scope } from '../../src/contract/scope.ts'
 import { SITE_CLIENT_ID } from '../../src/contract/site-client.ts'
 import { KeyRing } from '../../src/kit/key-ring.ts'
 import { onEachStore } from '../support/each-store.ts'
@@ -116,6 +116,29 @@ onEachStore('tokens of the site', { config }, server => {
       token,
     })
     expect([status, refused.message]).toEqual([401, 'Missing scope: channel:read:stream_key'])
+  })
+
+  test('200 with fewer scopes than the page has, and never with more', async () => {
+    const { person, id } = await newPerson()
+    const { html } = await person.open('/docs')
+    const withScope = async (scope: string) =>
+      JSON.parse((await person.postRaw('/site/token', { grant: grantIn(html), scope }, {})).html)
+    expect((await withScope('')).scope.toSorted()).toEqual(SCOPES.toSorted())
+    const one = await withScope('channel:read:stream_key')
+    expect(one.scope).toEqual(['channel:read:stream_key'])
+    const call = (path: string, token: string) => server().call({ path, token })
+    expect((await call(`/helix/streams/key?broadcaster_id=${id}`, one.access_token)).status).toBe(200)
+    expect((await call(`/helix/channels/editors?broadcaster_id=${id}`, one.access_token)).status).toBe(401)
+    expect((await withScope('none')).scope).toEqual([])
+    expect((await withScope('user:edit channel:made:up')).scope).toEqual(['user:edit'])
+    const home = grantIn((await person.open('/')).html)
+    const more = await person.postRaw('/site/token', { grant: home, scope: 'channel:read:stream_key' }, {})
+    expect(JSON.parse(more.html).scope).toEqual([])
+    const visitor = new Person(server())
+    visitor.headers = HTML
+    const grant = grantIn((await visitor.open('/docs')).html)
+    const none = await visitor.postRaw('/site/token', { grant, scope: 'channel:read:stream_key' }, {})
+    expect(JSON.parse(none.html).scope).toEqual([])
   })
 
   test('403 without the grant of this session, and from elsewhere', async () => {

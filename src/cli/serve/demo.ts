@@ -157,13 +157,17 @@ Paste one of these into another terminal:
 
   curl -X POST ${as(broadcaster.token)} '${base_url}/helix/streams/markers?user_id=${broadcaster.id}&description=hello'
 
-${goingLive(world)}Open one of these in a browser; the second redirects to localhost:3000, where an application would listen:
+Open one of these in a browser; the second redirects to localhost:3000, where an application would listen:
 
   ${base_url}/account
 
   ${base_url}/oauth2/authorize?${authorization}
 
 Everything else: ${base_url}/docs
+
+${goingLive(world)}See who is live:
+
+  ${base_url}
 
 `
 }
@@ -172,7 +176,7 @@ Everything else: ${base_url}/docs
 function goingLive({ rtmp, base_url }: World): string {
   if (rtmp === undefined) return ''
   const { url, login, stream_key } = rtmp
-  return `Go live as ${login} with OBS (server ${url}, stream key ${stream_key}) or with this line:
+  return `Go live as ${login} with OBS (server ${url}, stream key ${stream_key}) or with this line in another terminal:
 
   ffmpeg -re -f lavfi -i testsrc2=size=1280x720:rate=30 -f lavfi -i sine -c:v libx264 -preset veryfast -pix_fmt yuv420p -g 60 -c:a aac -f flv '${url}/${stream_key}'
 

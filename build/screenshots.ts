@@ -1,0 +1,178 @@
+/**
+ * `npm run screenshots`: pictures of the site for README and docs, light and dark, from the demo world. The world has a
+ * fixed seed and a clock that starts at a fixed time, and ffmpeg broadcasts a drawn picture, so that pictures change only
+ * with the pages. Needs chromium and ffmpeg.
+ *
+ *   npm run screenshots
+ *   npm run screenshots -- docs home      only these
+ */
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { World } from '../src/demo/described-world.ts'
+import { serveDemo } from '../src/serve-demo.ts'
+import { FOLDER, MAX_BYTES, SCHEMES, SHOTS, type Shot } from './screenshot-list.ts'
+
+const START = Date.parse('2026-03-01T19:30:00Z')
+const VIEWPORT = { width: 1280, height: 800 }
+/** A drawn picture that moves: no test pattern, and nothing that belongs to others. */
+const PICTURE =
+  'gradients=size=1280x720:rate=15:speed=0.02:seed=7:nb_colors=5:type=spiral:c0=0x14124a:c1=0x4f46e5:c2=0x8b5cf6:c3=0xf472b6:c4=0x0e0f14'
+const WAIT_MILLISECONDS = 30_000
+/** A recording of some length has a timeline to show. */
+const RECORDED_MILLISECONDS = 8000
+
+const wanted = process.argv.slice(2)
+const unknown = wanted.filter(name => !SHOTS.some(shot => shot.name === name))
+if (unknown.length > 0) stop(`there is no page ${unknown.join(', ')}: see build/screenshot-list.ts`)
+
+const browserPath =
+  process.env.TEST_CHROMIUM ||
+  firstOf('chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome')
+const ffmpeg = firstOf('ffmpeg')
+const folder = mkdtempSync(join(tmpdir(), 'strand-screenshots-'))
+mkdirSync(FOLDER, { recursive: true })
+
+const demo = await serveDemo({
+  port: 0,
+  rtmpPort: 0,
+  seed: 42,
+  streams: 200,
+  movingViewers: false,
+  clock: { at: START, running: true },
+  settings: {},
+})
+const { world } = demo
+const encoder = publish(world)
+const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] })
+try {
+  await takeAll(browser)
+} finally {
+  await browser.close()
+  encoder.kill('SIGKILL')
+  await encoder.exited
+  await demo.stop()
+  rmSync(folder, { recursive: true, force: true })
+}
+reportSize()
+process.exit(0)
+
+async function takeAll(browser: Browser): Promise<void> {
+  const { rtmp, base_url } = world
+  const login = rtmp?.login ?? ''
+  await until(async () => (await fetch(`${base_url}/live/${login}.flv`, { method: 'HEAD' })).ok)
+  await Bun.sleep(RECORDED_MILLISECONDS)
+  const video = await videoOf(world)
+  for (const shot of SHOTS) {
+    if (wanted.length > 0 && !wanted.includes(shot.name)) continue
+    const path = shot.path.replace('{login}', login).replace('{video}', video)
+    for (const colorScheme of SCHEMES) {
+      const context = await browser.newContext({ viewport: VIEWPORT, colorScheme, reducedMotion: 'reduce' })
+      const isThere = await take(context, shot, base_url + path, `${shot.name}-${colorScheme}`)
+      await context.close()
+      if (!isThere) break
+    }
+  }
+}
+
+/** False: there is no such page. */
+async function take(context: BrowserContext, shot: Shot, url: string, name: string): Promise<boolean> {
+  const page = await context.newPage()
+  if (shot.as === 'broadcaster') await logIn(page, world.rtmp?.login ?? '')
+  if (shot.as === 'viewer') await logIn(page, world.users[0]?.login ?? '')
+  const response = await page.goto(url)
+  if (response?.status() === 404) {
+    console.log(`${shot.name}: skipped, ${shot.path} is answered with 404`)
+    return false
+  }
+  if (shot.as === 'operator') await enterToken(page)
+  if (shot.until === 'playing') await untilPlaying(page)
+  if (shot.until === 'tried') await tryOperation(page)
+  await page.evaluate('document.fonts.ready')
+  await page.waitForLoadState('networkidle', { timeout: 5000 }).catch(() => undefined)
+  await save(page, name)
+  return true
+}
+
+async function logIn(page: Page, login: string): Promise<void> {
+  await page.goto(`${world.base_url}/login`)
+  await page.fill('#login', login)
+  await page.fill('#password', world.users[0]?.password ?? '')
+  await Promise.all([page.waitForURL(/account/), page.keyboard.press('Enter')])
+}
+
+async function enterToken(page: Page): Promise<void> {
+  const field = page.locator('main input:not([type=hidden])').first()
+  if ((await field.count()) === 0) return
+  await field.fill(world.operator_token)
+  await Promise.all([page.waitForEvent('framenavigated'), field.press('Enter')])
+  // The charts of the overview need a few values.
+  await Bun.sleep(6000)
+}
+
+async function untilPlaying(page: Page): Promise<void> {
+  const start = page.locator('[data-part=start]:visible')
+  if ((await start.count()) > 0) await start.click()
+  await until(() => page.evaluate<boolean>('document.querySelector("video")?.currentTime > 1'))
+  await page.mouse.move(640, 300)
+}
+
+async function tryOperation(page: Page): Promise<void> {
+  const article = page.locator('#GetStreams')
+  await article.getByRole('button', { name: 'Try it' }).click()
+  await article.locator('#GetStreams-first').fill('3')
+  await article.getByRole('button', { name: 'Send' }).click()
+  await article.locator('.status-line').waitFor()
+  await article.evaluate(element => element.scrollIntoView())
+}
+
+async function save(page: Page, name: string): Promise<void> {
+  const png = join(folder, `${name}.png`)
+  const file = join(FOLDER, `${name}.webp`)
+  await page.screenshot({ path: png })
+  const words = ['-i', png, '-c:v', 'libwebp', '-quality', '80', '-compression_level', '6', file]
+  const { exitCode, stderr } = Bun.spawnSync([ffmpeg, '-y', '-loglevel', 'error', ...words])
+  if (exitCode !== 0) stop(`ffmpeg could not write ${file}: ${stderr}`)
+  console.log(`${file}: ${Math.round(statSync(file).size / 1000)} KB`)
+}
+
+/** Makes the offline channel of the demo live. */
+function publish({ rtmp }: World): Bun.Subprocess {
+  const input = ['-re', '-f', 'lavfi', '-i', PICTURE, '-f', 'lavfi', '-i', 'sine=frequency=220']
+  const output = ['-c:v', 'libx264', '-preset', 'veryfast', '-pix_fmt', 'yuv420p', '-g', '30', '-c:a', 'aac']
+  const words = ['-loglevel', 'error', ...input, ...output, '-f', 'flv', `${rtmp?.url}/${rtmp?.stream_key}`]
+  return Bun.spawn([ffmpeg, ...words], { stdin: 'ignore', stdout: 'ignore', stderr: 'inherit' })
+}
+
+async function videoOf({ base_url, operator_token, offline }: World): Promise<string> {
+  const response = await fetch(`${base_url}/control/videos?user_id=${offline.id}&first=1`, {
+    headers: { Authorization: `Bearer ${operator_token}` },
+  })
+  const { data } = (await response.json()) as { data: { id: string }[] }
+  return data[0]?.id ?? ''
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + WAIT_MILLISECONDS
+  while (!(await isSo())) {
+    if (performance.now() > end) throw new Error('the broadcast did not start in time')
+    await Bun.sleep(200)
+  }
+}
+
+function reportSize(): void {
+  const bytes = readdirSync(FOLDER).reduce((sum, file) => sum + statSync(join(FOLDER, file)).size, 0)
+  console.log(`${FOLDER}: ${Math.round(bytes / 1000)} KB`)
+  if (bytes > MAX_BYTES) stop(`the pictures exceed ${MAX_BYTES / 1000} KB`)
+}
+
+function firstOf(...names: string[]): string {
+  const path = names.map(name => Bun.which(name)).find(each => each !== null)
+  return path ?? stop(`${names[0]} is not on the PATH`)
+}
+
+function stop(message: string): never {
+  console.error(message)
+  process.exit(1)
+}
