@@ -106,7 +106,6 @@ export class Pages {
   async answerDocs(context: PageContext, families: readonly Family[]): Promise<Response> {
     const isPublic = families.includes('oauth')
     const browser = this.#browserOf(context)
-    if (isPublic) this.#services.limits.takeFromAddress(browser.address)
     const page = await showDocs(browser, this.#services, families)
     return compressed(await this.#render(page, context, isPublic ? browser : undefined), context.request)
   }

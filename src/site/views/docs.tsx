@@ -339,7 +339,7 @@ const Rows = ({
   children.length === 0 ? null : (
     <>
       <h4>{title}</h4>
-      <dl class={`rows ${kind}`}>{children}</dl>
+      <dl class={`rows ${kind}`.trim()}>{children}</dl>
     </>
   )
 
