@@ -70,7 +70,7 @@ function Control({ id, field, value, mistake, change }: FieldRowProps) {
       {...common}
       {...plain}
       class={isCode ? 'code' : ''}
-      rows={isCode ? Math.min(14, Math.max(3, value.split('\n').length)) : 2}
+      rows={isCode ? Math.min(14, Math.max(3, value.split('\n').length)) : 1}
       placeholder={isCode ? '' : placeholder || 'one per line'}
     />
   )

@@ -1,6 +1,6 @@
 /** The form that tries an operation: its fields, whose token to send, what is sent, and the answer. */
 import { render } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Prose } from '../components/prose.tsx'
 import { SessionEnded } from '../page-token.ts'
 import { AnswerView } from './answer-view.tsx'
@@ -29,6 +29,8 @@ function TryIt({ form, reader }: { form: OperationForm; reader: Reader }) {
   const needsLogIn = way === 'site' && reader.user === null && form.scopes.length > 0
   const isReady = !needsLogIn && Object.keys(prepared.mistakes).length === 0
 
+  useEffect(() => answer.current?.firstElementChild?.scrollIntoView({ block: 'nearest' }), [outcome])
+
   const submit = async (event: Event) => {
     event.preventDefault()
     if (!isReady || running !== undefined) return
@@ -40,7 +42,6 @@ function TryIt({ form, reader }: { form: OperationForm; reader: Reader }) {
       setOutcome({ failure: messageOf(error), isSessionOver: error instanceof SessionEnded })
     }
     setRunning(undefined)
-    answer.current?.scrollIntoView({ block: 'nearest' })
   }
 
   return (
