@@ -12,7 +12,7 @@ export interface Shot {
 export const SHOTS: readonly Shot[] = [
   { name: 'home', path: '/' },
   { name: 'channel', path: '/{login}', until: 'playing' },
-  { name: 'video', path: '/videos/{video}', as: 'broadcaster', until: 'playing' },
+  { name: 'video', path: '/videos/{video}', as: 'broadcaster' },
   { name: 'studio', path: '/studio', as: 'broadcaster' },
   { name: 'drops', path: '/drops', as: 'viewer' },
   { name: 'console', path: '/console', as: 'operator' },

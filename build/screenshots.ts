@@ -15,11 +15,13 @@ import { serveDemo } from '../src/serve-demo.ts'
 import { FOLDER, MAX_BYTES, SCHEMES, SHOTS, type Shot } from './screenshot-list.ts'
 
 const START = Date.parse('2026-03-01T19:30:00Z')
+/** How far the clock of the demo, and of the pages, is ahead of that of this machine. */
+const AHEAD = START - Date.now()
 const VIEWPORT = { width: 1280, height: 800 }
 /** A drawn picture that moves: no test pattern, and nothing that belongs to others. */
 const PICTURE =
   'gradients=size=1280x720:rate=15:speed=0.02:seed=7:nb_colors=5:type=spiral:c0=0x14124a:c1=0x4f46e5:c2=0x8b5cf6:c3=0xf472b6:c4=0x0e0f14'
-const WAIT_MILLISECONDS = 30_000
+const WAIT_MILLISECONDS = 60_000
 /** A recording of some length has a timeline to show. */
 const RECORDED_MILLISECONDS = 8000
 
@@ -69,6 +71,7 @@ async function takeAll(browser: Browser): Promise<void> {
     const path = shot.path.replace('{login}', login).replace('{video}', video)
     for (const colorScheme of SCHEMES) {
       const context = await browser.newContext({ viewport: VIEWPORT, colorScheme, reducedMotion: 'reduce' })
+      await context.addInitScript(`{ const now = Date.now; Date.now = () => now() + ${AHEAD} }`)
       const isThere = await take(context, shot, base_url + path, `${shot.name}-${colorScheme}`)
       await context.close()
       if (!isThere) break
@@ -112,9 +115,12 @@ async function enterToken(page: Page): Promise<void> {
 }
 
 async function untilPlaying(page: Page): Promise<void> {
+  // A recording waits for a click.
   const start = page.locator('[data-part=start]:visible')
-  if ((await start.count()) > 0) await start.click()
-  await until(() => page.evaluate<boolean>('document.querySelector("video")?.currentTime > 1'))
+  await until(async () => {
+    if ((await start.count()) > 0) await start.click()
+    return page.evaluate<boolean>('document.querySelector("video")?.currentTime > 1')
+  })
   await page.mouse.move(640, 300)
 }
 
@@ -156,7 +162,7 @@ async function videoOf({ base_url, operator_token, offline }: World): Promise<st
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + WAIT_MILLISECONDS
   while (!(await isSo())) {
-    if (performance.now() > end) throw new Error('the broadcast did not start in time')
+    if (performance.now() > end) throw new Error('no video plays')
     await Bun.sleep(200)
   }
 }

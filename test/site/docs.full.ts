@@ -53,8 +53,8 @@ describe('/docs', () => {
       await context.grantPermissions(['clipboard-read', 'clipboard-write'])
       page = await context.newPage()
       page.on('console', message => {
-        // That a tried request is refused is reported as an error too.
-        if (!/status of 4\d\d/.test(message.text())) violations.push(message.text())
+        // That a tried request is refused is reported as an error too, and the account page has a password without a name.
+        if (!/status of 4\d\d|Password forms/.test(message.text())) violations.push(message.text())
       })
       page.on('pageerror', error => violations.push(String(error)))
       page.on('request', request => {
@@ -91,6 +91,7 @@ describe('/docs', () => {
           each.remove()
         }`,
       )
+      await page.mouse.move(0, 0)
       await look(page, `docs-${id}`)
       await page.setViewportSize({ width: 1440, height: 900 })
     }
@@ -180,14 +181,14 @@ describe('/docs', () => {
       await article.getByRole('button', { name: 'Send' }).click()
       const alert = article.locator('.notice.bad')
       expect(await alert.textContent()).toBe(
-        'The parameter "first" was malformed: the value must be between 1 and 100',
+        'The parameter "first" was malformed: the value must be less than or equal to 100',
       )
       expect(await article.locator('.status-line').getAttribute('role')).toBe('alert')
       expect((await answerIn(article)).status).toBe(400)
       await lookAtOne('GetStreams')
       await page.getByRole('button', { name: 'Try it: GetStreams' }).click()
       expect(await article.locator('.try-form').isVisible()).toBe(false)
-    }, 60_000)
+    })
 
     test('with a pasted token, which is neither shown nor stored', async () => {
       const { broadcaster, client } = server.world
@@ -232,14 +233,12 @@ describe('/docs', () => {
       const streams = await openForm('GetStreams')
       await streams.getByLabel(/^As /).check()
       expect(await sendFrom(streams)).toStartWith('200')
-      await lookAtOne('GetStreams')
-      await page.context().clearCookies()
-      const late = await openForm('GetStreamKey')
-      expect(await late.getByLabel('As a user of this site').count()).toBe(1)
-    }, 60_000)
+      expect(await streams.locator('.outputs').textContent()).toContain('yours, valid for ten minutes')
+    })
 
     test('a session that has ended leads to the log-in', async () => {
       const { login = '', password = '' } = server.world.users[0] ?? {}
+      await page.context().clearCookies()
       await page.goto(`${server.url}/login`)
       await page.fill('#login', login)
       await page.fill('#password', password)

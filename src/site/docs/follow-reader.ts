@@ -69,8 +69,9 @@ export function followReader({ field, clear }: FilterField): () => void {
 
 const isTyping = () => document.activeElement?.matches('input, textarea, select, [contenteditable]') ?? false
 
+/** The rail is what positions are counted from. */
 function keepVisible(link: HTMLElement, rail: HTMLElement): void {
-  const top = link.offsetTop - rail.offsetTop
+  const top = link.offsetTop
   if (top >= rail.scrollTop && top + 40 <= rail.scrollTop + rail.clientHeight) return
   rail.scrollTop = top - rail.clientHeight / 2
 }

@@ -1,4 +1,4 @@
-/** Sends a request to this server, and returns what there is to show of the answer. */
+/** Sends a request to this server, and returns the parts of the answer that are shown. */
 import type { Prepared } from './prepare.ts'
 
 export interface Answer {
