@@ -10,7 +10,6 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import type { World } from '../src/demo/described-world.ts'
 import { serveDemo } from '../src/serve-demo.ts'
 import { FOLDER, MAX_BYTES, SCHEMES, SHOTS, type Shot } from './screenshot-list.ts'
 
@@ -22,8 +21,13 @@ const VIEWPORT = { width: 1280, height: 800 }
 const PICTURE =
   'gradients=size=1280x720:rate=15:speed=0.02:seed=7:nb_colors=5:type=spiral:c0=0x14124a:c1=0x4f46e5:c2=0x8b5cf6:c3=0xf472b6:c4=0x0e0f14'
 const WAIT_MILLISECONDS = 60_000
-/** A recording of some length has a timeline to show. */
-const RECORDED_MILLISECONDS = 8000
+/** A recording of some length has a timeline to show, with markers at these times. */
+const MARKERS: readonly (readonly [milliseconds: number, description: string])[] = [
+  [3000, 'first colours'],
+  [4000, 'the good part'],
+  [3000, 'a question from chat'],
+]
+const CHANNEL = { title: 'Painting with light, first try', tags: ['Relaxed', 'Art'] }
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter(name => !SHOTS.some(shot => shot.name === name))
@@ -46,14 +50,14 @@ const demo = await serveDemo({
   settings: {},
 })
 const { world } = demo
-const encoder = publish(world)
+let encoder: Bun.Subprocess | undefined
 const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] })
 try {
   await takeAll(browser)
 } finally {
   await browser.close()
-  encoder.kill('SIGKILL')
-  await encoder.exited
+  encoder?.kill('SIGKILL')
+  await encoder?.exited
   await demo.stop()
   rmSync(folder, { recursive: true, force: true })
 }
@@ -63,9 +67,10 @@ process.exit(0)
 async function takeAll(browser: Browser): Promise<void> {
   const { rtmp, base_url } = world
   const login = rtmp?.login ?? ''
-  await until(async () => (await fetch(`${base_url}/live/${login}.flv`, { method: 'HEAD' })).ok)
-  await Bun.sleep(RECORDED_MILLISECONDS)
-  const video = await videoOf(world)
+  const { id } = world.offline
+  await call('PATCH', `/helix/channels?broadcaster_id=${id}`, { ...CHANNEL, game_id: world.game.id })
+  const video = await record(login)
+  encoder = await goLive(login)
   for (const shot of SHOTS) {
     if (wanted.length > 0 && !wanted.includes(shot.name)) continue
     const path = shot.path.replace('{login}', login).replace('{video}', video)
@@ -144,19 +149,43 @@ async function save(page: Page, name: string): Promise<void> {
 }
 
 /** Makes the offline channel of the demo live. */
-function publish({ rtmp }: World): Bun.Subprocess {
+async function goLive(login: string): Promise<Bun.Subprocess> {
+  const { rtmp, base_url } = world
   const input = ['-re', '-f', 'lavfi', '-i', PICTURE, '-f', 'lavfi', '-i', 'sine=frequency=220']
   const output = ['-c:v', 'libx264', '-preset', 'veryfast', '-pix_fmt', 'yuv420p', '-g', '30', '-c:a', 'aac']
   const words = ['-loglevel', 'error', ...input, ...output, '-f', 'flv', `${rtmp?.url}/${rtmp?.stream_key}`]
-  return Bun.spawn([ffmpeg, ...words], { stdin: 'ignore', stdout: 'ignore', stderr: 'inherit' })
+  const child = Bun.spawn([ffmpeg, ...words], { stdin: 'ignore', stdout: 'ignore', stderr: 'inherit' })
+  await until(async () => (await fetch(`${base_url}/live/${login}.flv`, { method: 'HEAD' })).ok)
+  return child
 }
 
-async function videoOf({ base_url, operator_token, offline }: World): Promise<string> {
-  const response = await fetch(`${base_url}/control/videos?user_id=${offline.id}&first=1`, {
-    headers: { Authorization: `Bearer ${operator_token}` },
+/** A broadcast that has ended, with markers. Returns the id of its video. */
+async function record(login: string): Promise<string> {
+  const { id } = world.offline
+  const child = await goLive(login)
+  for (const [milliseconds, description] of MARKERS) {
+    await Bun.sleep(milliseconds)
+    await call('POST', '/helix/streams/markers', { user_id: id, description })
+  }
+  const [video] = await call('GET', `/control/videos?user_id=${id}&first=1`)
+  child.kill('SIGINT')
+  await child.exited
+  await Bun.sleep(1000)
+  await call('DELETE', `/control/channels/${id}/stream`)
+  return video?.id ?? ''
+}
+
+/** Calls the API as the broadcaster, and the control API as the operator. */
+async function call(method: string, path: string, body?: object): Promise<readonly { id: string }[]> {
+  const token = path.startsWith('/control') ? world.operator_token : world.offline.token
+  const response = await fetch(world.base_url + path, {
+    method,
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
   })
-  const { data } = (await response.json()) as { data: { id: string }[] }
-  return data[0]?.id ?? ''
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${method} ${path}: ${text}`)
+  return text === '' ? [] : (JSON.parse(text) as { data: { id: string }[] }).data
 }
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {

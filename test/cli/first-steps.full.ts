@@ -10,6 +10,10 @@ import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
 
 const { TEST_CHROMIUM: executablePath = '', TEST_FFMPEG = '' } = process.env
 
+/** The line for the encoder, the page of the channel, and the home page. */
+const PRINTED =
+  /^ {2}(ffmpeg [^\n]*)\n.*^Watch it in a browser[^\n]*\n\n {2}(http\S+)\n.*^See who is live:\n\n {2}(http\S+)\n/ms
+
 afterAll(() => endAllProcesses())
 
 test.skipIf(executablePath === '' || TEST_FFMPEG === '')(
@@ -17,12 +21,9 @@ test.skipIf(executablePath === '' || TEST_FFMPEG === '')(
   async () => {
     const port = String(await freePort())
     const strand = new StrandProcess(['demo', '--port', port, '--rtmp-port', '0'])
-    const printed = await strand.until(({ stdout }) =>
-      /^ {2}(ffmpeg .*)\n.*^Watch it in a browser[^\n]*\n\n {2}(http\S+)\n.*^See who is live:\n\n {2}(http\S+)\n/ms.exec(
-        stdout,
-      ),
+    const [, line = '', channel = '', home = ''] = await strand.until(
+      ({ stdout }) => PRINTED.exec(stdout) ?? undefined,
     )
-    const [, line = '', channel = '', home = ''] = printed ?? []
     expect(home).toBe(`http://localhost:${port}`)
     // The README has the same line, with the ports that the demo has by default.
     const readme = readFileSync('README.md', 'utf8')
