@@ -19,7 +19,7 @@ const AHEAD = START - Date.now()
 const VIEWPORT = { width: 1280, height: 800 }
 /** A drawn picture that moves: no test pattern, and nothing that belongs to others. */
 const PICTURE =
-  'gradients=size=1280x720:rate=15:speed=0.02:seed=7:nb_colors=5:type=spiral:c0=0x14124a:c1=0x4f46e5:c2=0x8b5cf6:c3=0xf472b6:c4=0x0e0f14'
+  'gradients=size=640x360:rate=15:speed=0.02:seed=7:nb_colors=5:type=spiral:c0=0x14124a:c1=0x4f46e5:c2=0x8b5cf6:c3=0xf472b6:c4=0x0e0f14,scale=1280:720'
 const WAIT_MILLISECONDS = 60_000
 /** A recording of some length has a timeline to show, with markers at these times. */
 const MARKERS: readonly (readonly [milliseconds: number, description: string])[] = [

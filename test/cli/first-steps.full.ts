@@ -41,7 +41,8 @@ test.skipIf(executablePath === '' || TEST_FFMPEG === '')(
       const streams = `${home}/helix/streams?user_login=${login}`
       while (((await (await fetch(streams)).json()) as { data: [] }).data.length === 0) await Bun.sleep(100)
       await page.goto(channel)
-      await page.waitForFunction('document.querySelector("video")?.currentTime > 1')
+      while (!(await page.evaluate<boolean>('document.querySelector("video")?.currentTime > 1')))
+        await Bun.sleep(100)
       await page.goto(home)
       // The list loads more as one scrolls; this channel has the fewest viewers.
       while ((await page.locator(`a[href="/${login}"]`).count()) === 0) {

@@ -12,7 +12,7 @@ const pictures = readdirSync(FOLDER).map(file => join(FOLDER, file))
 const shownIn = (document: string) =>
   [...readFileSync(document, 'utf8').matchAll(/(?:src|srcset)="([^"]+)"|!\[[^\]]*\]\(([^)]+)\)/g)]
     .map(([, attribute, link]) => attribute ?? link ?? '')
-    .filter(path => !/^[a-z]+:/.test(path))
+    .filter(path => /\.(webp|png|jpe?g|gif|svg)$/.test(path) && !/^[a-z]+:/.test(path))
     .map(path => join(dirname(document), path))
 
 test('every picture that a document shows exists, and every picture is shown', () => {
