@@ -132,7 +132,7 @@ async function untilPlaying(page: Page): Promise<void> {
 async function tryOperation(page: Page): Promise<void> {
   const article = page.locator('#GetStreams')
   await article.getByRole('button', { name: 'Try it' }).click()
-  await article.locator('#GetStreams-first').fill('3')
+  await article.locator('#try-GetStreams-first').fill('3')
   await article.getByRole('button', { name: 'Send' }).click()
   await article.locator('.status-line').waitFor()
   await article.evaluate(element => element.scrollIntoView())

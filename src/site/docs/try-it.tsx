@@ -60,7 +60,7 @@ function TryIt({ form, reader }: { form: OperationForm; reader: Reader }) {
             {form.fields.map(field => (
               <FieldRow
                 key={field.name}
-                id={`${form.id}-${field.name}`}
+                id={`try-${form.id}-${field.name}`}
                 field={field}
                 value={values[field.name] ?? ''}
                 mistake={(values[field.name] ?? '') === '' ? undefined : prepared.mistakes[field.name]}
@@ -127,7 +127,12 @@ const Ways = ({ form, reader, way, choose }: WayChoice & { way: Way; choose: (wa
       <legend>Token</legend>
       {form.ways.map(each => (
         <label key={each}>
-          <input type="radio" name={`${form.id}-way`} checked={way === each} onChange={() => choose(each)} />
+          <input
+            type="radio"
+            name={`try-${form.id}-way`}
+            checked={way === each}
+            onChange={() => choose(each)}
+          />
           {wayInWords(each, form, reader)}
         </label>
       ))}
@@ -154,9 +159,9 @@ const PastedFields = ({
     <fieldset>
       {form.ways.length === 1 && <legend>Token</legend>}
       <div class="field">
-        <label for={`${form.id}-token`}>{isOperator ? 'Operator token' : 'Access token'}</label>
+        <label for={`try-${form.id}-pasted-token`}>{isOperator ? 'Operator token' : 'Access token'}</label>
         <input
-          id={`${form.id}-token`}
+          id={`try-${form.id}-pasted-token`}
           class="secret"
           type="text"
           value={pasted[name]}
@@ -168,11 +173,11 @@ const PastedFields = ({
       </div>
       {form.family === 'helix' && (
         <div class="field">
-          <label for={`${form.id}-client`}>
+          <label for={`try-${form.id}-pasted-client`}>
             Client-Id <span class="quiet">{reader.isStrict ? 'required in strict mode' : 'optional'}</span>
           </label>
           <input
-            id={`${form.id}-client`}
+            id={`try-${form.id}-pasted-client`}
             type="text"
             value={pasted.clientId}
             autocomplete="off"
