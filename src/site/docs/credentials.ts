@@ -46,10 +46,10 @@ function pastedHeaders(form: OperationForm, { token, clientId, operatorToken }: 
 /** The credentials as they are shown: without the secret. */
 export function shownHeaders(form: OperationForm, way: Way, shown: Pasted): Record<string, string> {
   if (way === 'none') return {}
-  if (way === 'site') return headersOf(form, 'a token for this request', SITE_CLIENT_ID)
+  if (way === 'site') return headersOf(form, '<a token for this request>', SITE_CLIENT_ID)
   const { token, operatorToken } = shown
   const isGiven = (form.family === 'control' ? operatorToken : token).trim() !== ''
-  const secret = isGiven ? 'the token that you pasted' : ''
+  const secret = isGiven ? '<the token that you pasted>' : ''
   return pastedHeaders(form, { ...shown, token: secret, operatorToken: secret })
 }
 

@@ -70,8 +70,8 @@ function Control({ id, field, value, mistake, change }: FieldRowProps) {
       {...common}
       {...plain}
       class={isCode ? 'code' : ''}
-      rows={isCode ? Math.min(14, Math.max(3, value.split('\n').length)) : 1}
-      placeholder={isCode ? '' : placeholder || 'one per line'}
+      rows={isCode ? Math.min(14, Math.max(3, (value || example).split('\n').length)) : 1}
+      placeholder={isCode ? example : placeholder || 'one per line'}
     />
   )
 }

@@ -227,7 +227,7 @@ function firstValues({ fields }: OperationForm, { user }: Reader): Values {
   const own = ['broadcaster_id', 'user_id', 'moderator_id']
   const values = fields.flatMap(({ name, kind, required, example }) => {
     if (user !== null && required && own.includes(name)) return [[name, user.id]]
-    return kind === 'json' || kind === 'lines' ? [[name, example]] : []
+    return required && (kind === 'json' || kind === 'lines') ? [[name, example]] : []
   })
   return Object.fromEntries(values)
 }
