@@ -27,6 +27,8 @@ describe('/docs', () => {
     const { page, headers } = await get(server.url)
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(headers.get('content-security-policy')).toStartWith("default-src 'none'; ")
+    expect(headers.get('content-security-policy')).toContain("connect-src 'self';")
+    expect(headers.get('content-security-policy')).not.toContain('unsafe')
     expect(shownIn(page)).toEqual(idsOf('helix', 'oauth', 'playback', 'control').sort())
     expect(page).toContain(`<code>${server.url}</code>`)
     for (const operation of operations) {
