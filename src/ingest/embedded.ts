@@ -5,6 +5,7 @@ import { type Clock, isoMillis } from '../kit/clock.ts'
 import { decimalId, uuid } from '../kit/id.ts'
 import { inTime } from '../kit/in-time.ts'
 import type { Log } from '../kit/log.ts'
+import { EncoderMeter } from '../media/encoder-meter.ts'
 import { roleOf } from '../media/flv.ts'
 import type { LiveChannels } from '../media/live-channels.ts'
 import type { Recording } from '../media/recording.ts'
@@ -55,6 +56,7 @@ interface Session extends SessionId {
   /** For a recording that starts in the middle: decoders need the headers first. */
   readonly headers: Map<MediaMessage['kind'], MediaMessage>
   timestamp: number
+  readonly meter: EncoderMeter
 }
 
 /** The recording of a session. */
@@ -113,6 +115,7 @@ export class EmbeddedIngest implements Ingest {
     const session: Session = {
       ...{ adapter: ADAPTER, server: node, session: uuid(), channel, close, isClosed: false },
       ...{ heardAt: performance.now(), timestamp: 0, headers: new Map() },
+      meter: new EncoderMeter(performance.now()),
       isPending: true,
       recorded: undefined,
     }
@@ -143,7 +146,7 @@ export class EmbeddedIngest implements Ingest {
     }
   }
 
-  /** Reports which sessions are alive, and how many people watch them. Called every few seconds. */
+  /** Reports which sessions are alive, what they send, and how many people watch them. Called every few seconds. */
   async report(): Promise<void> {
     const { store, clock, node, channels } = this.#options
     const now = performance.now()
@@ -151,6 +154,8 @@ export class EmbeddedIngest implements Ingest {
     if (alive.length === 0) return
     const sessions = alive.map(({ session }) => session)
     await store.commands.keepSessionsAlive({ adapter: ADAPTER, server: node, sessions, now: clock.now() })
+    const encoders = alive.map(({ session, meter }) => ({ session, status: meter.read(now) }))
+    await store.commands.reportEncoders({ adapter: ADAPTER, server: node, encoders })
     const viewers = channels.viewerCounts()
     const counts = alive.map(({ channel }) => [channel.user_id, viewers.get(channel.login) ?? 0] as const)
     await store.commands.reportViewers({ counts })
@@ -263,6 +268,7 @@ export class EmbeddedIngest implements Ingest {
       media: (message: MediaMessage) => {
         session.heardAt = performance.now()
         session.timestamp = message.timestamp
+        session.meter.note(message)
         broadcast.publish(message)
         if (session.recorded !== undefined) session.recorded.recording.write(message)
         else if (recordings !== undefined && roleOf(message) === 'header')

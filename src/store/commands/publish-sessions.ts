@@ -1,11 +1,12 @@
 import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
 import type { SecondPublisher } from '../../contract/resources/world.ts'
+import type { EncoderStatus } from '../../domain/encoder-status.ts'
 import { admit } from '../../domain/publish-session.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import type { SessionId } from '../queries/media-servers.ts'
 import { type BroadcastsDue, forgottenSessions, limitsOf } from '../queries/streams.ts'
-import { isOneOf, limitedTo, lockRows, sql } from '../sql/tag.ts'
+import { isOneOf, limitedTo, lockRows, sql, tableOf } from '../sql/tag.ts'
 import { dismissPublisher } from './dismissals.ts'
 import { startStream, takeOffAir } from './streams.ts'
 
@@ -72,7 +73,7 @@ export async function openSession(
           ${now}, ${now}, null)
         on conflict (adapter, server, session) do update set user_id = excluded.user_id,
           stream_id = excluded.stream_id, watch_url = excluded.watch_url, started_at = excluded.started_at,
-          alive_at = excluded.alive_at, ended_at = null, dismissed_at = null, recorded_at = null`,
+          alive_at = excluded.alive_at, ended_at = null, dismissed_at = null, recorded_at = null, encoder = null`,
   )
   const running = await tx.get<{ video_id: string | null }>(
     sql`select video_id from streams where user_id = ${args.user_id}`,
@@ -159,6 +160,27 @@ export async function keepSessionsAlive(
         where adapter = ${args.adapter} and server = ${args.server}
           and (ended_at is null or dismissed_at is not null)
           and ${isOneOf(sql`session`, args.sessions)}`,
+  )
+}
+
+/** Notes what the encoders of sessions send. */
+export async function reportEncoders(
+  tx: Transaction,
+  args: {
+    adapter: string
+    server: string
+    encoders: readonly { readonly session: string; readonly status: EncoderStatus }[]
+  },
+): Promise<void> {
+  if (args.encoders.length === 0) return
+  const given = tableOf(
+    args.encoders.map(({ session, status }) => ({ session, encoder: JSON.stringify(status) })),
+    ['session', 'encoder'],
+  )
+  await tx.run(
+    sql`update publish_sessions set encoder = given.encoder from ${given} as given
+        where publish_sessions.adapter = ${args.adapter} and publish_sessions.server = ${args.server}
+          and publish_sessions.session = given.session and publish_sessions.ended_at is null`,
   )
 }
 

@@ -1,5 +1,6 @@
 import type { Page, Window } from '../../contract/page.ts'
 import { type Refusal, refuse } from '../../contract/problem.ts'
+import type { EncoderStatus } from '../../domain/encoder-status.ts'
 import { LAPSE_MILLISECONDS } from '../../domain/playback.ts'
 import {
   DISMISSED_MILLISECONDS,
@@ -99,6 +100,13 @@ export const streamQueries = (db: Database) => ({
           where u.login = ${login} and p.adapter = 'embedded'`,
     )
     return session?.watch_url
+  },
+  /** What the encoder of a channel sends; undefined if none is connected, or its media server does not measure it. */
+  encoderOf: async (user_id: string): Promise<EncoderStatus | undefined> => {
+    const session = await db.get<{ encoder: string | null }>(
+      sql`select encoder from publish_sessions where user_id = ${user_id} and ended_at is null`,
+    )
+    return session?.encoder ? JSON.parse(session.encoder) : undefined
   },
   /** The media server that receives the broadcast of a stream, or received it until the reconnect grace began. */
   mediaServerOf: (stream: {

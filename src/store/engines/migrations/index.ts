@@ -13,6 +13,7 @@ import { publishSessions } from './011-publish-sessions.ts'
 import { mediaServers } from './012-media-servers.ts'
 import { keysAndViewers } from './013-keys-and-viewers.ts'
 import { events } from './014-events.ts'
+import { studio } from './015-studio.ts'
 
 export interface Migration {
   readonly text: (dialect: Dialect) => string
@@ -39,4 +40,5 @@ export const migrations: readonly Migration[] = [
   { text: mediaServers, additive: true },
   { text: keysAndViewers, additive: true },
   { text: events, additive: true },
+  { text: studio, additive: true },
 ]
