@@ -16,7 +16,7 @@ import { createEventSubscription, deleteEventSubscription } from './commands/eve
 import { foldNames } from './commands/fold-names.ts'
 import { deleteFollow, putFollows } from './commands/follows.ts'
 import { deleteGame, putGame } from './commands/games.ts'
-import { createMarker } from './commands/markers.ts'
+import { createMarker, deleteMarker, renameMarker } from './commands/markers.ts'
 import { deleteMediaServer, putMediaServer, rotateMediaServerSecret } from './commands/media-servers.ts'
 import { createOperator, deleteOperator } from './commands/operators.ts'
 import { deleteMember, deleteOrganization, putMember, putOrganization } from './commands/organizations.ts'
@@ -29,6 +29,7 @@ import {
   kickPublisher,
   noteRecorded,
   openSession,
+  reportEncoders,
 } from './commands/publish-sessions.ts'
 import { changePassword, endSession, keepSession, startSession } from './commands/sessions.ts'
 import { noteTime } from './commands/settled-time.ts'
@@ -99,6 +100,7 @@ const single = {
   closeSession,
   closeOtherSessions,
   keepSessionsAlive,
+  reportEncoders,
   endSilentBroadcasts,
   kickPublisher,
   settleDismissal,
@@ -110,6 +112,8 @@ const single = {
   grantEntitlements,
   updateEntitlements,
   createMarker,
+  renameMarker,
+  deleteMarker,
   createEventSubscription,
   deleteEventSubscription,
   claimDeliveries,

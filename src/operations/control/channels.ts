@@ -11,12 +11,13 @@ import {
   rotateStreamKey,
   startStream,
 } from '../../contract/control/channels.ts'
-import { isRefusal, raise, refuse } from '../../contract/problem.ts'
-import { isoMillis, isoSeconds } from '../../kit/clock.ts'
+import { isRefusal, refuse } from '../../contract/problem.ts'
+import { isoSeconds } from '../../kit/clock.ts'
 import { decimalId } from '../../kit/id.ts'
 import { streamSortKey } from '../../store/queries/streams.ts'
 import { idSortKey } from '../../store/queries/world.ts'
 import { answerOne, answerPage, implement } from '../implement.ts'
+import { replaceStreamKey } from '../replace-stream-key.ts'
 import { pastSecondOf } from '../timestamp.ts'
 
 export const handleGetChannel = implement(getChannel, async ({ params: { user_id } }, { store }) =>
@@ -89,16 +90,11 @@ export const handleKickPublisher = implement(kickPublisher, ({ params }, { store
 
 export const handleRotateStreamKey = implement(
   rotateStreamKey,
-  async ({ params, body }, { store, streamKeys, clock }) => {
-    const { user_id } = params
-    for (;;) {
-      const current = (await store.streamKeys.current(user_id)) ?? raise('not_found', 'channel', user_id)
-      const version = current.slot + 1
-      const { key, stored } = streamKeys.mint(user_id, version)
-      const valid_until = isoMillis(clock.now() + (body.grace_seconds ?? 0) * 1000)
-      const rotation = { user_id, version, stream_key: stored, valid_until }
-      const refused = await store.commands.rotateStreamKey(rotation)
-      if (refused?.problem !== 'taken') return refused ?? { data: [{ stream_key: key }] }
-    }
-  },
+  async ({ params: { user_id }, body }, { store, streamKeys, clock }) =>
+    answerOne(
+      await replaceStreamKey(
+        { user_id, graceSeconds: body.grace_seconds ?? 0 },
+        { store, streamKeys, clock },
+      ),
+    ),
 )

@@ -3,7 +3,7 @@ import type { StreamMarker } from '../../contract/resources/marker.ts'
 import { markerPosition } from '../../domain/timeline.ts'
 import { isoMillis, isoSeconds } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
-import { sql } from '../sql/tag.ts'
+import { lockRows, sql } from '../sql/tag.ts'
 import { emitMarker } from './channel-events.ts'
 
 /**
@@ -78,6 +78,45 @@ export async function createMarker(
   }
   return marker
 }
+
+/** Changes the description of a marker of a channel. Who may do so is decided before. */
+export async function renameMarker(
+  tx: Transaction,
+  args: { id: string; broadcaster_id: string; description: string },
+): Promise<Refusal<'not_found'> | undefined> {
+  const before = await lockMarker(tx, args)
+  if (before === undefined) return refuse('not_found', 'marker', args.id)
+  await tx.run(sql`update markers set description = ${args.description} where id = ${args.id}`)
+  tx.record({
+    subject: markerSubject(args),
+    before: { description: before.description },
+    after: { description: args.description },
+  })
+  return undefined
+}
+
+/** Deletes a marker of a channel. Who may do so is decided before. */
+export async function deleteMarker(
+  tx: Transaction,
+  args: { id: string; broadcaster_id: string },
+): Promise<Refusal<'not_found'> | undefined> {
+  const before = await lockMarker(tx, args)
+  if (before === undefined) return refuse('not_found', 'marker', args.id)
+  await tx.run(sql`delete from markers where id = ${args.id}`)
+  tx.record({ subject: markerSubject(args), before })
+  return undefined
+}
+
+/** A marker of a video of this channel. */
+const lockMarker = (tx: Transaction, { id, broadcaster_id }: { id: string; broadcaster_id: string }) =>
+  tx.get<Omit<StreamMarker, 'id'> & { readonly video_id: string }>(
+    sql`select video_id, position_seconds, description, created_at from markers
+        where id = ${id}
+          and exists (select 1 from videos v where v.id = markers.video_id and v.user_id = ${broadcaster_id})
+        ${lockRows}`,
+  )
+
+const markerSubject = ({ id }: { id: string }): string => `marker/${id}`
 
 /** An idempotency key is kept for 24 hours. */
 export const IDEMPOTENCY_MILLISECONDS = 24 * 3600 * 1000

@@ -117,6 +117,7 @@ const benefitColumns = sql`select id, name, organization_id, game_id from benefi
 
 export const benefitQueries = (db: Database) => ({
   find: (id: string) => db.get<Benefit>(sql`${benefitColumns} where id = ${id.toLowerCase()}`),
+  withIds: (ids: readonly string[]) => db.all<Benefit>(sql`${benefitColumns} where ${isOneOf(sql`id`, ids)}`),
   page: (filter: Pick<Owners, 'organization_id' | 'game_id'>, window: Window): MaybePromise<Page<Benefit>> =>
     pickedPage<Benefit>(db, {
       select: benefitColumns,
@@ -223,6 +224,12 @@ export interface DescribedChannel extends Channel {
   readonly game_name: string
 }
 
+/** A channel that a user may edit. */
+export type EditedChannel = Pick<User, 'id' | 'login' | 'display_name'>
+
+/** Everyone can make anyone an editor, so that the number is not in the hands of the user. */
+const MOST_EDITED = 50
+
 export const channelQueries = (db: Database) => ({
   described: (user_ids: readonly string[]): MaybePromise<DescribedChannel[]> =>
     chain(
@@ -253,6 +260,15 @@ export const channelQueries = (db: Database) => ({
       sql`select e.editor_id as user_id, u.display_name as user_name, e.created_at
           from editors e join users u on u.id = e.editor_id where e.user_id = ${user_id}
           order by e.created_at desc, length(e.editor_id) desc, e.editor_id desc${limitedTo(MAX_EDITORS)}`,
+    ),
+  /** The first channels that a user may edit. */
+  editedBy: (editor_id: string): MaybePromise<EditedChannel[]> =>
+    db.all<EditedChannel>(
+      sql`select e.user_id as id, u.login, u.display_name
+          from (select user_id from editors where editor_id = ${editor_id}
+                order by user_id${limitedTo(MOST_EDITED)}) e
+          join users u on u.id = e.user_id
+          order by u.login`,
     ),
   followed: (user_id: string, window: Window): MaybePromise<Page<User>> =>
     keysetPage<User>(db, {
