@@ -1,6 +1,6 @@
 import type { Access } from '../contract/access.ts'
 import { type Refusal, raise, refuse } from '../contract/problem.ts'
-import { type Caller, isTokenCaller, type TokenCaller, type UserCaller } from './caller.ts'
+import { type Caller, isSiteUser, isTokenCaller, type TokenCaller, type UserCaller } from './caller.ts'
 
 /** Whether the caller may use an operation at all: token, kind, scope (D-6, D-9). Ownership is decided later. */
 export function refusal(access: Access, caller: Caller): Refusal | undefined {
@@ -65,10 +65,15 @@ export function entitlementReach(caller: Caller): EntitlementReach {
   return caller.kind === 'user' ? { organization_id, user_id: caller.user_id } : { organization_id }
 }
 
+/** Those that a caller may list: on the site, those of the user in all organizations (D-161). */
+export function listableEntitlements(caller: Caller): Partial<EntitlementReach> {
+  return isSiteUser(caller) ? { user_id: caller.user_id } : entitlementReach(caller)
+}
+
 export function isWithinReach(
-  reach: EntitlementReach,
+  reach: Partial<EntitlementReach>,
   row: { readonly organization_id: string; readonly user_id: string },
 ): boolean {
-  if (row.organization_id !== reach.organization_id) return false
+  if (reach.organization_id !== undefined && row.organization_id !== reach.organization_id) return false
   return reach.user_id === undefined || row.user_id === reach.user_id
 }

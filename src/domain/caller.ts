@@ -31,6 +31,11 @@ export function isVisitor(caller: Caller): boolean {
   return caller.kind === 'app' && caller.client_id === SITE_CLIENT_ID
 }
 
+/** A script of the site, on behalf of the user who is logged in. */
+export function isSiteUser(caller: Caller): caller is UserCaller {
+  return caller.kind === 'user' && caller.client_id === SITE_CLIENT_ID
+}
+
 /** The name of a caller in the audit log. */
 export function actorOf(caller: Caller): string {
   switch (caller.kind) {

@@ -1,6 +1,6 @@
 import { getDropsEntitlements } from '../../contract/helix/get-drops-entitlements.ts'
 import { raise } from '../../contract/problem.ts'
-import { type EntitlementReach, entitlementReach, isWithinReach } from '../../domain/access.ts'
+import { type EntitlementReach, isWithinReach, listableEntitlements } from '../../domain/access.ts'
 import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import { entitlementSortKey, type OwnedEntitlement, pageOfNamed } from '../../store/queries/entitlements.ts'
 import type { Store } from '../../store/store.ts'
@@ -9,7 +9,7 @@ import { implement } from '../implement.ts'
 export const handleGetDropsEntitlements = implement(
   getDropsEntitlements,
   ({ query, caller, window, paginate }, { store }) => {
-    const reach = entitlementReach(caller)
+    const reach = listableEntitlements(caller)
     if (reach.user_id !== undefined && (query.user_id ?? reach.user_id) !== reach.user_id)
       raise('other_user_filter')
     const filter = {
@@ -32,15 +32,18 @@ export const handleGetDropsEntitlements = implement(
 
 function requireOwnGame(
   store: Store,
-  reach: EntitlementReach,
+  reach: Partial<EntitlementReach>,
   game_id: string | undefined,
 ): MaybePromise<void> {
-  if (game_id === undefined) return
+  if (game_id === undefined || reach.organization_id === undefined) return
   return chain(store.games.find(game_id), game => {
     if (game?.organization_id !== reach.organization_id) raise('game_forbidden')
   })
 }
 
-function requireOwn(reach: EntitlementReach, rows: readonly OwnedEntitlement[]): readonly OwnedEntitlement[] {
+function requireOwn(
+  reach: Partial<EntitlementReach>,
+  rows: readonly OwnedEntitlement[],
+): readonly OwnedEntitlement[] {
   return rows.every(row => isWithinReach(reach, row)) ? rows : raise('entitlement_forbidden')
 }
