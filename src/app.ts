@@ -63,6 +63,8 @@ import type { Store } from './store/store.ts'
 import { VERSION } from './version.ts'
 
 const READY_MILLISECONDS = 1000
+/** The port that encoders use if an address has none. */
+const RTMP_PORT = 1935
 
 export interface AppOptions {
   readonly config: Config
@@ -243,6 +245,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
           baseUrlOf: family =>
             family === 'control' ? controlUrlOf(config, listeners, publicUrl) : publicUrl,
         }),
+        rtmpUrl: media && rtmpUrlOf(publicUrl, media.port),
         callApi: (request, address) =>
           application.handle(request, { ...LOCAL_PEER, address: () => address }, ['helix']),
       },
@@ -287,6 +290,11 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     },
     catchUp: () => follower.catchUp(),
   }
+}
+
+/** Where encoders publish: on the host that people know, and on the port of this process. */
+function rtmpUrlOf(publicUrl: string, port: number): string {
+  return `rtmp://${new URL(publicUrl).hostname}${port === RTMP_PORT ? '' : `:${port}`}/live`
 }
 
 /** Without ffmpeg, and on nodes without a media server, it serves the thumbnails of other nodes. */

@@ -46,6 +46,14 @@ export const FIELDS = {
   game: SHORT,
   language: SHORT,
   after: 4000,
+  title: 1000,
+  tags: 1000,
+  game_id: SHORT,
+  grace: SHORT,
+  description: 1000,
+  marker_id: SHORT,
+  video_id: SHORT,
+  format: SHORT,
 } as const satisfies Record<string, number>
 
 export type FieldName = keyof typeof FIELDS

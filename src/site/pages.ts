@@ -11,12 +11,22 @@ import { channelOf, showChannel } from './channel.ts'
 import { compressed } from './compressed.ts'
 import { showDocs } from './docs.ts'
 import { renderDocument } from './document.tsx'
+import { showDrops } from './drops.ts'
 import { submitFollow } from './follow.ts'
 import { pageHeaders } from './headers.ts'
 import { showHome } from './home.ts'
 import { showLogin, showSignUp, submitLogin, submitLogout, submitSignUp } from './login.ts'
-import type { Json, Page, PageAnswer } from './page.ts'
+import type { FileAnswer, Json, Page, PageAnswer } from './page.ts'
 import { type PageHandler, type PageServices, sessionOf } from './session.ts'
+import { showMarkerFile, showStudio, showStudioStatus } from './studio.ts'
+import { studioPattern } from './studio-desk.ts'
+import {
+  submitStudioChannel,
+  submitStudioEditor,
+  submitStudioKey,
+  submitStudioMarker,
+  submitStudioVideo,
+} from './studio-forms.ts'
 import { submitToken } from './token.ts'
 import { showVideo } from './video.ts'
 import { apiFailurePage, failurePage } from './views/problem.tsx'
@@ -38,6 +48,16 @@ export const PAGES: Readonly<Record<string, Readonly<Record<string, PageHandler>
   '/account/end-session': { POST: submitEndSession },
   '/account/password': { POST: submitPassword },
   '/follow': { POST: submitFollow },
+  '/drops': { GET: showDrops },
+  '/studio': { GET: showStudio },
+  '/studio/{login}': { GET: showStudio },
+  '/studio/{login}/status': { GET: showStudioStatus },
+  '/studio/{login}/channel': { POST: submitStudioChannel },
+  '/studio/{login}/key': { POST: submitStudioKey },
+  '/studio/{login}/markers': { POST: submitStudioMarker },
+  '/studio/{login}/markers/export': { GET: showMarkerFile },
+  '/studio/{login}/editors': { POST: submitStudioEditor },
+  '/studio/{login}/videos': { POST: submitStudioVideo },
   '/site/token': { POST: submitToken },
   '/videos/{video_id}': { GET: showVideo },
   '/{login}': { GET: showChannel },
@@ -53,7 +73,7 @@ export function asksToSee(method: string): boolean {
 }
 
 function handlerOf(method: string, path: string): PageHandler | undefined {
-  const page = path.replace(/^\/videos\/[^/]+$/, '/videos/{video_id}')
+  const page = studioPattern(path.replace(/^\/videos\/[^/]+$/, '/videos/{video_id}'))
   const byMethod =
     handlers.get(page) ?? (channelOf(path) === undefined ? undefined : handlers.get('/{login}'))
   return byMethod?.get(asksToSee(method) ? 'GET' : method)
@@ -132,6 +152,7 @@ export class Pages {
 
   #write(answer: PageAnswer, context: PageContext, browser: Browser): Response | Promise<Response> {
     if ('json' in answer) return sendJson(answer, context)
+    if ('file' in answer) return sendFile(answer, context)
     if ('goTo' in answer) return redirect(answer.goTo, context)
     return this.#render(answer, context, browser)
   }
@@ -163,6 +184,16 @@ function sendJson({ json, status = 200 }: Json, { requestId }: PageContext): Res
     'X-Request-Id': requestId,
   }
   return new Response(JSON.stringify(json), { status, headers })
+}
+
+function sendFile({ file }: FileAnswer, { requestId }: PageContext): Response {
+  const headers = {
+    ...pageHeaders({ hasScript: false }),
+    'Content-Type': file.mediaType,
+    'Content-Disposition': `attachment; filename="${file.name.replace(/[^A-Za-z0-9._-]/g, '_')}"`,
+    'X-Request-Id': requestId,
+  }
+  return new Response(file.text, { headers })
 }
 
 function redirect(goTo: string, { requestId }: PageContext): Response {

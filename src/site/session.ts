@@ -27,6 +27,8 @@ export interface PageServices extends Services {
   readonly siteTokens: SiteTokens
   /** The API reference of these families. */
   readonly reference: (families: readonly Family[]) => Reference
+  /** Where encoders publish, without the key; undefined without an embedded media server. */
+  readonly rtmpUrl: string | undefined
   /** Answers a request to the API inside this process, as if it came from this address. */
   readonly callApi: (request: Request, address: string) => MaybePromise<Response>
 }

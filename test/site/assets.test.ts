@@ -46,6 +46,24 @@ describe('islands', () => {
     expect(atOnce.reduce((sum, each) => sum + each, 0)).toBeLessThan(20_000)
   })
 
+  test('the studio loads at most 30 KB of compressed script at once, and 130 KB with charts and preview', async () => {
+    const files = new Map<string, number>()
+    const atOnce = new Set<string>()
+    for (const name of islands.filter(each => each.startsWith('studio-'))) {
+      const { path, imports } = await islandScripts(name)
+      for (const each of [path, ...imports]) atOnce.add(each)
+      await closureOf(path, files)
+    }
+    expect(sizeOf(new Map([...atOnce].map(path => [path, files.get(path) ?? 0])))).toBeLessThan(30_000)
+    expect(sizeOf(files)).toBeLessThan(130_000)
+    // The library for charts is in a file of its own, loaded on demand.
+    const withCharts = await Promise.all(
+      [...files.keys()].map(async path => ((await findAsset(path))?.text.includes('u-legend') ? [path] : [])),
+    )
+    expect(withCharts.flat()).toHaveLength(1)
+    expect(atOnce.has(withCharts.flat()[0] ?? '')).toBe(false)
+  })
+
   test('share one copy of what they render with', async () => {
     const copies = new Set<string>()
     for (const name of islands)

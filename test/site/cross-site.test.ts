@@ -16,6 +16,11 @@ const FORMS = [
   '/account/password',
   '/follow',
   '/site/token',
+  '/studio/{login}/channel',
+  '/studio/{login}/editors',
+  '/studio/{login}/key',
+  '/studio/{login}/markers',
+  '/studio/{login}/videos',
 ]
 
 onEachStore('forms from elsewhere', { config: { signUp: true } }, server => {
@@ -23,13 +28,14 @@ onEachStore('forms from elsewhere', { config: { signUp: true } }, server => {
     const texts = await Promise.all(
       [...new Glob('src/site/**/*.{ts,tsx}').scanSync('.')].map(file => Bun.file(file).text()),
     )
-    const posted = texts.join('\n').matchAll(/'(\/[a-z0-9/-]+)': \{[^}]*POST/g)
+    const posted = texts.join('\n').matchAll(/'(\/[a-z0-9/{}-]+)': \{[^}]*POST/g)
     expect([...posted].map(([, path]) => path ?? '').toSorted()).toEqual([...FORMS, '/signup'].toSorted())
   })
 
-  for (const path of [...FORMS, '/signup']) {
-    test(`403 ${path}`, async () => {
+  for (const pattern of [...FORMS, '/signup']) {
+    test(`403 ${pattern}`, async () => {
       const person = await loggedIn(server())
+      const path = pattern.replace('{login}', person.login ?? '')
       const application = await register(server())
       const { forms } = await person.browse(authorizeLink(application.id))
       const csrf = forms[0]?.fields.csrf ?? ''

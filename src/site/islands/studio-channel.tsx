@@ -1,0 +1,72 @@
+/** Title, game, language and tags of a channel. */
+import { useState } from 'preact/hooks'
+import { Hidden, Notice } from '../components/form.tsx'
+import { GameField, type PickedGame } from '../components/game-field.tsx'
+import { TagField } from '../components/tag-field.tsx'
+import { island } from '../island.tsx'
+import { FormRefused, fieldsOf, sendForm } from '../send-form.ts'
+
+interface ChannelFormProps {
+  readonly action: string
+  readonly csrf: string
+  readonly title: string
+  readonly game: PickedGame
+  readonly language: string
+  readonly languages: readonly { readonly id: string; readonly name: string }[]
+  readonly tags: readonly string[]
+}
+
+type Outcome = { readonly kind: 'good' | 'bad'; readonly sentence: string }
+
+const MAX_TITLE = 140
+
+export const StudioChannel = island('studio-channel', function StudioChannel(props: ChannelFormProps) {
+  const [outcome, setOutcome] = useState<Outcome>()
+  const [isBusy, setIsBusy] = useState(false)
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    setIsBusy(true)
+    try {
+      await sendForm(props.action, fieldsOf(event.currentTarget as HTMLFormElement))
+      setOutcome({ kind: 'good', sentence: 'Saved. Viewers see the change at once.' })
+    } catch (error) {
+      const sentence = error instanceof FormRefused ? error.message : 'Not saved: the server did not answer.'
+      setOutcome({ kind: 'bad', sentence })
+    }
+    setIsBusy(false)
+  }
+  return (
+    <form method="post" action={props.action} onSubmit={submit}>
+      <Hidden name="csrf" value={props.csrf} />
+      <div class="field">
+        <label for="title">Title</label>
+        <input
+          id="title"
+          name="title"
+          value={props.title}
+          maxLength={MAX_TITLE}
+          required
+          autocomplete="off"
+        />
+      </div>
+      <GameField game={props.game} />
+      <div class="field">
+        <label for="language">Language</label>
+        <select id="language" name="language">
+          {props.languages.map(({ id, name }) => (
+            <option key={id} value={id} selected={id === props.language}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </div>
+      <TagField tags={props.tags} />
+      <div class="actions">
+        <button class="primary" type="submit" disabled={isBusy}>
+          Save
+        </button>
+      </div>
+      {outcome && <Notice kind={outcome.kind} sentence={outcome.sentence} />}
+    </form>
+  )
+})

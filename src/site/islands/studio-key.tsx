@@ -1,0 +1,128 @@
+/** Where an encoder sends the broadcast: server, stream key, and a command to try it. The key is not in the page until asked for. */
+import { useState } from 'preact/hooks'
+import { api } from '../api.ts'
+import { CopyButton } from '../components/copy-button.tsx'
+import { Hidden, Notice } from '../components/form.tsx'
+import { island } from '../island.tsx'
+import { SessionEnded } from '../page-token.ts'
+import { FormRefused, fieldsOf, sendForm } from '../send-form.ts'
+
+interface StudioKeyProps {
+  readonly user_id: string
+  readonly action: string
+  readonly csrf: string
+  /** Undefined: the installation has no embedded media server. */
+  readonly server?: string
+  /** Shown by the server, without a script. */
+  readonly shown?: string
+}
+
+type Outcome = { readonly kind: 'good' | 'bad'; readonly sentence: string }
+
+const MASK = '••••••••••••••••••••'
+
+export const StudioKey = island('studio-key', function StudioKey(props: StudioKeyProps) {
+  const { user_id, action, csrf, server } = props
+  const [shown, setShown] = useState(props.shown)
+  const [outcome, setOutcome] = useState<Outcome>()
+
+  const lookUp = async () =>
+    shown ?? (await api().helix.getStreamKey.one({ broadcaster_id: user_id })).stream_key
+  const report = (error: unknown) => {
+    const isKnown = error instanceof FormRefused || error instanceof SessionEnded
+    setOutcome({ kind: 'bad', sentence: isKnown ? error.message : 'The server did not answer. Try again.' })
+  }
+  const reveal = async (event: SubmitEvent) => {
+    event.preventDefault()
+    try {
+      setShown(shown === undefined ? await lookUp() : undefined)
+    } catch (error) {
+      report(error)
+    }
+  }
+  const rotate = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const form = event.currentTarget as HTMLFormElement
+    try {
+      await sendForm(action, fieldsOf(form))
+      form.closest('details')?.removeAttribute('open')
+      setShown(undefined)
+      setOutcome({ kind: 'good', sentence: 'Your channel has a new stream key. Enter it in your encoder.' })
+    } catch (error) {
+      report(error)
+    }
+  }
+  return (
+    <>
+      {server === undefined ? (
+        <p class="quiet small">
+          This installation receives broadcasts on another media server. Ask its operator for the server URL.
+        </p>
+      ) : (
+        <div class="value-field">
+          <p class="label">Server</p>
+          <div class="value">
+            <code>{server}</code>
+            <CopyButton label="the server URL" text={() => server} />
+          </div>
+        </div>
+      )}
+      <div class="value-field">
+        <p class="label">Stream key</p>
+        <div class="value">
+          <code data-key>{shown ?? MASK}</code>
+          <form method="post" action={action} onSubmit={reveal}>
+            <Hidden name="csrf" value={csrf} />
+            <Hidden name="decision" value="show" />
+            <button
+              type="submit"
+              class="small-button"
+              aria-label={shown === undefined ? 'Show the stream key' : 'Hide the stream key'}
+            >
+              {shown === undefined ? 'Show' : 'Hide'}
+            </button>
+          </form>
+          <CopyButton label="the stream key" text={lookUp} />
+        </div>
+        <p class="quiet small">Anyone with this key can broadcast as you.</p>
+      </div>
+      {server !== undefined && (
+        <div class="value-field">
+          <p class="label">Or try it with ffmpeg</p>
+          <div class="value tall">
+            <code>{commandFor(server, shown ?? '<stream key>')}</code>
+            <CopyButton
+              label="the command, with the key"
+              text={async () => commandFor(server, await lookUp())}
+            />
+          </div>
+        </div>
+      )}
+      <details class="more">
+        <summary>New key…</summary>
+        <form method="post" action={action} onSubmit={rotate}>
+          <Hidden name="csrf" value={csrf} />
+          <Hidden name="decision" value="rotate" />
+          <div class="field">
+            <label for="grace">The old key stays valid</label>
+            <select id="grace" name="grace">
+              <option value="0">not any longer</option>
+              <option value="3600">for an hour</option>
+              <option value="86400">for a day</option>
+              <option value="604800">for a week</option>
+            </select>
+            <p class="hint">A running broadcast is not interrupted.</p>
+          </div>
+          <button class="warning" type="submit">
+            Replace the key
+          </button>
+        </form>
+      </details>
+      {outcome && <Notice kind={outcome.kind} sentence={outcome.sentence} />}
+    </>
+  )
+})
+
+function commandFor(server: string, key: string): string {
+  return `ffmpeg -re -f lavfi -i testsrc2=size=1280x720:rate=30 -f lavfi -i sine -c:v libx264 -preset veryfast -pix_fmt yuv420p -g 60 -c:a aac -f flv '${server}/${key}'`
+}

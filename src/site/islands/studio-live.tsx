@@ -1,0 +1,194 @@
+/** The broadcast while it runs: preview, viewers, and what the encoder sends. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { EncoderStatus } from '../../domain/encoder-status.ts'
+import { clockTime } from '../../kit/clock-time.ts'
+import { api } from '../api.ts'
+import { Fact, Facts } from '../components/facts.tsx'
+import { LineChart } from '../components/line-chart.tsx'
+import { everyFewSeconds } from '../every-few-seconds.ts'
+import { island } from '../island.tsx'
+import { useServerTime } from '../server-time.ts'
+import { addPoint, type History, historyOf, keepHistory, keptHistory } from '../viewer-history.ts'
+
+interface LiveStream {
+  readonly id: string
+  readonly title: string
+  readonly viewer_count: number
+  readonly started_at: string
+}
+
+interface StudioLiveProps {
+  readonly user_id: string
+  readonly login: string
+  readonly name: string
+  readonly isOwner: boolean
+  /** The time of the server, in milliseconds since 1970. */
+  readonly now: number
+  readonly stream?: LiveStream
+  readonly encoder?: EncoderStatus
+  /** Whether the broadcast can be played by this page. */
+  readonly playsHere: boolean
+}
+
+interface Status {
+  readonly encoder: EncoderStatus | null
+  readonly playsHere: boolean
+}
+
+const REFRESH_MILLISECONDS = 3000
+
+export const StudioLive = island('studio-live', function StudioLive(props: StudioLiveProps) {
+  const { user_id, login, name, isOwner } = props
+  const [stream, setStream] = useState(props.stream)
+  const [status, setStatus] = useState<Status>({
+    encoder: props.encoder ?? null,
+    playsHere: props.playsHere,
+  })
+  const [history, setHistory] = useState<History>(() => historyOf(props.stream, props.now))
+  const now = useServerTime(props.now, 1000)
+
+  useEffect(() => {
+    if (props.stream) setHistory(before => keptHistory(props.stream?.id ?? '') ?? before)
+    return everyFewSeconds(REFRESH_MILLISECONDS, async () => {
+      const [{ data }, response] = await Promise.all([
+        api().helix.getStreams({ user_id: [user_id] }),
+        fetch(`/studio/${login}/status`, { headers: { Accept: 'application/json' } }),
+      ])
+      const [live] = data
+      setStream(live)
+      if (response.ok) setStatus((await response.json()) as Status)
+      if (live === undefined) return
+      setHistory(before => {
+        const after = addPoint(before, live, Date.now())
+        keepHistory(after)
+        return after
+      })
+    })
+  }, [])
+
+  if (stream === undefined) return <Offline login={login} name={name} isOwner={isOwner} />
+  return (
+    <>
+      <section class="panel" aria-labelledby="live-heading">
+        <div class="head">
+          <h2 id="live-heading">{stream.title || `${name} is live`}</h2>
+          <span class="live">Live</span>
+          <a class="button" href={`/${login}`}>
+            Open the channel
+          </a>
+        </div>
+        <Preview key={stream.id} user_id={user_id} login={login} playsHere={status.playsHere} />
+        <Facts>
+          <Fact name="watching">{stream.viewer_count.toLocaleString('en-US')}</Fact>
+          <Fact name="on air">
+            {clockTime(Math.max(0, Math.floor((now - Date.parse(stream.started_at)) / 1000)))}
+          </Fact>
+          {status.encoder !== null && <EncoderFacts {...status.encoder} />}
+        </Facts>
+        {status.encoder === null && (
+          <p class="quiet small">
+            {status.playsHere
+              ? 'What your encoder sends appears here within five seconds.'
+              : 'What your encoder sends is measured by the embedded media server only.'}
+          </p>
+        )}
+      </section>
+      <section class="panel" aria-labelledby="viewers-heading">
+        <h2 id="viewers-heading">Viewers</h2>
+        <LineChart
+          label="Viewers"
+          whole
+          times={history.times}
+          lines={[{ name: 'Viewers', values: history.viewers }]}
+        />
+      </section>
+    </>
+  )
+})
+
+function EncoderFacts(encoder: EncoderStatus) {
+  const { width, height, frames_per_second, video_codec, audio_codec } = encoder
+  const codecs = [video_codec, audio_codec].filter(codec => codec !== undefined).join(' · ')
+  return (
+    <>
+      <Fact name="bitrate">{bitrate(encoder.kilobits_per_second)}</Fact>
+      {width !== undefined && height !== undefined && (
+        <Fact name={codecs === '' ? 'resolution' : codecs}>
+          {width} × {height}
+        </Fact>
+      )}
+      <Fact name="frame rate">{Math.round(frames_per_second)} fps</Fact>
+    </>
+  )
+}
+
+function bitrate(kilobits: number): string {
+  return kilobits < 1000 ? `${kilobits} kbit/s` : `${(kilobits / 1000).toFixed(1)} Mbit/s`
+}
+
+function Preview({ user_id, login, playsHere }: { user_id: string; login: string; playsHere: boolean }) {
+  const video = useRef<HTMLVideoElement>(null)
+  const [isShown, setIsShown] = useState(true)
+  useEffect(() => {
+    const element = video.current
+    if (element === null || !playsHere || !isShown) return
+    let stop = () => {}
+    let isGone = false
+    void import('../player/preview.ts').then(({ startPreview }) => {
+      if (!isGone) stop = startPreview(element, `/live/${login}.flv`)
+    })
+    return () => {
+      isGone = true
+      stop()
+    }
+  }, [playsHere, isShown])
+  const poster = `/images/channels/${user_id}-1280x720.png`
+  return (
+    <div class="preview">
+      {playsHere && isShown ? (
+        <video ref={video} muted playsInline poster={poster} aria-label="Preview of the broadcast, muted" />
+      ) : (
+        <img src={poster} width="1280" height="720" alt="" />
+      )}
+      {playsHere && (
+        <button type="button" class="small-button" onClick={() => setIsShown(!isShown)}>
+          {isShown ? 'Hide preview' : 'Show preview'}
+        </button>
+      )}
+    </div>
+  )
+}
+
+function Offline({ login, name, isOwner }: { login: string; name: string; isOwner: boolean }) {
+  return (
+    <section class="panel offline" aria-labelledby="live-heading">
+      <div class="head">
+        <h2 id="live-heading">{isOwner ? 'You are offline' : `${name} is offline`}</h2>
+        <a class="button" href={`/${login}`}>
+          Open the channel
+        </a>
+      </div>
+      <div class="waiting" role="status">
+        <span class="pulse" aria-hidden="true" />
+        <p>
+          <strong>Waiting for {isOwner ? 'your' : 'an'} encoder</strong>
+          <br />
+          <span class="quiet">The broadcast appears here as soon as it arrives.</span>
+        </p>
+      </div>
+      {isOwner && (
+        <ol class="steps">
+          <li>
+            In OBS, open <em>Settings → Stream</em> and choose the service <em>Custom</em>.
+          </li>
+          <li>
+            Copy <a href="#go-live">server and stream key</a> from this page.
+          </li>
+          <li>
+            Give your stream <a href="#channel">a title and a game</a>, and press <em>Start Streaming</em>.
+          </li>
+        </ol>
+      )}
+    </section>
+  )
+}

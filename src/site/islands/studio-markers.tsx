@@ -1,0 +1,216 @@
+/** The markers of the latest video: add them while live, with a button or the key m; rename, delete, export. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { StrandError } from '../../client/index.ts'
+import { videoMoment } from '../../domain/timeline.ts'
+import { clockTime } from '../../kit/clock-time.ts'
+import { api } from '../api.ts'
+import { Hidden, Notice } from '../components/form.tsx'
+import { island } from '../island.tsx'
+import { SessionEnded } from '../page-token.ts'
+import { FormRefused, fieldsOf, sendForm } from '../send-form.ts'
+import { type MarkedVideo, markedVideoOf, type ShownMarker } from '../studio-markers.ts'
+
+interface StudioMarkersProps {
+  readonly user_id: string
+  /** Where forms go. */
+  readonly action: string
+  readonly csrf: string
+  /** Absent: the channel has no video yet. */
+  readonly video?: MarkedVideo
+  readonly formats: readonly { readonly id: string; readonly name: string }[]
+}
+
+type Outcome = { readonly kind: 'good' | 'bad'; readonly sentence: string }
+
+const MAX_DESCRIPTION = 140
+/** Elements that the key m writes into, or that it means something for. */
+const TYPING = 'input, select, textarea, [contenteditable], [role="combobox"]'
+
+export const StudioMarkers = island('studio-markers', function StudioMarkers(props: StudioMarkersProps) {
+  const { user_id, action, csrf, formats } = props
+  const [video, setVideo] = useState(props.video)
+  const [outcome, setOutcome] = useState<Outcome>()
+  const [isBusy, setIsBusy] = useState(false)
+  const description = useRef<HTMLInputElement>(null)
+
+  /** Does something, shows what came of it, and reads the list again. */
+  const change = async (sentence: string, work: () => Promise<unknown>) => {
+    if (isBusy) return
+    setIsBusy(true)
+    try {
+      await work()
+      setVideo(await markedVideoOf(api(), user_id))
+      setOutcome({ kind: 'good', sentence })
+    } catch (error) {
+      setOutcome({ kind: 'bad', sentence: sentenceOf(error) })
+    }
+    setIsBusy(false)
+  }
+  const add = () =>
+    change('Marker added.', async () => {
+      const text = description.current?.value.trim() ?? ''
+      await api().helix.createStreamMarker({ user_id, description: text })
+      if (description.current !== null) description.current.value = ''
+    })
+  const latestAdd = useRef(add)
+  latestAdd.current = add
+
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const isPlain = !(event.ctrlKey || event.metaKey || event.altKey || event.repeat)
+      if (event.key.toLowerCase() !== 'm' || !isPlain) return
+      if (event.target instanceof Element && event.target.closest(TYPING) !== null) return
+      event.preventDefault()
+      void latestAdd.current()
+    }
+    document.addEventListener('keydown', onKeyDown)
+    return () => document.removeEventListener('keydown', onKeyDown)
+  }, [])
+
+  const onSubmit = (sentence: string) => (event: SubmitEvent) => {
+    event.preventDefault()
+    const form = event.currentTarget as HTMLFormElement
+    void change(sentence, async () => {
+      await sendForm(action, fieldsOf(form))
+      form.closest('details')?.removeAttribute('open')
+    })
+  }
+  const markers = [...(video?.markers ?? [])].reverse()
+  return (
+    <>
+      <div class="head">
+        <h2 id="markers-heading">Markers</h2>
+        <span class="quiet small keyboard-hint">
+          press <kbd>M</kbd>
+        </span>
+        {video !== undefined && markers.length > 0 && (
+          <Exports action={action} video_id={video.video_id} formats={formats} />
+        )}
+      </div>
+      <form
+        class="add"
+        method="post"
+        action={action}
+        onSubmit={event => {
+          event.preventDefault()
+          void add()
+        }}
+      >
+        <Hidden name="csrf" value={csrf} />
+        <Hidden name="decision" value="add" />
+        <label class="hidden-text" for="marker-description">
+          Description of the marker
+        </label>
+        <input
+          ref={description}
+          id="marker-description"
+          class="input"
+          name="description"
+          maxLength={MAX_DESCRIPTION}
+          placeholder="What happens now (optional)"
+          autocomplete="off"
+        />
+        <button class="primary" type="submit" disabled={isBusy}>
+          Add marker
+        </button>
+      </form>
+      {outcome && <Notice kind={outcome.kind} sentence={outcome.sentence} />}
+      {video === undefined || markers.length === 0 ? (
+        <p class="quiet small">
+          Markers are places in your broadcast to find again when you edit it: add one while you are live.
+        </p>
+      ) : (
+        <>
+          <Timeline markers={markers} />
+          <ul class="marks num">
+            {markers.map(marker => (
+              <li key={marker.id}>
+                <a href={`/videos/${video.video_id}?t=${videoMoment(marker.position_seconds)}`}>
+                  {clockTime(marker.position_seconds)}
+                </a>
+                <span class="text">{marker.description || <span class="quiet">No description</span>}</span>
+                <details class="more">
+                  <summary aria-label={`Edit the marker at ${clockTime(marker.position_seconds)}`}>
+                    Edit
+                  </summary>
+                  <div class="edit">
+                    <form method="post" action={action} onSubmit={onSubmit('Marker renamed.')}>
+                      <Hidden name="csrf" value={csrf} />
+                      <Hidden name="decision" value="rename" />
+                      <Hidden name="marker_id" value={marker.id} />
+                      <label class="hidden-text" for={`marker-${marker.id}`}>
+                        Description
+                      </label>
+                      <input
+                        id={`marker-${marker.id}`}
+                        class="input"
+                        name="description"
+                        value={marker.description}
+                        maxLength={MAX_DESCRIPTION}
+                        autocomplete="off"
+                      />
+                      <button type="submit">Rename</button>
+                    </form>
+                    <form method="post" action={action} onSubmit={onSubmit('Marker deleted.')}>
+                      <Hidden name="csrf" value={csrf} />
+                      <Hidden name="decision" value="delete" />
+                      <Hidden name="marker_id" value={marker.id} />
+                      <button class="warning" type="submit">
+                        Delete
+                      </button>
+                    </form>
+                  </div>
+                </details>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  )
+})
+
+function sentenceOf(error: unknown): string {
+  const isForPeople =
+    error instanceof FormRefused ||
+    error instanceof SessionEnded ||
+    (error instanceof StrandError && error.status >= 400 && error.status < 500)
+  return isForPeople ? error.message : 'The server did not answer. Try again.'
+}
+
+/** Where the markers are, relative to the last one. */
+function Timeline({ markers }: { markers: readonly ShownMarker[] }) {
+  const end = Math.max(1, ...markers.map(({ position_seconds }) => position_seconds)) * 1.04
+  return (
+    <svg class="marker-line" viewBox={`0 0 ${end} 10`} preserveAspectRatio="none" aria-hidden="true">
+      {markers.map(({ id, position_seconds }) => (
+        <path key={id} d={`M${position_seconds} 0V10`} vector-effect="non-scaling-stroke" />
+      ))}
+    </svg>
+  )
+}
+
+function Exports({
+  action,
+  video_id,
+  formats,
+}: {
+  readonly action: string
+  readonly video_id: string
+  readonly formats: readonly { readonly id: string; readonly name: string }[]
+}) {
+  return (
+    <details class="menu">
+      <summary class="button">Export</summary>
+      <ul>
+        {formats.map(({ id, name }) => (
+          <li key={id}>
+            <a href={`${action}/export?video_id=${video_id}&format=${id}`} download>
+              {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}

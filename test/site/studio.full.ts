@@ -1,0 +1,213 @@
+/**
+ * The studio in a real browser, with a real encoder: from sign-up to a first broadcast, its markers, and the end. Every state
+ * of the page is held against axe-core; a message on the console, a request to another host or a violation of the policy
+ * fails the test.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { Encoders } from '../support/encoder.ts'
+import { DESK, look } from '../support/look.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
+
+const { TEST_CHROMIUM: executablePath = '', TEST_FFMPEG = '' } = process.env
+const LOGIN = 'quiet_heron'
+const PASSWORD = 'a password for the studio'
+
+describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('the studio in a real browser', () => {
+  let server: TestServer
+  let browser: Browser
+  let context: BrowserContext
+  let page: Page
+  let encoder: Bun.Subprocess | undefined
+  const encoders = new Encoders('testsrc2=size=640x360:rate=10')
+  const violations: string[] = []
+
+  beforeAll(async () => {
+    server = await startTestServer('sqlite', {
+      config: {
+        listen: { host: 'localhost', port: 0 },
+        rtmpListen: { host: '127.0.0.1', port: 0 },
+        reconnectGraceSeconds: 1,
+        record: true,
+        signUp: true,
+      },
+    })
+    await encoders.prepare()
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+    context = await browser.newContext({
+      viewport: DESK,
+      permissions: ['clipboard-read', 'clipboard-write'],
+      acceptDownloads: true,
+    })
+    page = await context.newPage()
+    watch(page)
+  })
+  afterAll(async () => {
+    await encoders.remove()
+    await browser?.close()
+    await server?.stop()
+  })
+
+  function watch(each: Page): void {
+    each.on('console', message => {
+      if (message.type() === 'error' || message.type() === 'warning') violations.push(message.text())
+    })
+    each.on('pageerror', error => violations.push(String(error)))
+    each.on('request', request => {
+      const isOurs = request.url().startsWith(`${server.url}/`) || /^(data|blob):/.test(request.url())
+      if (!isOurs) violations.push(`asked ${request.url()}`)
+    })
+  }
+
+  const clipboard = () => page.evaluate<string>('navigator.clipboard.readText()')
+  const button = (name: string) => page.getByRole('button', { name, exact: true })
+  const shownKey = () => page.textContent('[data-key]')
+  const publish = (url: string) => {
+    encoder = encoders.publish(url.replace('localhost', '127.0.0.1'))
+  }
+
+  test('sign up, copy server and key, and be live: in one go', async () => {
+    await page.goto(`${server.url}/signup?next=/studio`)
+    await page.fill('#login', LOGIN)
+    await page.fill('#password', PASSWORD)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'You are offline' }).waitFor()
+    await button('Copy the server URL').click()
+    const address = await clipboard()
+    expect(address).toBe(`rtmp://localhost:${server.strand.rtmpPort}/live`)
+    expect(await shownKey()).toMatch(/^•+$/)
+    await button('Copy the stream key').click()
+    const key = await clipboard()
+    expect([key.length > 20, await shownKey()]).toEqual([true, expect.stringMatching(/^•+$/)])
+    await button('Copy the command, with the key').click()
+    expect(await clipboard()).toStartWith('ffmpeg -re ')
+    expect(await clipboard()).toEndWith(`'${address}/${key}'`)
+    await button('Show the stream key').click()
+    await page.getByText(key, { exact: true }).waitFor()
+    await look(page, 'studio-offline')
+    await button('Hide the stream key').click()
+    expect(await shownKey()).toMatch(/^•+$/)
+
+    publish(`${address}/${key}`)
+    await page.locator('.studio .live').first().waitFor()
+    await page.waitForFunction("document.querySelector('.preview video')?.currentTime > 0.5")
+    expect(await page.evaluate("document.querySelector('.preview video').muted")).toBe(true)
+    await page.getByText('640 × 360').waitFor()
+    await page.getByText('H.264 · AAC').waitFor()
+    expect(await page.locator('.facts').first().textContent()).toMatch(/kbit\/s.*(9|10|11) fps/)
+    await page.locator('.line-chart canvas').waitFor()
+    expect(await page.locator('.line-chart figcaption').textContent()).toContain('Viewers: ')
+    expect(await page.locator('.line-chart table tbody tr').count()).toBeGreaterThan(0)
+  })
+
+  test('change title, game and tags without leaving the page, and see it on the home page', async () => {
+    await page.fill('#title', 'Night dives with chat')
+    const [{ name }] = (await server.control('GET', '/games?first=1')) as [{ name: string }]
+    await page.fill('#game', '')
+    await page.locator('#game').pressSequentially(name.slice(0, 4))
+    await page.getByRole('option').first().waitFor()
+    await page.keyboard.press('ArrowDown')
+    await look(page, 'studio-suggestions')
+    await page.keyboard.press('Enter')
+    const picked = await page.inputValue('#game')
+    await page.fill('#tags', 'Relaxed')
+    await page.press('#tags', 'Enter')
+    await button('Save').click()
+    await page.getByText('Saved. Viewers see the change at once.').waitFor()
+    await page.getByRole('heading', { name: 'Night dives with chat' }).waitFor()
+    const home = await context.newPage()
+    watch(home)
+    await home.goto(server.url)
+    const link = home.getByRole('link', { name: 'Night dives with chat' })
+    await link.waitFor()
+    expect(await home.locator('.card, .featured', { has: link }).first().textContent()).toContain(picked)
+    await home.close()
+    await page.fill('#title', ' ')
+    await page.fill('#tags', 'no-dashes')
+    await button('Save').click()
+    await page.locator('#channel [role=alert]').waitFor()
+  })
+
+  test('add markers with the key m, rename and delete one, export them', async () => {
+    const marks = page.locator('.marks > li')
+    await page.keyboard.press('Escape')
+    await page.evaluate('document.activeElement.blur()')
+    await page.keyboard.press('m')
+    await page.getByText('Marker added.').waitFor()
+    expect(await marks.count()).toBe(1)
+    await page.fill('#marker-description', 'the jump, mm')
+    expect(await marks.count()).toBe(1)
+    await page.keyboard.press('Enter')
+    await page.locator('.marks', { hasText: 'the jump, mm' }).waitFor()
+    expect([await marks.count(), await page.inputValue('#marker-description')]).toEqual([2, ''])
+    await page.locator('.marks summary').first().click()
+    await look(page, 'studio-live')
+    await page.locator('.marks details[open] input[name=description]').fill('the jump')
+    await page.locator('.marks details[open]').getByRole('button', { name: 'Rename' }).click()
+    await page.getByText('Marker renamed.').waitFor()
+    await page.locator('.marks summary').last().click()
+    await page.locator('.marks details[open]').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('Marker deleted.').waitFor()
+    expect(await marks.allTextContents()).toEqual([expect.stringContaining('the jump')])
+    await page.getByText('Export', { exact: true }).click()
+    const download = page.waitForEvent('download')
+    await page.getByText('CSV, for spreadsheets').click()
+    const file = await download
+    expect(file.suggestedFilename()).toMatch(/^quiet_heron-[0-9]+-markers\.csv$/)
+    expect(readFileSync((await file.path()) ?? '', 'utf8')).toMatch(/,the jump,/)
+  })
+
+  test('replace the key: the broadcast goes on, the old key opens no other one', async () => {
+    await page.reload()
+    await button('Show the stream key').click()
+    const old = await page.waitForFunction(
+      "/^[^•]{20,}$/.test(document.querySelector('[data-key]').textContent) && document.querySelector('[data-key]').textContent",
+    )
+    await page.getByText('New key…').click()
+    await button('Replace the key').click()
+    await page.getByText('Your channel has a new stream key.').waitFor()
+    await button('Copy the stream key').click()
+    await page.waitForFunction(
+      `navigator.clipboard.readText().then(text => text.length > 20 && text !== ${JSON.stringify(await old.jsonValue())})`,
+    )
+    expect((await fetch(`${server.url}/live/${LOGIN}.flv`, { method: 'HEAD' })).ok).toBe(true)
+  })
+
+  test('the end: offline again, and the marker is on the timeline of the video', async () => {
+    encoder?.kill('SIGTERM')
+    await page.getByRole('heading', { name: 'You are offline' }).waitFor()
+    await page.reload()
+    await page.locator('.video-rows a').first().click()
+    await page.getByText('the jump').waitFor()
+    expect(await page.locator('.ticks path').count()).toBe(1)
+  })
+
+  test('drops, and everything without a script', async () => {
+    await page.goto(`${server.url}/drops`)
+    await look(page, 'drops-none')
+    const [user] = (await server.control('GET', `/users?login=${LOGIN}`)) as [{ id: string }]
+    const { benefit, game } = server.world
+    const grant = { user_id: user.id, benefit_id: benefit.id, game_id: game.id }
+    await server.control('POST', '/entitlements', { grants: [grant, grant] })
+    await page.reload()
+    expect(await page.locator('.drops > li').count()).toBe(2)
+    await look(page, 'drops')
+    const cookies = await context.cookies()
+    const plain = await browser.newContext({ javaScriptEnabled: false, viewport: DESK })
+    await plain.addCookies(cookies)
+    const bare = await plain.newPage()
+    await bare.goto(`${server.url}/studio`)
+    await bare.fill('#title', 'Without a script')
+    await bare.getByRole('button', { name: 'Save' }).click()
+    await bare.getByText('Saved.').waitFor()
+    expect(await bare.inputValue('#title')).toBe('Without a script')
+    await bare.getByRole('button', { name: 'Show the stream key' }).click()
+    expect(await bare.textContent('[data-key]')).not.toContain('•')
+    await plain.close()
+  })
+
+  test('no error on the console, no other host, nothing that the policy forbids', () => {
+    expect(violations).toEqual([])
+  })
+})
