@@ -1,0 +1,107 @@
+/**
+ * Draws the lines of a chart; loaded on demand, with uPlot. Colours are tokens of the style sheet, read whenever the chart is
+ * drawn, so that it follows the colour scheme. Nothing is animated.
+ */
+import UPlot from 'uplot'
+
+/** A token of the style sheet that a line is drawn with: `accent` is `--accent`. */
+export type Tone = 'accent' | 'live' | 'good' | 'warn' | 'bad' | 'quiet'
+
+export type Values = readonly (number | null)[]
+
+export interface PlotOptions {
+  readonly tones: readonly Tone[]
+  readonly format: (value: number) => string
+  /** No ticks between whole numbers. */
+  readonly whole: boolean
+  /** Called with the index of the values under the pointer, and with undefined when it leaves. */
+  readonly onPoint: (index: number | undefined) => void
+}
+
+const HEIGHT = 180
+const MINUTE = 60
+/** The alpha of the area below a line, as the last two digits of a colour. */
+const AREA = '22'
+/** 1, 2, 5, 10, 20 and so on. */
+const WHOLE_STEPS = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map(step => step * 10 ** power)).flat()
+
+export class LinePlot {
+  readonly #element: HTMLElement
+  readonly #plot: UPlot
+  readonly #resized: ResizeObserver
+  readonly #scheme = matchMedia('(prefers-color-scheme: dark)')
+  readonly #redraw = () => this.#plot.redraw(false)
+
+  constructor(element: HTMLElement, { tones, format, whole, onPoint }: PlotOptions) {
+    this.#element = element
+    const font = `11px ${getComputedStyle(element).fontFamily}`
+    const grid = { stroke: () => this.#colour('line'), width: 1 }
+    const axis = { stroke: () => this.#colour('quiet'), font, grid, ticks: { show: false } }
+    this.#plot = new UPlot(
+      {
+        width: element.clientWidth,
+        height: HEIGHT,
+        legend: { show: false },
+        padding: [8, 8, 0, 0],
+        scales: { y: { range: (_plot, _low, high) => [0, niceTop(high)] } },
+        cursor: { y: false, points: { size: 7 }, drag: { x: false, y: false } },
+        axes: [
+          { ...axis, grid: { show: false }, space: 80, values: (_plot, times) => clockTimes(times) },
+          {
+            ...axis,
+            size: 56,
+            space: 36,
+            values: (_plot, values) => values.map(format),
+            ...(whole && { incrs: WHOLE_STEPS }),
+          },
+        ],
+        series: [
+          {},
+          ...tones.map(tone => ({
+            stroke: () => this.#colour(tone),
+            width: 2,
+            ...(tones.length === 1 && { fill: () => this.#colour(tone) + AREA }),
+            points: { show: false },
+          })),
+        ],
+        hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? undefined)] },
+      },
+      [[], ...tones.map(() => [])],
+      element,
+    )
+    this.#resized = new ResizeObserver(() =>
+      this.#plot.setSize({ width: element.clientWidth, height: HEIGHT }),
+    )
+    this.#resized.observe(element)
+    this.#scheme.addEventListener('change', this.#redraw)
+  }
+
+  /** Times in seconds since 1970, ascending, and the values of each line at those times. */
+  show(times: readonly number[], lines: readonly Values[]): void {
+    this.#plot.setData([[...times], ...lines.map(values => [...values])])
+  }
+
+  close(): void {
+    this.#scheme.removeEventListener('change', this.#redraw)
+    this.#resized.disconnect()
+    this.#plot.destroy()
+  }
+
+  #colour(token: string): string {
+    return getComputedStyle(this.#element).getPropertyValue(`--${token}`).trim()
+  }
+}
+
+/** Air above the highest value; never an axis without height. */
+const niceTop = (high: number | null): number => Math.max(1, (high ?? 0) * 1.15)
+
+/** Local times of day: with seconds where the chart covers minutes. */
+function clockTimes(times: readonly number[]): string[] {
+  const isClose = times.length > 1 && (times[1] ?? 0) - (times[0] ?? 0) < MINUTE
+  const format = new Intl.DateTimeFormat('en-GB', {
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(isClose && { second: '2-digit' }),
+  })
+  return times.map(time => format.format(time * 1000))
+}
