@@ -2,6 +2,7 @@
 import { lazily } from '../kit/lazily.ts'
 import { must } from '../kit/must.ts'
 import { type Bundle, bundleScripts, bundleStyles } from './bundle.ts'
+import { PART } from './part-name.ts'
 
 export interface Asset {
   readonly path: string
@@ -57,10 +58,9 @@ export async function findAsset(path: string): Promise<Asset | undefined> {
   const [, name = '', , kind = ''] = FILE_NAME.exec(file) ?? []
   if (name === '') return undefined
   const all = await (kind === 'css' ? styles() : scripts())
-  return all.get(file) ?? firstNamed(all, name, kind)
+  return all.get(file) ?? (name === PART ? undefined : firstNamed(all, name, kind))
 }
 
-/** Entries come before the files that they share, which may have the name of one of them. */
 function firstNamed(all: ReadonlyMap<string, Asset>, name: string, kind: string): Asset | undefined {
   for (const [file, asset] of all) {
     const [, itsName, , itsKind] = FILE_NAME.exec(file) ?? []

@@ -5,6 +5,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { inlineCalls } from './inline-calls.ts'
+import { PART } from './part-name.ts'
 
 /** Files by name. A name changes with the content; scripts import each other by name. */
 export type Bundle = Readonly<Record<string, string>>
@@ -33,7 +34,7 @@ async function build(options: Bun.BuildConfig): Promise<Bundle> {
     ...options,
     target: 'browser',
     minify: true,
-    naming: { entry: name, chunk: name, asset: name },
+    naming: { entry: name, chunk: `${PART}-[hash].[ext]`, asset: name },
   })
   const files = await Promise.all(
     outputs.map(async output => [output.path.replace(/^\.\//, ''), await output.text()] as const),

@@ -112,6 +112,7 @@ onEachStore('assets', {}, server => {
       '/assets/',
       '/assets/player.js',
       '/assets/unheard-of-01234567.js',
+      '/assets/part-01234567.js',
       '/assets/__proto__-01234567.js',
       '/assets/site-01234567.js',
       '/assets/../package.json',

@@ -48,6 +48,7 @@ export const StudioLive = island('studio-live', function StudioLive(props: Studi
   const now = useServerTime(props.now, 1000)
 
   useEffect(() => {
+    const ahead = props.now - Date.now()
     if (props.stream) setHistory(before => keptHistory(props.stream?.id ?? '') ?? before)
     return everyFewSeconds(REFRESH_MILLISECONDS, async () => {
       const [{ data }, response] = await Promise.all([
@@ -59,7 +60,7 @@ export const StudioLive = island('studio-live', function StudioLive(props: Studi
       if (response.ok) setStatus((await response.json()) as Status)
       if (live === undefined) return
       setHistory(before => {
-        const after = addPoint(before, live, Date.now())
+        const after = addPoint(before, live, Date.now() + ahead)
         keepHistory(after)
         return after
       })
