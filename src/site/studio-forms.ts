@@ -51,13 +51,13 @@ const jsonOf = (outcome: Exclude<Outcome, { page: Page }>): PageAnswer =>
     ? { json: { done: outcome.done } }
     : { status: outcome.status ?? 400, json: { message: outcome.violation } }
 
-/** What the API refuses because of the input is for the person to read; everything else is an error of the page. */
+/** What the API refuses because of the input is for the person to read, who is logged in; the rest is an error of the page. */
 async function orViolation(submit: () => Promise<Outcome>): Promise<Outcome> {
   try {
     return await submit()
   } catch (error) {
     if (error instanceof StrandError && error.status >= 400 && error.status < 500)
-      return { violation: error.message, status: error.status }
+      return { violation: error.message, status: error.status === 401 ? 403 : error.status }
     throw error
   }
 }

@@ -1,92 +1,98 @@
 /** The drops of a viewer (D-161): those of all organizations, their own only, in pages. */
-import { expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { onEachStore } from '../support/each-store.ts'
 import { Person } from '../support/person.ts'
 
+const PASSWORD = 'a password of theirs'
+
+interface Viewer {
+  readonly id: string
+  readonly person: Person
+}
+
 onEachStore('drops', {}, server => {
-  const newViewer = async () => {
-    const login = `viewer_${Math.floor(Math.random() * 1e9)}`
-    const password = 'a password of theirs'
-    const [{ id }] = await server().control('POST', '/users', { login, password })
+  let [mine, other] = [] as unknown as [Viewer, Viewer]
+  let foreign = { benefit_id: '', game_id: '' }
+
+  const newViewer = async (name: string): Promise<Viewer> => {
+    const login = `${name}_${Math.floor(Math.random() * 1e9)}`
+    const [{ id }] = await server().control('POST', '/users', { login, password: PASSWORD })
     const person = new Person(server())
     person.headers = { Accept: 'text/html' }
     await person.browse('/login')
-    await person.submit('/login', { login, password })
-    return { id: id as string, person }
+    await person.submit('/login', { login, password: PASSWORD })
+    return { id, person }
   }
-  const grant = (user_ids: readonly string[], benefit_id = server().world.benefit.id) =>
-    server().control('POST', '/entitlements', {
-      grants: user_ids.map(user_id => ({ user_id, benefit_id, game_id: server().world.game.id })),
-    })
-  const idsIn = (html: string) => [...html.matchAll(/<li class="panel"/g)].length
+  const newBenefit = async (organization_id: string, name: string): Promise<string> =>
+    (await server().control('POST', '/benefits', { organization_id, name }))[0].id
+  beforeAll(async () => {
+    ;[mine, other] = [await newViewer('mine'), await newViewer('other')]
+    const { id: organization_id } = server().world.other_organization
+    const [game] = await server().control('POST', '/games', { name: 'Reef racers', organization_id })
+    foreign = { game_id: game.id, benefit_id: await newBenefit(organization_id, 'Tide cloak') }
+  })
+
+  const grant = (...grants: { user_id: string; benefit_id?: string; game_id?: string }[]) => {
+    const { benefit, game } = server().world
+    const usual = { benefit_id: benefit.id, game_id: game.id }
+    return server().control('POST', '/entitlements', { grants: grants.map(each => ({ ...usual, ...each })) })
+  }
+  const countIn = (html: string, text: string) => html.split(text).length - 1
+  const ROW = '<li class="panel">'
 
   test('302 without a session', async () => {
     expect((await new Person(server()).open('/drops')).location).toBe('/login?next=/drops')
   })
 
   test('200 none yet: leads to the live channels', async () => {
-    const { person } = await newViewer()
-    const { status, html } = await person.open('/drops')
+    const { status, html } = await mine.person.open('/drops')
     expect([status, html.includes('No drops yet')]).toEqual([200, true])
     expect(html).toContain('See who is live')
     expect(html).not.toContain('<script')
   })
 
   test('200 benefit, game, status and time, of two organizations, and of no other user', async () => {
-    const [mine, other] = [await newViewer(), await newViewer()]
     const { world } = server()
-    const benefitOf = async (organization_id: string, name: string) =>
-      (await server().control('POST', '/benefits', { organization_id, name }))[0].id as string
-    const lantern = await benefitOf(world.organization.id, 'Coral <b>lantern</b>')
-    const cloak = await benefitOf(world.other_organization.id, 'Tide cloak')
-    const [first] = await grant([mine.id], lantern)
-    await grant([mine.id], cloak)
-    await grant([other.id])
-    const shown = await mine.person.open('/drops')
-    expect(idsIn(shown.html)).toBe(2)
-    expect(shown.html).toContain('Coral &lt;b>lantern&lt;/b>')
-    expect(shown.html).toContain('Tide cloak')
-    expect(shown.html.match(/On its way/g)).toHaveLength(2)
-    expect(shown.html).toContain(`<img src="/images/games/${world.game.id}-144x192.svg"`)
-    const update = { entitlement_ids: [first.id], fulfillment_status: 'FULFILLED' }
-    await server().call({
+    const lantern = await newBenefit(world.organization.id, 'Coral <b>lantern</b>')
+    const [first] = await grant({ user_id: mine.id, benefit_id: lantern }, { user_id: mine.id, ...foreign })
+    await grant({ user_id: other.id })
+    const { html } = await mine.person.open('/drops')
+    expect([countIn(html, ROW), countIn(html, 'On its way')]).toEqual([2, 2])
+    for (const text of ['Coral &lt;b>lantern&lt;/b>', 'Tide cloak', 'Reef racers', 'UTC</time>'])
+      expect([text, html.includes(text)]).toEqual([text, true])
+    expect(html).toContain(`<img src="/images/games/${world.game.id}-144x192.svg"`)
+    const updated = await server().call({
       method: 'PATCH',
       path: '/helix/entitlements/drops',
       token: world.client.app_token,
-      body: update,
+      body: { entitlement_ids: [first.id], fulfillment_status: 'FULFILLED' },
     })
-    const { html } = await mine.person.open('/drops')
-    expect([html.match(/On its way/g)?.length, html.match(/>Delivered</g)?.length]).toEqual([1, 1])
+    expect(updated.body.data).toEqual([{ status: 'SUCCESS', ids: [first.id] }])
+    const after = (await mine.person.open('/drops')).html
+    expect([countIn(after, 'On its way'), countIn(after, '>Delivered<')]).toEqual([1, 1])
   })
 
   test('200 pages walk through all of them; 400 a cursor of another list', async () => {
-    const { id, person } = await newViewer()
-    await grant(Array.from({ length: 45 }, () => id))
+    await grant(...Array.from({ length: 44 }, () => ({ user_id: other.id })))
     const sizes: number[] = []
     for (let path: string | undefined = '/drops'; path !== undefined; ) {
-      const { html } = await person.open(path)
-      sizes.push(idsIn(html))
+      const { html } = await other.person.open(path)
+      sizes.push(countIn(html, ROW))
       path = /rel="next" href="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&')
     }
     expect(sizes).toEqual([20, 20, 5])
-    expect((await person.open('/drops?after=made-up')).status).toBe(400)
+    expect((await other.person.open('/drops?after=made-up')).status).toBe(400)
   })
 
   test('200 tokens of applications stay within their organization', async () => {
-    const { id, person } = await newViewer()
     const { world } = server()
-    const [{ id: foreign }] = await server().control('POST', '/benefits', {
-      organization_id: world.other_organization.id,
-      name: 'Foreign',
-    })
-    await grant([id], foreign)
     const [{ access_token }] = await server().control('POST', '/tokens', {
       client_id: world.client.id,
-      user_id: id,
+      user_id: mine.id,
       scopes: ['user:read:entitlements'],
     })
-    const listed = await server().call({ path: '/helix/entitlements/drops', token: access_token })
-    expect(listed.body.data).toEqual([])
-    expect(idsIn((await person.open('/drops')).html)).toBe(1)
+    const { body } = await server().call({ path: '/helix/entitlements/drops', token: access_token })
+    expect(body.data.map((each: { benefit_id: string }) => each.benefit_id)).not.toContain(foreign.benefit_id)
+    expect(body.data).toHaveLength(1)
   })
 })
