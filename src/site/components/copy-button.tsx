@@ -2,10 +2,11 @@ import { useEffect, useState } from 'preact/hooks'
 import { copyText } from '../copy-text.ts'
 
 const SHOWN_MILLISECONDS = 2000
+const WORDS = { hidden: 'Copy', ready: 'Copy', copied: 'Copied', failed: 'Not copied' } as const
 
 /** Copies a text, which may have to be looked up first. Without a script there is no button. */
 export function CopyButton({ label, text }: { label: string; text: () => string | Promise<string> }) {
-  const [state, setState] = useState<'hidden' | 'ready' | 'copied' | 'failed'>('hidden')
+  const [state, setState] = useState<keyof typeof WORDS>('hidden')
   useEffect(() => setState('ready'), [])
   useEffect(() => {
     if (state !== 'copied' && state !== 'failed') return
@@ -21,16 +22,9 @@ export function CopyButton({ label, text }: { label: string; text: () => string 
     }
   }
   return (
-    <button
-      type="button"
-      class="small-button"
-      hidden={state === 'hidden'}
-      aria-label={`Copy ${label}`}
-      onClick={copy}
-    >
-      <span aria-live="polite">
-        {state === 'copied' ? 'Copied' : state === 'failed' ? 'Not copied' : 'Copy'}
-      </span>
+    <button type="button" class="small-button" hidden={state === 'hidden'} onClick={copy}>
+      <span aria-live="polite">{WORDS[state]}</span>
+      <span class="hidden-text"> {label}</span>
     </button>
   )
 }

@@ -98,7 +98,7 @@ export const StudioKey = island('studio-key', function StudioKey(props: StudioKe
           </div>
         </div>
       )}
-      <details class="more">
+      <details class="disclosure">
         <summary>New key…</summary>
         <form method="post" action={action} onSubmit={rotate}>
           <Hidden name="csrf" value={csrf} />

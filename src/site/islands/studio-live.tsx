@@ -178,7 +178,7 @@ function Offline({ login, name, isOwner }: { login: string; name: string; isOwne
         </p>
       </div>
       {isOwner && (
-        <ol class="steps">
+        <ol class="first-steps">
           <li>
             In OBS, open <em>Settings → Stream</em> and choose the service <em>Custom</em>.
           </li>

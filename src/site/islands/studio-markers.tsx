@@ -129,7 +129,7 @@ export const StudioMarkers = island('studio-markers', function StudioMarkers(pro
                   {clockTime(marker.position_seconds)}
                 </a>
                 <span class="text">{marker.description || <span class="quiet">No description</span>}</span>
-                <details class="more">
+                <details class="disclosure">
                   <summary aria-label={`Edit the marker at ${clockTime(marker.position_seconds)}`}>
                     Edit
                   </summary>

@@ -289,7 +289,7 @@ const VideoRow = ({ video, view }: { video: StudioVideo; view: StudioView }) => 
         </p>
       </div>
       {view.isOwner && (
-        <details class="more">
+        <details class="disclosure">
           <summary aria-label={`Edit the video ${title}`}>Edit</summary>
           <div class="edit">
             {!isLive && (
