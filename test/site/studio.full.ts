@@ -167,7 +167,7 @@ describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('the studio in a re
     expect(readFileSync((await file.path()) ?? '', 'utf8')).toMatch(/,the jump,/)
   })
 
-  test('replace the key: the broadcast goes on, the old key opens no other one', async () => {
+  test('replace the key while the broadcast runs, which continues', async () => {
     await page.reload()
     await button('Show the stream key').click()
     await button('Hide the stream key').waitFor()

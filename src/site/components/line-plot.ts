@@ -46,7 +46,13 @@ export class LinePlot {
         scales: { y: { range: (_plot, _low, high) => [0, niceTop(high)] } },
         cursor: { y: false, points: { size: 7 }, drag: { x: false, y: false } },
         axes: [
-          { ...axis, grid: { show: false }, space: 80, values: (_plot, times) => clockTimes(times) },
+          {
+            ...axis,
+            size: 28,
+            grid: { show: false },
+            space: 80,
+            values: (_plot, times) => clockTimes(times),
+          },
           {
             ...axis,
             size: 56,

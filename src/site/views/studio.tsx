@@ -146,7 +146,7 @@ export function studioPage(view: StudioView): Page {
                 />
               </section>
             )}
-            {isOwner ? <Editors {...view} /> : <EditorNote name={channel.display_name} />}
+            {!isOwner && <EditorNote name={channel.display_name} />}
           </div>
           <div class="stack work">
             <section class="panel" id="markers" aria-labelledby="markers-heading">
@@ -159,6 +159,7 @@ export function studioPage(view: StudioView): Page {
               />
             </section>
             <Videos {...view} />
+            {isOwner && <Editors {...view} />}
           </div>
         </div>
       </>
