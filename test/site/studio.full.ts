@@ -52,8 +52,8 @@ describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('the studio in a re
 
   function watch(each: Page): void {
     each.on('console', message => {
-      // A form that was refused is meant.
-      const isMeant = /status of 400/.test(message.text())
+      // A form that was refused, and a broadcast whose encoder is away, are meant.
+      const isMeant = /status of 400/.test(message.text()) || message.location().url.endsWith('.flv')
       if (['error', 'warning'].includes(message.type()) && !isMeant) violations.push(message.text())
     })
     each.on('pageerror', error => violations.push(String(error)))
@@ -104,7 +104,7 @@ describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('the studio in a re
     expect(await page.evaluate("document.querySelector('.preview video').muted")).toBe(true)
     await page.getByText('640 × 360').waitFor()
     await page.getByText('H.264 · AAC').waitFor()
-    expect(await page.locator('.facts').first().textContent()).toMatch(/kbit\/s.*(9|10|11) fps/)
+    expect(await page.locator('.facts').first().textContent()).toMatch(/[kM]bit\/s.*[1-9]\d? fps/)
     await page.locator('.line-chart canvas').waitFor()
     expect(await page.locator('.line-chart figcaption').textContent()).toContain('Viewers: ')
     expect(await page.locator('.line-chart table tbody tr').count()).toBeGreaterThan(0)
@@ -117,7 +117,6 @@ describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('the studio in a re
     await page.locator('#game').pressSequentially(name.slice(0, 4))
     await page.locator('#game-list [role=option]').first().waitFor()
     await page.keyboard.press('ArrowDown')
-    await look(page, 'studio-suggestions')
     await page.keyboard.press('Enter')
     const picked = await page.inputValue('#game')
     await page.fill('#tags', 'Relaxed')
@@ -151,6 +150,8 @@ describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('the studio in a re
     await page.locator('.marks', { hasText: 'the jump, mm' }).waitFor()
     expect([await marks.count(), await page.inputValue('#marker-description')]).toEqual([2, ''])
     await page.locator('.marks summary').first().click()
+    await page.locator('#game').pressSequentially(' ')
+    await page.locator('#game-list [role=option]').first().waitFor()
     await look(page, 'studio-live')
     await page.locator('.marks details[open] input[name=description]').fill('the jump')
     await page.locator('.marks details[open]').getByRole('button', { name: 'Rename' }).click()
