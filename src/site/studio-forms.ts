@@ -57,9 +57,17 @@ async function orViolation(submit: () => Promise<Outcome>): Promise<Outcome> {
     return await submit()
   } catch (error) {
     if (error instanceof StrandError && error.status >= 400 && error.status < 500)
-      return { violation: error.message, status: error.status === 401 ? 403 : error.status }
+      return { violation: forPeople(error.message), status: error.status === 401 ? 403 : error.status }
     throw error
   }
+}
+
+/** `The parameter "tags" was malformed: ...` is for programs; a form has a field "Tags". */
+function forPeople(message: string): string {
+  const [, field = '', reason] = /^The parameter "(\w+)" was malformed: (.*)$/s.exec(message) ?? []
+  if (reason === undefined) return message
+  const name = field.replace('broadcaster_', '')
+  return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}: ${reason.replace(/\.?$/, '.')}`
 }
 
 const violationOf = (refusal: Refusal): Outcome => {

@@ -165,11 +165,11 @@ onEachStore('the studio', { config }, server => {
     expect(await channel()).toMatchObject(after)
     expect((await person.browse(saved.location ?? '')).html).toContain('Saved.')
     for (const [fields, message] of [
-      [{ title: '' }, 'title'],
-      [{ title: 'x'.repeat(141) }, 'title'],
+      [{ title: '' }, 'Title: '],
+      [{ title: 'x'.repeat(141) }, 'Title: '],
       [{ title: 'Fine', game: 'No game of this name' }, 'There is no game with the name'],
-      [{ title: 'Fine', language: 'klingon' }, 'language'],
-      [{ title: 'Fine', tags: 'no-dashes' }, 'tag'],
+      [{ title: 'Fine', language: 'klingon' }, 'Language: '],
+      [{ title: 'Fine', tags: 'no-dashes' }, 'Tags: the tag'],
     ] as const) {
       await person.browse('/studio')
       const refused = await person.post(`${studio()}/channel`, fields)
