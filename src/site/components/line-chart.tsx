@@ -132,7 +132,8 @@ function summary({ name, values }: Line, format: (value: number) => string): str
     known.reduce((least, value) => Math.min(least, value)),
     known.reduce((most, value) => Math.max(most, value)),
   ]
-  return `${name}: ${shownValue(values.at(-1), format)} now, between ${format(low)} and ${format(high)}.`
+  const range = low === high ? 'unchanged' : `between ${format(low)} and ${format(high)}`
+  return `${name}: ${shownValue(values.at(-1), format)} now, ${range}.`
 }
 
 function span(times: readonly number[]): string {

@@ -146,7 +146,7 @@ export function studioPage(view: StudioView): Page {
                 />
               </section>
             )}
-            {!isOwner && <EditorNote name={channel.display_name} />}
+            {isOwner ? <Editors {...view} /> : <EditorNote name={channel.display_name} />}
           </div>
           <div class="stack work">
             <section class="panel" id="markers" aria-labelledby="markers-heading">
@@ -158,9 +158,8 @@ export function studioPage(view: StudioView): Page {
                 formats={formats}
               />
             </section>
-            <Videos {...view} />
-            {isOwner && <Editors {...view} />}
           </div>
+          <Videos {...view} />
         </div>
       </>
     ),
@@ -247,7 +246,7 @@ const Editors = ({ editors, channel, csrf }: StudioView) => {
 const Videos = (view: StudioView) => {
   const { videos, moreVideos, channel } = view
   return (
-    <section class="panel" id="videos" aria-labelledby="videos-heading">
+    <section class="panel archive" id="videos" aria-labelledby="videos-heading">
       <h2 id="videos-heading">Videos</h2>
       {videos.length === 0 ? (
         <p class="quiet small">Every broadcast becomes a video here.</p>
