@@ -96,15 +96,15 @@ async function broadcastOf({ store }: Pick<StudioServices, 'store'>, user_id: st
   const [encoder, stream] = await Promise.all([store.streams.encoderOf(user_id), store.streams.of(user_id)])
   const server = stream && (await store.streams.mediaServerOf(stream))
   const playsHere = server?.adapter === 'embedded'
-  return { encoder, playsHere, node: playsHere ? server.watch_url : undefined }
+  return { encoder, playsHere, node: playsHere ? server.watch_url : null }
 }
 
 /** GET /studio/<login>/status: what the encoder sends, for the script of the page. */
 export const showStudioStatus: PageHandler = async (browser, services: StudioServices) => {
   const desk = await deskOf(browser, services)
   if (!isDesk(desk)) return { status: 403, json: { message: 'Log in as the broadcaster or an editor.' } }
-  const { encoder, playsHere } = await broadcastOf(services, desk.channel.id)
-  return { json: { encoder: encoder ?? null, playsHere } }
+  const { encoder, playsHere, node } = await broadcastOf(services, desk.channel.id)
+  return { json: { encoder: encoder ?? null, playsHere, node } }
 }
 
 /** GET /studio/<login>/markers/export: the file of ExportStreamMarkers, by a link. */

@@ -300,17 +300,20 @@ onEachStore('the studio', { config }, server => {
     const session = {
       ...id,
       user_id: owner.id,
-      watch_url: null,
+      watch_url: 'https://node-2.example',
       stream_id: '77',
       video_id: '78',
       now: Date.now(),
     }
     await store.commands.openSession(session)
     const statusOf = async () => JSON.parse(await text(editor, `${studio()}/status`))
-    expect(await statusOf()).toEqual({ encoder: null, playsHere: true })
+    expect(await statusOf()).toEqual({ encoder: null, playsHere: true, node: 'https://node-2.example' })
     const status = { kilobits_per_second: 5900, frames_per_second: 60, width: 1920, height: 1080 }
     await store.commands.reportEncoders({ ...id, encoders: [{ session: id.session, status }] })
-    expect(await statusOf()).toEqual({ encoder: status, playsHere: true })
+    expect(await statusOf()).toEqual({ encoder: status, playsHere: true, node: 'https://node-2.example' })
+    const { headers, html } = await editor.person.open(studio())
+    expect(headers.get('content-security-policy')).toContain("connect-src 'self' https://node-2.example;")
+    expect(html).toContain('5.9 Mbit/s')
     await store.commands.closeSession({ ...id, now: Date.now() })
     expect((await statusOf()).encoder).toBeNull()
   })

@@ -26,14 +26,13 @@ interface StudioLiveProps {
   readonly now: number
   readonly stream?: LiveStream
   readonly encoder?: EncoderStatus
-  /** Whether the broadcast can be played by this page. */
+  /** Whether the broadcast can be played by this site. */
   readonly playsHere: boolean
+  /** The node that has the broadcast, if there are several: the policy of the page allows this one only. */
+  readonly node: string | null
 }
 
-interface Status {
-  readonly encoder: EncoderStatus | null
-  readonly playsHere: boolean
-}
+type Status = Pick<StudioLiveProps, 'playsHere' | 'node'> & { readonly encoder: EncoderStatus | null }
 
 const REFRESH_MILLISECONDS = 3000
 
@@ -43,6 +42,7 @@ export const StudioLive = island('studio-live', function StudioLive(props: Studi
   const [status, setStatus] = useState<Status>({
     encoder: props.encoder ?? null,
     playsHere: props.playsHere,
+    node: props.node,
   })
   const [history, setHistory] = useState<History>(() => historyOf(props.stream, props.now))
   const now = useServerTime(props.now, 1000)
@@ -78,7 +78,13 @@ export const StudioLive = island('studio-live', function StudioLive(props: Studi
             Open the channel
           </a>
         </div>
-        <Preview key={stream.id} user_id={user_id} login={login} playsHere={status.playsHere} />
+        {status.playsHere && status.node !== null && status.node !== props.node ? (
+          <p class="quiet">
+            Your broadcast arrives. <a href={`/studio/${login}`}>Load the page again</a> to see the preview.
+          </p>
+        ) : (
+          <Preview key={stream.id} user_id={user_id} login={login} playsHere={status.playsHere} />
+        )}
         <Facts>
           <Fact name="watching">{stream.viewer_count.toLocaleString('en-US')}</Fact>
           <Fact name="on air">

@@ -43,8 +43,8 @@ interface StudioView extends FormToken, StudioNotices {
   readonly edited: readonly EditedChannel[]
   readonly now: number
   readonly rtmpUrl: string | undefined
-  /** Another node that has the broadcast. */
-  readonly node: string | null | undefined
+  /** The node that has the broadcast, if there are several. */
+  readonly node: string | null
   readonly live:
     | {
         readonly id: string
@@ -97,7 +97,7 @@ export function studioPage(view: StudioView): Page {
     styles: ['chart', 'studio'],
     scopes: isOwner ? ['channel:manage:broadcast', 'channel:read:stream_key'] : ['channel:manage:broadcast'],
     status: view.violation === undefined ? 200 : 400,
-    ...(view.node !== undefined && { node: view.node }),
+    node: view.node,
     body: (
       <>
         <div class="studio-head">
@@ -117,6 +117,7 @@ export function studioPage(view: StudioView): Page {
               {...(live && { stream: live })}
               {...(view.encoder && { encoder: view.encoder })}
               playsHere={view.playsHere}
+              node={view.node}
             />
           </div>
           <div class="stack side">
