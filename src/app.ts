@@ -11,6 +11,7 @@ import {
 import { Callers } from './auth/callers.ts'
 import { EventSecrets } from './auth/event-secrets.ts'
 import { OAuthLimits } from './auth/oauth-limits.ts'
+import { OperatorSessions } from './auth/operator-sessions.ts'
 import { onRefusedHash } from './auth/password-hash.ts'
 import { PlaybackSessions } from './auth/playback-sessions.ts'
 import { SigningKeys } from './auth/signing-keys.ts'
@@ -42,6 +43,7 @@ import { Lifetime, repeatedly } from './kit/lifetime.ts'
 import type { Log } from './kit/log.ts'
 import type { Measured } from './kit/metrics.ts'
 import { OperatorError } from './kit/operator-error.ts'
+import { examine } from './maintenance/doctor.ts'
 import { foldMissingNames } from './maintenance/fold-names.ts'
 import { SettledClock } from './maintenance/settled-clock.ts'
 import { StoreReport } from './maintenance/store-report.ts'
@@ -54,6 +56,7 @@ import { DemoControls } from './operations/demo-controls.ts'
 import type { Services } from './operations/implement.ts'
 import { implementations } from './operations/index.ts'
 import { openapiDocument } from './reference/openapi.ts'
+import { MetricsHistory } from './site/console/history.ts'
 import { referenceOf } from './site/docs.ts'
 import { KnownBrowsers } from './site/known-browsers.ts'
 import { Pages } from './site/pages.ts'
@@ -211,6 +214,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     ),
   )
   const { config, log } = options
+  const history = new MetricsHistory(() => metrics.families())
   startBackgroundJobs(lifetime, {
     config,
     log,
@@ -220,6 +224,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     metrics,
     settledClock,
     report,
+    history,
     recordings,
     sweeps: listeners.sweeps,
     isDraining: () => listeners.isDraining(),
@@ -248,6 +253,15 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
         rtmpUrl: media && rtmpUrlOf(publicUrl, media.port),
         callApi: (request, address) =>
           application.handle(request, { ...LOCAL_PEER, address: () => address }, ['helix']),
+        callControl: (request, operator, address) =>
+          application.handle(request, { ...LOCAL_PEER, address: () => address }, ['control'], operator),
+        operatorSessions: new OperatorSessions({
+          ring: folder.ring,
+          store: opened,
+          operatorToken: folder.operatorToken,
+        }),
+        metricsHistory: history,
+        examine: () => examine(config, { isServing: true }),
       },
       folder.ring,
     ),

@@ -13,6 +13,7 @@ import { sweepExpired } from './maintenance/sweep-expired.ts'
 import type { Recordings } from './media/recordings.ts'
 import type { MetricsExporter } from './metrics.ts'
 import type { Services } from './operations/implement.ts'
+import { type MetricsHistory, SAMPLE_MILLISECONDS } from './site/console/history.ts'
 import type { FeedFollower } from './store/follower.ts'
 import type { Store } from './store/store.ts'
 
@@ -32,6 +33,7 @@ export interface JobContext {
   readonly metrics: MetricsExporter
   readonly settledClock: SettledClock
   readonly report: StoreReport
+  readonly history: MetricsHistory
   readonly recordings: Recordings | undefined
   /** Whether this process takes turns sweeping the store. */
   readonly sweeps: boolean
@@ -88,6 +90,7 @@ export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): vo
   every(BROADCAST_MILLISECONDS, endSilentBroadcasts, 'ending broadcasts without a publisher failed')
   every(VIEWER_REPORT_MILLISECONDS, () => services.heartbeats.report(), 'reporting viewers failed')
   every(STORE_REPORT_MILLISECONDS, () => report.refresh(), 'reading the size of the store failed')
+  every(SAMPLE_MILLISECONDS, () => context.history.sample(), 'reading the metrics failed')
   every(config.sweepSeconds * 1000, sweepInTurn, 'sweeping the store failed')
 }
 

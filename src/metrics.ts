@@ -36,6 +36,10 @@ export class MetricsExporter {
     return exposition(await this.#all())
   }
 
+  families(): Promise<readonly MetricFamily[]> {
+    return this.#all()
+  }
+
   stop(): void {
     this.#process.stop()
   }

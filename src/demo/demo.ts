@@ -28,6 +28,7 @@ export async function prepareWorld(
     events?.restart(world.events, clock.now())
   }
   begin(first)
+  if (demo !== undefined) demo.world = options
   demo?.onReset(async () => {
     const again = plan()
     await store.commands.runSteps({ steps: [['clearEverything', {}], ...stepsOf(again)] })

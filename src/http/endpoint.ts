@@ -109,7 +109,7 @@ export class Endpoint {
     const { authorization } = context
     const { callers, clock, store } = this.#dependencies.services
     if (this.family === 'control') {
-      return resolveOperator(this.#dependencies.operatorToken, store, authorization)
+      return context.operator ?? resolveOperator(this.#dependencies.operatorToken, store, authorization)
     }
     const resolved = resolveCaller(callers, authorization, clock)
     if (!(resolved instanceof Promise)) return resolved

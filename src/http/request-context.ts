@@ -33,6 +33,8 @@ export class RequestContext {
   failure: Problem | undefined = undefined
   /** The kind of caller, once the token is resolved. */
   clientKind: Caller['kind'] | undefined = undefined
+  /** Set for a call that the console makes inside this process, for the operator who is logged in. */
+  operator: Caller | undefined = undefined
 
   constructor(request: Request, address: () => string, holdOpen: () => void = () => undefined) {
     const { headers, url } = request

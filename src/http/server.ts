@@ -1,6 +1,7 @@
 import { ANONYMOUS, type Resolution, resolveCaller } from '../auth/callers.ts'
 import { type Family, familyOf } from '../contract/operation.ts'
 import { isRefusal, Problem, problem, raise } from '../contract/problem.ts'
+import type { Caller } from '../domain/caller.ts'
 import type { EventSockets } from '../events/event-sockets.ts'
 import { type ImageName, isImagePath, readImagePath } from '../images/image-name.ts'
 import type { Images } from '../images/images.ts'
@@ -11,7 +12,7 @@ import type { LiveChannels } from '../media/live-channels.ts'
 import type { Recordings } from '../media/recordings.ts'
 import type { Thumbnails } from '../media/thumbnails.ts'
 import type { Implementation } from '../operations/implement.ts'
-import { asksToSee, type Pages } from '../site/pages.ts'
+import { asksToSee, isConsolePath, type Pages } from '../site/pages.ts'
 import { answerAsset, isAssetPath } from './asset-response.ts'
 import { clientAddress, type Networks } from './client-address.ts'
 import { Endpoint, type EndpointDependencies } from './endpoint.ts'
@@ -107,13 +108,15 @@ export class Application {
     }
   }
 
-  handle(request: Request, peer: Peer, side: Side): MaybePromise<Response> {
+  /** `operator`: on whose behalf the console calls, inside this process. */
+  handle(request: Request, peer: Peer, side: Side, operator?: Caller): MaybePromise<Response> {
     const { trustedProxies } = this.#options
     const context = new RequestContext(
       request,
       () => clientAddress(peer.address(), request.headers.get('x-forwarded-for'), trustedProxies),
       () => peer.holdOpen(),
     )
+    context.operator = operator
     this.#options.traffic.begin()
     try {
       const answer = asRequest(() => this.#answer(context, side, peer))
@@ -143,7 +146,8 @@ export class Application {
     const recorded = recordedVideoOf(context.path)
     if (recorded !== undefined && side.includes('helix')) return this.#answerRecording(context, recorded)
     if (isAssetPath(context.path)) return this.#answerAsset(context)
-    if (found === undefined && side.includes('oauth') && pages.has(context)) {
+    const hasPages = isConsolePath(context.path) ? this.#allowsControl(context, side) : side.includes('oauth')
+    if (found === undefined && hasPages && pages.has(context)) {
       context.tally = traffic.pages
       return pages.answer(context).catch(thrown => this.#answerFailedPage(context, thrown))
     }

@@ -72,18 +72,20 @@ export function checkSync(milliseconds: number): Finding {
 }
 
 export interface ObservedStore {
-  readonly violations: readonly string[]
+  /** Undefined: not checked. */
+  readonly violations: readonly string[] | undefined
   readonly schema: SchemaState | undefined
   readonly logBytes: number
 }
 
 export function checkStore({ violations, schema, logBytes }: ObservedStore): Finding[] {
-  const [violation] = violations
+  const [violation] = violations ?? []
   if (violation !== undefined) {
     const advice = 'stop the server and restore a backup: strand restore'
     return [failure('store', `the store is damaged: ${violation}`, advice)]
   }
-  const findings = [ok('store', 'the store can be read and its pages are intact')]
+  const integrity = violations === undefined ? '' : ' and its pages are intact'
+  const findings = [ok('store', `the store can be read${integrity}`)]
   if (schema !== undefined) findings.push(checkSchema(schema))
   if (logBytes > LARGE_LOG) {
     const message = `the write-ahead log has grown to ${Math.floor(logBytes / MEGABYTE)} MB`

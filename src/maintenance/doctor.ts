@@ -51,16 +51,25 @@ const FIRST_START = 'the first start creates it; or give another folder with --d
 /** Checks everything that an installation depends on. Changes nothing; a server may be running. */
 export async function examine(
   config: Config,
-  { url, hlsFolder }: { readonly url?: string | undefined; readonly hlsFolder?: string | undefined },
+  {
+    url,
+    hlsFolder,
+    isServing = false,
+  }: {
+    readonly url?: string | undefined
+    readonly hlsFolder?: string | undefined
+    /** The server asks about itself: it must not wait for a disk, or read the whole store. */
+    readonly isServing?: boolean
+  },
 ): Promise<Finding[]> {
   return [
     ...checkListeners(config),
     ...(await examinePorts(config)),
     checkPublicUrl(config),
     ...checkStrict(config),
-    ...examineFolder(config),
+    ...examineFolder(config, isServing),
     ...(config.databaseUrl === undefined
-      ? examineEmbedded(config)
+      ? examineEmbedded(config, isServing)
       : await examinePostgres(config, config.databaseUrl)),
     ...checkLimits(descriptorLimit(), readMemory()),
     ...(await examineMediaServers(config)),
@@ -78,14 +87,14 @@ async function examinePorts({ listen, operatorListen }: Config): Promise<Finding
   return findings
 }
 
-function examineFolder({ dataFolder }: Config): Finding[] {
+function examineFolder({ dataFolder }: Config, isServing: boolean): Finding[] {
   const { free, total } = readSpace(dataFolder)
   const space = checkSpace(dataFolder, free, total)
   if (!existsSync(dataFolder)) return [space, note('files', `${dataFolder} does not exist`, FIRST_START)]
   try {
     const { folder, files, names } = readFolder(dataFolder)
-    const sync = checkSync(measureSync(dataFolder))
-    return [space, sync, ...checkModes(folder, files), ...checkLeftovers(dataFolder, names)]
+    const sync = isServing ? [] : [checkSync(measureSync(dataFolder))]
+    return [space, ...sync, ...checkModes(folder, files), ...checkLeftovers(dataFolder, names)]
   } catch (error) {
     const message = `cannot use ${dataFolder}: ${(error as Error).message}`
     const advice = 'run this command as the user of the server, and correct the permissions'
@@ -93,11 +102,11 @@ function examineFolder({ dataFolder }: Config): Finding[] {
   }
 }
 
-function examineEmbedded(config: Config): Finding[] {
+function examineEmbedded(config: Config, isServing: boolean): Finding[] {
   const file = storeFileOf(config)
   if (!existsSync(file)) return [note('store', `no store in ${config.dataFolder}`, FIRST_START)]
-  const violations = integrityErrors(file, 'quick')
-  const summary = violations.length > 0 ? undefined : storeSummary(file)
+  const violations = isServing ? undefined : integrityErrors(file, 'quick')
+  const summary = violations !== undefined && violations.length > 0 ? undefined : storeSummary(file)
   const logBytes = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
   const findings = checkStore({ violations, schema: summary && schemaOf(file), logBytes })
   if (summary === undefined) return findings

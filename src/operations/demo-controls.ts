@@ -1,10 +1,19 @@
 import { MovableClock } from '../kit/clock.ts'
 import { Faults } from './faults.ts'
 
+/** The options of the world that a demo starts with. */
+interface DemoWorld {
+  readonly seed: number
+  readonly streams: number
+  readonly scenario?: object | undefined
+}
+
 /** The controls of demo mode: the clock, planned faults, and a reset. */
 export class DemoControls {
   readonly clock: MovableClock
   readonly faults = new Faults()
+  /** How the world was made; undefined until it is. */
+  world: DemoWorld | undefined
   #recreateWorld: () => Promise<void> = async () => undefined
 
   constructor(clock = new MovableClock()) {

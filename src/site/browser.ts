@@ -1,16 +1,19 @@
 /**
  * A page request: cookies, query parameters, and the form with its CSRF check. All text is validated by `PageFields`, which
- * throws a problem for invalid input. The three cookies are all `__Host-`: only this host sets and reads them, and only over
+ * throws a problem for invalid input. The cookies are all `__Host-`: only this host sets and reads them, and only over
  * an encrypted connection.
  */
 import { raise } from '../contract/problem.ts'
 import { hmacSha256, sameSecret } from '../kit/digest.ts'
 import { randomAlphanumerics } from '../kit/id.ts'
 import { readBody } from '../kit/read-body.ts'
-import { type FieldName, PageFields } from './fields.ts'
+import type { Pairs } from '../kit/text.ts'
+import { type FieldName, PageFields, readPairs } from './fields.ts'
 
 const SESSION_COOKIE = '__Host-strand-session'
 const FORM_COOKIE = '__Host-strand-form'
+/** Of the operator console; not sent with requests from other sites, not even by following a link. */
+const CONSOLE_COOKIE = '__Host-strand-console'
 /** Kept after log-out: see known-browsers.ts. */
 const BROWSER_COOKIE = '__Host-strand-browser'
 const BROWSER_COOKIE_SECONDS = 180 * 24 * 3600
@@ -82,6 +85,11 @@ export class Browser {
     return this.#cookies.get(BROWSER_COOKIE)
   }
 
+  /** The sealed session of the operator console; read by `OperatorSessions`. */
+  get consoleCookie(): string | undefined {
+    return this.#cookies.get(CONSOLE_COOKIE)
+  }
+
   /** Aborted if the client disconnects. */
   get signal(): AbortSignal {
     return this.#request.signal
@@ -124,6 +132,12 @@ export class Browser {
 
   /** The fields of a form that carries another proof than the CSRF token. */
   async sameOriginForm(): Promise<PageFields | undefined> {
+    const pairs = await this.sameOriginPairs()
+    return pairs && new PageFields(pairs)
+  }
+
+  /** The same, if the names of the fields are those of an operation, which validates them. */
+  async sameOriginPairs(): Promise<Pairs | undefined> {
     const { headers } = this.#request
     const site = headers.get('sec-fetch-site')
     if (site !== null && site !== 'same-origin') return undefined
@@ -133,9 +147,9 @@ export class Browser {
     return this.#readForm()
   }
 
-  async #readForm(): Promise<PageFields> {
+  async #readForm(): Promise<Pairs> {
     const read = await readBody(this.#request, FORM_LIMITS)
-    if (read.outcome === 'complete') return PageFields.ofForm(read.bytes)
+    if (read.outcome === 'complete') return readPairs(read.bytes)
     return read.outcome === 'too_large' ? raise('body_too_large', FORM_LIMITS.bytes) : raise('malformed_form')
   }
 
@@ -151,6 +165,14 @@ export class Browser {
     this.#setCookie(SESSION_COOKIE, '', 0)
   }
 
+  rememberConsole(cookie: string): void {
+    this.#setCookie(CONSOLE_COOKIE, cookie, undefined, 'Strict')
+  }
+
+  forgetConsole(): void {
+    this.#setCookie(CONSOLE_COOKIE, '', 0, 'Strict')
+  }
+
   /** Behind a proxy, the Host header may differ from the public host name. */
   #isSameHost(origin: string): boolean {
     return hostOf(origin) === this.#request.headers.get('host') || hostOf(origin) === hostOf(this.#publicUrl)
@@ -160,9 +182,14 @@ export class Browser {
     return this.#csrfKeys.map(key => hmacSha256(key, secret).toString('base64url'))
   }
 
-  #setCookie(name: string, value: string, seconds: number | undefined): void {
+  #setCookie(
+    name: string,
+    value: string,
+    seconds: number | undefined,
+    sameSite: 'Lax' | 'Strict' = 'Lax',
+  ): void {
     const age = seconds === undefined ? '' : `; Max-Age=${seconds}`
-    this.#newCookies.push(`${name}=${value}; Path=/; Secure; HttpOnly; SameSite=Lax${age}`)
+    this.#newCookies.push(`${name}=${value}; Path=/; Secure; HttpOnly; SameSite=${sameSite}${age}`)
   }
 }
 

@@ -23,23 +23,36 @@ export interface Document {
   readonly hasScript: boolean
 }
 
-/** `grantOf` makes the grant that scripts exchange for a token; a page without islands carries none. */
-export async function renderDocument(page: Page, visitor: Visitor, grantOf: () => string): Promise<Document> {
+/**
+ * `grantOf` makes the grant that scripts exchange for a token; a page without islands carries none, and neither does one of
+ * the operator console, whose scripts only read its pages.
+ */
+export async function renderDocument(
+  page: Page,
+  visitor: Visitor | 'operator',
+  grantOf: () => string,
+): Promise<Document> {
   const islands = new Set<string>()
   const body = renderToString(
     <UsedIslands.Provider value={islands}>
       <a class="skip" href="#content">
         Skip to content
       </a>
-      {page.listener === 'operator' ? (
-        <OperatorHeader />
+      {page.isWhole ? (
+        page.body
       ) : (
-        <Header section={page.section} query={page.query} visitor={visitor} />
+        <>
+          {visitor === 'operator' ? (
+            <OperatorHeader isReference={page.listener === 'operator'} />
+          ) : (
+            <Header section={page.section} query={page.query} visitor={visitor} />
+          )}
+          <main id="content" class={page.width ?? 'narrow'}>
+            {page.body}
+          </main>
+          <Footer />
+        </>
       )}
-      <main id="content" class={page.width ?? 'narrow'}>
-        {page.body}
-      </main>
-      <Footer />
     </UsedIslands.Provider>,
   )
   const styles = await Promise.all(['site', ...(page.styles ?? [])].map(stylePath))
@@ -55,7 +68,7 @@ export async function renderDocument(page: Page, visitor: Visitor, grantOf: () =
       {styles.map(path => (
         <link key={path} rel="stylesheet" href={path} />
       ))}
-      {islands.size > 0 && <meta name={GRANT_NAME} content={grantOf()} />}
+      {islands.size > 0 && visitor !== 'operator' && <meta name={GRANT_NAME} content={grantOf()} />}
       {[...shared].map(path => (
         <link key={path} rel="modulepreload" href={path} />
       ))}
@@ -123,15 +136,15 @@ function Header({
 }
 
 /** The control API has a listener without the site: its pages link only to each other. */
-const OperatorHeader = () => (
+const OperatorHeader = ({ isReference }: { isReference: boolean }) => (
   <header class="bar">
-    <a class="brand" href="/docs" aria-label="Strand, API reference">
+    <a class="brand" href="/console" aria-label="Strand console">
       <Mark />
       <span class="name">Strand</span>
     </a>
     <nav aria-label="Site">
       <a href="/console">Console</a>
-      <a href="/docs" aria-current="page">
+      <a href="/docs" {...(isReference && { 'aria-current': 'page' as const })}>
         API reference
       </a>
     </nav>

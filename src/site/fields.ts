@@ -78,11 +78,11 @@ export class PageFields {
   static ofQuery(search: string): PageFields {
     return new PageFields(splitPairs(search) ?? raise('malformed_query'))
   }
+}
 
-  static ofForm(bytes: Uint8Array): PageFields {
-    const text = decodeUtf8(bytes)
-    return new PageFields((text === undefined ? undefined : splitPairs(text)) ?? raise('malformed_form'))
-  }
+export function readPairs(form: Uint8Array): Pairs {
+  const text = decodeUtf8(form)
+  return (text === undefined ? undefined : splitPairs(text)) ?? raise('malformed_form')
 }
 
 function isField(name: string): name is FieldName {

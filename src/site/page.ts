@@ -20,6 +20,8 @@ export interface Page {
   readonly scopes?: readonly Scope[]
   /** The search text in the header. */
   readonly query?: string | undefined
+  /** The body has header, navigation and main element of its kind, as in the console. */
+  readonly isWhole?: boolean
   /** Another node that the page loads video from; null or empty if there is none. */
   readonly node?: string | null
 }

@@ -10,6 +10,8 @@ import { acceptsHtml, Browser, type PageContext } from './browser.ts'
 import { channelOf, showChannel } from './channel.ts'
 import { compressed } from './compressed.ts'
 import { showDocs } from './docs.ts'
+import { showConsole, submitConsole, submitConsoleLogin, submitConsoleLogout } from './console/console.ts'
+import { CONSOLE, isConsolePath } from './console/paths.ts'
 import { renderDocument } from './document.tsx'
 import { showDrops } from './drops.ts'
 import { submitFollow } from './follow.ts'
@@ -59,6 +61,10 @@ export const PAGES: Readonly<Record<string, Readonly<Record<string, PageHandler>
   '/studio/{login}/editors': { POST: submitStudioEditor },
   '/studio/{login}/videos': { POST: submitStudioVideo },
   '/site/token': { POST: submitToken },
+  '/console': { GET: showConsole },
+  '/console/login': { POST: submitConsoleLogin },
+  '/console/logout': { POST: submitConsoleLogout },
+  '/console/{page}': { GET: showConsole, POST: submitConsole },
   '/videos/{video_id}': { GET: showVideo },
   '/{login}': { GET: showChannel },
 }
@@ -67,6 +73,8 @@ const handlers = new Map(
   Object.entries(PAGES).map(([path, byMethod]) => [path, new Map(Object.entries(byMethod))] as const),
 )
 
+export { isConsolePath }
+
 /** GET and HEAD, which differ only in the body. */
 export function asksToSee(method: string): boolean {
   return method === 'GET' || method === 'HEAD'
@@ -74,8 +82,9 @@ export function asksToSee(method: string): boolean {
 
 function handlerOf(method: string, path: string): PageHandler | undefined {
   const page = studioPattern(path.replace(/^\/videos\/[^/]+$/, '/videos/{video_id}'))
+  const inConsole = isConsolePath(path) ? handlers.get('/console/{page}') : undefined
   const byMethod =
-    handlers.get(page) ?? (channelOf(path) === undefined ? undefined : handlers.get('/{login}'))
+    handlers.get(page) ?? inConsole ?? (channelOf(path) === undefined ? undefined : handlers.get('/{login}'))
   return byMethod?.get(asksToSee(method) ? 'GET' : method)
 }
 
@@ -103,7 +112,8 @@ export class Pages {
     const browser = this.#browserOf(context)
     const handler = handlerOf(browser.method, browser.path)
     if (handler === undefined) throw new Error(`no page for ${browser.method} ${browser.path}`)
-    this.#services.limits.takeFromAddress(browser.address)
+    // The console counts what comes without a session.
+    if (!isConsolePath(browser.path)) this.#services.limits.takeFromAddress(browser.address)
     return this.#respond(await this.#handle(handler, browser), context, browser)
   }
 
@@ -132,7 +142,8 @@ export class Pages {
 
   /** The error page for a problem. The store may be the reason for it, so the header names no user. */
   async refuse(context: PageContext, failure: Problem): Promise<Response> {
-    const response = await this.#render(failurePage(failure, context.requestId), context, undefined)
+    const ways = isConsolePath(context.path) ? [{ href: CONSOLE, title: 'Open the console' }] : undefined
+    const response = await this.#render(failurePage(failure, context.requestId, ways), context, undefined)
     for (const [name, value] of Object.entries(failure.headers)) response.headers.set(name, value)
     return response
   }
@@ -159,9 +170,10 @@ export class Pages {
 
   async #render(page: Page, context: PageContext, browser: Browser | undefined): Promise<Response> {
     const { signUp, siteTokens } = this.#services
-    const session = browser && (await sessionOf(browser, this.#services))
+    const isOfOperator = isConsolePath(context.path) || page.listener === 'operator'
+    const session = browser && !isOfOperator ? await sessionOf(browser, this.#services) : undefined
     const here = browser !== undefined && asksToSee(browser.method) ? browser.path : '/'
-    const visitor = { session, signUp, here }
+    const visitor = isOfOperator ? ('operator' as const) : { session, signUp, here }
     const { html, hasScript } = await renderDocument(page, visitor, () =>
       siteTokens.grant({
         session_id: session?.id ?? null,

@@ -1,5 +1,6 @@
 /** Sessions, and the types shared by all pages. */
 import type { Attempts } from '../auth/attempts.ts'
+import type { Operator, OperatorSessions } from '../auth/operator-sessions.ts'
 import type { SiteTokens } from '../auth/site-tokens.ts'
 import { expiry, hashOf, mintSecret } from '../auth/tokens.ts'
 import type { Family } from '../contract/operation.ts'
@@ -9,6 +10,8 @@ import type { MaybePromise } from '../kit/maybe-promise.ts'
 import type { Services } from '../operations/implement.ts'
 import type { Session } from '../store/queries/accounts.ts'
 import type { Browser } from './browser.ts'
+import type { DoctorFinding } from './console/doctor-page.tsx'
+import type { MetricsHistory } from './console/history.ts'
 import type { Account, KnownBrowsers } from './known-browsers.ts'
 import type { PageAnswer } from './page.ts'
 import type { Reference } from './views/docs.tsx'
@@ -31,6 +34,13 @@ export interface PageServices extends Services {
   readonly rtmpUrl: string | undefined
   /** Answers a request to the API inside this process, as if it came from this address. */
   readonly callApi: (request: Request, address: string) => MaybePromise<Response>
+  /** The same for the control API, on behalf of an operator who is logged in to the console. */
+  readonly callControl: (request: Request, operator: Operator, address: string) => MaybePromise<Response>
+  readonly operatorSessions: OperatorSessions
+  /** The metrics of the last minutes. */
+  readonly metricsHistory: MetricsHistory
+  /** Checks this installation, as `strand doctor` does. */
+  readonly examine: () => Promise<readonly DoctorFinding[]>
 }
 
 export type SessionServices = Pick<PageServices, 'store' | 'clock' | 'lifetimes'>

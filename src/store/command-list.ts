@@ -18,7 +18,7 @@ import { deleteFollow, putFollows } from './commands/follows.ts'
 import { deleteGame, putGame } from './commands/games.ts'
 import { createMarker, deleteMarker, renameMarker } from './commands/markers.ts'
 import { deleteMediaServer, putMediaServer, rotateMediaServerSecret } from './commands/media-servers.ts'
-import { createOperator, deleteOperator } from './commands/operators.ts'
+import { createOperator, deleteOperator, endOperatorSession } from './commands/operators.ts'
 import { deleteMember, deleteOrganization, putMember, putOrganization } from './commands/organizations.ts'
 import { reportPlayback } from './commands/playback.ts'
 import {
@@ -132,6 +132,7 @@ const single = {
   noteRecording,
   createOperator,
   deleteOperator,
+  endOperatorSession,
   putMediaServer,
   rotateMediaServerSecret,
   deleteMediaServer,

@@ -55,23 +55,24 @@ export function apiFailurePage({ status, message, requestId }: StrandError): Pag
 export function failurePage(
   { status, message }: Pick<Problem, 'status' | 'message'>,
   requestId: string,
+  ways: readonly Way[] = [HOME],
 ): Page {
   const title = FAILURES.get(status) ?? 'Request failed'
   if (status === 404)
     return problemPage(status, title, 'There is no page at this address. The link may be wrong or outdated.')
   if (status === 429) {
     const sentence = 'Too many requests from your network. Wait a minute and try again.'
-    return problemPage(status, title, sentence)
+    return problemPage(status, title, sentence, ways)
   }
   if (status < 500) {
     const advice = 'Go back and try again. If an application sent you here, its link may be wrong.'
-    return problemPage(status, title, `${message.replace(/\.?$/, '.')} ${advice}`)
+    return problemPage(status, title, `${message.replace(/\.?$/, '.')} ${advice}`, ways)
   }
   const sentence =
     status === 503
       ? 'The server cannot handle the request right now. Try again in a moment.'
       : `The server encountered an error. If it happens again, report the request ID ${requestId} to the operator of this server.`
-  return problemPage(status, title, sentence)
+  return problemPage(status, title, sentence, ways)
 }
 
 /** The form failed the CSRF check. */

@@ -1,0 +1,218 @@
+/** Actions: a form with the fields of the operation, a question before something is destroyed, and secrets shown once. */
+import type { Pairs } from '../../kit/text.ts'
+import { Hidden } from '../components/form.tsx'
+import { ConsoleCopy } from '../islands/console-copy.tsx'
+import type { Page, PageAnswer } from '../page.ts'
+import { ControlledInput } from './form.tsx'
+import { consolePage, type Desk } from './frame.tsx'
+import {
+  actionFields,
+  type InputField,
+  keyInputOf,
+  readInputs,
+  startName,
+  valueText,
+} from './input-fields.ts'
+import type { Query } from './list-page.tsx'
+import { type Input, isRefused, type OperatorApi, operationOf, type Row } from './operator-api.ts'
+import { pathOf, withQuery } from './paths.ts'
+import { References } from './references.ts'
+import type { Action, Resource } from './resource.ts'
+import { titleOf } from './row-page.tsx'
+import { labelOf } from './words.ts'
+
+/** Returned once, when they are created. */
+const SECRETS = ['secret', 'token', 'stream_key', 'access_token', 'refresh_token'] as const
+
+/** What an action is done to. Only rows with a page are read before; others are known by their key alone. */
+export interface Target {
+  readonly resource: Resource
+  readonly action: Action
+  /** Undefined for an action on the whole list, such as the creation of a row. */
+  readonly key: string | undefined
+  readonly row: Row | undefined
+}
+
+export async function actionPage(
+  desk: Desk,
+  api: OperatorApi,
+  target: Target,
+  { given, violation, status }: { given: Query; violation?: string; status?: number },
+): Promise<Page> {
+  const { resource, action, key, row } = target
+  const references = new References(api)
+  const fields = actionFields(action, key !== undefined)
+  const start = action.edits && (await startingWith(api, target))
+  // A value in the address, such as the member to remove, is part of the question.
+  const isFixed = (field: InputField) => action.hidden && given[field.name] !== undefined
+  const inputs = await Promise.all(
+    fields.map(async field => {
+      if (isFixed(field)) return <Hidden key={field.name} name={field.name} value={given[field.name]} />
+      const began = start && (given[startName(field.name)] ?? startText(field, start))
+      return (
+        <ControlledInput
+          key={field.name}
+          field={field}
+          value={given[field.name] ?? began ?? ''}
+          start={began}
+          offers={await references.offersFor(field.name)}
+        />
+      )
+    }),
+  )
+  const name = nameOf(target)
+  const back =
+    key === undefined || resource.get === undefined ? pathOf(resource.path) : pathOf(resource.path, key)
+  return consolePage(desk, {
+    title: action.title,
+    section: resource.path,
+    trail: [
+      [resource.title, pathOf(resource.path)],
+      ...(row === undefined ? [] : [[titleOf(resource, row), back] as const]),
+    ],
+    violation,
+    status,
+    body: (
+      <form class="panel action" method="post" action={addressOf(target)}>
+        <Hidden name="proof" value={desk.proof} />
+        <p class="quiet">{operationOf(action.operation).summary}</p>
+        {name !== undefined && (
+          <p class="target">
+            <strong>{name}</strong> {key !== undefined && name !== key && <code>{key}</code>}
+          </p>
+        )}
+        {fields.filter(isFixed).map(field => (
+          <p key={field.name} class="target">
+            {field.label} <code>{given[field.name]}</code>
+          </p>
+        ))}
+        {inputs}
+        {action.asks === 'by-name' && name !== undefined && (
+          <div class="field">
+            <label for="confirm">
+              Type <strong>{name}</strong> to confirm
+            </label>
+            <input id="confirm" name="confirm" type="text" autocomplete="off" spellcheck={false} required />
+          </div>
+        )}
+        <div class="actions">
+          <button type="submit" class={action.removes || action.asks ? 'danger' : 'primary'}>
+            {action.title}
+          </button>
+          <a class="button" href={back}>
+            Cancel
+          </a>
+        </div>
+      </form>
+    ),
+  })
+}
+
+/** Does what the form asks for. */
+export async function submitAction(
+  desk: Desk,
+  api: OperatorApi,
+  target: Target,
+  form: Pairs,
+): Promise<PageAnswer> {
+  const { resource, action, key } = target
+  const given: Query = Object.fromEntries(form)
+  const again = (violation: string, status: number) =>
+    actionPage(desk, api, target, { given, violation, status })
+  const name = nameOf(target)
+  if (action.asks === 'by-name' && name !== undefined && given.confirm?.trim() !== name)
+    return again(`Type ${name} to confirm.`, 400)
+  try {
+    const answer = await api.call(action.operation, await inputOf(api, target, form))
+    const made = (answer as { data?: readonly Row[] } | undefined)?.data?.[0]
+    if (made !== undefined && SECRETS.some(each => typeof made[each] === 'string'))
+      return secretPage(desk, target, made)
+    return { goTo: withQuery(placeAfter(target, made), { done: action.operation }) }
+  } catch (error) {
+    if (!isRefused(error)) throw error
+    const message = key !== undefined && resource.get === undefined ? `${error.message}` : error.message
+    return again(message, 'status' in error ? error.status : 400)
+  }
+}
+
+/** The inputs of the operation: the key of the row, and the fields of the form, with names resolved to ids. */
+async function inputOf(api: OperatorApi, { action, key }: Target, form: Pairs): Promise<Input> {
+  const references = new References(api)
+  const fields = readInputs(actionFields(action, key !== undefined), form)
+  const resolved: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === 'string') resolved[name] = await references.idOf(name, value)
+    else if (Array.isArray(value))
+      resolved[name] = await Promise.all(value.map(each => references.idOf(name, String(each))))
+    else resolved[name] = value
+  }
+  const keyInput = keyInputOf(action)
+  const ofRow = key === undefined || keyInput === undefined ? {} : { [keyInput]: key }
+  const { bulk } = action
+  if (bulk === undefined) return { ...ofRow, ...resolved }
+  const { [bulk.each]: each, ...shared } = resolved
+  const list = Array.isArray(each) ? each.map(one => ({ ...shared, [bulk.each]: one })) : []
+  return { ...ofRow, [bulk.list]: list }
+}
+
+/** The row as it is before an edit. */
+async function startingWith(api: OperatorApi, { action, key, row }: Target): Promise<Row> {
+  const input = action.edits && Object.keys(operationOf(action.edits).params?.properties ?? {})[0]
+  const found =
+    input && action.edits && key !== undefined ? await api.find(action.edits, { [input]: key }) : row
+  return found ?? {}
+}
+
+/** A password has no value to start with: what is left empty stays as it is. */
+const startText = ({ name, kind }: InputField, start: Row): string | undefined =>
+  kind === 'secret' || !Object.hasOwn(start, name) ? undefined : valueText(start[name])
+
+const nameOf = ({ resource, key, row }: Target): string | undefined =>
+  row === undefined ? key : titleOf(resource, row)
+
+const addressOf = ({ resource, action, key }: Target): string =>
+  key === undefined ? pathOf(resource.path, action.path) : pathOf(resource.path, key, action.path)
+
+/** To the row if there is one afterwards, else to the list. */
+function placeAfter({ resource, action, key }: Target, made: Row | undefined): string {
+  const madeKey = made?.[resource.key]
+  const after = key ?? (action.bulk === undefined && typeof madeKey === 'string' ? madeKey : undefined)
+  return action.removes || after === undefined || resource.get === undefined
+    ? pathOf(resource.path)
+    : pathOf(resource.path, after)
+}
+
+function secretPage(desk: Desk, target: Target, made: Row): Page {
+  const { resource, action } = target
+  return consolePage(desk, {
+    title: action.done.replace(/\.$/, ''),
+    section: resource.path,
+    trail: [[resource.title, pathOf(resource.path)]],
+    body: (
+      <div class="panel action">
+        <p class="notice warn">Copy it now: it is not shown again.</p>
+        {Object.entries(made)
+          .filter(
+            ([name, value]) =>
+              typeof value === 'string' && (isSecret(name) || name === 'id' || name === 'name'),
+          )
+          .map(([name, value]) => (
+            <div key={name} class="field">
+              <label for={`secret-${name}`}>{labelOf(name)}</label>
+              <div class="copied">
+                <input id={`secret-${name}`} class="mono" type="text" value={String(value)} readOnly />
+                {isSecret(name) && <ConsoleCopy of={`secret-${name}`} />}
+              </div>
+            </div>
+          ))}
+        <div class="actions">
+          <a class="button primary" href={placeAfter(target, made)}>
+            Done
+          </a>
+        </div>
+      </div>
+    ),
+  })
+}
+
+const isSecret = (name: string): boolean => SECRETS.some(each => each === name)

@@ -1,0 +1,66 @@
+/** The verification of the audit log. */
+import type { AuditVerdict } from '../../store/queries/audit.ts'
+import type { Store } from '../../store/store.ts'
+import type { Page } from '../page.ts'
+import { consolePage, type Desk } from './frame.tsx'
+import { pathOf } from './paths.ts'
+
+let running: Promise<AuditVerdict> | undefined
+
+/** Reads the whole log; those who ask meanwhile get the same answer. */
+export function verifyAudit({ audit }: Pick<Store, 'audit'>): Promise<AuditVerdict> {
+  running ??= audit.verify().finally(() => {
+    running = undefined
+  })
+  return running
+}
+
+export function verifiedPage(desk: Desk, verdict: AuditVerdict): Page {
+  const flaw = 'flaw' in verdict ? verdict.flaw : undefined
+  return consolePage(desk, {
+    title: flaw === undefined ? 'The audit log is intact' : 'The audit log was altered',
+    section: 'audit',
+    trail: [['Audit log', pathOf('audit')]],
+    body:
+      'flaw' in verdict ? (
+        <p class="notice bad" role="alert">
+          Row {verdict.flaw.seq} of the chain {verdict.flaw.chain}: {verdict.flaw.why}.
+        </p>
+      ) : (
+        <>
+          <p class="notice good" role="status">
+            {verdict.rows.toLocaleString('en-US')} rows in {verdict.heads.length}{' '}
+            {verdict.heads.length === 1 ? 'chain' : 'chains'}: every hash fits its row and the row before it.
+          </p>
+          <p class="quiet">
+            Keep the hashes elsewhere: <code>strand audit verify</code> can prove later that nothing before
+            them was rewritten.
+          </p>
+          <section class="table" aria-label="Ends of the chains" tabIndex={0}>
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Chain</th>
+                  <th scope="col" class="right">
+                    Rows
+                  </th>
+                  <th scope="col">Hash of the last row</th>
+                </tr>
+              </thead>
+              <tbody>
+                {verdict.heads.map(({ chain, seq, hash }) => (
+                  <tr key={chain}>
+                    <td>{chain}</td>
+                    <td class="right num">{seq}</td>
+                    <td>
+                      <code>{hash}</code>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </section>
+        </>
+      ),
+  })
+}

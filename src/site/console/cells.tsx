@@ -1,0 +1,126 @@
+/** Values as the console shows them. What a value is follows from the name of its field and from its form. */
+import type { ComponentChildren } from 'preact'
+import { clockTime } from '../../kit/clock-time.ts'
+import type { Row } from './operator-api.ts'
+import { pathOf } from './paths.ts'
+import { referenceOf } from './references.ts'
+import { resourceAt } from './resources.ts'
+
+/** Names of referenced rows, by field and id. */
+export type Names = ReadonlyMap<string, string>
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-/
+const STATUSES = new Set(['status', 'fulfillment_status', 'to', 'level'])
+const GOOD = new Set(['FULFILLED', 'enabled', 'delivered', 'ok'])
+const WAITING = new Set(['CLAIMED', 'pending', 'webhook_callback_verification_pending', 'warning'])
+const NEUTRAL = new Set(['canceled', 'note', 'user_removed', 'version_removed'])
+const NUMBERS = /(_count|_seconds|milliseconds|attempts|cost|seq|answer_status|delay)$/
+
+/** Numbers are right-aligned, so that they can be compared. */
+export const isNumber = (field: string): boolean => NUMBERS.test(field)
+
+export function Cell({ field, row, names }: { field: string; row: Row; names: Names }) {
+  const value = row[field]
+  if (value === null || value === undefined || value === '') return <span class="faint">–</span>
+  if (STATUSES.has(field)) return <Status value={String(value)} />
+  if (typeof value === 'boolean') return <>{value ? 'Yes' : 'No'}</>
+  if (typeof value === 'number') return <>{numberText(field, value)}</>
+  if (typeof value === 'object') return <>{objectText(value)}</>
+  const text = String(value)
+  if (referenceOf(field) !== undefined) return <Reference field={field} id={text} names={names} />
+  if (TIME.test(text)) return <Time iso={text} />
+  if (field === 'subject' || field === 'actor') return <Subject text={text} />
+  if (field === 'id' || field.endsWith('_id') || field === 'hash') return <Id text={text} />
+  return <>{text}</>
+}
+
+export const Time = ({ iso }: { iso: string }) => (
+  <time dateTime={iso} title={iso} class="num">
+    {iso.slice(0, 19).replace('T', ' ')}
+  </time>
+)
+
+/** Ids are long: the first part is enough to recognise one, and the whole one can be copied. */
+const Id = ({ text }: { text: string }) => (
+  <code class="id" title={text}>
+    {UUID.test(text) || text.length > 30 ? `${text.slice(0, 8)}…` : text}
+  </code>
+)
+
+export const Status = ({ value }: { value: string }) => (
+  <span class={`status ${kindOf(value)}`}>{value.replaceAll('_', ' ').toLowerCase()}</span>
+)
+
+function kindOf(status: string): string {
+  if (GOOD.has(status)) return 'good'
+  if (WAITING.has(status)) return 'warn'
+  return NEUTRAL.has(status) ? 'neutral' : 'bad'
+}
+
+function Reference({ field, id, names }: { field: string; id: string; names: Names }) {
+  const resource = referenceOf(field)
+  const name = names.get(`${field} ${id}`)
+  if (resource === undefined || name === undefined) return <Id text={id} />
+  return (
+    <span class="reference">
+      <a href={pathOf(resource.path, id)}>{name}</a> <Id text={id} />
+    </span>
+  )
+}
+
+/** Where the subjects and actors of the audit log lead. */
+const SUBJECTS: Readonly<Record<string, string>> = {
+  user: 'users',
+  channel: 'users',
+  stream: 'users',
+  game: 'games',
+  organization: 'organizations',
+  benefit: 'benefits',
+  client: 'clients',
+  entitlement: 'entitlements',
+  video: 'videos',
+}
+
+function Subject({ text }: { text: string }) {
+  const [kind = '', id = ''] = text.split('/')
+  const path = Object.hasOwn(SUBJECTS, kind) ? SUBJECTS[kind] : undefined
+  if (path === undefined || id === '' || resourceAt(path) === undefined) return <>{text}</>
+  return (
+    <a href={pathOf(path, id)} title={text}>
+      {text.length > 44 ? `${text.slice(0, 43)}…` : text}
+    </a>
+  )
+}
+
+function numberText(field: string, value: number): string {
+  if (field === 'duration_seconds') return clockTime(value)
+  return field === 'answer_status' || field === 'seq' ? String(value) : value.toLocaleString('en-US')
+}
+
+/** Lists and small objects, such as the condition of a subscription. */
+function objectText(value: object): string {
+  if (Array.isArray(value)) return value.length === 0 ? '–' : value.map(String).join(', ')
+  return Object.entries(value)
+    .map(
+      ([name, each]) =>
+        `${name.replaceAll('_', ' ')} ${typeof each === 'object' ? JSON.stringify(each) : each}`,
+    )
+    .join(', ')
+}
+
+/** All fields of a row with their labels. */
+export const FactList = ({
+  facts,
+}: {
+  facts: readonly (readonly [label: string, value: ComponentChildren])[]
+}) => (
+  <dl class="fact-list">
+    {facts.map(([label, value]) => (
+      <div key={label}>
+        <dt>{label}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
+)

@@ -1,0 +1,181 @@
+/**
+ * The operator console. Reading is a page per address; every change is a form that carries the proof of the session. Nothing
+ * else takes the cookie: scripts of the console only read these pages again.
+ */
+import { countAttempt } from '../../auth/attempts.ts'
+import type { OperatorSession } from '../../auth/operator-sessions.ts'
+import { percentDecode } from '../../kit/text.ts'
+import type { Browser } from '../browser.ts'
+import { LOCKED_OUT, withRetryAfter } from '../login.ts'
+import type { Page, PageAnswer } from '../page.ts'
+import type { PageHandler, PageServices } from '../session.ts'
+import { expiredFormPage, problemPage } from '../views/problem.tsx'
+import { actionPage, submitAction, type Target } from './action-page.tsx'
+import { verifiedPage, verifyAudit } from './audit-page.tsx'
+import { DEMO, demoPage } from './demo-page.tsx'
+import { doctorPage } from './doctor-page.tsx'
+import type { Desk } from './frame.tsx'
+import { listPage, queryOf } from './list-page.tsx'
+import { logInPage } from './log-in-page.tsx'
+import { OperatorApi } from './operator-api.ts'
+import { overviewPage } from './overview-page.tsx'
+import { CONSOLE } from './paths.ts'
+import { resourceAt } from './resources.ts'
+import { findRow, rowPage } from './row-page.tsx'
+import { searchPage } from './search-page.tsx'
+
+/** The subject of failed log-ins; no account has such a name. */
+const SUBJECT = 'operator console'
+const LOCKED_OUT_SECONDS = 60
+
+type ConsoleServices = PageServices
+
+export const showConsole: PageHandler = async (browser, services: ConsoleServices) => {
+  const session = await sessionOf(browser, services)
+  const place = placeOf(browser)
+  if (session === undefined) {
+    services.limits.takeFromAddress(browser.address)
+    // A script that asks for data learns that the session has ended.
+    if (place[0] === 'history') return { status: 401, json: { error: 'Unauthorized', status: 401 } }
+    return logInPage({ csrf: browser.csrfToken(), next: browser.here })
+  }
+  return pageAt(place, { browser, services, session })
+}
+
+export const submitConsoleLogin: PageHandler = async (browser, services: ConsoleServices) => {
+  services.limits.takeFromAddress(browser.address)
+  const form = await browser.form()
+  if (form === undefined) return expiredFormPage()
+  const next = safeNext(form.get('next'))
+  const again = (violation: string, status: number): Page =>
+    logInPage({ csrf: browser.csrfToken(), next, violation, status })
+  const token = (form.get('password') ?? '').trim()
+  const cookie = await countAttempt(services.logIns, [SUBJECT, browser.address], () =>
+    services.operatorSessions.start(token),
+  )
+  if (cookie === 'too_many') return withRetryAfter(again(LOCKED_OUT, 429), LOCKED_OUT_SECONDS)
+  if (cookie === 'wrong') return again('This is not a valid operator token.', 401)
+  browser.rememberConsole(cookie)
+  return { goTo: next }
+}
+
+export const submitConsoleLogout: PageHandler = async (browser, services: ConsoleServices) => {
+  const proven = await provenForm(browser, services)
+  if (proven === undefined) return refusedForm()
+  await services.operatorSessions.end(proven.session)
+  browser.forgetConsole()
+  return { goTo: CONSOLE }
+}
+
+export const submitConsole: PageHandler = async (browser, services: ConsoleServices) => {
+  const proven = await provenForm(browser, services)
+  if (proven === undefined) return refusedForm()
+  const { session, form } = proven
+  const desk = deskOf(session, services)
+  const api = new OperatorApi(session.operator, browser.address, services)
+  const place = placeOf(browser)
+  if (place.join('/') === 'audit/verify') return verifiedPage(desk, await verifyAudit(services.store))
+  const target = await targetAt(place, api, services)
+  return target === undefined ? missingPage() : submitAction(desk, api, target, form)
+}
+
+interface Request {
+  readonly browser: Browser
+  readonly services: ConsoleServices
+  readonly session: OperatorSession
+}
+
+async function pageAt(
+  place: readonly string[],
+  { browser, services, session }: Request,
+): Promise<PageAnswer> {
+  const desk = deskOf(session, services)
+  const api = new OperatorApi(session.operator, browser.address, services)
+  const query = queryOf(browser)
+  const [first, key, action] = place
+  if (first === undefined) return overviewPage(desk, api, services.metricsHistory)
+  if (first === 'history' && key === undefined)
+    return { json: { points: services.metricsHistory.since(Number(query.since) || 0) } }
+  if (first === 'search' && key === undefined) return searchPage(desk, api, browser.parameter('q') ?? '')
+  if (first === 'doctor' && key === undefined) return doctorPage(desk, await services.examine())
+  if (first === 'demo' && key === undefined && services.demo) return demoPage(desk, api, services.demo, query)
+  const resource = resourceAt(first)
+  if (resource !== undefined && key === undefined) return listPage(desk, api, resource, query)
+  if (resource !== undefined && key !== undefined && action === undefined) {
+    const row = await findRow(api, resource, key)
+    if (row !== undefined) return rowPage(desk, api, { resource, row, done: query.done })
+  }
+  const target = await targetAt(place, api, services)
+  return target === undefined ? missingPage() : actionPage(desk, api, target, { given: query })
+}
+
+/** The action that an address names, and its row. */
+async function targetAt(
+  place: readonly string[],
+  api: OperatorApi,
+  { demo }: ConsoleServices,
+): Promise<Target | undefined> {
+  const [first = '', second = '', third, ...more] = place
+  const resource = first === 'demo' && demo !== undefined ? DEMO : resourceAt(first)
+  if (resource === undefined || more.length > 0) return undefined
+  const onList = [...(resource.create ? [resource.create] : []), ...(resource.listActions ?? [])]
+  if (third === undefined) {
+    const action = onList.find(each => each.path === second)
+    return action && { resource, action, key: undefined, row: undefined }
+  }
+  const action = resource.actions?.find(each => each.path === third)
+  const row = action && (await findRow(api, resource, second))
+  if (action === undefined || (resource.get !== undefined && row === undefined)) return undefined
+  return { resource, action, key: second, row }
+}
+
+/** The parts of the address behind `/console`, decoded. */
+function placeOf({ path }: Browser): readonly string[] {
+  return path
+    .slice(CONSOLE.length)
+    .split('/')
+    .filter(part => part !== '')
+    .map(part => percentDecode(part) ?? '')
+}
+
+function deskOf(session: OperatorSession, { operatorSessions, demo }: ConsoleServices): Desk {
+  return {
+    operator: session.operator,
+    proof: operatorSessions.proofOf(session),
+    isDemo: demo !== undefined,
+  }
+}
+
+async function sessionOf(
+  { consoleCookie }: Browser,
+  { operatorSessions }: ConsoleServices,
+): Promise<OperatorSession | undefined> {
+  return consoleCookie === undefined ? undefined : operatorSessions.find(consoleCookie)
+}
+
+/** The fields of a form, if it came from a page of this session. */
+async function provenForm(browser: Browser, services: ConsoleServices) {
+  const form = await browser.sameOriginPairs()
+  const session = form && (await sessionOf(browser, services))
+  if (form === undefined || session === undefined) return undefined
+  const given = form.find(([name]) => name === 'proof')?.[1] ?? ''
+  return services.operatorSessions.isProof(session, given) ? { session, form } : undefined
+}
+
+const BACK = [{ href: CONSOLE, title: 'Open the console' }]
+
+const refusedForm = (): Page =>
+  problemPage(
+    403,
+    'Invalid or expired form',
+    'The form came from another site, or your session has ended. Nothing was changed. Open the console and try again.',
+    BACK,
+  )
+
+const missingPage = (): Page =>
+  problemPage(404, 'Not found', 'There is no such row or page. It may have been deleted.', BACK)
+
+/** Where the log-in leads: a page of the console. */
+function safeNext(next: string | undefined): string {
+  return next !== undefined && /^\/console(?:[/?][\x21-\x7e]*)?$/.test(next) ? next : CONSOLE
+}

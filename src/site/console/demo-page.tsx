@@ -1,0 +1,180 @@
+/** The controls of a demo: its clock, planned faults, the scenario, and the reset. */
+import { helixOperations, oauthOperations } from '../../contract/index.ts'
+import type { DemoControls } from '../../operations/demo-controls.ts'
+import { Hidden } from '../components/form.tsx'
+import type { Page } from '../page.ts'
+import { FactList, Time } from './cells.tsx'
+import { ControlledInput } from './form.tsx'
+import { consolePage, type Desk } from './frame.tsx'
+import { actionFields } from './input-fields.ts'
+import { doneText, type Query } from './list-page.tsx'
+import type { OperatorApi } from './operator-api.ts'
+import { pathOf } from './paths.ts'
+import type { Action, Resource } from './resource.ts'
+
+const clock: Action = {
+  path: 'clock',
+  title: 'Move the clock',
+  operation: 'advanceClock',
+  done: 'The clock was moved.',
+}
+const fault: Action = {
+  path: 'fault',
+  title: 'Plan fault',
+  operation: 'planFault',
+  done: 'The fault is planned.',
+}
+const clearFaults: Action = {
+  path: 'clear-faults',
+  title: 'Remove all faults',
+  operation: 'clearFaults',
+  done: 'No faults are planned.',
+}
+const reset: Action = {
+  path: 'reset',
+  title: 'Reset the demo',
+  operation: 'resetWorld',
+  done: 'The demo starts again.',
+  asks: 'once',
+}
+
+/** Its actions are on no row. */
+export const DEMO: Resource = {
+  path: 'demo',
+  title: 'Demo',
+  one: 'fault',
+  group: 'System',
+  list: 'listFaults',
+  key: 'operation',
+  name: 'operation',
+  columns: ['operation', 'outcome', 'times'],
+  empty: 'No faults are planned.',
+  actions: [clock, fault, clearFaults, reset],
+  listActions: [clock, fault, clearFaults, reset],
+}
+
+const STEPS: readonly (readonly [seconds: number, title: string])[] = [
+  [60, '1 minute'],
+  [3600, '1 hour'],
+  [86_400, '1 day'],
+]
+
+const OPERATIONS = Object.values({ ...helixOperations, ...oauthOperations }).map(
+  ({ id }) => [id, ''] as const,
+)
+
+export async function demoPage(
+  desk: Desk,
+  api: OperatorApi,
+  demo: DemoControls,
+  query: Query,
+): Promise<Page> {
+  const { control } = api.client
+  const [now, faults] = await Promise.all([control.readClock.one(), control.listFaults()])
+  const { proof } = desk
+  return consolePage(desk, {
+    title: 'Demo',
+    section: 'demo',
+    done: doneText(DEMO, query.done),
+    liveSeconds: 2,
+    actions: (
+      <a class="button danger" href={pathOf('demo', reset.path)}>
+        {reset.title}
+      </a>
+    ),
+    body: (
+      <div class="columns">
+        <section class="panel" aria-labelledby="clock-heading">
+          <h2 id="clock-heading">Clock</h2>
+          <p class="now num" data-live="clock">
+            <Time iso={now.now} /> <span class="quiet">{now.running ? 'running' : 'stopped'}</span>
+          </p>
+          <div class="actions">
+            {STEPS.map(([seconds, title]) => (
+              <form key={seconds} method="post" action={pathOf('demo', clock.path)}>
+                <Hidden name="proof" value={proof} />
+                <Hidden name="advance_seconds" value={String(seconds)} />
+                <button type="submit">Forward {title}</button>
+              </form>
+            ))}
+            <form method="post" action={pathOf('demo', clock.path)}>
+              <Hidden name="proof" value={proof} />
+              <Hidden name="running" value={String(!now.running)} />
+              <button type="submit">{now.running ? 'Stop the clock' : 'Let the clock run'}</button>
+            </form>
+          </div>
+        </section>
+        <section class="panel" aria-labelledby="scenario-heading">
+          <h2 id="scenario-heading">Scenario</h2>
+          <FactList
+            facts={[
+              ['Seed', String(demo.world?.seed ?? '–')],
+              ['Live channels at the start', String(demo.world?.streams ?? '–')],
+              ['Scenario file', demo.world?.scenario === undefined ? 'None' : 'Given'],
+            ]}
+          />
+          {demo.world?.scenario !== undefined && (
+            <details>
+              <summary>Show the scenario</summary>
+              <pre class="code" tabIndex={0}>
+                {JSON.stringify(demo.world.scenario, null, 2)}
+              </pre>
+            </details>
+          )}
+        </section>
+        <section class="panel" aria-labelledby="faults-heading">
+          <h2 id="faults-heading">Planned faults</h2>
+          <div data-live="faults">
+            {faults.data.length === 0 ? (
+              <p class="empty">{DEMO.empty}</p>
+            ) : (
+              <>
+                <table>
+                  <thead>
+                    <tr>
+                      <th scope="col">Operation</th>
+                      <th scope="col">Outcome</th>
+                      <th scope="col" class="right">
+                        Calls left
+                      </th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {faults.data.map((each, index) => (
+                      <tr key={index}>
+                        <td>{each.operation}</td>
+                        <td>{each.outcome.replaceAll('_', ' ')}</td>
+                        <td class="right num">{each.times ?? 1}</td>
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+                <form method="post" action={pathOf('demo', clearFaults.path)}>
+                  <Hidden name="proof" value={proof} />
+                  <button type="submit">{clearFaults.title}</button>
+                </form>
+              </>
+            )}
+          </div>
+        </section>
+        <section class="panel" aria-labelledby="plan-heading">
+          <h2 id="plan-heading">Plan a fault</h2>
+          <form method="post" action={pathOf('demo', fault.path)}>
+            <Hidden name="proof" value={proof} />
+            {actionFields(fault, false).map(field => (
+              <ControlledInput
+                key={field.name}
+                field={field}
+                value=""
+                offers={field.name === 'operation' ? OPERATIONS : []}
+              />
+            ))}
+            <button type="submit" class="primary">
+              {fault.title}
+            </button>
+          </form>
+        </section>
+      </div>
+    ),
+  })
+}

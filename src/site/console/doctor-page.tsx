@@ -1,0 +1,56 @@
+/** The findings of the doctor, problems first. */
+import type { Page } from '../page.ts'
+import { Status } from './cells.tsx'
+import { consolePage, type Desk } from './frame.tsx'
+
+/** As `strand doctor` reports it. */
+export interface DoctorFinding {
+  readonly about: string
+  readonly level: 'ok' | 'note' | 'warning' | 'problem'
+  readonly message: string
+  readonly advice?: string
+}
+
+const LEVELS = ['problem', 'warning', 'note', 'ok'] as const
+
+export function doctorPage(desk: Desk, findings: readonly DoctorFinding[]): Page {
+  const count = (level: DoctorFinding['level']) => findings.filter(each => each.level === level).length
+  const sorted = findings.toSorted((one, other) => LEVELS.indexOf(one.level) - LEVELS.indexOf(other.level))
+  return consolePage(desk, {
+    title: 'Doctor',
+    section: 'doctor',
+    body: (
+      <>
+        <p class="quiet summary num">
+          {count('problem')} problems, {count('warning')} warnings, {findings.length} checks of this node. The
+          integrity of the store is checked by <code>strand doctor</code> and <code>strand verify</code>.
+        </p>
+        <section class="table" aria-label="Findings" tabIndex={0}>
+          <table class="findings">
+            <thead>
+              <tr>
+                <th scope="col">Level</th>
+                <th scope="col">About</th>
+                <th scope="col">Finding</th>
+              </tr>
+            </thead>
+            <tbody>
+              {sorted.map(({ about, level, message, advice }) => (
+                <tr key={`${about} ${message}`}>
+                  <td>
+                    <Status value={level} />
+                  </td>
+                  <td>{about}</td>
+                  <td class="wrap">
+                    {message}
+                    {advice !== undefined && <p class="quiet">{advice}</p>}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      </>
+    ),
+  })
+}

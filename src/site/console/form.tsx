@@ -1,0 +1,100 @@
+/** Fields of forms and filters. */
+import type { InputField } from './input-fields.ts'
+import { startName } from './input-fields.ts'
+import { referenceOf } from './references.ts'
+
+interface ControlledView {
+  readonly field: InputField
+  readonly value: string
+  /** The value that the form started with, in an edit. */
+  readonly start?: string | undefined
+  /** Rows that a reference may name. */
+  readonly offers: readonly (readonly [id: string, name: string])[]
+  readonly isFilter?: boolean
+}
+
+export function ControlledInput(view: ControlledView) {
+  const { field, offers, start, isFilter = false } = view
+  const id = `input-${field.name}`
+  const hint = hintFor(field, isFilter)
+  return (
+    <div class="field">
+      <label for={id}>
+        {field.label}
+        {!isFilter && !field.required && start === undefined && <span class="quiet"> optional</span>}
+      </label>
+      <Control {...view} id={id} describedBy={hint && `${id}-hint`} />
+      {start !== undefined && <input type="hidden" name={startName(field.name)} value={start} />}
+      {offers.length > 0 && (
+        <datalist id={`${id}-offers`}>
+          {offers.map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </datalist>
+      )}
+      {hint !== undefined && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+function hintFor({ name, kind, hint }: InputField, isFilter: boolean): string | undefined {
+  if (isFilter) return undefined
+  const resource = referenceOf(name)
+  if (resource?.path === 'users') return kind === 'lines' ? 'Logins or IDs, one per line.' : 'Login or ID.'
+  if (resource !== undefined) return 'Name or ID.'
+  return kind === 'lines' ? `${hint ?? ''} One per line.`.trim() : hint
+}
+
+function Control(view: ControlledView & { id: string; describedBy: string | undefined }) {
+  const { field, value, offers, id, describedBy, start, isFilter } = view
+  const shared = {
+    id,
+    name: field.name,
+    ...(describedBy && { 'aria-describedby': describedBy }),
+    ...(field.required && start === undefined && { required: true }),
+  }
+  if (field.kind === 'choice' || field.kind === 'yes-no') {
+    const choices = field.kind === 'yes-no' ? ['true', 'false'] : field.choices
+    const isOpen = start === undefined && !field.required && !choices.includes('')
+    return (
+      <select {...shared}>
+        {isOpen && (
+          <option value="" selected={value === ''}>
+            {isFilter ? 'Any' : 'Default'}
+          </option>
+        )}
+        {choices.map(choice => (
+          <option key={choice} value={choice} selected={choice === value}>
+            {choiceText(field, choice)}
+          </option>
+        ))}
+      </select>
+    )
+  }
+  const text = { ...shared, autocomplete: 'off', spellcheck: false, autocapitalize: 'none' } as const
+  if (field.kind === 'long' || field.kind === 'lines')
+    return <textarea {...text} rows={field.kind === 'lines' ? 4 : 3} value={value} />
+  const type = field.kind === 'number' ? 'number' : field.kind === 'secret' ? 'password' : 'text'
+  return (
+    <input
+      {...text}
+      type={type as 'text'}
+      value={value}
+      {...(field.kind === 'secret' && { autocomplete: 'new-password' })}
+      {...(field.kind === 'number' && { min: field.min, max: field.max, inputMode: 'numeric' as const })}
+      {...(field.maxLength !== undefined && { maxLength: field.maxLength })}
+      {...(offers.length > 0 && { list: `${id}-offers` })}
+    />
+  )
+}
+
+function choiceText({ kind }: InputField, choice: string): string {
+  if (kind === 'yes-no') return choice === 'true' ? 'Yes' : 'No'
+  return choice === '' ? 'None' : choice.replaceAll('_', ' ')
+}

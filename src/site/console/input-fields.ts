@@ -1,0 +1,143 @@
+/** The inputs of an operation as fields of a form, from its declaration, and a form as inputs of the operation. */
+import { type Operation, queryParametersOf } from '../../contract/operation.ts'
+import type { Pairs } from '../../kit/text.ts'
+import type { OperationName, Row } from './operator-api.ts'
+import { operationOf } from './operator-api.ts'
+import type { Action } from './resource.ts'
+import { labelOf } from './words.ts'
+
+export interface InputField {
+  readonly name: string
+  readonly label: string
+  readonly kind: 'text' | 'long' | 'number' | 'choice' | 'yes-no' | 'lines' | 'secret'
+  readonly choices: readonly string[]
+  readonly required: boolean
+  /** An empty field means null in an edit. */
+  readonly isNullable: boolean
+  readonly min: number | undefined
+  readonly max: number | undefined
+  readonly maxLength: number | undefined
+  readonly hint: string | undefined
+}
+
+interface JsonSchema {
+  readonly type?: string
+  readonly enum?: readonly string[]
+  readonly anyOf?: readonly JsonSchema[]
+  readonly items?: JsonSchema
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly required?: readonly string[]
+  readonly description?: string
+  readonly hint?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly maxLength?: number
+}
+
+/** From this length on a text gets several lines. */
+const LONG = 200
+
+/** The input of an action that takes the key of its row. */
+export function keyInputOf({ by, operation }: Action): string | undefined {
+  return by ?? Object.keys(operationOf(operation).params?.properties ?? {})[0]
+}
+
+/** The fields of the form of an action. `hasRow`: the row is given, so its key is no field. */
+export function actionFields(action: Action, hasRow: boolean): InputField[] {
+  const { params, body } = operationOf(action.operation) as {
+    params?: JsonSchema
+    body?: JsonSchema
+  } & Operation
+  const list = action.bulk && body?.properties?.[action.bulk.list]?.items
+  const left = new Set([...(action.omit ?? []), ...(hasRow ? [keyInputOf(action)] : [])])
+  return [...fieldsIn(params), ...fieldsIn(list ?? body)]
+    .filter(({ name }) => !left.has(name))
+    .map(field => (field.name === action.bulk?.each ? { ...field, kind: 'lines' } : field))
+}
+
+const PAGING = new Set(['first', 'after', 'before'])
+
+/** The filters of a list. */
+export function filterFields(list: OperationName, wanted: readonly string[] | undefined): InputField[] {
+  const fields = fieldsIn(queryParametersOf(operationOf(list)) as unknown as JsonSchema)
+  return wanted === undefined
+    ? fields.filter(({ name }) => !PAGING.has(name))
+    : wanted.flatMap(name => fields.filter(field => field.name === name))
+}
+
+function fieldsIn(schema: JsonSchema | undefined): InputField[] {
+  return Object.entries(schema?.properties ?? {}).map(([name, each]) => {
+    const variants = each.anyOf ?? [each]
+    const main = variants.find(({ type }) => type !== 'null') ?? each
+    const inner = main.type === 'array' ? (main.items ?? {}) : main
+    return {
+      name,
+      label: labelOf(name),
+      kind: kindOf(name, main),
+      choices: main.enum ?? [],
+      required: schema?.required?.includes(name) ?? false,
+      isNullable: variants.some(({ type }) => type === 'null'),
+      min: main.minimum,
+      max: main.maximum,
+      maxLength: inner.maxLength,
+      hint: hintOf(each.description ?? main.description ?? inner.hint),
+    }
+  })
+}
+
+function kindOf(name: string, { type, enum: choices, maxLength = 0 }: JsonSchema): InputField['kind'] {
+  if (name === 'password') return 'secret'
+  if (choices !== undefined) return 'choice'
+  if (type === 'integer') return 'number'
+  if (type === 'boolean') return 'yes-no'
+  if (type === 'array') return 'lines'
+  return maxLength > LONG && name !== 'email' ? 'long' : 'text'
+}
+
+function hintOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const plain = text.replaceAll('`', '').replace(/\.$/, '')
+  return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}.`
+}
+
+/** A value as a form shows it. */
+export function valueText(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  return Array.isArray(value) ? value.join('\n') : String(value)
+}
+
+/** The name of the hidden field with the value that a form started with. */
+export const startName = (name: string): string => `was.${name}`
+
+/**
+ * The inputs that a form gives. In an edit, a field that was left as it was is no input, so that nobody's change in the
+ * meantime is undone, and an empty field is a value. Otherwise an empty field is no input.
+ */
+export function readInputs(fields: readonly InputField[], form: Pairs): Row {
+  const given = new Map(form)
+  const inputs: Record<string, unknown> = {}
+  for (const field of fields) {
+    const text = textIn(field, given.get(field.name) ?? '')
+    const start = given.get(startName(field.name))
+    if (start === undefined ? text === '' : text === textIn(field, start)) continue
+    inputs[field.name] = inputOf(field, text)
+  }
+  return inputs
+}
+
+/** Browsers send line breaks as CR LF. */
+const textIn = ({ kind }: InputField, text: string): string =>
+  kind === 'secret' ? text : text.replaceAll('\r\n', '\n').trim()
+
+function inputOf({ kind, isNullable }: InputField, text: string): unknown {
+  if (kind === 'lines') return linesIn(text)
+  if (text === '' && isNullable) return null
+  if (kind === 'yes-no') return text === 'true'
+  return kind === 'number' && /^-?[0-9]{1,15}$/.test(text) ? Number(text) : text
+}
+
+const linesIn = (text: string): string[] =>
+  text
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => line !== '')

@@ -1,0 +1,81 @@
+/**
+ * The API as the console calls it while it renders a page: the typed client, answered inside this process on behalf of the
+ * operator who is logged in. The control API keeps ignoring cookies; the server passes the operator beside the request.
+ */
+import type { Operator } from '../../auth/operator-sessions.ts'
+import { type Client, createClient, StrandError } from '../../client/index.ts'
+import { controlOperations, helixOperations } from '../../contract/index.ts'
+import type { Operation } from '../../contract/operation.ts'
+import { SITE_CLIENT_ID } from '../../contract/site-client.ts'
+import type { PageServices } from '../session.ts'
+
+const { getStreams, searchChannels, searchCategories } = helixOperations
+const { exportLines: _, importLines: __, ...single } = controlOperations
+const operations = { ...single, getStreams, searchChannels, searchCategories }
+
+/** The operations that the console uses, by the names of the client's methods. */
+export type OperationName = keyof typeof operations
+
+export const operationOf = (name: OperationName): Operation => operations[name]
+
+/** A row of any resource, as the API returns it. */
+export type Row = Readonly<Record<string, unknown>>
+export type Input = Readonly<Record<string, unknown>>
+
+export interface Rows {
+  readonly data: readonly Row[]
+  readonly pagination?: { readonly cursor?: string }
+}
+
+export class OperatorApi {
+  readonly client: Client
+  readonly #methods: Readonly<Record<string, (input: Input) => Promise<unknown>>>
+
+  constructor(
+    operator: Operator,
+    address: string,
+    services: Pick<PageServices, 'callApi' | 'callControl' | 'siteTokens' | 'publicUrl' | 'clock'>,
+  ) {
+    const visitor = { session_id: null, scopes: [] }
+    this.client = createClient({
+      baseUrl: services.publicUrl,
+      clientId: SITE_CLIENT_ID,
+      token: () => services.siteTokens.mint(visitor, services.clock.now()).access_token,
+      retries: 0,
+      fetch: async (url, init) => {
+        const request = new Request(url, init)
+        return new URL(url).pathname.startsWith('/helix/')
+          ? services.callApi(request, address)
+          : services.callControl(request, operator, address)
+      },
+    })
+    this.#methods = { ...this.client.helix, ...this.client.control } as never
+  }
+
+  /** Calls an operation whose name is data. The operation validates the input. */
+  async call(name: OperationName, input: Input): Promise<unknown> {
+    return this.#methods[name]?.(input)
+  }
+
+  async rows(name: OperationName, input: Input): Promise<Rows> {
+    return (await this.call(name, input)) as Rows
+  }
+
+  /** The only row of the answer; undefined if there is none. */
+  async find(name: OperationName, input: Input): Promise<Row | undefined> {
+    try {
+      return (await this.rows(name, input)).data[0]
+    } catch (error) {
+      if (isRefused(error)) return undefined
+      throw error
+    }
+  }
+}
+
+/** Whether the API refused a call: the input was wrong, or there is no such row. */
+export function isRefused(error: unknown): error is StrandError {
+  // An empty value in a path is a TypeError of the client.
+  return (
+    error instanceof TypeError || (error instanceof StrandError && error.status >= 400 && error.status < 500)
+  )
+}

@@ -1,0 +1,181 @@
+/** The state of the installation at a glance. */
+import { ConsoleCharts } from '../islands/console-charts.tsx'
+import type { Page } from '../page.ts'
+import { FactList } from './cells.tsx'
+import { consolePage, type Desk, OVERVIEW } from './frame.tsx'
+import type { MetricsHistory, OperationLoad } from './history.ts'
+import type { OperatorApi, Row } from './operator-api.ts'
+import { pathOf } from './paths.ts'
+import { References } from './references.ts'
+import { resourceAt } from './resources.ts'
+import { Table } from './table.tsx'
+
+const REFRESH_SECONDS = 3
+const MAX_ROWS = 8
+const MAX_OPERATIONS = 12
+
+export async function overviewPage(desk: Desk, api: OperatorApi, history: MetricsHistory): Promise<Page> {
+  const [streams, changes] = await Promise.all([
+    api.rows('getStreams', { first: MAX_ROWS }),
+    api.rows('listAudit', { first: MAX_ROWS }),
+  ])
+  return consolePage(desk, {
+    title: 'Overview',
+    section: OVERVIEW,
+    liveSeconds: REFRESH_SECONDS,
+    body: (
+      <>
+        <ConsoleCharts points={history.since(0)} />
+        <div class="columns">
+          <section class="part" data-live="operations" aria-label="Operations">
+            <div class="part-heading">
+              <h2>Operations</h2>
+              <span class="quiet small">last 5 minutes</span>
+            </div>
+            <Operations loads={history.operations()} />
+          </section>
+          <section class="part" data-live="node" aria-label="Store and process">
+            <div class="part-heading">
+              <h2>Store and process</h2>
+              <a href={pathOf('doctor')}>Doctor</a>
+            </div>
+            <div class="panel">
+              <FactList facts={factsOf(history)} />
+            </div>
+          </section>
+          <Rows
+            api={api}
+            desk={desk}
+            path="streams"
+            title="Top streams"
+            rows={streams.data}
+            columns={STREAM_COLUMNS}
+          />
+          <Rows
+            api={api}
+            desk={desk}
+            path="audit"
+            title="Latest changes"
+            rows={changes.data}
+            columns={CHANGE_COLUMNS}
+          />
+        </div>
+      </>
+    ),
+  })
+}
+
+const STREAM_COLUMNS = ['user_id', 'game_id', 'viewer_count', 'started_at']
+const CHANGE_COLUMNS = ['at', 'actor', 'operation', 'subject']
+
+interface RowsView {
+  readonly api: OperatorApi
+  readonly desk: Desk
+  readonly path: string
+  readonly title: string
+  readonly rows: readonly Row[]
+  readonly columns: readonly string[]
+}
+
+/** The first rows of a resource. Streams and changes bring their names along or have none. */
+function Rows({ path, title, rows, columns, desk }: RowsView) {
+  const resource = resourceAt(path)
+  if (resource === undefined) return null
+  return (
+    <section class="part" data-live={path} aria-label={title}>
+      <div class="part-heading">
+        <h2>{title}</h2>
+        <a href={pathOf(path)}>All</a>
+      </div>
+      {rows.length === 0 ? (
+        <p class="empty">{resource.empty}</p>
+      ) : (
+        <Table
+          resource={resource}
+          columns={columns}
+          rows={rows}
+          names={References.namesBeside(rows, columns)}
+          proof={desk.proof}
+          title={title}
+        />
+      )}
+    </section>
+  )
+}
+
+function Operations({ loads }: { loads: readonly OperationLoad[] }) {
+  if (loads.length === 0) return <p class="empty">No requests in the last minutes.</p>
+  return (
+    <section class="table" aria-label="Operations" tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Operation</th>
+            {['Per second', 'p50 ms', 'p95 ms', '4xx', '5xx'].map(name => (
+              <th key={name} scope="col" class="right">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {loads.slice(0, MAX_OPERATIONS).map(load => (
+            <tr key={load.operation} data-key={load.operation}>
+              <td>{load.operation}</td>
+              <td class="right num">{load.perSecond.toFixed(2)}</td>
+              <td class="right num">{load.p50.toFixed(1)}</td>
+              <td class="right num">{load.p95.toFixed(1)}</td>
+              <td class="right num">{load.refused || <span class="faint">–</span>}</td>
+              <td class={load.failed > 0 ? 'right num bad' : 'right num'}>
+                {load.failed || <span class="faint">–</span>}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+function factsOf(history: MetricsHistory): [string, string][] {
+  const { version = '–', runtime = '–', store = '–' } = history.labels('strand_build_info')
+  const stored =
+    history.value('strand_store_file_bytes', 'sum') ?? history.value('strand_store_table_bytes', 'sum')
+  const writable = history.value('strand_store_writable') ?? history.value('strand_postgres_primary_known')
+  const started = history.value('process_start_time_seconds')
+  const workers = history.value('strand_workers_serving')
+  return [
+    ['Store', store === 'sqlite' ? 'embedded (SQLite)' : store],
+    ['Accepts writes', writable === undefined ? '–' : writable === 1 ? 'Yes' : 'No'],
+    ['Size of the store', bytes(stored)],
+    ['Free disk space', bytes(history.value('strand_data_disk_free_bytes'))],
+    ['Feed position', count(history.value('strand_feed_position'))],
+    ['Webhooks pending', count(history.value('strand_webhooks_pending'))],
+    ['Event WebSockets', count(history.value('strand_event_sockets', 'sum'))],
+    ['Requests in flight', count(history.value('strand_http_requests_in_flight', 'sum'))],
+    ['Memory', bytes(history.value('process_resident_memory_bytes', 'sum'))],
+    ...(workers === undefined ? [] : [['Workers', count(workers)] as [string, string]]),
+    ['Uptime', started === undefined ? '–' : duration(Date.now() / 1000 - started)],
+    ['Version', `${version}, ${runtime}`],
+  ]
+}
+
+const count = (value: number | undefined): string => value?.toLocaleString('en-US') ?? '–'
+
+function bytes(value: number | undefined): string {
+  if (value === undefined) return '–'
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+  let [rest, unit] = [value, 0]
+  while (rest >= 1024 && unit < units.length - 1) {
+    rest /= 1024
+    unit += 1
+  }
+  return `${rest < 10 && unit > 0 ? rest.toFixed(1) : Math.round(rest)} ${units[unit]}`
+}
+
+function duration(seconds: number): string {
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`
+}

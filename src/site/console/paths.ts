@@ -1,0 +1,16 @@
+/** The console is on the operator listener only: the server decides that by the path. */
+export const CONSOLE = '/console'
+
+export const isConsolePath = (path: string): boolean => path === CONSOLE || path.startsWith(`${CONSOLE}/`)
+
+/** The path of a resource, of one row of it, or of an action on that row. */
+export const pathOf = (...parts: readonly string[]): string =>
+  [CONSOLE, ...parts.map(encodeURIComponent)].join('/')
+
+/** A path with a query string of what is given. */
+export function withQuery(path: string, query: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(query).filter(
+    (pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '',
+  )
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
+}

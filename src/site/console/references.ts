@@ -1,0 +1,103 @@
+/** Ids that name rows of other resources: their names beside them, and names instead of them. */
+import { isRefused, type OperatorApi, type Row } from './operator-api.ts'
+import { getInputOf, type Resource } from './resource.ts'
+import { resourceAt } from './resources.ts'
+
+const RESOURCE_OF: Readonly<Record<string, string>> = {
+  user_id: 'users',
+  owner_user_id: 'users',
+  broadcaster_id: 'users',
+  editor_id: 'users',
+  game_id: 'games',
+  organization_id: 'organizations',
+  benefit_id: 'benefits',
+  client_id: 'clients',
+}
+
+/** The resource that a field refers to. */
+export const referenceOf = (field: string): Resource | undefined =>
+  Object.hasOwn(RESOURCE_OF, field) ? resourceAt(RESOURCE_OF[field] ?? '') : undefined
+
+/** Names that a row brings along. */
+const BESIDE: Readonly<Record<string, string>> = { user_id: 'user_name', game_id: 'game_name' }
+
+/** As many rows are offered for a field, or searched for a name. */
+const MAX_OFFERED = 100
+
+const ID = /^[0-9]+$|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Looks up each row once per page. */
+export class References {
+  readonly #api: OperatorApi
+  readonly #names = new Map<string, Promise<string | undefined>>()
+
+  constructor(api: OperatorApi) {
+    this.#api = api
+  }
+
+  /** The names that rows bring along, by column and id. */
+  static namesBeside(rows: readonly Row[], columns: readonly string[]): Map<string, string> {
+    const pairs = columns.flatMap(column =>
+      rows.flatMap(row => {
+        const name = row[BESIDE[column] ?? '']
+        return typeof name === 'string' ? [[`${column} ${row[column]}`, name] as const] : []
+      }),
+    )
+    return new Map(pairs)
+  }
+
+  /** The names of everything that these rows refer to in these columns, by column and id. */
+  async namesIn(rows: readonly Row[], columns: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const names = References.namesBeside(rows, columns)
+    await Promise.all(
+      columns.flatMap(column => {
+        const resource = referenceOf(column)
+        if (resource === undefined) return []
+        return rows.map(async row => {
+          const id = row[column]
+          if (typeof id !== 'string' || id === '' || names.has(`${column} ${id}`)) return
+          const name = await this.#nameOf(resource, id)
+          if (name !== undefined) names.set(`${column} ${id}`, name)
+        })
+      }),
+    )
+    return names
+  }
+
+  #nameOf(resource: Resource, id: string): Promise<string | undefined> {
+    const key = `${resource.path} ${id}`
+    const known =
+      this.#names.get(key) ?? this.#find(resource, id).then(row => row && String(row[resource.name]))
+    this.#names.set(key, known)
+    return known
+  }
+
+  /** The row with this key. */
+  async #find(resource: Resource, id: string): Promise<Row | undefined> {
+    return resource.get && this.#api.find(resource.get, { [getInputOf(resource)]: id })
+  }
+
+  /** The id of the row that a text means: an id, or the name that people know. Other texts are returned unchanged. */
+  async idOf(field: string, text: string): Promise<string> {
+    const resource = referenceOf(field)
+    if (resource === undefined || ID.test(text)) return text
+    const { list, findBy, key, name } = resource
+    const filter = findBy === undefined ? { first: MAX_OFFERED } : { [findBy]: text }
+    const { data } = await this.#api.rows(list, filter)
+    const found = findBy === undefined ? data.find(row => row[name] === text) : data[0]
+    return found === undefined ? text : String(found[key])
+  }
+
+  /** The rows to offer for a field; none if there may be very many. */
+  async offersFor(field: string): Promise<readonly (readonly [id: string, name: string])[]> {
+    const resource = referenceOf(field)
+    if (resource === undefined || resource.path === 'users') return []
+    try {
+      const { data } = await this.#api.rows(resource.list, { first: MAX_OFFERED })
+      return data.map(row => [String(row[resource.key]), String(row[resource.name])])
+    } catch (error) {
+      if (isRefused(error)) return []
+      throw error
+    }
+  }
+}

@@ -1,0 +1,75 @@
+/** The charts of the overview, with a new point every few seconds. */
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { LineChart } from '../components/line-chart.tsx'
+import { CHARTS, type ChartLine } from '../console/charts.ts'
+import type { HistoryPoint } from '../console/history.ts'
+import { island } from '../island.tsx'
+import { shortCount } from '../numbers.ts'
+
+interface ChartsProps {
+  readonly points: readonly HistoryPoint[]
+}
+
+const EVERY_MILLISECONDS = 3000
+const MAX_POINTS = 300
+
+const FORMATS = {
+  count: (value: number) =>
+    value < 10 && value % 1 !== 0 ? value.toFixed(1) : shortCount(Math.round(value)),
+  milliseconds: (value: number) =>
+    value < 1000
+      ? `${value < 10 ? Number(value.toFixed(1)) : Math.round(value)} ms`
+      : `${(value / 1000).toFixed(1)} s`,
+} as const
+
+export const ConsoleCharts = island('console-charts', function ConsoleCharts(props: ChartsProps) {
+  const [points, setPoints] = useState(props.points)
+  useEffect(() => {
+    let last = props.points.at(-1)?.at ?? 0
+    const read = async () => {
+      if (document.visibilityState !== 'visible') return
+      const response = await fetch(`/console/history?since=${last}`)
+      if (response.status === 401) return clearInterval(timer)
+      if (!response.ok) return
+      const { points: more } = (await response.json()) as ChartsProps
+      last = more.at(-1)?.at ?? last
+      if (more.length > 0) setPoints(before => [...before, ...more].slice(-MAX_POINTS))
+    }
+    const timer = setInterval(() => void read().catch(() => undefined), EVERY_MILLISECONDS)
+    return () => clearInterval(timer)
+  }, [])
+  const times = useMemo(() => points.map(({ at }) => at / 1000), [points])
+  return (
+    <div class="charts">
+      {CHARTS.map(({ title, unit, lines }) => (
+        <section key={title} class="panel chart" aria-label={title}>
+          <h2>{title}</h2>
+          <Chart title={title} times={times} lines={lines} points={points} format={FORMATS[unit]} />
+        </section>
+      ))}
+    </div>
+  )
+})
+
+function Chart(view: {
+  title: string
+  times: readonly number[]
+  lines: readonly ChartLine[]
+  points: readonly HistoryPoint[]
+  format: (value: number) => string
+}) {
+  const { title, times, points, format } = view
+  const lines = useMemo(
+    () => view.lines.map(({ name, of, tone }) => ({ name, tone, values: points.map(point => point[of]) })),
+    [points],
+  )
+  return (
+    <LineChart
+      label={title}
+      times={times}
+      lines={lines}
+      format={format}
+      ifNone="The first values come in a few seconds."
+    />
+  )
+}
