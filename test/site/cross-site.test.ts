@@ -21,6 +21,8 @@ const FORMS = [
   '/studio/{login}/key',
   '/studio/{login}/markers',
   '/studio/{login}/videos',
+  '/console/login',
+  '/console/logout',
 ]
 
 onEachStore('forms from elsewhere', { config: { signUp: true } }, server => {

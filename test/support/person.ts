@@ -24,14 +24,14 @@ interface Form {
  * asked of one in browser.full.ts.
  */
 export class Person {
-  readonly #server: TestServer
+  readonly #server: Pick<TestServer, 'url' | 'canaries' | 'world'>
   readonly #cookies = new Map<string, string>()
   headers: Record<string, string> = {}
   seen: Seen | undefined
   /** As whom they logged in last. */
   login: string | undefined
 
-  constructor(server: TestServer) {
+  constructor(server: Pick<TestServer, 'url' | 'canaries' | 'world'>) {
     this.#server = server
   }
 
@@ -135,7 +135,8 @@ export class Person {
   }
 
   #keep(line: string): void {
-    expect(line).toMatch(/^__Host-strand-[a-z]+=[A-Za-z0-9_]*; Path=\/; Secure; HttpOnly; SameSite=Lax/)
+    expect(line).toMatch(/^__Host-strand-[a-z]+=[A-Za-z0-9_]*; Path=\/; Secure; HttpOnly; SameSite=/)
+    expect(line).toContain(line.startsWith('__Host-strand-console=') ? 'SameSite=Strict' : 'SameSite=Lax')
     const [name = '', value = ''] = (line.split(';')[0] ?? '').split('=')
     if (line.includes('Max-Age=0')) this.#cookies.delete(name)
     else this.#cookies.set(name, value)
@@ -145,7 +146,7 @@ export class Person {
 /** The forms of the page itself; the header has a search on every page. */
 function formsIn(html: string): Form[] {
   const [main = ''] = /<main.*<\/main>/s.exec(html) ?? []
-  return [...main.matchAll(/<form method="(\w+)" action="([^"]*)">(.*?)<\/form>/gs)].map(
+  return [...main.matchAll(/<form\b[^>]*? ?method="(\w+)" action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].map(
     ([, method = '', action = '', inside = '']) => ({
       method,
       action,

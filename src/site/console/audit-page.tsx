@@ -4,6 +4,7 @@ import type { Store } from '../../store/store.ts'
 import type { Page } from '../page.ts'
 import { consolePage, type Desk } from './frame.tsx'
 import { pathOf } from './paths.ts'
+import { TableFrame } from './table.tsx'
 
 let running: Promise<AuditVerdict> | undefined
 
@@ -36,7 +37,7 @@ export function verifiedPage(desk: Desk, verdict: AuditVerdict): Page {
             Keep the hashes elsewhere: <code>strand audit verify</code> can prove later that nothing before
             them was rewritten.
           </p>
-          <section class="table" aria-label="Ends of the chains" tabIndex={0}>
+          <TableFrame title="Ends of the chains">
             <table>
               <thead>
                 <tr>
@@ -59,7 +60,7 @@ export function verifiedPage(desk: Desk, verdict: AuditVerdict): Page {
                 ))}
               </tbody>
             </table>
-          </section>
+          </TableFrame>
         </>
       ),
   })

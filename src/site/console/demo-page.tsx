@@ -116,9 +116,7 @@ export async function demoPage(
           {demo.world?.scenario !== undefined && (
             <details>
               <summary>Show the scenario</summary>
-              <pre class="code" tabIndex={0}>
-                {JSON.stringify(demo.world.scenario, null, 2)}
-              </pre>
+              <pre class="code">{JSON.stringify(demo.world.scenario, null, 2)}</pre>
             </details>
           )}
         </section>

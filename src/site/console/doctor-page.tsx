@@ -2,6 +2,7 @@
 import type { Page } from '../page.ts'
 import { Status } from './cells.tsx'
 import { consolePage, type Desk } from './frame.tsx'
+import { TableFrame } from './table.tsx'
 
 /** As `strand doctor` reports it. */
 export interface DoctorFinding {
@@ -25,7 +26,7 @@ export function doctorPage(desk: Desk, findings: readonly DoctorFinding[]): Page
           {count('problem')} problems, {count('warning')} warnings, {findings.length} checks of this node. The
           integrity of the store is checked by <code>strand doctor</code> and <code>strand verify</code>.
         </p>
-        <section class="table" aria-label="Findings" tabIndex={0}>
+        <TableFrame title="Findings">
           <table class="findings">
             <thead>
               <tr>
@@ -49,7 +50,7 @@ export function doctorPage(desk: Desk, findings: readonly DoctorFinding[]): Page
               ))}
             </tbody>
           </table>
-        </section>
+        </TableFrame>
       </>
     ),
   })

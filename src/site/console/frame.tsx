@@ -43,7 +43,7 @@ export function consolePage(desk: Desk, content: Content): Page {
     title: `${title} · Console`,
     status: content.status ?? 200,
     isWhole: true,
-    styles: ['console'],
+    styles: ['chart', 'console'],
     body: (
       <div class="console">
         <header class="rail">
@@ -71,7 +71,7 @@ export function consolePage(desk: Desk, content: Content): Page {
                   autocomplete="off"
                   spellcheck={false}
                 />
-                <kbd aria-hidden="true">/</kbd>
+                <kbd title="Press / to search">/</kbd>
               </form>
             </search>
             {content.liveSeconds !== undefined && <ConsoleLive seconds={content.liveSeconds} />}

@@ -117,7 +117,9 @@ export function readInputs(fields: readonly InputField[], form: Pairs): Row {
   const given = new Map(form)
   const inputs: Record<string, unknown> = {}
   for (const field of fields) {
-    const text = textIn(field, given.get(field.name) ?? '')
+    const value = given.get(field.name)
+    if (value === undefined) continue
+    const text = textIn(field, value)
     const start = given.get(startName(field.name))
     if (start === undefined ? text === '' : text === textIn(field, start)) continue
     inputs[field.name] = inputOf(field, text)

@@ -8,7 +8,7 @@ import type { OperatorApi, Row } from './operator-api.ts'
 import { pathOf } from './paths.ts'
 import { References } from './references.ts'
 import { resourceAt } from './resources.ts'
-import { Table } from './table.tsx'
+import { Table, TableFrame } from './table.tsx'
 
 const REFRESH_SECONDS = 3
 const MAX_ROWS = 8
@@ -106,7 +106,7 @@ function Rows({ path, title, rows, columns, desk }: RowsView) {
 function Operations({ loads }: { loads: readonly OperationLoad[] }) {
   if (loads.length === 0) return <p class="empty">No requests in the last minutes.</p>
   return (
-    <section class="table" aria-label="Operations" tabIndex={0}>
+    <TableFrame title="Operations">
       <table>
         <thead>
           <tr>
@@ -133,7 +133,7 @@ function Operations({ loads }: { loads: readonly OperationLoad[] }) {
           ))}
         </tbody>
       </table>
-    </section>
+    </TableFrame>
   )
 }
 

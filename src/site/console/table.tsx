@@ -1,4 +1,5 @@
 /** The table of a resource. */
+import type { ComponentChildren } from 'preact'
 import { Hidden } from '../components/form.tsx'
 import { Cell, FactList, isNumber, type Names } from './cells.tsx'
 import { actionFields } from './input-fields.ts'
@@ -22,12 +23,20 @@ interface TableView {
   readonly remove?: (row: Row) => string
 }
 
+/** A wide table scrolls in its frame, also with the keyboard. */
+export const TableFrame = ({ title, children }: { title: string; children: ComponentChildren }) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable
+  <section class="table" aria-label={title} tabIndex={0}>
+    {children}
+  </section>
+)
+
 export function Table(view: TableView) {
   const { resource, columns, rows, title, remove } = view
   const actions = remove === undefined ? (resource.actions ?? []).filter(({ inRow }) => inRow) : []
   const hasEnd = actions.length > 0 || remove !== undefined
   return (
-    <section class="table" aria-label={title} tabIndex={0}>
+    <TableFrame title={title}>
       <table>
         <thead>
           <tr>
@@ -89,7 +98,7 @@ export function Table(view: TableView) {
           })}
         </tbody>
       </table>
-    </section>
+    </TableFrame>
   )
 }
 
@@ -177,8 +186,8 @@ function Changes({ row }: { row: Row }) {
           {fields.map(name => (
             <tr key={name} {...(isSame(name) ? { class: 'same' } : {})}>
               <th scope="row">{name}</th>
-              <td>{valueOf(before[name])}</td>
-              <td>{valueOf(after[name])}</td>
+              <td>{stateText(before[name])}</td>
+              <td>{stateText(after[name])}</td>
             </tr>
           ))}
         </tbody>
@@ -195,7 +204,7 @@ function fieldsIn(state: unknown): Readonly<Record<string, unknown>> {
   return typeof state === 'object' ? (state as Record<string, unknown>) : { value: state }
 }
 
-function valueOf(value: unknown) {
+function stateText(value: unknown) {
   if (value === undefined || value === null || value === '') return <span class="faint">–</span>
   return <>{typeof value === 'object' ? JSON.stringify(value) : String(value)}</>
 }

@@ -74,7 +74,10 @@ function update(old: Element, fresh: Element): void {
     Array.from(mine).every(
       (node, index) => node.nodeName === theirs[index]?.nodeName && keyOf(node) === keyOf(theirs[index]),
     )
-  if (!isSameShape) return old.replaceChildren(...arranged(old, fresh))
+  if (!isSameShape) {
+    old.replaceChildren(...arranged(old, fresh))
+    return
+  }
   copyAttributes(old, fresh)
   for (const [index, node] of Array.from(mine).entries()) {
     const other = theirs[index]
