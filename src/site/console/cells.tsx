@@ -31,13 +31,15 @@ export function Cell({ field, row, names }: { field: string; row: Row; names: Na
   if (referenceOf(field) !== undefined) return <Reference field={field} id={text} names={names} />
   if (TIME.test(text)) return <Time iso={text} />
   if (field === 'subject' || field === 'actor') return <Subject text={text} />
-  if (field === 'id' || field.endsWith('_id') || field === 'hash') return <Id text={text} />
+  if (field === 'id' || field.endsWith('_id') || field === 'hash' || UUID.test(text))
+    return <Id text={text} />
   return <>{text}</>
 }
 
 export const Time = ({ iso }: { iso: string }) => (
   <time dateTime={iso} title={iso} class="num">
-    {iso.slice(0, 19).replace('T', ' ')}
+    <span class="date">{iso.slice(0, 10)} </span>
+    {iso.slice(11, 19)}
   </time>
 )
 
@@ -52,7 +54,7 @@ export const Status = ({ value }: { value: string }) => (
   <span class={`status ${kindOf(value)}`}>{value.replaceAll('_', ' ').toLowerCase()}</span>
 )
 
-function kindOf(status: string): string {
+export function kindOf(status: string): string {
   if (GOOD.has(status)) return 'good'
   if (WAITING.has(status)) return 'warn'
   return NEUTRAL.has(status) ? 'neutral' : 'bad'

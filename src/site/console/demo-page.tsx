@@ -83,7 +83,7 @@ export async function demoPage(
       </a>
     ),
     body: (
-      <div class="columns">
+      <div class="columns stacked">
         <section class="panel" aria-labelledby="clock-heading">
           <h2 id="clock-heading">Clock</h2>
           <p class="now num" data-live="clock">

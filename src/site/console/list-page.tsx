@@ -2,13 +2,13 @@
 import { splitPairs } from '../../kit/text.ts'
 import type { Browser } from '../browser.ts'
 import type { Page } from '../page.ts'
-import { Status } from './cells.tsx'
+import { kindOf, Status } from './cells.tsx'
 import { ControlledInput } from './form.tsx'
 import { consolePage, type Desk } from './frame.tsx'
 import { filterFields, type InputField } from './input-fields.ts'
 import { type Input, isRefused, type OperatorApi, type Row, type Rows } from './operator-api.ts'
 import { pathOf, withQuery } from './paths.ts'
-import { References, referenceOf } from './references.ts'
+import { References } from './references.ts'
 import type { Resource } from './resource.ts'
 import { Table } from './table.tsx'
 
@@ -150,22 +150,23 @@ function Glance(view: { field: string; rows: readonly Row[]; path: string; filte
   const { field, rows, path, filters } = view
   const counts = new Map<string, number>()
   for (const row of rows) counts.set(String(row[field]), (counts.get(String(row[field])) ?? 0) + 1)
+  let end = 0
   return (
-    <ul class="glance num" aria-label="On this page">
+    <nav class="glance num" aria-label="On this page">
+      <svg viewBox={`0 0 ${rows.length} 1`} preserveAspectRatio="none" aria-hidden="true">
+        {[...counts].map(([value, count]) => {
+          end += count
+          return (
+            <rect key={value} class={`share ${kindOf(value)}`} x={end - count} width={count} height="1" />
+          )
+        })}
+      </svg>
       {[...counts].map(([value, count]) => (
-        <li key={value}>
-          <a href={withQuery(path, { ...filters, [field]: value })}>
-            <Status value={value} /> {count}
-          </a>
-          <meter
-            min={0}
-            max={rows.length}
-            value={count}
-            aria-label={`${value}: ${count} of ${rows.length}`}
-          />
-        </li>
+        <a key={value} href={withQuery(path, { ...filters, [field]: value })}>
+          <Status value={value} /> {count} <span class="quiet">of {rows.length}</span>
+        </a>
       ))}
-    </ul>
+    </nav>
   )
 }
 
@@ -175,5 +176,3 @@ const VerifyForm = ({ proof }: Desk) => (
     <button type="submit">Verify the log</button>
   </form>
 )
-
-export const isReference = (field: string): boolean => referenceOf(field) !== undefined

@@ -66,7 +66,7 @@ export async function overviewPage(desk: Desk, api: OperatorApi, history: Metric
 }
 
 const STREAM_COLUMNS = ['user_id', 'game_id', 'viewer_count', 'started_at']
-const CHANGE_COLUMNS = ['at', 'actor', 'operation', 'subject']
+const CHANGE_COLUMNS = ['at', 'operation', 'actor', 'subject']
 
 interface RowsView {
   readonly api: OperatorApi
@@ -82,7 +82,7 @@ function Rows({ path, title, rows, columns, desk }: RowsView) {
   const resource = resourceAt(path)
   if (resource === undefined) return null
   return (
-    <section class="part" data-live={path} aria-label={title}>
+    <section class="part compact" data-live={path} aria-label={title}>
       <div class="part-heading">
         <h2>{title}</h2>
         <a href={pathOf(path)}>All</a>

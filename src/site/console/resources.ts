@@ -345,6 +345,7 @@ export const RESOURCES: readonly Resource[] = [
     key: 'id',
     name: 'id',
     columns: ['id', 'fulfillment_status', 'user_id', 'benefit_id', 'game_id', 'timestamp', 'last_updated'],
+    filters: ['user_id', 'benefit_id', 'game_id', 'organization_id', 'fulfillment_status'],
     glance: 'fulfillment_status',
     empty: 'No entitlements have been granted.',
     create: {

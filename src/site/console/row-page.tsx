@@ -58,10 +58,10 @@ export async function rowPage(
   })
 }
 
-const Facts = ({ row, names }: { row: Row; names: Names }) => (
+const Facts = ({ row, names, without }: { row: Row; names: Names; without?: string }) => (
   <FactList
     facts={Object.keys(row)
-      .filter(field => !isShownBeside(field, row))
+      .filter(field => field !== without && !isShownBeside(field, row))
       .map(field => [
         labelOf(field),
         field === 'id' ? (
@@ -73,12 +73,15 @@ const Facts = ({ row, names }: { row: Row; names: Names }) => (
   />
 )
 
+/** Of no use here: always empty, or a template. */
+const HIDDEN: ReadonlySet<string> = new Set(['tag_ids', 'thumbnail_url', 'user_login'])
+
 /** Names are beside the ids that they belong to. */
 const isShownBeside = (field: string, row: Row): boolean =>
   (field === 'user_name' && 'user_id' in row) ||
   (field === 'game_name' && 'game_id' in row) ||
   (field === 'updated_at' && 'last_updated' in row) ||
-  field === 'tag_ids'
+  HIDDEN.has(field)
 
 interface PartContext {
   readonly desk: Desk
@@ -116,7 +119,7 @@ async function renderPart(part: Part, context: PartContext) {
       </div>
       {!isList && first !== undefined ? (
         <div class="panel">
-          <Facts row={first} names={names} />
+          <Facts row={first} names={names} without={part.by} />
         </div>
       ) : rows.length === 0 ? (
         <p class="empty">None.</p>

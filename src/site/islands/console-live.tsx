@@ -40,7 +40,7 @@ export const ConsoleLive = island('console-live', function ConsoleLive({ seconds
   return (
     <button
       type="button"
-      class={`live-state ${state}`}
+      class={`live-state is-${state}`}
       aria-pressed={state !== 'paused'}
       title="Whether this page is kept up to date"
       onClick={() => setState(state === 'paused' ? 'live' : 'paused')}
