@@ -64,7 +64,7 @@ export async function actionPage(
   const back =
     key === undefined || resource.get === undefined ? pathOf(resource.path) : pathOf(resource.path, key)
   return consolePage(desk, {
-    title: action.title,
+    title: action.title.includes(' ') ? action.title : `${action.title} ${resource.one}`,
     section: resource.path,
     trail: [
       [resource.title, pathOf(resource.path)],
@@ -115,7 +115,7 @@ export async function submitAction(
   target: Target,
   form: Pairs,
 ): Promise<PageAnswer> {
-  const { resource, action, key } = target
+  const { action } = target
   const given: Query = Object.fromEntries(form)
   const again = (violation: string, status: number) =>
     actionPage(desk, api, target, { given, violation, status })
@@ -130,8 +130,7 @@ export async function submitAction(
     return { goTo: withQuery(placeAfter(target, made), { done: action.operation }) }
   } catch (error) {
     if (!isRefused(error)) throw error
-    const message = key !== undefined && resource.get === undefined ? `${error.message}` : error.message
-    return again(message, 'status' in error ? error.status : 400)
+    return again(error.message, error.status)
   }
 }
 

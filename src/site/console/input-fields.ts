@@ -52,7 +52,9 @@ export function actionFields(action: Action, hasRow: boolean): InputField[] {
   const left = new Set([...(action.omit ?? []), ...(hasRow ? [keyInputOf(action)] : [])])
   return [...fieldsIn(params), ...fieldsIn(list ?? body)]
     .filter(({ name }) => !left.has(name))
-    .map(field => (field.name === action.bulk?.each ? { ...field, kind: 'lines' } : field))
+    .map(field =>
+      field.name === action.bulk?.each ? { ...field, kind: 'lines', label: `${field.label}s` } : field,
+    )
 }
 
 const PAGING = new Set(['first', 'after', 'before'])
@@ -110,8 +112,8 @@ export function valueText(value: unknown): string {
 export const startName = (name: string): string => `was.${name}`
 
 /**
- * The inputs that a form gives. In an edit, a field that was left as it was is no input, so that nobody's change in the
- * meantime is undone, and an empty field is a value. Otherwise an empty field is no input.
+ * The inputs that a form gives. In an edit, a field that was left as it was is no input, so that what others
+ * changed in the meantime is kept, and an empty field is a value. Otherwise an empty field is no input.
  */
 export function readInputs(fields: readonly InputField[], form: Pairs): Row {
   const given = new Map(form)
@@ -121,7 +123,8 @@ export function readInputs(fields: readonly InputField[], form: Pairs): Row {
     if (value === undefined) continue
     const text = textIn(field, value)
     const start = given.get(startName(field.name))
-    if (start === undefined ? text === '' : text === textIn(field, start)) continue
+    const isLeft = start === undefined ? text === '' : text === textIn(field, start) && !field.required
+    if (isLeft) continue
     inputs[field.name] = inputOf(field, text)
   }
   return inputs

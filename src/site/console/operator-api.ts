@@ -54,7 +54,13 @@ export class OperatorApi {
 
   /** Calls an operation whose name is data. The operation validates the input. */
   async call(name: OperationName, input: Input): Promise<unknown> {
-    return this.#methods[name]?.(input)
+    try {
+      return await this.#methods[name]?.(input)
+    } catch (error) {
+      // The client does not send a path without a value, or one with dots.
+      if (!(error instanceof TypeError)) throw error
+      throw new StrandError({ status: 400, error: 'Bad Request', message: error.message, operation: name })
+    }
   }
 
   async rows(name: OperationName, input: Input): Promise<Rows> {
@@ -74,8 +80,5 @@ export class OperatorApi {
 
 /** Whether the API refused a call: the input was wrong, or there is no such row. */
 export function isRefused(error: unknown): error is StrandError {
-  // An empty value in a path is a TypeError of the client.
-  return (
-    error instanceof TypeError || (error instanceof StrandError && error.status >= 400 && error.status < 500)
-  )
+  return error instanceof StrandError && error.status >= 400 && error.status < 500
 }

@@ -91,7 +91,7 @@ function Rows({ path, title, rows, columns, desk }: RowsView) {
         <p class="empty">{resource.empty}</p>
       ) : (
         <Table
-          resource={resource}
+          resource={{ ...resource, actions: [] }}
           columns={columns}
           rows={rows}
           names={References.namesBeside(rows, columns)}
