@@ -76,9 +76,11 @@ export class PageFields {
   }
 
   static ofQuery(search: string): PageFields {
-    return new PageFields(splitPairs(search) ?? raise('malformed_query'))
+    return new PageFields(readQuery(search))
   }
 }
+
+export const readQuery = (search: string): Pairs => splitPairs(search) ?? raise('malformed_query')
 
 export function readPairs(form: Uint8Array): Pairs {
   const text = decodeUtf8(form)

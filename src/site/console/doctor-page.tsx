@@ -1,16 +1,9 @@
 /** The findings of the doctor, problems first. */
 import type { Page } from '../page.ts'
 import { Status } from './cells.tsx'
+import type { DoctorFinding } from './doctor-finding.ts'
 import { consolePage, type Desk } from './frame.tsx'
 import { TableFrame } from './table.tsx'
-
-/** As `strand doctor` reports it. */
-export interface DoctorFinding {
-  readonly about: string
-  readonly level: 'ok' | 'note' | 'warning' | 'problem'
-  readonly message: string
-  readonly advice?: string
-}
 
 const LEVELS = ['problem', 'warning', 'note', 'ok'] as const
 

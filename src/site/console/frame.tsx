@@ -104,7 +104,7 @@ export function consolePage(desk: Desk, content: Content): Page {
 }
 
 const Brand = () => (
-  <a class="brand" href={CONSOLE} aria-label="Strand console, overview">
+  <a class="brand" href={CONSOLE}>
     <Mark />
     <span>Strand</span>
     <span class="quiet">Console</span>

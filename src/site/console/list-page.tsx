@@ -1,6 +1,6 @@
 /** A page with the rows of a resource: filters, a table, the next page. */
-import { splitPairs } from '../../kit/text.ts'
 import type { Browser } from '../browser.ts'
+import { readQuery } from '../fields.ts'
 import type { Page } from '../page.ts'
 import { kindOf, Status } from './cells.tsx'
 import { ControlledInput } from './form.tsx'
@@ -18,7 +18,7 @@ const NOTHING: Rows = { data: [] }
 
 export type Query = Readonly<Record<string, string | undefined>>
 
-export const queryOf = ({ search }: Browser): Query => Object.fromEntries(splitPairs(search) ?? [])
+export const queryOf = ({ search }: Browser): Query => Object.fromEntries(readQuery(search))
 
 export async function listPage(
   desk: Desk,

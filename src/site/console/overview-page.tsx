@@ -27,14 +27,14 @@ export async function overviewPage(desk: Desk, api: OperatorApi, history: Metric
       <>
         <ConsoleCharts points={history.since(0)} />
         <div class="columns">
-          <section class="part" data-live="operations" aria-label="Operations">
+          <div class="part" data-live="operations">
             <div class="part-heading">
               <h2>Operations</h2>
               <span class="quiet small">last 5 minutes</span>
             </div>
             <Operations loads={history.operations()} />
-          </section>
-          <section class="part" data-live="node" aria-label="Store and process">
+          </div>
+          <div class="part" data-live="node">
             <div class="part-heading">
               <h2>Store and process</h2>
               <a href={pathOf('doctor')}>Doctor</a>
@@ -42,7 +42,7 @@ export async function overviewPage(desk: Desk, api: OperatorApi, history: Metric
             <div class="panel">
               <FactList facts={factsOf(history)} />
             </div>
-          </section>
+          </div>
           <Rows
             api={api}
             desk={desk}
@@ -82,7 +82,7 @@ function Rows({ path, title, rows, columns, desk }: RowsView) {
   const resource = resourceAt(path)
   if (resource === undefined) return null
   return (
-    <section class="part compact" data-live={path} aria-label={title}>
+    <div class="part compact" data-live={path}>
       <div class="part-heading">
         <h2>{title}</h2>
         <a href={pathOf(path)}>All</a>
@@ -99,7 +99,7 @@ function Rows({ path, title, rows, columns, desk }: RowsView) {
           title={title}
         />
       )}
-    </section>
+    </div>
   )
 }
 

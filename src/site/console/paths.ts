@@ -9,8 +9,8 @@ export const pathOf = (...parts: readonly string[]): string =>
 
 /** A path with a query string of what is given. */
 export function withQuery(path: string, query: Readonly<Record<string, string | undefined>>): string {
-  const given = Object.entries(query).filter(
-    (pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '',
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
   )
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
+  return given.length === 0 ? path : `${path}?${given.join('&')}`
 }

@@ -110,7 +110,7 @@ async function renderPart(part: Part, context: PartContext) {
     part.columns ?? (of === undefined ? Object.keys(first ?? {}) : withoutColumn(of.columns, part.by))
   const names = await references.namesIn(rows, isList ? columns : Object.keys(first ?? {}))
   return (
-    <section class="part" data-live={part.operation} aria-label={part.title}>
+    <div class="part" data-live={part.operation}>
       <div class="part-heading">
         <h2>{part.title}</h2>
         {of !== undefined && hasFilter(of, part.by) && rows.length === PART_SIZE && (
@@ -139,7 +139,7 @@ async function renderPart(part: Part, context: PartContext) {
           })}
         />
       )}
-    </section>
+    </div>
   )
 }
 

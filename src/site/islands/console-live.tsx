@@ -51,9 +51,7 @@ export const ConsoleLive = island('console-live', function ConsoleLive({ seconds
 })
 
 async function refresh(): Promise<State> {
-  const url = new URL(location.href)
-  url.searchParams.delete('done')
-  const response = await fetch(url, { headers: { Accept: 'text/html' } })
+  const response = await fetch(location.href, { headers: { Accept: 'text/html' } })
   if (!response.ok) return 'away'
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
   const fresh = page.querySelectorAll<HTMLElement>('[data-live]')
