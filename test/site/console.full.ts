@@ -124,7 +124,7 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
   })
 
   test('verifies the audit log', async () => {
-    await open('/audit')
+    await open('/audit?operation=EndStream')
     await page.locator('.row-link').first().click()
     await page.waitForSelector('.changes')
     expect(await page.textContent('tr.open')).toContain('EndStream')

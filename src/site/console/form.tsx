@@ -90,8 +90,27 @@ function Control(view: ControlledView & { id: string; describedBy: string | unde
       {...(field.kind === 'number' && { min: field.min, max: field.max, inputMode: 'numeric' as const })}
       {...(field.maxLength !== undefined && { maxLength: field.maxLength })}
       {...(offers.length > 0 && { list: `${id}-offers` })}
+      {...(isFilter && placeholderOf(field))}
     />
   )
+}
+
+/** What a filter takes, in a few words. */
+function placeholderOf({ name }: InputField): { placeholder: string } | undefined {
+  const path = referenceOf(name)?.path
+  if (path !== undefined) return { placeholder: path === 'users' ? 'Login or ID' : 'Name or ID' }
+  return PLACEHOLDERS[name] === undefined ? undefined : { placeholder: PLACEHOLDERS[name] }
+}
+
+const PLACEHOLDERS: Readonly<Record<string, string>> = {
+  since: '2026-03-01T12:00:00Z',
+  until: '2026-03-01T12:00:00Z',
+  user_login: 'Login',
+  login: 'Login',
+  language: 'en',
+  actor: 'operator/night-shift',
+  operation: 'DeleteUser',
+  subject: 'user/141981764',
 }
 
 function choiceText({ kind }: InputField, choice: string): string {
