@@ -136,7 +136,7 @@ export class Browser {
     return pairs && new PageFields(pairs)
   }
 
-  /** The same, if the names of the fields are those of an operation, which validates them. */
+  /** The same with fields that are inputs of an operation, which validates them. Those that pages know are checked here too. */
   async sameOriginPairs(): Promise<Pairs | undefined> {
     const { headers } = this.#request
     const site = headers.get('sec-fetch-site')
@@ -144,7 +144,9 @@ export class Browser {
     const origin = headers.get('origin')
     if (origin !== null && !this.#isSameHost(origin)) return undefined
     if (!headers.get('content-type')?.toLowerCase().startsWith(FORM_TYPE)) return undefined
-    return this.#readForm()
+    const pairs = await this.#readForm()
+    new PageFields(pairs)
+    return pairs
   }
 
   async #readForm(): Promise<Pairs> {

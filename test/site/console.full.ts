@@ -79,7 +79,7 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
   test('grants entitlements, and sees them fulfilled by a PATCH without reloading', async () => {
     const { broadcaster, viewer, client } = server.world
     await open('/entitlements/new')
-    await page.fill('#input-user_id', `${broadcaster.login}\n${viewer.id}`)
+    await page.fill('#input-user_ids', `${broadcaster.login}\n${viewer.id}`)
     await page.fill('#input-benefit_id', server.world.benefit.id)
     await page.fill('#input-game_id', server.world.game.id)
     await press('Grant entitlements')

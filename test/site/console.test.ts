@@ -412,7 +412,7 @@ onEachStore('the console', {}, server => {
     expect(benefits.map((each: { name: string }) => each.name)).toEqual(['Brass lantern'])
     await act(`/console/benefits/${benefits[0].id}/edit`, { name: 'Silver lantern' })
     const granted = await act('/console/entitlements/new', {
-      user_id: `${broadcaster.login}\r\n${viewer.id}`,
+      user_ids: `${broadcaster.login}\r\n${viewer.id}`,
       benefit_id: 'Silver lantern',
       game_id: game.id,
     })

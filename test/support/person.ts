@@ -146,7 +146,7 @@ export class Person {
 /** The forms of the page itself; the header has a search on every page. */
 function formsIn(html: string): Form[] {
   const [main = ''] = /<main.*<\/main>/s.exec(html) ?? []
-  return [...main.matchAll(/<form\b[^>]*? ?method="(\w+)" action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].map(
+  return [...main.matchAll(/<form method="(\w+)" action="([^"]*)">(.*?)<\/form>/gs)].map(
     ([, method = '', action = '', inside = '']) => ({
       method,
       action,

@@ -9,6 +9,7 @@ import {
   actionFields,
   type InputField,
   keyInputOf,
+  linesNameOf,
   readInputs,
   startName,
   valueText,
@@ -73,37 +74,39 @@ export async function actionPage(
     violation,
     status,
     body: (
-      <form class="panel action" method="post" action={addressOf(target)}>
-        <Hidden name="proof" value={desk.proof} />
-        <p class="quiet">{operationOf(action.operation).summary}</p>
-        {name !== undefined && (
-          <p class="target">
-            <strong>{name}</strong> {key !== undefined && name !== key && <code>{key}</code>}
-          </p>
-        )}
-        {fields.filter(isFixed).map(field => (
-          <p key={field.name} class="target">
-            {field.label} <code>{given[field.name]}</code>
-          </p>
-        ))}
-        {inputs}
-        {action.asks === 'by-name' && name !== undefined && (
-          <div class="field">
-            <label for="confirm">
-              Type <strong>{name}</strong> to confirm
-            </label>
-            <input id="confirm" name="confirm" type="text" autocomplete="off" spellcheck={false} required />
+      <div class="panel action">
+        <form method="post" action={addressOf(target)}>
+          <Hidden name="proof" value={desk.proof} />
+          <p class="quiet">{operationOf(action.operation).summary}</p>
+          {name !== undefined && (
+            <p class="target">
+              <strong>{name}</strong> {key !== undefined && name !== key && <code>{key}</code>}
+            </p>
+          )}
+          {fields.filter(isFixed).map(field => (
+            <p key={field.name} class="target">
+              {field.label} <code>{given[field.name]}</code>
+            </p>
+          ))}
+          {inputs}
+          {action.asks === 'by-name' && name !== undefined && (
+            <div class="field">
+              <label for="confirm">
+                Type <strong>{name}</strong> to confirm
+              </label>
+              <input id="confirm" name="confirm" type="text" autocomplete="off" spellcheck={false} required />
+            </div>
+          )}
+          <div class="actions">
+            <button type="submit" class={action.removes || action.asks ? 'danger' : 'primary'}>
+              {action.title}
+            </button>
+            <a class="button" href={back}>
+              Cancel
+            </a>
           </div>
-        )}
-        <div class="actions">
-          <button type="submit" class={action.removes || action.asks ? 'danger' : 'primary'}>
-            {action.title}
-          </button>
-          <a class="button" href={back}>
-            Cancel
-          </a>
-        </div>
-      </form>
+        </form>
+      </div>
     ),
   })
 }
@@ -140,16 +143,17 @@ async function inputOf(api: OperatorApi, { action, key }: Target, form: Pairs): 
   const fields = readInputs(actionFields(action, key !== undefined), form)
   const resolved: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(fields)) {
-    if (typeof value === 'string') resolved[name] = await references.idOf(name, value)
+    const field = action.bulk && name === linesNameOf(action.bulk) ? action.bulk.each : name
+    if (typeof value === 'string') resolved[name] = await references.idOf(field, value)
     else if (Array.isArray(value))
-      resolved[name] = await Promise.all(value.map(each => references.idOf(name, String(each))))
+      resolved[name] = await Promise.all(value.map(each => references.idOf(field, String(each))))
     else resolved[name] = value
   }
   const keyInput = keyInputOf(action)
   const ofRow = key === undefined || keyInput === undefined ? {} : { [keyInput]: key }
   const { bulk } = action
   if (bulk === undefined) return { ...ofRow, ...resolved }
-  const { [bulk.each]: each, ...shared } = resolved
+  const { [linesNameOf(bulk)]: each, ...shared } = resolved
   const list = Array.isArray(each) ? each.map(one => ({ ...shared, [bulk.each]: one })) : []
   return { ...ofRow, [bulk.list]: list }
 }

@@ -140,13 +140,15 @@ function Navigation({ section, isDemo }: { section: string; isDemo: boolean }) {
 }
 
 const Who = ({ operator, proof }: Desk) => (
-  <form method="post" action={pathOf('logout')} class="who">
-    <Hidden name="proof" value={proof} />
+  <div class="who">
     <span title="The name in the audit log">
       {operator.name === null ? 'operator' : `operator/${operator.name}`}
     </span>
-    <button type="submit" class="plain">
-      Log out
-    </button>
-  </form>
+    <form method="post" action={pathOf('logout')}>
+      <Hidden name="proof" value={proof} />
+      <button type="submit" class="plain">
+        Log out
+      </button>
+    </form>
+  </div>
 )

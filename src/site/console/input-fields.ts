@@ -53,9 +53,14 @@ export function actionFields(action: Action, hasRow: boolean): InputField[] {
   return [...fieldsIn(params), ...fieldsIn(list ?? body)]
     .filter(({ name }) => !left.has(name))
     .map(field =>
-      field.name === action.bulk?.each ? { ...field, kind: 'lines', label: `${field.label}s` } : field,
+      action.bulk !== undefined && field.name === action.bulk.each
+        ? { ...field, name: linesNameOf(action.bulk), kind: 'lines', label: `${field.label}s` }
+        : field,
     )
 }
+
+/** The field with one entry of the list per line. */
+export const linesNameOf = ({ each }: NonNullable<Action['bulk']>): string => `${each}s`
 
 const PAGING = new Set(['first', 'after', 'before'])
 

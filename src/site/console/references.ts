@@ -5,6 +5,7 @@ import { resourceAt } from './resources.ts'
 
 const RESOURCE_OF: Readonly<Record<string, string>> = {
   user_id: 'users',
+  user_ids: 'users',
   owner_user_id: 'users',
   broadcaster_id: 'users',
   editor_id: 'users',
