@@ -5,7 +5,7 @@ import { operations } from '../../src/contract/index.ts'
 import { familyOf } from '../../src/contract/operation.ts'
 import { Problem } from '../../src/contract/problem.ts'
 import { type Networks, readNetworks } from '../../src/http/client-address.ts'
-import { PAGES } from '../../src/site/pages.ts'
+import { isConsolePath, PAGES } from '../../src/site/pages.ts'
 import { register, validate } from '../support/consent.ts'
 import { onEachStore } from '../support/each-store.ts'
 import type { TestServer } from '../support/server.ts'
@@ -13,7 +13,7 @@ import type { TestServer } from '../support/server.ts'
 const trustedProxies = readNetworks(['127.0.0.1', '::1']) as Networks
 const from = (address: string) => ({ 'X-Forwarded-For': address })
 
-/** Every way into the OAuth side: its operations by both names, and the pages. */
+/** Every way into the OAuth side: its operations by both names, and the pages. The console is not reached through a proxy. */
 const ways = [
   ...operations
     .filter(operation => familyOf(operation) === 'oauth')
@@ -21,9 +21,11 @@ const ways = [
       { method, path },
       { method, path: path.replace('/oauth2/', '/auth/') },
     ]),
-  ...Object.entries(PAGES).flatMap(([path, byMethod]) =>
-    Object.keys(byMethod).map(method => ({ method, path: path.replace('{login}', 'a_channel') })),
-  ),
+  ...Object.entries(PAGES)
+    .filter(([path]) => !isConsolePath(path))
+    .flatMap(([path, byMethod]) =>
+      Object.keys(byMethod).map(method => ({ method, path: path.replace('{login}', 'a_channel') })),
+    ),
 ]
 
 const send = (server: TestServer, { method, path }: { method: string; path: string }, address: string) =>

@@ -614,6 +614,27 @@ onEachStore('the console', {}, server => {
   })
 })
 
+onEachStore(
+  'a console that is asked too often',
+  { config: { ...SEPARATE, oauthRates: { address: 3, client: 0, validation: 0 } } },
+  server => {
+    test('429 without a session, and never with one', async () => {
+      const operator = await loggedIn(server())
+      for (let turn = 0; turn < 8; turn++) expect((await operator.open('/console/users')).status).toBe(200)
+      const stranger = atDesk(server())
+      for (const ask of [
+        () => stranger.open('/console'),
+        () => stranger.postRaw('/console/login', {}, {}),
+        () => stranger.postRaw('/console/games/new', {}, {}),
+      ]) {
+        const statuses: number[] = []
+        for (let turn = 0; turn < 4; turn++) statuses.push((await ask()).status)
+        expect(statuses.at(-1)).toBe(429)
+      }
+    })
+  },
+)
+
 onEachStore('outside of a demo', { demo: false }, server => {
   test('404 the controls of a demo', async () => {
     const operator = await loggedIn(server())

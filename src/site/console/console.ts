@@ -155,8 +155,9 @@ async function sessionOf(
 
 /** The fields of a form, if it came from a page of this session. */
 async function provenForm(browser: Browser, services: ConsoleServices) {
+  const session = await sessionOf(browser, services)
+  if (session === undefined) services.limits.takeFromAddress(browser.address)
   const form = await browser.sameOriginPairs()
-  const session = form && (await sessionOf(browser, services))
   if (form === undefined || session === undefined) return undefined
   const given = form.find(([name]) => name === 'proof')?.[1] ?? ''
   return services.operatorSessions.isProof(session, given) ? { session, form } : undefined
