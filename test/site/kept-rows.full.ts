@@ -356,6 +356,11 @@ const ROUTES: Readonly<Record<string, Hammering | readonly Hammering[] | typeof 
   'GET /': NO_ROWS,
   'POST /follow': follows,
   'POST /site/token': NO_ROWS,
+  'GET /console': NO_ROWS,
+  'POST /console/login': NO_ROWS,
+  'POST /console/logout': NO_ROWS,
+  'GET /console/{page}': NO_ROWS,
+  'POST /console/{page}': NO_ROWS,
   'GET /videos/{video_id}': NO_ROWS,
   'GET /{login}': NO_ROWS,
 }

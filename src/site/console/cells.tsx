@@ -66,7 +66,10 @@ function Reference({ field, id, names }: { field: string; id: string; names: Nam
   if (resource === undefined || name === undefined) return <Id text={id} />
   return (
     <span class="reference">
-      <a href={pathOf(resource.path, id)}>{name}</a> <Id text={id} />
+      <a href={pathOf(resource.path, id)}>{name}</a>{' '}
+      <span class="beside">
+        <Id text={id} />
+      </span>
     </span>
   )
 }

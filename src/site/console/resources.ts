@@ -11,7 +11,7 @@ export const RESOURCES: readonly Resource[] = [
     get: 'getStream',
     key: 'user_id',
     name: 'user_name',
-    columns: ['user_id', 'title', 'game_id', 'language', 'viewer_count', 'started_at'],
+    columns: ['user_id', 'viewer_count', 'title', 'game_id', 'language', 'started_at'],
     filters: ['user_login', 'game_id', 'language'],
     empty: 'No channel is live.',
     actions: [

@@ -124,7 +124,7 @@ function RowLink({
     return (
       <a class="row-link" href={pathOf(resource.path, key)}>
         {text ?? <Cell field={column} row={row} names={names} />}
-        {text !== undefined && <code class="id"> {key}</code>}
+        {text !== undefined && <code class="id beside"> {key}</code>}
       </a>
     )
   if (here === undefined) return <Cell field={column} row={row} names={names} />
