@@ -28,6 +28,8 @@ export interface PageContext {
   readonly search: string
   readonly address: () => string
   readonly requestId: string
+  /** Extends the idle timeout of the connection, for long work. */
+  readonly holdOpen?: () => void
 }
 
 /** Whether a request asks for a page: by name, or because it asks for nothing in particular. */
@@ -46,6 +48,7 @@ export class Browser {
   readonly address: string
   /** From the User-Agent, for the user to recognise. */
   readonly name: string
+  readonly holdOpen: () => void
   readonly #request: Request
   readonly #cookies: ReadonlyMap<string, string>
   /** Newest first: the newest signs tokens, and tokens signed with older keys remain valid. */
@@ -55,7 +58,7 @@ export class Browser {
   #formSecret: string | undefined
 
   constructor(
-    { request, path, search, address }: PageContext,
+    { request, path, search, address, holdOpen }: PageContext,
     { csrfKeys, publicUrl }: { csrfKeys: readonly Uint8Array[]; publicUrl: string },
   ) {
     this.method = request.method
@@ -64,6 +67,7 @@ export class Browser {
     this.parameters = PageFields.ofQuery(search)
     this.address = address()
     this.name = nameOf(request.headers.get('user-agent') ?? '')
+    this.holdOpen = () => holdOpen?.()
     this.#request = request
     this.#cookies = readCookies(request.headers.get('cookie') ?? '')
     this.#csrfKeys = csrfKeys

@@ -74,7 +74,10 @@ export const submitConsole: PageHandler = async (browser, services: ConsoleServi
   const desk = deskOf(session, services)
   const api = new OperatorApi(session.operator, browser.address, services)
   const place = placeOf(browser)
-  if (place.join('/') === 'audit/verify') return verifiedPage(desk, await verifyAudit(services.store))
+  if (place.join('/') === 'audit/verify') {
+    browser.holdOpen()
+    return verifiedPage(desk, await verifyAudit(services.store))
+  }
   const target = await targetAt(place, api, services)
   return target === undefined ? missingPage() : submitAction(desk, api, target, form)
 }
