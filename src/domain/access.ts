@@ -65,7 +65,7 @@ export function entitlementReach(caller: Caller): EntitlementReach {
   return caller.kind === 'user' ? { organization_id, user_id: caller.user_id } : { organization_id }
 }
 
-/** Those that a caller may list: on the site, those of the user in all organizations (D-166). */
+/** Those that a caller may list: on the site, those of the user in all organizations (D-157). */
 export function listableEntitlements(caller: Caller): Partial<EntitlementReach> {
   return isSiteUser(caller) ? { user_id: caller.user_id } : entitlementReach(caller)
 }

@@ -1,4 +1,4 @@
-/** The drops of a viewer: entitlements of all organizations, newest first (D-166). */
+/** The drops of a viewer: entitlements of all organizations, newest first (D-157). */
 import { apiFor } from './api-for.ts'
 import { type PageHandler, type PageServices, type SessionServices, sessionOf } from './session.ts'
 import { dropsPage } from './views/drops.tsx'

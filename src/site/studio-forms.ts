@@ -1,5 +1,5 @@
 /**
- * The forms of the studio (D-165). Each works without a script: it redirects back to the page, or shows it again with what is
+ * The forms of the studio (D-156). Each works without a script: it redirects back to the page, or shows it again with what is
  * wrong. A script sends the same form and gets JSON. What Helix offers is done through it, with a token of the person.
  */
 import { StrandError } from '../client/index.ts'

@@ -1,4 +1,4 @@
-/** The studio: going live, the broadcast, its markers, the channel, its editors and videos (D-165). */
+/** The studio: going live, the broadcast, its markers, the channel, its editors and videos (D-156). */
 import { markerFormats } from '../contract/resources/marker-file.ts'
 import type { Scope } from '../contract/scope.ts'
 import { parsePosition } from '../domain/timeline.ts'

@@ -1,4 +1,4 @@
-/** The drops of a viewer (D-166): those of all organizations, their own only, in pages. */
+/** The drops of a viewer (D-157): those of all organizations, their own only, in pages. */
 import { beforeAll, expect, test } from 'bun:test'
 import { onEachStore } from '../support/each-store.ts'
 import { Person } from '../support/person.ts'

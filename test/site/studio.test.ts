@@ -1,4 +1,4 @@
-/** The studio (D-165): the broadcaster does everything, editors work on markers, and no one else does anything. */
+/** The studio (D-156): the broadcaster does everything, editors work on markers, and no one else does anything. */
 import { beforeAll, expect, test } from 'bun:test'
 import { onEachStore } from '../support/each-store.ts'
 import { Person } from '../support/person.ts'
