@@ -24,14 +24,14 @@ interface Form {
  * asked of one in browser.full.ts.
  */
 export class Person {
-  readonly #server: Pick<TestServer, 'url' | 'canaries' | 'world'>
+  readonly #server: Pick<TestServer, 'url' | 'canaries' | 'world'> & Partial<Pick<TestServer, 'strand'>>
   readonly #cookies = new Map<string, string>()
   headers: Record<string, string> = {}
   seen: Seen | undefined
   /** As whom they logged in last. */
   login: string | undefined
 
-  constructor(server: Pick<TestServer, 'url' | 'canaries' | 'world'>) {
+  constructor(server: Pick<TestServer, 'url' | 'canaries' | 'world'> & Partial<Pick<TestServer, 'strand'>>) {
     this.#server = server
   }
 
@@ -45,7 +45,9 @@ export class Person {
 
   /** Has logged in already: checking a password takes long, and few tests are about it. */
   async holdSession(user_id: string): Promise<void> {
-    const { store, clock } = this.#server.strand.services
+    const { strand } = this.#server
+    if (strand === undefined) throw new Error('sessions need a server in this process')
+    const { store, clock } = strand.services
     const secret = mintSecret('session')
     const now = clock.now()
     const session = {

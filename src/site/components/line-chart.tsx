@@ -5,7 +5,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { LinePlot, Tone, Values } from './line-plot.ts'
 
-interface Line {
+export interface Line {
   readonly name: string
   readonly values: Values
   /** `accent` if absent. */
