@@ -252,7 +252,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
         }),
         rtmpUrl: media && rtmpUrlOf(publicUrl, media.port),
         callApi: (request, address) =>
-          application.handle(request, { ...LOCAL_PEER, address: () => address }, ['helix']),
+          application.handle(request, { ...LOCAL_PEER, address: () => address }, ['helix', 'playback']),
         callControl: (request, operator, address) =>
           application.handle(request, { ...LOCAL_PEER, address: () => address }, ['control'], operator),
         operatorSessions: new OperatorSessions({

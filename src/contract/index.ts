@@ -52,6 +52,7 @@ import { revokeToken } from './oauth/revoke-token.ts'
 import { validateToken } from './oauth/validate-token.ts'
 import type { Operation } from './operation.ts'
 import { createPlaybackSession } from './playback/create-playback-session.ts'
+import { getLatestStreams } from './playback/get-latest-streams.ts'
 import { sendHeartbeat } from './playback/send-heartbeat.ts'
 
 /** All operations, by family and name. The server answers no others. */
@@ -94,7 +95,7 @@ export const oauthOperations = {
   getUserInfo,
 }
 
-export const playbackOperations = { createPlaybackSession, sendHeartbeat }
+export const playbackOperations = { createPlaybackSession, sendHeartbeat, getLatestStreams }
 
 export const controlOperations = {
   ...users,

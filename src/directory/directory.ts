@@ -33,7 +33,7 @@ import { type FoundStream, foundStream, searchLive } from './channel-search.ts'
 import { pageOfGames } from './game-page.ts'
 import { Journal, NO_STEP, NO_STREAM, type Step } from './journal.ts'
 import { type Channel, LiveRows } from './live-rows.ts'
-import type { LiveRow } from './row.ts'
+import { type LiveRow, type RenderedStream, renderRow } from './row.ts'
 import { Snapshots } from './snapshots.ts'
 import { matches, pageOfRanking, pageOfRows, pointIn, type StreamPage, type WalkPage } from './stream-page.ts'
 
@@ -174,6 +174,11 @@ export class Directory {
   /** A page of the live channels that a search finds, by login. */
   search(search: ChannelSearch, window: Window): Promise<Page<FoundStream>> {
     return searchLive(this.#rows, search, window)
+  }
+
+  /** The streams that started last, the latest first. */
+  latest(count: number): RenderedStream[] {
+    return this.#rows.latest(count).map(row => renderRow(row, this.#rows.counts[row.index] as number))
   }
 
   /** The live stream of a user. */

@@ -25,6 +25,8 @@ export class LiveRows {
   #counts = new Int32Array(1024)
   /** The number of the game, likewise; `NO_STREAM` where no live row has the index. */
   #games = new Int32Array(1024).fill(NO_STREAM)
+  /** When the stream started, in milliseconds since 1970, likewise. */
+  #starts = new Float64Array(1024)
   /** The first code units of the login and of the folded name, 16 bits each, likewise. */
   #initials = new Int32Array(1024)
   readonly #byIndex: (LiveRow | undefined)[] = []
@@ -113,6 +115,22 @@ export class LiveRows {
     return this.#byId
   }
 
+  /** The rows that started last, the latest first. */
+  latest(count: number): LiveRow[] {
+    const indexes: number[] = []
+    const startOf = (at: number) => this.#starts[indexes[at] as number] as number
+    for (let index = 0; index < this.#used; index++) {
+      if (this.#games[index] === NO_STREAM) continue
+      const start = this.#starts[index] as number
+      if (indexes.length === count && startOf(count - 1) >= start) continue
+      let at = indexes.length
+      while (at > 0 && startOf(at - 1) < start) at -= 1
+      indexes.splice(at, 0, index)
+      indexes.length = Math.min(indexes.length, count)
+    }
+    return indexes.map(index => this.#byIndex[index] as LiveRow)
+  }
+
   keepChannels(user_ids: readonly string[]): Channel[] {
     return user_ids.map(user_id => {
       const channel = this.#channel(user_id)
@@ -173,6 +191,9 @@ export class LiveRows {
       this.#counts = enlarged(this.#counts, 0)
       this.#games = enlarged(this.#games, NO_STREAM)
       this.#initials = enlarged(this.#initials, 0)
+      const starts = new Float64Array(this.#counts.length)
+      starts.set(this.#starts)
+      this.#starts = starts
     }
     return index
   }
@@ -200,6 +221,7 @@ export class LiveRows {
       rendered: '',
       renderedCount: -1,
     }
+    this.#starts[row.index] = Date.parse(stream.started_at)
     const last = this.#byId.at(-1)
     if (last !== undefined && compareDecimal(last.id, stream.id) > 0) this.#unsorted = true
     this.#byId.push(row)

@@ -124,7 +124,9 @@ export class Endpoint {
   #takePoint(context: RequestContext, resolution: Resolution): MaybePromise<void> {
     if (this.family === 'oauth' && !this.operation.limitsItself)
       this.#dependencies.services.limits.takeFromAddress(context.address())
-    if (this.family === 'playback') this.#dependencies.services.limits.takeForPlayback(context.address())
+    // What is read comes from memory, the same for everyone.
+    if (this.family === 'playback' && this.operation.method === 'POST')
+      this.#dependencies.services.limits.takeForPlayback(context.address())
     if (this.family !== 'helix') return
     const payer = resolution === 'invalid' ? ANONYMOUS : resolution
     return chain(this.#dependencies.limiter.take(payer, context.address), allowance => {

@@ -114,6 +114,11 @@ export function preparedPage(
   return new PreparedJson(`{"data":[${texts.join(',')}],"pagination":${cursor}}`)
 }
 
+/** The same for all rows at once. */
+export function preparedRows(rows: readonly { readonly json: string }[]): PreparedJson {
+  return new PreparedJson(`{"data":[${rows.map(row => row.json).join(',')}]}`)
+}
+
 /** An operation with its handler. */
 export interface Implementation {
   readonly operation: Operation

@@ -52,6 +52,7 @@ import { handleMintUserToken } from './oauth/mint-user-token.ts'
 import { handleRevokeToken } from './oauth/revoke-token.ts'
 import { handleValidateToken } from './oauth/validate-token.ts'
 import { handleCreatePlaybackSession } from './playback/create-playback-session.ts'
+import { handleGetLatestStreams } from './playback/get-latest-streams.ts'
 import { handleSendHeartbeat } from './playback/send-heartbeat.ts'
 
 /** One implementation for every operation of the contract. The server does not start if one is missing. */
@@ -93,6 +94,7 @@ export const implementations: readonly Implementation[] = [
 
   handleCreatePlaybackSession,
   handleSendHeartbeat,
+  handleGetLatestStreams,
 
   ...Object.values(users),
   ...Object.values(organizations),

@@ -6,7 +6,7 @@ import type { Named } from './components/filters.tsx'
 import { type ShownStream, shownOf } from './components/stream-card.tsx'
 import { languageName } from './languages.ts'
 import { type PageHandler, type PageServices, type SessionServices, sessionOf } from './session.ts'
-import { homePage, welcomePage } from './views/home.tsx'
+import { type Featured, homePage, welcomePage } from './views/home.tsx'
 import { searchPage } from './views/search.tsx'
 
 /** One is shown large; the others fill rows of two, three, four and six. */
@@ -16,11 +16,15 @@ const GAMES = 7
 const SAMPLE = 100
 const FOUND = 24
 const FOLLOWED = 8
+const LATEST = 8
+/** So few channels look better side by side. */
+const MIN_WITH_FEATURED = 5
 
-type HomeServices = SessionServices & Pick<PageServices, 'siteTokens' | 'callApi' | 'publicUrl' | 'signUp'>
+type HomeServices = SessionServices &
+  Pick<PageServices, 'store' | 'siteTokens' | 'callApi' | 'publicUrl' | 'signUp'>
 
 export const showHome: PageHandler = async (browser, services: HomeServices) => {
-  const { helix } = await apiFor(browser, services, ['user:read:follows'])
+  const { helix, playback } = await apiFor(browser, services, ['user:read:follows'])
   const now = services.clock.now()
   const query = browser.parameter('q')?.trim()
   if (query) return searchPage({ query, now, ...(await search(helix, query)) })
@@ -35,6 +39,14 @@ export const showHome: PageHandler = async (browser, services: HomeServices) => 
     game_id === undefined ? undefined : helix.getGames({ id: [game_id] }),
   ])
   if (sample.data.length === 0) return welcomePage(services)
+  const isWholeList = !game_id && !language && !after
+  const followed = isWholeList ? await followedOf(browser, services, helix) : []
+  // All channels are visible anyway if they fit on one page.
+  const latest =
+    isWholeList && page.pagination.cursor !== undefined
+      ? (await playback.getLatestStreams({ first: LATEST })).data.map(shownOf)
+      : []
+  const hasFeatured = isWholeList && followed.length === 0 && page.data.length >= MIN_WITH_FEATURED
   const game = chosen?.data.map(named)[0] ?? (game_id && { id: game_id, name: 'Unknown game' })
   return homePage({
     streams: page.data.map(shownOf),
@@ -43,10 +55,25 @@ export const showHome: PageHandler = async (browser, services: HomeServices) => 
     languages: languagesOf(sample.data),
     ...(game && { game }),
     ...(language && { language: { id: language, name: languageName(language) } }),
-    followed: game_id || language || after ? [] : await followedOf(browser, services, helix),
+    followed,
+    latest,
+    featured: hasFeatured ? await featuredOf([...page.data.map(shownOf), ...latest], services) : undefined,
     isTop: after === undefined,
     now,
   })
+}
+
+/** The channel with the most viewers of those that play on this site, or of all if none does. */
+async function featuredOf(
+  streams: readonly ShownStream[],
+  { store }: HomeServices,
+): Promise<Featured | undefined> {
+  const playing = await store.streams.playing(streams.map(({ user_id }) => user_id))
+  const nodes = new Map(playing.map(({ user_id, watch_url }) => [user_id, watch_url]))
+  const [most] = streams
+    .filter(({ user_id }) => playing.length === 0 || nodes.has(user_id))
+    .sort((one, other) => other.viewer_count - one.viewer_count)
+  return most && { stream: most, node: nodes.get(most.user_id) }
 }
 
 /** The live channels that the user follows. */

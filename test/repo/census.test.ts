@@ -29,6 +29,7 @@ describe('the census', () => {
       'GetUserInfo',
       'CreatePlaybackSession',
       'SendHeartbeat',
+      'GetLatestStreams',
     ])
     expect(named(({ access }) => access.kind === 'anyone')).toEqual(['GetStreams'])
   })

@@ -1,7 +1,6 @@
 /** The cards of live channels: more of them on scroll, and their numbers as they change. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { api } from '../api.ts'
-import { Featured } from '../components/featured.tsx'
 import { directoryLink, type Filtering, Filters } from '../components/filters.tsx'
 import { type ShownStream, StreamCard } from '../components/stream-card.tsx'
 import { everyFewSeconds } from '../every-few-seconds.ts'
@@ -11,8 +10,8 @@ import { useServerTime } from '../server-time.ts'
 
 interface LiveGridProps extends Filtering {
   readonly heading: string
-  /** Whether the first stream is shown large. */
-  readonly hasFeatured: boolean
+  /** The channel that is shown large, above the grid. */
+  readonly featured?: string
   readonly streams: readonly ShownStream[]
   /** Where the next page begins; absent on the last one. */
   readonly cursor?: string
@@ -85,10 +84,9 @@ export const LiveGrid = island('live-grid', function LiveGrid(props: LiveGridPro
   )
 
   const chosen = { game: props.game?.id, language: props.language?.id }
-  const [first, ...rest] = list.streams
+  const shownStreams = list.streams.filter(({ user_id }) => user_id !== props.featured)
   return (
     <>
-      {props.hasFeatured && first && <Featured stream={first} now={now} ended={list.ended.has(first.id)} />}
       <div class="directory">
         <h2>{props.heading}</h2>
         <Filters {...props} />
@@ -101,7 +99,7 @@ export const LiveGrid = island('live-grid', function LiveGrid(props: LiveGridPro
         )}
       </p>
       <ul class="grid">
-        {(props.hasFeatured ? rest : list.streams).map(stream => (
+        {shownStreams.map(stream => (
           <Slot key={stream.user_id} stream={stream} now={now} ended={list.ended.has(stream.id)} />
         ))}
       </ul>

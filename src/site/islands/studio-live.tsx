@@ -1,10 +1,11 @@
 /** The broadcast while it runs: preview, viewers, and what the encoder sends. */
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { EncoderStatus } from '../../domain/encoder-status.ts'
 import { clockTime } from '../../kit/clock-time.ts'
 import { api } from '../api.ts'
 import { Fact, Facts } from '../components/facts.tsx'
 import { LineChart } from '../components/line-chart.tsx'
+import { Preview } from '../components/preview.tsx'
 import { everyFewSeconds } from '../every-few-seconds.ts'
 import { island } from '../island.tsx'
 import { useServerTime } from '../server-time.ts'
@@ -83,7 +84,7 @@ export const StudioLive = island('studio-live', function StudioLive(props: Studi
             Your broadcast arrives. <a href={`/studio/${login}`}>Load the page again</a> to see the preview.
           </p>
         ) : (
-          <Preview key={stream.id} user_id={user_id} login={login} playsHere={status.playsHere} />
+          <BroadcastPreview key={stream.id} user_id={user_id} login={login} playsHere={status.playsHere} />
         )}
         <Facts>
           <Fact name="watching">{stream.viewer_count.toLocaleString('en-US')}</Fact>
@@ -133,32 +134,26 @@ function bitrate(kilobits: number): string {
   return kilobits < 1000 ? `${kilobits} kbit/s` : `${(kilobits / 1000).toFixed(1)} Mbit/s`
 }
 
-function Preview({ user_id, login, playsHere }: { user_id: string; login: string; playsHere: boolean }) {
-  const video = useRef<HTMLVideoElement>(null)
+function BroadcastPreview({
+  user_id,
+  login,
+  playsHere,
+}: {
+  user_id: string
+  login: string
+  playsHere: boolean
+}) {
   const [isShown, setIsShown] = useState(true)
-  useEffect(() => {
-    const element = video.current
-    if (element === null || !playsHere || !isShown) return
-    let stop = () => {}
-    let isGone = false
-    void import('../player/preview.ts').then(({ startPreview }) => {
-      if (!isGone) stop = startPreview(element, `/live/${login}.flv`)
-    })
-    return () => {
-      isGone = true
-      stop()
-    }
-  }, [playsHere, isShown])
   const poster = `/images/channels/${user_id}-1280x720.png`
   return (
     <div class="preview">
       {playsHere && isShown ? (
-        <video ref={video} muted playsInline poster={poster} aria-label="Preview of the broadcast, muted" />
+        <Preview user_id={user_id} login={login} label="Preview of the broadcast, muted" />
       ) : (
         <img src={poster} width="1280" height="720" alt="" />
       )}
       {playsHere && (
-        <button type="button" class="small-button" onClick={() => setIsShown(!isShown)}>
+        <button type="button" class="small-button on-picture" onClick={() => setIsShown(!isShown)}>
           {isShown ? 'Hide preview' : 'Show preview'}
         </button>
       )}

@@ -1,5 +1,7 @@
 import { type Filtering, Filters } from '../components/filters.tsx'
 import { type ShownStream, StreamCard } from '../components/stream-card.tsx'
+import { FeaturedChannel } from '../islands/featured-channel.tsx'
+import { JustLive } from '../islands/just-live.tsx'
 import { LiveGrid } from '../islands/live-grid.tsx'
 import type { Page } from '../page.ts'
 
@@ -7,24 +9,31 @@ export interface HomeView extends Filtering {
   readonly streams: readonly ShownStream[]
   /** The live channels that the user follows. */
   readonly followed: readonly ShownStream[]
+  /** The channel that is shown large. */
+  readonly featured: Featured | undefined
+  /** The streams that started last. */
+  readonly latest: readonly ShownStream[]
   readonly cursor: string | undefined
   /** Whether this is the first page of the list. */
   readonly isTop: boolean
   readonly now: number
 }
 
-/** So few channels look better side by side. */
-const MIN_WITH_FEATURED = 5
+export interface Featured {
+  readonly stream: ShownStream
+  /** Where its video is: the address of another node, or null for this one. Undefined: the site has no video of it. */
+  readonly node: string | null | undefined
+}
 
 /** Who is live, most viewers first. */
-export function homePage({ cursor, followed, ...view }: HomeView): Page {
-  const { game, language, streams } = view
+export function homePage({ cursor, followed, featured, latest, ...view }: HomeView): Page {
+  const { game, language, streams, now } = view
   const heading = game?.name ?? 'Live now'
-  const isUnfiltered = game === undefined && language === undefined
   return {
     title: game?.name ?? 'Strand',
     width: 'full',
     section: 'live',
+    ...(featured?.node !== undefined && { node: featured.node }),
     body: (
       <>
         <h1 class="hidden-text">{game ? `${game.name}, live channels` : 'Live channels'}</h1>
@@ -46,18 +55,20 @@ export function homePage({ cursor, followed, ...view }: HomeView): Page {
                 <h2 id="followed-heading">Following</h2>
                 <ul class="grid">
                   {followed.map(stream => (
-                    <StreamCard key={stream.user_id} stream={stream} now={view.now} />
+                    <StreamCard key={stream.user_id} stream={stream} now={now} />
                   ))}
                 </ul>
               </section>
             )}
+            {featured && (
+              <FeaturedChannel stream={featured.stream} plays={featured.node !== undefined} now={now} />
+            )}
+            {latest.length > 0 && <JustLive streams={latest} now={now} />}
             <LiveGrid
               {...view}
               {...(cursor !== undefined && { cursor })}
+              {...(featured && { featured: featured.stream.user_id })}
               heading={heading}
-              hasFeatured={
-                isUnfiltered && view.isTop && streams.length >= MIN_WITH_FEATURED && followed.length === 0
-              }
             />
           </>
         )}

@@ -119,6 +119,14 @@ export const streamQueries = (db: Database) => ({
           select adapter, watch_url from publish_sessions where stream_id = ${stream.id} and ended_at is not null
           limit 1`,
     ),
+  /** Where the video of these channels plays, of those whose broadcast the embedded media server of a node receives. */
+  playing: (
+    user_ids: readonly string[],
+  ): MaybePromise<readonly { readonly user_id: string; readonly watch_url: string | null }[]> =>
+    db.all(
+      sql`select user_id, watch_url from publish_sessions
+          where ${isOneOf(sql`user_id`, user_ids)} and ended_at is null and adapter = 'embedded'`,
+    ),
   /** The channels among these whose players send heartbeats. */
   withHeartbeats: async (user_ids: readonly string[]): Promise<ReadonlySet<string>> => {
     const rows = await db.all<{ user_id: string }>(

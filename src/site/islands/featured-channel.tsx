@@ -1,0 +1,110 @@
+/** One live channel, large: its video if it plays on this site, otherwise its picture. */
+import { useEffect, useState } from 'preact/hooks'
+import { api } from '../api.ts'
+import { Avatar } from '../components/avatar.tsx'
+import { Fact, Facts } from '../components/facts.tsx'
+import { Preview } from '../components/preview.tsx'
+import type { ShownStream } from '../components/stream-card.tsx'
+import { Tags } from '../components/tags.tsx'
+import { everyFewSeconds } from '../every-few-seconds.ts'
+import { island } from '../island.tsx'
+import { shortCount, uptime } from '../numbers.ts'
+import { useServerTime } from '../server-time.ts'
+
+interface FeaturedChannelProps {
+  readonly stream: ShownStream
+  /** Whether this site has its video. */
+  readonly plays: boolean
+  /** The time of the server, in milliseconds since 1970. */
+  readonly now: number
+}
+
+const REFRESH_MILLISECONDS = 3000
+const MINUTE_MILLISECONDS = 60_000
+
+export const FeaturedChannel = island(
+  'featured-channel',
+  function FeaturedChannel(props: FeaturedChannelProps) {
+    const [stream, setStream] = useState(props.stream)
+    const [hasEnded, setHasEnded] = useState(false)
+    const now = useServerTime(props.now, MINUTE_MILLISECONDS)
+    const { user_id, user_login, user_name, title, game_id, game_name, viewer_count, started_at } = stream
+
+    useEffect(
+      () =>
+        everyFewSeconds(REFRESH_MILLISECONDS, async () => {
+          const [live] = (await api().helix.getStreams({ user_id: [user_id] })).data
+          setHasEnded(live === undefined)
+          if (live !== undefined) setStream(live)
+        }),
+      [],
+    )
+
+    return (
+      <section class="panel featured" aria-label="Featured channel">
+        <span class="shot">
+          <Screen user_id={user_id} login={user_login} name={user_name} plays={props.plays && !hasEnded} />
+          {hasEnded ? <span class="badge">Ended</span> : <span class="live">Live</span>}
+        </span>
+        <div class="text">
+          <p class="channel">
+            <Avatar user_id={user_id} size={36} />
+            {user_name}
+          </p>
+          <h2>
+            <a href={`/${user_login}`}>{title || `${user_name} is live`}</a>
+          </h2>
+          {game_name !== '' && (
+            <p class="quiet">
+              <a href={`/?game=${game_id}`}>{game_name}</a>
+            </p>
+          )}
+          <Tags tags={stream.tags} />
+          <div class="bottom">
+            <Facts>
+              <Fact name="watching">{shortCount(viewer_count)}</Fact>
+              <Fact name="on air">
+                <time datetime={started_at}>{uptime(started_at, now)}</time>
+              </Fact>
+            </Facts>
+            <a class="button primary" href={`/${user_login}`} aria-label={`Watch ${user_name}`}>
+              Watch
+            </a>
+          </div>
+        </div>
+      </section>
+    )
+  },
+)
+
+interface ScreenProps {
+  readonly user_id: string
+  readonly login: string
+  readonly name: string
+  readonly plays: boolean
+}
+
+/** Plays by itself, unless the reader asks for less motion or less data; a button stops and starts it. */
+function Screen({ user_id, login, name, plays }: ScreenProps) {
+  const [isPlaying, setIsPlaying] = useState(false)
+  useEffect(() => setIsPlaying(plays && !wantsLess()), [plays])
+  return (
+    <>
+      {plays && isPlaying ? (
+        <Preview user_id={user_id} login={login} label={`${name}, muted`} />
+      ) : (
+        <img src={`/images/channels/${user_id}-1280x720.png`} width="1280" height="720" alt="" />
+      )}
+      {plays && (
+        <button type="button" class="small-button on-picture" onClick={() => setIsPlaying(!isPlaying)}>
+          {isPlaying ? 'Stop' : 'Play'}
+        </button>
+      )}
+    </>
+  )
+}
+
+function wantsLess(): boolean {
+  const { connection } = navigator as Navigator & { readonly connection?: { readonly saveData?: boolean } }
+  return matchMedia('(prefers-reduced-motion: reduce)').matches || connection?.saveData === true
+}
