@@ -10,6 +10,7 @@ import { type Networks, readNetworks } from '../../src/http/client-address.ts'
 import { uuid, uuidV7 } from '../../src/kit/id.ts'
 import { PAGES } from '../../src/site/pages.ts'
 import { CAPS } from '../../src/store/commands/cap-sizes.ts'
+import { MAX_OLD_KEYS } from '../../src/store/commands/stream-keys.ts'
 import { type Sql, sql, verbatim } from '../../src/store/sql/tag.ts'
 import {
   allow,
@@ -24,7 +25,8 @@ import {
   verifier,
 } from '../support/consent.ts'
 import { onEachStore } from '../support/each-store.ts'
-import { Person } from '../support/person.ts'
+import { csrfIn, Person } from '../support/person.ts'
+import { scrape } from '../support/scrape.ts'
 import type { Answer, TestServer } from '../support/server.ts'
 
 type Row = Readonly<Record<string, string | number | null>>
@@ -323,6 +325,44 @@ const follows: Hammering = async server => {
   expect(await countOf(server, 'follows', pair)).toBe(1)
 }
 
+const studioOf = async (server: TestServer) => {
+  const [{ id, login } = { id: '', login: '' }] = server.world.users
+  const person = await loggedIn(server, login)
+  person.headers = { Accept: 'text/html' }
+  const post = async (form: string, values: Record<string, string>) => {
+    const csrf = csrfIn((await person.open('/studio')).html)
+    return (await person.postRaw(`/studio/${login}/${form}`, { csrf, ...values }, {})).status
+  }
+  return { id, post }
+}
+
+const streamKeys: Hammering = async server => {
+  const { id, post } = await studioOf(server)
+  for (let n = 0; n < MAX_OLD_KEYS + MORE; n++)
+    expect(await post('key', { decision: 'rotate', grace: '604800' })).toBe(302)
+  expect(await countOf(server, 'stream_keys', sql`user_id = ${id}`)).toBe(MAX_OLD_KEYS + 1)
+}
+
+/** One row per person; how many people is limited too (channels.test.ts). */
+const editors: Hammering = async server => {
+  const { id, post } = await studioOf(server)
+  const { id: editor_id = '', login = '' } = server.world.users[2] ?? {}
+  for (let n = 0; n < MORE; n++) expect(await post('editors', { decision: 'add', login })).toBe(302)
+  expect(await countOf(server, 'editors', sql`user_id = ${id} and editor_id = ${editor_id}`)).toBe(1)
+}
+
+/** As many as the rate limit of the person allows: each is made by CreateStreamMarker. */
+const markers: Hammering = async server => {
+  const { id, post } = await studioOf(server)
+  await server.control('PUT', `/channels/${id}/stream`, {})
+  const series = 'strand_http_requests_total{operation="CreateStreamMarker",status="200"}'
+  const called = async () => (await scrape(server.url)).series.get(series) ?? 0
+  const before = await called()
+  for (let n = 0; n < MORE; n++)
+    expect(await post('markers', { decision: 'add', description: `${n}` })).toBe(302)
+  expect((await called()) - before).toBe(MORE)
+}
+
 const SIGN_UPS = 4
 /** Reads, or changes and removes rows that are there. */
 const NO_ROWS = 'adds no rows'
@@ -356,6 +396,16 @@ const ROUTES: Readonly<Record<string, Hammering | readonly Hammering[] | typeof 
   'GET /': NO_ROWS,
   'POST /follow': follows,
   'POST /site/token': NO_ROWS,
+  'GET /drops': NO_ROWS,
+  'GET /studio': NO_ROWS,
+  'GET /studio/{login}': NO_ROWS,
+  'GET /studio/{login}/status': NO_ROWS,
+  'GET /studio/{login}/markers/export': NO_ROWS,
+  'POST /studio/{login}/channel': NO_ROWS,
+  'POST /studio/{login}/videos': NO_ROWS,
+  'POST /studio/{login}/key': streamKeys,
+  'POST /studio/{login}/editors': editors,
+  'POST /studio/{login}/markers': markers,
   'GET /console': NO_ROWS,
   'POST /console/login': NO_ROWS,
   'POST /console/logout': NO_ROWS,

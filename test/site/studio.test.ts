@@ -1,11 +1,10 @@
 /** The studio (D-156): the broadcaster does everything, editors work on markers, and no one else does anything. */
 import { beforeAll, expect, test } from 'bun:test'
 import { onEachStore } from '../support/each-store.ts'
-import { Person } from '../support/person.ts'
+import { csrfIn, Person } from '../support/person.ts'
 
 const HTML = { Accept: 'text/html' }
 const SCRIPT = { Accept: 'application/json' }
-const csrfIn = (html: string) => /name="csrf" value="([^"]+)"/.exec(html)?.[1] ?? ''
 const PASSWORD = 'a password of theirs'
 
 interface Someone {

@@ -174,3 +174,6 @@ export function carried(location: string | null, where: 'search' | 'hash' = 'sea
   if (location === null) throw new Error('it leads nowhere')
   return new URLSearchParams(new URL(location)[where].slice(1))
 }
+
+/** The CSRF token in the forms of a page. */
+export const csrfIn = (html: string): string => /name="csrf" value="([^"]+)"/.exec(html)?.[1] ?? ''

@@ -9,8 +9,12 @@ import type { StoredStreamKey } from './users.ts'
 /** Extra keys per channel. */
 export const MAX_EXTRA_KEYS = 20
 
+/** Earlier keys of a channel that can be valid at a time. */
+export const MAX_OLD_KEYS = 20
+
 /**
- * Adds a new stream key; the current one stays valid until `valid_until`, and no earlier one longer. `taken`: read the
+ * Adds a new stream key; the current one stays valid until `valid_until`, and no earlier one longer. Of more earlier ones than
+ * `MAX_OLD_KEYS` the oldest are removed. `taken`: read the
  * version again and retry.
  */
 export async function rotateStreamKey(
@@ -30,6 +34,10 @@ export async function rotateStreamKey(
     sql`insert into stream_keys (user_id, version, key_id, sealed, lookup_hash)
         values (${args.user_id}, ${args.version}, ${args.stream_key.key_id}, ${args.stream_key.sealed},
           ${args.stream_key.lookup_hash})`,
+  )
+  await tx.run(
+    sql`delete from stream_keys
+        where user_id = ${args.user_id} and version < ${args.version - MAX_OLD_KEYS}`,
   )
   tx.record({
     subject: `channel/${args.user_id}/stream-key`,
