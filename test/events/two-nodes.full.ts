@@ -76,14 +76,16 @@ describe.skipIf(!engines.includes('postgres'))('two nodes', () => {
           callback: receiver.url(),
           secret: SECRET,
         })
-        const clients = await Promise.all(
-          Array.from({ length: SOCKETS }, async () => new MovingClient(await connected(proxy.url))),
-        )
-        for (const [index, { first }] of clients.entries())
+        const clients: MovingClient[] = []
+        // A session without a subscription ends after ten seconds.
+        for (let index = 0; index < SOCKETS; index++) {
+          const first = await connected(proxy.url)
           await subscribe(nodes[index % 2], userTokens[Math.floor(index / SOCKETS_OF_USER)], {
             method: 'websocket',
             session_id: await first.sessionId(),
           })
+          clients.push(new MovingClient(first))
+        }
         await until(() => receiver.of('webhook_callback_verification').length > 0)
         const following = clients.map(client => client.follow())
 

@@ -1,10 +1,9 @@
 /** The reference as a page: in a real browser, where operations are tried, and its lines in a real shell. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import axe from 'axe-core'
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 import { EVENT_TYPES } from '../../src/contract/events/event-types.ts'
 import { operations } from '../../src/contract/index.ts'
-import { look } from '../support/look.ts'
+import { look, violationsOn } from '../support/look.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
 const executablePath = process.env.TEST_CHROMIUM || undefined
@@ -117,15 +116,15 @@ describe('/docs', () => {
           article.remove()
         }`,
       )
-      await page.evaluate(axe.source)
       for (const width of [390, 1440]) {
         await page.setViewportSize({ width, height: 900 })
         await page.evaluate(`document.querySelector('.menu').open = true`)
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-          const { violations } = await page.evaluate<axe.AxeResults>('axe.run(document)')
-          const result = violations.map(each => [each.id, each.nodes[0]?.html])
-          expect([width, colorScheme, ...result]).toEqual([width, colorScheme])
+          expect([width, colorScheme, ...(await violationsOn(page, colorScheme))]).toEqual([
+            width,
+            colorScheme,
+          ])
         }
       }
     }, 180_000)

@@ -69,9 +69,9 @@ export function followReader({ field, clear }: FilterField): () => void {
 
 const isTyping = () => document.activeElement?.matches('input, textarea, select, [contenteditable]') ?? false
 
-/** The rail is what positions are counted from. */
+/** Scrolls the rail, but not the page, if the link is out of sight. */
 function keepVisible(link: HTMLElement, rail: HTMLElement): void {
-  const top = link.offsetTop
-  if (top >= rail.scrollTop && top + 40 <= rail.scrollTop + rail.clientHeight) return
-  rail.scrollTop = top - rail.clientHeight / 2
+  const top = link.getBoundingClientRect().top - rail.getBoundingClientRect().top
+  if (top >= 0 && top + 40 <= rail.clientHeight) return
+  rail.scrollTop += top - rail.clientHeight / 2
 }
