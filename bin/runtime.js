@@ -56,11 +56,17 @@ function systemPackages() {
 }
 
 /**
- * Words for Bun before the program's own. Nothing is taken from the current folder: a bunfig.toml there could load code, an
- * .env could change settings, and missing packages would be fetched.
+ * Words for Bun before the program's own. Nothing is taken from the current folder: a bunfig.toml or tsconfig.json there
+ * could load code, an .env could change settings, and missing packages would be fetched. The tsconfig.json of this package
+ * defines what JSX means.
  */
 export function bunWords() {
-  return [`--config=${join(PACKAGE, 'bin', 'bunfig.toml')}`, '--no-env-file', '--no-install']
+  return [
+    `--config=${join(PACKAGE, 'bin', 'bunfig.toml')}`,
+    `--tsconfig-override=${join(PACKAGE, 'tsconfig.json')}`,
+    '--no-env-file',
+    '--no-install',
+  ]
 }
 
 /**

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** Renders a page into an HTML document with header and footer, and decides which scripts it loads. */
 import { renderToStaticMarkup, renderToString } from 'preact-render-to-string'
 import { ICON_URL } from '../kit/mark.ts'

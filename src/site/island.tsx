@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /**
  * Islands: the parts of a page that move. An island is a component like any other. The server renders it with its props
  * beside it, and the page loads the script of the island's file, which brings the element to life with the same props.

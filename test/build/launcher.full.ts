@@ -24,11 +24,13 @@ const NODE = Bun.which('node') ?? 'node'
 const LAUNCHER = join(ROOT, 'bin/strand.js')
 
 describe('nothing is taken from the current folder', () => {
-  test('neither code that a bunfig.toml loads, nor settings of an .env', async () => {
+  test('neither code that a bunfig.toml or tsconfig.json names, nor settings of an .env', async () => {
     const cwd = emptyFolder()
     writeFileSync(join(cwd, 'bunfig.toml'), 'preload = ["./preload.ts"]\n')
     writeFileSync(join(cwd, 'preload.ts'), 'console.log("loaded from the current folder")\n')
     writeFileSync(join(cwd, '.env'), 'STRAND_NO_SUCH_SETTING=1\n')
+    const elsewhere = { jsx: 'react', jsxFactory: 'h', paths: { commander: ['./preload.ts'] } }
+    writeFileSync(join(cwd, 'tsconfig.json'), JSON.stringify({ compilerOptions: elsewhere }))
     const strand = new StrandProcess(['config', '--data', join(cwd, 'data')], {
       command: [NODE, LAUNCHER],
       cwd,

@@ -1,6 +1,7 @@
 /** Scripts and style sheets: cached for a year under a name that changes with them, and small. */
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
+import { Glob } from 'bun'
 import { ASSET_PREFIX, findAsset, islandScripts, stylePath } from '../../src/site/assets.ts'
 import { onEachStore } from '../support/each-store.ts'
 
@@ -18,6 +19,13 @@ async function closureOf(path: string, found = new Map<string, number>()): Promi
 
 const sizeOf = (files: ReadonlyMap<string, number>) =>
   [...files.values()].reduce((sum, each) => sum + each, 0)
+
+test('every component names what JSX means, whatever the tsconfig.json of the current folder has', () => {
+  const files = [...new Glob('src/**/*.tsx').scanSync('.')]
+  expect(files.length).toBeGreaterThan(50)
+  const first = '/** @jsxRuntime automatic @jsxImportSource preact */\n'
+  expect(files.filter(file => !readFileSync(file, 'utf8').startsWith(first))).toEqual([])
+})
 
 describe('islands', () => {
   for (const name of islands) {

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 import { useEffect, useState } from 'preact/hooks'
 import { copyText } from '../copy-text.ts'
 

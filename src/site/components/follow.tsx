@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 import { useState } from 'preact/hooks'
 import { counted } from '../numbers.ts'
 import { Hidden } from './form.tsx'

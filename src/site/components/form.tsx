@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** The parts of forms, and the outcome of the last submission. */
 
 /** Part of every form. */

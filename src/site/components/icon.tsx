@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 import { STROKES } from '../../kit/mark.ts'
 
 /** The logo beside the name. */

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /**
  * Values over time. The chart itself is a picture for people who can see it, drawn in the browser; the same values are in the
  * page as a sentence and as a table for screen readers, also without a script. A page with a chart has the style sheet `chart`.

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** What a channel page shows below the player: who broadcasts what. */
 import type { ComponentChildren } from 'preact'
 import { Avatar } from './avatar.tsx'

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 import { useEffect, useRef } from 'preact/hooks'
 
 /** The muted video of a live broadcast. The code that plays it is loaded when it is first shown. */

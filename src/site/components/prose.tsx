@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** Text with Markdown's marks for code and emphasis. */
 export const Prose = ({ text }: { text: string }) => (
   <>

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 import type { Stream } from '../../contract/resources/stream.ts'
 import { shortCount, uptime } from '../numbers.ts'
 import { Avatar } from './avatar.tsx'

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** The tags of a channel. Without a script they are one text field, separated by commas. */
 import { useEffect, useState } from 'preact/hooks'
 

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** The tags of a stream. */
 export const Tags = ({ tags, most = tags.length }: { tags: readonly string[]; most?: number }) =>
   tags.length === 0 ? null : (

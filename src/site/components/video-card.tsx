@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 import { clockTime } from '../../kit/clock-time.ts'
 import { counted } from '../numbers.ts'
 import { minute } from '../times.ts'

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** Actions: a form with the fields of the operation, a question before something is destroyed, and secrets shown once. */
 import type { Pairs } from '../../kit/text.ts'
 import { Hidden } from '../components/form.tsx'

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** The verification of the audit log. */
 import type { AuditVerdict } from '../../store/queries/audit.ts'
 import type { Store } from '../../store/store.ts'

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** Values as the console shows them. What a value is follows from the name of its field and from its form. */
 import type { ComponentChildren } from 'preact'
 import { clockTime } from '../../kit/clock-time.ts'

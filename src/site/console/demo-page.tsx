@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** The controls of a demo: its clock, planned faults, the scenario, and the reset. */
 import { helixOperations, oauthOperations } from '../../contract/index.ts'
 import type { DemoControls } from '../../operations/demo-controls.ts'

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** The findings of the doctor, problems first. */
 import type { Page } from '../page.ts'
 import { Status } from './cells.tsx'

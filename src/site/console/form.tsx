@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** Fields of forms and filters. */
 import type { InputField } from './input-fields.ts'
 import { startName } from './input-fields.ts'

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** What every page of the console has around it: navigation, search, the operator who is logged in. */
 import type { ComponentChildren } from 'preact'
 import type { Operator } from '../../auth/operator-sessions.ts'

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** A page with the rows of a resource: filters, a table, the next page. */
 import type { Browser } from '../browser.ts'
 import { readQuery } from '../fields.ts'

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** The state of the installation at a glance. */
 import { ConsoleCharts } from '../islands/console-charts.tsx'
 import type { Page } from '../page.ts'

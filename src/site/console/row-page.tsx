@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** The page of one row: its fields, what belongs to it, and what can be done with it. */
 import type { Page } from '../page.ts'
 import { Cell, FactList, type Names } from './cells.tsx'

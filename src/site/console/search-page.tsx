@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** Finds rows of every resource by key, by the name that people know, and by the beginning of a name. */
 import type { PageAnswer } from '../page.ts'
 import { consolePage, type Desk } from './frame.tsx'

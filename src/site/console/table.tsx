@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** The table of a resource. */
 import type { ComponentChildren } from 'preact'
 import { Hidden } from '../components/form.tsx'

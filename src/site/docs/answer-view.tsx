@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** The answer to a tried request: status, time, the headers that matter, and the body. */
 import { useEffect, useRef } from 'preact/hooks'
 import { addCopyButtons } from './copy.ts'

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** A parameter as a form field, with what the contract states about it. */
 import { Prose } from '../components/prose.tsx'
 import type { FormField } from './forms.ts'

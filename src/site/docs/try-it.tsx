@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** The form that tries an operation: its fields, whose token to send, what is sent, and the answer. */
 import { render } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** The title, game and numbers of a live channel, as they change. */
 import { useEffect, useState } from 'preact/hooks'
 import type { Stream } from '../../contract/resources/stream.ts'

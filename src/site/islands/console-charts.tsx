@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** The charts of the overview, with a new point every few seconds. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { LineChart } from '../components/line-chart.tsx'

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** Copies the value of a field. Without scripts there is no button, and the field can be selected. */
 import { useEffect, useState } from 'preact/hooks'
 import { island } from '../island.tsx'

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /**
  * Keeps a page of the console up to date: it reads the page again and puts what has changed in place. Rows that are the same
  * stay the same elements, so focus and selection survive. Also the keys: `/` searches, `j` and `k` walk along the rows.

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** What moves in the reference: the filter of its menu, the buttons that copy, and the forms that try an operation. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { addCopyButtons } from '../docs/copy.ts'

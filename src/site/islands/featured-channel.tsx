@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** One live channel, large: its video if it plays on this site, otherwise its picture. */
 import { useEffect, useState } from 'preact/hooks'
 import { api } from '../api.ts'

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** The channels that went live last, in one row. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { api } from '../api.ts'

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** The player. The server renders its parts; without a script it shows a picture and where the video is. */
 import { useEffect, useRef } from 'preact/hooks'
 import { clockTime } from '../../kit/clock-time.ts'

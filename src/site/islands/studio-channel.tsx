@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** Title, game, language and tags of a channel. */
 import { useState } from 'preact/hooks'
 import { Hidden, Notice } from '../components/form.tsx'

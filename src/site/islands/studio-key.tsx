@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** Where an encoder sends the broadcast: server, stream key, and a command to try it. The key is not in the page until asked for. */
 import { useState } from 'preact/hooks'
 import { api } from '../api.ts'

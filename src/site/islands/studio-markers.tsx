@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** The markers of the latest video: add them while live, with a button or the key m; rename, delete, export. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { StrandError } from '../../client/index.ts'

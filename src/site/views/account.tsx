@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** The account page: what belongs to the user, connected applications, sessions, password. */
 import { knownFirst } from '../../domain/scopes.ts'
 import type { Connection, Session } from '../../store/queries/accounts.ts'

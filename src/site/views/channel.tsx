@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 import type { Following } from '../components/follow.tsx'
 import { type Channel, Masthead } from '../components/masthead.tsx'
 import { type ListedVideo, VideoSection } from '../components/video-card.tsx'

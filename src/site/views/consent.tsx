@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** What an application or a device asks for, and the user's decision. */
 import { isKnownScope } from '../../contract/scope.ts'
 import { knownFirst } from '../../domain/scopes.ts'

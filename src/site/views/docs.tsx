@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /**
  * The API reference as a page: every operation with its access, input, answer, failures and an example, and every type of
  * event. Generated from the contract, for the families that a listener serves. What moves is in the island: the filter, the

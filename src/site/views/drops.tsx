@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** What a viewer has earned. */
 import type { Page } from '../page.ts'
 import { minute } from '../times.ts'

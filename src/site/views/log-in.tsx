@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 import { Field, type FormToken, Hidden, Notice } from '../components/form.tsx'
 import type { Page } from '../page.ts'
 

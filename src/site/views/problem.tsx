@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** Pages that report what went wrong, and lead somewhere. */
 import type { StrandError } from '../../client/index.ts'
 import type { Problem } from '../../contract/problem.ts'

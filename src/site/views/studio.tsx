@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 /** The studio of a channel. Its islands work without a script as well: they are forms. */
 import type { ComponentChildren } from 'preact'
 import type { ChannelEditor, ChannelInformation } from '../../contract/resources/channel.ts'

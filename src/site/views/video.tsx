@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
 import { videoMoment } from '../../domain/timeline.ts'
 import { clockTime } from '../../kit/clock-time.ts'
 import { Avatar } from '../components/avatar.tsx'
