@@ -2,7 +2,12 @@ import { readFileSync } from 'node:fs'
 import { Argument, Command } from 'commander'
 import type { Client } from '../../client/index.ts'
 import { urlOf } from '../../config.ts'
-import { ADAPTERS, type AdapterName, MEDIA_SERVER_NAME } from '../../contract/resources/media-server.ts'
+import {
+  ADAPTERS,
+  type AdapterName,
+  MEDIA_SERVER_NAME,
+  PLAYBACK_URL,
+} from '../../contract/resources/media-server.ts'
 import { checkMediaServer } from '../../ingest/check.ts'
 import { callbackUrl, configurationOf, STANDARD_API_URLS } from '../../ingest/configuration.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
@@ -18,6 +23,7 @@ interface AddFlags extends TargetFlags {
   readonly apiUrl?: string
   readonly callbackUrl?: string
   readonly recordingsUrl?: string
+  readonly playbackUrl?: string
   readonly user?: string
   readonly rotate?: boolean
   readonly json?: boolean
@@ -42,6 +48,11 @@ export const mediaAddCommand = targetFlags(new Command('add'))
     'URL at which viewers get recordings of the media server (nginx-rtmp, node-media-server); default: it records nothing',
     baseUrl('--recordings-url'),
   )
+  .option(
+    '--playback-url <url>',
+    'URL at which viewers find the HLS playlist of a channel, with {login} in place of its login; default: unchanged',
+    readPlaybackUrl,
+  )
   .option('--user <user>', 'id or login of the channel; required for owncast, which has only one')
   .option(
     '--rotate',
@@ -52,13 +63,14 @@ export const mediaAddCommand = targetFlags(new Command('add'))
     'after',
     `
 The configuration contains the secret of the media server, which is shown only once.
-For an existing media server this changes the URL of its API, and prints the configuration with <secret> in its place,
+For an existing media server this changes the URLs of its API and of its playlists, and prints the configuration with <secret> in its place,
 or with another secret if --rotate is given.
 OBS uses the stream keys of Strand with every media server except Owncast; strand key show prints one.
 
 Examples:
   strand media add nginx-rtmp edge-1
   strand media add nginx-rtmp edge-1 --rotate
+  strand media add nginx-rtmp edge-1 --playback-url 'https://media.example.org/hls/{login}.m3u8'
   strand media add mediamtx studio --api-url http://10.0.0.7:9997 --callback-url http://10.0.0.5:8081`,
   )
   .action(addMediaServer)
@@ -75,6 +87,11 @@ function readName(text: string): string {
   throw invalid('<name>', `must be ${MEDIA_SERVER_NAME.hint}, not "${text}"`)
 }
 
+function readPlaybackUrl(text: string): string {
+  if (new RegExp(PLAYBACK_URL.pattern).test(text)) return text
+  throw invalid('--playback-url', `must be ${PLAYBACK_URL.hint}, not "${text}"`)
+}
+
 async function addMediaServer(adapter: AdapterName, name: string, flags: AddFlags): Promise<void> {
   if (adapter === 'owncast' && flags.user === undefined)
     throw new UsageError('an Owncast server is one channel: give its login with --user')
@@ -85,6 +102,7 @@ async function addMediaServer(adapter: AdapterName, name: string, flags: AddFlag
       name,
       adapter,
       api_url: flags.apiUrl ?? STANDARD_API_URLS[adapter] ?? null,
+      ...(flags.playbackUrl !== undefined && { playback_url: flags.playbackUrl }),
       ...(user_id !== undefined && { user_id }),
     })
     if (!flags.rotate || data[0]?.secret !== undefined) return data[0]

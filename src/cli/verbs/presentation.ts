@@ -63,6 +63,7 @@ const FIELDS: Readonly<Record<string, Presentation>> = {
   implicit_grant: { heading: 'IMPLICIT', omitRank: 6 },
   device_flow: { heading: 'DEVICE', omitRank: 6 },
   api_url: { heading: 'API', cutTo: 16 },
+  playback_url: { heading: 'PLAYBACK', cutTo: 16, omitRank: 4 },
 }
 
 /** Times in objects that are no column of a list. */

@@ -8,6 +8,7 @@ import {
   MEDIA_SERVER_NAME,
   MediaServer,
   MediaServerWithSecret,
+  PLAYBACK_URL,
 } from '../resources/media-server.ts'
 import { Type } from '../schema.ts'
 
@@ -36,13 +37,27 @@ export const putMediaServer = defineOperation('PUT /control/media-servers/{name}
         Type.Null(),
       ]),
     ),
+    playback_url: Type.Optional(
+      Type.Union([
+        Type.String({
+          ...PLAYBACK_URL,
+          description:
+            'Where viewers find the HLS playlist of a channel: `{login}` stands for its login. Only a media server with a `user_id` may do without it.',
+        }),
+        Type.Null(),
+      ]),
+    ),
     user_id: Type.Optional(Type.Union([DecimalId, Type.Null()])),
   }),
   returns: oneOf(MediaServerWithSecret),
   problems: ['in_use', 'unknown_reference', 'refused_reference'],
   example: {
     params: path,
-    body: { adapter: exampleMediaServer.adapter, api_url: exampleMediaServer.api_url },
+    body: {
+      adapter: exampleMediaServer.adapter,
+      api_url: exampleMediaServer.api_url,
+      playback_url: exampleMediaServer.playback_url,
+    },
     answer: withSecret,
   },
 })

@@ -19,6 +19,11 @@ export const handlePutMediaServer = implement(putMediaServer, async ({ params, b
       'refused_reference',
       'The parameter "api_url" must be a URL without user, query and fragment.',
     )
+  if (body.playback_url && !URL.canParse(body.playback_url, 'http://localhost'))
+    return refuse(
+      'refused_reference',
+      'The parameter "playback_url" must be a URL with a valid host and port.',
+    )
   const secret = mintSecret('media')
   const created_at = isoMillis(clock.now())
   const secret_hash = hashOf(secret)

@@ -72,7 +72,7 @@ export const RESOURCES: readonly Resource[] = [
     get: 'getMediaServer',
     key: 'name',
     name: 'name',
-    columns: ['name', 'adapter', 'api_url', 'user_id', 'created_at'],
+    columns: ['name', 'adapter', 'api_url', 'playback_url', 'user_id', 'created_at'],
     empty: 'No media server reports here. The embedded one needs no entry.',
     create: {
       path: 'new',

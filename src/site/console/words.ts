@@ -3,6 +3,7 @@ const LABELS: Readonly<Record<string, string>> = {
   id: 'ID',
   igdb_id: 'IGDB ID',
   api_url: 'API URL',
+  playback_url: 'Playback URL',
   redirect_uris: 'Redirect URIs',
   user_id: 'User',
   user_login: 'Channel',

@@ -16,11 +16,14 @@ export async function putMediaServer(
     name: string
     adapter: AdapterName
     api_url?: string | null | undefined
+    playback_url?: string | null | undefined
     user_id?: string | null | undefined
     secret_hash: string
     created_at: string
   },
-): Promise<{ server: MediaServer; isNew: boolean } | Refusal<'in_use' | 'unknown_reference'>> {
+): Promise<
+  { server: MediaServer; isNew: boolean } | Refusal<'in_use' | 'unknown_reference' | 'refused_reference'>
+> {
   const unknown = await refuseUnknown(tx, { user: [args.user_id ?? null] })
   if (unknown !== undefined) return unknown
   const { name, adapter } = args
@@ -32,13 +35,21 @@ export async function putMediaServer(
     name,
     adapter,
     api_url: args.api_url === undefined ? (before?.api_url ?? null) : args.api_url,
+    playback_url: args.playback_url === undefined ? (before?.playback_url ?? null) : args.playback_url,
     user_id: args.user_id === undefined ? (before?.user_id ?? null) : args.user_id,
     created_at: before?.created_at ?? args.created_at,
   }
+  if (server.playback_url !== null && server.user_id === null && !server.playback_url.includes('{login}'))
+    return refuse(
+      'refused_reference',
+      'The parameter "playback_url" needs {login}, unless the media server has one channel.',
+    )
   await tx.run(
-    sql`insert into media_servers (name, adapter, secret_hash, api_url, user_id, created_at)
-        values (${name}, ${adapter}, ${args.secret_hash}, ${server.api_url}, ${server.user_id}, ${server.created_at})
-        on conflict (name) do update set api_url = excluded.api_url, user_id = excluded.user_id`,
+    sql`insert into media_servers (name, adapter, secret_hash, api_url, playback_url, user_id, created_at)
+        values (${name}, ${adapter}, ${args.secret_hash}, ${server.api_url}, ${server.playback_url},
+          ${server.user_id}, ${server.created_at})
+        on conflict (name) do update set api_url = excluded.api_url, playback_url = excluded.playback_url,
+          user_id = excluded.user_id`,
   )
   tx.record({ subject: subjectOf(name), ...(before && { before }), after: server })
   return { server, isNew: before === undefined }

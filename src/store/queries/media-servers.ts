@@ -8,7 +8,7 @@ import { limitedTo, sql } from '../sql/tag.ts'
 const BY_NAME = inOrderOf('name')
 export const mediaServerSortKey = (row: MediaServer) => [row.name]
 
-export const mediaServerColumns = sql`select name, adapter, api_url, user_id, created_at from media_servers`
+export const mediaServerColumns = sql`select name, adapter, api_url, playback_url, user_id, created_at from media_servers`
 
 /** The publisher of a media server; a media server may reuse the id after a restart. */
 export interface SessionId {

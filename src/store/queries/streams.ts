@@ -35,6 +35,18 @@ function readLive(row: LiveRow): LiveStream {
   return { ...row, tags: JSON.parse(row.tags), is_mature: row.is_mature === 1 }
 }
 
+/** Where a broadcast can be watched. */
+export interface BroadcastPlace {
+  readonly adapter: string
+  /** The node of an embedded media server. */
+  readonly watch_url: string | null
+  /** The template of another media server. */
+  readonly playback_url: string | null
+}
+
+const broadcastPlaces = sql`select p.adapter, p.watch_url, m.playback_url from publish_sessions p
+  left join media_servers m on m.name = p.server and m.adapter = p.adapter`
+
 /** Why a user has no running stream: the channel is not live, or does not exist. */
 export async function refuseNotLive(
   db: Database,
@@ -112,11 +124,11 @@ export const streamQueries = (db: Database) => ({
   mediaServerOf: (stream: {
     readonly id: string
     readonly user_id: string
-  }): MaybePromise<{ readonly adapter: string; readonly watch_url: string | null } | undefined> =>
+  }): MaybePromise<BroadcastPlace | undefined> =>
     db.get(
-      sql`select adapter, watch_url from publish_sessions where user_id = ${stream.user_id} and ended_at is null
+      sql`${broadcastPlaces} where p.user_id = ${stream.user_id} and p.ended_at is null
           union all
-          select adapter, watch_url from publish_sessions where stream_id = ${stream.id} and ended_at is not null
+          ${broadcastPlaces} where p.stream_id = ${stream.id} and p.ended_at is not null
           limit 1`,
     ),
   /** Where the video of these channels plays, of those whose broadcast the embedded media server of a node receives. */

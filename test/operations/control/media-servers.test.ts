@@ -42,13 +42,15 @@ describeOperation(
   ({ ok, fails }) => {
     ok('the answer to the first call has the secret, and no later one', async server => {
       const name = newName()
-      const body = { adapter: 'nginx-rtmp', api_url: 'http://127.0.0.1:8088' }
+      const playback_url = 'https://media.example.org/hls/{login}.m3u8'
+      const body = { adapter: 'nginx-rtmp', api_url: 'http://127.0.0.1:8088', playback_url }
       const { body: first } = await put(server, name, body)
       const [{ secret, created_at }] = first.data
       expect(secret).toMatch(/^smed_[A-Za-z0-9]{38}$/)
       expect(first.data).toEqual([{ name, ...body, user_id: null, created_at, secret }])
-      const { body: second } = await put(server, name, { adapter: 'nginx-rtmp', api_url: null })
-      expect(second.data).toEqual([{ name, adapter: 'nginx-rtmp', api_url: null, user_id: null, created_at }])
+      const removed = { adapter: 'nginx-rtmp', api_url: null, playback_url: null }
+      const { body: second } = await put(server, name, removed)
+      expect(second.data).toEqual([{ name, ...removed, user_id: null, created_at }])
       const [row] = await walk(server, '/control/audit', { subject: `media-server/${name}` })
       expect(row.operation).toBe('PutMediaServer')
     })
@@ -56,13 +58,30 @@ describeOperation(
     ok('omitted fields keep their value', async server => {
       const { id } = await newUser(server)
       const name = newName()
-      await put(server, name, { adapter: 'owncast', api_url: 'http://10.0.0.7:8080', user_id: id })
+      const values = { api_url: 'http://10.0.0.7:8080', playback_url: '/hls/{login}.m3u8', user_id: id }
+      await put(server, name, { adapter: 'owncast', ...values })
       await put(server, name, { adapter: 'owncast' })
-      expect((await get(server, name)).body.data[0]).toMatchObject({
-        api_url: 'http://10.0.0.7:8080',
-        user_id: id,
-      })
+      expect((await get(server, name)).body.data[0]).toMatchObject(values)
     })
+
+    ok(
+      'the playlist is a URL or a path with the login, or one for all if there is one channel',
+      async server => {
+        for (const playback_url of [
+          'http://10.0.0.7:8090/hls/{login}.m3u8',
+          'https://media.example.org/{login}',
+          'https://media.example.org/app/{login}/ts:playlist.m3u8',
+          '/hls/{login}/index.m3u8',
+        ]) {
+          const { body } = await put(server, newName(), { adapter: 'srs', playback_url })
+          expect(body.data[0].playback_url).toBe(playback_url)
+        }
+        const { id } = await newUser(server)
+        const one = { adapter: 'owncast', playback_url: 'https://media.example.org/hls/stream.m3u8' }
+        const { body } = await put(server, newName(), { ...one, user_id: id })
+        expect(body.data[0].playback_url).toBe(one.playback_url)
+      },
+    )
 
     fails('in_use', 'when the adapter would change', async server => {
       const { name } = await added(server)
@@ -79,6 +98,45 @@ describeOperation(
     ]) {
       fails('refused_reference', `when the URL is ${api_url}`, server =>
         naming('api_url', put(server, newName(), { adapter: 'srs', api_url })),
+      )
+    }
+    fails('refused_reference', 'when the playlist has a port that does not exist', server =>
+      naming(
+        'playback_url',
+        put(server, newName(), { adapter: 'srs', playback_url: 'https://a.example:99999/{login}' }),
+      ),
+    )
+    fails(
+      'refused_reference',
+      'when all channels would have the same playlist, and changes nothing',
+      async server => {
+        const { name } = await added(server)
+        const answer = await put(server, name, { adapter: 'generic', playback_url: '/hls/stream.m3u8' })
+        expect((await get(server, name)).body.data[0].playback_url).toBeNull()
+        return naming('playback_url', Promise.resolve(answer))
+      },
+    )
+    for (const playback_url of [
+      '',
+      'hls/{login}.m3u8',
+      '//media.example.org/{login}.m3u8',
+      'ftp://media.example.org/{login}.m3u8',
+      'https://{login}.example.org/live.m3u8',
+      'https://u:p@media.example.org/{login}.m3u8',
+      'https://media.example.org/{login}.m3u8?token=x',
+      'https://media.example.org/{login}.m3u8#x',
+      'https://media.example.org/{login}/{login}.m3u8',
+      'https://media.example.org/{name}/{login}.m3u8',
+      'https://media.example.org; script-src */{login}.m3u8',
+      'https://a;b.example/{login}.m3u8',
+      'https://[::1]/{login}.m3u8',
+      'https://media.example.org\\{login}.m3u8',
+      '/hls/{login}.m3u8\n',
+      `/${'x'.repeat(500)}/{login}.m3u8`,
+      7,
+    ]) {
+      fails('malformed_parameter', `when the playlist is ${JSON.stringify(playback_url)}`, server =>
+        naming('playback_url', put(server, newName(), { adapter: 'srs', playback_url })),
       )
     }
     for (const [name, body] of [
@@ -104,7 +162,14 @@ describeOperation(
     ok('the media server without its secret', async server => {
       const { name } = await added(server)
       const [row] = (await get(server, name)).body.data
-      expect(Object.keys(row).sort()).toEqual(['adapter', 'api_url', 'created_at', 'name', 'user_id'])
+      expect(Object.keys(row).sort()).toEqual([
+        'adapter',
+        'api_url',
+        'created_at',
+        'name',
+        'playback_url',
+        'user_id',
+      ])
     })
     fails('name_not_found', 'when there is none', server => naming('nowhere', get(server, 'nowhere')))
   },

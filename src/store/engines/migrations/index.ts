@@ -14,6 +14,7 @@ import { mediaServers } from './012-media-servers.ts'
 import { keysAndViewers } from './013-keys-and-viewers.ts'
 import { events } from './014-events.ts'
 import { studio } from './015-studio.ts'
+import { playbackUrl } from './019-playback-url.ts'
 
 export interface Migration {
   readonly text: (dialect: Dialect) => string
@@ -41,4 +42,5 @@ export const migrations: readonly Migration[] = [
   { text: keysAndViewers, additive: true },
   { text: events, additive: true },
   { text: studio, additive: true },
+  { text: playbackUrl, additive: true },
 ]
