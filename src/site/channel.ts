@@ -7,7 +7,7 @@ import type { Following } from './components/follow.tsx'
 import type { LiveChannel } from './islands/channel-live.tsx'
 import { latestVideos } from './latest-videos.ts'
 import { type PageHandler, type PageServices, type SessionServices, sessionOf } from './session.ts'
-import { channelPage } from './views/channel.tsx'
+import { channelPage, type PlayableBroadcast } from './views/channel.tsx'
 import { problemPage } from './views/problem.tsx'
 
 const PATH = /^\/([a-zA-Z0-9_]{1,25})$/
@@ -43,7 +43,7 @@ export const showChannel: PageHandler = async (browser, services: ChannelService
     channel: { id, login, display_name },
     description,
     live: stream && liveOf(stream),
-    node: stream && (await nodeOf(stream, store)),
+    broadcast: stream && (await broadcastOf(stream, store)),
     following,
     videos,
     now,
@@ -76,7 +76,15 @@ async function followingOf(
 }
 
 /** Undefined: this page has no player for it. */
-async function nodeOf(stream: LiveStream, store: PageServices['store']): Promise<string | null | undefined> {
+async function broadcastOf(
+  stream: LiveStream,
+  store: PageServices['store'],
+): Promise<PlayableBroadcast | undefined> {
   const server = await store.streams.mediaServerOf(stream)
-  return server?.adapter === 'embedded' ? server.watch_url : undefined
+  const login = stream.user_login
+  if (server?.adapter === 'embedded')
+    return { protocol: 'flv', source: `/live/${login}.flv`, node: server.watch_url }
+  return server?.playback_url
+    ? { protocol: 'hls', source: server.playback_url.replace('{login}', login) }
+    : undefined
 }

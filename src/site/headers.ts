@@ -4,17 +4,22 @@
 export interface PageNeeds {
   readonly hasScript: boolean
   readonly node?: string | null | undefined
+  readonly playlist?: string | undefined
 }
 
 /**
- * No framing, nothing inline, and nothing from other hosts but the video of the node that has it. Only a page with an island
+ * No framing, nothing inline, and nothing from other hosts but the video of the node or media server that has it. Only a page with an island
  * has a script, which may call this server. `form-action` is not restricted because a form may redirect to an application.
  */
-export function pageHeaders({ hasScript, node }: PageNeeds): Record<string, string> {
+export function pageHeaders({ hasScript, node, playlist }: PageNeeds): Record<string, string> {
   const policy = [
     "default-src 'none'",
     ...(hasScript
-      ? ["script-src 'self'", `connect-src 'self'${originOf(node)}`, "media-src 'self' blob:"]
+      ? [
+          "script-src 'self'",
+          `connect-src 'self'${originOf(node)}${originOf(playlist)}`,
+          `media-src 'self' blob:${originOf(playlist)}`,
+        ]
       : []),
     "style-src 'self'",
     "img-src 'self' data:",
@@ -31,7 +36,7 @@ export function pageHeaders({ hasScript, node }: PageNeeds): Record<string, stri
   }
 }
 
-/** The origin of a node as another source; nothing if there is none. */
-function originOf(node: string | null | undefined): string {
-  return node && URL.canParse(node) ? ` ${new URL(node).origin}` : ''
+/** The origin of a URL as another source; nothing if there is none, or if it is a path of this host. */
+function originOf(url: string | null | undefined): string {
+  return url && URL.canParse(url) ? ` ${new URL(url).origin}` : ''
 }

@@ -24,6 +24,8 @@ export interface Page {
   readonly isWhole?: boolean
   /** Another node that the page loads video from; null or empty if there is none. */
   readonly node?: string | null
+  /** The HLS playlist that the page plays, if there is one. */
+  readonly playlist?: string
 }
 
 export type Section = 'live' | 'studio' | 'drops' | 'account'

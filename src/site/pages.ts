@@ -181,7 +181,7 @@ export class Pages {
       }),
     )
     const headers = new Headers({
-      ...pageHeaders({ hasScript, node: page.node }),
+      ...pageHeaders({ hasScript, node: page.node, playlist: page.playlist }),
       'X-Request-Id': context.requestId,
     })
     if (page.retryAfterSeconds !== undefined) headers.set('Retry-After', String(page.retryAfterSeconds))

@@ -7,15 +7,23 @@ import { onEachStore } from '../support/each-store.ts'
 
 const islands = readdirSync('src/site/islands').map(file => file.replace('.tsx', ''))
 
-/** Every script that an island loads at some time: at once, and on demand. */
-async function closureOf(path: string, found = new Map<string, number>()): Promise<Map<string, number>> {
+/** Every script that an island loads at some time: at once, and on demand; without those that have a certain text. */
+async function closureOf(
+  path: string,
+  found = new Map<string, number>(),
+  without?: string,
+): Promise<Map<string, number>> {
   const asset = await findAsset(path)
-  if (asset === undefined || found.has(path)) return found
+  if (asset === undefined || found.has(path) || (without && asset.text.includes(without))) return found
   found.set(path, asset.gzipped.length)
   for (const [, file = ''] of asset.text.matchAll(/(?:from|import\()"\.\/([^"]+)"/g))
-    await closureOf(ASSET_PREFIX + file, found)
+    await closureOf(ASSET_PREFIX + file, found, without)
   return found
 }
+
+/** What only the library has that plays the one or the other. */
+const FLV_LIBRARY = 'FLVDemuxer'
+const HLS_LIBRARY = '#EXTM3U'
 
 const sizeOf = (files: ReadonlyMap<string, number>) =>
   [...files.values()].reduce((sum, each) => sum + each, 0)
@@ -36,15 +44,24 @@ describe('islands', () => {
     })
   }
 
-  for (const [page, names, most] of [
-    ['the home page', ['live-grid'], 30_000],
-    ['the page of a channel, with the player', ['player', 'channel-live'], 150_000],
+  for (const [page, names, most, without] of [
+    ['the home page', ['live-grid'], 30_000, undefined],
+    ['the page of a channel, with the player', ['player', 'channel-live'], 150_000, HLS_LIBRARY],
+    ['the page of a channel that is HLS', ['player', 'channel-live'], 150_000, FLV_LIBRARY],
   ] as const)
     test(`${page} loads at most ${most / 1000} KB of compressed script`, async () => {
       const files = new Map<string, number>()
-      for (const name of names) await closureOf((await islandScripts(name)).path, files)
+      for (const name of names) await closureOf((await islandScripts(name)).path, files, without)
       expect(sizeOf(files)).toBeLessThanOrEqual(most)
     })
+
+  test('the player has a file for each protocol, with one library', async () => {
+    const files = await closureOf((await islandScripts('player')).path)
+    const texts = await Promise.all([...files.keys()].map(async path => (await findAsset(path))?.text ?? ''))
+    const libraries = texts.map(text => [FLV_LIBRARY, HLS_LIBRARY].filter(each => text.includes(each)))
+    expect(libraries.flat().sort()).toEqual([HLS_LIBRARY, FLV_LIBRARY])
+    expect(Math.max(...libraries.map(({ length }) => length))).toBe(1)
+  })
 
   test('what plays comes on demand', async () => {
     const { path, imports } = await islandScripts('player')

@@ -78,6 +78,41 @@ onEachStore('the page of a channel', { config }, server => {
     expect((await open(server(), `/${channel.login}`)).html).not.toContain('data-player')
   })
 
+  test('200 live on a media server with a playback URL: a player for it, and its origin in the policy', async () => {
+    const { store } = server().strand.services
+    const startAt = Date.now()
+    for (const [name, playback_url, source, origin] of [
+      [
+        'far',
+        'https://media.example.org:8443/hls/{login}.m3u8',
+        'https://media.example.org:8443/hls/',
+        ' https://media.example.org:8443',
+      ],
+      ['near', '/hls/{login}.m3u8', '/hls/', ''],
+    ] as const) {
+      const { id, login } = await newChannel(server())
+      await server().control('PUT', `/media-servers/${name}`, { adapter: 'generic', playback_url })
+      const session = { adapter: 'generic', server: name, session: 'a' }
+      const ids = { user_id: id, stream_id: `7${id}`, video_id: `8${id}`, watch_url: null }
+      await store.commands.openSession({ ...session, ...ids, now: startAt })
+      for (const isPublishing of [true, false]) {
+        if (!isPublishing) await store.commands.closeSession({ ...session, now: startAt + 1000 })
+        const { headers, html, text } = await open(server(), `/${login}`)
+        expect(html).toContain(`data-source="${source}${login}.m3u8"`)
+        expect(html).toContain(`data-login="${login}"`)
+        expect(text).not.toContain('does not play on this page')
+        expect(headers.get('content-security-policy')).toBe(
+          `default-src 'none'; script-src 'self'; connect-src 'self'${origin}; media-src 'self' blob:${origin}; style-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'`,
+        )
+      }
+      await server().control('PUT', `/media-servers/${name}`, { adapter: 'generic', playback_url: null })
+      const without = await open(server(), `/${login}`)
+      expect(without.text).toContain('does not play on this page')
+      expect(without.headers.get('content-security-policy')).not.toContain('media.example')
+      await server().control('DELETE', `/media-servers/${name}`)
+    }
+  })
+
   test('200 live elsewhere: no player, and a sentence about it', async () => {
     const { login } = await newLiveChannel(server())
     const { status, html, text } = await open(server(), `/${login}`)

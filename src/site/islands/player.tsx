@@ -5,10 +5,11 @@ import { clockTime } from '../../kit/clock-time.ts'
 import { island } from '../island.tsx'
 
 interface PlayerProps {
-  /** The path of the FLV. */
+  /** The path of the FLV, or the URL of the HLS playlist. */
   readonly source: string
-  /** The channel of a live broadcast: whether it is still live. */
-  readonly user_id?: string
+  readonly protocol?: 'flv' | 'hls'
+  /** The channel of a live broadcast: whether it is still live, and who watches it. */
+  readonly channel?: { readonly id: string; readonly login: string }
   readonly poster: string
   /** What is played, for people who cannot see it. */
   readonly label: string
@@ -46,11 +47,13 @@ const PartIcon = ({ name, fill, lines }: { name: string; fill?: string; lines?: 
 /** The script works on the parts by name. It renders once: what changes afterwards is up to `player/`. */
 export const Player = island(
   'player',
-  function Player({ source, user_id, poster, label, recording }: PlayerProps) {
+  function Player({ source, protocol, channel, poster, label, recording }: PlayerProps) {
     const root = useRef<HTMLDivElement>(null)
     useEffect(() => {
       const element = root.current
-      if (element !== null) void import('../player/start.ts').then(({ startPlayer }) => startPlayer(element))
+      if (element === null) return
+      const player = protocol === 'hls' ? import('../player/start-hls.ts') : import('../player/start.ts')
+      void player.then(({ startPlayer }) => startPlayer(element))
     }, [])
     return (
       // biome-ignore lint/a11y/useSemanticElements: a player is no set of form fields
@@ -59,7 +62,8 @@ export const Player = island(
         class="player"
         data-player={recording === undefined ? 'live' : 'recording'}
         data-source={source}
-        data-user={user_id}
+        data-user={channel?.id}
+        data-login={channel?.login}
         data-state="idle"
         role="group"
         aria-label="Player"

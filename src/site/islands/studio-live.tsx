@@ -98,7 +98,7 @@ export const StudioLive = island('studio-live', function StudioLive(props: Studi
           <p class="quiet small">
             {status.playsHere
               ? 'What your encoder sends appears here within five seconds.'
-              : 'What your encoder sends is measured by the embedded media server only.'}
+              : 'The preview, and what your encoder sends, are shown for broadcasts on the embedded media server only.'}
           </p>
         )}
       </section>

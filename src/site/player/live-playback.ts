@@ -1,47 +1,46 @@
-/** A live broadcast: stays close to what is live, and connects again when the connection is lost. */
-import mpegts from 'mpegts.js'
+/** A live broadcast: starts when enough is buffered, and connects again when the connection is lost. */
 import { waitBefore } from './backoff.ts'
 import type { ChannelState } from './channel-state.ts'
 import type { Playback } from './controls.ts'
 import { rangesOf, startBehindGap } from './gaps.ts'
 import type { PlayerView } from './player-view.ts'
 
-/** Behind by more than 2 s it plays a little faster until it is 1 s behind; behind by more than 8 s it jumps. */
-const CONFIG: mpegts.Config = {
-  liveSync: true,
-  liveSyncMaxLatency: 2,
-  liveSyncTargetLatency: 1,
-  liveSyncPlaybackRate: 1.1,
-  liveBufferLatencyChasing: true,
-  liveBufferLatencyMaxLatency: 8,
-  liveBufferLatencyMinRemain: 1,
-  enableStashBuffer: false,
-  lazyLoad: false,
-  autoCleanupSourceBuffer: true,
-  autoCleanupMaxBackwardDuration: 30,
-  autoCleanupMinBackwardDuration: 10,
+/** Loads a broadcast into a video element, until it is destroyed. */
+export interface LiveEngine {
+  destroy(): void
+  /** The browser loads by itself: it decides when playback starts. */
+  readonly isNative?: boolean
+}
+
+/** How a broadcast is loaded. */
+export interface LiveSource {
+  /**
+   * `attempt`: 0 for what the viewer asked for, then counted until the video moves. Calls `lost` if nothing more will come.
+   * Returns undefined if this browser cannot play it.
+   */
+  open(video: HTMLVideoElement, attempt: number, lost: () => void): LiveEngine | undefined
+  /** A picture that stood still for so long counts as a lost connection. */
+  readonly stalledMilliseconds: number
 }
 
 const WATCH_MILLISECONDS = 100
 /** Playback starts, also after a stall, when so much is buffered: what follows then arrives in time. */
 const START_SECONDS = 1
-/** A picture that stood still for so long counts as a lost connection. */
-const STALLED_MILLISECONDS = 8000
 /** The value of `readyState` from which on a video moves. */
 const HAVE_FUTURE_DATA = 3
 
 export class LivePlayback implements Playback {
   readonly #view: PlayerView
-  readonly #source: string
+  readonly #source: LiveSource
   readonly #channelState: () => Promise<ChannelState>
-  #engine: mpegts.Player | undefined
+  #engine: LiveEngine | undefined
   #isWanted = false
   #attempt = 0
   #retry: ReturnType<typeof setTimeout> | undefined
   #lastTime = 0
   #movedAt = 0
 
-  constructor(view: PlayerView, source: string, channelState: () => Promise<ChannelState>) {
+  constructor(view: PlayerView, source: LiveSource, channelState: () => Promise<ChannelState>) {
     this.#view = view
     this.#source = source
     this.#channelState = channelState
@@ -63,26 +62,23 @@ export class LivePlayback implements Playback {
 
   #connect(): void {
     this.#disconnect()
-    if (!mpegts.isSupported()) {
+    const { video } = this.#view
+    video.preload = 'auto'
+    const engine = this.#source.open(video, this.#attempt, () => {
+      if (this.#engine !== undefined && this.#engine === engine) void this.#recover()
+    })
+    if (engine === undefined) {
       this.#view.show('ended', 'This browser cannot play live video.')
       return
     }
-    const engine = mpegts.createPlayer({ type: 'flv', isLive: true, url: this.#source }, CONFIG)
     this.#engine = engine
-    const lost = () => {
-      if (this.#engine === engine) void this.#recover()
-    }
-    engine.on(mpegts.Events.LOADING_COMPLETE, lost)
-    engine.on(mpegts.Events.ERROR, lost)
     this.#movedAt = performance.now()
     this.#lastTime = 0
     if (this.#attempt === 0) this.#view.show('loading')
-    this.#view.video.preload = 'auto'
-    engine.attachMediaElement(this.#view.video)
-    engine.load()
+    if (engine.isNative) void this.#start(engine)
   }
 
-  async #start(engine: mpegts.Player): Promise<void> {
+  async #start(engine: LiveEngine): Promise<void> {
     if ((await this.#view.play()) === 'blocked' && this.#engine === engine) this.pause()
   }
 
@@ -112,9 +108,7 @@ export class LivePlayback implements Playback {
   #watch(): void {
     const { video } = this.#view
     if (this.#engine === undefined) return
-    const ahead = (rangesOf(video.buffered).at(-1)?.end ?? 0) - video.currentTime
-    if (video.paused && ahead >= START_SECONDS) void this.#start(this.#engine)
-    if (!video.paused && video.readyState < HAVE_FUTURE_DATA) video.pause()
+    if (!this.#engine.isNative) this.#waitForBuffer(this.#engine)
     const now = performance.now()
     if (video.currentTime !== this.#lastTime) {
       this.#lastTime = video.currentTime
@@ -125,6 +119,13 @@ export class LivePlayback implements Playback {
     }
     const behind = startBehindGap(rangesOf(video.buffered), video.currentTime)
     if (behind !== undefined) video.currentTime = behind + 0.05
-    else if (now - this.#movedAt > STALLED_MILLISECONDS) void this.#recover()
+    else if (now - this.#movedAt > this.#source.stalledMilliseconds) void this.#recover()
+  }
+
+  #waitForBuffer(engine: LiveEngine): void {
+    const { video } = this.#view
+    const ahead = (rangesOf(video.buffered).at(-1)?.end ?? 0) - video.currentTime
+    if (video.paused && ahead >= START_SECONDS) void this.#start(engine)
+    if (!video.paused && video.readyState < HAVE_FUTURE_DATA) video.pause()
   }
 }

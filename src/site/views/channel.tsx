@@ -6,13 +6,18 @@ import { ChannelLive, type LiveChannel } from '../islands/channel-live.tsx'
 import { Player } from '../islands/player.tsx'
 import type { Page } from '../page.ts'
 
+/** Where the video of a broadcast is. `node`: the one that has it; null or empty if there is only one. */
+export type PlayableBroadcast =
+  | { readonly protocol: 'flv'; readonly source: string; readonly node: string | null }
+  | { readonly protocol: 'hls'; readonly source: string }
+
 interface ChannelView {
   readonly channel: Channel
   readonly description: string
   /** Undefined: offline. */
   readonly live: LiveChannel | undefined
-  /** The node that has the video; null or empty if there is only one. Undefined: the broadcast plays elsewhere. */
-  readonly node: string | null | undefined
+  /** Undefined: the broadcast plays elsewhere. */
+  readonly broadcast: PlayableBroadcast | undefined
   readonly following: Following
   /** Newest first. */
   readonly videos: readonly ListedVideo[]
@@ -20,15 +25,17 @@ interface ChannelView {
 }
 
 /** A channel: what it broadcasts now, and its latest videos. */
-export function channelPage({ channel, description, live, node, following, videos, now }: ChannelView): Page {
+export function channelPage(view: ChannelView): Page {
+  const { channel, description, live, broadcast, following, videos, now } = view
   const { display_name } = channel
   return {
     title: live ? `${display_name} is live` : display_name,
     width: 'watch',
-    ...(node !== undefined && { node }),
+    ...(broadcast?.protocol === 'flv' && { node: broadcast.node }),
+    ...(broadcast?.protocol === 'hls' && { playlist: broadcast.source }),
     body: (
       <>
-        {live && <Screen channel={channel} isPlayable={node !== undefined} />}
+        {live && <Screen channel={channel} broadcast={broadcast} />}
         {live ? (
           <ChannelLive channel={channel} live={live} following={following} now={now} />
         ) : (
@@ -50,12 +57,14 @@ export function channelPage({ channel, description, live, node, following, video
   }
 }
 
-const Screen = ({ channel, isPlayable }: { channel: Channel; isPlayable: boolean }) => {
-  const poster = `/images/channels/${channel.id}-1280x720.png`
-  return isPlayable ? (
+const Screen = ({ channel, broadcast }: Pick<ChannelView, 'channel' | 'broadcast'>) => {
+  const { id, login } = channel
+  const poster = `/images/channels/${id}-1280x720.png`
+  return broadcast ? (
     <Player
-      source={`/live/${channel.login}.flv`}
-      user_id={channel.id}
+      source={broadcast.source}
+      protocol={broadcast.protocol}
+      channel={{ id, login }}
       poster={poster}
       label={`Live broadcast of ${channel.display_name}`}
     />
