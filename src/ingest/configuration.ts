@@ -120,7 +120,7 @@ http {
             alias /var/lib/nginx/hls;
             types { application/vnd.apple.mpegurl m3u8; video/mp2t ts; }
             add_header Cache-Control no-cache;
-            add_header Access-Control-Allow-Origin *;
+            add_header Access-Control-Allow-Origin * always;
         }${
           records
             ? `
@@ -128,7 +128,7 @@ http {
         location /recordings {
             alias ${NGINX_RECORDINGS};
             types { video/x-flv flv; }
-            add_header Access-Control-Allow-Origin *;
+            add_header Access-Control-Allow-Origin * always;
         }`
             : ''
         }

@@ -15,7 +15,7 @@ export function hlsSource(url: string): LiveSource {
   let lastSegment: string | undefined
   return {
     // A segment arrives as a whole, so there may be nothing for longer than in a continuous stream.
-    stalledMilliseconds: 12_000,
+    stalledMilliseconds: 10_000,
     open(video, attempt, lost) {
       if (!Hls.isSupported()) return openNative(video, url, lost)
       const hls = new Hls(CONFIG)
@@ -24,12 +24,12 @@ export function hlsSource(url: string): LiveSource {
         lastSegment = details.fragments.at(-1)?.url
         // The playlist of a broadcast that stopped may stay: its end is not played again.
         if (lastSegment === played) lost()
+        else if (hls.media === null) hls.attachMedia(video)
       })
       hls.on(Hls.Events.ERROR, (_, { fatal }) => {
         if (fatal) lost()
       })
       hls.loadSource(url)
-      hls.attachMedia(video)
       return hls
     },
   }
