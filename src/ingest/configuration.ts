@@ -152,6 +152,9 @@ authHTTPExclude:
 api: yes
 apiAddress: ${addressOf(api, '127.0.0.1:9997')}
 
+# Picture and sound in the same segments: the player of Strand plays other variants without sound.
+hlsVariant: mpegts
+
 paths:
   "~^live/[a-z0-9_]{1,25}$": {}
 `

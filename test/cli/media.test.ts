@@ -22,6 +22,10 @@ describe('strand media add', () => {
     ],
     [['srs', 'edge', '--api-url', 'localhost:1985'], 'invalid --api-url: must be an http or https URL'],
     [['srs', 'edge', '--callback-url', 'strand'], 'invalid --callback-url: must be an http or https URL'],
+    [
+      ['srs', 'edge', '--playback-url', 'https://media.example.org/hls?name={login}'],
+      'invalid --playback-url: must be an http or https URL or a path of this host, with {login} once in its path, ',
+    ],
     [['owncast', 'station'], 'an Owncast server is one channel: give its login with --user'],
   ])('exit 2 and what to change: %p', async (words, message) => {
     const { code, stdout, stderr } = await add(...words)
@@ -36,5 +40,17 @@ describe('strand media add', () => {
     expect(second.code).toBe(0)
     expect(second.stdout).toContain('/ingest/srs/origin/<secret>;')
     expect(second.stderr).toContain('replace it with strand media rotate origin')
+  })
+
+  test('exit 0 a playback URL stays until it is removed', async () => {
+    const playback_url = 'https://media.example.org/hls/{login}.m3u8'
+    const shown = async () =>
+      JSON.parse((await runStrand(['media', 'show', 'edge', '--json', '--data', folder])).stdout).playback_url
+    await add('srs', 'edge', '--playback-url', playback_url)
+    await add('srs', 'edge')
+    expect(await shown()).toBe(playback_url)
+    const words = ['media', 'set', 'edge', '--adapter', 'srs', '--no-playback-url', '--data', folder]
+    expect((await runStrand(words)).code).toBe(0)
+    expect(await shown()).toBeNull()
   })
 })

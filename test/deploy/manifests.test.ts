@@ -195,7 +195,11 @@ describe('compose-mediamtx.yaml', () => {
     const [document] = parseAllDocuments(configurationOf('mediamtx', callback, flag('api-url')))
     expect(document?.errors).toEqual([])
     const configuration: Manifest = document?.toJS()
-    expect(configuration).toMatchObject({ authMethod: 'http', authHTTPAddress: callback })
+    expect(configuration).toMatchObject({
+      authMethod: 'http',
+      authHTTPAddress: callback,
+      hlsVariant: 'mpegts',
+    })
     const [path = ''] = Object.keys(configuration.paths)
     expect('live/lunar_otter').toMatch(new RegExp(path.replace('~', '')))
     // A stream key is longer than a login, so that it cannot become the path of viewers.

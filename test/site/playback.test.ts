@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
+import { createClient } from '../../src/client/index.ts'
 import { waitBefore } from '../../src/site/player/backoff.ts'
 import { startBehindGap } from '../../src/site/player/gaps.ts'
 import { rangesWithin } from '../../src/site/player/ranges.ts'
+import { heartbeatTurns } from '../../src/site/player/send-heartbeats.ts'
 
 describe('the player', () => {
   test('waits twice as long before each attempt, at most 10 s, and not as long as others', () => {
@@ -36,5 +38,38 @@ describe('the player', () => {
     file.bytes = 1000
     expect(rangeOf(500, 700)).toEqual({ Range: 'bytes=500-700' })
     expect(rangeOf(1000)).toEqual({ Range: 'bytes=996-' })
+  })
+
+  test('sends a heartbeat every 30 s while it plays, and starts another session only after a 401', async () => {
+    const sent: string[] = []
+    let status = 204
+    const { playback } = createClient({
+      baseUrl: 'http://localhost',
+      retries: 0,
+      fetch: async (url, init) => {
+        const path = new URL(url).pathname
+        sent.push(`${path} ${init?.body}`)
+        const session = `session-${sent.filter(each => each.startsWith('/playback/session')).length}`
+        if (path === '/playback/session') return Response.json({ data: [{ session }] })
+        return new Response(status === 204 ? null : '{}', { status })
+      },
+    })
+    const turn = heartbeatTurns('lunar_otter', () => playback)
+    const sentWithin = async (from: number, to: number, isPlaying = true) => {
+      sent.length = 0
+      for (let second = from; second < to; second++) await turn(isPlaying, second * 1000)
+      return [...sent]
+    }
+    const started = '/playback/session {"login":"lunar_otter"}'
+    const beat = '/playback/heartbeat {"session":"session-1"}'
+    expect(await sentWithin(0, 5, false)).toEqual([])
+    expect(await sentWithin(5, 65)).toEqual([started, beat, beat])
+    expect(await sentWithin(65, 200, false)).toEqual([])
+    status = 503
+    expect(await sentWithin(200, 230)).toEqual([beat])
+    status = 401
+    expect(await sentWithin(230, 260)).toEqual([beat])
+    status = 204
+    expect(await sentWithin(260, 320)).toEqual([started, beat, beat])
   })
 })
