@@ -313,7 +313,15 @@ onEachStore('the studio', { config }, server => {
     const { headers, html } = await editor.person.open(studio())
     expect(headers.get('content-security-policy')).toContain("connect-src 'self' https://node-2.example;")
     expect(html).toContain('5.9 Mbit/s')
+    expect(html).not.toContain('embedded media server only')
     await store.commands.closeSession({ ...id, now: Date.now() })
     expect((await statusOf()).encoder).toBeNull()
+    const elsewhere = { adapter: 'generic', server: 'edge', session: 'a', watch_url: null, now: Date.now() }
+    await store.commands.openSession({ ...session, ...elsewhere })
+    expect(await statusOf()).toEqual({ encoder: null, playsHere: false, node: null })
+    expect((await editor.person.open(studio())).html).toContain(
+      'The preview, and what your encoder sends, are shown for broadcasts on the embedded media server only.',
+    )
+    await store.commands.closeSession({ ...elsewhere })
   })
 })
