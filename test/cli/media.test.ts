@@ -45,7 +45,8 @@ describe('strand media add', () => {
   test('exit 0 a playback URL stays until it is removed', async () => {
     const playback_url = 'https://media.example.org/hls/{login}.m3u8'
     const shown = async () =>
-      JSON.parse((await runStrand(['media', 'show', 'edge', '--json', '--data', folder])).stdout).playback_url
+      JSON.parse((await runStrand(['media', 'show', 'edge', '--json', '--data', folder])).stdout).data[0]
+        .playback_url
     await add('srs', 'edge', '--playback-url', playback_url)
     await add('srs', 'edge')
     expect(await shown()).toBe(playback_url)
