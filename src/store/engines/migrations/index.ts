@@ -14,7 +14,7 @@ import { mediaServers } from './012-media-servers.ts'
 import { keysAndViewers } from './013-keys-and-viewers.ts'
 import { events } from './014-events.ts'
 import { studio } from './015-studio.ts'
-import { playbackUrl } from './019-playback-url.ts'
+import { playbackUrl } from './016-playback-url.ts'
 
 export interface Migration {
   readonly text: (dialect: Dialect) => string
