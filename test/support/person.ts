@@ -131,7 +131,7 @@ export class Person {
       headers: response.headers,
       html,
       location: response.headers.get('location'),
-      forms: formsIn(html),
+      forms: formsOf(html),
     }
     return this.seen
   }
@@ -145,10 +145,14 @@ export class Person {
   }
 }
 
-/** The forms of the page itself; the header has a search on every page. */
-function formsIn(html: string): Form[] {
+/** The forms of the page itself, then those around it, such as the search and the log-out. */
+function formsOf(html: string): Form[] {
   const [main = ''] = /<main.*<\/main>/s.exec(html) ?? []
-  return [...main.matchAll(/<form method="(\w+)" action="([^"]*)">(.*?)<\/form>/gs)].map(
+  return [...formsIn(main), ...formsIn(html.replace(main, ''))]
+}
+
+function formsIn(html: string): Form[] {
+  return [...html.matchAll(/<form method="(\w+)" action="([^"]*)">(.*?)<\/form>/gs)].map(
     ([, method = '', action = '', inside = '']) => ({
       method,
       action,
