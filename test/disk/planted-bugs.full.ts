@@ -6,6 +6,8 @@ import { PLANTED_BUGS, withBug } from './planted-bugs.ts'
 import { cutOff, failAndHeal, moveStore, onTrial, strikes, TEST_MILLISECONDS } from './scenarios.ts'
 import type { DiskTrial } from './trial.ts'
 
+const ATTEMPTS = 3
+
 const move = (trial: DiskTrial) => moveStore(trial, () => renameSync(trial.data, `${trial.data}-elsewhere`))
 
 /** Which scenario has to find it, and what it says. */
@@ -43,10 +45,14 @@ describe('planted bugs on a failing disk', () => {
     test.skipIf(needsDisk && !canFailDisk)(
       `caught: ${bug}`,
       async () => {
-        const violations = await withBug(bug, program => onTrial(by, { program }))
-        expect(violations.join('\n')).toMatch(says)
+        // It shows only if a fault strikes at the wrong moment, which takes luck on a busy machine.
+        for (let attempt = 1; ; attempt++) {
+          const violations = (await withBug(bug, program => onTrial(by, { program }))).join('\n')
+          if (says.test(violations)) return
+          if (attempt === ATTEMPTS) expect(violations).toMatch(says)
+        }
       },
-      TEST_MILLISECONDS,
+      ATTEMPTS * TEST_MILLISECONDS,
     )
   }
 })
