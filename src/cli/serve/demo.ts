@@ -140,7 +140,13 @@ function startupMessage({ world, seed, strict }: Demo, folder: string | undefine
   return `
 Strand is serving a demo world (seed ${seed}, ${kept}${mode}). Stop it with Ctrl-C.
 
-  Base URL        ${base_url}
+See who is live in a browser. The console needs the operator token:
+
+  ${base_url}
+
+  ${base_url}/console
+
+${goingLive(world)}  Base URL        ${base_url}
   Client          ${client.id}
   Client secret   ${client.secret}
   App token       ${client.app_token}
@@ -149,7 +155,7 @@ Strand is serving a demo world (seed ${seed}, ${kept}${mode}). Stop it with Ctrl
   Operator token  ${world.operator_token}
   Log in          ${broadcaster.login}, password ${password} (of every user in the demo)
 ${scenarioTable(world.scenario)}
-Paste one of these into another terminal:
+Call the API from another terminal:
 
   curl ${listStreams}'${base_url}/helix/streams?first=3'
 
@@ -157,17 +163,11 @@ Paste one of these into another terminal:
 
   curl -X POST ${as(broadcaster.token)} '${base_url}/helix/streams/markers?user_id=${broadcaster.id}&description=hello'
 
-Open one of these in a browser; the second redirects to localhost:3000, where an application would listen:
-
-  ${base_url}/account
+Log in as an application; this redirects to localhost:3000, where it would listen:
 
   ${base_url}/oauth2/authorize?${authorization}
 
 Everything else: ${base_url}/docs
-
-${goingLive(world)}See who is live:
-
-  ${base_url}
 
 `
 }
@@ -180,7 +180,7 @@ function goingLive({ rtmp, base_url }: World): string {
 
   ffmpeg -re -f lavfi -i testsrc2=size=1280x720:rate=30 -f lavfi -i sine -c:v libx264 -preset veryfast -pix_fmt yuv420p -g 60 -c:a aac -f flv '${url}/${stream_key}'
 
-Watch it in a browser, or in any player that reads FLV over HTTP:
+Watch it in a browser, on the home page or that of the channel, or in any player that reads FLV over HTTP:
 
   ${base_url}/${login}
 
