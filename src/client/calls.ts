@@ -17,13 +17,14 @@ export interface Call {
   readonly body?: readonly string[] | undefined
   /** Which token of the client is sent. */
   readonly credential: 'none' | 'token' | 'operatorToken'
-  readonly idempotent: boolean
+  /** Whether the call takes an idempotency key. */
+  readonly idempotent?: true
   /** What the body of a success is. */
   readonly answer: 'nothing' | 'json' | 'text'
 }
 
 function callOf(operation: Operation): Call {
-  const { id, method, path, params, body, idempotent = false } = operation
+  const { id, method, path, params, body, idempotent } = operation
   return {
     id,
     method,
@@ -32,7 +33,7 @@ function callOf(operation: Operation): Call {
     query: Object.keys(queryParametersOf(operation).properties),
     body: body && Object.keys(body.properties),
     credential: credentialOf(operation),
-    idempotent,
+    ...(idempotent && { idempotent }),
     answer: answerKindOf(operation),
   }
 }

@@ -46,5 +46,5 @@ test('bundled for Node, it lists live streams', async () => {
 test('bundled for a browser, it is small and uses only what browsers have', async () => {
   const text = await bundle('browser')
   expect(text).not.toMatch(/\bBun\.|\bprocess\.|\brequire\(|node:/)
-  expect(text.length).toBeLessThan(31_000)
+  expect(text.length).toBeLessThan(30_000)
 })
