@@ -51,3 +51,18 @@ const builders = {
  * 500 files, which added a quarter of a second to every start.
  */
 export const Type = builders as unknown as Pick<typeof TypeBox, Kind>
+
+/** What forms and command lines read of a schema. */
+export interface JsonSchema {
+  readonly type?: string
+  readonly enum?: readonly string[]
+  readonly anyOf?: readonly JsonSchema[]
+  readonly items?: JsonSchema
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly required?: readonly string[]
+  readonly description?: string
+  readonly hint?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly maxLength?: number
+}

@@ -1,18 +1,6 @@
 import { queryParametersOf } from '../../contract/operation.ts'
+import type { JsonSchema } from '../../contract/schema.ts'
 import type { Field, Verb, VerbRow } from './verb.ts'
-
-interface JsonSchema {
-  readonly type?: string
-  readonly enum?: readonly string[]
-  readonly anyOf?: readonly JsonSchema[]
-  readonly items?: JsonSchema
-  readonly properties?: Readonly<Record<string, JsonSchema>>
-  readonly required?: readonly string[]
-  readonly description?: string
-  readonly hint?: string
-  readonly minimum?: number
-  readonly maximum?: number
-}
 
 /** Fields with the id of a user, for which a login can be given. */
 const USERS = new Set(['user_id', 'broadcaster_id', 'editor_id', 'owner_user_id'])

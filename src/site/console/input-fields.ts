@@ -1,5 +1,6 @@
 /** The inputs of an operation as fields of a form, from its declaration, and a form as inputs of the operation. */
 import { type Operation, queryParametersOf } from '../../contract/operation.ts'
+import type { JsonSchema } from '../../contract/schema.ts'
 import type { Pairs } from '../../kit/text.ts'
 import type { OperationName, Row } from './operator-api.ts'
 import { operationOf } from './operator-api.ts'
@@ -18,20 +19,6 @@ export interface InputField {
   readonly max: number | undefined
   readonly maxLength: number | undefined
   readonly hint: string | undefined
-}
-
-interface JsonSchema {
-  readonly type?: string
-  readonly enum?: readonly string[]
-  readonly anyOf?: readonly JsonSchema[]
-  readonly items?: JsonSchema
-  readonly properties?: Readonly<Record<string, JsonSchema>>
-  readonly required?: readonly string[]
-  readonly description?: string
-  readonly hint?: string
-  readonly minimum?: number
-  readonly maximum?: number
-  readonly maxLength?: number
 }
 
 /** From this length on a text gets several lines. */
