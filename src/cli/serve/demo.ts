@@ -138,7 +138,8 @@ function startupMessage({ world, seed, strict }: Demo, folder: string | undefine
     `-H 'Authorization: Bearer ${token}'${strict ? ` -H 'Client-Id: ${client.id}'` : ''}`
   const listStreams = strict ? `${as(client.app_token)} ` : ''
   return `
-Strand is serving a demo world (seed ${seed}, ${kept}${mode}). Stop it with Ctrl-C.
+Strand is serving a demo world (seed ${seed}, ${kept}${mode}).
+Stop it with Ctrl-C.
 
 See who is live in a browser. The console needs the operator token:
 
@@ -153,7 +154,7 @@ ${goingLive(world)}  Base URL        ${base_url}
   User token      ${broadcaster.token}
                   (${broadcaster.login}, user ${broadcaster.id}, live, every scope)
   Operator token  ${world.operator_token}
-  Log in          ${broadcaster.login}, password ${password} (of every user in the demo)
+  Log in          ${broadcaster.login}, password ${password} (of every user)
 ${scenarioTable(world.scenario)}
 Call the API from another terminal:
 
@@ -163,7 +164,7 @@ Call the API from another terminal:
 
   curl -X POST ${as(broadcaster.token)} '${base_url}/helix/streams/markers?user_id=${broadcaster.id}&description=hello'
 
-Log in as an application; this redirects to localhost:3000, where it would listen:
+Log in to an application, which would listen on localhost:3000:
 
   ${base_url}/oauth2/authorize?${authorization}
 
@@ -176,11 +177,14 @@ Everything else: ${base_url}/docs
 function goingLive({ rtmp, base_url }: World): string {
   if (rtmp === undefined) return ''
   const { url, login, stream_key } = rtmp
-  return `Go live as ${login} with OBS (server ${url}, stream key ${stream_key}) or with this line in another terminal:
+  return `Go live as ${login} with OBS, or with the line for another terminal:
+
+  Server          ${url}
+  Stream key      ${stream_key}
 
   ffmpeg -re -f lavfi -i testsrc2=size=1280x720:rate=30 -f lavfi -i sine -c:v libx264 -preset veryfast -pix_fmt yuv420p -g 60 -c:a aac -f flv '${url}/${stream_key}'
 
-Watch it in a browser, on the home page or that of the channel, or in any player that reads FLV over HTTP:
+Watch it in a browser, on the home page or here, or in a player for FLV:
 
   ${base_url}/${login}
 
