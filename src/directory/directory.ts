@@ -22,8 +22,10 @@
  * - slice: the places of one game, one language or both, in the order of the ranking (`ranking.ts`).
  * - game ranking: the games of a snapshot sorted by their total viewers (`game-ranking.ts`, `game-page.ts`).
  */
+
 import { imageUrl } from '../contract/image-urls.ts'
 import type { Page, Window } from '../contract/page.ts'
+import { MAX_LATEST } from '../contract/playback/get-latest-streams.ts'
 import type { Stream } from '../contract/resources/stream.ts'
 import type { ChannelSearch } from '../domain/channel-search.ts'
 import type { Rank } from '../domain/ranking.ts'
@@ -49,6 +51,7 @@ export class Directory {
   readonly #journal: Journal
   readonly #snapshots: Snapshots
   readonly #publicUrl: string
+  #latest: { readonly version: number; readonly rows: readonly LiveRow[] } = { version: Number.NaN, rows: [] }
 
   constructor(options: {
     readonly publicUrl: string
@@ -176,9 +179,14 @@ export class Directory {
     return searchLive(this.#rows, search, window)
   }
 
-  /** The streams that started last, the latest first. */
+  /** At most `MAX_LATEST` streams that started last, the latest first. They are looked for once per ranking. */
   latest(count: number): RenderedStream[] {
-    return this.#rows.latest(count).map(row => renderRow(row, this.#rows.counts[row.index] as number))
+    if (this.#latest.version !== this.rankingVersion)
+      this.#latest = { version: this.rankingVersion, rows: this.#rows.latest(MAX_LATEST) }
+    return this.#latest.rows
+      .filter(row => row.live)
+      .slice(0, count)
+      .map(row => renderRow(row, this.#rows.counts[row.index] as number))
   }
 
   /** The live stream of a user. */

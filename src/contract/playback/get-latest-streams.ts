@@ -4,7 +4,7 @@ import { rowsOf } from '../page.ts'
 import { exampleStream, Stream } from '../resources/stream.ts'
 import { Type } from '../schema.ts'
 
-const MAX_LATEST = 20
+export const MAX_LATEST = 20
 
 /** Decision D-151. */
 export const getLatestStreams = defineOperation('GET /playback/latest', {
