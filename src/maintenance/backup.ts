@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
@@ -38,11 +38,8 @@ export interface BackupOptions {
   onNotNoted(reason: string): void
 }
 
-/** Temporary names, used until the backup is complete. */
-export const unfinishedNames = (target: string) =>
-  ['', '.db', '.db-journal', '.db-wal', '.db-shm'].map(
-    ending => `${target}.unfinished-${process.pid}${ending}`,
-  )
+/** Holds what is unfinished until the backup is complete. Once it is removed, nothing can be created in it. */
+export const unfinishedFolder = (target: string) => `${target}.unfinished-${process.pid}`
 
 /**
  * Packs the embedded store and its secrets into one file; servers may keep running. The file gets its name only when every
@@ -59,7 +56,10 @@ export async function makeBackup(options: BackupOptions): Promise<Manifest> {
   // The copy and the archive made from it exist at the same time.
   const needed = 2 * (Bun.file(store).size + Bun.file(`${store}-wal`).size)
   requireFreeSpace(folder, needed, 'a backup', 'write it to another disk')
-  const [unfinished = '', copy = ''] = unfinishedNames(target)
+  const scratch = unfinishedFolder(target)
+  const unfinished = join(scratch, 'unfinished.tar')
+  const copy = join(scratch, STORE_FILE)
+  makeFolder(scratch, target)
   try {
     const created = Date.now()
     const before = secretsIn(config)
@@ -74,7 +74,7 @@ export async function makeBackup(options: BackupOptions): Promise<Manifest> {
     recordTime(options, store, created)
     return manifest
   } finally {
-    for (const name of unfinishedNames(target)) rmSync(name, { force: true })
+    rmSync(scratch, { recursive: true, force: true })
   }
 }
 
@@ -87,16 +87,22 @@ function recordTime({ onNotNoted }: BackupOptions, store: string, created: numbe
   }
 }
 
+function makeFolder(scratch: string, target: string): void {
+  try {
+    mkdirSync(scratch, { mode: 0o700 })
+  } catch (error) {
+    throw new OperatorError(`cannot write the backup ${target}: ${(error as Error).message}`)
+  }
+}
+
 async function pack(
-  { target, passphrase, onProgress }: BackupOptions,
+  { passphrase, onProgress }: BackupOptions,
   unfinished: string,
   copy: string,
   created: number,
   secrets: ReadonlyMap<SecretFile, string>,
 ): Promise<Manifest> {
-  const file = await open(unfinished, 'wx', 0o600).catch((error: Error) => {
-    throw new OperatorError(`cannot write the backup ${target}: ${error.message}`)
-  })
+  const file = await open(unfinished, 'wx', 0o600)
   try {
     const archive = new ArchiveWriter(file, created)
     const size = Bun.file(copy).size

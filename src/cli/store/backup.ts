@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { Command } from 'commander'
 import { stamp } from '../../data-folder.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
-import { hasSecrets, makeBackup, unfinishedNames } from '../../maintenance/backup.ts'
+import { hasSecrets, makeBackup, unfinishedFolder } from '../../maintenance/backup.ts'
 import type { Manifest } from '../../maintenance/manifest.ts'
 import { configOf, type StoreFlags, storeFlags } from '../store-flags.ts'
 import { ByteProgress } from '../terminal/byte-progress.ts'
@@ -56,7 +56,7 @@ async function runBackup(file: string | undefined, flags: BackupFlags): Promise<
   const passphrase = hasSecrets(config)
     ? await passphraseToSeal({ file: passphraseFile, config, unsealed })
     : undefined
-  removeWhenInterrupted(unfinishedNames(target))
+  removeWhenInterrupted([unfinishedFolder(target)])
   let phase = 'copying'
   let progress = new ByteProgress('Copying the store')
   const manifest = await makeBackup({

@@ -48,7 +48,7 @@ export function onStopSignal(
 /** Removes these files and folders when the process is interrupted or terminated, so that nothing unfinished is left behind. */
 export function removeWhenInterrupted(paths: readonly string[]): void {
   const exit = (code: number) => () => {
-    for (const path of paths) rmSync(path, { recursive: true, force: true })
+    for (const path of paths) rmSync(path, { recursive: true, force: true, maxRetries: 3 })
     process.exit(code)
   }
   process.once('SIGINT', exit(EXIT_CODES.SIGINT))

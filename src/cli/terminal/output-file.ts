@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import { OperatorError } from '../../kit/operator-error.ts'
@@ -42,7 +42,9 @@ export async function writeFile<T>(file: string, work: (output: Output) => Promi
   removeWhenInterrupted([unfinished])
   let handle: FileHandle
   try {
-    handle = await open(unfinished, 'wx', 0o600)
+    // Created at once, so that no interruption comes between its creation and its removal.
+    closeSync(openSync(unfinished, 'wx', 0o600))
+    handle = await open(unfinished, 'r+')
   } catch (error) {
     throw new OperatorError(`cannot write ${file}: ${(error as Error).message}`)
   }
