@@ -171,3 +171,23 @@ type Commands = typeof commands
 export type CommandName = keyof Commands
 export type CommandArgs<N extends CommandName> = Parameters<Commands[N]>[1]
 export type CommandResult<N extends CommandName> = Awaited<ReturnType<Commands[N]>>
+
+/**
+ * Commands that may share a transaction with others, by the channel that each is about. They touch only what belongs to it,
+ * so those of different channels are independent, whatever the order of their statements.
+ */
+const GROUPED: { readonly [N in CommandName]?: (args: CommandArgs<N>) => string } = {
+  startStream: args => args.user_id,
+  endStream: args => args.user_id,
+}
+
+/** The channel of a command that may share a transaction; undefined for other commands. */
+export function channelOf({
+  name,
+  args,
+}: {
+  readonly name: CommandName
+  readonly args: unknown
+}): string | undefined {
+  return GROUPED[name]?.(args as never)
+}

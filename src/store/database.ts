@@ -1,5 +1,6 @@
 import type { Recording } from '../domain/audit.ts'
 import type { MaybePromise } from '../kit/maybe-promise.ts'
+import type { Lookup, RowWrite } from './combinable.ts'
 import type { Change } from './feed.ts'
 import type { Sql } from './sql/tag.ts'
 
@@ -18,6 +19,10 @@ export interface Transaction extends Database {
    * writer.
    */
   lock(query: Sql, table: string): Promise<void>
+  /** The rows that a look-up finds for these values. May be combined with those of other commands. */
+  rowsOf<Row>(lookup: Lookup<Row>, values: readonly string[]): MaybePromise<Row[]>
+  /** Writes a row. May be combined with those of other commands. */
+  write<Row>(write: RowWrite<Row>, row: Row): MaybePromise<void>
   /** Adds a change to the feed when the command ends, in the same transaction. */
   publish(change: Change): void
   /** Notes that there are messages to deliver, for this process to start at once when the command has been committed. */

@@ -62,12 +62,16 @@ test('queries of one shape share one text', () => {
   })
 })
 
-test('lists and tables of values are one value each; a list of one is a comparison', () => {
-  const rows = [{ id: 'a', n: 1 }]
+test('lists and tables of values are one value each; those of one need no list', () => {
+  const rows = [
+    { id: 'a', n: 1 },
+    { id: 'b', n: 2 },
+  ]
   expect(render(sql`${isOneOf(sql`id`, ['a', 'b'])}`, sqliteDialect).values).toEqual(['["a","b"]'])
   expect(render(sql`${isOneOf(sql`id`, [])}`, sqliteDialect).values).toEqual(['[]'])
   for (const dialect of [sqliteDialect, postgresDialect]) {
     expect(render(sql`${isOneOf(sql`id`, ['a'])}`, dialect).text).toBe(`id = ${dialect.mark(1)}`)
     expect(render(sql`${tableOf(rows, ['id', 'n'])}`, dialect).values).toEqual([JSON.stringify(rows)])
+    expect(render(sql`${tableOf(rows.slice(1), ['id', 'n'])}`, dialect).values).toEqual(['b', '2'])
   }
 })

@@ -1,18 +1,20 @@
 import { isoMillis } from '../../kit/clock.ts'
+import type { RowWrite } from '../combinable.ts'
 import type { Transaction } from '../database.ts'
 import type { SessionId } from '../queries/media-servers.ts'
-import { sql } from '../sql/tag.ts'
+import { sql, tableOf } from '../sql/tag.ts'
+
+const dismissed: RowWrite<{ readonly user_id: string; readonly now: string }> = rows =>
+  sql`update publish_sessions set ended_at = d.now, dismissed_at = d.now
+      from ${tableOf(rows, ['user_id', 'now'])} as d
+      where publish_sessions.user_id = d.user_id and publish_sessions.ended_at is null`
 
 /** Ends the live session of a channel, and orders that its publisher be disconnected. */
 export async function dismissPublisher(
   tx: Transaction,
-  args: { user_id: string; now: number },
+  { user_id, now }: { user_id: string; now: number },
 ): Promise<void> {
-  const now = isoMillis(args.now)
-  await tx.run(
-    sql`update publish_sessions set ended_at = ${now}, dismissed_at = ${now}
-        where user_id = ${args.user_id} and ended_at is null`,
-  )
+  await tx.write(dismissed, { user_id, now: isoMillis(now) })
 }
 
 /** Notes that the publisher of a session was disconnected. */

@@ -3,8 +3,9 @@ import { type EventOf, type EventTypeName, eventTypeNamed } from '../../contract
 import { type Condition, meets, topicOf } from '../../domain/event-subscription.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { uuid, uuidV7 } from '../../kit/id.ts'
+import type { Lookup } from '../combinable.ts'
 import type { Transaction } from '../database.ts'
-import { isOneOf, sql, storeClock, tableOf } from '../sql/tag.ts'
+import { sql, storeClock, tableOf } from '../sql/tag.ts'
 
 interface Listener {
   readonly id: string
@@ -56,11 +57,14 @@ async function listenersTo(
 ): Promise<Map<string, Listener[]>> {
   const topics = [...new Set(subjects)].map(subject => topicOf(type, subject))
   if (topics.length === 0) return new Map()
-  const rows = await tx.all<Listener>(
-    sql`select id, topic, condition, target, lane from event_subscriptions
-        where ${isOneOf(sql`topic`, topics)} and ended_at is null and status = 'enabled'`,
-  )
-  return Map.groupBy(rows, row => row.topic)
+  return Map.groupBy(await tx.rowsOf(listenersOf, topics), row => row.topic)
+}
+
+const listenersOf: Lookup<Listener> = {
+  column: 'topic',
+  select: sql`select id, topic, condition, target, lane from event_subscriptions`,
+  by: sql`topic`,
+  where: sql`ended_at is null and status = 'enabled'`,
 }
 
 interface EventRow extends Readonly<Record<string, string>> {
@@ -84,32 +88,20 @@ async function insertEvents(
   events: readonly EventRow[],
   deliveries: readonly DeliveryRow[],
 ): Promise<void> {
-  const [event, ...otherEvents] = events
-  const [delivery, ...otherDeliveries] = deliveries
-  if (event === undefined || delivery === undefined) return
+  if (events.length === 0) return
   const now = isoMillis(Date.now())
-  // Usually there is one of each, and values of their own are cheaper than a table of values.
   await tx.run(
-    otherEvents.length === 0
-      ? sql`insert into events (id, type, version, subject, occurred_at, body)
-          values (${event.id}, ${event.type}, ${event.version}, ${event.subject}, ${now}, ${event.body})`
-      : sql`insert into events (id, type, version, subject, occurred_at, body)
-          select id, type, version, subject, cast(${now} as text), body
-          from ${tableOf(events, ['id', 'type', 'version', 'subject', 'body'])} as news where 1 = 1 order by id`,
+    sql`insert into events (id, type, version, subject, occurred_at, body)
+        select id, type, version, subject, cast(${now} as text), body
+        from ${tableOf(events, ['id', 'type', 'version', 'subject', 'body'])} as news where 1 = 1 order by id`,
   )
   await tx.run(
-    otherDeliveries.length === 0
-      ? sql`insert into event_deliveries
-            (id, message, kind, subscription_id, event_seq, target, lane, status, attempts, due_at, created_at)
-          values (${delivery.id}, ${delivery.id}, 'notification', ${delivery.subscription_id},
-            (select seq from events where id = ${delivery.event_id}), ${delivery.target}, ${delivery.lane}, 'pending', 0,
-            ${storeClock}, ${now})`
-      : sql`insert into event_deliveries
-            (id, message, kind, subscription_id, event_seq, target, lane, status, attempts, due_at, created_at)
-          select d.id, d.id, 'notification', d.subscription_id, e.seq, d.target, d.lane, 'pending', 0, ${storeClock},
-            cast(${now} as text)
-          from ${tableOf(deliveries, ['id', 'event_id', 'subscription_id', 'target', 'lane'])} as d
-          join events e on e.id = d.event_id where 1 = 1 order by e.seq`,
+    sql`insert into event_deliveries
+          (id, message, kind, subscription_id, event_seq, target, lane, status, attempts, due_at, created_at)
+        select d.id, d.id, 'notification', d.subscription_id, e.seq, d.target, d.lane, 'pending', 0, ${storeClock},
+          cast(${now} as text)
+        from ${tableOf(deliveries, ['id', 'event_id', 'subscription_id', 'target', 'lane'])} as d
+        join events e on e.id = d.event_id where 1 = 1 order by e.seq`,
   )
   tx.announce()
 }

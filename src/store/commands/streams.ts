@@ -3,10 +3,11 @@ import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
 import { isoSeconds } from '../../kit/clock.ts'
 import { lazily } from '../../kit/lazily.ts'
 import { must } from '../../kit/must.ts'
+import type { Lookup, RowWrite } from '../combinable.ts'
 import type { Transaction } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
-import { liveStreams, refuseNotLive } from '../queries/streams.ts'
-import { isOneOf, lockRows, type Sql, sql, tableOf } from '../sql/tag.ts'
+import { liveStreamOf, liveStreams, readLive, refuseNotLive } from '../queries/streams.ts'
+import { isOneOf, lockRows, type Sql, sql, type TableRow, tableOf } from '../sql/tag.ts'
 import { emitOffline, emitOnline } from './channel-events.ts'
 import { dismissPublisher } from './dismissals.ts'
 
@@ -31,6 +32,28 @@ export async function publishStreams(tx: Transaction, where: Sql, wasGame?: stri
   return streams
 }
 
+const channelToStart: Lookup<{ readonly user_id: string; readonly vod_enabled: number }> = {
+  column: 'user_id',
+  select: sql`select user_id, vod_enabled from channels`,
+  by: sql`user_id`,
+  locks: true,
+}
+
+interface RunningStream {
+  readonly user_id: string
+  readonly id: string
+  readonly video_id: string | null
+  readonly started_at: string
+  readonly viewer_count: number
+}
+
+const runningStream: Lookup<RunningStream> = {
+  column: 'user_id',
+  select: sql`select user_id, id, video_id, started_at, viewer_count from streams`,
+  by: sql`user_id`,
+  locks: true,
+}
+
 /** Starts a stream, with a new video unless the channel keeps none. If the channel is live, returns the running stream. */
 export async function startStream(
   tx: Transaction,
@@ -42,30 +65,20 @@ export async function startStream(
     viewer_count?: number | undefined
   },
 ): Promise<LiveStream | Refusal<'not_found'>> {
-  const channel = await tx.get<{ vod_enabled: number }>(
-    sql`select vod_enabled from channels where user_id = ${args.user_id}${lockRows}`,
-  )
-  if (channel === undefined) return refuse('not_found', 'channel', args.user_id)
-  const running = await tx.get<{ viewer_count: number }>(
-    sql`select viewer_count from streams where user_id = ${args.user_id}${lockRows}`,
-  )
+  const { user_id, started_at } = args
+  const [channel] = await tx.rowsOf(channelToStart, [user_id])
+  if (channel === undefined) return refuse('not_found', 'channel', user_id)
+  const [running] = await tx.rowsOf(runningStream, [user_id])
   if (running === undefined) {
     const video_id = channel.vod_enabled === 1 ? args.video_id : null
     if (video_id !== null)
-      await insertVideo(tx, {
-        id: video_id,
-        user_id: args.user_id,
-        stream_id: args.stream_id,
-        created_at: args.started_at,
-      })
-    await tx.run(
-      sql`insert into streams (user_id, id, video_id, started_at, viewer_count)
-          values (${args.user_id}, ${args.stream_id}, ${video_id}, ${args.started_at}, ${args.viewer_count ?? 0})`,
-    )
+      await insertVideo(tx, { id: video_id, user_id, stream_id: args.stream_id, created_at: started_at })
+    const viewer_count = args.viewer_count ?? 0
+    await tx.write(newStream, { user_id, id: args.stream_id, video_id, started_at, viewer_count })
   } else if (args.viewer_count !== undefined) {
-    await tx.run(sql`update streams set viewer_count = ${args.viewer_count} where user_id = ${args.user_id}`)
+    await tx.run(sql`update streams set viewer_count = ${args.viewer_count} where user_id = ${user_id}`)
   }
-  const [stream] = await liveStreams(tx, sql`s.user_id = ${args.user_id}`)
+  const [stream] = (await tx.rowsOf(liveStreamOf, [user_id])).map(readLive)
   if (stream === undefined) throw new Error('the stream was just written')
   tx.publish({
     kind: 'stream',
@@ -75,10 +88,15 @@ export async function startStream(
   })
   const after = { id: stream.id, started_at: stream.started_at, viewer_count: stream.viewer_count }
   const before = running === undefined ? null : { ...after, viewer_count: running.viewer_count }
-  tx.record({ subject: streamSubject(args.user_id), before, after })
+  tx.record({ subject: streamSubject(user_id), before, after })
   if (running === undefined) await emitOnline(tx, stream)
   return stream
 }
+
+const newStream: RowWrite<RunningStream & TableRow> = rows =>
+  sql`insert into streams (user_id, id, video_id, started_at, viewer_count)
+      select user_id, id, video_id, started_at, cast(viewer_count as integer)
+      from ${tableOf(rows, ['user_id', 'id', 'video_id', 'started_at', 'viewer_count'])} as news`
 
 const streamSubject = (user_id: string): string => `channel/${user_id}/stream`
 
@@ -87,48 +105,52 @@ export async function endStream(tx: Transaction, args: { user_id: string; now: n
   const ended = await takeOffAir(tx, args)
   if (ended === undefined) return refuseNotLive(tx, args.user_id)
   await dismissPublisher(tx, args)
-  const { video_id: _, ...before } = ended
+  const { user_id: _, video_id: __, ...before } = ended
   tx.record({ subject: streamSubject(args.user_id), before })
   return undefined
-}
-
-interface RunningStream {
-  readonly id: string
-  readonly video_id: string | null
-  readonly started_at: string
-  readonly viewer_count: number
 }
 
 /** Ends and returns the running stream, if there is one. */
 export async function takeOffAir(
   tx: Transaction,
-  args: { user_id: string; now: number },
+  { user_id, now }: { user_id: string; now: number },
 ): Promise<RunningStream | undefined> {
-  const running = await tx.get<RunningStream>(
-    sql`select id, video_id, started_at, viewer_count from streams where user_id = ${args.user_id}${lockRows}`,
-  )
+  const [running] = await tx.rowsOf(runningStream, [user_id])
   if (running === undefined) return undefined
-  await updateRunningVideo(tx, args.user_id)
-  await tx.run(sql`delete from streams where user_id = ${args.user_id}`)
   if (running.video_id !== null) {
-    const now = isoSeconds(args.now)
+    const at = isoSeconds(now)
     // Never before the start, even if the clock was set back.
-    const ended_at = now < running.started_at ? running.started_at : now
-    await tx.run(sql`update videos set ended_at = ${ended_at} where id = ${running.video_id}`)
+    const ended_at = at < running.started_at ? running.started_at : at
+    await tx.write(endedVideo, { user_id, ended_at })
   }
+  await tx.write(goneStream, user_id)
   // Read after the row of the stream is locked: a change of the game that committed before is seen.
-  const channel = await tx.get<{ game_id: string | null }>(
-    sql`select game_id from channels where user_id = ${args.user_id}`,
-  )
+  const [channel] = await tx.rowsOf(gameOfChannel, [user_id])
   tx.publish({
     kind: 'end',
-    user_id: args.user_id,
+    user_id,
     stream_id: running.id,
     game_id: channel?.game_id ?? '',
     viewer_count: running.viewer_count,
   })
-  await emitOffline(tx, args.user_id)
+  await emitOffline(tx, user_id)
   return running
+}
+
+/** The last title, language and game of the channel stay (D-92). */
+const endedVideo: RowWrite<{ readonly user_id: string; readonly ended_at: string } & TableRow> = rows =>
+  sql`update videos set ${asOfChannel}, ended_at = ended.ended_at
+      from ${tableOf(rows, ['user_id', 'ended_at'])} as ended
+      join channels c on c.user_id = ended.user_id join streams s on s.user_id = c.user_id
+      where videos.id = s.video_id`
+
+const goneStream: RowWrite<string> = user_ids =>
+  sql`delete from streams where ${isOneOf(sql`user_id`, user_ids)}`
+
+const gameOfChannel: Lookup<{ readonly user_id: string; readonly game_id: string | null }> = {
+  column: 'user_id',
+  select: sql`select user_id, game_id from channels`,
+  by: sql`user_id`,
 }
 
 /** Sets viewer counts; skips channels that are not live. */
@@ -177,28 +199,34 @@ export async function takeViewerReport(tx: Transaction, args: { text: string }) 
   return undefined
 }
 
-/** A video shows the title, language and game of the channel until its stream ends (D-92). */
-export async function insertVideo(
-  tx: Transaction,
-  video: { id: string; user_id: string; stream_id: string; created_at: string },
-): Promise<void> {
-  await tx.run(
-    sql`insert into videos (id, user_id, stream_id, created_at, title, language, game_id)
-        select ${video.id}, user_id, ${video.stream_id}, ${video.created_at}, title, language, game_id
-        from channels where user_id = ${video.user_id}`,
-  )
+interface NewVideo extends TableRow {
+  readonly id: string
+  readonly user_id: string
+  readonly stream_id: string
+  readonly created_at: string
 }
 
-/**
- * Copies the title, language and game of a channel to the video of its running stream. Nodes of an earlier version, and
- * imports, may have left out the id of the stream too.
- */
+const newVideo: RowWrite<NewVideo> = rows =>
+  sql`insert into videos (id, user_id, stream_id, created_at, title, language, game_id)
+      select v.id, c.user_id, v.stream_id, v.created_at, c.title, c.language, c.game_id
+      from ${tableOf(rows, ['id', 'user_id', 'stream_id', 'created_at'])} as v
+      join channels c on c.user_id = v.user_id`
+
+/** A video shows the title, language and game of the channel until its stream ends (D-92). */
+export async function insertVideo(tx: Transaction, video: NewVideo): Promise<void> {
+  await tx.write(newVideo, video)
+}
+
+/** Nodes of an earlier version, and imports, may have left out the id of the stream. */
+const asOfChannel = sql`title = c.title, language = c.language, game_id = c.game_id,
+          stream_id = coalesce(videos.stream_id, s.id)`
+
+/** Copies the title, language and game of a channel to the video of its running stream. */
 export async function updateRunningVideo(tx: Transaction, user_id: string): Promise<void> {
   // A stream is locked before its video, here as in all commands.
   await tx.lock(sql`select user_id from streams where user_id = ${user_id}`, 'streams')
   await tx.run(
-    sql`update videos set title = c.title, language = c.language, game_id = c.game_id,
-          stream_id = coalesce(videos.stream_id, s.id)
+    sql`update videos set ${asOfChannel}
         from channels c join streams s on s.user_id = c.user_id
         where c.user_id = ${user_id} and videos.id = s.video_id`,
   )

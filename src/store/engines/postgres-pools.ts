@@ -9,7 +9,7 @@ export const READ_MILLISECONDS = 3000
 /** How long a write waits for a row lock. */
 export const LOCK_MILLISECONDS = 2000
 /** How long a write waits for a connection. */
-const WRITE_QUEUE_MILLISECONDS = 1000
+export const WRITE_QUEUE_MILLISECONDS = 1000
 /**
  * How long a read waits for a connection; with the search for the primary, that is within its deadline. Waiting is free, but
  * clients that are refused retry at once, which costs almost as much as answering them.

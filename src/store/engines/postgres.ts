@@ -1,51 +1,26 @@
-import { SQL } from 'bun'
-import type { Author } from '../../domain/audit.ts'
+import type { SQL } from 'bun'
 import { hostUrls } from '../../kit/connection-url.ts'
 import { inTime } from '../../kit/in-time.ts'
 import type { Metrics } from '../../kit/metrics.ts'
 import { requestScope } from '../../kit/request-scope.ts'
-import type { CommandName } from '../command-list.ts'
 import type { Database } from '../database.ts'
-import type { CommandOutcome, Engine } from '../engine.ts'
-import { Conflict, Overloaded, Unavailable } from '../errors.ts'
-import { postgresDialect } from '../sql/dialects.ts'
-import { isOneOf, render, type Sql, sql, verbatim } from '../sql/tag.ts'
-import { type ConnectionPool, isTooManyConnections, TooManyConnections } from './connection-pool.ts'
+import type { Engine } from '../engine.ts'
+import { Overloaded, Unavailable } from '../errors.ts'
+import { isTooManyConnections, TooManyConnections } from './connection-pool.ts'
 import { writeMilliseconds } from './deadlines.ts'
 import type { Migrated, SchemaOptions } from './migrate.ts'
+import { PostgresCommands } from './postgres-commands.ts'
+import { postgresDatabase, translatePostgresError } from './postgres-connection.ts'
 import { migratePostgres, postgresSchema } from './postgres-migrate.ts'
-import {
-  LOCK_MILLISECONDS,
-  type PoolOptions,
-  type Pools,
-  poolsOf,
-  READ_MILLISECONDS,
-} from './postgres-pools.ts'
+import { type PoolOptions, type Pools, poolsOf, READ_MILLISECONDS } from './postgres-pools.ts'
 import { Primary } from './postgres-primary.ts'
-import { runCommand, type Writable } from './run-command.ts'
 import { requireServable } from './schema-state.ts'
 
-/** How many parallel chains of the audit log may replace one under concurrent writes. */
-const MAX_CHAINS = 16
-const MAX_ATTEMPTS = 5
-/** A commit that took longer has waited for a standby, and is verified. */
-const SLOW_COMMIT_MILLISECONDS = 300
 /** How long a migration tries to get its connections from a server that accepts no more. */
 const CONNECT_MILLISECONDS = 5000
 const CONNECT_PAUSE_MILLISECONDS = 50
 
-/**
- * Commands that may be lost in a crash: leased points are then full again. Their commits wait neither for the disk nor for a
- * standby, and they have a separate connection.
- */
-const NOT_DURABLE: ReadonlySet<CommandName> = new Set(['leasePoints'])
-
-type Queryable = Pick<SQL, 'unsafe'>
-
-/**
- * PostgreSQL: a command is a transaction on the primary, retried after a conflict. Queries go to the primary too, because a
- * standby may lack what was just acknowledged.
- */
+/** PostgreSQL. Queries go to the primary, as commands do, because a standby may lack what was just acknowledged. */
 export async function openPostgresEngine(url: string, options: PoolOptions & SchemaOptions): Promise<Engine> {
   const primary = new Primary(hostUrls(url), options)
   const schema = await primary
@@ -53,14 +28,12 @@ export async function openPostgresEngine(url: string, options: PoolOptions & Sch
     .then(pools => prepareSchema(pools, options))
     .catch(async error => {
       await primary.close()
-      throw translate(error)
+      throw translatePostgresError(error)
     })
-  const counts = { retries: 0, refused: { reads: 0, writes: 0 } }
+  const commands = new PostgresCommands(options)
+  const refused = { reads: 0, writes: 0 }
   const read = <T>(work: (pools: Pools) => Promise<T>) =>
-    onPrimary(primary, READ_MILLISECONDS, work).catch(countRefusal(counts.refused, 'reads'))
-  const onRetry = () => {
-    counts.retries += 1
-  }
+    onPrimary(primary, READ_MILLISECONDS, work).catch(countRefusal(refused, 'reads'))
   return {
     name: 'postgres',
     schema,
@@ -68,19 +41,15 @@ export async function openPostgresEngine(url: string, options: PoolOptions & Sch
     reserved: databaseOf(query => read(pools => readReserved(pools, query))),
     snapshot: work => readSnapshot(primary, work),
     run: (name, args, author) =>
-      onPrimary(primary, writeMilliseconds(name), ({ writing, leasing }) =>
-        runWithRetries(
-          NOT_DURABLE.has(name) ? leasing : writing,
-          options.pooled,
-          { name, args, author },
-          onRetry,
-        ),
-      ).catch(countRefusal(counts.refused, 'writes')),
+      onPrimary(primary, writeMilliseconds(name), pools => commands.run(pools, { name, args, author })).catch(
+        countRefusal(refused, 'writes'),
+      ),
     // Readiness depends on a query only.
     unavailableReason: () => undefined,
     measure: metrics => {
       primary.measure(metrics)
-      measureWork(metrics, counts)
+      commands.measure(metrics)
+      measureRefusals(metrics, refused)
     },
     close: () => primary.close(),
   }
@@ -127,8 +96,8 @@ async function connectForMigration(pools: Pools): Promise<SQL[]> {
 /** A database whose queries run on a connection that `run` provides. */
 function databaseOf(run: <T>(read: (connection: SQL) => Promise<T>) => Promise<T>): Database {
   return {
-    all: query => run(async connection => database(connection).all(query)),
-    get: query => run(async connection => database(connection).get(query)),
+    all: query => run(async connection => postgresDatabase(connection).all(query)),
+    get: query => run(async connection => postgresDatabase(connection).get(query)),
   }
 }
 
@@ -163,10 +132,7 @@ const countRefusal =
     throw error
   }
 
-function measureWork(
-  metrics: Metrics,
-  { retries, refused }: { retries: number; refused: { reads: number; writes: number } },
-): void {
+function measureRefusals(metrics: Metrics, refused: { reads: number; writes: number }): void {
   metrics.counter(
     'strand_postgres_reads_refused_total',
     'Reads refused because too many were waiting for a connection.',
@@ -177,7 +143,6 @@ function measureWork(
     'Writes refused because too many were waiting for a connection.',
     refused.writes,
   )
-  metrics.counter('strand_postgres_reruns_total', 'Transactions retried after a conflict.', retries)
 }
 
 /** Does the work on the primary. If that fails because of the server, all servers are probed again. */
@@ -196,7 +161,7 @@ async function onPrimary<T>(
     primary.noteSuccess(pools)
     return answer
   } catch (thrown) {
-    const error = translate(thrown)
+    const error = translatePostgresError(thrown)
     // Work refused by the pool does not indicate a problem of the server.
     if (error instanceof Unavailable && !(error instanceof Overloaded)) primary.noteFailure(pools)
     throw error
@@ -208,97 +173,12 @@ async function readSnapshot<T>(primary: Primary, read: (db: Database) => Promise
   const { connectSeparately } = await primary.pools()
   const connection = connectSeparately()
   try {
-    return await connection.begin('isolation level repeatable read read only', tx => read(database(tx)))
+    return await connection.begin('isolation level repeatable read read only', tx =>
+      read(postgresDatabase(tx)),
+    )
   } catch (thrown) {
-    throw translate(thrown)
+    throw translatePostgresError(thrown)
   } finally {
     await connection.close({ timeout: 1 })
   }
-}
-
-interface Job {
-  readonly name: CommandName
-  readonly args: unknown
-  readonly author: Author | undefined
-}
-
-function runWithRetries(
-  pool: ConnectionPool,
-  pooled: boolean,
-  job: Job,
-  onRetry: () => void,
-): Promise<CommandOutcome> {
-  return pool.run(async connection => {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await runOnce(connection, pooled, job)
-      } catch (thrown) {
-        if (!(translate(thrown) instanceof Conflict) || attempt === MAX_ATTEMPTS) throw thrown
-        onRetry()
-      }
-    }
-  })
-}
-
-async function runOnce(connection: SQL, pooled: boolean, { name, args, author }: Job) {
-  const isDurable = !NOT_DURABLE.has(name)
-  let finishedAt = Number.POSITIVE_INFINITY
-  const outcome = await connection.begin(async tx => {
-    if (pooled) await tx.unsafe(`set local lock_timeout = ${LOCK_MILLISECONDS}`)
-    if (!isDurable) await tx.unsafe('set local synchronous_commit = off')
-    const outcome = await runCommand(database(tx), name, args, author)
-    finishedAt = performance.now()
-    return outcome
-  })
-  if (isDurable && performance.now() - finishedAt > SLOW_COMMIT_MILLISECONDS) await confirmCommit(connection)
-  return outcome
-}
-
-/**
- * If a commit is cancelled while it waits for a standby, PostgreSQL reports success with a warning that our client does not
- * expose. The log is replicated in order: once a later commit has been replicated, so have all before it.
- */
-async function confirmCommit(connection: SQL): Promise<void> {
-  await connection.unsafe('update feed_head set id = 1 where id = 1')
-}
-
-function database(connection: Queryable): Writable {
-  const ask = (query: Sql) => {
-    const { text, values } = render(query, postgresDialect)
-    return connection.unsafe(text, [...values])
-  }
-  return {
-    all: async <Row>(query: Sql) => [...(await ask(query))] as Row[],
-    get: async <Row>(query: Sql) => (await ask(query))[0] as Row | undefined,
-    run: async statement => (await ask(statement)).count ?? 0,
-    lock: async (query, table) => {
-      // Does not block transactions that only reference such a row.
-      await ask(sql`${query} for no key update of ${verbatim(table)}`)
-    },
-    freeChain: chain => freeChain(ask, chain),
-  }
-}
-
-/**
- * The first chain whose head is not locked: the requested one, or one of `chain/1`, `chain/2` and so on, which are created
- * when all before them are locked.
- */
-async function freeChain(ask: (query: Sql) => Promise<{ chain: string }[]>, chain: string): Promise<string> {
-  const names = [chain, ...Array.from({ length: MAX_CHAINS - 1 }, (_, n) => `${chain}/${n + 1}`)]
-  const [free] = await ask(
-    sql`select chain from audit_heads where ${isOneOf(sql`chain`, names)} order by length(chain), chain limit 1 for update skip locked`,
-  )
-  if (free !== undefined) return free.chain
-  const existing = await ask(sql`select chain from audit_heads where ${isOneOf(sql`chain`, names)}`)
-  return names[existing.length] ?? names[Math.floor(Math.random() * names.length)] ?? chain
-}
-
-/** Translates errors of PostgreSQL and its client to those of the store. */
-function translate(error: unknown): unknown {
-  if (!(error instanceof SQL.PostgresError)) return error
-  const state = String(error.errno ?? '')
-  if (/^(23505|23503|40001|40P01)$/.test(state)) return new Conflict(error.message)
-  const serverRefuses = /^(08|53|57|58|25006|55000|55P03)/.test(state)
-  if (serverRefuses || error.code !== 'ERR_POSTGRES_SERVER_ERROR') return new Unavailable(error.message)
-  return error
 }

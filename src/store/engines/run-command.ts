@@ -1,13 +1,16 @@
+import { isRefusal } from '../../contract/problem.ts'
 import { type Author, type ChainPoint, chained, isChange, type Recording } from '../../domain/audit.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import { randomAlphanumerics } from '../../kit/id.ts'
-import type { MaybePromise } from '../../kit/maybe-promise.ts'
+import { type MaybePromise, chain as whenDone } from '../../kit/maybe-promise.ts'
 import { must } from '../../kit/must.ts'
-import { type CommandName, commands } from '../command-list.ts'
+import { lookupQuery } from '../combinable.ts'
+import { type CommandName, channelOf, commands } from '../command-list.ts'
 import type { Database, Transaction } from '../database.ts'
 import type { CommandOutcome } from '../engine.ts'
 import type { Change, FeedEntry } from '../feed.ts'
 import { type Sql, sql, tableOf } from '../sql/tag.ts'
+import { Combiner } from './combiner.ts'
 
 /** A database that can also write. The caller begins and ends the transaction. */
 export interface Writable extends Database {
@@ -20,16 +23,67 @@ export interface Writable extends Database {
   freeChain(chain: string): MaybePromise<string>
 }
 
+/** A command to run. */
+export interface Job {
+  readonly name: CommandName
+  readonly args: unknown
+  /** With an author, its changes are recorded in the audit log. */
+  readonly author?: Author | undefined
+}
+
+/** What a command has done, before its audit records and its feed entries are written. */
+interface Performed {
+  readonly job: Job
+  readonly result: unknown
+  readonly changes: readonly Change[]
+  readonly recordings: readonly Recording[]
+  readonly announced: boolean
+}
+
+/** Runs one command, then writes its audit records and its feed entries, all in the transaction of `db`. */
+export async function runCommand(db: Writable, job: Job): Promise<CommandOutcome> {
+  const done = await perform(job, db, {
+    rowsOf: (lookup, values) => db.all(lookupQuery(lookup, values)),
+    write: (write, row) => whenDone(db.run(write([row])), () => undefined),
+  })
+  const entries = await append(db, [done])
+  return { result: done.result, entries, announced: done.announced }
+}
+
 /**
- * Runs one command, then writes its audit records, if it has an author, and its feed entries, all in the transaction of
- * `db`.
+ * Runs several commands side by side in the transaction of `db`, those of the same channel one after another, then writes
+ * the audit records and feed entries of all. A command that refuses has no outcome: it has changed nothing, and has to run
+ * alone to find out whether it would refuse then.
  */
-export async function runCommand(
+export async function runGroup(
   db: Writable,
-  name: CommandName,
-  args: unknown,
-  author?: Author,
-): Promise<CommandOutcome> {
+  jobs: readonly Job[],
+  beforeAppending: () => void,
+): Promise<(CommandOutcome | undefined)[]> {
+  const combiner = new Combiner(db)
+  const done: Performed[] = []
+  const lanes = [...Map.groupBy(jobs, channelOf).values()]
+  // All have to end before the transaction does, also after a failure. The first failure is the cause of the others.
+  const failures: unknown[] = []
+  const run = async (lane: readonly Job[]) => {
+    for (const job of lane) done.push(await perform(job, db, combiner))
+  }
+  await Promise.all(lanes.map(lane => run(lane).catch(error => failures.push(error))))
+  if (failures.length > 0) throw failures[0]
+  const kept = done.filter(({ result }) => !isRefusal(result))
+  beforeAppending()
+  const entries = await append(db, kept)
+  const outcomes = new Map(
+    kept.map(({ job, result, announced }) => [job, { result, entries, announced }] as const),
+  )
+  return jobs.map(job => outcomes.get(job))
+}
+
+async function perform(
+  job: Job,
+  db: Writable,
+  combinable: Pick<Transaction, 'rowsOf' | 'write'>,
+): Promise<Performed> {
   let announced = false
   const changes: Change[] = []
   const recordings: Recording[] = []
@@ -38,6 +92,8 @@ export async function runCommand(
     get: query => db.get(query),
     run: statement => db.run(statement),
     lock: (query, table) => db.lock(query, table),
+    rowsOf: (lookup, values) => combinable.rowsOf(lookup, values),
+    write: (write, row) => combinable.write(write, row),
     publish: change => {
       changes.push(change)
     },
@@ -45,13 +101,25 @@ export async function runCommand(
       announced = true
     },
     record: recording => {
-      if (author !== undefined && isChange(recording)) recordings.push(recording)
+      if (job.author !== undefined && isChange(recording)) recordings.push(recording)
     },
   }
-  const command = commands[name] as (tx: Transaction, args: unknown) => Promise<unknown>
-  const result = await command(tx, args)
-  if (author !== undefined && recordings.length > 0) await appendToAudit(db, author, recordings)
-  return { result, entries: changes.length === 0 ? [] : await appendToFeed(db, changes), announced }
+  const command = commands[job.name] as (tx: Transaction, args: unknown) => Promise<unknown>
+  const result = await command(tx, job.args)
+  return { job, result, changes, recordings, announced }
+}
+
+async function append(db: Writable, done: readonly Performed[]): Promise<FeedEntry[]> {
+  const recorded = done.flatMap(({ job: { author }, recordings }) =>
+    author === undefined || recordings.length === 0 ? [] : [{ author, recordings }],
+  )
+  // In one order for all transactions.
+  const chains = [...Map.groupBy(recorded, ({ author }) => author.chain)].sort(([a], [b]) => (a < b ? -1 : 1))
+  for (const [chain, records] of chains) await appendToAudit(db, chain, records)
+  return appendToFeed(
+    db,
+    done.flatMap(({ changes }) => changes),
+  )
 }
 
 /**
@@ -59,6 +127,7 @@ export async function runCommand(
  * leaves no gap. The row also holds the newest nonce, which the next entry refers to.
  */
 async function appendToFeed(db: Writable, changes: readonly Change[]): Promise<FeedEntry[]> {
+  if (changes.length === 0) return []
   const nonce = randomAlphanumerics(10)
   const head = await db.get<{ seq: number | string; previous: string }>(
     sql`update feed_head set seq = seq + ${changes.length}, previous = nonce, nonce = ${nonce} where id = 1
@@ -71,43 +140,42 @@ async function appendToFeed(db: Writable, changes: readonly Change[]): Promise<F
   })
   const at = isoMillis(Date.now())
   const rows = entries.map(({ change, ...place }) => ({ ...place, at, entry: JSON.stringify(change) }))
-  const [row, ...more] = rows
-  if (row === undefined) return []
-  // Usually there is one entry, and it may be large.
   await db.run(
-    more.length === 0
-      ? sql`insert into feed (seq, at, nonce, previous, entry)
-          values (${row.seq}, ${row.at}, ${row.nonce}, ${row.previous}, ${row.entry})`
-      : sql`insert into feed (seq, at, nonce, previous, entry) select cast(seq as bigint), at, nonce, previous, entry
-          from ${tableOf(rows, ['seq', 'at', 'nonce', 'previous', 'entry'])} as news`,
+    sql`insert into feed (seq, at, nonce, previous, entry) select cast(seq as bigint), at, nonce, previous, entry
+        from ${tableOf(rows, ['seq', 'at', 'nonce', 'previous', 'entry'])} as news`,
   )
   return entries
 }
 
 /**
  * The head of the chain stays locked until the commit, as the head of the feed does. It is always locked before that of the
- * feed, and no other lock is taken after these two, so that no deadlock is possible.
+ * feed, and no other lock is taken after these, so that no deadlock is possible.
  */
-async function appendToAudit(db: Writable, author: Author, recordings: readonly Recording[]): Promise<void> {
-  const { actor, operation } = author
-  const chain = await db.freeChain(author.chain)
+async function appendToAudit(
+  db: Writable,
+  wantedChain: string,
+  records: readonly { readonly author: Author; readonly recordings: readonly Recording[] }[],
+): Promise<void> {
+  const chain = await db.freeChain(wantedChain)
+  const count = records.reduce((sum, { recordings }) => sum + recordings.length, 0)
   const head = await db.get<{ seq: number | string; hash: string }>(
-    sql`insert into audit_heads (chain, seq, hash) values (${chain}, ${recordings.length}, '')
+    sql`insert into audit_heads (chain, seq, hash) values (${chain}, ${count}, '')
         on conflict (chain) do update set seq = audit_heads.seq + excluded.seq
         returning seq, hash`,
   )
   if (head === undefined) throw new Error('the chain has no head')
-  const previous: ChainPoint = { seq: Number(head.seq) - recordings.length, hash: head.hash }
-  const rows = chained({ ...author, chain }, recordings, previous).map(row => {
-    const { seq, at, subject, place, before, after, previous, hash } = row
-    return { seq, at, subject, place, before, after, previous, hash }
+  let last: ChainPoint = { seq: Number(head.seq) - count, hash: head.hash }
+  const rows = records.flatMap(({ author, recordings }) => {
+    const added = chained({ ...author, chain }, recordings, last)
+    last = must(added.at(-1), 'the last row of a chain')
+    return added.map(({ seq, at, actor, operation, subject, place, before, after, previous, hash }) => {
+      return { seq, at, actor, operation, subject, place, before, after, previous, hash }
+    })
   })
   await db.run(
     sql`insert into audit (chain, seq, at, actor, operation, subject, place, before, after, previous, hash)
-        select ${chain}, cast(seq as bigint), at, ${actor}, ${operation}, subject, place, before, after, previous, hash
-        from ${tableOf(rows, ['seq', 'at', 'subject', 'place', 'before', 'after', 'previous', 'hash'])} as news`,
+        select ${chain}, cast(seq as bigint), at, actor, operation, subject, place, before, after, previous, hash
+        from ${tableOf(rows, ['seq', 'at', 'actor', 'operation', 'subject', 'place', 'before', 'after', 'previous', 'hash'])} as news`,
   )
-  await db.run(
-    sql`update audit_heads set hash = ${must(rows.at(-1), 'the last row of a chain').hash} where chain = ${chain}`,
-  )
+  await db.run(sql`update audit_heads set hash = ${last.hash} where chain = ${chain}`)
 }

@@ -10,11 +10,9 @@
  */
 import { SQLiteError } from 'bun:sqlite'
 import { statSync } from 'node:fs'
-import type { Author } from '../../domain/audit.ts'
-import type { CommandName } from '../command-list.ts'
 import type { CommandOutcome } from '../engine.ts'
 import { Conflict, Unavailable } from '../errors.ts'
-import { runCommand } from './run-command.ts'
+import { type Job, runCommand } from './run-command.ts'
 import {
   MAX_LOG_BYTES,
   type SqliteDatabase,
@@ -22,12 +20,6 @@ import {
   translateSqliteError,
 } from './sqlite-connection.ts'
 import { StoreFiles, StoreMoved } from './sqlite-files.ts'
-
-export interface WriterJob {
-  readonly name: CommandName
-  readonly args: unknown
-  readonly author?: Author | undefined
-}
 
 export type WriterAnswer =
   | CommandOutcome
@@ -63,7 +55,7 @@ class SqliteWriter {
   }
 
   /** Never throws. */
-  async run(jobs: readonly WriterJob[]): Promise<WriterReport> {
+  async run(jobs: readonly Job[]): Promise<WriterReport> {
     const answers = await (jobs.length > 0 ? this.#runTogether(jobs) : this.#maintainFiles())
     return { answers, unavailableReason: this.#unavailableReason }
   }
@@ -73,11 +65,11 @@ class SqliteWriter {
     this.#db = undefined
   }
 
-  async #runTogether(jobs: readonly WriterJob[]): Promise<WriterAnswer[]> {
+  async #runTogether(jobs: readonly Job[]): Promise<WriterAnswer[]> {
     try {
       return await this.#commit(LOCK_MILLISECONDS, async db => {
         const answers: WriterAnswer[] = []
-        for (const { name, args, author } of jobs) answers.push(await runCommand(db, name, args, author))
+        for (const job of jobs) answers.push(await runCommand(db, job))
         return answers
       })
     } catch (error) {
@@ -86,7 +78,7 @@ class SqliteWriter {
     }
   }
 
-  async #runOneByOne(jobs: readonly WriterJob[]): Promise<WriterAnswer[]> {
+  async #runOneByOne(jobs: readonly Job[]): Promise<WriterAnswer[]> {
     const answers: WriterAnswer[] = []
     for (const job of jobs) answers.push(...(await this.#runTogether([job])))
     return answers
@@ -205,7 +197,7 @@ self.onmessage = ({ data }: MessageEvent<Pick<StoreFiles, 'file' | 'ids'>>) => {
       self.postMessage('closed')
       return
     }
-    const report = await writer.run(JSON.parse(message.data) as WriterJob[])
+    const report = await writer.run(JSON.parse(message.data) as Job[])
     self.postMessage(JSON.stringify(report))
   }
   self.postMessage('ready')

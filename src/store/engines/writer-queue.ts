@@ -14,8 +14,9 @@ import type { CommandName } from '../command-list.ts'
 import type { Engine } from '../engine.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import { WRITE_MILLISECONDS, writeMilliseconds } from './deadlines.ts'
+import type { Job } from './run-command.ts'
 import type { StoreFiles } from './sqlite-files.ts'
-import type { WriterAnswer, WriterJob, WriterReport } from './sqlite-writer.ts'
+import type { WriterAnswer, WriterReport } from './sqlite-writer.ts'
 
 const MAX_BATCH = 256
 const MAX_QUEUE = 10_000
@@ -90,7 +91,7 @@ export class WriterQueue {
     if (this.#waiting.size >= MAX_QUEUE)
       return Promise.reject(new Unavailable('the queue of the writer is full'))
     return new Promise((resolve, reject) => {
-      const job: WriterJob = { name, args, author }
+      const job: Job = { name, args, author }
       const milliseconds = writeMilliseconds(name)
       const waiting: Waiting = {
         job: JSON.stringify(job),

@@ -9,6 +9,7 @@ import {
 } from '../../domain/publish-session.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { MaybePromise } from '../../kit/maybe-promise.ts'
+import type { Lookup } from '../combinable.ts'
 import type { Database } from '../database.ts'
 import type { LiveStream } from '../feed.ts'
 import { inOrderOf, pickedPage } from '../keyset.ts'
@@ -31,7 +32,14 @@ const liveFrom = (
   join channels c on c.user_id = s.user_id
   left join games g on g.id = c.game_id`
 
-function readLive(row: LiveRow): LiveStream {
+/** The live stream of a channel. */
+export const liveStreamOf: Lookup<LiveRow> = {
+  column: 'user_id',
+  select: liveFrom(verbatim('streams')),
+  by: sql`s.user_id`,
+}
+
+export function readLive(row: LiveRow): LiveStream {
   return { ...row, tags: JSON.parse(row.tags), is_mature: row.is_mature === 1 }
 }
 

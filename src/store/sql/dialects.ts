@@ -1,4 +1,4 @@
-import { type Dialect, joined, sql, verbatim } from './tag.ts'
+import { type Dialect, joined, type Scalar, type Sql, sql, verbatim } from './tag.ts'
 
 export const sqliteDialect: Dialect = {
   name: 'sqlite',
@@ -12,6 +12,7 @@ export const sqliteDialect: Dialect = {
   // SQLite reads the branches side by side.
   merged: (branches, tail) => sql`${joined(branches, ' union all ')}${tail}`,
   table: (rows, columns) =>
+    onlyRow(rows, columns) ??
     sql`(select ${verbatim(columns.map(name => `cast(value ->> '${name}' as text) as ${name}`).join(', '))} from json_each(${JSON.stringify(rows)}))`,
 }
 
@@ -31,8 +32,24 @@ export const postgresDialect: Dialect = {
       branches.map(branch => sql`(${branch}${tail})`),
       ' union all ',
     )}${tail}`,
+  // Parses each row once, where `->>` would parse it for each column.
   table: (rows, columns) =>
-    sql`(select ${verbatim(columns.map(name => `item ->> '${name}' as ${name}`).join(', '))} from json_array_elements(cast(cast(${JSON.stringify(rows)} as text) as json)) as item)`,
+    onlyRow(rows, columns) ??
+    sql`(select * from json_to_recordset(cast(cast(${JSON.stringify(rows)} as text) as json)) as item (${verbatim(columns.map(name => `${name} text`).join(', '))}))`,
+}
+
+/** Most tables of values have one row, and values of its own are cheaper than JSON. Undefined if there are more. */
+function onlyRow(
+  rows: readonly Readonly<Record<string, Scalar>>[],
+  columns: readonly string[],
+): Sql | undefined {
+  const [row] = rows
+  if (row === undefined || rows.length > 1) return undefined
+  const values = columns.map(name => {
+    const value = row[name] ?? null
+    return sql`cast(${value === null ? null : String(value)} as text) as ${verbatim(name)}`
+  })
+  return sql`(select ${joined(values, ', ')})`
 }
 
 /** `{"a","b"}`: an array literal of PostgreSQL. */

@@ -92,7 +92,10 @@ export function merged(branches: readonly Sql[], tail: Sql): Sql | DialectSql {
   return new DialectSql(dialect => dialect.merged(branches, tail))
 }
 
-export function tableOf<Row extends Readonly<Record<string, Scalar>>>(
+/** A row of a table of values. */
+export type TableRow = Readonly<Record<string, Scalar>>
+
+export function tableOf<Row extends TableRow>(
   rows: readonly Row[],
   columns: readonly (keyof Row & string)[],
 ): DialectSql {

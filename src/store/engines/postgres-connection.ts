@@ -1,0 +1,56 @@
+import { SQL } from 'bun'
+import { Conflict, Unavailable } from '../errors.ts'
+import { postgresDialect } from '../sql/dialects.ts'
+import { isOneOf, render, type Sql, sql, verbatim } from '../sql/tag.ts'
+import type { Writable } from './run-command.ts'
+
+/** How many parallel chains of the audit log may replace one under concurrent writes. */
+const MAX_CHAINS = 16
+
+type Queryable = Pick<SQL, 'unsafe'>
+
+/** Runs statements on a connection or in a transaction. */
+export function postgresDatabase(connection: Queryable): Writable {
+  const ask = (query: Sql) => {
+    const { text, values } = render(query, postgresDialect)
+    return connection.unsafe(text, [...values])
+  }
+  return {
+    all: async <Row>(query: Sql) => [...(await ask(query))] as Row[],
+    get: async <Row>(query: Sql) => (await ask(query))[0] as Row | undefined,
+    run: async statement => (await ask(statement)).count ?? 0,
+    lock: async (query, table) => {
+      // Does not block transactions that only reference such a row.
+      await ask(sql`${query} for no key update of ${verbatim(table)}`)
+    },
+    freeChain: chain => freeChain(ask, chain),
+  }
+}
+
+/**
+ * The first chain whose head is not locked: the requested one, or one of `chain/1`, `chain/2` and so on, which are created
+ * when all before them are locked.
+ */
+async function freeChain(ask: (query: Sql) => Promise<{ chain: string }[]>, chain: string): Promise<string> {
+  const names = [chain, ...Array.from({ length: MAX_CHAINS - 1 }, (_, n) => `${chain}/${n + 1}`)]
+  const [free] = await ask(
+    sql`select chain from audit_heads where ${isOneOf(sql`chain`, names)} order by length(chain), chain limit 1 for update skip locked`,
+  )
+  if (free !== undefined) return free.chain
+  const existing = await ask(sql`select chain from audit_heads where ${isOneOf(sql`chain`, names)}`)
+  return names[existing.length] ?? names[Math.floor(Math.random() * names.length)] ?? chain
+}
+
+/** Translates errors of PostgreSQL and its client to those of the store. */
+export function translatePostgresError(error: unknown): unknown {
+  if (!(error instanceof SQL.PostgresError)) return error
+  const state = String(error.errno ?? '')
+  if (/^(23505|23503|40001|40P01)$/.test(state)) return new Conflict(error.message)
+  const serverRefuses = /^(08|53|57|58|25006|55000|55P03)/.test(state)
+  if (serverRefuses || error.code !== 'ERR_POSTGRES_SERVER_ERROR') return new Unavailable(error.message)
+  return error
+}
+
+/** Whether a statement waited too long for a row that another transaction has locked. */
+export const isLockTimeout = (error: unknown): boolean =>
+  error instanceof SQL.PostgresError && String(error.errno) === '55P03'
