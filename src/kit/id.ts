@@ -5,16 +5,23 @@ const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345
 const DECIMAL_EPOCH = 1_704_067_200_000
 const DECIMAL_RANDOM = 4096
 
+let decimalPlace = randomInt(DECIMAL_RANDOM)
 let lastDecimal = 0
 
 /**
  * A decimal id for users, games, streams and videos: time-ordered, strictly rising within a process, and a number that
- * JavaScript holds exactly, because some callers send ids as numbers.
+ * JavaScript holds exactly, because some callers send ids as numbers. A process draws its place among the ids of a
+ * millisecond once: if it drew one for each id, processes that create thousands per second would meet all the time.
  */
 export function decimalId(now: number): string {
-  const fresh = Math.max(now - DECIMAL_EPOCH, 0) * DECIMAL_RANDOM + randomInt(DECIMAL_RANDOM)
+  const fresh = Math.max(now - DECIMAL_EPOCH, 0) * DECIMAL_RANDOM + decimalPlace
   lastDecimal = Math.max(fresh, lastDecimal + 1)
   return String(lastDecimal)
+}
+
+/** Draws another place, after an id was taken: another process may have the same one. */
+export function moveDecimalIds(): void {
+  decimalPlace = randomInt(DECIMAL_RANDOM)
 }
 
 /** Entitlements, benefits, organizations: 122 random bits, so that ids cannot be guessed. */

@@ -3,8 +3,8 @@ import type { Metrics } from '../kit/metrics.ts'
 import { type FeedEntry, type FeedPoint, isNext, samePoint } from './feed.ts'
 import type { Store } from './store.ts'
 
-/** Entries per read: one may hold 10,000 counts. */
-const AT_ONCE = 20
+/** Entries per read; fewer if they are large. */
+const AT_ONCE = 500
 
 /** Keeps a copy of stored state in memory. */
 export interface FeedSubscriber {
@@ -94,6 +94,7 @@ export class FeedFollower {
         return this.#loadAll()
       }
       this.#apply(entries)
+      if ((entries.at(-1)?.seq ?? 0) >= head.seq) return
     }
   }
 
@@ -125,7 +126,7 @@ export class FeedFollower {
         if (!isNext(entry, chain.at(-1) ?? start)) return undefined
         chain.push(entry)
       }
-      if (entries.length < AT_ONCE) return chain
+      if (entries.length === 0) return chain
     }
   }
 

@@ -1,9 +1,11 @@
 import type { TransferLine } from '../contract/resources/transfer.ts'
 import type { Author } from '../domain/audit.ts'
+import { moveDecimalIds } from '../kit/id.ts'
 import type { Metrics } from '../kit/metrics.ts'
 import { type CommandArgs, type CommandName, type CommandResult, commands } from './command-list.ts'
 import type { Database } from './database.ts'
 import type { Engine } from './engine.ts'
+import { Conflict } from './errors.ts'
 import type { FeedEntry } from './feed.ts'
 import { accountQueries } from './queries/accounts.ts'
 import { auditQueries } from './queries/audit.ts'
@@ -49,21 +51,29 @@ export function createStore(engine: Engine): Store {
   let announcementListeners: readonly (() => void)[] = []
   let followers: readonly ((entries: readonly FeedEntry[]) => Promise<void>)[] = []
 
-  const commandsOf = (author?: Author): CommandPort => {
-    const run = async (name: CommandName, args: unknown) => {
-      const { result, entries, announced } = await timings.run(name, () => engine.run(name, args, author))
-      if (announced) for (const listener of announcementListeners) listener()
-      if (entries.length > 0) for (const follow of followers) await follow(entries)
-      return result
-    }
-    const names = Object.keys(commands) as CommandName[]
-    return Object.fromEntries(names.map(name => [name, (args: unknown) => run(name, args)])) as CommandPort
+  const run = async (name: CommandName, args: unknown, author?: Author) => {
+    const outcome = timings.run(name, () => engine.run(name, args, author))
+    const { result, entries, announced } = await outcome.catch(noteConflict)
+    if (announced) for (const listener of announcementListeners) listener()
+    if (entries.length > 0) for (const follow of followers) await follow(entries)
+    return result
   }
+  const portTo = (method: (name: CommandName) => unknown) => {
+    const names = Object.keys(commands) as CommandName[]
+    return Object.fromEntries(names.map(name => [name, method(name)])) as CommandPort
+  }
+  // Every change by an author gets a port, so its hundred methods are made once.
+  const authored = portTo(
+    name =>
+      function (this: { readonly author: Author }, args: unknown) {
+        return run(name, args, this.author)
+      },
+  )
   const store: Store = {
     ...portOf(
       engine,
       timings,
-      commandsOf(),
+      portTo(name => (args: unknown) => run(name, args)),
       follower => {
         followers = [...followers, follower]
       },
@@ -71,9 +81,15 @@ export function createStore(engine: Engine): Store {
         announcementListeners = [...announcementListeners, listener]
       },
     ),
-    as: author => ({ ...store, commands: commandsOf(author) }),
+    as: author => ({ ...store, commands: Object.assign(Object.create(authored), { author }) }),
   }
   return store
+}
+
+/** It may be about an id that another process has drawn as well. */
+function noteConflict(error: unknown): never {
+  if (error instanceof Conflict) moveDecimalIds()
+  throw error
 }
 
 function portOf(

@@ -9,6 +9,9 @@ interface FeedRow {
   readonly entry: string
 }
 
+/** An entry may hold 10,000 viewer counts, which are a few hundred kilobytes. */
+const MAX_BYTES = 1_000_000
+
 export const feedQueries = (db: Database) => ({
   /** The end of the feed. */
   head: async (): Promise<FeedPoint> => {
@@ -24,10 +27,14 @@ export const feedQueries = (db: Database) => ({
     return row?.nonce === nonce
   },
 
-  /** The entries after `seq`, oldest first. */
+  /** The entries after `seq`, oldest first: at most so many, and fewer if they are large, but at least one if there is any. */
   after: async (seq: number, limit: number): Promise<FeedEntry[]> => {
     const rows = await db.all<FeedRow>(
-      sql`select seq, nonce, previous, entry from feed where seq > ${seq} order by seq${limitedTo(limit)}`,
+      sql`select seq, nonce, previous, entry from (
+            select seq, nonce, previous, entry,
+              sum(octet_length(entry)) over (order by seq) - octet_length(entry) as bytes_before
+            from feed where seq > ${seq} order by seq${limitedTo(limit)}) entries
+          where bytes_before < ${MAX_BYTES} order by seq`,
     )
     return rows.map(({ seq, nonce, previous, entry }) => ({
       seq: Number(seq),
