@@ -71,10 +71,12 @@ export async function startStream(
   const [running] = await tx.rowsOf(runningStream, [user_id])
   if (running === undefined) {
     const video_id = channel.vod_enabled === 1 ? args.video_id : null
-    if (video_id !== null)
-      await insertVideo(tx, { id: video_id, user_id, stream_id: args.stream_id, created_at: started_at })
     const viewer_count = args.viewer_count ?? 0
-    await tx.write(newStream, { user_id, id: args.stream_id, video_id, started_at, viewer_count })
+    await Promise.all([
+      video_id &&
+        insertVideo(tx, { id: video_id, user_id, stream_id: args.stream_id, created_at: started_at }),
+      tx.write(newStream, { user_id, id: args.stream_id, video_id, started_at, viewer_count }),
+    ])
   } else if (args.viewer_count !== undefined) {
     await tx.run(sql`update streams set viewer_count = ${args.viewer_count} where user_id = ${user_id}`)
   }
@@ -117,15 +119,15 @@ export async function takeOffAir(
 ): Promise<RunningStream | undefined> {
   const [running] = await tx.rowsOf(runningStream, [user_id])
   if (running === undefined) return undefined
-  if (running.video_id !== null) {
-    const at = isoSeconds(now)
-    // Never before the start, even if the clock was set back.
-    const ended_at = at < running.started_at ? running.started_at : at
-    await tx.write(endedVideo, { user_id, ended_at })
-  }
-  await tx.write(goneStream, user_id)
-  // Read after the row of the stream is locked: a change of the game that committed before is seen.
-  const [channel] = await tx.rowsOf(gameOfChannel, [user_id])
+  const at = isoSeconds(now)
+  // Never before the start, even if the clock was set back.
+  const ended_at = at < running.started_at ? running.started_at : at
+  const [[channel]] = await Promise.all([
+    // Read after the row of the stream is locked: a change of the game that committed before is seen.
+    tx.rowsOf(gameOfChannel, [user_id]),
+    running.video_id && tx.write(endedVideo, { user_id, ended_at }),
+    tx.write(goneStream, user_id),
+  ])
   tx.publish({
     kind: 'end',
     user_id,

@@ -10,81 +10,71 @@ import type { Transaction } from '../database.ts'
 import { lockFreeRows } from '../sql/tag.ts'
 import type { Writable } from './run-command.ts'
 
-interface Waiting<Input> {
+interface Waiting<Input = never> {
   readonly input: Input
   resolve(answer: unknown): void
   reject(error: unknown): void
 }
 
-type Waits<Statement, Input> = Map<Statement, Waiting<Input>[]>
+/** A statement, and the commands that wait for it. */
+interface Combined<Input = never> {
+  readonly waiting: Waiting<Input>[]
+  /** Returns the answer for each input. */
+  send(inputs: readonly Input[]): Promise<(input: Input) => unknown>
+}
 
 export class Combiner implements Pick<Transaction, 'rowsOf' | 'write'> {
   readonly #db: Writable
-  #lookups: Waits<Lookup<Readonly<Record<string, unknown>>>, readonly string[]> = new Map()
-  #writes: Waits<RowWrite<unknown>, unknown> = new Map()
+  /** By statement, in the order in which they were first asked for. */
+  #statements = new Map<object, Combined>()
 
   constructor(db: Writable) {
     this.#db = db
   }
 
   rowsOf<Row>(lookup: Lookup<Row>, values: readonly string[]): Promise<Row[]> {
-    return this.#wait(this.#lookups, lookup as never, values) as Promise<Row[]>
-  }
-
-  async write<Row>(write: RowWrite<Row>, row: Row): Promise<void> {
-    await this.#wait(this.#writes, write as never, row)
-  }
-
-  #wait<Statement, Input>(
-    waits: Waits<Statement, Input>,
-    statement: Statement,
-    input: Input,
-  ): Promise<unknown> {
-    // When this turn of the event loop ends, all commands wait.
-    if (this.#lookups.size + this.#writes.size === 0) setImmediate(() => this.#send())
-    return new Promise((resolve, reject) => {
-      const waiting = { input, resolve, reject }
-      const others = waits.get(statement)
-      if (others === undefined) waits.set(statement, [waiting])
-      else others.push(waiting)
+    return this.#ask(lookup, values, async inputs => {
+      const rows = await this.#db.all<Row>(lookupQuery(lookup, [...new Set(inputs.flat())], lockFreeRows))
+      const found = Map.groupBy(rows, row => row[lookup.column] as string)
+      return values => values.flatMap(value => found.get(value) ?? [])
     })
   }
 
-  /** Statements are sent together and run one after another. */
-  #send(): void {
-    const [lookups, writes] = [this.#lookups, this.#writes]
-    this.#lookups = new Map()
-    this.#writes = new Map()
-    for (const [lookup, waiting] of lookups) {
-      settle(waiting, this.#find(lookup, waiting))
-    }
-    for (const [write, waiting] of writes) {
-      const rows = waiting.map(({ input }) => input)
-      settle(
-        waiting,
-        Promise.resolve(this.#db.run(write(rows))).then(() => () => undefined),
+  write<Row>(write: RowWrite<Row>, row: Row): Promise<void> {
+    return this.#ask(write, row, async rows => {
+      await this.#db.run(write(rows))
+      return () => undefined
+    })
+  }
+
+  #ask<Input, Answer>(
+    statement: object,
+    input: Input,
+    send: (inputs: readonly Input[]) => Promise<(input: Input) => Answer>,
+  ): Promise<Answer> {
+    // When this turn of the event loop ends, all commands wait.
+    if (this.#statements.size === 0) setImmediate(() => this.#sendAll())
+    const known = this.#statements.get(statement) as Combined<Input> | undefined
+    const combined: Combined<Input> = known ?? { waiting: [], send }
+    if (known === undefined) this.#statements.set(statement, combined as unknown as Combined)
+    return new Promise<Answer>((resolve, reject) => {
+      combined.waiting.push({ input, resolve: answer => resolve(answer as Answer), reject })
+    })
+  }
+
+  /** Sends all at once; they run one after another. */
+  #sendAll(): void {
+    const statements = this.#statements
+    this.#statements = new Map()
+    for (const { waiting, send } of statements.values()) {
+      send(waiting.map(({ input }) => input)).then(
+        answer => {
+          for (const { input, resolve } of waiting) resolve(answer(input))
+        },
+        error => {
+          for (const { reject } of waiting) reject(error)
+        },
       )
     }
   }
-
-  async #find<Row extends Readonly<Record<string, unknown>>>(
-    lookup: Lookup<Row>,
-    waiting: readonly Waiting<readonly string[]>[],
-  ): Promise<(values: readonly string[]) => Row[]> {
-    const values = [...new Set(waiting.flatMap(({ input }) => input))]
-    const rows = await this.#db.all<Row>(lookupQuery(lookup, values, lockFreeRows))
-    const found = Map.groupBy(rows, row => row[lookup.column] as string)
-    return values => values.flatMap(value => found.get(value) ?? [])
-  }
-}
-
-function settle<Input>(waiting: readonly Waiting<Input>[], sent: Promise<(input: Input) => unknown>): void {
-  sent.then(
-    answer => {
-      for (const { input, resolve } of waiting) resolve(answer(input))
-    },
-    error => {
-      for (const { reject } of waiting) reject(error)
-    },
-  )
 }

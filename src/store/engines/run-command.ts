@@ -172,10 +172,12 @@ async function appendToAudit(
       return { seq, at, actor, operation, subject, place, before, after, previous, hash }
     })
   })
-  await db.run(
-    sql`insert into audit (chain, seq, at, actor, operation, subject, place, before, after, previous, hash)
-        select ${chain}, cast(seq as bigint), at, actor, operation, subject, place, before, after, previous, hash
-        from ${tableOf(rows, ['seq', 'at', 'actor', 'operation', 'subject', 'place', 'before', 'after', 'previous', 'hash'])} as news`,
-  )
-  await db.run(sql`update audit_heads set hash = ${last.hash} where chain = ${chain}`)
+  await Promise.all([
+    db.run(
+      sql`insert into audit (chain, seq, at, actor, operation, subject, place, before, after, previous, hash)
+          select ${chain}, cast(seq as bigint), at, actor, operation, subject, place, before, after, previous, hash
+          from ${tableOf(rows, ['seq', 'at', 'actor', 'operation', 'subject', 'place', 'before', 'after', 'previous', 'hash'])} as news`,
+    ),
+    db.run(sql`update audit_heads set hash = ${last.hash} where chain = ${chain}`),
+  ])
 }

@@ -1,0 +1,234 @@
+/** Starts and ends of streams that share a transaction: each is answered as if it had been alone. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { SQL } from 'bun'
+import { isRefusal, refuse } from '../../src/contract/problem.ts'
+import { GroupCommit } from '../../src/store/engines/group-commit.ts'
+import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
+import { Conflict, Overloaded, Unavailable } from '../../src/store/errors.ts'
+import { createStore, type Store } from '../../src/store/store.ts'
+import { Cable } from '../support/cable.ts'
+import { createStorePlace, engines } from '../support/server.ts'
+import { anyStreamKey, openTestStore } from '../support/stores.ts'
+
+const NOW = Date.parse('2026-03-01T12:00:00.000Z')
+const CHANNELS = 40
+const author = {
+  actor: 'operator',
+  operation: 'StartStream',
+  chain: 'operator',
+  at: '2026-03-01T12:00:00.000Z',
+}
+const ids = Array.from({ length: CHANNELS }, (_, n) => String(n + 1))
+
+const addChannels = (store: Store) =>
+  store.commands.runSteps({
+    steps: ids.map(id => ['putUser', { id, login: `user${id}`, stream_key: anyStreamKey(id), now: NOW }]),
+  })
+
+let last = 1000
+function start(store: Store, user_id: string, video_id = String(++last)) {
+  const stream_id = String(++last)
+  return store
+    .as(author)
+    .commands.startStream({ user_id, stream_id, video_id, started_at: '2026-03-01T12:00:00Z' })
+}
+
+const end = (store: Store, user_id: string) => store.as(author).commands.endStream({ user_id, now: NOW })
+const endAll = (store: Store) => Promise.all(ids.map(id => end(store, id)))
+const liveIds = async (store: Store) => new Set((await store.streams.live()).map(stream => stream.user_id))
+
+async function expectWholeAudit(store: Store): Promise<void> {
+  expect(await store.audit.verify()).not.toHaveProperty('flaw')
+}
+
+for (const engine of engines) {
+  describe(`a group of starts and ends, on ${engine}`, () => {
+    let opened: Awaited<ReturnType<typeof openTestStore>>
+    let store: Store
+    beforeAll(async () => {
+      opened = await openTestStore(engine)
+      store = opened.store
+      await addChannels(store)
+    })
+    afterAll(() => opened.close())
+
+    test('is one transaction with one place in the feed for many, and an audit record for each', async () => {
+      const before = (await store.feed.head()).seq
+      await Promise.all(ids.map(id => start(store, id)))
+      await endAll(store)
+      const entries = await store.feed.after(before, 1000)
+      expect(entries.map(entry => entry.seq)).toEqual(entries.map((_, n) => before + 1 + n))
+      expect(entries).toHaveLength(2 * CHANNELS)
+      // Entries of one transaction have the same nonce. SQLite writes those of each command.
+      const transactions = new Set(entries.map(entry => entry.nonce)).size
+      if (engine === 'postgres') expect(transactions).toBeLessThan(10)
+      await expectWholeAudit(store)
+    })
+
+    test('leaves the others committed if one fails, and nothing of that one', async () => {
+      const taken = String(++last)
+      await start(store, '1', taken)
+      await end(store, '1')
+      const results = await Promise.allSettled(
+        ids.map(id => (id === '7' ? start(store, id, taken) : start(store, id))),
+      )
+      const failed = results.filter(result => result.status === 'rejected')
+      expect(failed.map(({ reason }) => reason)).toEqual([expect.any(Conflict)])
+      expect(await liveIds(store)).toEqual(new Set(ids.filter(id => id !== '7')))
+      expect((await store.videos.find(taken))?.user_id).toBe('1')
+      await expectWholeAudit(store)
+      await end(store, '7')
+      await endAll(store)
+    })
+
+    test('leaves the others committed if some are refused', async () => {
+      const [none, notLive, ...others] = await Promise.all([
+        start(store, '999'),
+        end(store, '8'),
+        ...ids.filter(id => id !== '8').map(id => start(store, id)),
+      ])
+      expect([none, notLive]).toEqual([refuse('not_found', 'channel', '999'), refuse('not_live', 'user8')])
+      expect(others.filter(isRefusal)).toEqual([])
+      expect(await liveIds(store)).toEqual(new Set(ids.filter(id => id !== '8')))
+      await endAll(store)
+    })
+
+    test('runs what is about one channel in turn', async () => {
+      const before = (await store.feed.head()).seq
+      await Promise.all(
+        ids
+          .slice(0, 4)
+          .flatMap(id => Array.from({ length: 10 }, (_, n) => (n % 2 ? end(store, id) : start(store, id)))),
+      )
+      const running = new Map<string, string>()
+      for (const { change } of await store.feed.after(before, 1000)) {
+        if (change.kind === 'stream') {
+          expect(running.get(change.stream.user_id) ?? change.stream.id).toBe(change.stream.id)
+          running.set(change.stream.user_id, change.stream.id)
+        } else if (change.kind === 'end') {
+          expect(running.get(change.user_id)).toBe(change.stream_id)
+          running.delete(change.user_id)
+        }
+      }
+      expect(await liveIds(store)).toEqual(new Set(running.keys()))
+      await endAll(store)
+    })
+  })
+}
+
+describe('a group on a server with trouble', () => {
+  let place: Awaited<ReturnType<typeof createStorePlace>>
+  let cable: Cable
+  let store: Store
+  let direct: SQL
+  beforeAll(async () => {
+    place = await createStorePlace('postgres')
+    const url = new URL(place.databaseUrl as string)
+    cable = await Cable.to(url.hostname, Number(url.port))
+    url.port = String(cable.port)
+    store = createStore(await openPostgresEngine(url.href, { connections: 5, pooled: false }))
+    direct = new SQL(place.databaseUrl as string, { max: 1 })
+    await addChannels(store)
+  })
+  afterAll(async () => {
+    cable.mend()
+    await store.close()
+    await cable.close()
+    await direct.close()
+    await place.remove()
+  })
+
+  /** Calls `work` while another transaction has locked what the statement locks. */
+  const whileLocked = (statement: string, work: () => Promise<void>) =>
+    direct.begin(async tx => {
+      await tx.unsafe(statement)
+      await work()
+    })
+
+  const untilOneWaits = async () => {
+    const observer = new SQL(place.databaseUrl as string, { max: 1 })
+    const query = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    while ((await observer.unsafe(query)).length === 0) await Bun.sleep(5)
+    await observer.close()
+  }
+
+  test('does not wait for a channel that another transaction has locked; that one does', async () => {
+    let late: Promise<unknown> | undefined
+    await whileLocked(`select 1 from channels where user_id = '5' for update`, async () => {
+      const all = ids.map(id => start(store, id))
+      late = all[4]
+      const others = await Promise.all(all.filter((_, index) => index !== 4))
+      expect(others.filter(isRefusal)).toEqual([])
+      expect(await liveIds(store)).toEqual(new Set(ids.filter(id => id !== '5')))
+    })
+    expect(await late).toMatchObject({ user_id: '5' })
+    await endAll(store)
+  })
+
+  test('answers all with Unavailable if its connection dies, and applies nothing by halves', async () => {
+    await whileLocked('select 1 from feed_head for update', async () => {
+      const all = Promise.allSettled(ids.map(id => start(store, id)))
+      await untilOneWaits()
+      cable.cut()
+      for (const result of await all)
+        expect(result).toMatchObject({ status: 'rejected', reason: expect.any(Unavailable) })
+    })
+    cable.mend()
+    await start(store, '1').catch(() => undefined)
+    const live = async () => (await liveIds(store)).size
+    while ((await live().catch(() => 0)) === 0) await start(store, '1').catch(() => undefined)
+    expect([1, CHANNELS]).toContain(await live())
+    await Promise.all(ids.map(id => end(store, id)))
+  })
+
+  test('answers at the deadline while the outcome is unknown; the commands may still be applied', async () => {
+    await whileLocked('select 1 from feed_head for update', async () => {
+      const all = Promise.allSettled(ids.map(id => start(store, id)))
+      await untilOneWaits()
+      cable.plug()
+      const began = performance.now()
+      for (const result of await all)
+        expect(result).toMatchObject({ status: 'rejected', reason: expect.any(Unavailable) })
+      expect(performance.now() - began).toBeLessThan(4000)
+    })
+  })
+})
+
+describe('the queue of groups', () => {
+  const job = { name: 'startStream', args: {} } as const
+
+  test('refuses what has waited too long, which never runs', async () => {
+    const sizes: number[] = []
+    const { promise: hanging, resolve: release } = Promise.withResolvers<void>()
+    const groups = new GroupCommit(
+      async jobs => {
+        sizes.push(jobs.length)
+        if (sizes.length <= 2) await hanging
+        return jobs.map(() => undefined)
+      },
+      2,
+      50,
+    )
+    // The first group hangs, and so does the second, which starts on another connection; the others wait in vain.
+    const all = Array.from({ length: 7 }, () => groups.run(job))
+    const outcomes = Promise.allSettled(all)
+    await expect(all[6]).rejects.toBeInstanceOf(Overloaded)
+    release()
+    const refused = (await outcomes).filter(({ status }) => status === 'rejected').length
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(7 - refused)
+    expect(await groups.run(job)).toBeUndefined()
+  })
+
+  test('a failure of a group fails its commands only', async () => {
+    const groups = new GroupCommit(
+      async jobs => {
+        if (jobs.length > 1) throw new Unavailable('gone')
+        return jobs.map(() => ({ result: 1, entries: [], announced: false }))
+      },
+      2,
+      1000,
+    )
+    const results = await Promise.allSettled([groups.run(job), groups.run(job), groups.run(job)])
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
+  })
+})
