@@ -11,9 +11,14 @@ type Queryable = Pick<SQL, 'unsafe'>
 
 /** Runs statements on a connection or in a transaction. */
 export function postgresDatabase(connection: Queryable): Writable {
+  // It aborts the transaction: statements that were sent after it fail because of it, and may be awaited before it.
+  let failure: unknown
   const ask = (query: Sql) => {
     const { text, values } = render(query, postgresDialect)
-    return connection.unsafe(text, [...values])
+    return connection.unsafe(text, [...values]).catch((error: unknown) => {
+      failure ??= error
+      throw failure
+    })
   }
   return {
     all: async <Row>(query: Sql) => [...(await ask(query))] as Row[],
