@@ -8,7 +8,6 @@
 import { type Lookup, lookupQuery, type RowWrite } from '../combinable.ts'
 import type { Transaction } from '../database.ts'
 import { lockFreeRows } from '../sql/tag.ts'
-import type { Writable } from './run-command.ts'
 
 interface Waiting<Input = never> {
   readonly input: Input
@@ -24,11 +23,11 @@ interface Combined<Input = never> {
 }
 
 export class Combiner implements Pick<Transaction, 'rowsOf' | 'write'> {
-  readonly #db: Writable
+  readonly #db: Pick<Transaction, 'all' | 'run'>
   /** By statement, in the order in which they were first asked for. */
   #statements = new Map<object, Combined>()
 
-  constructor(db: Writable) {
+  constructor(db: Pick<Transaction, 'all' | 'run'>) {
     this.#db = db
   }
 

@@ -38,7 +38,7 @@ export const postgresDialect: Dialect = {
     sql`(select * from json_to_recordset(cast(cast(${JSON.stringify(rows)} as text) as json)) as item (${verbatim(columns.map(name => `${name} text`).join(', '))}))`,
 }
 
-/** Most tables of values have one row, and values of its own are cheaper than JSON. Undefined if there are more. */
+/** Most tables of values have one row, and binding its values is cheaper than JSON. Undefined if there are more. */
 function onlyRow(
   rows: readonly Readonly<Record<string, Scalar>>[],
   columns: readonly string[],
