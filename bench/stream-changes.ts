@@ -4,7 +4,7 @@
  * all cores. `bun bench/stream-changes.ts [--nodes 1,3] [--connections 5,32,200] [--seconds 5] [--embedded]`
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startPostgres } from '../test/support/postgres.ts'
@@ -58,19 +58,21 @@ async function start(world: BenchWorld, name: string, databaseUrl?: string): Pro
 async function measure(world: BenchWorld, name: string, nodes: readonly Served[]): Promise<void> {
   for (const connections of numbers(flags.connections)) {
     await changeAll(world, nodes, connections, WARM_UP_SECONDS)
-    const before = nodes.map(({ pid }) => processorSecondsOf(pid))
+    const [nodesBefore, machineBefore] = [secondsOfNodes(nodes), secondsOfMachine()]
     const perSecond = await changeAll(world, nodes, connections, Number(flags.seconds))
-    const used = nodes.reduce(
-      (sum, { pid }, index) => sum + processorSecondsOf(pid) - (before[index] ?? 0),
-      0,
-    )
-    const cost = Math.round((used * 1e6) / (perSecond * Number(flags.seconds)))
-    console.log(
-      `${name}; connections: ${connections}; ${Math.round(perSecond)}/s; ${cost} µs of the nodes each`,
-    )
+    const each = (seconds: number) => Math.round((seconds * 1e6) / (perSecond * Number(flags.seconds)))
+    const costs = `${each(secondsOfNodes(nodes) - nodesBefore)} µs of the nodes each, ${each(secondsOfMachine() - machineBefore)} of the machine`
+    console.log(`${name}; connections: ${connections}; ${Math.round(perSecond)}/s; ${costs}`)
   }
   for (const node of nodes) await node.stop()
 }
+
+const secondsOfNodes = (nodes: readonly Served[]) =>
+  nodes.reduce((sum, { pid }) => sum + processorSecondsOf(pid), 0)
+
+/** Of all processes on all cores: nodes, database and generator, if nothing else runs. */
+const secondsOfMachine = () =>
+  cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + (user + nice + sys + irq) / 1000, 0)
 
 /** Deals the connections out to the nodes. */
 async function changeAll(

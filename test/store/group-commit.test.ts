@@ -116,6 +116,22 @@ for (const engine of engines) {
   })
 }
 
+test('a group behind a pooler, without prepared statements', async () => {
+  const place = await createStorePlace('postgres')
+  const options = { connections: 5, pooled: true }
+  const store = createStore(await openPostgresEngine(place.databaseUrl as string, options))
+  await addChannels(store)
+  const before = (await store.feed.head()).seq
+  await Promise.all(ids.map(id => start(store, id)))
+  expect(await liveIds(store)).toEqual(new Set(ids))
+  const results = await Promise.all([...ids.map(id => end(store, id)), start(store, '999')])
+  expect(results.filter(isRefusal)).toEqual([refuse('not_found', 'channel', '999')])
+  const entries = await store.feed.after(before, 1000)
+  expect(new Set(entries.map(entry => entry.nonce)).size).toBeLessThan(10)
+  await store.close()
+  await place.remove()
+})
+
 describe('a group on a server with trouble', () => {
   let place: Awaited<ReturnType<typeof createStorePlace>>
   let cable: Cable
