@@ -67,12 +67,17 @@ async function measure(world: BenchWorld, name: string, nodes: readonly Served[]
   for (const node of nodes) await node.stop()
 }
 
-const secondsOfNodes = (nodes: readonly Served[]) =>
-  nodes.reduce((sum, { pid }) => sum + processorSecondsOf(pid), 0)
+function secondsOfNodes(nodes: readonly Served[]): number {
+  return nodes.reduce((sum, { pid }) => sum + processorSecondsOf(pid), 0)
+}
 
 /** Of all processes on all cores: nodes, database and generator, if nothing else runs. */
-const secondsOfMachine = () =>
-  cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + (user + nice + sys + irq) / 1000, 0)
+function secondsOfMachine(): number {
+  return cpus().reduce(
+    (sum, { times: { user, nice, sys, irq } }) => sum + (user + nice + sys + irq) / 1000,
+    0,
+  )
+}
 
 /** Deals the connections out to the nodes. */
 async function changeAll(
