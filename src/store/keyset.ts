@@ -195,12 +195,23 @@ export function pickedPage<Row>(
   db: Database,
   list: List<Row> & { readonly keeps: (row: Row) => boolean; readonly step?: number },
 ): MaybePromise<Page<Row>> {
+  return pickFrom(window => keysetPage<Row>(db, { ...list, window }), list)
+}
+
+/** The same of a list that `read` cuts. */
+export function pickFrom<Row>(
+  read: (window: Window) => MaybePromise<Page<Row>>,
+  list: Pick<List<Row>, 'window' | 'keyOf'> & {
+    readonly keeps: (row: Row) => boolean
+    readonly step?: number
+  },
+): MaybePromise<Page<Row>> {
   const { first, direction } = list.window
   const backward = direction === 'backward'
   const maxStep = list.step ?? MAX_STEP
   let kept: Row[] = []
   const step = (window: Window): MaybePromise<Page<Row>> =>
-    chain(keysetPage<Row>(db, { ...list, window }), ({ rows, more }) => {
+    chain(read(window), ({ rows, more }) => {
       const found = rows.filter(list.keeps)
       kept = backward ? [...found, ...kept] : [...kept, ...found]
       const last = rows.at(backward ? 0 : -1)

@@ -269,12 +269,11 @@ for (const engine of engines) {
           now,
         })
       }
-      const subject = { subject: `entitlement/${id}`, place: timestamp }
-      const { rows } = await store.audit.changesOf(subject, { first: 10, direction: 'forward' })
+      const { rows } = await store.audit.changesOf({ id, timestamp }, { first: 10, direction: 'forward' })
       expect(rows.map(each => each.after)).toEqual(['FULFILLED', 'CLAIMED', 'FULFILLED', 'CLAIMED'])
       expect(rows.map(each => each.seq)).toEqual([1, 2, 3, 4])
       expect(await store.audit.verify()).toMatchObject({ rows: 4 })
-      for (const table of ['entitlements', 'benefits']) await opened.tamper(`delete from ${table}`)
+      for (const table of ['entitlements', 'entitlement_benefits', 'entitlement_organizations', 'benefits']) await opened.tamper(`delete from ${table}`)
       await empty()
     })
 

@@ -21,7 +21,7 @@ import { postgresDialect, sqliteDialect } from '../../src/store/sql/dialects.ts'
 import { render, type Sql, sql } from '../../src/store/sql/tag.ts'
 import { createStore } from '../../src/store/store.ts'
 import { allOfType } from '../../src/store/transfer/rows.ts'
-import { openFilled } from '../support/many-rows.ts'
+import { entitlementId, openFilled } from '../support/many-rows.ts'
 import { createStorePlace, type EngineName, engines, type StorePlace } from '../support/server.ts'
 
 const PAGE_SIZE = 20
@@ -36,14 +36,14 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   game_id: ['10', '77'],
   benefit_id: ['b1', 'b77'],
   fulfillment_status: ['CLAIMED', 'FULFILLED'],
-  id: [['e1', 'e2', 'nothing']],
+  id: [[entitlementId(1), entitlementId(2), 'nothing']],
   owner_user_id: ['1', '77'],
   name: ['Game 1', 'Organization 1', 'nothing'],
   login: ['user1', 'nothing'],
   video_id: ['1', '77'],
   actor: ['operator', 'operator/night-shift'],
   operation: ['UpdateDropsEntitlements', 'DeleteUser'],
-  subject: ['entitlements', 'entitlement/e2'],
+  subject: ['entitlements', `entitlement/${entitlementId(2)}`],
   since: ['2026-03-01T00:00:00Z'],
   until: ['2026-03-02T00:00:00Z'],
   user_login: [['user1', 'nothing']],
@@ -81,7 +81,7 @@ const VALUES_OF: Readonly<Record<string, Readonly<Record<string, readonly unknow
   },
 }
 /** Values of path parameters that exist. */
-const PARAMS: Readonly<Record<string, string>> = { organization_id: 'o1', user_id: '1', entitlement_id: 'e2' }
+const PARAMS: Readonly<Record<string, string>> = { organization_id: 'o1', user_id: '1', entitlement_id: entitlementId(2) }
 
 const CALLERS: Readonly<Record<'operator' | 'app' | 'user', Caller>> = {
   operator: { kind: 'operator', name: null },
@@ -269,13 +269,13 @@ for (const engine of engines) {
     test('a list that has no index is found out', async () => {
       const { notes } = noted()
       await notes.db.all(
-        sql`select id from entitlements where last_updated = ${'x'} limit cast(${21} as integer)`,
+        sql`select id from entitlements where last_updated = ${1} limit cast(${21} as integer)`,
       )
       await notes.db.all(
         sql`select id from entitlements where user_id = ${'1'} order by last_updated limit cast(${21} as integer)`,
       )
       await notes.db.all(
-        sql`select id from entitlements where user_id = ${'1'} and last_updated = ${'x'} order by timestamp, id limit cast(${21} as integer)`,
+        sql`select id from entitlements where user_id = ${'1'} and last_updated = ${1} order by timestamp, id limit cast(${21} as integer)`,
       )
       for (const query of notes.queries.values()) {
         await expect(requireNoFaults([query])).rejects.toThrow()

@@ -3,6 +3,8 @@ import { SQL } from 'bun'
 import type { Engine } from '../../src/store/engine.ts'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
+import { postgresDialect, sqliteDialect } from '../../src/store/sql/dialects.ts'
+import { type Dialect, render, verbatim } from '../../src/store/sql/tag.ts'
 import type { StorePlace } from './server.ts'
 
 /**
@@ -20,6 +22,19 @@ const SOME_THOUSAND = 6000
 const skewed = (count: number) => `(case when n % 2 = 0 then 1 else 1 + n % ${count} end)`
 const text = (number: string) => `cast(${number} as text)`
 const time = (number: string) => `'2026-03-01T' || ${text(`100000 + ${number}`)}`
+
+/** A second of the day, as milliseconds and as text. */
+const second = (number: string) => `1772323200000 + 1000 * (${number})`
+const two = (number: string) => `substr(${text(`100 + ${number}`)}, 2)`
+const secondAsText = (number: string) =>
+  `'2026-03-01T' || ${two(`(${number}) / 3600`)} || ':' || ${two(`(${number}) / 60 % 60`)} || ':' || ${two(`(${number}) % 60`)} || '.000Z'`
+
+/** The id of the n-th entitlement. */
+export const entitlementId = (n: number) => `00000000-0000-4000-8000-${100_000_000_000 + n}`
+const entitlementIdText = (number: string) =>
+  `'00000000-0000-4000-8000-' || ${text(`100000000000 + ${number}`)}`
+/** Stands for what the engine makes a UUID of. */
+const UUID = /uuid\((.*)\)$/
 
 interface Rows {
   readonly table: string
@@ -115,15 +130,17 @@ const TABLES: readonly Rows[] = [
     created_at: time('n'),
   }),
   // The organization is that of the benefit; the game mostly belongs to it, and sometimes to nobody.
+  rows('entitlement_organizations', 500, { number: 'n', organization_id: `'o' || ${text('n')}` }),
+  rows('entitlement_benefits', 500, { number: 'n', benefit_id: `'b' || ${text('n')}` }),
   rows('entitlements', ENTITLEMENTS, {
-    id: `'e' || ${text('n')}`,
-    organization_id: `'o' || ${text(`1 + ${skewed(500)} % 500`)}`,
-    benefit_id: `'b' || ${text(skewed(500))}`,
+    id: `uuid(${entitlementIdText('n')})`,
+    organization: `1 + ${skewed(500)} % 500`,
+    benefit: skewed(500),
     user_id: text(skewed(SOME_THOUSAND)),
     game_id: text('case when n % 3 = 0 then 10 else 1 + n % 40 end'),
-    timestamp: time('n'),
-    fulfillment_status: `case when n % 500 = 0 then 'CLAIMED' else 'FULFILLED' end`,
-    last_updated: time('n'),
+    timestamp: second('n'),
+    fulfilled: `case when n % 500 = 0 then 0 else 1 end`,
+    last_updated: second('n'),
   }),
   rows('event_subscriptions', SOME_THOUSAND, {
     id: `'s' || ${text('n')}`,
@@ -166,21 +183,34 @@ const TABLES: readonly Rows[] = [
     at: time('n'),
     actor: `case when n % 100 = 0 then 'operator/night-shift' when n % 3 = 0 then 'operator' else 'client/c' || ${text(skewed(500))} end`,
     operation: `case when n % 500 = 0 then 'DeleteUser' when n % 3 = 0 then 'GrantEntitlements' else 'UpdateDropsEntitlements' end`,
-    subject: `case when n % 3 = 0 then 'entitlements' else 'entitlement/e' || ${text('1 + n % 1000')} end`,
-    place: `case when n % 3 = 0 then '' else ${time('1 + n % 1000')} end`,
+    subject: `case when n % 3 = 0 then 'entitlements' else 'entitlement/' || ${entitlementIdText('1 + n % 1000')} end`,
+    place: `case when n % 3 = 0 then '' else ${secondAsText('1 + n % 1000')} end`,
     before: `case when n % 7 = 0 then 'null' else '"CLAIMED"' end`,
     after: `'"FULFILLED"'`,
     previous: "''",
     hash: "''",
   }),
+  rows('audit_heads', 1, { chain: "'chain'", seq: String(AUDIT_ROWS), hash: "''", number: '1' }),
+  // Every third row changed entitlements together; nearly all of them the second one too.
+  rows('audit_entitlements', AUDIT_ROWS / 4, {
+    timestamp: second('2'),
+    id: `uuid(${entitlementIdText('2')})`,
+    at: second('n'),
+    seq: 'n * 3',
+    chain: '1',
+  }),
 ]
 
 /** The statements that make them; with a divisor, so many times fewer. */
-function manyRows(divisor = 1): readonly string[] {
+function manyRows(dialect: Dialect, divisor = 1): readonly string[] {
+  const written = (expression: string) => {
+    const spelled = UUID.exec(expression)?.[1]
+    return spelled === undefined ? expression : render(dialect.asUuid(verbatim(spelled)), dialect).text
+  }
   return TABLES.map(
     ({ table, count, columns }) =>
       `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${Math.ceil(count / divisor)})
-       insert into ${table} (${Object.keys(columns).join(', ')}) select ${Object.values(columns).join(', ')} from numbers`,
+       insert into ${table} (${Object.keys(columns).join(', ')}) select ${Object.values(columns).map(written).join(', ')} from numbers`,
   )
 }
 
@@ -190,7 +220,7 @@ export async function openFilled(place: StorePlace, divisor = 1): Promise<Engine
     const file = `${place.folder}/strand.db`
     const engine = await openSqliteEngine(file)
     const connection = new Sqlite(file)
-    for (const statement of manyRows(divisor)) connection.run(statement)
+    for (const statement of manyRows(sqliteDialect, divisor)) connection.run(statement)
     connection.close()
     return engine
   }
@@ -198,7 +228,7 @@ export async function openFilled(place: StorePlace, divisor = 1): Promise<Engine
   const client = new SQL(place.databaseUrl, { max: 1 })
   // References are not looked at: fewer rows of one table may be referred to than another has.
   await client.unsafe("set session_replication_role = 'replica'")
-  for (const statement of manyRows(divisor)) await client.unsafe(statement)
+  for (const statement of manyRows(postgresDialect, divisor)) await client.unsafe(statement)
   await client.unsafe('vacuum analyze')
   await client.close()
   return engine

@@ -10,7 +10,7 @@ import type { Entitlement, FulfillmentStatus } from '../../contract/resources/en
 import { isoMillis } from '../../kit/clock.ts'
 import { uuid } from '../../kit/id.ts'
 import { auditSortKey } from '../../store/queries/audit.ts'
-import { entitlementSortKey, entitlementSubject } from '../../store/queries/entitlements.ts'
+import { entitlementSortKey } from '../../store/queries/entitlements.ts'
 import type { Store } from '../../store/store.ts'
 import { answerOne, answerPage, implement } from '../implement.ts'
 import { timestampOf } from '../timestamp.ts'
@@ -79,7 +79,7 @@ interface Step {
 }
 
 async function firstPageOf(store: Store, entitlement: Entitlement, window: Window): Promise<Page<Step>> {
-  const granted = await store.audit.beginningOf(entitlementSubject(entitlement))
+  const granted = await store.audit.grantOf(entitlement)
   const actor = granted?.actor ?? null
   const grant: Step = { at: entitlement.timestamp, from: null, to: 'CLAIMED', actor, key: GRANT_KEY }
   const changes = await changesOf(store, entitlement, { ...window, first: window.first - 1 })
@@ -87,15 +87,25 @@ async function firstPageOf(store: Store, entitlement: Entitlement, window: Windo
 }
 
 async function changesOf(store: Store, entitlement: Entitlement, window: Window): Promise<Page<Step>> {
-  const page = await store.audit.changesOf(entitlementSubject(entitlement), window)
+  const page = await store.audit.changesOf(entitlement, window)
   const rows = page.rows.map(entry => ({
     at: entry.at,
-    from: entry.before as FulfillmentStatus,
-    to: entry.after as FulfillmentStatus,
+    from: statusIn(entry.before),
+    to: statusIn(entry.after),
     actor: entry.actor,
     key: auditSortKey(entry),
   }))
   return { ...page, rows }
+}
+
+/** A change of one entitlement has its status, one of several an object. */
+function statusIn(state: unknown): FulfillmentStatus {
+  const status = typeof state === 'object' && state !== null ? (state as Changed).fulfillment_status : state
+  return status === 'FULFILLED' ? 'FULFILLED' : 'CLAIMED'
+}
+
+interface Changed {
+  readonly fulfillment_status: FulfillmentStatus
 }
 
 /** Adds the last step, without an actor, if the log lacks it: the status was imported, or its log row was removed. */

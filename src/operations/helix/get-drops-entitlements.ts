@@ -2,7 +2,8 @@ import { getDropsEntitlements } from '../../contract/helix/get-drops-entitlement
 import { raise } from '../../contract/problem.ts'
 import { type EntitlementReach, isWithinReach, listableEntitlements } from '../../domain/access.ts'
 import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
-import { entitlementSortKey, type OwnedEntitlement, pageOfNamed } from '../../store/queries/entitlements.ts'
+import type { OwnedEntitlement } from '../../store/queries/entitlement-rows.ts'
+import { entitlementSortKey, pageOfNamed } from '../../store/queries/entitlements.ts'
 import type { Store } from '../../store/store.ts'
 import { implement } from '../implement.ts'
 

@@ -1,7 +1,8 @@
 import type { Transaction } from '../database.ts'
-import { limitedTo, sql } from '../sql/tag.ts'
+import { changedTogether } from '../queries/audit.ts'
+import { isOneOfUuids, limitedTo, sql } from '../sql/tag.ts'
 
-/** Maximum rows deleted per call, as in `sweep`. */
+/** Maximum rows deleted per call, as in `sweep`, and about as many entitlements that they changed. */
 const AT_ONCE = 1000
 
 /**
@@ -16,12 +17,24 @@ export async function forgetAudit(tx: Transaction, args: { before: string }): Pr
   if (old === undefined) return 0
   const { chain } = old
   await tx.lock(sql`select chain from audit_heads where chain = ${chain}`, 'audit_heads')
-  const oldest = await tx.all<{ seq: number | string; at: string; hash: string }>(
-    sql`select seq, at, hash from audit where chain = ${chain} order by seq${limitedTo(AT_ONCE)}`,
+  const oldest = await tx.all<{ seq: number | string; at: string; hash: string; subject: string; after: string }>(
+    sql`select seq, at, hash, subject, after from audit where chain = ${chain} order by seq${limitedTo(AT_ONCE)}`,
   )
-  const kept = oldest.findIndex(row => row.at >= args.before)
-  const last = oldest[(kept < 0 ? oldest.length : kept) - 1]
+  const ids: string[] = []
+  let last: (typeof oldest)[number] | undefined
+  for (const row of oldest) {
+    if (row.at >= args.before || ids.length >= AT_ONCE) break
+    ids.push(...changedTogether(row))
+    last = row
+  }
   if (last === undefined) return 0
+  if (ids.length > 0)
+    await tx.run(
+      sql`delete from audit_entitlements
+          where (timestamp, id) in (select timestamp, id from entitlements where ${isOneOfUuids(sql`id`, ids)})
+            and at < ${Date.parse(args.before)} and seq <= ${Number(last.seq)}
+            and chain = (select number from audit_heads where chain = ${chain})`,
+    )
   await tx.run(
     sql`update audit_heads set begins_after_seq = ${Number(last.seq)}, begins_after_hash = ${last.hash} where chain = ${chain}`,
   )

@@ -37,7 +37,7 @@ export async function putBenefit(
 }
 
 export async function deleteBenefit(tx: Transaction, args: { id: string }) {
-  const granted = await tx.get(sql`select 1 as yes from entitlements where benefit_id = ${args.id} limit 1`)
+  const granted = await tx.get(sql`select 1 as yes from entitlement_benefits where benefit_id = ${args.id}`)
   if (granted !== undefined) return refuse('in_use', 'The benefit has entitlements.')
   return deleteById(tx, 'benefit', args.id)
 }

@@ -13,11 +13,20 @@ import {
   updateStatus,
 } from '../../domain/entitlement.ts'
 import { isoMillis } from '../../kit/clock.ts'
-import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import { must } from '../../kit/must.ts'
+import { isUuid } from '../../kit/uuid.ts'
 import type { Transaction } from '../database.ts'
-import { entitlementColumns, entitlementSubject } from '../queries/entitlements.ts'
-import { isOneOf, lockRows, notByIndex, sql, tableOf } from '../sql/tag.ts'
+import {
+  type EntitlementRow,
+  entitlementColumns,
+  readStatus,
+  readTime,
+  readUuid,
+  storedStatus,
+} from '../queries/entitlement-rows.ts'
+import { entitlementQueries, entitlementSubject } from '../queries/entitlements.ts'
+import { isOneOf, isOneOfUuids, lockRows, sql } from '../sql/tag.ts'
+import { addEntitlements } from './add-entitlements.ts'
 import { emitGrants, emitStatusUpdates } from './entitlement-events.ts'
 import { refuseUnknown } from './references.ts'
 
@@ -46,11 +55,8 @@ export async function grantEntitlements(
 
   const owners = await organizationsOf(tx, grants)
   const rows = new Map<string, Entitlement>()
-  for (const row of await entitlementsWithIds(
-    tx,
-    grants.map(grant => grant.id),
-  ))
-    rows.set(row.id, row)
+  const existing = await entitlementQueries(tx).named(grants.map(grant => grant.id))
+  for (const { organization_id: _, ...row } of existing) rows.set(row.id, row)
 
   const fresh: (Entitlement & { organization_id: string })[] = []
   for (const grant of grants) {
@@ -76,11 +82,7 @@ export async function grantEntitlements(
     } else if (!isRepeat(known, grant)) return refuse('entitlement_conflict', grant.id)
   }
 
-  await tx.run(
-    sql`insert into entitlements (id, organization_id, benefit_id, user_id, game_id, timestamp, fulfillment_status, last_updated)
-        select id, organization_id, benefit_id, user_id, game_id, timestamp, fulfillment_status, last_updated
-        from ${tableOf(fresh, ['id', 'organization_id', 'benefit_id', 'user_id', 'game_id', 'timestamp', 'fulfillment_status', 'last_updated'])} as granted`,
-  )
+  await addEntitlements(tx, fresh)
   recordGrants(tx, fresh)
   await emitGrants(tx, fresh)
   return grants.flatMap(grant => rows.get(grant.id) ?? [])
@@ -103,10 +105,6 @@ function isRepeat(known: Entitlement, grant: Grant): boolean {
   )
 }
 
-function entitlementsWithIds(tx: Transaction, ids: readonly string[]): MaybePromise<Entitlement[]> {
-  return tx.all<Entitlement>(sql`${entitlementColumns} where ${isOneOf(sql`id`, ids)}`)
-}
-
 async function organizationsOf(tx: Transaction, grants: readonly Grant[]) {
   const benefits = await tx.all<{ id: string; organization_id: string }>(
     sql`select id, organization_id from benefits where ${isOneOf(
@@ -126,15 +124,29 @@ async function organizationsOf(tx: Transaction, grants: readonly Grant[]) {
   }
 }
 
-/** `last_updated` only moves forward: the history of an entitlement stays in order even if node clocks disagree. */
-function recordStatus(
+/**
+ * Records changes of the status that happened at one time, as one entry. `last_updated` only moves forward: the history of an
+ * entitlement stays in order even if node clocks disagree.
+ */
+export function recordStatuses(
   tx: Transaction,
-  before: UpdateCandidate | undefined,
+  changed: readonly Pick<Entitlement, 'id' | 'timestamp'>[],
+  before: FulfillmentStatus,
   after: FulfillmentStatus,
-  last_updated: string,
+  at?: string,
 ): void {
-  if (before === undefined) return
-  tx.record({ ...entitlementSubject(before), at: last_updated, before: before.fulfillment_status, after })
+  const [only, ...more] = changed
+  if (only === undefined || before === after) return
+  const time = at === undefined ? {} : { at }
+  if (more.length === 0) tx.record({ ...entitlementSubject(only), ...time, before, after })
+  else
+    tx.record({
+      subject: 'entitlements',
+      ...time,
+      before: { fulfillment_status: before },
+      after: { fulfillment_status: after, ids: changed.map(each => each.id) },
+      entitlements: changed,
+    })
 }
 
 /** Spec 3 and 7: sets the status of entitlements the caller may change, and reports on every id. Locks rows in id order. */
@@ -150,33 +162,59 @@ export async function updateEntitlements(
   },
 ): Promise<EntitlementUpdate[]> {
   const echoes = distinctIds(args.ids)
-  const rows = await tx.all<UpdateCandidate & { game_id: string }>(
-    sql`select id, organization_id, user_id, game_id, timestamp, fulfillment_status, last_updated from entitlements
-        where ${isOneOf(sql`id`, [...echoes.keys()])} order by id${lockRows}`,
-  )
-  const found = new Map(rows.map(row => [row.id, row]))
+  const found = await lockCandidates(tx, [...echoes.keys()].filter(isUuid))
   const failing = new Set(args.failing)
   const decided = [...echoes].map(([id, echo]) => {
     return { id, echo, status: updateStatus(id, found.get(id), args.reach, failing) }
   })
 
   const now = isoMillis(args.now)
-  const succeeded = decided.filter(each => each.status === 'SUCCESS').map(each => each.id)
-  const moved = Map.groupBy(succeeded, id =>
-    movedForward(must(found.get(id), 'an updated row').last_updated, now),
+  const succeeded = decided.flatMap(({ id, status }) =>
+    status === 'SUCCESS' ? [must(found.get(id), 'an updated row')] : [],
   )
-  for (const [last_updated, ids] of moved) {
+  const { fulfillment_status } = args
+  for (const [last_updated, rows] of Map.groupBy(succeeded, row => movedForward(row.last_updated, now))) {
     await tx.run(
-      sql`update entitlements set fulfillment_status = ${args.fulfillment_status}, last_updated = ${last_updated}
-          where ${isOneOf(sql`id`, ids)} and ${notByIndex('organization_id')} = ${args.reach.organization_id}`,
+      sql`update entitlements set fulfilled = ${storedStatus(fulfillment_status)}, last_updated = ${Date.parse(last_updated)}
+          where ${isOneOfUuids(
+            sql`id`,
+            rows.map(row => row.id),
+          )}`,
     )
-    for (const id of ids) recordStatus(tx, found.get(id), args.fulfillment_status, last_updated)
-    const updated = ids.map(id => {
-      const { user_id, game_id, fulfillment_status: previous_status } = must(found.get(id), 'an updated row')
-      const { fulfillment_status } = args
+    for (const [before, changed] of Map.groupBy(rows, row => row.fulfillment_status))
+      recordStatuses(tx, changed, before, fulfillment_status, last_updated)
+    const updated = rows.map(({ id, user_id, game_id, fulfillment_status: previous_status }) => {
       return { id, user_id, game_id, fulfillment_status, previous_status, updated_at: last_updated }
     })
     await emitStatusUpdates(tx, args.reach.organization_id, updated)
   }
   return groupByStatus(decided.map(({ echo, status }) => [echo, status] as const))
+}
+
+/** The entitlements with these ids, with their organizations. */
+async function lockCandidates(
+  tx: Transaction,
+  ids: readonly string[],
+): Promise<Map<string, UpdateCandidate & { readonly game_id: string }>> {
+  const rows = await tx.all<EntitlementRow & { readonly organization_id: string }>(
+    sql`select ${entitlementColumns},
+          (select organization_id from entitlement_organizations o where o.number = organization) as organization_id
+        from entitlements where ${isOneOfUuids(sql`id`, ids)} order by id${lockRows}`,
+  )
+  return new Map(
+    rows.map(row => {
+      const { organization_id, user_id, game_id } = row
+      const id = readUuid(row.id)
+      const candidate = {
+        id,
+        organization_id,
+        user_id,
+        game_id,
+        timestamp: readTime(row.timestamp),
+        fulfillment_status: readStatus(row.fulfilled),
+        last_updated: readTime(row.last_updated),
+      }
+      return [id, candidate]
+    }),
+  )
 }

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { isRefusal } from '../../contract/problem.ts'
 import { type Author, type ChainPoint, chained, isChange, type Recording } from '../../domain/audit.ts'
 import { isoMillis } from '../../kit/clock.ts'
@@ -9,8 +10,11 @@ import { type CommandName, channelOf, commands } from '../command-list.ts'
 import type { Database, Transaction } from '../database.ts'
 import type { CommandOutcome } from '../engine.ts'
 import type { Change, FeedEntry } from '../feed.ts'
-import { type Sql, sql, tableOf } from '../sql/tag.ts'
+import { asUuid, type Sql, sql, tableOf } from '../sql/tag.ts'
 import { Combiner } from './combiner.ts'
+
+/** The number of a new chain is random, and has four bytes on both engines. */
+const MAX_CHAIN_NUMBER = 2 ** 31
 
 /** A database that can also write. The caller begins and ends the transaction. */
 export interface Writable extends Database {
@@ -158,10 +162,11 @@ async function appendToAudit(
 ): Promise<void> {
   const chain = await db.freeChain(wantedChain)
   const count = records.reduce((sum, { recordings }) => sum + recordings.length, 0)
-  const head = await db.get<{ seq: number | string; hash: string }>(
-    sql`insert into audit_heads (chain, seq, hash) values (${chain}, ${count}, '')
+  const head = await db.get<{ seq: number | string; hash: string; number: number }>(
+    sql`insert into audit_heads (chain, seq, hash, number)
+        values (${chain}, ${count}, '', ${randomInt(1, MAX_CHAIN_NUMBER)})
         on conflict (chain) do update set seq = audit_heads.seq + excluded.seq
-        returning seq, hash`,
+        returning seq, hash, number`,
   )
   if (head === undefined) throw new Error('the chain has no head')
   let last: ChainPoint = { seq: Number(head.seq) - count, hash: head.hash }
@@ -172,12 +177,26 @@ async function appendToAudit(
       return { seq, at, actor, operation, subject, place, before, after, previous, hash }
     })
   })
+  const recordings = records.flatMap(each => each.recordings)
+  const changed = recordings.flatMap(({ entitlements = [] }, index) => {
+    const { seq, at } = must(rows[index], 'the row of a recording')
+    return entitlements.map(({ id, timestamp }) => {
+      return { timestamp: Date.parse(timestamp), id, at: Date.parse(at), seq }
+    })
+  })
   await Promise.all([
     db.run(
       sql`insert into audit (chain, seq, at, actor, operation, subject, place, before, after, previous, hash)
           select ${chain}, cast(seq as bigint), at, actor, operation, subject, place, before, after, previous, hash
           from ${tableOf(rows, ['seq', 'at', 'actor', 'operation', 'subject', 'place', 'before', 'after', 'previous', 'hash'])} as news`,
     ),
+    changed.length > 0 &&
+      db.run(
+        sql`insert into audit_entitlements (timestamp, id, at, seq, chain)
+            select cast(timestamp as bigint), ${asUuid(sql`id`)}, cast(at as bigint), cast(seq as bigint),
+              cast(${head.number} as integer)
+            from ${tableOf(changed, ['timestamp', 'id', 'at', 'seq'])} as news`,
+      ),
     db.run(sql`update audit_heads set hash = ${last.hash} where chain = ${chain}`),
   ])
 }

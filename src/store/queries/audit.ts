@@ -1,9 +1,13 @@
 import type { Page, Window } from '../../contract/page.ts'
 import type { AuditEntry } from '../../contract/resources/audit.ts'
+import type { Entitlement } from '../../contract/resources/entitlement.ts'
 import { type AuditRow, type ChainPoint, flawOf } from '../../domain/audit.ts'
+import { isUuid } from '../../kit/uuid.ts'
 import type { Database } from '../database.ts'
-import { inOrderOf, keysetPage, pickedPage } from '../keyset.ts'
-import { limitedTo, type Sql, sql, verbatim } from '../sql/tag.ts'
+import { compareKeys, inOrderOf, keysetPage, type List, pickedPage, pickFrom } from '../keyset.ts'
+import { all, asUuid, isOneOfUuids, limitedTo, type Sql, sql, verbatim } from '../sql/tag.ts'
+import { readTime } from './entitlement-rows.ts'
+import { entitlementSubject } from './entitlements.ts'
 
 export interface AuditFilter {
   readonly actor?: string | undefined
@@ -30,11 +34,7 @@ export type AuditVerdict =
     }
   | { readonly flaw: { readonly chain: string; readonly seq: number; readonly why: string } }
 
-/** A subject, with its place if it has one. */
-interface Placed {
-  readonly subject: string
-  readonly place: string
-}
+type Granted = Pick<Entitlement, 'id' | 'timestamp'>
 
 type StoredRow = Omit<AuditRow, 'seq'> & { readonly seq: number | string }
 
@@ -62,39 +62,36 @@ export const auditQueries = (db: Database) => ({
       window: until === undefined || window.from !== undefined ? window : { ...window, from: [until, '', 0] },
     }
     const notOlder = since === undefined ? [] : [sql`at >= ${since}`]
-    const page =
-      subject === undefined
-        ? await keysetPage<StoredRow>(db, { ...list, where: notOlder, ranges: await rangesOf(db, filter) })
-        : await pickedPage<StoredRow>(db, {
-            ...list,
-            where: [...(await ofSubject(db, subject)), ...notOlder],
-            keeps: row =>
-              (operation ?? row.operation) === row.operation && (actor ?? row.actor) === row.actor,
-          })
-    return { ...page, rows: page.rows.map(entryOf) }
+    if (subject === undefined) {
+      const ranges = await rangesOf(db, filter)
+      return asEntries(await keysetPage<StoredRow>(db, { ...list, where: notOlder, ranges }))
+    }
+    const keeps = (row: StoredRow) =>
+      (operation ?? row.operation) === row.operation && (actor ?? row.actor) === row.actor
+    const granted = await entitlementOf(db, subject)
+    const where = [sql`place = ${granted?.timestamp ?? ''}`, sql`subject = ${subject}`, ...notOlder]
+    if (granted === undefined) return asEntries(await pickedPage<StoredRow>(db, { ...list, where, keeps }))
+    const read = (next: Window) =>
+      entitlementRows(db, granted, { ...list, where, window: next }, since === undefined ? {} : { since })
+    return asEntries(await pickFrom<StoredRow>(read, { ...list, keeps }))
   },
 
-  /** How a subject was created, if that was recorded separately. */
-  beginningOf: async ({ subject, place }: Placed): Promise<AuditEntry | undefined> => {
+  /** How an entitlement was granted, if that was recorded separately. */
+  grantOf: async (granted: Granted): Promise<AuditEntry | undefined> => {
     // It is the first row, unless the clock was set back.
     const rows = await db.all<StoredRow>(
-      sql`${auditColumns} where place = ${place} and subject = ${subject} order by at${limitedTo(BEGINNING_ROWS)}`,
+      sql`${auditColumns} where ${all(ofEntitlement(granted))} order by at${limitedTo(BEGINNING_ROWS)}`,
     )
     const row = rows.find(each => each.before === 'null')
     return row && entryOf(row)
   },
 
-  /** The changes of a subject since its creation, oldest first. */
-  changesOf: async ({ subject, place }: Placed, window: Window): Promise<Page<AuditEntry>> => {
-    const page = await pickedPage<StoredRow>(db, {
-      select: auditColumns,
-      where: [sql`place = ${place}`, sql`subject = ${subject}`],
-      order: inOrder,
-      window,
-      keyOf: storedKey,
-      keeps: row => row.before !== 'null',
-    })
-    return { ...page, rows: page.rows.map(entryOf) }
+  /** The changes of an entitlement since its grant, oldest first. */
+  changesOf: async (granted: Granted, window: Window): Promise<Page<AuditEntry>> => {
+    const list = { select: auditColumns, where: ofEntitlement(granted), order: inOrder, keyOf: storedKey }
+    const read = (next: Window) => entitlementRows(db, granted, { ...list, window: next })
+    const keeps = (row: StoredRow) => row.before !== 'null'
+    return asEntries(await pickFrom<StoredRow>(read, { ...list, window, keeps }))
   },
 
   /** The number of rows according to the heads. */
@@ -123,7 +120,7 @@ export const auditQueries = (db: Database) => ({
       while (point.seq < ends.head.seq) {
         const batch = await rowsBehind(db, chain, point.seq, ends.head.seq)
         for (const row of batch) {
-          const flaw = flawOf(row, point)
+          const flaw = flawOf(row, point) ?? (await lostHistory(db, row))
           if (flaw !== undefined) return flawed(chain, point.seq + 1, flaw)
           point = row
         }
@@ -182,18 +179,85 @@ async function operationsIn(db: Database, column: string, actor?: string): Promi
   return rows.map(row => row.operation)
 }
 
-/** Rows about entitlements have the time of the grant as their place; all others have none. */
-async function ofSubject(db: Database, subject: string): Promise<Sql[]> {
-  const [kind, id = ''] = subject.split('/')
-  const granted =
-    kind === 'entitlement'
-      ? await db.get<{ timestamp: string }>(sql`select timestamp from entitlements where id = ${id}`)
-      : undefined
-  return [sql`place = ${granted?.timestamp ?? ''}`, sql`subject = ${subject}`]
+/** Rows about one entitlement have the time of the grant as their place; all others have none. */
+const ofEntitlement = (granted: Granted): Sql[] => {
+  const { place, subject } = entitlementSubject(granted)
+  return [sql`place = ${place}`, sql`subject = ${subject}`]
 }
+
+/** The entitlement that a subject names, if it exists. */
+async function entitlementOf(db: Database, subject: string): Promise<Granted | undefined> {
+  const [kind, id = ''] = subject.split('/')
+  if (kind !== 'entitlement' || !isUuid(id)) return undefined
+  const row = await db.get<{ timestamp: number | string }>(
+    sql`select timestamp from entitlements where ${isOneOfUuids(sql`id`, [id])}`,
+  )
+  return row && { id, timestamp: readTime(row.timestamp) }
+}
+
+/** Rows about one entitlement at the same time, in different chains: few, because its times move forward. */
+const MAX_TIES = 8
+
+/** The rows about an entitlement: those of its own, which `list` reads, and those of changes of several at once. */
+async function entitlementRows(
+  db: Database,
+  granted: Granted,
+  list: List<StoredRow>,
+  { since }: { readonly since?: string } = {},
+): Promise<Page<StoredRow>> {
+  const { first, from } = list.window
+  const [descending, sign] = list.descending === true ? [true, -1] : [false, 1]
+  const own = await keysetPage(db, list)
+  const bounds = [
+    sql`timestamp = ${Date.parse(granted.timestamp)}`,
+    sql`id = ${asUuid(sql`${granted.id}`)}`,
+    ...(from === undefined ? [] : [boundedBy(String(from[0]), descending)]),
+    ...(since === undefined ? [] : [sql`at >= ${Date.parse(since)}`]),
+  ]
+  const order = verbatim(descending ? ' order by at desc' : ' order by at')
+  const shared = await db.all<StoredRow>(
+    sql`select a.chain, a.seq, a.at, a.actor, a.operation, a.subject, a.place, a.before, a.after, a.previous, a.hash
+        from (select chain, seq from audit_entitlements where ${all(bounds)}${order}${limitedTo(first + 1 + MAX_TIES)}) as changed
+          join audit_heads h on h.number = changed.chain
+          join audit a on a.chain = h.chain and a.seq = changed.seq`,
+  )
+  const rows = [
+    ...own.rows,
+    ...shared.filter(row => from === undefined || sign * compareKeys(storedKey(row), from) > 0),
+  ].sort((a, b) => sign * compareKeys(storedKey(a), storedKey(b)))
+  return { rows: rows.slice(0, first), more: own.more || rows.length > first }
+}
+
+const boundedBy = (at: string, descending: boolean): Sql =>
+  descending ? sql`at <= ${Date.parse(at)}` : sql`at >= ${Date.parse(at)}`
+
+const asEntries = (page: Page<StoredRow>): Page<AuditEntry> => ({ ...page, rows: page.rows.map(entryOf) })
 
 function entryOf({ previous: _, place: __, seq, before, after, ...row }: StoredRow): AuditEntry {
   return { ...row, seq: Number(seq), before: JSON.parse(before), after: JSON.parse(after) }
+}
+
+/** The ids of entitlements whose status a row changed together. */
+export function changedTogether({ subject, after }: Pick<StoredRow, 'subject' | 'after'>): readonly string[] {
+  if (subject !== 'entitlements') return []
+  const { ids = [] } = JSON.parse(after) as { readonly ids?: readonly string[] }
+  return ids
+}
+
+/** Whether the history of every entitlement leads to the row that changed it. */
+async function lostHistory(db: Database, row: AuditRow): Promise<string | undefined> {
+  const ids = changedTogether(row)
+  if (ids.length === 0) return undefined
+  const found = await db.get<{ count: number | string }>(
+    sql`select count(*) as count from audit_entitlements
+        where (timestamp, id) in (select timestamp, id from entitlements where ${isOneOfUuids(sql`id`, ids)})
+          and at = ${Date.parse(row.at)} and seq = ${row.seq}
+          and chain = (select number from audit_heads where chain = ${row.chain})`,
+  )
+  if (Number(found?.count) === ids.length) return undefined
+  // Its deletion because of its age is no flaw.
+  const isKept = (await hashAt(db, row)) === row.hash
+  return isKept ? 'the history of an entitlement that it changed does not contain it' : undefined
 }
 
 /** Every chain that has a head or a row, in order: found one by one along the indexes. */

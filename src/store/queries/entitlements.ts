@@ -1,13 +1,26 @@
-import type { Page, Window } from '../../contract/page.ts'
+import type { Key, Page, Window } from '../../contract/page.ts'
 import {
   type Entitlement,
   FULFILLMENT_STATUSES,
   type FulfillmentStatus,
 } from '../../contract/resources/entitlement.ts'
 import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
+import { isUuid } from '../../kit/uuid.ts'
 import type { Database } from '../database.ts'
-import { compareKeys, inOrderOf, keysetPage, pickedPage } from '../keyset.ts'
-import { all, isOneOf, type Sql, sql, verbatim } from '../sql/tag.ts'
+import { compareKeys, keysetPage, type Order, pickedPage } from '../keyset.ts'
+import { all, asUuid, isOneOfUuids, type Sql, sql, verbatim } from '../sql/tag.ts'
+import {
+  benefitNumber,
+  EntitlementReader,
+  type EntitlementRow,
+  entitlementColumns,
+  entitlementRows,
+  type OwnedEntitlement,
+  organizationNumber,
+  readTime,
+  readUuid,
+  storedStatus,
+} from './entitlement-rows.ts'
 
 export interface EntitlementFilter {
   readonly organization_id?: string | undefined
@@ -18,13 +31,6 @@ export interface EntitlementFilter {
   readonly fulfillment_status?: FulfillmentStatus | undefined
 }
 
-/** The columns of an `Entitlement`; `updated_at` is the older name of `last_updated` (D-25). */
-export const entitlementColumns = sql`select id, benefit_id, timestamp, user_id, game_id, fulfillment_status, last_updated,
-  last_updated as updated_at from entitlements`
-
-/** An entitlement and the organization it belongs to. */
-export type OwnedEntitlement = Entitlement & { readonly organization_id: string }
-
 /** The subject and place of an entitlement in the audit log: those granted together are mostly fulfilled together. */
 export const entitlementSubject = ({ id, timestamp }: Pick<Entitlement, 'id' | 'timestamp'>) => ({
   subject: `entitlement/${id}`,
@@ -33,70 +39,99 @@ export const entitlementSubject = ({ id, timestamp }: Pick<Entitlement, 'id' | '
 
 /** Newest first. Neither column changes, so pagination returns every row that existed at its start exactly once (D-24). */
 export const entitlementSortKey = (row: Entitlement) => [row.timestamp, row.id]
-const byTime = inOrderOf('timestamp', 'id')
+const storedSortKey = (row: EntitlementRow) => [readTime(row.timestamp), readUuid(row.id)]
 
-const ownedColumns = sql`select id, benefit_id, timestamp, user_id, game_id, fulfillment_status, last_updated,
-  last_updated as updated_at, organization_id from entitlements`
+const [up, down] = [verbatim(' order by timestamp, id'), verbatim(' order by timestamp desc, id desc')]
+
+/** By time of the grant, then by id. A key has both as text. */
+export const byTime: Order = {
+  whole: falling => ({ order: falling ? down : up }),
+  beyond: ([timestamp, id], falling) => {
+    const place = sql`${Date.parse(String(timestamp))}, ${asUuid(sql`${String(id)}`)}`
+    return falling
+      ? [{ where: sql`(timestamp, id) < (${place})`, order: down }]
+      : [{ where: sql`(timestamp, id) > (${place})`, order: up }]
+  },
+}
 
 export const entitlementQueries = (db: Database) => {
+  const reader = new EntitlementReader(db)
   /** The entitlements with these ids that exist. */
-  const named = (ids: readonly string[]) =>
-    db.all<OwnedEntitlement>(sql`${ownedColumns} where ${isOneOf(sql`id`, ids)}`)
+  const named = (ids: readonly string[]): MaybePromise<OwnedEntitlement[]> => {
+    const uuids = ids.filter(isUuid)
+    if (uuids.length === 0) return []
+    const rows = db.all<EntitlementRow>(sql`${entitlementRows} where ${isOneOfUuids(sql`id`, uuids)}`)
+    return chain(rows, found => reader.read(found))
+  }
   return {
     named,
     page: (filter: EntitlementFilter, window: Window): MaybePromise<Page<Entitlement>> => {
       if (filter.ids !== undefined) return chain(named(filter.ids), rows => pageOfNamed(rows, filter, window))
-      if (filter.user_id !== undefined) return pageOfUser(db, filter.user_id, filter, window)
-      return chain(rangesOf(db, filter), ranges =>
-        keysetPage<Entitlement>(db, {
-          select: entitlementColumns,
-          where: [],
-          ranges,
-          order: byTime,
-          descending: true,
-          window,
-          keyOf: entitlementSortKey,
-        }),
-      )
+      const page = isPlace(window.from) ? pageOfRows(db, filter, window) : { rows: [], more: false }
+      return chain(page, ({ rows, more }) => chain(reader.read(rows), found => ({ rows: found, more })))
     },
   }
 }
 
-/** A user has few entitlements: they are read in order and filtered here. */
-function pageOfUser(
+/** Whether a key is one of an entitlement. A cursor is authentic, but may come from a list of an earlier version. */
+const isPlace = (key: Key | undefined): boolean => key === undefined || isUuid(String(key[1]))
+
+function pageOfRows(
   db: Database,
-  user_id: string,
   filter: EntitlementFilter,
   window: Window,
-): MaybePromise<Page<Entitlement>> {
-  const page = pickedPage<OwnedEntitlement>(db, {
-    select: ownedColumns,
-    where: [sql`user_id = ${user_id}`],
-    order: byTime,
-    descending: true,
-    window,
-    keyOf: entitlementSortKey,
-    keeps: row => isMatch(row, filter),
-  })
-  return chain(page, ({ rows, more }) => ({
-    rows: rows.map(({ organization_id: _, ...entitlement }) => entitlement),
-    more,
-  }))
+): MaybePromise<Page<EntitlementRow>> {
+  const list = { order: byTime, descending: true, where: [], window, keyOf: storedSortKey }
+  if (filter.user_id === undefined)
+    return chain(rangesOf(db, filter), ranges => keysetPage(db, { ...list, select: entitlementRows, ranges }))
+  // A user has few entitlements: they are read in order, and those that match are picked.
+  const select = sql`select ${entitlementColumns}, ${isMatch(filter)} as kept from entitlements`
+  return chain(rangesOfUser(db, filter.user_id, filter.game_id), ranges =>
+    pickedPage<EntitlementRow & { readonly kept: number }>(db, {
+      ...list,
+      select,
+      ranges,
+      keeps: row => row.kept === 1,
+    }),
+  )
+}
+
+/** 1 if a row of the user matches the rest of the filter. */
+function isMatch({ organization_id, benefit_id, fulfillment_status }: EntitlementFilter): Sql {
+  const conditions = [
+    ...(organization_id === undefined ? [] : [sql`organization = ${organizationNumber(organization_id)}`]),
+    ...(benefit_id === undefined ? [] : [sql`benefit = ${benefitNumber(benefit_id)}`]),
+    ...(fulfillment_status === undefined ? [] : [sql`fulfilled = ${storedStatus(fulfillment_status)}`]),
+  ]
+  return conditions.length === 0 ? sql`1` : sql`case when ${all(conditions)} then 1 else 0 end`
+}
+
+/** The index has user, game, time and id: a range for each game. */
+function rangesOfUser(
+  db: Database,
+  user_id: string,
+  game_id: string | undefined,
+): MaybePromise<readonly Sql[]> {
+  const ofUser = sql`user_id = ${user_id}`
+  const games = game_id === undefined ? valuesBehind(db, ofUser, 'game_id') : [game_id]
+  return chain(games, found => found.map(game => all([ofUser, sql`game_id = ${game}`])))
 }
 
 /**
- * The index ranges that serve a filter. Each index ends in status, time and id, so a list with one status is one range and a
- * list with both is two. The leading columns are benefit and game, game and organization, organization, or none; if the
- * second of a pair is not given, there is a range for each value that occurs.
+ * The ranges that serve a filter. Rows are stored by organization, time and id; indexes have benefit and game, game and
+ * organization, organization, or nothing, and then the status, time and id. So a list with one status is one range and a
+ * list with both is two, or one of the table. If the second of a pair is not given, there is a range for each value that
+ * occurs.
  */
 function rangesOf(db: Database, filter: EntitlementFilter): MaybePromise<readonly Sql[]> {
-  const { organization_id, game_id, benefit_id } = filter
-  const statuses =
-    filter.fulfillment_status === undefined ? FULFILLMENT_STATUSES : [filter.fulfillment_status]
+  const { organization_id, game_id, benefit_id, fulfillment_status } = filter
+  const statuses = fulfillment_status === undefined ? FULFILLMENT_STATUSES : [fulfillment_status]
   const ofEachStatus = (prefixes: readonly (readonly Sql[])[]) =>
-    prefixes.flatMap(prefix => statuses.map(status => all([...prefix, sql`fulfillment_status = ${status}`])))
+    prefixes.flatMap(prefix =>
+      statuses.map(status => all([...prefix, sql`fulfilled = ${storedStatus(status)}`])),
+    )
   if (benefit_id !== undefined) {
-    const ofBenefit = sql`benefit_id = ${benefit_id}`
+    const ofBenefit = sql`benefit = ${benefitNumber(benefit_id)}`
     return chain(ownsBenefit(db, organization_id, benefit_id), owns => {
       if (!owns) return []
       const games = game_id === undefined ? valuesBehind(db, ofBenefit, 'game_id') : [game_id]
@@ -105,17 +140,20 @@ function rangesOf(db: Database, filter: EntitlementFilter): MaybePromise<readonl
   }
   if (game_id !== undefined) {
     const ofGame = sql`game_id = ${game_id}`
-    const owners =
-      organization_id === undefined ? valuesBehind(db, ofGame, 'organization_id') : [organization_id]
-    return chain(owners, found => ofEachStatus(found.map(owner => [ofGame, sql`organization_id = ${owner}`])))
+    if (organization_id !== undefined)
+      return ofEachStatus([[sql`organization = ${organizationNumber(organization_id)}`, ofGame]])
+    return chain(valuesBehind(db, ofGame, 'organization'), found =>
+      ofEachStatus(found.map(owner => [ofGame, sql`organization = ${owner}`])),
+    )
   }
-  return organization_id === undefined
-    ? statuses.map(ofAllWithStatus)
-    : ofEachStatus([[sql`organization_id = ${organization_id}`]])
+  if (organization_id === undefined) return statuses.map(ofAllWithStatus)
+  const ofOrganization = sql`organization = ${organizationNumber(organization_id)}`
+  return fulfillment_status === undefined ? [ofOrganization] : ofEachStatus([[ofOrganization]])
 }
 
 /** All rows with a status. Written this way, the planner does not consider this index for lists with leading columns. */
-export const ofAllWithStatus = (status: FulfillmentStatus): Sql => sql`(fulfillment_status || '') = ${status}`
+export const ofAllWithStatus = (status: FulfillmentStatus): Sql =>
+  sql`(fulfilled + 0) = ${storedStatus(status)}`
 
 /** An entitlement belongs to the organization of its benefit, which never changes. */
 function ownsBenefit(
@@ -134,10 +172,10 @@ function ownsBenefit(
 function valuesBehind(
   db: Database,
   prefix: Sql,
-  column: 'game_id' | 'organization_id',
-): MaybePromise<readonly string[]> {
+  column: 'game_id' | 'organization',
+): MaybePromise<readonly (string | number)[]> {
   const name = verbatim(column)
-  const rows = db.all<{ value: string }>(
+  const rows = db.all<{ value: string | number }>(
     sql`with recursive found (value) as (
           select min(${name}) from entitlements where ${prefix}
           union all
@@ -148,14 +186,14 @@ function valuesBehind(
   return chain(rows, found => found.map(row => row.value))
 }
 
-/** At most a hundred entitlements are named by id: found by primary key, then filtered and sorted here. */
+/** At most a hundred entitlements are named by id: found by their index, then filtered and sorted here. */
 export function pageOfNamed(
   named: readonly OwnedEntitlement[],
   filter: EntitlementFilter,
   { first, from }: Window,
 ): Page<Entitlement> {
   const rows = named.filter(
-    row => isMatch(row, filter) && (from === undefined || compareKeys(entitlementSortKey(row), from) < 0),
+    row => hasValues(row, filter) && (from === undefined || compareKeys(entitlementSortKey(row), from) < 0),
   )
   rows.sort((a, b) => compareKeys(entitlementSortKey(b), entitlementSortKey(a)))
   return { rows: rows.slice(0, first), more: rows.length > first }
@@ -163,6 +201,6 @@ export function pageOfNamed(
 
 const FILTERED = ['organization_id', 'user_id', 'game_id', 'benefit_id', 'fulfillment_status'] as const
 
-function isMatch(row: OwnedEntitlement, filter: EntitlementFilter): boolean {
+function hasValues(row: OwnedEntitlement, filter: EntitlementFilter): boolean {
   return FILTERED.every(name => filter[name] === undefined || filter[name] === row[name])
 }

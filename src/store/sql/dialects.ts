@@ -9,6 +9,11 @@ export const sqliteDialect: Dialect = {
   lockFreeRows: '',
   clock: `cast(unixepoch('subsec') * 1000 as integer)`,
   isOneOf: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values)}))`,
+  uuid: 'blob',
+  inKeyOrder: ' without rowid',
+  asUuid: text => sql`unhex(replace(${text}, '-', ''))`,
+  isOneOfUuids: (column, values) =>
+    sql`${column} in (select unhex(replace(value, '-', '')) from json_each(${JSON.stringify(values)}))`,
   // SQLite reads the branches side by side.
   merged: (branches, tail) => sql`${joined(branches, ' union all ')}${tail}`,
   table: (rows, columns) =>
@@ -26,6 +31,11 @@ export const postgresDialect: Dialect = {
   lockFreeRows: ' for no key update skip locked',
   clock: 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)',
   isOneOf: (column, values) => sql`${column} = any(cast(cast(${arrayLiteral(values)} as text) as text[]))`,
+  uuid: 'uuid',
+  inKeyOrder: '',
+  asUuid: text => sql`cast(cast(${text} as text) as uuid)`,
+  isOneOfUuids: (column, values) =>
+    sql`${column} = any(cast(cast(${arrayLiteral(values)} as text) as uuid[]))`,
   // PostgreSQL would read and sort all rows of each branch, unless each branch has a limit.
   merged: (branches, tail) =>
     sql`${joined(

@@ -4,7 +4,7 @@
  */
 import { must } from '../../kit/must.ts'
 
-export type Scalar = string | number | null
+export type Scalar = string | number | null | Uint8Array
 
 type Part = Scalar | boolean | Sql | DialectSql
 
@@ -42,7 +42,14 @@ export interface Dialect {
   readonly lockFreeRows: string
   /** Milliseconds since 1970 by the engine's clock. */
   readonly clock: string
+  /** The type of a UUID column: 16 bytes on both engines, in the order of the text. */
+  readonly uuid: string
+  /** Ends the definition of a table whose rows are stored in the order of the primary key, where the engine can do that. */
+  readonly inKeyOrder: string
+  /** A UUID of a text expression. */
+  asUuid(text: Sql): Sql
   isOneOf(column: Sql, values: readonly string[]): Sql
+  isOneOfUuids(column: Sql, values: readonly string[]): Sql
   /** The first rows of several selects combined; `tail` is the order and the limit. */
   merged(branches: readonly Sql[], tail: Sql): Sql
   /** A table of values. Its columns are text, whatever the type of the values. */
@@ -83,6 +90,18 @@ export function isOneOf(column: Sql, values: readonly string[]): Sql | DialectSq
   const [only] = values
   if (only !== undefined && values.length === 1) return sql`${column} = ${only}`
   return new DialectSql(dialect => dialect.isOneOf(column, values))
+}
+
+/** The UUID that a text expression spells. */
+export function asUuid(text: Sql): DialectSql {
+  return new DialectSql(dialect => dialect.asUuid(text))
+}
+
+/** The same for a column of UUIDs. The values are UUIDs. */
+export function isOneOfUuids(column: Sql, values: readonly string[]): Sql | DialectSql {
+  const [only] = values
+  if (only !== undefined && values.length === 1) return sql`${column} = ${asUuid(sql`${only}`)}`
+  return new DialectSql(dialect => dialect.isOneOfUuids(column, values))
 }
 
 /** The first rows of several selects combined, reading no more of each than needed. */
@@ -193,7 +212,7 @@ function write({ strings, parts }: Sql, dialect: Dialect, count: { marks: number
 }
 
 function isPiece(part: Part): part is Sql | DialectSql {
-  return typeof part === 'object' && part !== null
+  return part instanceof Sql || part instanceof DialectSql
 }
 
 function asSql(piece: Sql | DialectSql, dialect: Dialect): Sql {

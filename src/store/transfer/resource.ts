@@ -2,7 +2,8 @@ import { fieldsOf, type TransferLine, type TransferType } from '../../contract/r
 import type { StoredStreamKey } from '../commands/users.ts'
 import type { Database, Transaction } from '../database.ts'
 import type { SealedStreamKey } from '../queries/stream-keys.ts'
-import { type Scalar, type Sql, sql, tableOf, verbatim } from '../sql/tag.ts'
+import type { Order } from '../keyset.ts'
+import { type isOneOf, type Scalar, type Sql, sql, tableOf, verbatim } from '../sql/tag.ts'
 
 /** A user line as the store accepts it, without plaintext secrets. */
 type PreparedUser = Omit<TransferLine<'user'>, 'password' | 'stream_key'> & {
@@ -64,6 +65,12 @@ export interface TransferResource<T extends TransferType> {
   readonly key?: readonly string[]
   /** The order of an export: indexed columns that never change. Default: the key. */
   readonly order?: readonly string[]
+  /** How rows are walked in that order. Default: by the columns. */
+  readonly walk?: Order
+  /** How rows of these keys are found. Default: by text. */
+  readonly isOneOf?: typeof isOneOf
+  /** Converts columns that are stored otherwise than the field. */
+  readonly decoders?: Readonly<Record<string, (value: unknown) => unknown>>
   /** Parts of the table that the index of the order serves, if it does not serve the whole table. */
   readonly ranges?: readonly Sql[]
   /** Fields that never change, and the reason given for refusing a line with other values. */

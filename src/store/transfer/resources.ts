@@ -73,6 +73,8 @@ function complete(type: TransferType) {
     references: referencesOf(type),
     decoders: Object.entries(fieldsOf(type)).flatMap(([field, schema]) => {
       const { type: kind = '' } = schema as { readonly type?: string }
+      const declaredOne = declared.decoders?.[field]
+      if (declaredOne !== undefined) return [[field, declaredOne] as const]
       const decode = DECODERS[noteOf(schema, 'secret') === undefined ? kind : 'secret']
       return decode === undefined ? [] : [[field, decode] as const]
     }),

@@ -25,13 +25,13 @@ export async function findRows<T extends TransferType>(
   lines: readonly object[],
   { forUpdate = false } = {},
 ): Promise<Map<string, StoredLine<T>>> {
-  const { select, key, keyOf, locks } = RESOURCES[type]
+  const { select, key, keyOf, locks, isOneOf: isOneOfKeys = isOneOf } = RESOURCES[type]
   const columns = verbatim(key.join(', '))
   const pairs = () =>
     lines.map(line => Object.fromEntries(key.map(each => [each, (line as Row)[each] ?? null])))
   const isGiven =
     key.length === 1
-      ? isOneOf(columns, lines.map(keyOf))
+      ? isOneOfKeys(columns, lines.map(keyOf))
       : sql`(${columns}) in (select ${columns} from ${tableOf(pairs(), key)} as given)`
   const query = sql`${select} where ${isGiven}`
   const rows = await db.all<Row>(locks && forUpdate ? sql`${query} order by ${columns}${lockRows}` : query)
@@ -44,17 +44,18 @@ export async function* allOfType<T extends TransferType>(
   type: T,
   atOnce: number,
 ): AsyncGenerator<readonly StoredLine<T>[]> {
-  const { select, ranges, order: columns } = RESOURCES[type]
+  const { select, ranges, order: columns, walk = inOrderOf(...columns) } = RESOURCES[type]
   const keyOf = (row: Row): Key => columns.map(column => row[column] as string | number)
-  const list = { select, where: [], ...(ranges && { ranges }), order: inOrderOf(...columns), keyOf }
+  const list = { select, where: [], ...(ranges && { ranges }), order: walk, keyOf }
   let from: Key | undefined
   for (let more = true; more; ) {
     const window = { first: atOnce, direction: 'forward' as const, ...(from && { from }) }
     const page = await keysetPage<Row>(db, { ...list, window })
+    const lines = asLines(type, page.rows)
     const last = page.rows.at(-1)
     if (last === undefined) return
     from = keyOf(last)
     more = page.more
-    yield asLines(type, page.rows)
+    yield lines
   }
 }

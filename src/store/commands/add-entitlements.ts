@@ -1,0 +1,68 @@
+import { randomInt } from 'node:crypto'
+import type { FulfillmentStatus } from '../../contract/resources/entitlement.ts'
+import { must } from '../../kit/must.ts'
+import type { Transaction } from '../database.ts'
+import { storedStatus } from '../queries/entitlement-rows.ts'
+import { asUuid, isOneOf, sql, tableOf, verbatim } from '../sql/tag.ts'
+
+/** An entitlement to be stored. */
+export interface NewEntitlement {
+  readonly id: string
+  readonly organization_id: string
+  readonly benefit_id: string
+  readonly user_id: string
+  readonly game_id: string
+  readonly timestamp: string
+  readonly fulfillment_status: FulfillmentStatus
+  readonly last_updated: string
+}
+
+/** Adds entitlements that do not exist yet. */
+export async function addEntitlements(tx: Transaction, added: readonly NewEntitlement[]): Promise<void> {
+  if (added.length === 0) return
+  const organizations = await numbersOf(tx, 'organization', added)
+  const benefits = await numbersOf(tx, 'benefit', added)
+  const rows = added.map(row => ({
+    id: row.id,
+    organization: must(organizations.get(row.organization_id), 'the number of an organization'),
+    benefit: must(benefits.get(row.benefit_id), 'the number of a benefit'),
+    user_id: row.user_id,
+    game_id: row.game_id,
+    timestamp: Date.parse(row.timestamp),
+    fulfilled: storedStatus(row.fulfillment_status),
+    last_updated: Date.parse(row.last_updated),
+  }))
+  await tx.run(
+    sql`insert into entitlements (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)
+        select cast(organization as integer), cast(timestamp as bigint), ${asUuid(sql`id`)}, cast(last_updated as bigint),
+          cast(benefit as integer), cast(fulfilled as integer), user_id, game_id
+        from ${tableOf(rows, ['organization', 'timestamp', 'id', 'last_updated', 'benefit', 'fulfilled', 'user_id', 'game_id'])} as granted`,
+  )
+}
+
+/** Four bytes on both engines. */
+const MAX_NUMBER = 2 ** 31
+
+/**
+ * The numbers of organizations or benefits, assigned if they have none. A number is random, so that one that was lost with
+ * a failed server is not assigned again: processes remember what a number means.
+ */
+async function numbersOf(
+  tx: Transaction,
+  kind: 'organization' | 'benefit',
+  rows: readonly NewEntitlement[],
+): Promise<Map<string, number>> {
+  const ids = [...new Set(rows.map(row => row[`${kind}_id`]))].sort()
+  const [table, column] = [verbatim(`entitlement_${kind}s`), verbatim(`${kind}_id`)]
+  const known = await tx.all<{ number: number; id: string }>(
+    sql`select number, ${column} as id from ${table} where ${isOneOf(column, ids)}`,
+  )
+  const numbers = new Map(known.map(({ number, id }) => [id, number]))
+  for (const id of ids) {
+    if (numbers.has(id)) continue
+    const number = randomInt(1, MAX_NUMBER)
+    await tx.run(sql`insert into ${table} (number, ${column}) values (${number}, ${id})`)
+    numbers.set(id, number)
+  }
+  return numbers
+}

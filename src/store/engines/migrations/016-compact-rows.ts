@@ -1,0 +1,97 @@
+import type { Dialect } from '../../sql/tag.ts'
+
+/**
+ * Rows of entitlements and markers become small, and are stored in the order in which pages read them, where the engine can
+ * do that.
+ *
+ * - An entitlement has its id as 16 bytes, its times as milliseconds, its status as 1 or 0, and numbers instead of the ids of
+ *   its organization and benefit. A number is assigned at the first grant. Entitlements are never deleted, so neither is the
+ *   organization or benefit, and a number keeps its meaning.
+ * - `audit_entitlements` finds the rows of the audit log that changed several entitlements at once. Those that were granted
+ *   together are adjacent. `number` of a chain is its short name there.
+ */
+export const compactRows = (dialect: Dialect): string => `
+create table if not exists entitlement_organizations (
+  number integer primary key,
+  organization_id ${dialect.key} not null unique references organizations (id)
+);
+create table if not exists entitlement_benefits (
+  number integer primary key,
+  benefit_id ${dialect.key} not null unique references benefits (id)
+);
+insert into entitlement_organizations (number, organization_id)
+  select row_number() over (order by id), id from organizations o
+  where exists (select 1 from entitlements e where e.organization_id = o.id);
+insert into entitlement_benefits (number, benefit_id)
+  select row_number() over (order by id), id from benefits b
+  where exists (select 1 from entitlements e where e.benefit_id = b.id);
+
+alter table entitlements rename to entitlements_as_text;
+create table if not exists entitlements (
+  organization integer not null references entitlement_organizations (number),
+  timestamp bigint not null,
+  id ${dialect.uuid} not null,
+  last_updated bigint not null,
+  benefit integer not null references entitlement_benefits (number),
+  fulfilled integer not null,
+  user_id ${dialect.key} not null,
+  game_id ${dialect.key} not null references games (id),
+  primary key (organization, timestamp, id)
+)${dialect.inKeyOrder};
+insert into entitlements (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)
+  select o.number, ${millisecondsOf(dialect, 'e.timestamp')}, ${uuidOf(dialect, 'e.id')},
+    ${millisecondsOf(dialect, 'e.last_updated')}, b.number,
+    case e.fulfillment_status when 'FULFILLED' then 1 else 0 end, e.user_id, e.game_id
+  from entitlements_as_text e
+    join entitlement_organizations o on o.organization_id = e.organization_id
+    join entitlement_benefits b on b.benefit_id = e.benefit_id
+  order by o.number, e.timestamp, e.id;
+drop table entitlements_as_text;
+create unique index if not exists entitlements_by_id on entitlements (id);
+create index if not exists entitlements_of_organization on entitlements (organization, fulfilled, timestamp, id);
+create index if not exists entitlements_of_game on entitlements (game_id, organization, fulfilled, timestamp, id);
+create index if not exists entitlements_of_benefit_and_game on entitlements (benefit, game_id, fulfilled, timestamp, id);
+create index if not exists entitlements_of_user_and_game on entitlements (user_id, game_id, timestamp, id);
+create index if not exists entitlements_in_order on entitlements ((fulfilled + 0), timestamp, id);
+
+alter table audit_heads add column if not exists number integer;
+update audit_heads set number = counted.number
+  from (select chain, row_number() over (order by chain) as number from audit_heads) as counted
+  where counted.chain = audit_heads.chain;
+create unique index if not exists audit_heads_by_number on audit_heads (number);
+create table if not exists audit_entitlements (
+  timestamp bigint not null,
+  id ${dialect.uuid} not null,
+  at bigint not null,
+  seq bigint not null,
+  chain integer not null,
+  primary key (timestamp, id, at, chain, seq)
+)${dialect.inKeyOrder};
+
+alter table markers rename to markers_by_row;
+create table if not exists markers (
+  video_id ${dialect.key} not null references videos (id) on delete cascade,
+  position_seconds integer not null,
+  id ${dialect.key} not null,
+  description text not null,
+  created_at ${dialect.key} not null,
+  primary key (video_id, position_seconds, id)
+)${dialect.inKeyOrder};
+insert into markers (video_id, position_seconds, id, description, created_at)
+  select video_id, position_seconds, id, description, created_at from markers_by_row
+  order by video_id, position_seconds, id;
+drop table markers_by_row;
+create unique index if not exists markers_by_id on markers (id);
+`
+
+function uuidOf({ name }: Dialect, text: string): string {
+  return name === 'sqlite' ? `unhex(replace(${text}, '-', ''))` : `cast(${text} as uuid)`
+}
+
+/** PostgreSQL has no year 0: it is 1 BC. */
+function millisecondsOf({ name }: Dialect, time: string): string {
+  return name === 'sqlite'
+    ? `cast(round(unixepoch(${time}, 'subsec') * 1000) as integer)`
+    : `cast(extract(epoch from cast(case when ${time} like '0000%' then '0001' || substr(${time}, 5) || ' BC'
+        else ${time} end as timestamptz)) * 1000 as bigint)`
+}

@@ -1,0 +1,106 @@
+/**
+ * Entitlements as they are stored: there may be billions, so a row is as short as both engines allow. Everything else in the
+ * program has them as the contract does; this file converts.
+ */
+import type { Entitlement, FulfillmentStatus } from '../../contract/resources/entitlement.ts'
+import { isoMillis } from '../../kit/clock.ts'
+import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
+import { must } from '../../kit/must.ts'
+import { uuidText } from '../../kit/uuid.ts'
+import type { Database } from '../database.ts'
+import { type Sql, sql, verbatim } from '../sql/tag.ts'
+
+/** An entitlement and the organization it belongs to. */
+export type OwnedEntitlement = Entitlement & { readonly organization_id: string }
+
+/** A row as the engines return it: SQLite has no type for UUIDs, and PostgreSQL returns large integers as text. */
+export interface EntitlementRow {
+  readonly organization: number
+  readonly timestamp: number | string
+  readonly id: Uint8Array | string
+  readonly last_updated: number | string
+  readonly benefit: number
+  readonly fulfilled: number
+  readonly user_id: string
+  readonly game_id: string
+}
+
+export const entitlementColumns = sql`organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id`
+export const entitlementRows = sql`select ${entitlementColumns} from entitlements`
+
+export const readUuid = (id: Uint8Array | string): string => (typeof id === 'string' ? id : uuidText(id))
+export const readTime = (milliseconds: number | string): string => isoMillis(Number(milliseconds))
+export const readStatus = (fulfilled: number): FulfillmentStatus =>
+  fulfilled === 1 ? 'FULFILLED' : 'CLAIMED'
+export const storedStatus = (status: FulfillmentStatus): number => Number(status === 'FULFILLED')
+
+/** The number of an organization or benefit; null if it has no entitlements. */
+export const organizationNumber = (organization_id: string): Sql =>
+  sql`(select number from entitlement_organizations where organization_id = ${organization_id})`
+export const benefitNumber = (benefit_id: string): Sql =>
+  sql`(select number from entitlement_benefits where benefit_id = ${benefit_id})`
+
+/** Ids of organizations or benefits by their numbers, which never change. Bounded, though few stores have so many. */
+const MAX_NAMES = 100_000
+
+class Names {
+  readonly #names = new Map<number, string>()
+  readonly #db: Database
+  readonly #query: Sql
+
+  constructor(db: Database, query: Sql) {
+    this.#db = db
+    this.#query = query
+  }
+
+  /** Makes the number known. */
+  learn(number: number): MaybePromise<void> {
+    if (this.#names.has(number)) return
+    return chain(this.#db.get<{ id: string }>(sql`${this.#query} where number = ${number}`), row => {
+      if (this.#names.size === MAX_NAMES) this.#names.clear()
+      if (row !== undefined) this.#names.set(number, row.id)
+    })
+  }
+
+  of(number: number): string {
+    return must(this.#names.get(number), `the id behind the number ${number}`)
+  }
+}
+
+/** Converts rows, and remembers the ids behind their numbers. */
+export class EntitlementReader {
+  readonly #organizations: Names
+  readonly #benefits: Names
+
+  constructor(db: Database) {
+    const names = (kind: 'organization' | 'benefit') =>
+      new Names(db, verbatim(`select ${kind}_id as id from entitlement_${kind}s`))
+    this.#organizations = names('organization')
+    this.#benefits = names('benefit')
+  }
+
+  read(rows: readonly EntitlementRow[]): MaybePromise<OwnedEntitlement[]> {
+    let learned: MaybePromise<void> = undefined
+    for (const { benefit, organization } of rows) {
+      learned = chain(learned, () => this.#benefits.learn(benefit))
+      learned = chain(learned, () => this.#organizations.learn(organization))
+    }
+    return chain(learned, () => rows.map(row => this.#read(row)))
+  }
+
+  #read(row: EntitlementRow): OwnedEntitlement {
+    const timestamp = readTime(row.timestamp)
+    const last_updated = row.last_updated === row.timestamp ? timestamp : readTime(row.last_updated)
+    return {
+      id: readUuid(row.id),
+      benefit_id: this.#benefits.of(row.benefit),
+      timestamp,
+      user_id: row.user_id,
+      game_id: row.game_id,
+      fulfillment_status: readStatus(row.fulfilled),
+      last_updated,
+      updated_at: last_updated,
+      organization_id: this.#organizations.of(row.organization),
+    }
+  }
+}
