@@ -40,7 +40,7 @@ function runLoop({ file, seconds, work }: LoopPlan): LoopResult {
 
 function markerTurn(connection: ReturnType<typeof openSqlite>, videoIds: readonly string[]) {
   const insert = connection.query(
-    'insert into markers (id, video_id, position_seconds, description, created_at) values (?, ?, ?, ?, ?)',
+    'insert into video_markers (id, video_id, position_seconds, description, created_at) values (?, ?, ?, ?, ?)',
   )
   return (index: number) => {
     const id = crypto.randomUUID().replaceAll('-', '')
@@ -50,15 +50,19 @@ function markerTurn(connection: ReturnType<typeof openSqlite>, videoIds: readonl
 
 function updateTurn(connection: ReturnType<typeof openSqlite>, batches: readonly UpdateBatch[]) {
   const update = connection.query(
-    `update entitlements set fulfillment_status = ?, last_updated = ?
-     where id in (select value from json_each(?))`,
+    `update organization_entitlements set fulfilled = ?, last_updated = ?
+     where id in (select unhex(value) from json_each(?))`,
   )
   const prepared = batches.map(
-    batch => [batch.fulfillment_status, JSON.stringify(batch.entitlement_ids)] as const,
+    batch =>
+      [
+        Number(batch.fulfillment_status === 'FULFILLED'),
+        JSON.stringify(batch.entitlement_ids.map(id => id.replaceAll('-', ''))),
+      ] as const,
   )
   return (index: number) => {
-    const [status = '', ids = ''] = prepared[index % prepared.length] ?? []
-    const { changes } = update.run(status, new Date().toISOString(), ids)
+    const [fulfilled = 0, ids = ''] = prepared[index % prepared.length] ?? []
+    const { changes } = update.run(fulfilled, Date.now(), ids)
     if (changes === 0) throw new Error('the update changed nothing')
   }
 }

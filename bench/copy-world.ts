@@ -1,6 +1,7 @@
 /** The world of the embedded store, copied into PostgreSQL row by row: both answer the same. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { SQL } from 'bun'
+import { uuidText } from '../src/kit/uuid.ts'
 import { openPostgresEngine } from '../src/store/engines/postgres.ts'
 
 const ROWS_AT_ONCE = 5000
@@ -21,7 +22,7 @@ export async function copyWorld(storeFile: string, databaseUrl: string): Promise
     const send = async () => {
       await into.unsafe(
         `insert into ${name} select * from json_populate_recordset(null::${name}, $1::text::json)`,
-        [JSON.stringify(rows)],
+        [JSON.stringify(rows, (_, value) => (value instanceof Uint8Array ? uuidText(value) : value))],
       )
       rows = []
     }

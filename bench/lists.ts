@@ -55,13 +55,15 @@ function fill(path: string): void {
       from (${numbers(ORGANIZATIONS * 10)} select n from numbers);
     insert into users select 100000000 + n, 'user' || n, 'user' || n, null, '2026-01-01T00:00:00.000Z'
       from (${numbers(USERS)} select n from numbers);
-    insert into entitlements
-      select ${uuid('n', '3')}, ${uuid('1 + o', '1')}, ${uuid(`${ORGANIZATIONS} * (1 + n % 9) + o`, '2')},
-        100000000 + 1 + (n * 7919) % ${USERS}, 1001 + case when n % 3 = 0 then ${ORGANIZATIONS} else o end,
-        strftime('%Y-%m-%dT%H:%M:%S', 1767225600 + n * 13, 'unixepoch') || '.250Z',
-        case when n % 1000 = 0 then 'CLAIMED' else 'FULFILLED' end,
-        strftime('%Y-%m-%dT%H:%M:%S', 1767225600 + n * 13, 'unixepoch') || '.250Z'
-      from (${numbers(COUNT)} select n, case when n % 2 = 0 then 0 else (n / 2) % ${ORGANIZATIONS} end as o from numbers);
+    insert into entitlement_organizations select row_number() over (order by id), id from organizations;
+    insert into entitlement_benefits select row_number() over (order by id), id from benefits;
+    insert into organization_entitlements (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)
+      select o.number, 1767225600250 + n * 13000, unhex(replace(${uuid('n', '3')}, '-', '')), 1767225600250 + n * 13000,
+        b.number, n % 1000 <> 0, 100000000 + 1 + (n * 7919) % ${USERS},
+        1001 + case when n % 3 = 0 then ${ORGANIZATIONS} else chosen.o end
+      from (${numbers(COUNT)} select n, case when n % 2 = 0 then 0 else (n / 2) % ${ORGANIZATIONS} end as o from numbers) chosen
+        join entitlement_organizations o on o.organization_id = ${uuid('1 + chosen.o', '1')}
+        join entitlement_benefits b on b.benefit_id = ${uuid(`${ORGANIZATIONS} * (1 + n % 9) + chosen.o`, '2')};
     commit`)
   db.run('pragma wal_checkpoint(truncate)')
   db.close()

@@ -195,7 +195,7 @@ function inOneCommit<T>(db: Sqlite, fill: () => T): T {
   return made
 }
 
-type Insert = (...values: (string | number | null)[]) => void
+type Insert = (...values: (string | number | Uint8Array | null)[]) => void
 
 function inserter(db: Sqlite, table: string, columns: string): Insert {
   const marks = columns.split(',').map(() => '?')
@@ -354,7 +354,7 @@ function countFollows({ db }: Filling): void {
 }
 
 function fillMarkers({ db, random, now }: Filling, people: readonly Person[]): void {
-  const insert = inserter(db, 'markers', 'id, video_id, position_seconds, description, created_at')
+  const insert = inserter(db, 'video_markers', 'id, video_id, position_seconds, description, created_at')
   for (const person of people) {
     for (let position = 0; position < MARKERS_PER_VIDEO; position++) {
       insert(random.hex(32), videoOf(person), position * 15, random.pick(MARKERS), isoSeconds(now - DAY))
@@ -369,10 +369,15 @@ function fillEntitlements(
   people: readonly Person[],
   { organization, otherOrganization, ownGames, otherGame }: Platform,
 ): Pick<BenchWorld, 'entitlements' | 'batches'> {
+  const insertOrganization = inserter(db, 'entitlement_organizations', 'number, organization_id')
+  for (const [index, id] of [organization, otherOrganization].entries()) insertOrganization(1 + index, id)
+  const insertBenefit = inserter(db, 'entitlement_benefits', 'number, benefit_id')
+  const games = [...ownGames, otherGame]
+  for (const [index, { benefit }] of games.entries()) insertBenefit(1 + index, benefit)
   const insert = inserter(
     db,
-    'entitlements',
-    'id, organization_id, benefit_id, user_id, game_id, timestamp, fulfillment_status, last_updated',
+    'organization_entitlements',
+    'id, organization, benefit, user_id, game_id, timestamp, fulfilled, last_updated',
   )
   const holders = people.slice(0, Math.ceil(count / ROWS_PER_USER))
   const sampleEvery = Math.max(1, Math.floor(count / SAMPLES))
@@ -383,9 +388,10 @@ function fillEntitlements(
     const isOurs = random.next() < 0.9
     const game = isOurs ? random.pick(ownGames) : otherGame
     const [id, user_id] = [crypto.randomUUID(), random.pick(holders).id]
-    const at = isoMillis(now - 90 * DAY + Math.floor((index / count) * 89 * DAY))
-    const status = index < count * 0.7 ? 'FULFILLED' : 'CLAIMED'
-    insert(id, isOurs ? organization : otherOrganization, game.benefit, user_id, game.id, at, status, at)
+    const at = now - 90 * DAY + Math.floor((index / count) * 89 * DAY)
+    const fulfilled = Number(index < count * 0.7)
+    const bytes = Buffer.from(id.replaceAll('-', ''), 'hex')
+    insert(bytes, isOurs ? 1 : 2, 1 + games.indexOf(game), user_id, game.id, at, fulfilled, at)
     if (index % batchEvery === 0) batches.push([])
     if (!isOurs) continue
     if (index % sampleEvery === 0) entitlements.push({ id, user_id, game_id: game.id })

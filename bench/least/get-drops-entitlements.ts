@@ -1,17 +1,28 @@
+import { isoMillis } from '../../src/kit/clock.ts'
+import { uuidText } from '../../src/kit/uuid.ts'
 import { type LeastCaller, type LeastOperation, paginationText, parameter } from './operation.ts'
 import type { LeastReader } from './reader.ts'
 
 const PAGE = 20
+
+interface Stored {
+  readonly id: Uint8Array
+  readonly benefit: number
+  readonly timestamp: number
+  readonly user_id: string
+  readonly game_id: string
+  readonly fulfilled: number
+  readonly last_updated: number
+}
 
 interface Row {
   readonly id: string
   readonly timestamp: string
 }
 
-/** In the order of the answer's fields, which are these and nothing else. */
-const FIELDS = `id, benefit_id, timestamp, user_id, game_id, fulfillment_status, last_updated,
-  last_updated as updated_at`
+const FIELDS = 'id, benefit, timestamp, user_id, game_id, fulfilled, last_updated'
 const NEWEST_FIRST = `order by timestamp desc, id desc limit ${PAGE + 1}`
+const OURS = 'organization = (select number from entitlement_organizations where organization_id = ?)'
 
 /** By id, by user and game, or all of the organization's in pages, as an app asks. */
 export const getDropsEntitlements: LeastOperation = ({ reader, cursors }) => {
@@ -42,22 +53,49 @@ export const getDropsEntitlements: LeastOperation = ({ reader, cursors }) => {
 
 const keyOf = ({ timestamp, id }: Row) => [timestamp, id]
 
+/** In the order of the answer's fields, which are these and nothing else. */
+function rowsOf(reader: LeastReader) {
+  const find = reader.all<{ number: number; benefit_id: string }>(
+    'select number, benefit_id from entitlement_benefits',
+  )
+  let benefits: Map<number, string> | undefined
+  return (rows: readonly Stored[]): Row[] => {
+    benefits ??= new Map(find().map(row => [row.number, row.benefit_id]))
+    return rows.map(row => {
+      const timestamp = isoMillis(row.timestamp)
+      const last_updated = row.last_updated === row.timestamp ? timestamp : isoMillis(row.last_updated)
+      return {
+        id: uuidText(row.id),
+        benefit_id: benefits?.get(row.benefit),
+        timestamp,
+        user_id: row.user_id,
+        game_id: row.game_id,
+        fulfillment_status: row.fulfilled === 1 ? 'FULFILLED' : 'CLAIMED',
+        last_updated,
+        updated_at: last_updated,
+      }
+    })
+  }
+}
+
 function namedBy(reader: LeastReader) {
-  const find = reader.all<Row>(`select ${FIELDS} from entitlements where id = ? and organization_id = ?`)
-  return ({ organization_id }: LeastCaller, id: string): Row[] => find(id, organization_id)
+  const asRows = rowsOf(reader)
+  const find = reader.all<Stored>(
+    `select ${FIELDS} from organization_entitlements where id = unhex(replace(?, '-', '')) and (${OURS}) = 1`,
+  )
+  return ({ organization_id }: LeastCaller, id: string): Row[] => asRows(find(id, organization_id))
 }
 
 function listedBy(reader: LeastReader) {
+  const asRows = rowsOf(reader)
   const gameOf = reader.get('select 1 from games where id = ? and organization_id = ?')
-  const ofUserAndGame = reader.all<Row>(
-    `select ${FIELDS} from entitlements where organization_id = ? and user_id = ? and (game_id || '') = ?
+  const ofUserAndGame = reader.all<Stored>(
+    `select ${FIELDS} from organization_entitlements where user_id = ? and game_id = ? and (${OURS}) = 1 ${NEWEST_FIRST}`,
+  )
+  const first = reader.all<Stored>(`select ${FIELDS} from organization_entitlements where ${OURS} ${NEWEST_FIRST}`)
+  const further = reader.all<Stored>(
+    `select ${FIELDS} from organization_entitlements where ${OURS} and (timestamp, id) < (cast(? as integer), unhex(replace(?, '-', '')))
      ${NEWEST_FIRST}`,
-  )
-  const first = reader.all<Row>(
-    `select ${FIELDS} from entitlements where organization_id = ? ${NEWEST_FIRST}`,
-  )
-  const further = reader.all<Row>(
-    `select ${FIELDS} from entitlements where organization_id = ? and (timestamp, id) < (?, ?) ${NEWEST_FIRST}`,
   )
   return (
     { organization_id }: LeastCaller,
@@ -65,9 +103,13 @@ function listedBy(reader: LeastReader) {
     from: readonly [string, string] | undefined,
   ): Row[] => {
     if (user_id === undefined || game_id === undefined) {
-      return from === undefined ? first(organization_id) : further(organization_id, ...from)
+      return asRows(
+        from === undefined
+          ? first(organization_id)
+          : further(organization_id, String(Date.parse(from[0])), from[1]),
+      )
     }
     if (gameOf(game_id, organization_id) === null) throw new Error('not their game')
-    return ofUserAndGame(organization_id, user_id, game_id)
+    return asRows(ofUserAndGame(user_id, game_id, organization_id))
   }
 }

@@ -26,7 +26,7 @@ export const getStreamMarkers: LeastOperation = ({ reader, cursors, publicUrl })
         order by ended_at desc, length(id) desc, id desc limit 1))`,
   )
   const markersOf = reader.all<Marker>(
-    `select id, created_at, description, position_seconds from markers where video_id = ?
+    `select id, created_at, description, position_seconds from video_markers where video_id = ?
      order by position_seconds, id limit ${PAGE + 1}`,
   )
   return (search, caller) => {

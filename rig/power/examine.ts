@@ -2,7 +2,9 @@
 import { Database } from 'bun:sqlite'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isoMillis } from '../../src/kit/clock.ts'
 import type { MasterKey } from '../../src/kit/key-ring.ts'
+import { uuidText } from '../../src/kit/uuid.ts'
 import { STORE_FILE } from '../../src/maintenance/manifest.ts'
 import { verifyFolder } from '../../src/maintenance/verify.ts'
 import { openSqlite } from '../../src/store/engines/sqlite-connection.ts'
@@ -67,16 +69,19 @@ function findIn(file: string, { groups, channels, markers, tokens }: Subjects): 
   using store = new Database(file, { readonly: true })
   const column = (query: string) => new Set(store.query(query).values().flat() as string[])
   const live = column('select user_id from streams')
-  const marked = column('select description from markers')
+  const marked = column('select description from video_markers')
   const hashes = column('select hash from tokens')
   const entitlements = new Map(
     (
-      store.query('select id, fulfillment_status, last_updated from entitlements').values() as [
-        string,
-        string,
-        string,
+      store.query('select id, fulfilled, last_updated from organization_entitlements').values() as [
+        Uint8Array,
+        number,
+        number,
       ][]
-    ).map(([id, status, updated]) => [id, { status, updated }]),
+    ).map(([id, fulfilled, updated]) => [
+      uuidText(id),
+      { status: fulfilled === 1 ? 'FULFILLED' : 'CLAIMED', updated: isoMillis(updated) },
+    ]),
   )
   const within = (set: ReadonlySet<string>, member: string, value: string): Found => ({
     value: set.has(member) ? value : ABSENT,

@@ -52,8 +52,27 @@ export class MovableClock implements Clock {
 
 /** `2026-03-01T12:00:00.250Z`: the form of stored times with milliseconds. It sorts as text. */
 export function isoMillis(milliseconds: number): string {
-  return new Date(milliseconds).toISOString()
+  const day = Math.floor(milliseconds / DAY)
+  // Mostly the day of the time before: then only the rest is written, twice as fast as by the runtime.
+  if (day !== lastDay) {
+    const text = new Date(milliseconds).toISOString()
+    if (!(day >= 0 && day < MAX_DAY)) return text
+    lastDay = day
+    lastDate = text.slice(0, 11)
+  }
+  const rest = milliseconds - day * DAY
+  const seconds = Math.floor(rest / 1000)
+  const [hour, minute] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
+  return `${lastDate}${TWO[hour]}:${TWO[minute]}:${TWO[seconds % 60]}.${THREE[Math.floor(rest % 1000)]}Z`
 }
+
+const DAY = 86_400_000
+/** Of the year 10000, which has another form. */
+const MAX_DAY = 2_932_897
+const digits = (count: number, length: number) =>
+  Array.from({ length: count }, (_, number) => String(number).padStart(length, '0'))
+const [TWO, THREE] = [digits(60, 2), digits(1000, 3)]
+let [lastDay, lastDate] = [Number.NaN, '']
 
 /** Parses an RFC 3339 time in UTC; undefined for a day that does not exist. */
 export function parseTimestamp(text: string): number | undefined {

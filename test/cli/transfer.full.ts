@@ -269,7 +269,7 @@ function rowsIn(data: string): number {
   if (!existsSync(join(data, 'strand.db'))) return 0
   try {
     using db = new Database(join(data, 'strand.db'), { readonly: true })
-    return (db.query('select count(*) as rows from entitlements').get() as { rows: number }).rows
+    return (db.query('select count(*) as rows from organization_entitlements').get() as { rows: number }).rows
   } catch {
     return 0
   }

@@ -273,7 +273,7 @@ for (const engine of engines) {
       expect(rows.map(each => each.after)).toEqual(['FULFILLED', 'CLAIMED', 'FULFILLED', 'CLAIMED'])
       expect(rows.map(each => each.seq)).toEqual([1, 2, 3, 4])
       expect(await store.audit.verify()).toMatchObject({ rows: 4 })
-      for (const table of ['entitlements', 'entitlement_benefits', 'entitlement_organizations', 'benefits']) await opened.tamper(`delete from ${table}`)
+      for (const table of ['organization_entitlements', 'entitlement_benefits', 'entitlement_organizations', 'benefits']) await opened.tamper(`delete from ${table}`)
       await empty()
     })
 

@@ -269,13 +269,13 @@ for (const engine of engines) {
     test('a list that has no index is found out', async () => {
       const { notes } = noted()
       await notes.db.all(
-        sql`select id from entitlements where last_updated = ${1} limit cast(${21} as integer)`,
+        sql`select id from organization_entitlements where last_updated = ${1} limit cast(${21} as integer)`,
       )
       await notes.db.all(
-        sql`select id from entitlements where user_id = ${'1'} order by last_updated limit cast(${21} as integer)`,
+        sql`select id from organization_entitlements where user_id = ${'1'} order by last_updated limit cast(${21} as integer)`,
       )
       await notes.db.all(
-        sql`select id from entitlements where user_id = ${'1'} and last_updated = ${1} order by timestamp, id limit cast(${21} as integer)`,
+        sql`select id from organization_entitlements where user_id = ${'1'} and last_updated = ${1} order by timestamp, id limit cast(${21} as integer)`,
       )
       for (const query of notes.queries.values()) {
         await expect(requireNoFaults([query])).rejects.toThrow()

@@ -4,12 +4,13 @@ import type { Key, Page, Window } from '../../src/contract/page.ts'
 import type { MaybePromise } from '../../src/kit/maybe-promise.ts'
 import type { Engine } from '../../src/store/engine.ts'
 import { auditSortKey } from '../../src/store/queries/audit.ts'
+import { type EntitlementRow, readStatus, readUuid } from '../../src/store/queries/entitlement-rows.ts'
 import { entitlementSortKey } from '../../src/store/queries/entitlements.ts'
 import { streamSortKey } from '../../src/store/queries/streams.ts'
 import { decimalSortKey, idSortKey } from '../../src/store/queries/world.ts'
 import { sql } from '../../src/store/sql/tag.ts'
 import { createStore } from '../../src/store/store.ts'
-import { openFilled } from '../support/many-rows.ts'
+import { entitlementId, openFilled } from '../support/many-rows.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
 
 type Filter = Readonly<Record<string, string | undefined>>
@@ -58,9 +59,17 @@ for (const engine of engines) {
 
     test('entitlements, by every combination of filters', async () => {
       const { entitlements } = createStore(opened)
-      const all = await opened.db.all<Row & { id: string }>(
-        sql`select * from entitlements order by timestamp desc, id desc`,
+      const stored = await opened.db.all<EntitlementRow>(
+        sql`select * from organization_entitlements order by timestamp desc, id desc`,
       )
+      const all = stored.map(row => ({
+        id: readUuid(row.id),
+        organization_id: `o${row.organization}`,
+        user_id: row.user_id,
+        game_id: row.game_id,
+        benefit_id: `b${row.benefit}`,
+        fulfillment_status: readStatus(row.fulfilled),
+      }))
       const filters = combinations({
         organization_id: ['o2', 'o8'],
         user_id: ['1', '8'],
@@ -87,13 +96,20 @@ for (const engine of engines) {
       const filters = combinations({
         actor: ['operator', 'client/c1'],
         operation: ['UpdateDropsEntitlements', 'GrantEntitlements'],
-        subject: ['entitlements', 'entitlement/e12'],
+        subject: ['entitlements', `entitlement/${entitlementId(2)}`, `entitlement/${entitlementId(12)}`],
       })
+      const changes = await opened.db.all<{ seq: number | string }>(sql`select seq from audit_entitlements`)
+      const ofSecond = new Set(changes.map(row => Number(row.seq)))
+      const isAbout = (row: Row & { seq: number | string }, subject: string | undefined) =>
+        row.subject === (subject ?? row.subject) ||
+        (subject === `entitlement/${entitlementId(2)}` && ofSecond.has(Number(row.seq)))
       for (const filter of filters) {
+        const { subject, ...others } = filter
         for (const times of [{}, { since }, { until }, { since, until }] as const) {
           const expected = all.filter(
             row =>
-              matches(row, filter) &&
+              matches(row, others) &&
+              isAbout(row, subject) &&
               (!('since' in times) || row.at >= since) &&
               (!('until' in times) || row.at < until),
           )

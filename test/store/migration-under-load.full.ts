@@ -61,19 +61,21 @@ test.skipIf(!engines.includes('postgres'))(
     const { call, world } = server
     const setUp = connect()
     const [entitlement] = await setUp.unsafe(
-      'select * from entitlements where organization_id = (select organization_id from clients where id = $1) limit 1',
+      `select e.* from organization_entitlements e join entitlement_organizations o on o.number = e.organization
+         join clients c on c.organization_id = o.organization_id where c.id = $1 limit 1`,
       [world.client.id],
     )
-    const { organization_id, benefit_id, game_id } = entitlement
+    const { organization, benefit, game_id } = entitlement
     await setUp.unsafe(
-      `insert into entitlements select gen_random_uuid()::text, $1, $2, (n % 1000)::text, $3,
-         '2026-01-01T' || n, 'CLAIMED', '2026-01-01T' || n from generate_series(1, ${ROWS}) as n`,
-      [organization_id, benefit_id, game_id],
+      `insert into organization_entitlements (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)
+         select $1, 1767225600000 + n, gen_random_uuid(), 1767225600000 + n, $2, 0, (n % 1000)::text, $3
+         from generate_series(1, ${ROWS}) as n`,
+      [organization, benefit, game_id],
     )
     await setUp.unsafe('analyze entitlements')
     const ids: string[] = (
-      await setUp.unsafe('select id from entitlements where organization_id = $1 order by id desc limit 20', [
-        organization_id,
+      await setUp.unsafe('select id from organization_entitlements where organization = $1 order by id desc limit 20', [
+        organization,
       ])
     ).map((row: { id: string }) => row.id)
     const token = world.client.app_token
@@ -95,7 +97,7 @@ test.skipIf(!engines.includes('postgres'))(
 
     const leftOpen = connect()
     const closed = leftOpen.begin(async tx => {
-      await tx.unsafe('update entitlements set last_updated = last_updated where id = $1', [entitlement.id])
+      await tx.unsafe('update organization_entitlements set last_updated = last_updated where id = $1', [entitlement.id])
       await Bun.sleep(OPEN_MILLISECONDS)
     })
     await Bun.sleep(1000)

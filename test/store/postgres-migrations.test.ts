@@ -127,7 +127,7 @@ describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () =
 
   test('that cannot get its lock in time says who holds it, and is possible later', async () => {
     const client = await use()
-    const end = await leaveOpen('lock table entitlements in row exclusive mode')
+    const end = await leaveOpen('lock table organization_entitlements in row exclusive mode')
     const stalled = await migrate(nextMigration, 1500).catch((error: Error) => error)
     expect(stalled).toBeInstanceOf(MigrationStalled)
     expect((stalled as Error).message).toMatch(
@@ -135,7 +135,7 @@ describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () =
     )
     expect(lines.some(line => line.includes('retrying in 0.5 s'))).toBe(true)
     // It did not stay in the way of others.
-    await client.unsafe("update entitlements set last_updated = 'x'")
+    await client.unsafe("update organization_entitlements set last_updated = 1")
     await end()
     expect(await migrate()).toEqual({ version: migrations.length + 1, applied: 1 })
   })
@@ -152,7 +152,7 @@ describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () =
 
   test('is waited for by others, who say so and find nothing to do', async () => {
     await use()
-    const end = await leaveOpen('lock table entitlements in row exclusive mode')
+    const end = await leaveOpen('lock table organization_entitlements in row exclusive mode')
     const first = migrate()
     await until(() => lines.some(line => line.includes('retrying in')))
     const second = migrate()

@@ -92,7 +92,7 @@ describe.skipIf(!engines.includes('postgres'))('more reads than PostgreSQL answe
       expect(await isLive()).toBe(false)
 
       await holder.unsafe('begin')
-      await holder.unsafe('lock table markers in access exclusive mode')
+      await holder.unsafe('lock table video_markers in access exclusive mode')
       const stuck = Array.from({ length: 100 }, () =>
         server.call({
           path: '/helix/streams/markers',

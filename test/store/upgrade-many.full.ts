@@ -1,12 +1,13 @@
 /**
- * How long the upgrade to the schema with counted follows takes, and how long a follow waits meanwhile: of a store with
- * 10,000 users and 100,000 follows, or with FOLLOWS_EACH=100 a million. It prints what it measured, for docs/upgrading.md.
+ * How long upgrades take. To the schema with counted follows, and how long a follow waits meanwhile: of a store with 10,000
+ * users and 100,000 follows, or with FOLLOWS_EACH=100 a million. To the schema with compact rows, and what they take
+ * afterwards: of a store with 20,000 fulfilled entitlements, or with ENTITLEMENTS=1000000 a million. It prints what it
+ * measured, for docs/upgrading.md.
  */
 import { expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { migrations } from '../../src/store/engines/migrations/index.ts'
-import { migratePostgres } from '../../src/store/engines/postgres-migrate.ts'
-import { migrateSqlite } from '../../src/store/engines/sqlite-migrate.ts'
+import { migrateTo } from '../support/migrate-to.ts'
 import { createStorePlace, engines, executeIn, type StorePlace } from '../support/server.ts'
 
 const BEFORE = migrations.slice(0, 9)
@@ -26,12 +27,6 @@ const ROWS = [
      ${numbers(EACH)} select u.id, cast(1 + (case when n.i = 0 then 0 else cast(u.id as integer) * 37 + n.i end) % ${USERS} as text)
      from users u, n where true on conflict do nothing`,
 ]
-
-async function migrate(place: StorePlace, list: typeof migrations): Promise<void> {
-  const { databaseUrl } = place
-  if (databaseUrl === undefined) await migrateSqlite(`${place.folder}/strand.db`, list)
-  else await migratePostgres(() => new SQL(databaseUrl, { max: 1 }), { migrations: list })
-}
 
 /** Runs a statement as a node of the version before does, until it is stopped; the longest wait in milliseconds. */
 function writeMeanwhile(
@@ -74,7 +69,7 @@ test.each([...engines])(
   async engine => {
     const place = await createStorePlace(engine, { empty: true })
     try {
-      await migrate(place, BEFORE)
+      await migrateTo(place, BEFORE)
       for (const statement of ROWS) await executeIn(place, statement)
       const [{ count }] = await executeIn(place, 'select count(*) as count from follows')
       expect(Number(count)).toBeGreaterThan(0.98 * USERS * EACH)
@@ -84,7 +79,7 @@ test.each([...engines])(
           ? []
           : [follow, unfollow].map(statementOf => writeMeanwhile(databaseUrl, statementOf))
       const began = performance.now()
-      await migrate(place, migrations)
+      await migrateTo(place)
       const took = performance.now() - began
       const waits = await Promise.all(writers.map(writer => writer.stop()))
       const longest = waits.map(seconds).join(' and ')
@@ -106,4 +101,73 @@ test.each([...engines])(
     }
   },
   600_000,
+)
+
+const ENTITLEMENTS = Number(process.env.ENTITLEMENTS ?? 20_000)
+const BEFORE_COMPACT = migrations.slice(0, 15)
+const ORGANIZATION = '5c0f4d0e-9d4a-4f0e-8a57-2f4f6ad0c3a1'
+
+/** A number as hexadecimal digits that look random, as those of ids are. */
+const scattered = (engine: string, factor: number, digits: number) =>
+  engine === 'sqlite'
+    ? `substr(printf('%016x', (i + 1) * ${factor}), ${17 - digits})`
+    : `substr(lpad(to_hex((i + 1) * ${factor}::bigint), 16, '0'), ${17 - digits})`
+
+/** As the release before stored them: granted one after another, fulfilled a day later, each with a row in the audit log. */
+function entitlementsOfBefore(engine: string): string[] {
+  const id = `${scattered(engine, 2_654_435_761, 8)} || '-0000-4000-8000-' || ${scattered(engine, 40_503_929_117, 12)}`
+  const time = (day: number) =>
+    engine === 'sqlite'
+      ? `strftime('%Y-%m-%dT%H:%M:%S', ${1_767_225_600 + day * 86_400} + i * 7, 'unixepoch') || '.250Z'`
+      : `to_char(to_timestamp(${1_767_225_600 + day * 86_400} + i * 7) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS') || '.250Z'`
+  const all = numbers(ENTITLEMENTS)
+  return [
+    `insert into organizations (id, name) values ('${ORGANIZATION}', 'Reef')`,
+    `insert into games (id, name) values ('7', 'Tidefall')`,
+    `insert into benefits (id, name, organization_id) values ('b', 'Lantern', '${ORGANIZATION}')`,
+    `insert into entitlements (id, organization_id, benefit_id, user_id, game_id, timestamp, fulfillment_status, last_updated)
+       ${all} select ${id}, '${ORGANIZATION}', 'b', cast(100000000 + i % 9973 as text), '7', ${time(0)}, 'FULFILLED', ${time(1)} from n`,
+    `insert into audit (chain, seq, at, actor, operation, subject, place, before, after, previous, hash)
+       ${all} select '${ORGANIZATION}', i + 1, ${time(1)}, 'client/benchbenchbenchbenchbenchbench', 'UpdateDropsEntitlements',
+         'entitlement/' || ${id}, ${time(0)}, '"CLAIMED"', '"FULFILLED"', '', '' from n`,
+  ]
+}
+
+/** All bytes of a store, without what deleted rows left behind. */
+async function bytesOf(place: StorePlace): Promise<number> {
+  await executeIn(place, place.databaseUrl === undefined ? 'vacuum' : 'vacuum full')
+  const [{ bytes }] = await executeIn(
+    place,
+    place.databaseUrl === undefined
+      ? 'select page_count * page_size as bytes from pragma_page_count, pragma_page_size'
+      : 'select sum(pg_total_relation_size(relid)) as bytes from pg_stat_user_tables',
+  )
+  return Number(bytes)
+}
+
+test.each([...engines])(
+  'many entitlements become compact on %s',
+  async engine => {
+    const place = await createStorePlace(engine, { empty: true })
+    try {
+      await migrateTo(place, BEFORE_COMPACT)
+      const empty = await bytesOf(place)
+      for (const statement of entitlementsOfBefore(engine)) await executeIn(place, statement)
+      const before = await bytesOf(place)
+      const began = performance.now()
+      await migrateTo(place)
+      const took = performance.now() - began
+      const after = await bytesOf(place)
+      const [{ count }] = await executeIn(place, 'select count(*) as count from organization_entitlements where fulfilled = 1')
+      expect(Number(count)).toBe(ENTITLEMENTS)
+      const each = (bytes: number) => `${Math.round((bytes - empty) / ENTITLEMENTS)} bytes`
+      process.stdout.write(
+        `${engine}: ${count} entitlements migrated in ${seconds(took)}; ${each(before)} each before, ${each(after)} after\n`,
+      )
+      expect(after).toBeLessThan(before)
+    } finally {
+      await place.remove()
+    }
+  },
+  1_200_000,
 )

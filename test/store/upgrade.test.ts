@@ -1,12 +1,10 @@
 /** A store of the schema before `010-neighbours`, with something in every table that it changes, is upgraded. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { SQL } from 'bun'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/kit/log.ts'
 import { type StrandServer, startServer } from '../../src/serve.ts'
 import { migrations } from '../../src/store/engines/migrations/index.ts'
-import { migratePostgres } from '../../src/store/engines/postgres-migrate.ts'
-import { migrateSqlite } from '../../src/store/engines/sqlite-migrate.ts'
+import { migrateTo } from '../support/migrate-to.ts'
 import { createStorePlace, engines, executeIn, type StorePlace } from '../support/server.ts'
 
 const BEFORE = migrations.slice(0, 9)
@@ -46,12 +44,6 @@ const start = (place: StorePlace) =>
     log: createLog({ level: 'error', readable: false, write: () => undefined }),
     demo: false,
   })
-
-async function migrateTo(place: StorePlace, list: typeof migrations): Promise<void> {
-  const { databaseUrl } = place
-  if (databaseUrl === undefined) await migrateSqlite(`${place.folder}/strand.db`, list)
-  else await migratePostgres(() => new SQL(databaseUrl, { max: 1 }), { migrations: list })
-}
 
 for (const engine of engines) {
   describe(`an upgrade on ${engine}`, () => {

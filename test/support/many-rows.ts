@@ -111,7 +111,7 @@ const TABLES: readonly Rows[] = [
     game_id: text(skewed(500)),
     view_count: 'n % 100',
   }),
-  rows('markers', SOME_THOUSAND, {
+  rows('video_markers', SOME_THOUSAND, {
     id: `'m' || ${text('n')}`,
     video_id: text(skewed(500)),
     position_seconds: 'n',
@@ -130,9 +130,9 @@ const TABLES: readonly Rows[] = [
     created_at: time('n'),
   }),
   // The organization is that of the benefit; the game mostly belongs to it, and sometimes to nobody.
-  rows('entitlement_organizations', 500, { number: 'n', organization_id: `'o' || ${text('n')}` }),
-  rows('entitlement_benefits', 500, { number: 'n', benefit_id: `'b' || ${text('n')}` }),
-  rows('entitlements', ENTITLEMENTS, {
+  rows('entitlement_organizations', ENTITLEMENTS, { number: 'n', organization_id: `'o' || ${text('n')}` }),
+  rows('entitlement_benefits', ENTITLEMENTS, { number: 'n', benefit_id: `'b' || ${text('n')}` }),
+  rows('organization_entitlements', ENTITLEMENTS, {
     id: `uuid(${entitlementIdText('n')})`,
     organization: `1 + ${skewed(500)} % 500`,
     benefit: skewed(500),
@@ -180,7 +180,7 @@ const TABLES: readonly Rows[] = [
   rows('audit', AUDIT_ROWS, {
     chain: "'chain'",
     seq: 'n',
-    at: time('n'),
+    at: secondAsText('n'),
     actor: `case when n % 100 = 0 then 'operator/night-shift' when n % 3 = 0 then 'operator' else 'client/c' || ${text(skewed(500))} end`,
     operation: `case when n % 500 = 0 then 'DeleteUser' when n % 3 = 0 then 'GrantEntitlements' else 'UpdateDropsEntitlements' end`,
     subject: `case when n % 3 = 0 then 'entitlements' else 'entitlement/' || ${entitlementIdText('1 + n % 1000')} end`,
@@ -195,7 +195,7 @@ const TABLES: readonly Rows[] = [
   rows('audit_entitlements', AUDIT_ROWS / 4, {
     timestamp: second('2'),
     id: `uuid(${entitlementIdText('2')})`,
-    at: second('n'),
+    at: second('n * 3'),
     seq: 'n * 3',
     chain: '1',
   }),

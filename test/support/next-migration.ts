@@ -4,7 +4,7 @@ import type { Migration } from '../../src/store/engines/migrations/index.ts'
 export const nextMigration: Migration = {
   additive: true,
   text: ({ key }) => `
-alter table entitlements add column if not exists note ${key};
-create index if not exists entitlements_by_note on entitlements (note, timestamp, id);
+alter table organization_entitlements add column if not exists note ${key};
+create index if not exists entitlements_by_note on organization_entitlements (note, timestamp, id);
 `,
 }

@@ -3,9 +3,9 @@ import { raise } from '../../contract/problem.ts'
 import { type EntitlementReach, isWithinReach, listableEntitlements } from '../../domain/access.ts'
 import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import type { OwnedEntitlement } from '../../store/queries/entitlement-rows.ts'
-import { entitlementSortKey, pageOfNamed } from '../../store/queries/entitlements.ts'
+import { entitlementSortKey, pageOfNamed, storedSortKey } from '../../store/queries/entitlements.ts'
 import type { Store } from '../../store/store.ts'
-import { implement } from '../implement.ts'
+import { implement, preparedPage } from '../implement.ts'
 
 export const handleGetDropsEntitlements = implement(
   getDropsEntitlements,
@@ -20,14 +20,18 @@ export const handleGetDropsEntitlements = implement(
       fulfillment_status: query.fulfillment_status,
     }
     const ids = query.id?.map(id => id.toLowerCase())
-    const findPage = () =>
+    return chain(requireOwnGame(store, reach, query.game_id), () =>
       ids === undefined
-        ? store.entitlements.page(filter, window)
-        : chain(store.entitlements.named(ids), named => pageOfNamed(requireOwn(reach, named), filter, window))
-    return chain(chain(requireOwnGame(store, reach, query.game_id), findPage), page => ({
-      data: [...page.rows],
-      pagination: paginate(page, entitlementSortKey),
-    }))
+        ? chain(store.entitlements.stored(filter, window), page =>
+            chain(store.entitlements.prepare(page.rows), rows =>
+              preparedPage(rows, paginate(page, storedSortKey)),
+            ),
+          )
+        : chain(store.entitlements.named(ids), named => {
+            const page = pageOfNamed(requireOwn(reach, named), filter, window)
+            return { data: [...page.rows], pagination: paginate(page, entitlementSortKey) }
+          }),
+    )
   },
 )
 

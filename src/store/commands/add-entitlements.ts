@@ -33,7 +33,7 @@ export async function addEntitlements(tx: Transaction, added: readonly NewEntitl
     last_updated: Date.parse(row.last_updated),
   }))
   await tx.run(
-    sql`insert into entitlements (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)
+    sql`insert into organization_entitlements (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)
         select cast(organization as integer), cast(timestamp as bigint), ${asUuid(sql`id`)}, cast(last_updated as bigint),
           cast(benefit as integer), cast(fulfilled as integer), user_id, game_id
         from ${tableOf(rows, ['organization', 'timestamp', 'id', 'last_updated', 'benefit', 'fulfilled', 'user_id', 'game_id'])} as granted`,

@@ -31,7 +31,7 @@ export async function forgetAudit(tx: Transaction, args: { before: string }): Pr
   if (ids.length > 0)
     await tx.run(
       sql`delete from audit_entitlements
-          where (timestamp, id) in (select timestamp, id from entitlements where ${isOneOfUuids(sql`id`, ids)})
+          where (timestamp, id) in (select timestamp, id from organization_entitlements where ${isOneOfUuids(sql`id`, ids)})
             and at < ${Date.parse(args.before)} and seq <= ${Number(last.seq)}
             and chain = (select number from audit_heads where chain = ${chain})`,
     )

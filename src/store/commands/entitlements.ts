@@ -175,7 +175,7 @@ export async function updateEntitlements(
   const { fulfillment_status } = args
   for (const [last_updated, rows] of Map.groupBy(succeeded, row => movedForward(row.last_updated, now))) {
     await tx.run(
-      sql`update entitlements set fulfilled = ${storedStatus(fulfillment_status)}, last_updated = ${Date.parse(last_updated)}
+      sql`update organization_entitlements set fulfilled = ${storedStatus(fulfillment_status)}, last_updated = ${Date.parse(last_updated)}
           where ${isOneOfUuids(
             sql`id`,
             rows.map(row => row.id),
@@ -199,7 +199,7 @@ async function lockCandidates(
   const rows = await tx.all<EntitlementRow & { readonly organization_id: string }>(
     sql`select ${entitlementColumns},
           (select organization_id from entitlement_organizations o where o.number = organization) as organization_id
-        from entitlements where ${isOneOfUuids(sql`id`, ids)} order by id${lockRows}`,
+        from organization_entitlements where ${isOneOfUuids(sql`id`, ids)} order by id${lockRows}`,
   )
   return new Map(
     rows.map(row => {

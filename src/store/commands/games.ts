@@ -50,7 +50,7 @@ export async function putGame(
 export async function deleteGame(tx: Transaction, args: { id: string }) {
   const used = await tx.get(
     sql`select 1 as yes where exists (select 1 from benefits where game_id = ${args.id})
-          or exists (select 1 from entitlements where game_id = ${args.id})`,
+          or exists (select 1 from organization_entitlements where game_id = ${args.id})`,
   )
   if (used !== undefined) return refuse('in_use', 'The game has benefits or entitlements; it must stay.')
   const players = await tx.all<{ user_id: string }>(

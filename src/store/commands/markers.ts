@@ -40,7 +40,7 @@ export async function createMarker(
   await tx.lock(sql`select user_id from streams where user_id = ${args.broadcaster_id}`, 'streams')
   const found = await tx.get<Situation>(
     sql`select u.login, c.vod_enabled, s.video_id, s.started_at,
-          (select max(m.position_seconds) from markers m where m.video_id = s.video_id) as latest,
+          (select max(m.position_seconds) from video_markers m where m.video_id = s.video_id) as latest,
           (select 1 from editors e where e.user_id = u.id and e.editor_id = ${caller.user_id}) as is_editor
         from users u join channels c on c.user_id = u.id left join streams s on s.user_id = u.id
         where u.id = ${args.broadcaster_id}`,
@@ -59,7 +59,7 @@ export async function createMarker(
     position_seconds: markerPosition(started_at, args.now, found.latest ?? undefined),
   }
   await tx.run(
-    sql`insert into markers (id, video_id, position_seconds, description, created_at)
+    sql`insert into video_markers (id, video_id, position_seconds, description, created_at)
         values (${marker.id}, ${video_id}, ${marker.position_seconds}, ${marker.description}, ${marker.created_at})`,
   )
   const { broadcaster_id } = args
@@ -86,7 +86,7 @@ export async function renameMarker(
 ): Promise<Refusal<'not_found'> | undefined> {
   const before = await lockMarker(tx, args)
   if (before === undefined) return refuse('not_found', 'marker', args.id)
-  await tx.run(sql`update markers set description = ${args.description} where id = ${args.id}`)
+  await tx.run(sql`update video_markers set description = ${args.description} where id = ${args.id}`)
   tx.record({
     subject: markerSubject(args),
     before: { description: before.description },
@@ -102,7 +102,7 @@ export async function deleteMarker(
 ): Promise<Refusal<'not_found'> | undefined> {
   const before = await lockMarker(tx, args)
   if (before === undefined) return refuse('not_found', 'marker', args.id)
-  await tx.run(sql`delete from markers where id = ${args.id}`)
+  await tx.run(sql`delete from video_markers where id = ${args.id}`)
   tx.record({ subject: markerSubject(args), before })
   return undefined
 }
@@ -110,9 +110,9 @@ export async function deleteMarker(
 /** A marker of a video of this channel. */
 const lockMarker = (tx: Transaction, { id, broadcaster_id }: { id: string; broadcaster_id: string }) =>
   tx.get<Omit<StreamMarker, 'id'> & { readonly video_id: string }>(
-    sql`select video_id, position_seconds, description, created_at from markers
+    sql`select video_id, position_seconds, description, created_at from video_markers
         where id = ${id}
-          and exists (select 1 from videos v where v.id = markers.video_id and v.user_id = ${broadcaster_id})
+          and exists (select 1 from videos v where v.id = video_markers.video_id and v.user_id = ${broadcaster_id})
         ${lockRows}`,
   )
 

@@ -5,7 +5,7 @@ import { type AuditRow, type ChainPoint, flawOf } from '../../domain/audit.ts'
 import { isUuid } from '../../kit/uuid.ts'
 import type { Database } from '../database.ts'
 import { compareKeys, inOrderOf, keysetPage, type List, pickedPage, pickFrom } from '../keyset.ts'
-import { all, asUuid, isOneOfUuids, limitedTo, type Sql, sql, verbatim } from '../sql/tag.ts'
+import { all, isOneOfUuids, limitedTo, type Sql, sql, uuidValue, verbatim } from '../sql/tag.ts'
 import { readTime } from './entitlement-rows.ts'
 import { entitlementSubject } from './entitlements.ts'
 
@@ -190,7 +190,7 @@ async function entitlementOf(db: Database, subject: string): Promise<Granted | u
   const [kind, id = ''] = subject.split('/')
   if (kind !== 'entitlement' || !isUuid(id)) return undefined
   const row = await db.get<{ timestamp: number | string }>(
-    sql`select timestamp from entitlements where ${isOneOfUuids(sql`id`, [id])}`,
+    sql`select timestamp from organization_entitlements where ${isOneOfUuids(sql`id`, [id])}`,
   )
   return row && { id, timestamp: readTime(row.timestamp) }
 }
@@ -210,7 +210,7 @@ async function entitlementRows(
   const own = await keysetPage(db, list)
   const bounds = [
     sql`timestamp = ${Date.parse(granted.timestamp)}`,
-    sql`id = ${asUuid(sql`${granted.id}`)}`,
+    sql`id = ${uuidValue(granted.id)}`,
     ...(from === undefined ? [] : [boundedBy(String(from[0]), descending)]),
     ...(since === undefined ? [] : [sql`at >= ${Date.parse(since)}`]),
   ]
@@ -250,7 +250,7 @@ async function lostHistory(db: Database, row: AuditRow): Promise<string | undefi
   if (ids.length === 0) return undefined
   const found = await db.get<{ count: number | string }>(
     sql`select count(*) as count from audit_entitlements
-        where (timestamp, id) in (select timestamp, id from entitlements where ${isOneOfUuids(sql`id`, ids)})
+        where (timestamp, id) in (select timestamp, id from organization_entitlements where ${isOneOfUuids(sql`id`, ids)})
           and at = ${Date.parse(row.at)} and seq = ${row.seq}
           and chain = (select number from audit_heads where chain = ${row.chain})`,
   )

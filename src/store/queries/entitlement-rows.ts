@@ -26,7 +26,7 @@ export interface EntitlementRow {
 }
 
 export const entitlementColumns = sql`organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id`
-export const entitlementRows = sql`select ${entitlementColumns} from entitlements`
+export const entitlementRows = sql`select ${entitlementColumns} from organization_entitlements`
 
 export const readUuid = (id: Uint8Array | string): string => (typeof id === 'string' ? id : uuidText(id))
 export const readTime = (milliseconds: number | string): string => isoMillis(Number(milliseconds))
@@ -81,11 +81,27 @@ export class EntitlementReader {
 
   read(rows: readonly EntitlementRow[]): MaybePromise<OwnedEntitlement[]> {
     let learned: MaybePromise<void> = undefined
-    for (const { benefit, organization } of rows) {
-      learned = chain(learned, () => this.#benefits.learn(benefit))
-      learned = chain(learned, () => this.#organizations.learn(organization))
-    }
+    for (const { benefit, organization } of rows)
+      learned = chain(chain(learned, () => this.#benefits.learn(benefit)), () =>
+        this.#organizations.learn(organization),
+      )
     return chain(learned, () => rows.map(row => this.#read(row)))
+  }
+
+  /**
+   * The rows as JSON, which takes half as long as making objects and serializing those. Nothing in a row needs escaping: ids
+   * of users and games are decimal, those of benefits UUIDs.
+   */
+  prepare(rows: readonly EntitlementRow[]): MaybePromise<{ readonly json: string }[]> {
+    let learned: MaybePromise<void> = undefined
+    for (const { benefit } of rows) learned = chain(learned, () => this.#benefits.learn(benefit))
+    return chain(learned, () => rows.map(row => ({ json: this.#json(row) })))
+  }
+
+  #json(row: EntitlementRow): string {
+    const timestamp = readTime(row.timestamp)
+    const last_updated = row.last_updated === row.timestamp ? timestamp : readTime(row.last_updated)
+    return `{"id":"${readUuid(row.id)}","benefit_id":"${this.#benefits.of(row.benefit)}","timestamp":"${timestamp}","user_id":"${row.user_id}","game_id":"${row.game_id}","fulfillment_status":"${readStatus(row.fulfilled)}","last_updated":"${last_updated}","updated_at":"${last_updated}"}`
   }
 
   #read(row: EntitlementRow): OwnedEntitlement {

@@ -8,7 +8,7 @@ import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import { isUuid } from '../../kit/uuid.ts'
 import type { Database } from '../database.ts'
 import { compareKeys, keysetPage, type Order, pickedPage } from '../keyset.ts'
-import { all, asUuid, isOneOfUuids, type Sql, sql, verbatim } from '../sql/tag.ts'
+import { all, isOneOfUuids, type Sql, sql, uuidValue, verbatim } from '../sql/tag.ts'
 import {
   benefitNumber,
   EntitlementReader,
@@ -39,7 +39,7 @@ export const entitlementSubject = ({ id, timestamp }: Pick<Entitlement, 'id' | '
 
 /** Newest first. Neither column changes, so pagination returns every row that existed at its start exactly once (D-24). */
 export const entitlementSortKey = (row: Entitlement) => [row.timestamp, row.id]
-const storedSortKey = (row: EntitlementRow) => [readTime(row.timestamp), readUuid(row.id)]
+export const storedSortKey = (row: EntitlementRow) => [readTime(row.timestamp), readUuid(row.id)]
 
 const [up, down] = [verbatim(' order by timestamp, id'), verbatim(' order by timestamp desc, id desc')]
 
@@ -47,7 +47,7 @@ const [up, down] = [verbatim(' order by timestamp, id'), verbatim(' order by tim
 export const byTime: Order = {
   whole: falling => ({ order: falling ? down : up }),
   beyond: ([timestamp, id], falling) => {
-    const place = sql`${Date.parse(String(timestamp))}, ${asUuid(sql`${String(id)}`)}`
+    const place = sql`${Date.parse(String(timestamp))}, ${uuidValue(String(id))}`
     return falling
       ? [{ where: sql`(timestamp, id) < (${place})`, order: down }]
       : [{ where: sql`(timestamp, id) > (${place})`, order: up }]
@@ -63,13 +63,20 @@ export const entitlementQueries = (db: Database) => {
     const rows = db.all<EntitlementRow>(sql`${entitlementRows} where ${isOneOfUuids(sql`id`, uuids)}`)
     return chain(rows, found => reader.read(found))
   }
+  const stored = (filter: EntitlementFilter, window: Window): MaybePromise<Page<EntitlementRow>> =>
+    isPlace(window.from) ? pageOfRows(db, filter, window) : { rows: [], more: false }
   return {
     named,
     page: (filter: EntitlementFilter, window: Window): MaybePromise<Page<Entitlement>> => {
       if (filter.ids !== undefined) return chain(named(filter.ids), rows => pageOfNamed(rows, filter, window))
-      const page = isPlace(window.from) ? pageOfRows(db, filter, window) : { rows: [], more: false }
-      return chain(page, ({ rows, more }) => chain(reader.read(rows), found => ({ rows: found, more })))
+      return chain(stored(filter, window), ({ rows, more }) =>
+        chain(reader.read(rows), found => ({ rows: found, more })),
+      )
     },
+    /** A page as it is stored. */
+    stored,
+    /** Its rows as JSON, for those who only pass them on. */
+    prepare: (rows: readonly EntitlementRow[]) => reader.prepare(rows),
   }
 }
 
@@ -85,7 +92,7 @@ function pageOfRows(
   if (filter.user_id === undefined)
     return chain(rangesOf(db, filter), ranges => keysetPage(db, { ...list, select: entitlementRows, ranges }))
   // A user has few entitlements: they are read in order, and those that match are picked.
-  const select = sql`select ${entitlementColumns}, ${isMatch(filter)} as kept from entitlements`
+  const select = sql`select ${entitlementColumns}, ${isMatch(filter)} as kept from organization_entitlements`
   return chain(rangesOfUser(db, filter.user_id, filter.game_id), ranges =>
     pickedPage<EntitlementRow & { readonly kept: number }>(db, {
       ...list,
@@ -177,9 +184,9 @@ function valuesBehind(
   const name = verbatim(column)
   const rows = db.all<{ value: string | number }>(
     sql`with recursive found (value) as (
-          select min(${name}) from entitlements where ${prefix}
+          select min(${name}) from organization_entitlements where ${prefix}
           union all
-          select (select min(${name}) from entitlements where ${prefix} and ${name} > found.value)
+          select (select min(${name}) from organization_entitlements where ${prefix} and ${name} > found.value)
           from found where found.value is not null)
         select value from found where value is not null`,
   )

@@ -26,7 +26,7 @@ const videoColumns = sql`v.id, v.stream_id, v.user_id, (select login from users 
     coalesce(v.game_id, '') as game_id, v.view_count, v.created_at, v.ended_at`
 const videos = sql`select ${videoColumns} from videos v`
 const listedVideos = sql`select ${videoColumns},
-    (select count(*) from markers m where m.video_id = v.id) as marker_count,
+    (select count(*) from video_markers m where m.video_id = v.id) as marker_count,
     (select 1 from streams s where s.video_id = v.id) as is_live
   from videos v`
 const readVideo = (row: StoredVideo): VideoRow => ({
@@ -176,7 +176,7 @@ export const videoQueries = (db: Database) => ({
   },
 })
 
-const markerColumns = sql`select id, created_at, description, position_seconds from markers`
+const markerColumns = sql`select id, created_at, description, position_seconds from video_markers`
 const byPosition = inOrderOf('position_seconds', 'id')
 export const markerSortKey = (row: StreamMarker) => [row.position_seconds, row.id]
 

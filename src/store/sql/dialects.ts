@@ -12,6 +12,7 @@ export const sqliteDialect: Dialect = {
   uuid: 'blob',
   inKeyOrder: ' without rowid',
   asUuid: text => sql`unhex(replace(${text}, '-', ''))`,
+  uuidValue: uuid => sql`${Buffer.from(uuid.replaceAll('-', ''), 'hex')}`,
   isOneOfUuids: (column, values) =>
     sql`${column} in (select unhex(replace(value, '-', '')) from json_each(${JSON.stringify(values)}))`,
   // SQLite reads the branches side by side.
@@ -34,6 +35,7 @@ export const postgresDialect: Dialect = {
   uuid: 'uuid',
   inKeyOrder: '',
   asUuid: text => sql`cast(cast(${text} as text) as uuid)`,
+  uuidValue: uuid => sql`cast(cast(${uuid} as text) as uuid)`,
   isOneOfUuids: (column, values) =>
     sql`${column} = any(cast(cast(${arrayLiteral(values)} as text) as uuid[]))`,
   // PostgreSQL would read and sort all rows of each branch, unless each branch has a limit.

@@ -48,6 +48,7 @@ export interface Dialect {
   readonly inKeyOrder: string
   /** A UUID of a text expression. */
   asUuid(text: Sql): Sql
+  uuidValue(uuid: string): Sql
   isOneOf(column: Sql, values: readonly string[]): Sql
   isOneOfUuids(column: Sql, values: readonly string[]): Sql
   /** The first rows of several selects combined; `tail` is the order and the limit. */
@@ -97,10 +98,15 @@ export function asUuid(text: Sql): DialectSql {
   return new DialectSql(dialect => dialect.asUuid(text))
 }
 
+/** A UUID as a bound value: SQLite would convert a text for every row that it compares. */
+export function uuidValue(uuid: string): DialectSql {
+  return new DialectSql(dialect => dialect.uuidValue(uuid))
+}
+
 /** The same for a column of UUIDs. The values are UUIDs. */
 export function isOneOfUuids(column: Sql, values: readonly string[]): Sql | DialectSql {
   const [only] = values
-  if (only !== undefined && values.length === 1) return sql`${column} = ${asUuid(sql`${only}`)}`
+  if (only !== undefined && values.length === 1) return sql`${column} = ${uuidValue(only)}`
   return new DialectSql(dialect => dialect.isOneOfUuids(column, values))
 }
 

@@ -124,7 +124,7 @@ async function ownVideo(tx: Transaction, line: TransferLine<'stream'>): Promise<
 }
 
 export const marker: TransferResource<'marker'> = {
-  table: 'markers',
+  table: 'video_markers',
   order: ['video_id', 'position_seconds', 'id'],
   fixed: { fields: ['video_id'], why: 'belongs to another video' },
   defaults: { description: '' },

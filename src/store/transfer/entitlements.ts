@@ -16,12 +16,12 @@ const statusOf = (line: Line): FulfillmentStatus => line.fulfillment_status ?? '
 const FIXED = ['user_id', 'benefit_id', 'game_id', 'timestamp'] as const
 
 export const entitlement: TransferResource<'entitlement'> = {
-  table: 'entitlements',
+  table: 'organization_entitlements',
   select: sql`select id, user_id,
-      (select benefit_id from entitlement_benefits b where b.number = entitlements.benefit) as benefit_id,
+      (select benefit_id from entitlement_benefits b where b.number = organization_entitlements.benefit) as benefit_id,
       game_id, timestamp, fulfilled as fulfillment_status, last_updated,
-      case when (select 1 from users u where u.id = entitlements.user_id) is null then 1 end as user_deleted
-    from entitlements`,
+      case when (select 1 from users u where u.id = organization_entitlements.user_id) is null then 1 end as user_deleted
+    from organization_entitlements`,
   decoders: {
     id: value => readUuid(value as Uint8Array | string),
     timestamp: value => readTime(value as number | string),
@@ -67,8 +67,8 @@ async function changeExisting(tx: Transaction, changes: readonly Change<'entitle
     return { id, fulfilled: storedStatus(statusOf(line)), last_updated: Date.parse(updatedAt(line)) }
   })
   await tx.run(
-    sql`update entitlements set fulfilled = cast(given.fulfilled as integer), last_updated = cast(given.last_updated as bigint)
-        from ${tableOf(rows, ['id', 'fulfilled', 'last_updated'])} as given where entitlements.id = ${asUuid(sql`given.id`)}`,
+    sql`update organization_entitlements set fulfilled = cast(given.fulfilled as integer), last_updated = cast(given.last_updated as bigint)
+        from ${tableOf(rows, ['id', 'fulfilled', 'last_updated'])} as given where organization_entitlements.id = ${asUuid(sql`given.id`)}`,
   )
   for (const before of FULFILLMENT_STATUSES) {
     for (const after of FULFILLMENT_STATUSES) {

@@ -1,8 +1,8 @@
 import type { Dialect } from '../../sql/tag.ts'
 
 /**
- * Rows of entitlements and markers become small, and are stored in the order in which pages read them, where the engine can
- * do that.
+ * Entitlements and markers move to tables with short rows, stored in the order in which pages read them, where the engine can
+ * do that. The tables have other names, so that this text can be repeated.
  *
  * - An entitlement has its id as 16 bytes, its times as milliseconds, its status as 1 or 0, and numbers instead of the ids of
  *   its organization and benefit. A number is assigned at the first grant. Entitlements are never deleted, so neither is the
@@ -26,8 +26,7 @@ insert into entitlement_benefits (number, benefit_id)
   select row_number() over (order by id), id from benefits b
   where exists (select 1 from entitlements e where e.benefit_id = b.id);
 
-alter table entitlements rename to entitlements_as_text;
-create table if not exists entitlements (
+create table if not exists organization_entitlements (
   organization integer not null references entitlement_organizations (number),
   timestamp bigint not null,
   id ${dialect.uuid} not null,
@@ -38,26 +37,26 @@ create table if not exists entitlements (
   game_id ${dialect.key} not null references games (id),
   primary key (organization, timestamp, id)
 )${dialect.inKeyOrder};
-insert into entitlements (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)
+insert into organization_entitlements (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)
   select o.number, ${millisecondsOf(dialect, 'e.timestamp')}, ${uuidOf(dialect, 'e.id')},
     ${millisecondsOf(dialect, 'e.last_updated')}, b.number,
     case e.fulfillment_status when 'FULFILLED' then 1 else 0 end, e.user_id, e.game_id
-  from entitlements_as_text e
+  from entitlements e
     join entitlement_organizations o on o.organization_id = e.organization_id
     join entitlement_benefits b on b.benefit_id = e.benefit_id
   order by o.number, e.timestamp, e.id;
-drop table entitlements_as_text;
-create unique index if not exists entitlements_by_id on entitlements (id);
-create index if not exists entitlements_of_organization on entitlements (organization, fulfilled, timestamp, id);
-create index if not exists entitlements_of_game on entitlements (game_id, organization, fulfilled, timestamp, id);
-create index if not exists entitlements_of_benefit_and_game on entitlements (benefit, game_id, fulfilled, timestamp, id);
-create index if not exists entitlements_of_user_and_game on entitlements (user_id, game_id, timestamp, id);
-create index if not exists entitlements_in_order on entitlements ((fulfilled + 0), timestamp, id);
+drop table entitlements;
+create unique index if not exists organization_entitlements_by_id on organization_entitlements (id);
+create index if not exists organization_entitlements_by_status on organization_entitlements (organization, fulfilled, timestamp, id);
+create index if not exists organization_entitlements_by_game on organization_entitlements (game_id, organization, fulfilled, timestamp, id);
+create index if not exists organization_entitlements_by_benefit on organization_entitlements (benefit, game_id, fulfilled, timestamp, id);
+create index if not exists organization_entitlements_by_user on organization_entitlements (user_id, game_id, timestamp, id);
+create index if not exists organization_entitlements_of_all on organization_entitlements ((fulfilled + 0), timestamp, id);
 
 alter table audit_heads add column if not exists number integer;
 update audit_heads set number = counted.number
   from (select chain, row_number() over (order by chain) as number from audit_heads) as counted
-  where counted.chain = audit_heads.chain;
+  where counted.chain = audit_heads.chain and audit_heads.number is null;
 create unique index if not exists audit_heads_by_number on audit_heads (number);
 create table if not exists audit_entitlements (
   timestamp bigint not null,
@@ -68,8 +67,7 @@ create table if not exists audit_entitlements (
   primary key (timestamp, id, at, chain, seq)
 )${dialect.inKeyOrder};
 
-alter table markers rename to markers_by_row;
-create table if not exists markers (
+create table if not exists video_markers (
   video_id ${dialect.key} not null references videos (id) on delete cascade,
   position_seconds integer not null,
   id ${dialect.key} not null,
@@ -77,11 +75,11 @@ create table if not exists markers (
   created_at ${dialect.key} not null,
   primary key (video_id, position_seconds, id)
 )${dialect.inKeyOrder};
-insert into markers (video_id, position_seconds, id, description, created_at)
-  select video_id, position_seconds, id, description, created_at from markers_by_row
+insert into video_markers (video_id, position_seconds, id, description, created_at)
+  select video_id, position_seconds, id, description, created_at from markers
   order by video_id, position_seconds, id;
-drop table markers_by_row;
-create unique index if not exists markers_by_id on markers (id);
+drop table markers;
+create unique index if not exists video_markers_by_id on video_markers (id);
 `
 
 function uuidOf({ name }: Dialect, text: string): string {
