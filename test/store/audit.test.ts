@@ -58,6 +58,15 @@ async function fill(store: Store): Promise<void> {
   for (let n = 1; n <= 4; n++) await other.commands.putGame({ id: '1', name: `Renamed ${n}` })
 }
 
+/** What has to go before the games. */
+const EMPTIED = [
+  'audit_entitlements',
+  'organization_entitlements',
+  'entitlement_benefits',
+  'entitlement_organizations',
+  'benefits',
+]
+
 const row = (seq: number) => `chain = 'operator' and seq = ${seq}`
 const COLUMNS = 'chain, seq, at, actor, operation, subject, place, before, after, previous, hash'
 
@@ -273,7 +282,44 @@ for (const engine of engines) {
       expect(rows.map(each => each.after)).toEqual(['FULFILLED', 'CLAIMED', 'FULFILLED', 'CLAIMED'])
       expect(rows.map(each => each.seq)).toEqual([1, 2, 3, 4])
       expect(await store.audit.verify()).toMatchObject({ rows: 4 })
-      for (const table of ['organization_entitlements', 'entitlement_benefits', 'entitlement_organizations', 'benefits']) await opened.tamper(`delete from ${table}`)
+      for (const table of EMPTIED) await opened.tamper(`delete from ${table}`)
+      await empty()
+    })
+
+    test('a change of several entitlements is in the history of each, until it is forgotten', async () => {
+      const timestamp = new Date(NOW).toISOString()
+      const ids = Array.from({ length: 30 }, () => crypto.randomUUID())
+      await store.commands.putOrganization({ id: ORGANIZATION, name: 'Reef' })
+      await store.commands.putGame({ id: '1', name: 'Tidefall', organization_id: ORGANIZATION })
+      await store.commands.putUser({ id: '1', login: 'one', stream_key: anyStreamKey('1'), now: NOW })
+      await store.commands.putBenefit({ id: 'b', name: 'Lantern', organization_id: ORGANIZATION })
+      const grant = { user_id: '1', benefit_id: 'b', game_id: '1', timestamp, timestampGiven: true }
+      await store.commands.grantEntitlements({ grants: ids.map(id => ({ id, ...grant })) })
+      for (let n = 0; n < 100; n++) {
+        const now = NOW + n * 1000
+        const at = new Date(now).toISOString()
+        await store.as(author({ chain: ORGANIZATION, at })).commands.updateEntitlements({
+          ids,
+          fulfillment_status: n % 2 === 0 ? 'FULFILLED' : 'CLAIMED',
+          reach: { organization_id: ORGANIZATION },
+          failing: [],
+          now: now + 1,
+        })
+      }
+      const changesOf = async (id: string) =>
+        (await store.audit.changesOf({ id, timestamp }, { first: 200, direction: 'forward' })).rows
+      expect((await changesOf(ids[7] ?? '')).map(row => row.seq)).toEqual(
+        Array.from({ length: 100 }, (_, n) => n + 1),
+      )
+      const before = new Date(NOW + 80_000).toISOString()
+      while ((await store.commands.forgetAudit({ before })) > 0);
+      expect((await changesOf(ids[7] ?? '')).map(row => row.seq)).toEqual(
+        Array.from({ length: 20 }, (_, n) => n + 81),
+      )
+      expect(await store.audit.verify()).toMatchObject({ rows: 20 })
+      await opened.tamper('delete from audit_entitlements where seq = 90')
+      expect(await store.audit.verify()).toMatchObject({ flaw: { chain: ORGANIZATION, seq: 90 } })
+      for (const table of EMPTIED) await opened.tamper(`delete from ${table}`)
       await empty()
     })
 

@@ -342,8 +342,9 @@ function examineSqlite(place: StorePlace, statistics: boolean): Examiner {
 
 /** Rows of the same millisecond, which are few, are put in order without an index. */
 const TIES = /from audit|order by ended_at/
-/** A page of a whole table in the order in which SQLite stores it, by its number. */
-const IN_ORDER_OF_ROWS = /from (?:events|event_deliveries) where 1 = 1 order by seq desc limit/
+/** A page of a whole table in the order in which SQLite stores it: by its number, or by its key. */
+const IN_ORDER_OF_ROWS =
+  /from (?:(?:events|event_deliveries) where 1 = 1 order by seq desc|video_markers where (?:1 = 1|\(video_id, position_seconds, id\) > \(\?, \?, \?\)) order by video_id asc, position_seconds asc, id asc) limit/
 const isPage = (text: string) => text.includes('limit cast(')
 
 /** The outermost loop of each branch of what cuts the page; what is found by its key for the rows of a page is not one. */

@@ -2,10 +2,11 @@ import type { Page, Window } from '../../contract/page.ts'
 import type { AuditEntry } from '../../contract/resources/audit.ts'
 import type { Entitlement } from '../../contract/resources/entitlement.ts'
 import { type AuditRow, type ChainPoint, flawOf } from '../../domain/audit.ts'
+import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import { isUuid } from '../../kit/uuid.ts'
 import type { Database } from '../database.ts'
 import { compareKeys, inOrderOf, keysetPage, type List, pickedPage, pickFrom } from '../keyset.ts'
-import { all, isOneOfUuids, limitedTo, type Sql, sql, uuidValue, verbatim } from '../sql/tag.ts'
+import { all, isOneOfUuids, joined, limitedTo, type Sql, sql, uuidValue, verbatim } from '../sql/tag.ts'
 import { readTime } from './entitlement-rows.ts'
 import { entitlementSubject } from './entitlements.ts'
 
@@ -198,7 +199,7 @@ async function entitlementOf(db: Database, subject: string): Promise<Granted | u
 /** Rows about one entitlement at the same time, in different chains: few, because its times move forward. */
 const MAX_TIES = 8
 
-/** The rows about an entitlement: those of its own, which `list` reads, and those of changes of several at once. */
+/** The rows about an entitlement: those about no other, which `list` reads, and those of changes of several at once. */
 async function entitlementRows(
   db: Database,
   granted: Granted,
@@ -215,17 +216,34 @@ async function entitlementRows(
     ...(since === undefined ? [] : [sql`at >= ${Date.parse(since)}`]),
   ]
   const order = verbatim(descending ? ' order by at desc' : ' order by at')
-  const shared = await db.all<StoredRow>(
-    sql`select a.chain, a.seq, a.at, a.actor, a.operation, a.subject, a.place, a.before, a.after, a.previous, a.hash
-        from (select chain, seq from audit_entitlements where ${all(bounds)}${order}${limitedTo(first + 1 + MAX_TIES)}) as changed
-          join audit_heads h on h.number = changed.chain
-          join audit a on a.chain = h.chain and a.seq = changed.seq`,
+  const changes = await db.all<{ chain: string; seq: number | string }>(
+    sql`select (select h.chain from audit_heads h where h.number = changed.chain) as chain, seq
+        from (select chain, seq from audit_entitlements where ${all(bounds)}${order}${limitedTo(first + 1 + MAX_TIES)}) as changed`,
   )
+  const shared = await rowsAt(db, changes)
   const rows = [
     ...own.rows,
     ...shared.filter(row => from === undefined || sign * compareKeys(storedKey(row), from) > 0),
   ].sort((a, b) => sign * compareKeys(storedKey(a), storedKey(b)))
   return { rows: rows.slice(0, first), more: own.more || rows.length > first }
+}
+
+/** Rows read by one statement; each number of them is a separate statement. */
+const MAX_READ = 16
+
+/** The rows at these points, each found by its key: PostgreSQL would read the whole log for a join. */
+async function rowsAt(
+  db: Database,
+  points: readonly { readonly chain: string; readonly seq: number | string }[],
+): Promise<StoredRow[]> {
+  const reads: MaybePromise<StoredRow[]>[] = []
+  for (let at = 0; at < points.length; at += MAX_READ) {
+    const each = points
+      .slice(at, at + MAX_READ)
+      .map(({ chain, seq }) => sql`${auditColumns} where chain = ${chain} and seq = ${Number(seq)}`)
+    reads.push(db.all<StoredRow>(joined(each, ' union all ')))
+  }
+  return (await Promise.all(reads)).flat()
 }
 
 const boundedBy = (at: string, descending: boolean): Sql =>

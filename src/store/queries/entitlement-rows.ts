@@ -34,11 +34,11 @@ export const readStatus = (fulfilled: number): FulfillmentStatus =>
   fulfilled === 1 ? 'FULFILLED' : 'CLAIMED'
 export const storedStatus = (status: FulfillmentStatus): number => Number(status === 'FULFILLED')
 
-/** The number of an organization or benefit; null if it has no entitlements. */
+/** The number of an organization or benefit; null if it has no entitlements. A sum, because indexes have sums. */
 export const organizationNumber = (organization_id: string): Sql =>
-  sql`(select number from entitlement_organizations where organization_id = ${organization_id})`
+  sql`(select number + 0 from entitlement_organizations where organization_id = ${organization_id})`
 export const benefitNumber = (benefit_id: string): Sql =>
-  sql`(select number from entitlement_benefits where benefit_id = ${benefit_id})`
+  sql`(select number + 0 from entitlement_benefits where benefit_id = ${benefit_id})`
 
 /** Ids of organizations or benefits by their numbers, which never change. Bounded, though few stores have so many. */
 const MAX_NAMES = 100_000

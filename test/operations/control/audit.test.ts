@@ -571,6 +571,12 @@ onEachStore('an email address', {}, server => {
   })
 })
 
+/** The status before and after, of a change of one entitlement or of several. */
+function statuses({ before, after }: Row): string {
+  const of = (state: Row | string) => (typeof state === 'string' ? state : state.fulfillment_status)
+  return `${of(before)} ${of(after)}`
+}
+
 onEachStore('what clients do to entitlements is recorded', {}, server => {
   const update = (
     token: string | undefined,
@@ -590,7 +596,7 @@ onEachStore('what clients do to entitlements is recorded', {}, server => {
     return rows.map((row: Row) => row.id)
   }
 
-  test('one row per entitlement and transition, in the chain of the organization', async () => {
+  test('one row per call, in the chain of the organization and in the history of every entitlement', async () => {
     const { client, organization } = server().world
     const ids = await granted(100)
     await update(client.app_token, [...ids, ...ids.slice(0, 3), UNKNOWN_UUID, 'x'], 'FULFILLED')
@@ -602,14 +608,44 @@ onEachStore('what clients do to entitlements is recorded', {}, server => {
         chain: organization.id,
         actor: `client/${client.id}`,
         operation: 'UpdateDropsEntitlements',
-        before: 'CLAIMED',
-        after: 'FULFILLED',
+        subject: 'entitlements',
+        before: { fulfillment_status: 'CLAIMED' },
+        after: { fulfillment_status: 'FULFILLED', ids },
       })
     }
-    await update(client.app_token, [...ids].reverse(), 'CLAIMED')
+    const half = ids.slice(0, 50).reverse()
+    await update(client.app_token, half, 'CLAIMED')
+    await update(client.app_token, [ids[0] ?? ''], 'FULFILLED')
+    await update(client.app_token, half, 'FULFILLED')
     const rows = await recordedOf(server(), `entitlement/${ids[0]}`)
-    expect(rows.map(row => `${row.before} ${row.after}`)).toEqual(['FULFILLED CLAIMED', 'CLAIMED FULFILLED'])
+    expect(rows.map(statuses)).toEqual(['CLAIMED FULFILLED', 'FULFILLED CLAIMED', 'CLAIMED FULFILLED'])
+    // The last call changed all but the one that had been changed alone.
+    const [last] = await recordedOf(server(), `entitlement/${ids[1]}`)
+    expect(last.after.ids).toEqual(half.filter(id => id !== ids[0]))
+    expect(await recordedOf(server(), `entitlement/${ids[99]}`)).toHaveLength(1)
   }, 20_000)
+
+  test('the history of an entitlement has the changes of single calls and of batches, page by page', async () => {
+    const { client } = server().world
+    const ids = await granted(3)
+    const [id = ''] = ids
+    for (let n = 0; n < 12; n++)
+      await update(client.app_token, n % 3 === 0 ? [id] : ids, n % 2 === 0 ? 'FULFILLED' : 'CLAIMED')
+    const steps: { from: string | null; to: string; at: string }[] = []
+    for (let after: string | undefined; ; ) {
+      const query = { first: '2', ...(after !== undefined && { after }) }
+      const path = `/control/entitlements/${id}/history`
+      const { body } = await server().call(asOperator(server(), { path, query }))
+      steps.push(...body.data)
+      after = body.pagination.cursor
+      if (after === undefined) break
+    }
+    expect(steps.map(step => step.to)).toEqual([
+      'CLAIMED',
+      ...Array.from({ length: 12 }, (_, n) => (n % 2 === 0 ? 'FULFILLED' : 'CLAIMED')),
+    ])
+    expect(steps.map(step => step.at)).toEqual(steps.map(step => step.at).toSorted())
+  })
 
   test('a user token is recorded as its client and user', async () => {
     const { client, viewer } = server().world
@@ -651,8 +687,8 @@ onEachStore('what clients do to entitlements is recorded', {}, server => {
         a.at < b.at ? -1 : 1,
       )
       for (const [index, row] of rows.entries()) {
-        expect([row.before, row.after].sort()).toEqual(['CLAIMED', 'FULFILLED'])
-        if (index > 0) expect(row.before).toBe(rows[index - 1].after)
+        expect(['CLAIMED FULFILLED', 'FULFILLED CLAIMED']).toContain(statuses(row))
+        if (index > 0) expect(statuses(row)).not.toBe(statuses(rows[index - 1]))
       }
     }
   }, 20_000)
