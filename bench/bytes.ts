@@ -78,7 +78,9 @@ function report(engine: string, parts: readonly Part[]): void {
   for (const { name, bytes } of parts)
     if (each(Number(bytes)) > 0) console.log(`${String(each(Number(bytes))).padStart(6)} ${name}`)
   const total = parts.reduce((sum, part) => sum + Number(part.bytes), 0)
-  console.log(`${String(each(total)).padStart(6)} bytes each on ${engine}: ${COUNT} entitlements, ${AT_ONCE} at once`)
+  console.log(
+    `${String(each(total)).padStart(6)} bytes each on ${engine}: ${COUNT} entitlements, ${AT_ONCE} at once`,
+  )
 }
 
 const databaseUrl = process.env.DATABASE_URL

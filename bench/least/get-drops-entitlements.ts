@@ -92,7 +92,9 @@ function listedBy(reader: LeastReader) {
   const ofUserAndGame = reader.all<Stored>(
     `select ${FIELDS} from organization_entitlements where user_id = ? and game_id = ? and (${OURS}) = 1 ${NEWEST_FIRST}`,
   )
-  const first = reader.all<Stored>(`select ${FIELDS} from organization_entitlements where ${OURS} ${NEWEST_FIRST}`)
+  const first = reader.all<Stored>(
+    `select ${FIELDS} from organization_entitlements where ${OURS} ${NEWEST_FIRST}`,
+  )
   const further = reader.all<Stored>(
     `select ${FIELDS} from organization_entitlements where ${OURS} and (timestamp, id) < (cast(? as integer), unhex(replace(?, '-', '')))
      ${NEWEST_FIRST}`,

@@ -40,7 +40,9 @@ export const poolExhaustion: Fault = {
       const holder = stage.postgres.primary.connect()
       const ids = group.ids.map(id => `'${id}'`).join()
       await holder.unsafe('begin')
-      await holder.unsafe(`select id from organization_entitlements where id in (${ids}) order by id for update`)
+      await holder.unsafe(
+        `select id from organization_entitlements where id in (${ids}) order by id for update`,
+      )
       held = performance.now()
       const asking = Array.from({ length: clients }, (_, number) =>
         updateGroup(crowd, world, group, { process: `crowd ${number}`, status: 'FULFILLED' }),

@@ -81,7 +81,11 @@ const VALUES_OF: Readonly<Record<string, Readonly<Record<string, readonly unknow
   },
 }
 /** Values of path parameters that exist. */
-const PARAMS: Readonly<Record<string, string>> = { organization_id: 'o1', user_id: '1', entitlement_id: entitlementId(2) }
+const PARAMS: Readonly<Record<string, string>> = {
+  organization_id: 'o1',
+  user_id: '1',
+  entitlement_id: entitlementId(2),
+}
 
 const CALLERS: Readonly<Record<'operator' | 'app' | 'user', Caller>> = {
   operator: { kind: 'operator', name: null },

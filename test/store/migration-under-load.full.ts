@@ -74,9 +74,10 @@ test.skipIf(!engines.includes('postgres'))(
     )
     await setUp.unsafe('analyze entitlements')
     const ids: string[] = (
-      await setUp.unsafe('select id from organization_entitlements where organization = $1 order by id desc limit 20', [
-        organization,
-      ])
+      await setUp.unsafe(
+        'select id from organization_entitlements where organization = $1 order by id desc limit 20',
+        [organization],
+      )
     ).map((row: { id: string }) => row.id)
     const token = world.client.app_token
     const path = '/helix/entitlements/drops'
@@ -97,7 +98,9 @@ test.skipIf(!engines.includes('postgres'))(
 
     const leftOpen = connect()
     const closed = leftOpen.begin(async tx => {
-      await tx.unsafe('update organization_entitlements set last_updated = last_updated where id = $1', [entitlement.id])
+      await tx.unsafe('update organization_entitlements set last_updated = last_updated where id = $1', [
+        entitlement.id,
+      ])
       await Bun.sleep(OPEN_MILLISECONDS)
     })
     await Bun.sleep(1000)

@@ -135,7 +135,7 @@ describe.skipIf(!engines.includes('postgres'))('a migration of PostgreSQL', () =
     )
     expect(lines.some(line => line.includes('retrying in 0.5 s'))).toBe(true)
     // It did not stay in the way of others.
-    await client.unsafe("update organization_entitlements set last_updated = 1")
+    await client.unsafe('update organization_entitlements set last_updated = 1')
     await end()
     expect(await migrate()).toEqual({ version: migrations.length + 1, applied: 1 })
   })

@@ -158,7 +158,10 @@ test.each([...engines])(
       await migrateTo(place)
       const took = performance.now() - began
       const after = await bytesOf(place)
-      const [{ count }] = await executeIn(place, 'select count(*) as count from organization_entitlements where fulfilled = 1')
+      const [{ count }] = await executeIn(
+        place,
+        'select count(*) as count from organization_entitlements where fulfilled = 1',
+      )
       expect(Number(count)).toBe(ENTITLEMENTS)
       const each = (bytes: number) => `${Math.round((bytes - empty) / ENTITLEMENTS)} bytes`
       process.stdout.write(

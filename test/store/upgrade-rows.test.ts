@@ -109,7 +109,12 @@ for (const engine of engines) {
     test('the history continues, and the log is whole', async () => {
       const author = { actor: 'client/c', operation: 'UpdateDropsEntitlements', chain: REEF, at: CHANGED_AT }
       const ids = [OLD[0][0], OLD[1][0]]
-      const change = { ids, reach: { organization_id: REEF }, failing: [], now: Date.parse(CHANGED_AT) + 1000 }
+      const change = {
+        ids,
+        reach: { organization_id: REEF },
+        failing: [],
+        now: Date.parse(CHANGED_AT) + 1000,
+      }
       const { commands } = store.as(author)
       await commands.updateEntitlements({ ...change, fulfillment_status: 'CLAIMED' })
       await commands.updateEntitlements({ ...change, fulfillment_status: 'FULFILLED' })

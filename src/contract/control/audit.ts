@@ -10,12 +10,17 @@ export const listAudit = defineOperation('GET /control/audit', {
   id: 'ListAudit',
   summary: 'List changes and who made them, newest first.',
   description:
-    'Every change by an operator and every change of a fulfilment status is recorded. Calls that change nothing are not.',
+    'Every change by an operator and every change of a fulfilment status is recorded. A call that changes the status of several entitlements is one entry that lists their ids. Calls that change nothing are not recorded.',
   access: operator,
   query: Type.Object({
     actor: Type.Optional(Type.String({ description: 'Exact match, such as `operator/night-shift`.' })),
     operation: Type.Optional(Type.String({ description: 'Exact match, such as `DeleteUser`.' })),
-    subject: Type.Optional(Type.String({ description: 'Exact match, such as `user/141981764`.' })),
+    subject: Type.Optional(
+      Type.String({
+        description:
+          'Exact match, such as `user/141981764`. An entitlement also matches the changes of several at once.',
+      }),
+    ),
     since: Type.Optional(GivenTime),
     until: Type.Optional(GivenTime),
   }),

@@ -17,7 +17,13 @@ export async function forgetAudit(tx: Transaction, args: { before: string }): Pr
   if (old === undefined) return 0
   const { chain } = old
   await tx.lock(sql`select chain from audit_heads where chain = ${chain}`, 'audit_heads')
-  const oldest = await tx.all<{ seq: number | string; at: string; hash: string; subject: string; after: string }>(
+  const oldest = await tx.all<{
+    seq: number | string
+    at: string
+    hash: string
+    subject: string
+    after: string
+  }>(
     sql`select seq, at, hash, subject, after from audit where chain = ${chain} order by seq${limitedTo(AT_ONCE)}`,
   )
   const ids: string[] = []

@@ -53,12 +53,14 @@ class Names {
     this.#query = query
   }
 
-  /** Makes the number known. */
+  knows(number: number): boolean {
+    return this.#names.has(number)
+  }
+
   learn(number: number): MaybePromise<void> {
-    if (this.#names.has(number)) return
     return chain(this.#db.get<{ id: string }>(sql`${this.#query} where number = ${number}`), row => {
       if (this.#names.size === MAX_NAMES) this.#names.clear()
-      if (row !== undefined) this.#names.set(number, row.id)
+      this.#names.set(number, must(row, `the id behind the number ${number}`).id)
     })
   }
 
@@ -80,12 +82,7 @@ export class EntitlementReader {
   }
 
   read(rows: readonly EntitlementRow[]): MaybePromise<OwnedEntitlement[]> {
-    let learned: MaybePromise<void> = undefined
-    for (const { benefit, organization } of rows)
-      learned = chain(chain(learned, () => this.#benefits.learn(benefit)), () =>
-        this.#organizations.learn(organization),
-      )
-    return chain(learned, () => rows.map(row => this.#read(row)))
+    return chain(this.#learnFrom(rows), () => rows.map(row => this.#read(row)))
   }
 
   /**
@@ -93,9 +90,17 @@ export class EntitlementReader {
    * of users and games are decimal, those of benefits UUIDs.
    */
   prepare(rows: readonly EntitlementRow[]): MaybePromise<{ readonly json: string }[]> {
-    let learned: MaybePromise<void> = undefined
-    for (const { benefit } of rows) learned = chain(learned, () => this.#benefits.learn(benefit))
-    return chain(learned, () => rows.map(row => ({ json: this.#json(row) })))
+    return chain(this.#learnFrom(rows), () => rows.map(row => ({ json: this.#json(row) })))
+  }
+
+  /** Makes all numbers known. Nearly always they are. */
+  #learnFrom(rows: readonly EntitlementRow[]): MaybePromise<void> {
+    for (const { organization, benefit } of rows) {
+      if (!this.#benefits.knows(benefit))
+        return chain(this.#benefits.learn(benefit), () => this.#learnFrom(rows))
+      if (!this.#organizations.knows(organization))
+        return chain(this.#organizations.learn(organization), () => this.#learnFrom(rows))
+    }
   }
 
   #json(row: EntitlementRow): string {

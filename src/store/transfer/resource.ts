@@ -1,8 +1,8 @@
 import { fieldsOf, type TransferLine, type TransferType } from '../../contract/resources/transfer.ts'
 import type { StoredStreamKey } from '../commands/users.ts'
 import type { Database, Transaction } from '../database.ts'
-import type { SealedStreamKey } from '../queries/stream-keys.ts'
 import type { Order } from '../keyset.ts'
+import type { SealedStreamKey } from '../queries/stream-keys.ts'
 import { type isOneOf, type Scalar, type Sql, sql, tableOf, verbatim } from '../sql/tag.ts'
 
 /** A user line as the store accepts it, without plaintext secrets. */
