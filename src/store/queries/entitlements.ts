@@ -88,19 +88,19 @@ function pageOfRows(
   filter: EntitlementFilter,
   window: Window,
 ): MaybePromise<Page<EntitlementRow>> {
-  const list = { order: byTime, descending: true, where: [], window, keyOf: storedSortKey }
-  if (filter.user_id === undefined)
-    return chain(rangesOf(db, filter), ranges => keysetPage(db, { ...list, select: entitlementRows, ranges }))
+  const list = { order: byTime, descending: true, window, keyOf: storedSortKey }
+  const { user_id, game_id } = filter
+  if (user_id === undefined)
+    return chain(rangesOf(db, filter), ranges =>
+      keysetPage(db, { ...list, select: entitlementRows, where: [], ranges }),
+    )
   // A user has few entitlements: they are read in order, and those that match are picked.
-  const select = sql`select ${entitlementColumns}, ${isMatch(filter)} as kept from organization_entitlements`
-  return chain(rangesOfUser(db, filter.user_id, filter.game_id), ranges =>
-    pickedPage<EntitlementRow & { readonly kept: number }>(db, {
-      ...list,
-      select,
-      ranges,
-      keeps: row => row.kept === 1,
-    }),
-  )
+  return pickedPage<EntitlementRow & { readonly kept: number }>(db, {
+    ...list,
+    select: sql`select ${entitlementColumns}, ${isMatch(filter)} as kept from organization_entitlements`,
+    where: [sql`user_id = ${user_id}`, ...(game_id === undefined ? [] : [sql`game_id = ${game_id}`])],
+    keeps: row => row.kept === 1,
+  })
 }
 
 /** 1 if a row of the user matches the rest of the filter. */
@@ -111,17 +111,6 @@ function isMatch({ organization_id, benefit_id, fulfillment_status }: Entitlemen
     ...(fulfillment_status === undefined ? [] : [sql`fulfilled = ${storedStatus(fulfillment_status)}`]),
   ]
   return conditions.length === 0 ? sql`1` : sql`case when ${all(conditions)} then 1 else 0 end`
-}
-
-/** The index has user, game, time and id: a range for each game. */
-function rangesOfUser(
-  db: Database,
-  user_id: string,
-  game_id: string | undefined,
-): MaybePromise<readonly Sql[]> {
-  const ofUser = sql`user_id = ${user_id}`
-  const games = game_id === undefined ? valuesBehind(db, ofUser, 'game_id') : [game_id]
-  return chain(games, found => found.map(game => all([ofUser, sql`game_id = ${game}`])))
 }
 
 /**

@@ -52,7 +52,9 @@ create unique index if not exists organization_entitlements_by_id on organizatio
 create index if not exists organization_entitlements_by_status on organization_entitlements ((organization + 0), fulfilled, timestamp, id);
 create index if not exists organization_entitlements_by_game on organization_entitlements (game_id, (organization + 0), fulfilled, timestamp, id);
 create index if not exists organization_entitlements_by_benefit on organization_entitlements (benefit, game_id, fulfilled, timestamp, id);
-create index if not exists organization_entitlements_by_user on organization_entitlements (user_id, game_id, timestamp, id);
+create index if not exists organization_entitlements_by_user on organization_entitlements (user_id, timestamp, id);
+create index if not exists organization_entitlements_by_user_and_game
+  on organization_entitlements (user_id, game_id, timestamp, id);
 create index if not exists organization_entitlements_of_all on organization_entitlements ((fulfilled + 0), timestamp, id);
 
 alter table audit_heads add column if not exists number integer;
