@@ -11,6 +11,10 @@ const KEPT = ['schema_versions', 'feed', 'feed_head', 'signing_keys']
 
 test('a demo that begins anew empties every table of the schema', () => {
   const text = migrations.map(migration => migration.text(sqliteDialect)).join('\n')
-  const made = new Set([...text.matchAll(/create table if not exists (\w+)/g)].map(([, name]) => name ?? ''))
+  const made = new Set<string>()
+  for (const [, verb, name = ''] of text.matchAll(/(create|drop) table (?:if (?:not )?exists )?(\w+)/g)) {
+    if (verb === 'create') made.add(name)
+    else made.delete(name)
+  }
   expect([...made].filter(name => !KEPT.includes(name)).toSorted()).toEqual([...WORLD_TABLES].toSorted())
 })
