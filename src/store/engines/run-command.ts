@@ -10,7 +10,7 @@ import { type CommandName, channelOf, commands } from '../command-list.ts'
 import type { Database, Transaction } from '../database.ts'
 import type { CommandOutcome } from '../engine.ts'
 import type { Change, FeedEntry } from '../feed.ts'
-import { asUuid, type Sql, sql, tableOf } from '../sql/tag.ts'
+import { isOneOfUuids, type Sql, sql, tableOf } from '../sql/tag.ts'
 import { Combiner } from './combiner.ts'
 
 /** The number of a new chain is random, and has four bytes on both engines. */
@@ -177,26 +177,22 @@ async function appendToAudit(
       return { seq, at, actor, operation, subject, place, before, after, previous, hash }
     })
   })
+  const statements = [
+    sql`insert into audit (chain, seq, at, actor, operation, subject, place, before, after, previous, hash)
+        select ${chain}, cast(seq as bigint), at, actor, operation, subject, place, before, after, previous, hash
+        from ${tableOf(rows, ['seq', 'at', 'actor', 'operation', 'subject', 'place', 'before', 'after', 'previous', 'hash'])} as news`,
+    sql`update audit_heads set hash = ${last.hash} where chain = ${chain}`,
+  ]
   const recordings = records.flatMap(each => each.recordings)
-  const changed = recordings.flatMap(({ entitlements = [] }, index) => {
+  for (const [index, { entitlements = [] }] of recordings.entries()) {
+    if (entitlements.length === 0) continue
     const { seq, at } = must(rows[index], 'the row of a recording')
-    return entitlements.map(({ id, timestamp }) => {
-      return { timestamp: Date.parse(timestamp), id, at: Date.parse(at), seq }
-    })
-  })
-  await Promise.all([
-    db.run(
-      sql`insert into audit (chain, seq, at, actor, operation, subject, place, before, after, previous, hash)
-          select ${chain}, cast(seq as bigint), at, actor, operation, subject, place, before, after, previous, hash
-          from ${tableOf(rows, ['seq', 'at', 'actor', 'operation', 'subject', 'place', 'before', 'after', 'previous', 'hash'])} as news`,
-    ),
-    changed.length > 0 &&
-      db.run(
-        sql`insert into audit_entitlements (timestamp, id, at, seq, chain)
-            select cast(timestamp as bigint), ${asUuid(sql`id`)}, cast(at as bigint), cast(seq as bigint),
-              cast(${head.number} as integer)
-            from ${tableOf(changed, ['timestamp', 'id', 'at', 'seq'])} as news`,
-      ),
-    db.run(sql`update audit_heads set hash = ${last.hash} where chain = ${chain}`),
-  ])
+    const ids = entitlements.map(({ id }) => id)
+    statements.push(
+      sql`insert into audit_entitlements (timestamp, id, at, seq, chain)
+          select timestamp, id, cast(${Date.parse(at)} as bigint), cast(${seq} as bigint), cast(${head.number} as integer)
+          from organization_entitlements where ${isOneOfUuids(sql`id`, ids)}`,
+    )
+  }
+  await Promise.all(statements.map(statement => db.run(statement)))
 }
