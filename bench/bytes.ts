@@ -1,7 +1,8 @@
 /**
  * `bun bench/bytes.ts [--entitlements 100000] [--at-once 100]`: what an entitlement that was granted and fulfilled takes in the
  * store, by table and index, with its rows in the audit log. Grants and updates go through the commands of the server, so
- * many at once. With DATABASE_URL set, on PostgreSQL (after `vacuum`), else on the embedded store.
+ * many at once. With DATABASE_URL set, on PostgreSQL, after `vacuum` and again after `vacuum full`, which leaves no space of
+ * earlier versions of rows; else on the embedded store.
  */
 import { Database as Sqlite } from 'bun:sqlite'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -105,14 +106,16 @@ if (databaseUrl === undefined) {
   await fill(store)
   await store.close()
   const client = new SQL(databaseUrl, { max: 1 })
-  await client.unsafe('vacuum')
-  report(
-    'PostgreSQL',
-    await client.unsafe(
-      `select relname as name, case when relkind = 'r' then pg_table_size(oid) else pg_relation_size(oid) end as bytes
-       from pg_class where relkind in ('r', 'i') and relnamespace = current_schema()::regnamespace
-         and (relname like '%entitlement%' or relname like '%audit%') order by bytes desc`,
-    ),
-  )
+  for (const vacuum of ['vacuum', 'vacuum full']) {
+    await client.unsafe(vacuum)
+    report(
+      `PostgreSQL after ${vacuum}`,
+      await client.unsafe(
+        `select relname as name, case when relkind = 'r' then pg_table_size(oid) else pg_relation_size(oid) end as bytes
+         from pg_class where relkind in ('r', 'i') and relnamespace = current_schema()::regnamespace
+           and (relname like '%entitlement%' or relname like '%audit%') order by bytes desc`,
+      ),
+    )
+  }
   await client.close()
 }
