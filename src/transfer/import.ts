@@ -24,9 +24,9 @@ import type { Rereadable } from './spool.ts'
  * The size of a transaction. Lines written one by one weigh more, and so do passwords, which take a quarter of a second
  * each: a transaction delays other writes, and the progress reported to the caller.
  */
-const FULL_BATCH = { weight: 2000, characters: 4 * 1024 * 1024 }
-const ONE_BY_ONE_WEIGHT = 10
-const PASSWORD_WEIGHT = 40
+const FULL_BATCH = { weight: 10_000, characters: 4 * 1024 * 1024 }
+const ONE_BY_ONE_WEIGHT = 50
+const PASSWORD_WEIGHT = 200
 
 export interface ImportServices {
   readonly store: Store

@@ -59,10 +59,14 @@ const timestamp = (text: string, field: string): number =>
   parseTimestamp(text) ??
   reject(`the field "${field}" was malformed: "${text}" does not exist in the calendar`)
 
+/** Whether a text that matches the pattern of a time has the stored form. Every month has 28 days. */
+const isStored = (text: string, length: number): boolean =>
+  text.length === length && text.slice(8, 10) <= '28'
+
 const NORMALIZERS: Readonly<Record<string, Normalizer>> = {
   'lower case': text => text.toLowerCase(),
-  milliseconds: (text, field) => isoMillis(timestamp(text, field)),
-  seconds: (text, field) => isoSeconds(timestamp(text, field)),
+  milliseconds: (text, field) => (isStored(text, 24) ? text : isoMillis(timestamp(text, field))),
+  seconds: (text, field) => (isStored(text, 20) ? text : isoSeconds(timestamp(text, field))),
 }
 
 /** Parses a line. Throws a `LineViolation` that names the field and what was expected. */

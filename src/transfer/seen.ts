@@ -8,43 +8,58 @@ const FULLEST = 0.7
  * What the lines of a file have claimed so far. A million claims must fit, so each is stored as a 64-bit hash instead of
  * text: 8 bytes, in a table that doubles when it is 70% full. Two claims with the same hash would be taken for one. Among a
  * million that happens once in thirty million files, and the hash is seeded per file.
+ *
+ * A hash is handled as two numbers of 32 bits, since arithmetic with large integers takes several times as long.
  */
 export class SeenLines implements EarlierLines {
   readonly #seed = BigInt(randomInt(2 ** 47))
-  #slots = new BigUint64Array(SMALLEST)
+  readonly #hash = new BigUint64Array(1)
+  readonly #halves = new Uint32Array(this.#hash.buffer)
+  /** Two numbers for each slot; both are 0 in an empty one. */
+  #slots = new Uint32Array(2 * SMALLEST)
   #count = 0
 
   has(...what: readonly string[]): boolean {
-    const number = this.#numberOf(what)
-    return this.#slots[this.#placeOf(number, this.#slots)] === number
+    return this.#slots[this.#placeOf(what)] !== 0
   }
 
   /** Returns whether it is new. */
   add(...what: readonly string[]): boolean {
-    const number = this.#numberOf(what)
-    const place = this.#placeOf(number, this.#slots)
-    if (this.#slots[place] === number) return false
-    this.#slots[place] = number
+    const place = this.#placeOf(what)
+    if (this.#slots[place] !== 0) return false
+    this.#slots[place] = this.#halves[0] as number
+    this.#slots[place + 1] = this.#halves[1] as number
     this.#count += 1
-    if (this.#count > this.#slots.length * FULLEST) this.#grow()
+    if (2 * this.#count > this.#slots.length * FULLEST) this.#grow()
     return true
   }
 
-  /** Never 0, which marks an empty slot. */
-  #numberOf(what: readonly string[]): bigint {
-    return Bun.hash.wyhash(what.join('\0'), this.#seed) || 1n
-  }
-
-  #placeOf(number: bigint, slots: BigUint64Array): number {
-    const mask = slots.length - 1
-    let place = Number(number & 0xffff_ffffn) & mask
-    while (slots[place] !== 0n && slots[place] !== number) place = (place + 1) & mask
-    return place
+  /** Where the hash is, or belongs. */
+  #placeOf(what: readonly string[]): number {
+    this.#hash[0] = Bun.hash.wyhash(what.join('\0'), this.#seed)
+    // Never 0, which marks an empty slot.
+    this.#halves[0] ||= 1
+    return placeIn(this.#slots, this.#halves[0] as number, this.#halves[1] as number)
   }
 
   #grow(): void {
-    const larger = new BigUint64Array(this.#slots.length * 2)
-    for (const number of this.#slots) if (number !== 0n) larger[this.#placeOf(number, larger)] = number
+    const slots = this.#slots
+    const larger = new Uint32Array(2 * slots.length)
+    for (let from = 0; from < slots.length; from += 2) {
+      const [low, high] = [slots[from] as number, slots[from + 1] as number]
+      if (low === 0) continue
+      const place = placeIn(larger, low, high)
+      larger[place] = low
+      larger[place + 1] = high
+    }
     this.#slots = larger
   }
+}
+
+function placeIn(slots: Uint32Array, low: number, high: number): number {
+  const mask = slots.length - 1
+  // The high half chooses the slot: the low one is never 0, so it is less random.
+  let place = (2 * high) & mask
+  while (slots[place] !== 0 && (slots[place] !== low || slots[place + 1] !== high)) place = (place + 2) & mask
+  return place
 }

@@ -1,7 +1,7 @@
 import type { TransferLine, TransferType } from '../../contract/resources/transfer.ts'
 import type { Database } from '../database.ts'
 import { isOneOf, sql, verbatim } from '../sql/tag.ts'
-import { type EarlierLines, runsOf, type StoredLine } from './resource.ts'
+import { type Claim, type EarlierLines, runsOf, type StoredLine } from './resource.ts'
 import { RESOURCES } from './resources.ts'
 import { findRows } from './rows.ts'
 
@@ -22,13 +22,20 @@ export async function checkLines(
     const rows = fixed === undefined ? new Map() : await findRows(db, type, lines)
     const refused = await refusalsOf(db, type, lines, rows, earlier)
     for (const [index, line] of lines.entries()) {
-      const claimed = claims(line)
-      const why = refused.get(index) ?? claimed.find(({ what }) => earlier.has(...what))?.why
-      if (why === undefined) for (const { what } of claimed) earlier.add(...what)
-      else refusals.set(start + index, why)
+      const why = refused.get(index) ?? claim(claims(line), earlier)
+      if (why !== undefined) refusals.set(start + index, why)
     }
   }
   return refusals
+}
+
+/** Notes the claims of a line; if an earlier line has one of them, none, and the reason is returned. */
+function claim(claims: readonly Claim[], earlier: EarlierLines): string | undefined {
+  const [only] = claims
+  if (only !== undefined && claims.length === 1) return earlier.add(...only.what) ? undefined : only.why
+  const taken = claims.find(({ what }) => earlier.has(...what))
+  if (taken === undefined) for (const { what } of claims) earlier.add(...what)
+  return taken?.why
 }
 
 /** Checks lines of one type against the store and their existing rows. */
@@ -42,6 +49,7 @@ export async function refusalsOf(
   const { fixed, conflicts, keyOf } = RESOURCES[type]
   const refusals = await missingReferences(db, type, lines, earlier)
   const conflictOf = await conflicts?.(db, lines, earlier)
+  if (rows.size === 0 && conflictOf === undefined) return refusals
   for (const [index, line] of lines.entries()) {
     if (refusals.has(index)) continue
     const key = keyOf(line)
@@ -62,21 +70,34 @@ async function missingReferences(
 ): Promise<Refusals> {
   const refusals: Refusals = new Map()
   for (const [field, kind] of RESOURCES[type].references) {
-    const referenced = new Map<number, string>()
-    for (const [index, line] of lines.entries()) {
-      const id = (line as Values)[field] as string | null | undefined
-      if (!id || refusals.has(index) || earlier?.has(kind, id)) continue
-      if (line.type === 'entitlement' && field === 'user_id' && line.user_deleted) continue
-      referenced.set(index, id)
+    const idOf = (line: TransferLine): string | undefined => {
+      if (line.type === 'entitlement' && field === 'user_id' && line.user_deleted) return undefined
+      return ((line as Values)[field] as string | null | undefined) || undefined
     }
-    if (referenced.size === 0) continue
-    const ids = [...new Set(referenced.values())]
-    const rows = await db.all<{ id: string }>(
-      sql`select id from ${verbatim(RESOURCES[kind].table)} where ${isOneOf(sql`id`, ids)}`,
-    )
-    const known = new Set(rows.map(row => row.id))
-    for (const [index, id] of referenced)
-      if (!known.has(id)) refusals.set(index, `"${field}" names the ${kind} "${id}", which does not exist`)
+    const missing = await missingAmong(db, kind, new Set(lines.map(idOf)), earlier)
+    if (missing.size === 0) continue
+    for (const [index, line] of lines.entries()) {
+      const id = idOf(line)
+      if (id !== undefined && missing.has(id) && !refusals.has(index))
+        refusals.set(index, `"${field}" names the ${kind} "${id}", which does not exist`)
+    }
   }
   return refusals
+}
+
+/** Many lines name the same few: each is looked up once. */
+async function missingAmong(
+  db: Database,
+  kind: TransferType,
+  named: Set<string | undefined>,
+  earlier: EarlierLines | undefined,
+): Promise<ReadonlySet<string>> {
+  const missing = new Set<string>()
+  for (const id of named) if (id !== undefined && !earlier?.has(kind, id)) missing.add(id)
+  if (missing.size === 0) return missing
+  const rows = await db.all<{ id: string }>(
+    sql`select id from ${verbatim(RESOURCES[kind].table)} where ${isOneOf(sql`id`, [...missing])}`,
+  )
+  for (const { id } of rows) missing.delete(id)
+  return missing
 }
