@@ -95,6 +95,8 @@ export interface Listeners {
   isDraining(): boolean
   /** Whether this process takes turns sweeping the store; short-lived ones do not. */
   readonly sweeps: boolean
+  /** Whether a few requests are all: the directory is loaded, and the writer started, for the first that needs it. */
+  readonly isShortLived?: boolean
   /** How long to wait for the store; default: do not wait. */
   readonly storeWait?: StoreWait
   readonly metrics?: Measured
@@ -120,6 +122,7 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
   const { store: opened, folder } = await openStoreWithKeys(options.config, {
     log: options.log,
     report: line => options.log.info(line),
+    writesRarely: listeners.isShortLived ?? false,
     ...(listeners.storeWait && { wait: listeners.storeWait }),
   })
   lifetime.onClose(() => opened.close())
@@ -131,7 +134,8 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     })
   const { services, follower, siteTokens } = createServices(options, store, folder, listeners)
   await options.prepare?.(services)
-  await follower.catchUp()
+  // Either way, a store that cannot be read is reported here, before the first request.
+  await (listeners.isShortLived ? store.feed.head() : follower.catchUp())
 
   const liveChannels = new LiveChannels()
   const recordings = options.config.record
@@ -407,6 +411,8 @@ export interface LocalApp {
 /** The peer of requests made inside this process. */
 const LOCAL_PEER: Peer = { address: () => '', holdOpen: () => undefined, upgrade: () => false }
 
+const isControl = ({ url }: Request): boolean => new URL(url).pathname.startsWith('/control/')
+
 /** For the command line, which works on a store whether or not a server is running on it. */
 export async function openLocalApp(options: AppOptions): Promise<LocalApp> {
   const lifetime = new Lifetime()
@@ -417,13 +423,17 @@ export async function openLocalApp(options: AppOptions): Promise<LocalApp> {
       isDraining: () => false,
       // Retention is a setting of the server.
       sweeps: false,
+      isShortLived: true,
     }
-    const { application, services, operatorToken } = await createApp(options, lifetime, noListeners)
+    const { application, services, operatorToken, catchUp } = await createApp(options, lifetime, noListeners)
     return {
       services,
       operatorToken,
-      answer: async request =>
-        application.handle(request, LOCAL_PEER, ['helix', 'oauth', 'playback', 'control']),
+      answer: async request => {
+        // The control API reads the store, all else what is in memory.
+        if (!isControl(request)) await catchUp()
+        return application.handle(request, LOCAL_PEER, ['helix', 'oauth', 'playback', 'control'])
+      },
       close: () => lifetime.close(),
     }
   } catch (error) {

@@ -63,7 +63,10 @@ export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): vo
     })
   }
   every(AVAILABILITY_MILLISECONDS, logAvailability(services.store, log), 'store health check failed')
-  every(FEED_POLL_MILLISECONDS, () => follower.catchUp(), 'reading the feed failed')
+  const followFeed = async () => {
+    if (follower.hasLoaded) await follower.catchUp()
+  }
+  every(FEED_POLL_MILLISECONDS, followFeed, 'reading the feed failed')
   every(KEYS_FOLLOWED_MILLISECONDS, followMasterKeys, 'reading the master keys failed')
   if (!context.sweeps) return
   const skips = new ClockSkips(services.clock)

@@ -31,6 +31,8 @@ export interface OpenOptions {
   /** Reports the progress of a migration. */
   readonly report?: (line: string) => void
   readonly wait?: StoreWait
+  /** Starts the writer of the embedded store at the first write. */
+  readonly writesRarely?: boolean
 }
 
 const WAIT_PAUSE_MILLISECONDS = 200
@@ -59,17 +61,18 @@ export async function openStoreWithKeys(
   }
 }
 
-async function openEngine(config: Config, file: string, { log, report, wait }: OpenOptions): Promise<Engine> {
+async function openEngine(config: Config, file: string, options: OpenOptions): Promise<Engine> {
+  const { log, report, wait, writesRarely = false } = options
   const { migrate } = config
   try {
     if (config.databaseUrl !== undefined) {
       const { databaseUrl, databaseConnections: connections, databasePooled: pooled } = config
-      const options = { connections, pooled, log, migrate, ...(report && { report }) }
-      return await retryWhileUnavailable(() => openPostgresEngine(databaseUrl, options), log, wait)
+      const pool = { connections, pooled, log, migrate, ...(report && { report }) }
+      return await retryWhileUnavailable(() => openPostgresEngine(databaseUrl, pool), log, wait)
     }
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     completeRestore(dirname(file))
-    const engine = await openSqliteEngine(file, { migrate })
+    const engine = await openSqliteEngine(file, { migrate, writesRarely })
     for (const each of [file, `${file}-wal`, `${file}-shm`].filter(existsSync)) {
       chmodSync(each, 0o600)
       chownToOwner(each)

@@ -38,6 +38,11 @@ export class FeedFollower {
     store.onChange(entries => this.handOver(entries))
   }
 
+  /** Whether there is anything in memory to keep in sync. */
+  get hasLoaded(): boolean {
+    return this.#applied !== undefined
+  }
+
   /** When the subscribers were last in sync with the store, on the monotonic clock. */
   get inStepAt(): number {
     return this.#inStepAt

@@ -9,15 +9,20 @@ import { migrateSqlite, requireSchema } from './sqlite-migrate.ts'
 import { SqliteReader } from './sqlite-reader.ts'
 import { WriterQueue } from './writer-queue.ts'
 
+interface SqliteOptions extends Pick<SchemaOptions, 'migrate'> {
+  /** Starts the writer thread at the first write, for processes that mostly read and end soon. */
+  readonly writesRarely?: boolean
+}
+
 /** The embedded store: reads in this thread, one writer thread. */
 export async function openSqliteEngine(
   file: string,
-  { migrate }: Pick<SchemaOptions, 'migrate'> = {},
+  { migrate, writesRarely = false }: SqliteOptions = {},
 ): Promise<Engine> {
   const schema = migrate === false ? requireSchema(file) : await migrateSqlite(file)
   const connection = openSqlite(file, 'read')
   try {
-    return await openParts(StoreFiles.of(file, connection), sqliteDatabase(connection), schema)
+    return await openParts(StoreFiles.of(file, connection), sqliteDatabase(connection), schema, writesRarely)
   } catch (error) {
     connection.close()
     throw error
@@ -28,9 +33,11 @@ async function openParts(
   files: StoreFiles,
   first: SqliteDatabase,
   schema: Engine['schema'],
+  writesRarely: boolean,
 ): Promise<Engine> {
   const reader = new SqliteReader(first, () => sqliteDatabase(files.open('read')))
-  const writer = await WriterQueue.start(files, () => reader.renew())
+  const writer = new WriterQueue(files, () => reader.renew())
+  if (!writesRarely) await writer.start()
   return {
     name: 'sqlite',
     schema,

@@ -61,6 +61,9 @@ export class WriterQueue {
   /** As reported by the writer. */
   #unavailableReason: string | undefined
   readonly #ticking: Timer
+  /** The first start of the thread. */
+  #starting: Promise<void> | undefined
+  #hasStarted = false
   #closing = false
   #onIdle: () => void = () => undefined
   readonly #batches = new Histogram(BATCH_SIZES)
@@ -68,24 +71,30 @@ export class WriterQueue {
   readonly #deadlinesMissed = { withdrawn: 0, unknown: 0 }
   #lost = 0
 
-  private constructor(files: StoreFiles, onEnd: () => void) {
+  constructor(files: StoreFiles, onEnd: () => void) {
     this.#files = files
     this.#onEnd = onEnd
     this.#ticking = setInterval(() => this.#send('tick'), TICK_MILLISECONDS)
   }
 
-  static async start(files: StoreFiles, onEnd: () => void): Promise<WriterQueue> {
-    const queue = new WriterQueue(files, onEnd)
+  /** Starts the thread, unless the first command has done so. */
+  async start(): Promise<void> {
+    this.#starting ??= this.#open()
     try {
-      await queue.#open()
-      return queue
+      await this.#starting
+      this.#hasStarted = true
     } catch (error) {
-      clearInterval(queue.#ticking)
+      clearInterval(this.#ticking)
       throw error
     }
   }
 
   run(name: CommandName, args: unknown, author?: Author): Promise<Outcome> {
+    if (this.#hasStarted) return this.#enqueue(name, args, author)
+    return this.start().then(() => this.#enqueue(name, args, author))
+  }
+
+  #enqueue(name: CommandName, args: unknown, author?: Author): Promise<Outcome> {
     if (this.#worker === undefined) return Promise.reject(new Unavailable('the writer is not running'))
     if (this.#missed > 0) return Promise.reject(new Unavailable('the writer does not answer'))
     if (this.#waiting.size >= MAX_QUEUE)
@@ -108,6 +117,7 @@ export class WriterQueue {
 
   /** Why writes are not acknowledged, for the operator; undefined if they are. */
   unavailableReason(): string | undefined {
+    if (!this.#hasStarted) return undefined
     if (this.#worker === undefined) return 'the writer is not running; starting a new one'
     if (this.#missed > 0 || (this.#running?.overdueAt ?? Number.POSITIVE_INFINITY) < performance.now()) {
       return 'the writer does not answer; the disk may be stalled'
