@@ -1,6 +1,7 @@
 import { fieldsOf, type TransferLine, type TransferType } from '../../contract/resources/transfer.ts'
 import type { StoredStreamKey } from '../commands/users.ts'
 import type { Database, Transaction } from '../database.ts'
+import { insertRows } from '../insert-rows.ts'
 import type { Order } from '../keyset.ts'
 import type { SealedStreamKey } from '../queries/stream-keys.ts'
 import { type isOneOf, type Scalar, type Sql, sql, tableOf, verbatim } from '../sql/tag.ts'
@@ -120,14 +121,14 @@ export async function putRows<C extends { readonly row: unknown }>(
   const changed = changes.filter(({ row }) => row !== undefined).map(valuesOf)
   const sample = created[0] ?? changed[0] ?? {}
   const columns = Object.keys(sample)
+  await insertRows(
+    tx,
+    verbatim(`insert into ${table} (${columns.join(', ')})`),
+    created.map(row => columns.map(column => row[column] ?? null)),
+  )
   // All columns of a table of values are text.
   const cellOf = (column: string) =>
     typeof sample[column] === 'number' ? `cast(given.${column} as integer)` : `given.${column}`
-  if (created.length > 0)
-    await tx.run(
-      sql`insert into ${verbatim(`${table} (${columns.join(', ')})`)}
-          select ${verbatim(columns.map(cellOf).join(', '))} from ${tableOf(created, columns)} as given`,
-    )
   const updates = columns.flatMap(each => (fixed.includes(each) ? [] : [`${each} = ${cellOf(each)}`]))
   if (changed.length > 0)
     await tx.run(
