@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs'
 import { Command } from 'commander'
 import type { ImportEvent } from '../contract/control/transfer.ts'
-import { prepareDataFolder } from '../data-folder.ts'
+import { prepareDataFolder, storeFileOf } from '../data-folder.ts'
 import { OperatorError } from '../kit/operator-error.ts'
+import { isInUse } from '../store/embedded-file.ts'
 import { describeFailure } from '../transfer/describe-failure.ts'
 import {
   Import,
@@ -82,10 +83,11 @@ async function importLocally(file: string, flags: ImportFlags, options: ImportOp
   let input: Rereadable | undefined
   try {
     input = await openInput(file, config.spoolFolder)
+    const isAlone = !flags.dryRun && config.databaseUrl === undefined && !isInUse(storeFileOf(config))
     const app = await openAppOf(config)
     try {
       const store = app.services.store.as(commandLine('ImportLines'))
-      const running = new Import(input, options, { ...app.services, store })
+      const running = new Import(input, options, { ...app.services, store, isAlone })
       const { size } = input
       const interruption = new ImportInterruption(file, options, () => running.stop())
       const outcome = await follow(running.run(), options, interruption, {

@@ -16,6 +16,7 @@ import { createEventSubscription, deleteEventSubscription } from './commands/eve
 import { foldNames } from './commands/fold-names.ts'
 import { deleteFollow, putFollows } from './commands/follows.ts'
 import { deleteGame, putGame } from './commands/games.ts'
+import { restoreIndex, setAsideIndexes } from './commands/indexes.ts'
 import { createMarker, deleteMarker, renameMarker } from './commands/markers.ts'
 import { deleteMediaServer, putMediaServer, rotateMediaServerSecret } from './commands/media-servers.ts'
 import { createOperator, deleteOperator, endOperatorSession } from './commands/operators.ts'
@@ -137,6 +138,8 @@ const single = {
   rotateMediaServerSecret,
   deleteMediaServer,
   importLines,
+  setAsideIndexes,
+  restoreIndex,
   leasePoints,
   takeFromAll,
   giveBack,

@@ -4,6 +4,8 @@
  * second pass applies the lines in order, up to two thousand per transaction. A line that is already applied changes
  * nothing, so the same file can be imported again after a crash.
  *
+ * A process that has the embedded store to itself sets indexes aside while it applies many lines (`store/commands/indexes.ts`).
+ *
  * Memory: one chunk of the file, a batch of lines, and eight bytes in a table per line (see `seen.ts`).
  */
 import { passwords } from '../auth/passwords.ts'
@@ -27,11 +29,15 @@ import type { Rereadable } from './spool.ts'
 const FULL_BATCH = { weight: 10_000, characters: 4 * 1024 * 1024 }
 const ONE_BY_ONE_WEIGHT = 50
 const PASSWORD_WEIGHT = 200
+/** Fewer rows are written faster than indexes are rebuilt; with more, building one could take too long. */
+const SETTING_ASIDE = { least: 50_000, most: 20_000_000 }
 
 export interface ImportServices {
   readonly store: Store
   readonly streamKeys: StreamKeys
   readonly clock: Clock
+  /** Whether no other process has the store open, as far as is known. */
+  readonly isAlone?: boolean
 }
 
 export interface ImportOptions {
@@ -68,6 +74,7 @@ export class Import {
   /** The number of valid lines found by the first pass. */
   #checked: number | undefined
   #lines = 0
+  #entitlements = 0
   #skipped = 0
   #counts: Partial<Record<TransferType, Counts>> = {}
   #isStopped = false
@@ -107,6 +114,7 @@ export class Import {
     const seen = new SeenLines()
     for await (const batch of this.#batches()) {
       await this.#checkBatch(batch, seen)
+      this.#entitlements += batch.good.filter(({ line }) => line.type === 'entitlement').length
       yield* this.#finish(batch)
       if (this.#isStopped) return
     }
@@ -115,6 +123,21 @@ export class Import {
 
   /** The second pass, or the only one if invalid lines are skipped. */
   async *apply(): AsyncGenerator<ImportEvent> {
+    const { isAlone = false, store } = this.#services
+    if (!isAlone || store.engine !== 'sqlite') return yield* this.#applyAll()
+    const { least, most } = SETTING_ASIDE
+    const rowsToCome = this.#entitlements
+    if (rowsToCome >= least && rowsToCome <= most)
+      await store.commands.setAsideIndexes({ table: 'entitlements', rowsToCome })
+    try {
+      yield* this.#applyAll()
+    } finally {
+      // Also those that an earlier import has left behind.
+      while ((await store.commands.restoreIndex({})) > 0);
+    }
+  }
+
+  async *#applyAll(): AsyncGenerator<ImportEvent> {
     const seen = this.#options.continues ? new SeenLines() : undefined
     this.#lines = 0
     let pending: Promise<Batch> | undefined

@@ -290,3 +290,53 @@ test.skipIf(Bun.which('script') === null)('progress is shown on a terminal, and 
   )
   expect((await strand(['import', world, '--data', at('shown')])).stderr).toBe('')
 })
+
+/** The definitions of the indexes of entitlements, and those that are noted as missing. */
+function indexesIn(data: string): { indexes: unknown[]; missing: unknown[] } {
+  const db = new Database(join(data, 'strand.db'), { readonly: true })
+  try {
+    const indexes = db
+      .query(
+        "select sql from sqlite_schema where type = 'index' and tbl_name = 'entitlements' and sql is not null order by sql",
+      )
+      .values()
+    const [fact] = db.query("select value from facts where name = 'indexes_set_aside'").values()
+    return { indexes, missing: fact === undefined ? [] : JSON.parse(String(fact[0])) }
+  } finally {
+    db.close()
+  }
+}
+
+test('a large import sets indexes aside and rebuilds them; one that was killed leaves that to the next command', async () => {
+  const world = writeWorld('huge.ndjson', 60_000)
+  const before = indexesIn(await makeStore('aside'))
+  expect((await strand(['import', world, '--data', at('aside')])).code).toBe(0)
+  expect(indexesIn(at('aside'))).toEqual(before)
+  const whole = await strand(['export', '--data', at('aside')])
+
+  const child = new StrandProcess(['import', world, '--data', await makeStore('half')])
+  await child.until(() => rowsIn(at('half')) > 0)
+  // Another process meanwhile reads correctly, and leaves the indexes to the import.
+  expect((await strand(['entitlement', 'list', '--data', at('half')])).code).toBe(0)
+  await child.end('SIGKILL')
+  const { indexes, missing } = indexesIn(at('half'))
+  expect([indexes.length + missing.length, missing.length > 0]).toEqual([before.indexes.length, true])
+
+  expect((await strand(['user', 'list', '--data', at('half')])).code).toBe(0)
+  expect(indexesIn(at('half'))).toEqual(before)
+  expect((await strand(['import', world, '--data', at('half')])).code).toBe(0)
+  expect(indexesIn(at('half'))).toEqual(before)
+  expect((await strand(['export', '--data', at('half')])).stdout).toBe(whole.stdout)
+}, 120_000)
+
+test('an import beside a server keeps all indexes', async () => {
+  const world = writeWorld('beside.ndjson', 60_000)
+  const data = await makeStore('beside')
+  const before = indexesIn(data)
+  const server = await new StrandProcess(['serve', '--data', data, '--listen', '127.0.0.1:0']).serving()
+  const child = new StrandProcess(['import', world, '--data', data])
+  await child.until(() => rowsIn(data) > 0)
+  expect(indexesIn(data)).toEqual(before)
+  expect(await child.exit()).toBe(0)
+  await server.end('SIGTERM')
+}, 120_000)

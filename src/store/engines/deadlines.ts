@@ -5,7 +5,7 @@ import type { CommandName } from '../command-list.ts'
 export const WRITE_MILLISECONDS = 3000
 /** For commands that contain many others. */
 const LONG_WRITE_MILLISECONDS = 60_000
-const LONG_COMMANDS: ReadonlySet<CommandName> = new Set(['runSteps', 'importLines'])
+const LONG_COMMANDS: ReadonlySet<CommandName> = new Set(['runSteps', 'importLines', 'restoreIndex'])
 
 export function writeMilliseconds(name: CommandName): number {
   return LONG_COMMANDS.has(name) ? LONG_WRITE_MILLISECONDS : WRITE_MILLISECONDS

@@ -4,7 +4,9 @@ import type { Database } from '../database.ts'
 import type { Engine } from '../engine.ts'
 import type { SchemaOptions } from './migrate.ts'
 import { openSqlite, type SqliteDatabase, sqliteDatabase, translateSqliteError } from './sqlite-connection.ts'
+import { isInUse } from './sqlite-examination.ts'
 import { StoreFiles } from './sqlite-files.ts'
+import { hasMissingIndexes, restoreIndexes } from './sqlite-indexes.ts'
 import { migrateSqlite, requireSchema } from './sqlite-migrate.ts'
 import { SqliteReader } from './sqlite-reader.ts'
 import { WriterQueue } from './writer-queue.ts'
@@ -19,6 +21,8 @@ export async function openSqliteEngine(
   file: string,
   { migrate, writesRarely = false }: SqliteOptions = {},
 ): Promise<Engine> {
+  // A short-lived process leaves them to the import, if that is running.
+  if (hasMissingIndexes(file) && !(writesRarely && isInUse(file))) restoreIndexes(file)
   const schema = migrate === false ? requireSchema(file) : await migrateSqlite(file)
   const connection = openSqlite(file, 'read')
   try {
