@@ -12,6 +12,7 @@ import {
 import type { Log } from './kit/log.ts'
 import { OperatorError } from './kit/operator-error.ts'
 import { Outage } from './kit/outage.ts'
+import { isInUse } from './store/embedded-file.ts'
 import type { Engine } from './store/engine.ts'
 import { openPostgresEngine } from './store/engines/postgres.ts'
 import { MigrationStalled } from './store/engines/postgres-migrate.ts'
@@ -36,6 +37,11 @@ export interface OpenOptions {
 }
 
 const WAIT_PAUSE_MILLISECONDS = 200
+
+/** Whether the store is embedded and no process has it open. Called before this one opens it. */
+export function isStoreUnused(config: Config): boolean {
+  return config.databaseUrl === undefined && !isInUse(storeFileOf(config))
+}
 
 /** Opens the configured store: PostgreSQL, or the embedded one in the data folder. */
 export async function openStore(config: Config, options: OpenOptions = {}): Promise<Store> {

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs'
 import { Command } from 'commander'
 import type { ImportEvent } from '../contract/control/transfer.ts'
-import { prepareDataFolder, storeFileOf } from '../data-folder.ts'
+import { prepareDataFolder } from '../data-folder.ts'
 import { OperatorError } from '../kit/operator-error.ts'
-import { isInUse } from '../store/embedded-file.ts'
+import { isStoreUnused } from '../open-store.ts'
 import { describeFailure } from '../transfer/describe-failure.ts'
 import {
   Import,
@@ -83,7 +83,7 @@ async function importLocally(file: string, flags: ImportFlags, options: ImportOp
   let input: Rereadable | undefined
   try {
     input = await openInput(file, config.spoolFolder)
-    const isAlone = !flags.dryRun && config.databaseUrl === undefined && !isInUse(storeFileOf(config))
+    const isAlone = !flags.dryRun && isStoreUnused(config)
     const app = await openAppOf(config)
     try {
       const store = app.services.store.as(commandLine('ImportLines'))
