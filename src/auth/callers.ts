@@ -51,10 +51,14 @@ export class Callers implements FeedSubscriber {
     const hash = hashOf(token)
     const known = this.#known.get(hash)
     if (known === undefined && !isWellFormed(token) && !isSiteToken(token)) return undefined
-    const isFresh = known !== undefined && performance.now() - known.readAt < TRUSTED_MILLISECONDS
-    return chain(isFresh ? known : this.#refresh(token, hash, known), found =>
-      found !== undefined && found.ends > now ? found : undefined,
-    )
+    const found = known !== undefined && isFresh(known) ? known : this.#refresh(token, hash, known)
+    return chain(found, token => (token !== undefined && token.ends > now ? token : undefined))
+  }
+
+  /** The token if it is cached, not expired, and was read recently. What is cached was issued: its form needs no check. */
+  cached(token: string, now: number): AccessToken | undefined {
+    const known = this.#known.get(hashOf(token))
+    return known !== undefined && known.ends > now && isFresh(known) ? known : undefined
   }
 
   /** Reads the store again, in case the feed missed a change; while the store is unavailable, the cached entry counts. */
@@ -114,6 +118,10 @@ export class Callers implements FeedSubscriber {
   }
 }
 
+function isFresh({ readAt }: AccessToken): boolean {
+  return performance.now() - readAt < TRUSTED_MILLISECONDS
+}
+
 function concerns(access: Exclude<EndedAccess, { tokens: unknown }>, token: AccessToken): boolean {
   return 'client_id' in access ? access.client_id === token.client_id : access.user_id === token.user_id
 }
@@ -162,6 +170,9 @@ function callerOf(
   return { kind: 'user', client_id, organization_id, user_id, login, scopes }
 }
 
+/** How nearly every client spells it. */
+const USUAL_SCHEME = 'Bearer '
+
 /** Forms of an `Authorization` header with a token; the scheme is case-insensitive (D-2). */
 const BEARER = /^bearer +(\S+)$/i
 export const OAUTH_OR_BEARER = /^(?:oauth|bearer) +(\S+)$/i
@@ -183,6 +194,10 @@ export function resolveCaller(
   header: string | null,
   clock: Clock,
 ): MaybePromise<Resolution> {
+  if (header?.startsWith(USUAL_SCHEME)) {
+    const known = callers.cached(header.slice(USUAL_SCHEME.length), clock.now())
+    if (known !== undefined) return known.caller
+  }
   const token = tokenIn(header, BEARER)
   if (token === undefined) return ANONYMOUS
   if (token === 'invalid') return 'invalid'

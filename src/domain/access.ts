@@ -14,7 +14,8 @@ export function refusal(access: Access, caller: Caller): Refusal | undefined {
       if (caller.kind === 'app') return access.app ? undefined : refuse('user_token_required')
       if (caller.kind !== 'user') return refuse('token_missing')
       const [needed] = access.scopes
-      if (needed === undefined || access.scopes.some(scope => caller.scopes.includes(scope))) return undefined
+      if (needed === undefined) return undefined
+      for (const scope of access.scopes) if (caller.scopes.includes(scope)) return undefined
       return refuse('scope_missing', needed)
     }
   }

@@ -4,28 +4,28 @@
  */
 import { ANONYMOUS, type Resolution, resolveCaller, resolveOperator } from '../auth/callers.ts'
 import { type Family, familyOf, hasAnswer, type Operation } from '../contract/operation.ts'
-import { MAX_PAGE, type Window } from '../contract/page.ts'
 import { isRefusal, Problem, raise } from '../contract/problem.ts'
 import { type StrictRule, strictRulesOf } from '../contract/strict.ts'
 import { refusal } from '../domain/access.ts'
 import { OPERATOR_CHAIN } from '../domain/audit.ts'
 import { actorOf, type Caller, isTokenCaller } from '../domain/caller.ts'
-import type { Fields } from '../domain/input.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { lazily } from '../kit/lazily.ts'
 import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import type { Pairs } from '../kit/text.ts'
 import {
-  type Call,
   type Implementation,
+  PreparedJson,
   type Services,
   StreamedLines,
   TextFile,
 } from '../operations/implement.ts'
 import { readApiBody, readApiPieces } from './body.ts'
-import { type Cursors, isWellFormedCursor } from './cursor.ts'
+import type { Cursors } from './cursor.ts'
+import { EndpointCall } from './endpoint-call.ts'
 import { logFieldsOf } from './failure.ts'
 import { HotAnswers } from './hot-answers.ts'
+import { Paging } from './paging.ts'
 import {
   createInputReader,
   decodeText,
@@ -68,7 +68,7 @@ export class Endpoint {
   readonly #versionOf: Implementation['versionOf']
   readonly #hot = new HotAnswers()
   readonly #reader: () => InputReader
-  readonly #filterNames: readonly string[]
+  readonly #paging: Paging
   readonly #write: (answer: unknown) => string
   readonly #forAnonymous: ResponseHeaders
   readonly #forCallers: ResponseHeaders
@@ -83,7 +83,7 @@ export class Endpoint {
     this.#handle = implementation.handle
     this.#versionOf = implementation.versionOf
     this.#reader = lazily(() => createInputReader(this.operation))
-    this.#filterNames = filterNamesOf(this.operation)
+    this.#paging = new Paging(this.operation, dependencies.cursors)
     this.#write = createReplyWriter(this.operation, { checked: dependencies.checkReplies })
     this.#forAnonymous = new ResponseHeaders(headersOf(this.operation, ANONYMOUS))
     this.#forCallers = new ResponseHeaders(headersOf(this.operation))
@@ -92,16 +92,35 @@ export class Endpoint {
     this.#strictChecks = this.#isStrict ? strictChecksOf(this.operation) : []
   }
 
-  /** Token, rate limit, client, kind, scope; then the injected fault, the input, and the checks of the operation. */
+  /**
+   * Token, rate limit, client, kind, scope; then the injected fault, the input, and the checks of the operation. Nearly every
+   * request passes without waiting: closures are created only where one has to wait.
+   */
   answer(context: RequestContext, params: Params): MaybePromise<Response> {
-    return chain(this.#resolve(context), resolution =>
-      chain(this.#takePoint(context, resolution), () => {
-        const caller = this.#admit(context, resolution)
-        return chain(this.#applyFault(context), () =>
-          chain(this.#bodyFor(context, params, caller), body => this.#respond(context, caller, body)),
-        )
-      }),
-    )
+    const resolution = this.#resolve(context)
+    return resolution instanceof Promise
+      ? resolution.then(resolved => this.#answerCaller(context, params, resolved))
+      : this.#answerCaller(context, params, resolution)
+  }
+
+  #answerCaller(context: RequestContext, params: Params, resolution: Resolution): MaybePromise<Response> {
+    const taken = this.#takePoint(context, resolution)
+    return taken instanceof Promise
+      ? taken.then(() => this.#answerAdmitted(context, params, resolution))
+      : this.#answerAdmitted(context, params, resolution)
+  }
+
+  #answerAdmitted(context: RequestContext, params: Params, resolution: Resolution): MaybePromise<Response> {
+    const caller = this.#admit(context, resolution)
+    const fault = this.#applyFault(context)
+    if (fault instanceof Promise)
+      return fault.then(() =>
+        chain(this.#bodyFor(context, params, caller), body => this.#respond(context, caller, body)),
+      )
+    const body = this.#bodyFor(context, params, caller)
+    return body instanceof Promise
+      ? body.then(known => this.#respond(context, caller, known))
+      : this.#respond(context, caller, body)
   }
 
   #resolve(context: RequestContext): MaybePromise<Resolution> {
@@ -122,19 +141,27 @@ export class Endpoint {
 
   /** Every Helix response costs a point, errors included; an empty bucket is answered with 429 (D-9, D-17). */
   #takePoint(context: RequestContext, resolution: Resolution): MaybePromise<void> {
-    if (this.family === 'oauth' && !this.operation.limitsItself)
-      this.#dependencies.services.limits.takeFromAddress(context.address())
+    if (this.family !== 'helix') return this.#takeFromAddress(context)
+    const payer = resolution === 'invalid' ? ANONYMOUS : resolution
+    const allowance = this.#dependencies.limiter.take(payer, context.address)
+    return allowance instanceof Promise
+      ? allowance.then(granted => this.#requireAllowed(context, payer, granted))
+      : this.#requireAllowed(context, payer, allowance)
+  }
+
+  #requireAllowed(context: RequestContext, payer: Caller, allowance: Allowance): void {
+    context.allowance = allowance
+    if (allowance.allowed) return
+    this.#dependencies.traffic.refuse(bucketOf(payer))
+    raise('rate_limited', secondsPerPoint(allowance))
+  }
+
+  #takeFromAddress(context: RequestContext): void {
+    const { limits } = this.#dependencies.services
+    if (this.family === 'oauth' && !this.operation.limitsItself) limits.takeFromAddress(context.address())
     // What is read comes from memory, the same for everyone.
     if (this.family === 'playback' && this.operation.method === 'POST')
-      this.#dependencies.services.limits.takeForPlayback(context.address())
-    if (this.family !== 'helix') return
-    const payer = resolution === 'invalid' ? ANONYMOUS : resolution
-    return chain(this.#dependencies.limiter.take(payer, context.address), allowance => {
-      context.allowance = allowance
-      if (allowance.allowed) return
-      this.#dependencies.traffic.refuse(bucketOf(payer))
-      raise('rate_limited', secondsPerPoint(allowance))
-    })
+      limits.takeForPlayback(context.address())
   }
 
   /** Token, client, kind, scope. */
@@ -182,15 +209,24 @@ export class Endpoint {
 
   #callHandler(context: RequestContext, params: Params, caller: Caller): MaybePromise<ResponseBody> {
     if (this.operation.answerLines !== undefined) context.holdOpen()
-    return chain(this.#read(context, params, caller), call =>
-      chain(this.#handle(call, this.#servicesFor(caller)), answer => {
-        if (isRefusal(answer)) throw new Problem(answer)
-        if (answer instanceof TextFile) return answer
-        return answer instanceof StreamedLines
-          ? streamOf(answer, error => this.#logAborted(context, error))
-          : this.#write(answer)
-      }),
-    )
+    const call = this.#read(context, params, caller)
+    return call instanceof Promise ? call.then(ready => this.#run(context, ready)) : this.#run(context, call)
+  }
+
+  #run(context: RequestContext, call: EndpointCall): MaybePromise<ResponseBody> {
+    const answer = this.#handle(call, this.#servicesFor(call.caller))
+    return answer instanceof Promise
+      ? answer.then(known => this.#bodyOf(context, known))
+      : this.#bodyOf(context, answer)
+  }
+
+  #bodyOf(context: RequestContext, answer: unknown): ResponseBody {
+    if (answer instanceof PreparedJson) return this.#write(answer)
+    if (isRefusal(answer)) throw new Problem(answer)
+    if (answer instanceof TextFile) return answer
+    return answer instanceof StreamedLines
+      ? streamOf(answer, error => this.#logAborted(context, error))
+      : this.#write(answer)
   }
 
   /** The status has already been sent, so the response can only be aborted. */
@@ -216,94 +252,41 @@ export class Endpoint {
   }
 
   /** Reads and checks parameters and body, and opens the cursor. */
-  #read(context: RequestContext, params: Params, caller: Caller): MaybePromise<Call<Operation>> {
+  #read(context: RequestContext, params: Params, caller: Caller): MaybePromise<EndpointCall> {
     const { operation } = this
-    const { request, headers, search, authorization } = context
-    const pairs = parseQuery(search)
-    const idempotencyKey = operation.idempotent && !this.#isStrict ? readIdempotencyKey(headers) : undefined
+    const pairs = parseQuery(context.search)
+    const idempotencyKey =
+      operation.idempotent && !this.#isStrict ? readIdempotencyKey(context.headers) : undefined
     const reader = this.#reader()
     const query = reader.query(pairs)
     for (const check of this.#strictChecks) {
       const refused = check(query)
       if (refused !== undefined) throw new Problem(refused)
     }
-    const path = reader.params(params)
-    return chain(
-      operation.body === undefined ? NO_BODY : this.#readBody(request, pairs),
-      ({ body, bodyText }) => {
-        const binding = lazily(() => this.#bindingOf({ ...path, ...query }, caller))
-        return {
-          params: path as never,
-          query: query as never,
-          body: body as never,
-          bodyText,
-          bodyPieces:
-            operation.bodyLines === undefined
-              ? NO_PIECES
-              : readApiPieces(request, this.#dependencies.importBytes),
-          caller,
-          window: this.#window(query, binding),
-          authorization,
-          logFields: () => logFieldsOf(context),
-          address: context.address,
-          idempotencyKey,
-          paginate: (page, keyOf, memory) => {
-            const [top, bottom] = [page.rows[0], page.rows.at(-1)]
-            if (!page.more || top === undefined || bottom === undefined) return {}
-            const bookmark = { first: keyOf(top), last: keyOf(bottom), memory }
-            return { cursor: this.#dependencies.cursors.seal(binding(), bookmark) }
-          },
-        }
-      },
-    )
+    const call = new EndpointCall(context, caller, query, this.#paging)
+    call.idempotencyKey = idempotencyKey
+    if (operation.params !== undefined) call.params = reader.params(params) as never
+    if (operation.bodyLines !== undefined)
+      call.bodyPieces = readApiPieces(context.request, this.#dependencies.importBytes)
+    if (operation.body !== undefined) return this.#readBody(call, context.request, pairs)
+    if (operation.page !== undefined) call.window = this.#paging.windowOf(call)
+    return call
   }
 
-  async #readBody(request: Request, pairs: Pairs): Promise<Body> {
+  async #readBody(call: EndpointCall, request: Request, pairs: Pairs): Promise<EndpointCall> {
     const limit = this.family === 'control' ? OPERATOR_BODY_BYTES : PUBLIC_BODY_BYTES
     const bytes = await readApiBody(request, limit)
+    const reader = this.#reader()
     const isForm = request.headers
       .get('content-type')
       ?.toLowerCase()
       .startsWith('application/x-www-form-urlencoded')
-    if (isForm && this.family === 'oauth') {
-      return { body: this.#reader().body({}, [...pairs, ...parseForm(bytes)]), bodyText: '' }
-    }
-    if (this.operation.bodyFrom === 'text') return { body: NO_FIELDS, bodyText: decodeText(bytes) }
-    return { body: this.#reader().body(parseJsonObject(bytes), pairs), bodyText: '' }
-  }
-
-  #window(fields: Fields, binding: () => string): Window {
-    const rule = this.operation.page
-    if (rule === undefined) return { first: MAX_PAGE, direction: 'forward' }
-    const after = fields.after as string | undefined
-    const before = fields.before as string | undefined
-    if (after !== undefined && before !== undefined) raise('both_cursors')
-    const cursor = after ?? before
-    if (this.operation.lookUpBy?.some(name => fields[name] !== undefined)) {
-      if (cursor !== undefined && !isWellFormedCursor(cursor)) raise('invalid_cursor')
-      return { first: MAX_PAGE, direction: 'forward' }
-    }
-    const isBatch = rule.wholeBatchOf?.some(name => fields[name] !== undefined) ?? false
-    const first = (fields.first as number | undefined) ?? (isBatch ? MAX_PAGE : rule.standard)
-    if (cursor === undefined) return { first, direction: 'forward' }
-    const bookmark = this.#dependencies.cursors.open(binding(), cursor) ?? raise('invalid_cursor')
-    return {
-      first,
-      direction: before === undefined ? 'forward' : 'backward',
-      from: before === undefined ? bookmark.last : bookmark.first,
-      ...(bookmark.memory && { memory: bookmark.memory }),
-    }
-  }
-
-  /** What a cursor is bound to: the operation, its filters in any order, and the caller. */
-  #bindingOf(fields: Fields, caller: Caller): string {
-    const filters: (readonly [string, unknown])[] = []
-    for (const name of this.#filterNames) {
-      const value = fields[name]
-      if (Array.isArray(value)) filters.push([name, [...new Set(value)].sort()])
-      else if (value !== undefined) filters.push([name, value])
-    }
-    return JSON.stringify([this.operation.id, filters, ownerOf(caller)])
+    if (isForm && this.family === 'oauth')
+      call.body = reader.body({}, [...pairs, ...parseForm(bytes)]) as never
+    else if (this.operation.bodyFrom === 'text') call.bodyText = decodeText(bytes)
+    else call.body = reader.body(parseJsonObject(bytes), pairs) as never
+    call.window = this.#paging.windowOf(call)
+    return call
   }
 
   #respond(context: RequestContext, caller: Caller, body: ResponseBody): Response {
@@ -315,17 +298,7 @@ export class Endpoint {
   }
 }
 
-interface Body {
-  readonly body: Fields
-  readonly bodyText: string
-}
-
 type ResponseBody = string | Blob | ReadableStream<Uint8Array> | TextFile
-
-async function* noPieces(): AsyncGenerator<Uint8Array> {}
-const NO_PIECES = noPieces()
-const NO_FIELDS: Fields = {}
-const NO_BODY: Body = { body: NO_FIELDS, bodyText: '' }
 
 /** The headers of a success (D-21). */
 function headersOf(operation: Operation, caller?: Caller): Record<string, string> {
@@ -371,15 +344,4 @@ function readIdempotencyKey(headers: Headers): string | undefined {
   const key = headers.get('idempotency-key')
   if (key === null) return undefined
   return IDEMPOTENCY_KEY.test(key) ? key : raise('bad_idempotency_key')
-}
-
-/** The parameters that select a list, as opposed to a page of it. */
-function filterNamesOf(operation: Operation): string[] {
-  return Object.keys({ ...operation.params?.properties, ...operation.query?.properties }).sort()
-}
-
-/** Who a cursor belongs to. */
-function ownerOf(caller: Caller): string {
-  if (caller.kind === 'user') return `user ${caller.client_id} ${caller.user_id}`
-  return caller.kind === 'app' ? `app ${caller.client_id}` : caller.kind
 }

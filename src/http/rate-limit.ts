@@ -77,10 +77,16 @@ export function fullBucket(now: number): Allowance {
   return full
 }
 
+/** A caller is the same object for all requests with a token, so its name is built once and keeps its hash. */
+const namesOfCallers = new WeakMap<Caller, string>()
+
 /** The name of a caller's bucket. Visitors of the site share that of their address (D-150). That of an address is its network, which unlike the others contains no space. */
 export function bucketName(caller: Caller, address: () => string): string {
-  if (isVisitor(caller)) return networkOf(address())
-  if (caller.kind === 'app') return `app ${caller.client_id}`
-  if (caller.kind === 'user') return `user ${caller.client_id} ${caller.user_id}`
-  return networkOf(address())
+  if (!isTokenCaller(caller) || isVisitor(caller)) return networkOf(address())
+  const known = namesOfCallers.get(caller)
+  if (known !== undefined) return known
+  const name =
+    caller.kind === 'app' ? `app ${caller.client_id}` : `user ${caller.client_id} ${caller.user_id}`
+  namesOfCallers.set(caller, name)
+  return name
 }

@@ -27,7 +27,7 @@ import { fullBucket } from './rate-limit.ts'
 import { answerRecording, recordedVideoOf } from './recording-response.ts'
 import { RequestContext } from './request-context.ts'
 import { preflightHeaders, responseHeadersOf } from './response-headers.ts'
-import { Router } from './router.ts'
+import { type Match, Router } from './router.ts'
 import { answerSocket, isSocketPath } from './socket-response.ts'
 import { StoreFailures } from './store-failures.ts'
 import { answerThumbnail, cacheControlOf, mayHaveThumbnail } from './thumbnail-response.ts'
@@ -92,6 +92,10 @@ export class Application {
   /** The log level for requests; undefined if it is disabled. */
   readonly #accessLevel: 'info' | 'debug' | undefined
   readonly #storeFailures: StoreFailures
+  /** Only PostgreSQL asks which request a query belongs to. */
+  readonly #hasScopes: boolean
+  /** The last well-formed `Host`: clients rarely change it, and comparing is cheaper than checking. */
+  #knownHost = ''
   #warnedAt = Number.NEGATIVE_INFINITY
 
   constructor(options: ServerOptions) {
@@ -100,6 +104,7 @@ export class Application {
     const level = options.accessLog ? 'info' : 'debug'
     this.#accessLevel = log.isLevelEnabled(level) ? level : undefined
     this.#storeFailures = new StoreFailures(log)
+    this.#hasScopes = options.services.store.engine === 'postgres'
     for (const implementation of options.implementations) {
       const { operation } = implementation
       if (operation.demoOnly && options.services.demo === undefined) continue
@@ -119,7 +124,9 @@ export class Application {
     context.operator = operator
     this.#options.traffic.begin()
     try {
-      const answer = asRequest(() => this.#answer(context, side, peer))
+      const answer = this.#hasScopes
+        ? asRequest(() => this.#answer(context, side, peer))
+        : this.#answer(context, side, peer)
       if (!(answer instanceof Promise)) return this.#conclude(context, answer)
       return answer.then(
         response => this.#conclude(context, response),
@@ -136,9 +143,35 @@ export class Application {
   }
 
   #answer(context: RequestContext, side: Side, peer: Peer): MaybePromise<Response> {
-    if (!isWellFormedHost(context.headers.get('host'))) return this.#answerBadHost(context)
+    if (!this.#hasGoodHost(context)) return this.#answerBadHost(context)
     if (isImagePath(context.path) && side.includes('helix')) return this.#answerImage(context)
     const found = this.#router.find(context.method, context.path)
+    return found !== undefined && this.#serves(found.target.family, context, side)
+      ? this.#answerOperation(context, found)
+      : this.#answerOther(context, side, peer)
+  }
+
+  #hasGoodHost({ headers }: RequestContext): boolean {
+    const host = headers.get('host')
+    if (host === this.#knownHost) return true
+    if (!isWellFormedHost(host)) return false
+    this.#knownHost = host ?? ''
+    return true
+  }
+
+  #serves(family: Family, context: RequestContext, side: Side): boolean {
+    return side.includes(family) && (family !== 'control' || this.#allowsControl(context, side))
+  }
+
+  #answerOperation(context: RequestContext, { target, params }: Match<Endpoint>): MaybePromise<Response> {
+    context.family = target.family
+    context.operation = target.operation
+    context.tally = target.tally
+    return target.answer(context, params)
+  }
+
+  /** What is not an operation of this side. */
+  #answerOther(context: RequestContext, side: Side, peer: Peer): MaybePromise<Response> {
     const { pages, traffic } = this.#options
     if (isIngestPath(context.path) && this.#allowsControl(context, side)) return this.#answerCallback(context)
     if (isLivePath(context.path) && side.includes('helix')) return this.#answerLive(context)
@@ -147,18 +180,15 @@ export class Application {
     if (recorded !== undefined && side.includes('helix')) return this.#answerRecording(context, recorded)
     if (isAssetPath(context.path)) return this.#answerAsset(context)
     const hasPages = isConsolePath(context.path) ? this.#allowsControl(context, side) : side.includes('oauth')
-    if (found === undefined && hasPages && pages.has(context)) {
+    if (hasPages && pages.has(context)) {
       context.tally = traffic.pages
       return pages.answer(context).catch(thrown => this.#answerFailedPage(context, thrown))
     }
-    const family = found === undefined ? familyAt(context.path) : found.target.family
-    if (family === undefined || !side.includes(family)) return this.#answerOutside(context, side)
-    if (family === 'control' && !this.#allowsControl(context, side)) return this.#answerOutside(context, side)
+    const family = familyAt(context.path)
+    if (family === undefined || !this.#serves(family, context, side))
+      return this.#answerOutside(context, side)
     context.family = family
-    if (found === undefined) return this.#answerUnknownRoute(context, family)
-    context.operation = found.target.operation
-    context.tally = found.target.tally
-    return found.target.answer(context, found.params)
+    return this.#answerUnknownRoute(context, family)
   }
 
   #refuse(context: RequestContext, thrown: unknown): Response {

@@ -24,8 +24,14 @@ export class Timings {
   /** The same database, with query durations measured. */
   timed(db: Database): Database {
     return {
-      all: query => this.#time(() => db.all(query)),
-      get: query => this.#time(() => db.get(query)),
+      all: query => {
+        const began = performance.now()
+        return this.#note(began, db.all(query))
+      },
+      get: query => {
+        const began = performance.now()
+        return this.#note(began, db.get(query))
+      },
     }
   }
 
@@ -58,9 +64,7 @@ export class Timings {
     metrics.histogram('strand_store_query_duration_seconds', 'Duration of queries.', this.#queries)
   }
 
-  #time<T>(query: () => MaybePromise<T>): MaybePromise<T> {
-    const began = performance.now()
-    const answer = query()
+  #note<T>(began: number, answer: MaybePromise<T>): MaybePromise<T> {
     if (answer instanceof Promise) return answer.finally(() => this.#noteQuery(began))
     this.#noteQuery(began)
     return answer

@@ -31,8 +31,20 @@ export class SqliteReader {
     this.#connection = first
     this.#connect = connect
     this.db = {
-      all: query => this.#read(connection => connection.all(query)),
-      get: query => this.#read(connection => connection.get(query)),
+      all: query => {
+        try {
+          return this.#view().all(query)
+        } catch (error) {
+          return failed(error)
+        }
+      },
+      get: query => {
+        try {
+          return this.#view().get(query)
+        } catch (error) {
+          return failed(error)
+        }
+      },
     }
   }
 
@@ -55,14 +67,6 @@ export class SqliteReader {
     this.#disconnect()
   }
 
-  #read<T>(query: (connection: SqliteDatabase) => T): T | Promise<never> {
-    try {
-      return query(this.#view())
-    } catch (error) {
-      return Promise.reject(translateSqliteError(error))
-    }
-  }
-
   #view(): SqliteDatabase {
     if (this.#closed) throw new Unavailable('the store is closed')
     this.#connection ??= this.#connect()
@@ -83,3 +87,5 @@ export class SqliteReader {
     this.#connection = undefined
   }
 }
+
+const failed = (error: unknown): Promise<never> => Promise.reject(translateSqliteError(error))
