@@ -59,10 +59,12 @@ export function pageOfRows(
     if (from === undefined || (forward ? compareRank(each, from) > 0 : compareRank(each, from) < 0))
       found.push(each)
   }
-  found.sort(forward ? compareRank : (a, b) => compareRank(b, a))
-  const rendered = found
-    .slice(0, window.first + 1)
-    .map(({ row, viewer_count }) => renderRow(row, viewer_count))
+  if (found.length > 1) found.sort(forward ? compareRank : (a, b) => compareRank(b, a))
+  const rendered: RenderedStream[] = []
+  for (const { row, viewer_count } of found) {
+    rendered.push(renderRow(row, viewer_count))
+    if (rendered.length > window.first) break
+  }
   return cutPage(rendered, window, point)
 }
 

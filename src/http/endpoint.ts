@@ -73,6 +73,8 @@ export class Endpoint {
   readonly #forAnonymous: ResponseHeaders
   readonly #forCallers: ResponseHeaders
   readonly #dependencies: EndpointDependencies
+  readonly #status: number
+  readonly #hasAnswer: boolean
   readonly #isStrict: boolean
   readonly #strictChecks: readonly StrictCheck[]
 
@@ -88,6 +90,8 @@ export class Endpoint {
     this.#forAnonymous = new ResponseHeaders(headersOf(this.operation, ANONYMOUS))
     this.#forCallers = new ResponseHeaders(headersOf(this.operation))
     this.#dependencies = dependencies
+    this.#status = this.operation.status ?? 200
+    this.#hasAnswer = hasAnswer(this.operation)
     this.#isStrict = this.family === 'helix' && dependencies.services.strict
     this.#strictChecks = this.#isStrict ? strictChecksOf(this.operation) : []
   }
@@ -290,11 +294,10 @@ export class Endpoint {
   }
 
   #respond(context: RequestContext, caller: Caller, body: ResponseBody): Response {
-    const { status = 200 } = this.operation
     const responseHeaders = caller.kind === 'anonymous' ? this.#forAnonymous : this.#forCallers
     if (body instanceof TextFile)
-      return describeFile(responseHeaders.respond(status, body.text, context), body)
-    return responseHeaders.respond(status, hasAnswer(this.operation) ? body : null, context)
+      return describeFile(responseHeaders.respond(this.#status, body.text, context), body)
+    return responseHeaders.respond(this.#status, this.#hasAnswer ? body : null, context)
   }
 }
 

@@ -61,7 +61,8 @@ export class ResponseHeaders {
   ): Response {
     const headers = allowance === undefined ? this.#fixed : this.#headersFor(allowance)
     headers.set('X-Request-Id', requestId)
-    return new Response(body, { status, headers })
+    // The default needs no look at the option.
+    return status === 200 ? new Response(body, { headers }) : new Response(body, { status, headers })
   }
 
   #headersFor({ limit, remaining, reset }: Allowance): Headers {

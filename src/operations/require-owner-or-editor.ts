@@ -1,10 +1,14 @@
 import { raise } from '../contract/problem.ts'
 import { theUser } from '../domain/access.ts'
 import type { Caller } from '../domain/caller.ts'
+import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import type { Store } from '../store/store.ts'
 
 /** The markers of a channel are for its broadcaster and editors (D-41). */
-export async function requireOwnerOrEditor(store: Store, caller: Caller, owner_id: string): Promise<void> {
+export function requireOwnerOrEditor(store: Store, caller: Caller, owner_id: string): MaybePromise<void> {
   const { user_id } = theUser(caller)
-  if (user_id !== owner_id && !(await store.channels.hasEditor(owner_id, user_id))) raise('channel_forbidden')
+  if (user_id === owner_id) return
+  return chain(store.channels.hasEditor(owner_id, user_id), isEditor => {
+    if (!isEditor) raise('channel_forbidden')
+  })
 }

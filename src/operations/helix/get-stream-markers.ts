@@ -1,32 +1,41 @@
 import { getStreamMarkers } from '../../contract/helix/get-stream-markers.ts'
+import type { QueryOf } from '../../contract/operation.ts'
+import type { Window } from '../../contract/page.ts'
 import { raise } from '../../contract/problem.ts'
 import type { StreamMarker } from '../../contract/resources/marker.ts'
 import { videoMoment } from '../../domain/timeline.ts'
+import { chain, type MaybePromise } from '../../kit/maybe-promise.ts'
 import { must } from '../../kit/must.ts'
 import { markerSortKey, type Video } from '../../store/queries/videos.ts'
+import type { Store } from '../../store/store.ts'
 import { implement } from '../implement.ts'
 import { videoUrl } from '../render-video.ts'
 import { requireOwnerOrEditor } from '../require-owner-or-editor.ts'
 
 export const handleGetStreamMarkers = implement(
   getStreamMarkers,
-  async ({ query, caller, window, paginate }, { store, publicUrl }) => {
-    // All pages of a walk are of the same video, even if a newer one has become the latest.
-    const startedOn = window.memory?.[0]
-    const video_id = startedOn === undefined ? query.video_id : String(startedOn)
-    const video =
-      video_id === undefined
-        ? ((await store.videos.latestOf(must(query.user_id, 'user_id or video_id'))) ?? raise('no_videos'))
-        : ((await store.videos.find(video_id)) ?? raise('video_not_found', video_id))
-    await requireOwnerOrEditor(store, caller, video.user_id)
-
-    const page = await store.markers.ofVideo(video.id, window)
-    return {
-      data: [listing(video, page.rows, publicUrl)],
-      pagination: paginate(page, markerSortKey, [video.id]),
-    }
-  },
+  ({ query, caller, window, paginate }, { store, publicUrl }) =>
+    chain(requireVideo(store, query, window), video =>
+      chain(requireOwnerOrEditor(store, caller, video.user_id), () =>
+        chain(store.markers.ofVideo(video.id, window), page => ({
+          data: [listing(video, page.rows, publicUrl)],
+          pagination: paginate(page, markerSortKey, [video.id]),
+        })),
+      ),
+    ),
 )
+
+/** All pages of a walk are of the same video, even if a newer one has become the latest. */
+function requireVideo(
+  { videos }: Store,
+  query: QueryOf<typeof getStreamMarkers>,
+  { memory }: Window,
+): MaybePromise<Video> {
+  const id = memory === undefined ? query.video_id : String(memory[0])
+  return id === undefined
+    ? chain(videos.latestOf(must(query.user_id, 'user_id or video_id')), found => found ?? raise('no_videos'))
+    : chain(videos.find(id), found => found ?? raise('video_not_found', id))
+}
 
 function listing(video: Video, markers: readonly StreamMarker[], publicUrl: string) {
   const withUrl = (marker: StreamMarker) => {

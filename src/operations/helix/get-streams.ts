@@ -1,5 +1,6 @@
 import { getStreams } from '../../contract/helix/get-streams.ts'
 import { rankKey } from '../../directory/stream-page.ts'
+import { chain } from '../../kit/maybe-promise.ts'
 import { implement, preparedPage } from '../implement.ts'
 import { cutAlongWalk } from '../walk.ts'
 
@@ -9,15 +10,15 @@ const FIRST_PAGE = /^(?:(?:first|game_id|language|type)=[A-Za-z0-9_-]*(?:&|$))*$
 /** Every stream is live, so `type` has no effect: `all` and `live` return the same. */
 export const handleGetStreams = implement(
   getStreams,
-  async ({ query, window, paginate }, { directory, history }) => {
+  ({ query, window, paginate }, { directory, history }) => {
     const filter = {
       user_ids: query.user_id,
       user_logins: query.user_login,
       game_ids: query.game_id,
       languages: query.language?.map(language => language.toLowerCase()),
     }
-    const page = await cutAlongWalk({ directory, history }, window, () => directory.page(filter, window))
-    return preparedPage(page.rows, paginate(page, rankKey, page.memory))
+    const page = cutAlongWalk({ directory, history }, window, () => directory.page(filter, window))
+    return chain(page, found => preparedPage(found.rows, paginate(found, rankKey, found.memory)))
   },
   {
     versionOf: ({ directory }, search) => (FIRST_PAGE.test(search) ? directory.rankingVersion : undefined),

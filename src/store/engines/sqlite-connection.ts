@@ -1,8 +1,7 @@
 import { constants, SQLiteError, Database as Sqlite, type Statement } from 'bun:sqlite'
-import type { MaybePromise } from '../../kit/maybe-promise.ts'
 import { Conflict, Unavailable } from '../errors.ts'
 import { sqliteDialect } from '../sql/dialects.ts'
-import { render, type Scalar, type Sql } from '../sql/tag.ts'
+import { render, type Sql } from '../sql/tag.ts'
 import type { Writable } from './run-command.ts'
 
 /** A larger write-ahead log is truncated after a checkpoint. */
@@ -69,26 +68,38 @@ export function sqliteDatabase(connection: Sqlite): SqliteDatabase {
     statements.set(text, statement)
     return statement
   }
-  const perform = <T>(query: Sql, use: (statement: Statement, values: Scalar[]) => T): MaybePromise<T> => {
-    try {
-      const { text, values } = render(query, sqliteDialect)
-      return use(prepared(text), values)
-    } catch (error) {
-      return Promise.reject(translateSqliteError(error))
-    }
-  }
+  const failed = (error: unknown): Promise<never> => Promise.reject(translateSqliteError(error))
   const close = () => {
     for (const statement of statements.values()) ignoringErrors(() => statement.finalize())
     ignoringErrors(() => connection.close())
   }
   return {
-    all: <Row>(query: Sql) => perform(query, allRows<Row>),
-    get: <Row>(query: Sql) => perform(query, firstRow<Row>),
+    all: <Row>(query: Sql) => {
+      try {
+        const { text, values } = render(query, sqliteDialect)
+        return prepared(text).all(...values) as Row[]
+      } catch (error) {
+        return failed(error)
+      }
+    },
+    get: <Row>(query: Sql) => {
+      try {
+        const { text, values } = render(query, sqliteDialect)
+        return (prepared(text).get(...values) ?? undefined) as Row | undefined
+      } catch (error) {
+        return failed(error)
+      }
+    },
     run: query => {
       // After some disk failures SQLite has already rolled back, and this statement alone would be committed.
       if (!connection.inTransaction)
         return Promise.reject(new Unavailable('the transaction was rolled back by SQLite'))
-      return perform(query, changedRows)
+      try {
+        const { text, values } = render(query, sqliteDialect)
+        return prepared(text).run(...values).changes
+      } catch (error) {
+        return failed(error)
+      }
     },
     lock: () => Promise.resolve(),
     freeChain: chain => chain,
@@ -113,11 +124,6 @@ function ignoringErrors(work: () => void): void {
     // Closing after a disk failure may fail.
   }
 }
-
-const allRows = <Row>(statement: Statement, values: Scalar[]) => statement.all(...values) as Row[]
-const firstRow = <Row>(statement: Statement, values: Scalar[]) =>
-  (statement.get(...values) ?? undefined) as Row | undefined
-const changedRows = (statement: Statement, values: Scalar[]) => statement.run(...values).changes
 
 /** Failures of the disk, the file and its locks, including extended codes such as SQLITE_IOERR_READ. */
 const UNAVAILABLE =
