@@ -47,7 +47,7 @@ export interface StreamFilter {
 }
 
 export class Directory {
-  readonly #rows = new LiveRows(row => this.#snapshots.noteMoved(row))
+  readonly #rows: LiveRows
   readonly #journal: Journal
   readonly #snapshots: Snapshots
   readonly #publicUrl: string
@@ -61,6 +61,7 @@ export class Directory {
   }) {
     const { publicUrl, monotonic = () => performance.now(), inTouchAt } = options
     this.#publicUrl = publicUrl
+    this.#rows = new LiveRows(publicUrl, row => this.#snapshots.noteMoved(row))
     this.#journal = new Journal(monotonic)
     this.#snapshots = new Snapshots(this.#rows, this.#journal, monotonic, inTouchAt)
   }
@@ -89,7 +90,7 @@ export class Directory {
   /** Replaces all streams with those at this point of the feed. */
   reload(streams: readonly LiveStream[], point: FeedPoint): void {
     this.#rows.endOthers(streams)
-    for (const stream of streams) this.#rows.put(this.render(stream), 0)
+    for (const stream of streams) this.#rows.put(stream, 0)
     this.#journal.reset(point)
     this.#snapshots.clear()
   }
@@ -211,7 +212,7 @@ export class Directory {
       case 'stream': {
         const { stream, was } = change
         const wasGame = was === null ? NO_STREAM : this.#rows.ofStream(stream.id)?.game
-        const row = this.#rows.put(this.render(stream), was === null ? seq : undefined)
+        const row = this.#rows.put(stream, was === null ? seq : undefined)
         if (was === stream.viewer_count && wasGame === row.game) return NO_STEP
         return { indexes: [row.index], was: [was ?? 0], wasGame: wasGame ?? NO_STREAM }
       }

@@ -1,6 +1,7 @@
-import type { Stream } from '../contract/resources/stream.ts'
+import { imageUrl } from '../contract/image-urls.ts'
 import { fold } from '../domain/fold.ts'
 import { compareDecimal } from '../kit/decimal.ts'
+import type { LiveStream } from '../store/feed.ts'
 import { NO_STREAM } from './journal.ts'
 import { Numbers } from './numbers.ts'
 import { type LiveRow, withGap } from './row.ts'
@@ -20,6 +21,7 @@ export class LiveRows {
   readonly #byStream = new Map<string, LiveRow>()
   readonly #byLogin = new Map<string, LiveRow>()
   readonly #channels = new Map<string, Channel>()
+  readonly #publicUrl: string
   readonly #onMove: (row: LiveRow) => void
   /** By `LiveRow.index`. An index is reused after its stream ends. */
   #counts = new Int32Array(1024)
@@ -42,7 +44,8 @@ export class LiveRows {
   #unsorted = false
 
   /** `onMove` is called with a row whose game or language has changed. */
-  constructor(onMove: (row: LiveRow) => void) {
+  constructor(publicUrl: string, onMove: (row: LiveRow) => void) {
+    this.#publicUrl = publicUrl
     this.#onMove = onMove
   }
 
@@ -148,11 +151,19 @@ export class LiveRows {
   }
 
   /** Adds or updates a stream. `since` is set if the stream has just started. */
-  put(stream: Stream, since?: number): LiveRow {
-    const former = this.ofUser(stream.user_id)
-    if (former !== undefined && former.id !== stream.id) this.end(former.id)
-    const row = this.#byStream.get(stream.id) ?? this.#add(stream)
+  put(stream: LiveStream, since?: number): LiveRow {
+    let channel = this.#channel(stream.user_id)
+    if (channel.row !== undefined && channel.row.id !== stream.id) {
+      this.end(channel.row.id)
+      channel = this.#channel(stream.user_id)
+    }
+    const known = channel.row ?? this.#byStream.get(stream.id)
+    const row = known ?? this.#add(stream, channel)
     if (since !== undefined) row.since = since
+    if (this.#byLogin.get(stream.user_login) !== row) {
+      if (known !== undefined && this.#byLogin.get(row.login) === row) this.#byLogin.delete(row.login)
+      this.#byLogin.set(stream.user_login, row)
+    }
     this.#update(row, stream)
     this.#counts[row.index] = stream.viewer_count
     return row
@@ -174,6 +185,7 @@ export class LiveRows {
 
   /** Ends all streams except these. */
   endOthers(streams: readonly { readonly id: string }[]): void {
+    if (this.size === 0) return
     const remaining = new Set(streams.map(stream => stream.id))
     for (const id of this.#byStream.keys()) if (!remaining.has(id)) this.end(id)
   }
@@ -205,7 +217,7 @@ export class LiveRows {
     this.#games[index] = game
   }
 
-  #add(stream: Stream): LiveRow {
+  #add(stream: LiveStream, channel: Channel): LiveRow {
     const row: LiveRow = {
       id: stream.id,
       user_id: stream.user_id,
@@ -226,17 +238,15 @@ export class LiveRows {
     if (last !== undefined && compareDecimal(last.id, stream.id) > 0) this.#unsorted = true
     this.#byId.push(row)
     this.#byStream.set(stream.id, row)
-    this.#channel(stream.user_id).row = row
+    channel.row = row
     return row
   }
 
-  #update(row: LiveRow, stream: Stream): void {
+  #update(row: LiveRow, stream: LiveStream): void {
     const game = this.games.of(stream.game_id)
     const language = this.languages.of(stream.language)
     const hasMoved = row.game !== game || row.language !== language
-    if (this.#byLogin.get(row.login) === row) this.#byLogin.delete(row.login)
-    this.#byLogin.set(stream.user_login, row)
-    const { text, gap } = withGap(stream)
+    const { text, gap } = withGap(stream, imageUrl(this.#publicUrl, 'channels', stream.user_id))
     row.login = stream.user_login
     row.name = fold(stream.user_name)
     this.#byIndex[row.index] = row

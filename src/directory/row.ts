@@ -1,5 +1,6 @@
 import type { Stream } from '../contract/resources/stream.ts'
 import type { Rank } from '../domain/ranking.ts'
+import type { LiveStream } from '../store/feed.ts'
 
 /**
  * A live stream in memory. The object stays the same when the stream changes, so that rankings can refer to it. Only search
@@ -35,7 +36,7 @@ export interface RenderedStream extends Rank {
 const COUNT = '"viewer_count":'
 
 /** The JSON of a stream with a gap for its viewer count. The fields are in the order of the contract. */
-export function withGap(stream: Stream): Pick<LiveRow, 'text' | 'gap'> {
+export function withGap(stream: LiveStream, thumbnail_url: string): Pick<LiveRow, 'text' | 'gap'> {
   const text = JSON.stringify({
     id: stream.id,
     user_id: stream.user_id,
@@ -43,16 +44,16 @@ export function withGap(stream: Stream): Pick<LiveRow, 'text' | 'gap'> {
     user_name: stream.user_name,
     game_id: stream.game_id,
     game_name: stream.game_name,
-    type: stream.type,
+    type: 'live',
     title: stream.title,
     viewer_count: 0,
     started_at: stream.started_at,
     language: stream.language,
-    thumbnail_url: stream.thumbnail_url,
-    tag_ids: stream.tag_ids,
+    thumbnail_url,
+    tag_ids: [],
     tags: stream.tags,
     is_mature: stream.is_mature,
-  })
+  } satisfies Stream)
   // Cannot match within a value, where quotes are escaped.
   return { text, gap: text.indexOf(`,${COUNT}0,`) + 1 + COUNT.length }
 }

@@ -41,7 +41,7 @@ export function listen(
   const servers: Bun.Server<SocketRequest>[] = []
   let draining = false
   for (const hostname of hosts) {
-    const addressOf = LOOPBACK.test(hostname) ? () => hostname : peerAddress
+    const loopback = LOOPBACK.test(hostname) ? hostname : undefined
     try {
       servers.push(
         Bun.serve<SocketRequest>({
@@ -53,11 +53,7 @@ export function listen(
           idleTimeout: IDLE_SECONDS,
           maxRequestBodySize: options.maxBodyBytes,
           fetch: (request, server) => {
-            const answer = handle(request, {
-              address: () => addressOf(request, server),
-              holdOpen: () => server.timeout(request, HELD_OPEN_SECONDS),
-              upgrade: data => server.upgrade(request, { data }),
-            })
+            const answer = handle(request, new Connection(request, server, loopback))
             if (answer === UPGRADED) return undefined
             return draining ? chain(answer, withConnectionClose) : answer
           },
@@ -111,8 +107,29 @@ const SOCKET_LIMITS = {
  */
 const LOOPBACK = /^127(?:\.[0-9]+){3}$|^::1$/
 
-function peerAddress(request: Request, server: Bun.Server<SocketRequest>): string {
-  return server.requestIP(request)?.address ?? ''
+/** The connection of a request. A class: four functions for each request would be garbage in nearly all of them. */
+class Connection implements Peer {
+  readonly #request: Request
+  readonly #server: Bun.Server<SocketRequest>
+  readonly #loopback: string | undefined
+
+  constructor(request: Request, server: Bun.Server<SocketRequest>, loopback: string | undefined) {
+    this.#request = request
+    this.#server = server
+    this.#loopback = loopback
+  }
+
+  address(): string {
+    return this.#loopback ?? this.#server.requestIP(this.#request)?.address ?? ''
+  }
+
+  holdOpen(): void {
+    this.#server.timeout(this.#request, HELD_OPEN_SECONDS)
+  }
+
+  upgrade(data: SocketRequest): boolean {
+    return this.#server.upgrade(this.#request, { data })
+  }
 }
 
 function withConnectionClose(response: Response): Response {

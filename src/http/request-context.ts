@@ -2,10 +2,20 @@ import type { Family, Operation } from '../contract/operation.ts'
 import type { Problem } from '../contract/problem.ts'
 import type { Caller } from '../domain/caller.ts'
 import { uuid } from '../kit/id.ts'
+import { clientAddress, type Networks } from './client-address.ts'
 import type { Allowance } from './rate-limit.ts'
 import type { Tally } from './traffic.ts'
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
+
+/** The connection that a request came through. */
+interface Origin {
+  address(): string
+  holdOpen(): void
+}
+
+/** For requests without a connection. */
+export const NO_ORIGIN: Origin = { address: () => '', holdOpen: () => undefined }
 
 /** A request and its state while it is handled. Errors and successes are reported from the same fields. */
 export class RequestContext {
@@ -18,10 +28,8 @@ export class RequestContext {
   readonly search: string
   /** The `X-Request-Id` of the request if it is well formed, else a new one (D-20). */
   readonly requestId: string
-  /** The client address. Lazy, because it is expensive to get and only needed for requests without a valid token. */
-  readonly address: () => string
-  /** Extends the idle timeout of the connection, for long work or a long body. */
-  readonly holdOpen: () => void
+  readonly #peer: Origin
+  readonly #proxies: Networks | undefined
   /** On the monotonic clock. */
   readonly began = performance.now()
   family: Family | undefined = undefined
@@ -36,7 +44,7 @@ export class RequestContext {
   /** Set for a call that the console makes inside this process, for the operator who is logged in. */
   operator: Caller | undefined = undefined
 
-  constructor(request: Request, address: () => string, holdOpen: () => void = () => undefined) {
+  constructor(request: Request, peer: Origin, proxies?: Networks) {
     const { headers, url } = request
     const sentId = headers.get('x-request-id')
     // Without a host the URL has no scheme either.
@@ -49,7 +57,25 @@ export class RequestContext {
     this.path = queryMark < 0 ? url.slice(start) : url.slice(start, queryMark)
     this.search = queryMark < 0 ? '' : url.slice(queryMark + 1)
     this.requestId = sentId !== null && REQUEST_ID.test(sentId) ? sentId : uuid()
-    this.address = address
-    this.holdOpen = holdOpen
+    this.#peer = peer
+    this.#proxies = proxies
+  }
+
+  /** The client address. Lazy, because it is expensive to get and only needed for requests without a valid token. */
+  get address(): () => string {
+    return () => this.#address()
+  }
+
+  /** Extends the idle timeout of the connection, for long work or a long body. */
+  get holdOpen(): () => void {
+    return () => this.#peer.holdOpen()
+  }
+
+  #address(): string {
+    const address = this.#peer.address()
+    const proxies = this.#proxies
+    return proxies === undefined
+      ? address
+      : clientAddress(address, this.headers.get('x-forwarded-for'), proxies)
   }
 }

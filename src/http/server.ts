@@ -14,7 +14,7 @@ import type { Thumbnails } from '../media/thumbnails.ts'
 import type { Implementation } from '../operations/implement.ts'
 import { asksToSee, isConsolePath, type Pages } from '../site/pages.ts'
 import { answerAsset, isAssetPath } from './asset-response.ts'
-import { clientAddress, type Networks } from './client-address.ts'
+import type { Networks } from './client-address.ts'
 import { Endpoint, type EndpointDependencies } from './endpoint.ts'
 import { isFromThisMachine } from './exposure.ts'
 import { asProblem, failureBody, logFieldsOf } from './failure.ts'
@@ -25,7 +25,7 @@ import type { Peer } from './listen.ts'
 import { answerLive, answerMediaPreflight, isLivePath, loginOf } from './live-response.ts'
 import { fullBucket } from './rate-limit.ts'
 import { answerRecording, recordedVideoOf } from './recording-response.ts'
-import { RequestContext } from './request-context.ts'
+import { NO_ORIGIN, RequestContext } from './request-context.ts'
 import { preflightHeaders, responseHeadersOf } from './response-headers.ts'
 import { type Match, Router } from './router.ts'
 import { answerSocket, isSocketPath } from './socket-response.ts'
@@ -115,12 +115,7 @@ export class Application {
 
   /** `operator`: on whose behalf the console calls, inside this process. */
   handle(request: Request, peer: Peer, side: Side, operator?: Caller): MaybePromise<Response> {
-    const { trustedProxies } = this.#options
-    const context = new RequestContext(
-      request,
-      () => clientAddress(peer.address(), request.headers.get('x-forwarded-for'), trustedProxies),
-      () => peer.holdOpen(),
-    )
+    const context = new RequestContext(request, peer, this.#options.trustedProxies)
     context.operator = operator
     this.#options.traffic.begin()
     try {
@@ -448,7 +443,7 @@ function errorResponse(context: RequestContext, failure: Problem): Response {
 
 /** The response while the store is being opened: alive, not ready. */
 export function answerBeforeReady(request: Request): Response {
-  const context = new RequestContext(request, () => '')
+  const context = new RequestContext(request, NO_ORIGIN)
   if (context.path === '/healthz')
     return responseHeadersOf(undefined).respond(200, '{"status":"ok"}', context)
   context.family = familyAt(context.path)

