@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
-import type { Pace } from './rounds.ts'
-import type { Scenario } from './scenario.ts'
+import type { Pace } from './measures/rounds.ts'
 import { scenarios } from './scenarios/index.ts'
-import { SMALLEST, type WorldSize } from './world.ts'
+import type { Scenario } from './scenarios/scenario.ts'
+import { SMALLEST, type WorldSize } from './world/world.ts'
 
 /** What is measured in addition to the scenarios. */
 const PARTS = ['starts', 'writers', 'viewers', 'watched', 'published', 'go-live', 'growth', 'import'] as const

@@ -3,15 +3,15 @@
  * See README.md.
  */
 import { runTool } from '../tools/run-tool.ts'
-import { runCallers } from './callers.ts'
-import { Children } from './children.ts'
 import { runEvents } from './events/run.ts'
-import { runEverything } from './everything.ts'
-import { requireTools } from './load.ts'
-import { runNodes } from './nodes.ts'
+import { Children } from './load/children.ts'
+import { requireTools } from './load/load.ts'
 import { readPlan, USAGE } from './options.ts'
-import { runOverload } from './overload.ts'
-import { runSoak } from './soak.ts'
+import { runCallers } from './runs/callers.ts'
+import { runEverything } from './runs/everything.ts'
+import { runNodes } from './runs/nodes.ts'
+import { runOverload } from './runs/overload.ts'
+import { runSoak } from './runs/soak.ts'
 
 process.exit(
   await runTool({

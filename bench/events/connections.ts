@@ -1,7 +1,7 @@
 /** Connections that each send requests around in a circle, the next when the last is answered, or at a fixed rate. */
-import { HttpConnection, type RawAnswer } from '../http-connection.ts'
-import { requestBytes } from '../request-bytes.ts'
-import type { BenchRequest } from '../scenario.ts'
+import { HttpConnection, type RawAnswer } from '../load/http-connection.ts'
+import { requestBytes } from '../load/request-bytes.ts'
+import type { BenchRequest } from '../scenarios/scenario.ts'
 
 export interface ConnectionsPlan {
   readonly url: string

@@ -3,7 +3,7 @@
  * so that both are measured by one clock. `bun bench/events/deliveries.ts <plan.json>`; prints its result as JSON.
  */
 import { readFileSync } from 'node:fs'
-import { Latencies } from '../latencies.ts'
+import { Latencies } from '../report/latencies.ts'
 import { sendAround } from './connections.ts'
 import { receiveWebhooks } from './receiver.ts'
 import { openSocket } from './sockets.ts'

@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs'
 import { RtmpClient } from '../../test/support/rtmp-client.ts'
-import { Latencies } from '../latencies.ts'
-import { processorSecondsOf } from '../process-usage.ts'
+import { processorSecondsOf } from '../load/process-usage.ts'
+import { Latencies } from '../report/latencies.ts'
 import { asChunks, SyntheticBroadcast } from './synthetic.ts'
 import { Watcher } from './watcher.ts'
 

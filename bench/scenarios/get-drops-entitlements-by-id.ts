@@ -1,4 +1,4 @@
-import type { Scenario } from '../scenario.ts'
+import type { Scenario } from './scenario.ts'
 
 export const getDropsEntitlementsById: Scenario = {
   name: 'get-drops-entitlements-by-id',

@@ -1,4 +1,4 @@
-import type { Scenario } from '../scenario.ts'
+import type { Scenario } from './scenario.ts'
 
 export const getDropsEntitlementsOfUser: Scenario = {
   name: 'get-drops-entitlements-of-user',

@@ -1,4 +1,4 @@
-import type { BenchRequest, Scenario } from '../scenario.ts'
+import type { BenchRequest, Scenario } from './scenario.ts'
 
 const PAGES = 100
 

@@ -1,5 +1,5 @@
-import type { Scenario } from '../scenario.ts'
-import { FOLLOWED_LIVE } from '../world.ts'
+import { FOLLOWED_LIVE } from '../world/world.ts'
+import type { Scenario } from './scenario.ts'
 
 export const getFollowedStreams: Scenario = {
   name: 'get-followed-streams',

@@ -1,4 +1,4 @@
-import type { Scenario } from '../scenario.ts'
+import type { Scenario } from './scenario.ts'
 
 export const getImage: Scenario = {
   name: 'get-image',

@@ -1,4 +1,4 @@
-import type { Scenario } from '../scenario.ts'
+import type { Scenario } from './scenario.ts'
 
 export const getStreamKey: Scenario = {
   name: 'get-stream-key',

@@ -1,5 +1,5 @@
 import { SeededRandom } from '../../src/kit/random.ts'
-import type { Scenario } from '../scenario.ts'
+import type { Scenario } from './scenario.ts'
 
 /** Many times what the server keeps of its answers, so that nearly all of them must be made. */
 const QUESTIONS = 8000

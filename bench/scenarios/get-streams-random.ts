@@ -1,6 +1,6 @@
 import { SeededRandom } from '../../src/kit/random.ts'
-import type { AskServer, BenchRequest, Scenario } from '../scenario.ts'
-import { type BenchWorld, drawGame } from '../world.ts'
+import { type BenchWorld, drawGame } from '../world/world.ts'
+import type { AskServer, BenchRequest, Scenario } from './scenario.ts'
 
 /** Many times what the server keeps of its answers, so that nearly all of them must be made. */
 const QUESTIONS = 8000

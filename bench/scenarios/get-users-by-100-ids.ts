@@ -1,5 +1,5 @@
 import { SeededRandom } from '../../src/kit/random.ts'
-import type { Scenario } from '../scenario.ts'
+import type { Scenario } from './scenario.ts'
 
 const QUESTIONS = 500
 const IDS = 100

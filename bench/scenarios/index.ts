@@ -1,4 +1,3 @@
-import type { Scenario } from '../scenario.ts'
 import { createStreamMarker } from './create-stream-marker.ts'
 import { getChannelFollowersTotal } from './get-channel-followers-total.ts'
 import { getDropsEntitlementsById } from './get-drops-entitlements-by-id.ts'
@@ -14,6 +13,7 @@ import { getStreamsTop } from './get-streams-top.ts'
 import { getTopGames } from './get-top-games.ts'
 import { getUsersBy100Ids } from './get-users-by-100-ids.ts'
 import { getUsersById } from './get-users-by-id.ts'
+import type { Scenario } from './scenario.ts'
 import { updateDropsEntitlements } from './update-drops-entitlements.ts'
 import { validateToken } from './validate-token.ts'
 

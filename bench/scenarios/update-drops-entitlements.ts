@@ -1,5 +1,5 @@
-import type { Scenario } from '../scenario.ts'
-import { updateBatches } from '../world.ts'
+import { updateBatches } from '../world/world.ts'
+import type { Scenario } from './scenario.ts'
 
 export const updateDropsEntitlements: Scenario = {
   name: 'update-drops-entitlements',

@@ -1,0 +1,40 @@
+import type { Cursors } from '../../../src/http/cursor.ts'
+import type { KeyRing } from '../../../src/kit/key-ring.ts'
+import type { LeastReader } from './reader.ts'
+
+/** What a token stands for, as far as the measured operations need to know. */
+export interface LeastCaller {
+  readonly client_id: string
+  readonly organization_id: string
+  /** Empty for an app. */
+  readonly user_id: string
+  readonly ends: number
+}
+
+/** What stands behind the operations. */
+export interface LeastServices {
+  readonly storeFile: string
+  readonly publicUrl: string
+  readonly ring: KeyRing
+  readonly cursors: Cursors
+  readonly reader: LeastReader
+}
+
+/** Answers the query string, and where there is one the body, of one caller; nobody is behind a request without a token. */
+type Answer = (search: string, caller: LeastCaller | undefined, request: Request) => string | Promise<string>
+
+/** Reads what the operation keeps in memory, and gives the code that answers it. */
+export type LeastOperation = (services: LeastServices) => Answer | Promise<Answer>
+
+/** The end of every answer that is a page; a cursor has no character that JSON would escape. */
+export function paginationText(cursor: string | undefined): string {
+  return cursor === undefined ? '"pagination":{}}' : `"pagination":{"cursor":"${cursor}"}}`
+}
+
+/** The value of a parameter that stands at most once, and needs no decoding. */
+export function parameter(search: string, name: string): string | undefined {
+  const start = search.startsWith(`${name}=`) ? 0 : search.indexOf(`&${name}=`) + 1
+  if (start === 0 && !search.startsWith(`${name}=`)) return undefined
+  const end = search.indexOf('&', start)
+  return search.slice(start + name.length + 1, end < 0 ? undefined : end)
+}
