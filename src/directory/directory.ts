@@ -152,14 +152,14 @@ export class Directory {
     return this.#pageOf(found, window)
   }
 
-  /** The channels of these users, for `pageOfChannels`. They stay in memory until all are released. */
+  /** The channels of these users, for `pageOfChannels`. They stay in memory until the list is released. */
   keepChannels(user_ids: readonly string[]): Channel[] {
     return this.#rows.keepChannels(user_ids)
   }
 
-  /** Releases all channels except these. */
-  releaseChannels(kept: readonly (readonly Channel[])[]): void {
-    this.#rows.releaseChannels(kept)
+  /** Releases a list of kept channels. What is in another list stays. */
+  releaseChannels(channels: readonly Channel[]): void {
+    this.#rows.releaseChannels(channels)
   }
 
   /** A page of the live streams of these channels, such as those that a user follows. */

@@ -21,7 +21,7 @@ export class Followings implements FeedSubscriber {
     this.#directory = directory
     this.#known = new Recent(maxFollows, {
       weigh: channels => 1 + channels.length,
-      dropped: () => this.#releaseChannels(),
+      dropped: lists => this.#release(lists),
     })
   }
 
@@ -37,25 +37,32 @@ export class Followings implements FeedSubscriber {
   apply({ change }: FeedEntry): void {
     if (change.kind !== 'follows') return
     this.#invalidations += 1
-    for (const user_id of change.user_ids) this.#known.delete(user_id)
+    for (const user_id of change.user_ids) this.#forget(user_id)
   }
 
   async #lookUp(user_id: string): Promise<readonly Channel[]> {
     const before = this.#invalidations
     const follows = await this.#store.follows.of(user_id)
     const channels = this.#directory.keepChannels(follows)
+    this.#forget(user_id)
     if (before === this.#invalidations) this.#known.set(user_id, channels)
+    // Good for the request that waits for it.
+    else this.#directory.releaseChannels(channels)
     return channels
+  }
+
+  #forget(user_id: string): void {
+    const channels = this.#known.delete(user_id)
+    if (channels !== undefined) this.#directory.releaseChannels(channels)
   }
 
   #clear(): void {
     this.#invalidations += 1
+    this.#release(Array.from(this.#known, ([, channels]) => channels))
     this.#known.clear()
-    this.#releaseChannels()
   }
 
-  /** Releases channels that no cached user follows. */
-  #releaseChannels(): void {
-    this.#directory.releaseChannels(Array.from(this.#known, ([, channels]) => channels))
+  #release(lists: Iterable<readonly Channel[]>): void {
+    for (const channels of lists) this.#directory.releaseChannels(channels)
   }
 }

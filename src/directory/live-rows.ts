@@ -10,8 +10,8 @@ import { type LiveRow, withGap } from './row.ts'
 export interface Channel {
   readonly user_id: string
   row: LiveRow | undefined
-  /** Kept channels stay in memory while they are offline. */
-  kept: boolean
+  /** How many kept lists have it. A channel that is in none is dropped while it is offline. */
+  kept: number
 }
 
 /** All live rows, indexed by stream, user and login, and their viewer counts. */
@@ -137,17 +137,17 @@ export class LiveRows {
   keepChannels(user_ids: readonly string[]): Channel[] {
     return user_ids.map(user_id => {
       const channel = this.#channel(user_id)
-      channel.kept = true
+      channel.kept += 1
       return channel
     })
   }
 
-  /** Drops all channels except these and those that are live. */
-  releaseChannels(kept: readonly (readonly Channel[])[]): void {
-    for (const channel of this.#channels.values()) channel.kept = false
-    for (const channels of kept) for (const channel of channels) channel.kept = true
-    for (const channel of this.#channels.values())
-      if (!channel.kept && channel.row === undefined) this.#channels.delete(channel.user_id)
+  /** Ends what `keepChannels` began. */
+  releaseChannels(channels: readonly Channel[]): void {
+    for (const channel of channels) {
+      channel.kept -= 1
+      if (channel.kept === 0 && channel.row === undefined) this.#channels.delete(channel.user_id)
+    }
   }
 
   /** Adds or updates a stream. `since` is set if the stream has just started. */
@@ -179,7 +179,7 @@ export class LiveRows {
     this.#byStream.delete(stream_id)
     const channel = this.#channel(row.user_id)
     channel.row = undefined
-    if (!channel.kept) this.#channels.delete(row.user_id)
+    if (channel.kept === 0) this.#channels.delete(row.user_id)
     if (this.#byLogin.get(row.login) === row) this.#byLogin.delete(row.login)
   }
 
@@ -268,7 +268,7 @@ export class LiveRows {
   #channel(user_id: string): Channel {
     let channel = this.#channels.get(user_id)
     if (channel === undefined) {
-      channel = { user_id, row: undefined, kept: false }
+      channel = { user_id, row: undefined, kept: 0 }
       this.#channels.set(user_id, channel)
     }
     return channel

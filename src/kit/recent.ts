@@ -1,8 +1,8 @@
 interface Options<Value> {
   /** How much of the capacity an entry takes (default: 1). */
   weigh?(value: Value): number
-  /** Called after old entries were dropped. */
-  dropped?(): void
+  /** Called with the values of old entries after they were dropped. */
+  dropped?(values: Iterable<Value>): void
 }
 
 /**
@@ -40,6 +40,7 @@ export class Recent<Value> {
     this.delete(name)
     const weight = this.#weigh(value)
     const isFull = this.#weight + weight > this.#most
+    const older = this.#old
     if (isFull) {
       this.#old = this.#young
       this.#young = new Map()
@@ -47,14 +48,17 @@ export class Recent<Value> {
     }
     this.#young.set(name, value)
     this.#weight += weight
-    if (isFull) this.#options.dropped?.()
+    if (isFull) this.#options.dropped?.(older.values())
   }
 
-  delete(name: string): void {
+  /** Returns the value that was deleted. */
+  delete(name: string): Value | undefined {
     const young = this.#young.get(name)
     if (young !== undefined) this.#weight -= this.#weigh(young)
+    const value = young ?? this.#old.get(name)
     this.#young.delete(name)
     this.#old.delete(name)
+    return value
   }
 
   clear(): void {

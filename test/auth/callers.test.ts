@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { Callers } from '../../src/auth/callers.ts'
+import { Callers, resolveCaller } from '../../src/auth/callers.ts'
 import { SiteTokens } from '../../src/auth/site-tokens.ts'
 import { hashOf, issueAppToken, issueUserToken } from '../../src/auth/tokens.ts'
+import type { Caller } from '../../src/domain/caller.ts'
 import { KeyRing } from '../../src/kit/key-ring.ts'
 import { createLog } from '../../src/kit/log.ts'
 import { FeedFollower } from '../../src/store/follower.ts'
@@ -64,6 +65,22 @@ for (const engine of engines) {
         })
         expect(asked).toBe(2)
         expect(await callers.find(user, NOW + 60_000)).toBeUndefined()
+      }))
+
+    test('what is in memory is found without the store, until it ends or is revoked', () =>
+      withTokens(async (store, { user }) => {
+        const { callers } = await follow(store)
+        const clock = { now: () => NOW }
+        expect(callers.cached(user, NOW)).toBeUndefined()
+        const caller = await resolveCaller(callers, `Bearer ${user}`, clock)
+        expect(caller).toMatchObject({ kind: 'user', login: 'one' })
+        expect(callers.cached(user, NOW)?.caller).toBe(caller as Caller)
+        expect(resolveCaller(callers, `Bearer ${user}`, clock)).toBe(caller)
+        expect(resolveCaller(callers, `bearer  ${user}`, clock)).toBe(caller)
+        expect(resolveCaller(callers, `Bearer ${user} `, clock)).toBe('invalid')
+        expect(callers.cached(user, NOW + 60_000)).toBeUndefined()
+        await store.commands.revokeToken({ hash: hashOf(user) })
+        expect(callers.cached(user, NOW)).toBeUndefined()
       }))
 
     const endings: Record<
