@@ -1,5 +1,5 @@
 /**
- * `bun bench/bytes.ts [--entitlements 100000] [--at-once 100]`: what an entitlement that was granted and fulfilled takes in the
+ * `bun bench/measures/bytes.ts [--entitlements 100000] [--at-once 100]`: what an entitlement that was granted and fulfilled takes in the
  * store, by table and index, with its rows in the audit log. Grants and updates go through the commands of the server, so
  * many at once. With DATABASE_URL set, on PostgreSQL, after `vacuum` and again after `vacuum full`, which leaves no space of
  * earlier versions of rows; else on the embedded store.

@@ -1,18 +1,18 @@
 /**
  * Starts and ends of streams per second over the control API, on nodes that share a PostgreSQL and on the embedded store.
  * Every connection ends and starts a channel of its own, as fast as it is answered. Servers, database and generator share
- * all cores. `bun bench/stream-changes.ts [--nodes 1,3] [--connections 5,32,200] [--seconds 5] [--embedded]`
+ * all cores. `bun bench/measures/stream-changes.ts [--nodes 1,3] [--connections 5,32,200] [--seconds 5] [--embedded]`
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startPostgres } from '../../test/support/postgres.ts'
-import { Children, type Served } from '../children.ts'
-import { copyWorld } from '../copy-world.ts'
+import { Children, type Served } from '../load/children.ts'
+import { copyWorld } from '../world/copy-world.ts'
 import { sendAround } from '../events/connections.ts'
-import { processorSecondsOf } from '../process-usage.ts'
-import { type BenchWorld, makeWorld, SMALLEST } from '../world.ts'
+import { processorSecondsOf } from '../load/process-usage.ts'
+import { type BenchWorld, makeWorld, SMALLEST } from '../world/world.ts'
 
 const { values: flags } = parseArgs({
   options: {

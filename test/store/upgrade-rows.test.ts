@@ -1,4 +1,4 @@
-/** A store of the schema before `016-compact-rows`, with entitlements, their history and markers, is upgraded. */
+/** A store of the schema before `017-compact-rows`, with entitlements, their history and markers, is upgraded. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chained } from '../../src/domain/audit.ts'
 import { migrations } from '../../src/store/engines/migrations/index.ts'

@@ -15,7 +15,7 @@ import { keysAndViewers } from './013-keys-and-viewers.ts'
 import { events } from './014-events.ts'
 import { studio } from './015-studio.ts'
 import { playbackUrl } from './016-playback-url.ts'
-import { compactRows } from './016-compact-rows.ts'
+import { compactRows } from './017-compact-rows.ts'
 
 export interface Migration {
   readonly text: (dialect: Dialect) => string
