@@ -1,5 +1,5 @@
-import { isoMillis } from '../../src/kit/clock.ts'
-import { uuidText } from '../../src/kit/uuid.ts'
+import { isoMillis } from '../../../src/kit/clock.ts'
+import { uuidText } from '../../../src/kit/uuid.ts'
 import { type LeastCaller, type LeastOperation, paginationText, parameter } from './operation.ts'
 import type { LeastReader } from './reader.ts'
 
