@@ -8,10 +8,10 @@ import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startPostgres } from '../../test/support/postgres.ts'
-import { Children, type Served } from '../load/children.ts'
-import { copyWorld } from '../world/copy-world.ts'
 import { sendAround } from '../events/connections.ts'
+import { Children, type Served } from '../load/children.ts'
 import { processorSecondsOf } from '../load/process-usage.ts'
+import { copyWorld } from '../world/copy-world.ts'
 import { type BenchWorld, makeWorld, SMALLEST } from '../world/world.ts'
 
 const { values: flags } = parseArgs({
