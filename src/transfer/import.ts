@@ -128,7 +128,7 @@ export class Import {
     const { least, most } = SETTING_ASIDE
     const rowsToCome = this.#entitlements
     if (rowsToCome >= least && rowsToCome <= most)
-      await store.commands.setAsideIndexes({ table: 'entitlements', rowsToCome })
+      await store.commands.setAsideIndexes({ table: 'organization_entitlements', rowsToCome })
     try {
       yield* this.#applyAll()
     } finally {

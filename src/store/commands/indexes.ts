@@ -19,7 +19,7 @@ interface Index {
 /** Sets the indexes of a table aside if fewer rows exist than will come. Returns whether it did. */
 export async function setAsideIndexes(
   tx: Transaction,
-  { table, rowsToCome }: { table: 'entitlements'; rowsToCome: number },
+  { table, rowsToCome }: { table: 'organization_entitlements'; rowsToCome: number },
 ): Promise<boolean> {
   const existing = await tx.get<{ rows: number }>(
     sql`select count(*) as rows from (select 1 from ${verbatim(table)}${limitedTo(rowsToCome)}) as some`,
