@@ -315,19 +315,25 @@ test('a large import sets indexes aside and rebuilds them; one that was killed l
   expect(indexesIn(at('aside'))).toEqual(before)
   const whole = await strand(['export', '--data', at('aside')])
 
-  const child = new StrandProcess(['import', world, '--data', await makeStore('half')])
-  await child.until(() => rowsIn(at('half')) > 0)
-  // Another process meanwhile reads correctly, and leaves the indexes to the import.
-  expect((await strand(['entitlement', 'list', '--data', at('half')])).code).toBe(0)
-  await child.end('SIGKILL')
-  const { indexes, missing } = indexesIn(at('half'))
-  expect([indexes.length + missing.length, missing.length > 0]).toEqual([before.indexes.length, true])
+  // It may be complete before the kill; then it is tried again.
+  let half = ''
+  for (let attempt = 1; half === ''; attempt++) {
+    const data = await makeStore(`half-${attempt}`)
+    const child = new StrandProcess(['import', world, '--data', data])
+    await child.until(() => rowsIn(data) > 0)
+    // Another process meanwhile reads correctly, and leaves the indexes to the import.
+    expect((await strand(['entitlement', 'list', '--data', data])).code).toBe(0)
+    await child.end('SIGKILL')
+    const { indexes, missing } = indexesIn(data)
+    expect(indexes.length + missing.length).toBe(before.indexes.length)
+    if (missing.length > 0) half = data
+  }
 
-  expect((await strand(['user', 'list', '--data', at('half')])).code).toBe(0)
-  expect(indexesIn(at('half'))).toEqual(before)
-  expect((await strand(['import', world, '--data', at('half')])).code).toBe(0)
-  expect(indexesIn(at('half'))).toEqual(before)
-  expect((await strand(['export', '--data', at('half')])).stdout).toBe(whole.stdout)
+  expect((await strand(['user', 'list', '--data', half])).code).toBe(0)
+  expect(indexesIn(half)).toEqual(before)
+  expect((await strand(['import', world, '--data', half])).code).toBe(0)
+  expect(indexesIn(half)).toEqual(before)
+  expect((await strand(['export', '--data', half])).stdout).toBe(whole.stdout)
 }, 120_000)
 
 test('an import beside a server keeps all indexes', async () => {
