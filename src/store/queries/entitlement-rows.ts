@@ -46,25 +46,32 @@ const MAX_NAMES = 100_000
 class Names {
   readonly #names = new Map<number, string>()
   readonly #db: Database
+  readonly #kind: 'organization' | 'benefit'
   readonly #query: Sql
 
-  constructor(db: Database, query: Sql) {
+  constructor(db: Database, kind: 'organization' | 'benefit') {
     this.#db = db
-    this.#query = query
+    this.#kind = kind
+    this.#query = verbatim(`select ${kind}_id as id from entitlement_${kind}s`)
   }
 
-  knows(number: number): boolean {
-    return this.#names.has(number)
+  /** Makes the ids behind the numbers of these rows known. Nearly always they are. */
+  learnFrom(rows: readonly EntitlementRow[]): MaybePromise<void> {
+    for (const row of rows) {
+      const number = row[this.#kind]
+      if (!this.#names.has(number)) return chain(this.#learn(number), () => this.learnFrom(rows))
+    }
   }
 
-  learn(number: number): MaybePromise<void> {
+  #learn(number: number): MaybePromise<void> {
     return chain(this.#db.get<{ id: string }>(sql`${this.#query} where number = ${number}`), row => {
       if (this.#names.size === MAX_NAMES) this.#names.clear()
       this.#names.set(number, must(row, `the id behind the number ${number}`).id)
     })
   }
 
-  of(number: number): string {
+  of(row: EntitlementRow): string {
+    const number = row[this.#kind]
     return must(this.#names.get(number), `the id behind the number ${number}`)
   }
 }
@@ -75,14 +82,20 @@ export class EntitlementReader {
   readonly #benefits: Names
 
   constructor(db: Database) {
-    const names = (kind: 'organization' | 'benefit') =>
-      new Names(db, verbatim(`select ${kind}_id as id from entitlement_${kind}s`))
-    this.#organizations = names('organization')
-    this.#benefits = names('benefit')
+    this.#organizations = new Names(db, 'organization')
+    this.#benefits = new Names(db, 'benefit')
   }
 
-  read(rows: readonly EntitlementRow[]): MaybePromise<OwnedEntitlement[]> {
-    return chain(this.#learnFrom(rows), () => rows.map(row => this.#read(row)))
+  read(rows: readonly EntitlementRow[]): MaybePromise<Entitlement[]> {
+    return chain(this.#benefits.learnFrom(rows), () => rows.map(row => this.#read(row)))
+  }
+
+  readOwned(rows: readonly EntitlementRow[]): MaybePromise<OwnedEntitlement[]> {
+    return chain(this.#organizations.learnFrom(rows), () =>
+      chain(this.#benefits.learnFrom(rows), () =>
+        rows.map(row => ({ ...this.#read(row), organization_id: this.#organizations.of(row) })),
+      ),
+    )
   }
 
   /**
@@ -90,38 +103,27 @@ export class EntitlementReader {
    * of users and games are decimal, those of benefits UUIDs.
    */
   prepare(rows: readonly EntitlementRow[]): MaybePromise<{ readonly json: string }[]> {
-    return chain(this.#learnFrom(rows), () => rows.map(row => ({ json: this.#json(row) })))
-  }
-
-  /** Makes all numbers known. Nearly always they are. */
-  #learnFrom(rows: readonly EntitlementRow[]): MaybePromise<void> {
-    for (const { organization, benefit } of rows) {
-      if (!this.#benefits.knows(benefit))
-        return chain(this.#benefits.learn(benefit), () => this.#learnFrom(rows))
-      if (!this.#organizations.knows(organization))
-        return chain(this.#organizations.learn(organization), () => this.#learnFrom(rows))
-    }
+    return chain(this.#benefits.learnFrom(rows), () => rows.map(row => ({ json: this.#json(row) })))
   }
 
   #json(row: EntitlementRow): string {
     const timestamp = readTime(row.timestamp)
     const last_updated = row.last_updated === row.timestamp ? timestamp : readTime(row.last_updated)
-    return `{"id":"${readUuid(row.id)}","benefit_id":"${this.#benefits.of(row.benefit)}","timestamp":"${timestamp}","user_id":"${row.user_id}","game_id":"${row.game_id}","fulfillment_status":"${readStatus(row.fulfilled)}","last_updated":"${last_updated}","updated_at":"${last_updated}"}`
+    return `{"id":"${readUuid(row.id)}","benefit_id":"${this.#benefits.of(row)}","timestamp":"${timestamp}","user_id":"${row.user_id}","game_id":"${row.game_id}","fulfillment_status":"${readStatus(row.fulfilled)}","last_updated":"${last_updated}","updated_at":"${last_updated}"}`
   }
 
-  #read(row: EntitlementRow): OwnedEntitlement {
+  #read(row: EntitlementRow): Entitlement {
     const timestamp = readTime(row.timestamp)
     const last_updated = row.last_updated === row.timestamp ? timestamp : readTime(row.last_updated)
     return {
       id: readUuid(row.id),
-      benefit_id: this.#benefits.of(row.benefit),
+      benefit_id: this.#benefits.of(row),
       timestamp,
       user_id: row.user_id,
       game_id: row.game_id,
       fulfillment_status: readStatus(row.fulfilled),
       last_updated,
       updated_at: last_updated,
-      organization_id: this.#organizations.of(row.organization),
     }
   }
 }

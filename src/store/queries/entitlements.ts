@@ -61,7 +61,7 @@ export const entitlementQueries = (db: Database) => {
     const uuids = ids.filter(isUuid)
     if (uuids.length === 0) return []
     const rows = db.all<EntitlementRow>(sql`${entitlementRows} where ${isOneOfUuids(sql`id`, uuids)}`)
-    return chain(rows, found => reader.read(found))
+    return chain(rows, found => reader.readOwned(found))
   }
   const stored = (filter: EntitlementFilter, window: Window): MaybePromise<Page<EntitlementRow>> =>
     isPlace(window.from) ? pageOfRows(db, filter, window) : { rows: [], more: false }
