@@ -75,3 +75,13 @@ test('lists and tables of values are one value each; those of one need no list',
     expect(render(sql`${tableOf(rows.slice(1), ['id', 'n'])}`, dialect).values).toEqual(['b', '2'])
   }
 })
+
+test('a value that no column has fails when it is rendered, for both engines', () => {
+  for (const dialect of [sqliteDialect, postgresDialect]) {
+    for (const value of [{}, [], undefined, 1n, new Date(0), () => '']) {
+      expect(() => render(sql`x = ${value as never}`, dialect)).toThrow(TypeError)
+    }
+    const bytes = new Uint8Array([1, 2])
+    expect(render(sql`x = ${bytes}`, dialect).values).toEqual([bytes])
+  }
+})

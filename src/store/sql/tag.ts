@@ -198,7 +198,7 @@ function walk({ strings, parts }: Sql, dialect: Dialect, from: Shape, values: Sc
     if (isPiece(part)) shape = walk(asSql(part, dialect), dialect, shape, values)
     else {
       shape = shape.value()
-      values.push(typeof part === 'boolean' ? Number(part) : part)
+      values.push(asScalar(part))
     }
   }
   return shape
@@ -215,6 +215,14 @@ function write({ strings, parts }: Sql, dialect: Dialect, count: { marks: number
     text += must(strings[index + 1], 'a string of a statement')
   }
   return text
+}
+
+/** Checked, because the client of SQLite takes an object for named parameters, and binds nothing. */
+function asScalar(part: Scalar | boolean): Scalar {
+  if (typeof part === 'string' || typeof part === 'number' || part === null) return part
+  if (typeof part === 'boolean') return Number(part)
+  if (part instanceof Uint8Array) return part
+  throw new TypeError(`a statement cannot have a value of type ${typeof part}`)
 }
 
 function isPiece(part: Part): part is Sql | DialectSql {
