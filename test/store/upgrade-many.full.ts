@@ -28,6 +28,25 @@ const ROWS = [
      from users u, n where true on conflict do nothing`,
 ]
 
+/** Grants as a node of the version before does, until its table is gone; how many grants were committed. */
+async function grantMeanwhile(databaseUrl: string): Promise<number> {
+  const client = new SQL(databaseUrl, { max: 1 })
+  try {
+    for (let granted = 0; ; granted++) {
+      const isCommitted = await client.unsafe(grant).then(
+        () => true,
+        (error: { errno: string }) => {
+          expect(error.errno).toBe('42P01')
+          return false
+        },
+      )
+      if (!isCommitted) return granted
+    }
+  } finally {
+    await client.close()
+  }
+}
+
 /** Runs a statement as a node of the version before does, until it is stopped; the longest wait in milliseconds. */
 function writeMeanwhile(
   databaseUrl: string,
@@ -104,7 +123,7 @@ test.each([...engines])(
 )
 
 const ENTITLEMENTS = Number(process.env.ENTITLEMENTS ?? 20_000)
-const BEFORE_COMPACT = migrations.slice(0, 15)
+const BEFORE_COMPACT = migrations.slice(0, 16)
 const ORGANIZATION = '5c0f4d0e-9d4a-4f0e-8a57-2f4f6ad0c3a1'
 
 /** A number as hexadecimal digits that look random, as those of ids are. */
@@ -133,6 +152,9 @@ function entitlementsOfBefore(engine: string): string[] {
   ]
 }
 
+const grant = `insert into entitlements (id, organization_id, benefit_id, user_id, game_id, timestamp, fulfillment_status, last_updated)
+  values (cast(gen_random_uuid() as text), '${ORGANIZATION}', 'b', '1', '7', '2026-06-01T00:00:00.000Z', 'CLAIMED', '2026-06-01T00:00:00.000Z')`
+
 /** All bytes of a store, without what deleted rows left behind. */
 async function bytesOf(place: StorePlace): Promise<number> {
   await executeIn(place, place.databaseUrl === undefined ? 'vacuum' : 'vacuum full')
@@ -154,9 +176,17 @@ test.each([...engines])(
       const empty = await bytesOf(place)
       for (const statement of entitlementsOfBefore(engine)) await executeIn(place, statement)
       const before = await bytesOf(place)
+      const { databaseUrl } = place
+      const granting = databaseUrl === undefined ? 0 : grantMeanwhile(databaseUrl)
       const began = performance.now()
       await migrateTo(place)
       const took = performance.now() - began
+      const granted = await granting
+      const [claimed] = await executeIn(
+        place,
+        'select count(*) as count from organization_entitlements where fulfilled = 0',
+      )
+      expect(Number(claimed.count)).toBe(granted)
       const after = await bytesOf(place)
       const [{ count }] = await executeIn(
         place,

@@ -10,7 +10,7 @@ import { createStorePlace, engines, executeIn, type StorePlace } from '../suppor
 
 const [REEF, NORTH] = ['5c0f4d0e-9d4a-4f0e-8a57-2f4f6ad0c3a1', '0a0f4d0e-9d4a-4f0e-8a57-2f4f6ad0c3a2']
 const [LANTERN, KEY] = ['74c52265-e214-48a6-91b9-23b6014e8041', '14c52265-e214-48a6-91b9-23b6014e8042']
-const BEFORE = migrations.slice(0, 15)
+const BEFORE = migrations.slice(0, 16)
 
 /** Times from the first to the last that a request can name. */
 const OLD = [
@@ -126,6 +126,20 @@ for (const engine of engines) {
         [3, '2026-03-02T08:30:01.008Z'],
       ])
       expect(await store.audit.verify()).toMatchObject({ rows: 3 })
+    })
+
+    test('a chain that a node of the version before began during the upgrade gets a number', async () => {
+      await executeIn(place, `update audit_heads set number = null where chain = '${REEF}'`)
+      const author = { actor: 'client/c', operation: 'UpdateDropsEntitlements', chain: REEF, at: CHANGED_AT }
+      await store.as(author).commands.updateEntitlements({
+        ids: [OLD[0][0], OLD[1][0]],
+        reach: { organization_id: REEF },
+        failing: [],
+        now: Date.parse(CHANGED_AT) + 2000,
+        fulfillment_status: 'CLAIMED',
+      })
+      const [head] = await executeIn(place, `select number from audit_heads where chain = '${REEF}'`)
+      expect(head.number).toBeGreaterThan(0)
     })
 
     test('organizations and benefits with entitlements are not deleted', async () => {

@@ -13,7 +13,7 @@ import type { Change, FeedEntry } from '../feed.ts'
 import { isOneOfUuids, type Sql, sql, tableOf } from '../sql/tag.ts'
 import { Combiner } from './combiner.ts'
 
-/** The number of a new chain is random, and has four bytes on both engines. */
+/** The number of a chain is random, and has four bytes on both engines. A chain that an earlier version began has none. */
 const MAX_CHAIN_NUMBER = 2 ** 31
 
 /** A database that can also write. The caller begins and ends the transaction. */
@@ -165,7 +165,8 @@ async function appendToAudit(
   const head = await db.get<{ seq: number | string; hash: string; number: number }>(
     sql`insert into audit_heads (chain, seq, hash, number)
         values (${chain}, ${count}, '', ${randomInt(1, MAX_CHAIN_NUMBER)})
-        on conflict (chain) do update set seq = audit_heads.seq + excluded.seq
+        on conflict (chain) do update
+          set seq = audit_heads.seq + excluded.seq, number = coalesce(audit_heads.number, excluded.number)
         returning seq, hash, number`,
   )
   if (head === undefined) throw new Error('the chain has no head')

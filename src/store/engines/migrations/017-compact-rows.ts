@@ -13,6 +13,13 @@ import type { Dialect } from '../../sql/tag.ts'
  *   together are adjacent. `number` of a chain is its short name there.
  */
 export const compactRows = (dialect: Dialect): string => `
+alter table audit_heads add column if not exists number integer;
+update audit_heads set number = counted.number
+  from (select chain, row_number() over (order by chain) as number from audit_heads) as counted
+  where counted.chain = audit_heads.chain and audit_heads.number is null;
+create unique index if not exists audit_heads_by_number on audit_heads (number);
+
+${lockTables(dialect)}
 create table if not exists entitlement_organizations (
   number integer primary key,
   organization_id ${dialect.key} not null unique references organizations (id)
@@ -47,7 +54,7 @@ insert into organization_entitlements (organization, timestamp, id, last_updated
     join entitlement_organizations o on o.organization_id = e.organization_id
     join entitlement_benefits b on b.benefit_id = e.benefit_id
   order by o.number, e.timestamp, e.id;
-drop table entitlements;
+drop table if exists entitlements;
 create unique index if not exists organization_entitlements_by_id on organization_entitlements (id);
 create index if not exists organization_entitlements_by_status on organization_entitlements ((organization + 0), fulfilled, timestamp, id);
 create index if not exists organization_entitlements_by_game on organization_entitlements (game_id, (organization + 0), fulfilled, timestamp, id);
@@ -57,11 +64,6 @@ create index if not exists organization_entitlements_by_user_and_game
   on organization_entitlements (user_id, game_id, timestamp, id);
 create index if not exists organization_entitlements_of_all on organization_entitlements ((fulfilled + 0), timestamp, id);
 
-alter table audit_heads add column if not exists number integer;
-update audit_heads set number = counted.number
-  from (select chain, row_number() over (order by chain) as number from audit_heads) as counted
-  where counted.chain = audit_heads.chain and audit_heads.number is null;
-create unique index if not exists audit_heads_by_number on audit_heads (number);
 create table if not exists audit_entitlements (
   timestamp bigint not null,
   id ${dialect.uuid} not null,
@@ -82,9 +84,19 @@ create table if not exists video_markers (
 insert into video_markers (video_id, position_seconds, id, description, created_at)
   select video_id, position_seconds, id, description, created_at from markers
   order by video_id, position_seconds, id;
-drop table markers;
+drop table if exists markers;
 create unique index if not exists video_markers_by_id on video_markers (id);
 `
+
+/**
+ * Nodes of the previous version may still write: what they add between the copy and the removal of a table would be lost. The
+ * tables that it refers to are locked too, because its removal needs that, and would fail after the copy.
+ */
+function lockTables({ name }: Dialect): string {
+  return name === 'sqlite'
+    ? ''
+    : 'lock table entitlements, markers, organizations, benefits, games, videos in access exclusive mode;'
+}
 
 function uuidOf({ name }: Dialect, text: string): string {
   return name === 'sqlite' ? `unhex(replace(${text}, '-', ''))` : `cast(${text} as uuid)`
