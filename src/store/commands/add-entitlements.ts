@@ -2,8 +2,9 @@ import { randomInt } from 'node:crypto'
 import type { FulfillmentStatus } from '../../contract/resources/entitlement.ts'
 import { must } from '../../kit/must.ts'
 import type { Transaction } from '../database.ts'
+import { insertRows } from '../insert-rows.ts'
 import { storedStatus } from '../queries/entitlement-rows.ts'
-import { asUuid, isOneOf, sql, tableOf, verbatim } from '../sql/tag.ts'
+import { isOneOf, sql, uuidValue, verbatim } from '../sql/tag.ts'
 
 /** An entitlement to be stored. */
 export interface NewEntitlement {
@@ -22,21 +23,19 @@ export async function addEntitlements(tx: Transaction, added: readonly NewEntitl
   if (added.length === 0) return
   const organizations = await numbersOf(tx, 'organization', added)
   const benefits = await numbersOf(tx, 'benefit', added)
-  const rows = added.map(row => ({
-    id: row.id,
-    organization: must(organizations.get(row.organization_id), 'the number of an organization'),
-    benefit: must(benefits.get(row.benefit_id), 'the number of a benefit'),
-    user_id: row.user_id,
-    game_id: row.game_id,
-    timestamp: Date.parse(row.timestamp),
-    fulfilled: storedStatus(row.fulfillment_status),
-    last_updated: Date.parse(row.last_updated),
-  }))
-  await tx.run(
-    sql`insert into organization_entitlements (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)
-        select cast(organization as integer), cast(timestamp as bigint), ${asUuid(sql`id`)}, cast(last_updated as bigint),
-          cast(benefit as integer), cast(fulfilled as integer), user_id, game_id
-        from ${tableOf(rows, ['organization', 'timestamp', 'id', 'last_updated', 'benefit', 'fulfilled', 'user_id', 'game_id'])} as granted`,
+  await insertRows(
+    tx,
+    sql`insert into organization_entitlements (organization, timestamp, id, last_updated, benefit, fulfilled, user_id, game_id)`,
+    added.map(row => [
+      must(organizations.get(row.organization_id), 'the number of an organization'),
+      Date.parse(row.timestamp),
+      uuidValue(row.id),
+      Date.parse(row.last_updated),
+      must(benefits.get(row.benefit_id), 'the number of a benefit'),
+      storedStatus(row.fulfillment_status),
+      row.user_id,
+      row.game_id,
+    ]),
   )
 }
 
