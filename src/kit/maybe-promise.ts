@@ -1,9 +1,9 @@
 /**
  * A value or a promise of it. Awaiting a value that is already available costs about two microseconds of a request, here and
  * in the runtime's server. Every request passes through `http/`, `store/` and the look-up of its caller, so these return what
- * they know without a promise. Handlers are plain `async` functions, except those of frequent reads, where a promise was
- * measured to cost 4 to 13 % of a request: GetStreams, GetFollowedStreams, GetStreamKey, GetStreamMarkers,
- * GetDropsEntitlements, GetChannelFollowers, ValidateToken, and look-ups by value. Elsewhere it costs less than 3 %.
+ * they know without a promise. Handlers are plain `async` functions, except those of frequent reads, where a promise is a
+ * measurable part of a request: GetStreams, GetFollowedStreams, GetStreamKey, GetStreamMarkers, GetDropsEntitlements,
+ * GetChannelFollowers, ValidateToken, and look-ups by value.
  */
 export type MaybePromise<T> = T | Promise<T>
 
