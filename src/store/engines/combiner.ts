@@ -35,7 +35,9 @@ export class Combiner implements Pick<Transaction, 'rowsOf' | 'write'> {
     return this.#ask(lookup, values, async inputs => {
       const rows = await this.#db.all<Row>(lookupQuery(lookup, [...new Set(inputs.flat())], lockFreeRows))
       const found = Map.groupBy(rows, row => row[lookup.column] as string)
-      return values => values.flatMap(value => found.get(value) ?? [])
+      // Each command gets copies, as it would alone: it may change its rows.
+      return values =>
+        [...new Set(values)].flatMap(value => (found.get(value) ?? []).map(row => ({ ...row })))
     })
   }
 
