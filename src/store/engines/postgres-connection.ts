@@ -59,3 +59,7 @@ export function translatePostgresError(error: unknown): unknown {
 /** Whether a statement waited too long for a row that another transaction has locked. */
 export const isLockTimeout = (error: unknown): boolean =>
   error instanceof SQL.PostgresError && String(error.errno) === '55P03'
+
+/** Whether a statement names a table or column that does not exist, as after a migration by a newer version. */
+export const isUnknownToServer = (error: unknown): boolean =>
+  error instanceof SQL.PostgresError && /^(42P01|42703)$/.test(String(error.errno))

@@ -175,7 +175,12 @@ class PostgresMigration {
   }
 
   async #apply(worker: SQL, version: number): Promise<void> {
-    const steps = stepsOf(must(this.#list[version - 1], `migration ${version}`).text(postgresDialect))
+    const migration = must(this.#list[version - 1], `migration ${version}`)
+    if (!migration.additive)
+      this.#report(
+        `migration ${version} is not additive: nodes of earlier versions cannot use the store any more; replace them`,
+      )
+    const steps = stepsOf(migration.text(postgresDialect))
     const checksum = must(
       checksumsOf(this.#list, postgresDialect)[version - 1],
       `the checksum of migration ${version}`,

@@ -10,11 +10,12 @@ import { isTooManyConnections, TooManyConnections } from './connection-pool.ts'
 import { writeMilliseconds } from './deadlines.ts'
 import type { Migrated, SchemaOptions } from './migrate.ts'
 import { PostgresCommands } from './postgres-commands.ts'
-import { postgresDatabase, translatePostgresError } from './postgres-connection.ts'
+import { isUnknownToServer, postgresDatabase, translatePostgresError } from './postgres-connection.ts'
 import { migratePostgres, postgresSchema } from './postgres-migrate.ts'
 import { type PoolOptions, type Pools, poolsOf, READ_MILLISECONDS } from './postgres-pools.ts'
 import { Primary } from './postgres-primary.ts'
 import { requireServable } from './schema-state.ts'
+import { SchemaWatch } from './schema-watch.ts'
 
 /** How long a migration tries to get its connections from a server that accepts no more. */
 const CONNECT_MILLISECONDS = 5000
@@ -30,20 +31,24 @@ export async function openPostgresEngine(url: string, options: PoolOptions & Sch
       await primary.close()
       throw translatePostgresError(error)
     })
+  const watch = new SchemaWatch(async () => readReserved(await primary.pools(), postgresSchema), options.log)
   const commands = new PostgresCommands(options)
   const refused = { reads: 0, writes: 0 }
   const read = <T>(work: (pools: Pools) => Promise<T>) =>
-    onPrimary(primary, READ_MILLISECONDS, work).catch(countRefusal(refused, 'reads'))
+    onPrimary(primary, watch, READ_MILLISECONDS, work).catch(countRefusal(refused, 'reads'))
   return {
     name: 'postgres',
     schema,
     db: databaseOf(query => read(pools => readQueued(pools, query))),
     reserved: databaseOf(query => read(pools => readReserved(pools, query))),
-    snapshot: work => readSnapshot(primary, work),
+    snapshot: work => {
+      watch.require()
+      return readSnapshot(primary, work)
+    },
     run: (name, args, author) =>
-      onPrimary(primary, writeMilliseconds(name), pools => commands.run(pools, { name, args, author })).catch(
-        countRefusal(refused, 'writes'),
-      ),
+      onPrimary(primary, watch, writeMilliseconds(name), pools =>
+        commands.run(pools, { name, args, author }),
+      ).catch(countRefusal(refused, 'writes')),
     // Readiness depends on a query only.
     unavailableReason: () => undefined,
     measure: metrics => {
@@ -51,7 +56,10 @@ export async function openPostgresEngine(url: string, options: PoolOptions & Sch
       commands.measure(metrics)
       measureRefusals(metrics, refused)
     },
-    close: () => primary.close(),
+    close: async () => {
+      await watch.stop()
+      await primary.close()
+    },
   }
 }
 
@@ -148,9 +156,11 @@ function measureRefusals(metrics: Metrics, refused: { reads: number; writes: num
 /** Does the work on the primary. If that fails because of the server, all servers are probed again. */
 async function onPrimary<T>(
   primary: Primary,
+  watch: SchemaWatch,
   milliseconds: number,
   work: (pools: Pools) => Promise<T>,
 ): Promise<T> {
+  watch.require()
   const began = performance.now()
   const pools = await primary.pools()
   try {
@@ -161,6 +171,8 @@ async function onPrimary<T>(
     primary.noteSuccess(pools)
     return answer
   } catch (thrown) {
+    if (isUnknownToServer(thrown)) await watch.check().catch(() => undefined)
+    watch.require()
     const error = translatePostgresError(thrown)
     // Work refused by the pool does not indicate a problem of the server.
     if (error instanceof Unavailable && !(error instanceof Overloaded)) primary.noteFailure(pools)

@@ -16,9 +16,11 @@ import {
   type AppliedMigration,
   requireMigratable,
   requireServable,
+  SchemaRefused,
   type SchemaState,
 } from './schema-state.ts'
 import { withSqlite } from './sqlite-connection.ts'
+import { isInUse } from './sqlite-examination.ts'
 
 /**
  * Brings the schema up to date in one transaction under SQLite's write lock: a second process that starts meanwhile waits,
@@ -28,12 +30,24 @@ export async function migrateSqlite(
   file: string,
   list: readonly Migration[] = migrations,
 ): Promise<Migrated> {
+  requireUnused(file, list)
   return withSqlite(file, 'create', connection => {
     connection.run('begin immediate')
     const migrated = bringUpToDate(connection, list)
     connection.run('commit')
     return migrated
   })
+}
+
+/** A server of an earlier version that has the store open would fail after a migration that is not additive. */
+function requireUnused(file: string, list: readonly Migration[]): void {
+  if (!existsSync(file)) return
+  const { version } = sqliteSchema(file, list)
+  const pending = list.findIndex(({ additive }, index) => index >= version && !additive)
+  if (version > 0 && pending >= 0 && isInUse(file))
+    throw new SchemaRefused(
+      `migration ${pending + 1} is not additive, and another process has the store open: stop the server, and try again`,
+    )
 }
 
 function bringUpToDate(connection: Sqlite, list: readonly Migration[]): Migrated {
@@ -58,8 +72,8 @@ export function requireSchema(file: string): Migrated {
   return { version, applied: 0 }
 }
 
-export const sqliteSchema = (file: string): SchemaState =>
-  withSqlite(file, 'read', connection => schemaFor(appliedIn(connection), sqliteDialect))
+export const sqliteSchema = (file: string, list?: readonly Migration[]): SchemaState =>
+  withSqlite(file, 'read', connection => schemaFor(appliedIn(connection), sqliteDialect, list))
 
 function appliedIn(connection: Sqlite): AppliedMigration[] {
   const table = connection.query("select 1 from sqlite_schema where name = 'schema_versions'").get()
