@@ -5,7 +5,11 @@ import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import type { Store } from '../store/store.ts'
 
 /** The markers of a channel are for its broadcaster and editors (D-41). */
-export function requireOwnerOrEditor(store: Store, caller: Caller, owner_id: string): MaybePromise<void> {
+export function requireOwnerOrEditor(
+  store: Pick<Store, 'channels'>,
+  caller: Caller,
+  owner_id: string,
+): MaybePromise<void> {
   const { user_id } = theUser(caller)
   if (user_id === owner_id) return
   return chain(store.channels.hasEditor(owner_id, user_id), isEditor => {

@@ -92,6 +92,15 @@ function noteConflict(error: unknown): never {
   throw error
 }
 
+/** Those whose answers may come from a standby, for handlers that use it. */
+const queriesOn = (db: Database) => ({
+  games: gameQueries(db),
+  channels: channelQueries(db),
+  entitlements: entitlementQueries(db),
+  videos: videoQueries(db),
+  markers: markerQueries(db),
+})
+
 function portOf(
   engine: Engine,
   timings: Timings,
@@ -101,25 +110,24 @@ function portOf(
 ) {
   const db = timings.timed(engine.db)
   const reserved = timings.timed(engine.reserved)
+  const queries = queriesOn(db)
   return {
     engine: engine.name,
     schema: engine.schema,
     commands: port,
+    ...queries,
+    /** The same queries, which a standby may answer; see `Engine`. */
+    standbys: engine.standbys === engine.db ? queries : queriesOn(timings.timed(engine.standbys)),
     users: userQueries(db),
     accounts: accountQueries(db),
     organizations: organizationQueries(db),
-    games: gameQueries(db),
     benefits: benefitQueries(db),
     clients: clientQueries(db),
-    channels: channelQueries(db),
     channelSearch: channelSearchQueries(db),
-    entitlements: entitlementQueries(db),
     signingKeys: signingKeyQueries(db),
     streams: streamQueries(db),
     streamKeys: streamKeyQueries(db),
     follows: followQueries(db),
-    videos: videoQueries(db),
-    markers: markerQueries(db),
     tokens: tokenQueries(db),
     operators: operatorQueries(db),
     mediaServers: mediaServerQueries(db),

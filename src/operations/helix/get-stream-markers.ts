@@ -14,7 +14,7 @@ import { requireOwnerOrEditor } from '../require-owner-or-editor.ts'
 
 export const handleGetStreamMarkers = implement(
   getStreamMarkers,
-  ({ query, caller, window, paginate }, { store, publicUrl }) =>
+  ({ query, caller, window, paginate }, { store: { standbys: store }, publicUrl }) =>
     chain(requireVideo(store, query, window), video =>
       chain(requireOwnerOrEditor(store, caller, video.user_id), () =>
         chain(store.markers.ofVideo(video.id, window), page => ({
@@ -27,7 +27,7 @@ export const handleGetStreamMarkers = implement(
 
 /** All pages of a walk are of the same video, even if a newer one has become the latest. */
 function requireVideo(
-  { videos }: Store,
+  { videos }: Pick<Store, 'videos'>,
   query: QueryOf<typeof getStreamMarkers>,
   { memory }: Window,
 ): MaybePromise<Video> {

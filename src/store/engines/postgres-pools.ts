@@ -16,7 +16,7 @@ export const WRITE_QUEUE_MILLISECONDS = 1000
  */
 const READ_QUEUE_MILLISECONDS = 2000
 /** How many reads share a connection, so that it is not idle while this process is busy. */
-const READS_AT_ONCE = 16
+export const READS_AT_ONCE = 16
 /** How long opening the first connections to a new primary may delay work. */
 export const PREPARE_MILLISECONDS = 1000
 
@@ -34,6 +34,8 @@ export interface PoolOptions {
   readonly connections: number
   /** Whether a pooler in front of the servers assigns connections per transaction. */
   readonly pooled: boolean
+  /** Whether standbys answer some of the reads. */
+  readonly standbyReads?: boolean
   readonly log?: Log | undefined
 }
 
@@ -120,13 +122,13 @@ export function measurePools(metrics: Metrics, options: PoolOptions, pools: Pool
   )
 }
 
-function sizesOf({ connections }: PoolOptions): Record<PoolName, number> {
+export function sizesOf({ connections }: PoolOptions): Record<PoolName, number> {
   const writing = Math.ceil(connections / 2)
   return { reading: Math.max(1, connections - writing), writing, reserved: 1, leasing: 1 }
 }
 
-/** One connection, opened on first use. */
-export function connect(url: string, pooled: boolean, session: Session = {}): SQL {
+/** One connection, opened on first use, and again after it was lost. */
+export function connect(url: string, pooled: boolean, session: Session = {}, onLost?: () => void): SQL {
   return new SQL(url, {
     max: 1,
     connectionTimeout: 3,
@@ -134,5 +136,6 @@ export function connect(url: string, pooled: boolean, session: Session = {}): SQ
     // Behind a pooler, the next transaction may use another connection, so no state can be kept in the session.
     prepare: !pooled,
     ...(!pooled && { connection: session }),
+    ...(onLost && { onclose: onLost }),
   })
 }

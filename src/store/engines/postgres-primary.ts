@@ -29,9 +29,22 @@ const SILENT_MILLISECONDS = 1500
 /** How long work waits for a primary before it fails. */
 const MAX_WAIT_MILLISECONDS = 1000
 
-/** The timeline that the server writes, or 0 for a standby. */
-const TIMELINE = `select case when pg_is_in_recovery() then 0
-  else ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int end as timeline`
+/** The timeline that the server writes, or 0 for a standby, and how far its log reaches, or was replayed. */
+const STATE = `select case when pg_is_in_recovery() then 0
+  else ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int end as timeline,
+  (case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_flush_lsn() end
+    - '0/0'::pg_lsn)::text as position`
+
+/** A server of the URL, as of its last probe. */
+export interface Server {
+  readonly url: string
+  readonly host: string
+  /** Whether it is the one that this process writes to. */
+  readonly isPrimary: boolean
+  readonly isStandby: boolean
+  /** In its log, in bytes; that of a standby is what it has replayed. */
+  readonly position: bigint
+}
 
 export class Primary {
   readonly #urls: readonly string[]
@@ -81,6 +94,12 @@ export class Primary {
   /** The server did not answer, or cannot write: probes all servers at once. */
   noteFailure(pools: Pools): void {
     if (this.#pools === pools && this.#probing === undefined) this.#probeAfter(0)
+  }
+
+  get servers(): Server[] {
+    return this.#probes.map(({ url, host, isStandby, position }) => {
+      return { url, host, isPrimary: host === this.#pools?.host, isStandby, position }
+    })
   }
 
   /** Why each server is not the primary. */
@@ -200,16 +219,18 @@ export class Primary {
 
 /** A connection to one server that checks whether it is the primary. */
 class Probe {
-  readonly #url: string
   readonly #options: PoolOptions
   #connection: SQL | undefined
   #reason = NO_ANSWER
   /** The last failure, to explain each kind once and not at every probe. */
   #explained = ''
+  #isStandby = false
+  #position = 0n
+  readonly url: string
   readonly host: string
 
   constructor(url: string, options: PoolOptions) {
-    this.#url = url
+    this.url = url
     this.host = hostIn(url)
     this.#options = options
   }
@@ -219,11 +240,22 @@ class Probe {
     return this.#reason
   }
 
+  /** False if it did not answer. */
+  get isStandby(): boolean {
+    return this.#isStandby
+  }
+
+  get position(): bigint {
+    return this.#position
+  }
+
   /** 0 for a standby, or if the server does not answer in time; `full` if it accepts no more connections. */
   async timeline(): Promise<number | 'full'> {
-    this.#connection ??= connect(this.#url, this.#options.pooled)
-    const answer = this.#connection.unsafe(TIMELINE).then(
-      ([row]: { timeline: number }[]) => {
+    this.#connection ??= connect(this.url, this.#options.pooled)
+    const answer = this.#connection.unsafe(STATE).then(
+      ([row]: { timeline: number; position: string | null }[]) => {
+        this.#isStandby = row?.timeline === 0
+        this.#position = BigInt(row?.position ?? 0)
         this.#explained = ''
         this.#reason = row?.timeline
           ? 'the server is a primary with an older timeline'
@@ -232,6 +264,7 @@ class Probe {
       },
       async (error: unknown) => {
         if (isTooManyConnections(error)) return 'full' as const
+        this.#isStandby = false
         await this.#explain(error)
         return 0
       },
@@ -239,6 +272,7 @@ class Probe {
     const timeline = await Promise.race([answer, Bun.sleep(PROBE_TIMEOUT_MILLISECONDS)])
     // A connection that lost its packets may never recover: the next probe opens a new one.
     if (timeline === undefined) {
+      this.#isStandby = false
       this.#explained = ''
       this.#reason = NO_ANSWER
       this.close()
@@ -254,7 +288,7 @@ class Probe {
     } = error as { code?: string; errno?: string; message?: string }
     const kind = `${code} ${errno} ${message}`
     if (kind === this.#explained) return
-    this.#reason = await connectionFailure(error, this.#url)
+    this.#reason = await connectionFailure(error, this.url)
     this.#explained = kind
   }
 
