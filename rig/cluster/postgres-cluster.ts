@@ -98,6 +98,14 @@ export class PostgresCluster {
     return performance.now() - began
   }
 
+  /** Makes a standby the primary while the old one and the other standby continue as they were. It waits for no standby. */
+  async promoteBeside(standby: PostgresNode): Promise<void> {
+    await follow(standby, '')
+    await standby.ask('select pg_promote(true, 30)')
+    this.#primary = standby
+    await this.acknowledgeAlone()
+  }
+
   /** From now on the primary waits for no standby. Its successor does again. */
   async acknowledgeAlone(): Promise<void> {
     await this.#primary.ask(`alter system set synchronous_standby_names = ''`)
