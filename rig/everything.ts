@@ -20,7 +20,7 @@ export async function runEverything(plan: Plan, folder: string, lifetime: Lifeti
     name: 'three PostgreSQL servers, four Strand nodes, a world',
     seconds: 10 + plan.streams / 300,
     run: async () => {
-      const stage = await openStage(folder, plan.hosts, lifetime)
+      const stage = await openStage(folder, plan, lifetime)
       const caller = new Caller(stage.balancer.url)
       const [node] = stage.nodes
       if (node === undefined) throw new Error('there are four nodes')
@@ -47,7 +47,8 @@ export async function runEverything(plan: Plan, folder: string, lifetime: Lifeti
   const publish = () => {
     const hosts = plan.hosts === 'all' ? 'all three addresses' : 'one address that leads to the primary'
     const { seconds, rounds, seed } = plan.pace
-    const circumstances = `${plan.streams} live streams, faults of ${seconds} s and ${rounds} rounds, nodes with ${hosts}, seed ${seed}`
+    const reads = plan.standbyReads ? ', reads from standbys' : ''
+    const circumstances = `${plan.streams} live streams, faults of ${seconds} s and ${rounds} rounds, nodes with ${hosts}${reads}, seed ${seed}`
     const report = makeReport(circumstances, shown)
     const markdown = toMarkdown(report)
     keepResults(HOME, { '.json': `${JSON.stringify(report, undefined, 2)}\n`, '.md': markdown })

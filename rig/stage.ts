@@ -28,7 +28,11 @@ export interface Stage {
 }
 
 /** Opens everything; `lifetime` closes it. */
-export async function openStage(folder: string, hosts: Hosts, lifetime: Lifetime): Promise<Stage> {
+export async function openStage(
+  folder: string,
+  { hosts, standbyReads }: { hosts: Hosts; standbyReads: boolean },
+  lifetime: Lifetime,
+): Promise<Stage> {
   const databases = join(folder, 'postgres')
   mkdirSync(databases)
   // PostgreSQL may run as somebody else, who must get through.
@@ -46,6 +50,7 @@ export async function openStage(folder: string, hosts: Hosts, lifetime: Lifetime
     STRAND_RATE_OAUTH_VALIDATE: '0',
     STRAND_RATE_USER: String(USER_RATE),
     STRAND_DRAIN_SECONDS: String(DRAIN_SECONDS),
+    STRAND_STANDBY_READS: standbyReads ? 'on' : 'off',
     STRAND_LOG: 'info',
   }
   const links = new Map<StrandNode, readonly DatabaseLink[]>()

@@ -28,6 +28,7 @@ import {
   checkPublicUrl,
   checkSchema,
   checkSpace,
+  checkStandbyReads,
   checkStore,
   checkStrict,
   checkSync,
@@ -141,6 +142,8 @@ async function examinePostgres(config: Config, databaseUrl: string): Promise<Fin
       )
     } else findings.push(checkSchema(state.schema), ...examineKeyRing(config, state.streamKeysByMasterKey))
   }
+  if (config.standbyReads)
+    findings.push(checkStandbyReads(servers.flatMap(server => ('state' in server ? [server.state] : []))))
   if (servers.every(server => 'failure' in server || !server.state.isPrimary)) {
     const message = 'no server in DATABASE_URL accepts writes'
     findings.push(failure('store', message, 'promote a standby, or add the primary to DATABASE_URL'))

@@ -96,8 +96,8 @@ export class StandbyReads {
     )
     metrics.gauge(
       'strand_postgres_standby_lag_bytes',
-      'Log of the primary that a standby had not replayed at the last probe.',
-      standbys.filter(({ isStandby }) => isStandby).map(({ host, lag }) => [{ host }, lag]),
+      'Log of the primary that a server of DATABASE_URL had not replayed when it last answered a probe.',
+      standbys.map(({ host, lag }) => [{ host }, lag]),
     )
     metrics.gauge(
       'strand_postgres_standby_connections',
