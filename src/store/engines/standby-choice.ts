@@ -3,7 +3,7 @@
 /** A point in the log of the primary. */
 export interface Position {
   readonly lsn: bigint
-  /** Tells the log of this primary from that of another, which may have the same position with other content. */
+  /** Identifies the log: that of another primary may have the same position with other content. */
   readonly mark: string
 }
 

@@ -1,7 +1,7 @@
 /**
  * Reads that a standby may answer. The guarantee is that of reads on the primary: a read sees everything that was
- * acknowledged before its request began, whoever wrote it through which node. For that the primary is asked how far its log
- * reaches, once for all requests that wait, and a standby answers only when it has replayed the log to there.
+ * acknowledged before its request began, to any caller by any node. For that the primary is asked how far its log reaches,
+ * once for all requests that wait, and a standby answers only when it has replayed the log to there.
  *
  * All reads of a request go to the same standby, so that a later one does not see less than an earlier one. If it fails, the
  * primary repeats the read, and gets the other reads of the request too.
