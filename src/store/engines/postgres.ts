@@ -58,7 +58,7 @@ export async function openPostgresEngine(url: string, options: PoolOptions & Sch
     standbys:
       standbys === undefined
         ? db
-        : databaseOf(query => {
+        : databaseOf(async query => {
             watch.require()
             return standbys.read(query)
           }),
