@@ -282,8 +282,9 @@ export const problems = {
     status: 429,
     message: (most: number) =>
       `The total cost of the subscriptions may be ${most} at most; delete some, or let users authorize the application.`,
+    headers: retryAfter(60),
   },
-  too_many_subscriptions: { status: 429, message: (why: string) => why },
+  too_many_subscriptions: { status: 429, message: (why: string) => why, headers: retryAfter(60) },
   internal: {
     status: 500,
     message: () => 'Internal error; the server logs the cause with the request id.',

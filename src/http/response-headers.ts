@@ -3,7 +3,9 @@ import type { Allowance } from './rate-limit.ts'
 
 type HeaderBag = Readonly<Record<string, string>>
 
-const EXPOSED = 'Ratelimit-Limit, Ratelimit-Remaining, Ratelimit-Reset, X-Request-Id, Retry-After'
+/** With `Date`, scripts of pages can compare the reset with the server's clock. */
+const EXPOSED =
+  'Ratelimit-Limit, Ratelimit-Remaining, Ratelimit-Reset, X-Request-Id, Retry-After, Strand-Error, Date'
 
 /** Headers of every response. The control API sends no CORS headers: web pages of other sites must not use it. */
 export function commonHeaders(family: Family | undefined): HeaderBag {

@@ -437,6 +437,8 @@ function errorResponse(context: RequestContext, failure: Problem): Response {
   const { family } = context
   const body = failureBody(family, failure, context.operation)
   const response = responseHeadersOf(family).respond(failure.status, body, context)
+  // Bodies are fixed by the wire; clients ignore a header that they do not know (D-160).
+  response.headers.set('Strand-Error', failure.name)
   for (const [name, value] of Object.entries(failure.headers)) response.headers.set(name, value)
   return response
 }

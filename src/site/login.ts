@@ -36,6 +36,7 @@ export const showLogin: PageHandler = async (
 
 /** Approximate wait after too many attempts. */
 const LOCKED_OUT_SECONDS = 60
+const DAY_SECONDS = 24 * 3600
 
 type LoginServices = SessionServices & Pick<PageServices, 'knownBrowsers' | 'logIns' | 'signUp'>
 
@@ -151,7 +152,8 @@ export const submitSignUp: PageHandler = async (browser, services: SignUpService
     return withRetryAfter(again(tooMany, 429), LOCKED_OUT_SECONDS)
   }
   if (!(await maySignUp(browser, services))) {
-    return again('Too many accounts were created from your network today. Try again tomorrow.', 429)
+    const tooMany = 'Too many accounts were created from your network today. Try again tomorrow.'
+    return withRetryAfter(again(tooMany, 429), Math.ceil(DAY_SECONDS / services.signUpsPerDay))
   }
   const id = decimalId(services.clock.now())
   const result = await givingBackOnFailure(services.signUps, attempt, () =>
@@ -181,7 +183,7 @@ async function maySignUp(
   if (signUpsPerDay === 0) return true
   const name = `sign-ups from ${siteOf(browser.address)}`
   return store.commands.takeFromAll({
-    buckets: [{ name, capacity: signUpsPerDay, fullAfterSeconds: 24 * 3600 }],
+    buckets: [{ name, capacity: signUpsPerDay, fullAfterSeconds: DAY_SECONDS }],
   })
 }
 
