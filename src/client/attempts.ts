@@ -1,12 +1,16 @@
-import type { Call } from './calls.ts'
+import type { Call } from './call.ts'
+import { wholeNumber } from './response-info.ts'
+import type { StrandError } from './strand-error.ts'
 
 /**
  * When a call is retried. The rule: no write happens twice that was requested once.
  *
  * - 429: the server has not executed the call, so any call may be retried once the rate limit allows it.
- * - 503, or no answer: the outcome of a write is unknown. Only idempotent calls are retried: reads, PUT, calls with an
- *   idempotency key, and calls that the caller declares repeatable.
- * - Any other status is final: another attempt would get the same answer.
+ * - 500, 502, 503, 504, a success that was cut off, or no answer: the outcome of a write is unknown. Only idempotent calls
+ *   are retried: reads, PUT, updates of entitlements, calls with an idempotency key, and calls that the caller declares
+ *   repeatable.
+ * - Any other status is final: another attempt would get the same answer. So are the two cases of 429 that do not pass with
+ *   time.
  */
 export interface RetryPolicy {
   /** Maximum number of retries per call. */
@@ -15,41 +19,46 @@ export interface RetryPolicy {
   readonly longestWaitSeconds: number
 }
 
-export function isRepeatable(call: Call, hasKey: boolean, isDeclaredRepeatable: boolean): boolean {
-  return isDeclaredRepeatable || hasKey || call.method === 'GET' || call.method === 'PUT'
-}
+const UNKNOWN_OUTCOME: ReadonlySet<number> = new Set([0, 200, 500, 502, 503, 504])
+const LASTING: ReadonlySet<string> = new Set(['subscription_cost_exceeded', 'too_many_subscriptions'])
 
-type Answered = Pick<Response, 'status' | 'headers'>
+export function isRepeatable(call: Call, hasKey: boolean, isDeclaredRepeatable: boolean): boolean {
+  return isDeclaredRepeatable || hasKey || call.repeatable || call.method === 'GET' || call.method === 'PUT'
+}
 
 /** Seconds to wait before the next attempt; undefined: do not retry. */
 export function waitAfter(
-  response: Answered | undefined,
-  { attempt, repeatable, maxWait }: { attempt: number; repeatable: boolean; maxWait: RetryPolicy },
+  failure: StrandError,
+  { retry, repeatable, policy }: { retry: number; repeatable: boolean; policy: RetryPolicy },
 ): number | undefined {
-  if (attempt >= maxWait.retries) return undefined
-  const status = response?.status
-  if (status !== 429 && !((status === 503 || status === undefined) && repeatable)) return undefined
-  const seconds = Math.max(askedWait(response) ?? 0, backoff(attempt))
-  return seconds <= maxWait.longestWaitSeconds ? seconds : undefined
+  const { status, code, headers } = failure
+  if (retry >= policy.retries) return undefined
+  const isBusy = status === 429 && !(code !== undefined && LASTING.has(code))
+  if (!isBusy && !(UNKNOWN_OUTCOME.has(status) && repeatable)) return undefined
+  const asked = headers === undefined ? undefined : askedWait(status, headers)
+  const seconds = Math.max(asked ?? 0, backoff(retry))
+  return seconds <= policy.longestWaitSeconds ? seconds : undefined
 }
 
-/** The wait that the server asks for: `Retry-After`, or the time until the bucket is full again. */
-function askedWait(response: Answered | undefined): number | undefined {
-  const after = numberIn(response, 'retry-after')
-  if (after !== undefined) return after
-  const reset = response?.status === 429 ? numberIn(response, 'ratelimit-reset') : undefined
-  // A local clock ahead of the server's must not lead to a busy loop.
-  return reset === undefined ? undefined : Math.max(1, reset - Date.now() / 1000)
-}
-
-function numberIn(response: Answered | undefined, header: string): number | undefined {
-  const text = response?.headers.get(header) ?? ''
-  return /^[0-9]{1,12}$/.test(text) ? Number(text) : undefined
+/**
+ * The wait that the server asks for: `Retry-After`, or the time until the bucket is full again. Times are compared with the
+ * `Date` of the response: the clock of this machine may be wrong, or may be that of a test.
+ */
+function askedWait(status: number, headers: Headers): number | undefined {
+  const seconds = wholeNumber(headers, 'retry-after')
+  if (seconds !== undefined) return seconds
+  const now = Date.parse(headers.get('date') ?? '') / 1000
+  const until = Date.parse(headers.get('retry-after') ?? '') / 1000
+  const reset = status === 429 ? wholeNumber(headers, 'ratelimit-reset') : undefined
+  const at = Number.isNaN(until) ? reset : until
+  if (at === undefined) return undefined
+  // Without a date there is nothing to compare with.
+  return Number.isNaN(now) ? 1 : Math.max(1, at - now)
 }
 
 /** A quarter of a second, doubled each time, with jitter. */
-function backoff(attempt: number): number {
-  return 0.25 * 2 ** attempt * (0.5 + Math.random())
+function backoff(retry: number): number {
+  return 0.25 * 2 ** retry * (0.5 + Math.random())
 }
 
 /** Sleeps; rejects when the signal aborts. */

@@ -1,94 +1,177 @@
-import { isRepeatable, pause, type RetryPolicy, waitAfter } from './attempts.ts'
-import type { Call } from './calls.ts'
+import { isRepeatable, pause, waitAfter } from './attempts.ts'
+import type { Call } from './call.ts'
+import { checkCallOptions } from './check-options.ts'
+import { errorOf, noAnswer, notJson, type ReceivedResponse } from './failures.ts'
 import type { ClientOptions } from './options.ts'
 import { type Input, type PackedRequest, packInput } from './request.ts'
+import { infoOf } from './response-info.ts'
 import type { CallOptions } from './signatures.ts'
-import { errorOf, noAnswer, type ReceivedResponse, StrandError } from './strand-error.ts'
+import { StrandError } from './strand-error.ts'
+import { TokenSource } from './token-source.ts'
 
-/** Sends calls and retries them where that is safe. */
+/** One call, over all of its attempts. */
+interface Sending {
+  readonly call: Call
+  readonly packed: PackedRequest
+  readonly options: CallOptions
+  /** The idempotency key. */
+  readonly key: string | undefined
+  readonly base: string
+  readonly tokens: TokenSource
+  /** The number of this attempt, from 1. */
+  attempt: number
+  token: string | undefined
+}
+
+/** Errors of a token that another one may cure. A scope that is missing stays missing. */
+const RENEWED_AFTER: ReadonlySet<string> = new Set([
+  'token_missing',
+  'token_invalid',
+  'missing_authorization',
+  'invalid_access_token',
+  'operator_required',
+  'operator_invalid',
+])
+
+/** Sends calls, renews rejected tokens, and retries where that is safe. */
 export class Caller {
   readonly #options: ClientOptions
-  readonly #maxWait: RetryPolicy
+  readonly #tokens: Readonly<Record<Call['credential'], TokenSource>>
 
   constructor(options: ClientOptions) {
     this.#options = options
-    this.#maxWait = {
-      retries: options.retries ?? 3,
-      longestWaitSeconds: options.longestWaitSeconds ?? 60,
+    this.#tokens = {
+      none: new TokenSource(undefined),
+      token: new TokenSource(options.token),
+      operatorToken: new TokenSource(options.operatorToken),
     }
   }
 
   async send(call: Call, input: Input, options: CallOptions = {}): Promise<unknown> {
-    const packed = packInput(call, input)
-    const key = call.idempotent ? (options.idempotencyKey ?? randomKey()) : undefined
-    const repeatable = isRepeatable(call, key !== undefined, options.repeatable ?? false)
-    for (let attempt = 0; ; attempt++) {
-      const received = await this.#attempt(call, packed, key, options)
-      if (!(received instanceof StrandError) && received.response.ok) return answerIn(call, received)
-      const response = received instanceof StrandError ? undefined : received.response
-      const seconds = waitAfter(response, { attempt, repeatable, maxWait: this.#maxWait })
-      if (seconds === undefined)
-        throw received instanceof StrandError ? received : errorOf(call, received, this.#baseOf(call))
-      await pause(seconds, options.signal)
+    checkCallOptions(call.id, options)
+    const sending = await this.#prepare(call, input, options)
+    const repeatable = isRepeatable(call, sending.key !== undefined, options.repeatable ?? false)
+    let hasRenewed = false
+    for (let retry = 0; ; sending.attempt++) {
+      const received = await this.#attempt(sending)
+      if (!(received instanceof StrandError)) return received.answer
+      const canRenew = !hasRenewed && (await this.#renew(sending, received))
+      const waitSeconds = canRenew ? 0 : waitAfter(received, { retry, repeatable, policy: this.#policy })
+      if (waitSeconds === undefined) throw received
+      this.#options.onRetry?.({
+        operation: call.id,
+        attempt: sending.attempt,
+        error: received,
+        waitSeconds,
+      })
+      if (canRenew) hasRenewed = true
+      else {
+        retry += 1
+        await pause(waitSeconds, options.signal)
+        sending.token = await sending.tokens.current()
+      }
     }
   }
 
-  /** One attempt: a complete response, or the error that there was none. Throws if the caller aborted. */
-  async #attempt(
-    call: Call,
-    { path, body }: PackedRequest,
-    key: string | undefined,
-    options: CallOptions,
-  ): Promise<ReceivedResponse | StrandError> {
-    const send = this.#options.fetch ?? fetch
-    const base = this.#baseOf(call)
-    const limit = AbortSignal.timeout((this.#options.timeoutSeconds ?? 30) * 1000)
-    const headers = {
-      ...(await this.#credentials(call, options)),
-      ...(body !== undefined && { 'Content-Type': 'application/json' }),
-      ...(key !== undefined && { 'Idempotency-Key': key }),
+  get #policy() {
+    const { retries = 3, longestWaitSeconds = 60 } = this.#options
+    return { retries, longestWaitSeconds }
+  }
+
+  async #prepare(call: Call, input: Input, options: CallOptions): Promise<Sending> {
+    const { credential } = call
+    const packed = packInput(call, input)
+    const isOverridden = options.token !== undefined && credential !== 'none'
+    const tokens = isOverridden ? new TokenSource(options.token) : this.#tokens[credential]
+    const { operatorUrl, baseUrl } = this.#options
+    return {
+      call,
+      packed,
+      options,
+      key: call.idempotent ? (options.idempotencyKey ?? randomKey()) : undefined,
+      base: (credential === 'operatorToken' && operatorUrl) || baseUrl,
+      tokens,
+      attempt: 1,
+      token: await tokens.current(),
     }
+  }
+
+  /** One attempt: the answer, or the error. Throws if the caller aborted, or if a hook threw. */
+  async #attempt(sending: Sending): Promise<{ readonly answer: unknown } | StrandError> {
+    const { call, packed, base, attempt } = sending
+    const { id: operation, method } = call
+    const url = base.replace(/\/+$/, '') + packed.path
+    const headers = this.#headersOf(sending)
+    await this.#options.onRequest?.({ operation, method, url, headers, attempt })
+    const startedAt = performance.now()
+    const received = await this.#exchange(url, headers, sending)
+    if (received instanceof StrandError) return received
+    this.#options.onResponse?.({
+      ...infoOf(received.response),
+      operation,
+      method,
+      url,
+      attempt,
+      milliseconds: performance.now() - startedAt,
+    })
+    return received.response.ok ? answerIn(call, received) : errorOf(call, received, base)
+  }
+
+  /** A complete response, or the error that there was none. */
+  async #exchange(
+    url: string,
+    headers: Headers,
+    { call, packed: { body }, base, options: { signal } }: Sending,
+  ): Promise<ReceivedResponse | StrandError> {
+    const { fetch: send = fetch, timeoutSeconds = 30 } = this.#options
+    const limit = AbortSignal.timeout(timeoutSeconds * 1000)
     try {
-      const response = await send(base.replace(/\/+$/, '') + path, {
+      const response = await send(url, {
         method: call.method,
         headers,
-        signal: options.signal === undefined ? limit : AbortSignal.any([options.signal, limit]),
+        signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
         // The API never redirects, and a token must not be sent to another host.
         redirect: 'error',
         ...(body !== undefined && { body }),
       })
       return { response, text: await response.text() }
     } catch (cause) {
-      options.signal?.throwIfAborted()
+      signal?.throwIfAborted()
       return noAnswer(call, cause, base)
     }
   }
 
-  #baseOf({ credential }: Call): string {
-    return (credential === 'operatorToken' && this.#options.operatorUrl) || this.#options.baseUrl
+  #headersOf({ call, packed, key, token }: Sending): Headers {
+    const headers = new Headers()
+    const { clientId } = this.#options
+    if (token !== undefined) headers.set('Authorization', `Bearer ${token}`)
+    if (clientId !== undefined && call.credential === 'token') headers.set('Client-Id', clientId)
+    if (packed.body !== undefined) headers.set('Content-Type', 'application/json')
+    if (key !== undefined) headers.set('Idempotency-Key', key)
+    return headers
   }
 
-  async #credentials({ credential }: Call, given: CallOptions): Promise<Record<string, string>> {
-    if (credential === 'none') return {}
-    const source = given.token ?? this.#options[credential]
-    const { clientId } = this.#options
-    const value = typeof source === 'function' ? await source() : source
-    return {
-      ...(value !== undefined && { Authorization: `Bearer ${value}` }),
-      ...(clientId !== undefined && credential === 'token' && { 'Client-Id': clientId }),
-    }
+  /** Whether the call has another token after this error. */
+  async #renew(sending: Sending, { status, code }: StrandError): Promise<boolean> {
+    if (status !== 401 || sending.token === undefined) return false
+    // Without a code the answer is not from Strand, or from an older one.
+    if (code !== undefined && !RENEWED_AFTER.has(code)) return false
+    const renewed = await sending.tokens.renew(sending.token)
+    if (renewed !== undefined) sending.token = renewed
+    return renewed !== undefined
   }
 }
 
-function answerIn(call: Call, { response, text }: ReceivedResponse): unknown {
-  if (call.answer === 'nothing') return undefined
-  if (call.answer === 'text') return text
+function answerIn(call: Call, received: ReceivedResponse): { readonly answer: unknown } | StrandError {
+  if (call.answer === 'nothing') return { answer: undefined }
+  if (call.answer === 'text') return { answer: received.text }
   try {
-    return JSON.parse(text)
+    const answer: unknown = JSON.parse(received.text)
+    if (typeof answer === 'object' && answer !== null)
+      Object.defineProperty(answer, 'response', { value: infoOf(received.response) })
+    return { answer }
   } catch (cause) {
-    const message = `${call.id}: the response with status ${response.status} is not JSON.`
-    const { status } = response
-    throw new StrandError({ status, error: 'Bad Answer', message, operation: call.id }, cause)
+    return notJson(call, received, cause)
   }
 }
 

@@ -1,30 +1,15 @@
 import { controlOperations, helixOperations, oauthOperations, playbackOperations } from '../contract/index.ts'
-import { familyOf, type Method, type Operation, queryParametersOf } from '../contract/operation.ts'
+import { familyOf, type Operation, queryParametersOf } from '../contract/operation.ts'
 import { problems } from '../contract/problem.ts'
+import type { Call } from './call.ts'
 
 /**
- * What the client needs of the contract at run time, as plain values. The build evaluates this file and bundles its
- * exports (`build/inline-calls.ts`), so that schemas, descriptions and examples stay out of people's programs.
+ * The operations of the contract as plain values. The build evaluates this file and bundles its exports
+ * (`site/inline-calls.ts`), so that schemas, descriptions and examples stay out of people's programs.
  */
-export interface Call {
-  readonly id: string
-  readonly method: Method
-  readonly path: string
-  /** Names of the inputs that are sent in the path, the query string and the body. */
-  readonly params: readonly string[]
-  readonly query: readonly string[]
-  /** Absent: the operation takes no body. */
-  readonly body?: readonly string[] | undefined
-  /** Which token of the client is sent. */
-  readonly credential: 'none' | 'token' | 'operatorToken'
-  /** Whether the call takes an idempotency key. */
-  readonly idempotent?: true
-  /** What the body of a success is. */
-  readonly answer: 'nothing' | 'json' | 'text'
-}
 
 function callOf(operation: Operation): Call {
-  const { id, method, path, params, body, idempotent } = operation
+  const { id, method, path, params, body, idempotent, repeatable } = operation
   return {
     id,
     method,
@@ -34,6 +19,7 @@ function callOf(operation: Operation): Call {
     body: body && Object.keys(body.properties),
     credential: credentialOf(operation),
     ...(idempotent && { idempotent }),
+    ...(repeatable && { repeatable }),
     answer: answerKindOf(operation),
   }
 }

@@ -1,5 +1,4 @@
-import type { EventOf, EventTypeName } from '../contract/events/event-types.ts'
-import type { EventSubscription } from '../contract/resources/event-subscription.ts'
+import type { EventSubscription, Events } from './api.ts'
 
 /** Receives events by webhook: checks signature and age, answers verifications, and leaves out what came before. */
 
@@ -70,13 +69,13 @@ function bytesOfHex(hex: string): Uint8Array<ArrayBuffer> {
 
 /** One event, with the id by which it is recognized if it comes twice. */
 export type ReceivedEvent = {
-  [Name in EventTypeName]: {
+  [Name in keyof Events]: {
     readonly id: string
     readonly type: Name
-    readonly event: EventOf<Name>
+    readonly event: Events[Name]
     readonly subscription: EventSubscription
   }
-}[EventTypeName]
+}[keyof Events]
 
 export interface EventReceiverOptions {
   /** The secret of the subscriptions; several while one is being replaced. */

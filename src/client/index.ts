@@ -1,15 +1,11 @@
-import type {
-  controlOperations,
-  helixOperations,
-  oauthOperations,
-  playbackOperations,
-} from '../contract/index.ts'
+import type { ControlMethods, HelixMethods, OauthMethods, PlaybackMethods } from './api.ts'
 import { Caller } from './caller.ts'
 import { calls } from './calls.ts'
+import { checkClientOptions } from './check-options.ts'
 import { methodsOf } from './methods.ts'
 import type { ClientOptions } from './options.ts'
-import type { Methods } from './signatures.ts'
 
+export type * from './api.ts'
 export {
   createEventReceiver,
   type EventReceiverOptions,
@@ -17,25 +13,31 @@ export {
   type SignedMessage,
   verifySignature,
 } from './event-receiver.ts'
-export type { ClientOptions, Token } from './options.ts'
-export type { CallOptions, InputOf, Method, Methods, RowOf } from './signatures.ts'
+export type { ClientOptions, RequestEvent, ResponseEvent, RetryEvent, Token } from './options.ts'
+export type { RateState, ResponseInfo } from './response-info.ts'
+export type { CallOptions, ListMethod, Method, Received, RowsMethod, UpdateMethod } from './signatures.ts'
 export { StrandError } from './strand-error.ts'
 
 /** The API as functions: one for each operation of the contract, under the operation's name. */
 export interface Client {
-  readonly helix: Methods<typeof helixOperations>
-  readonly oauth: Methods<typeof oauthOperations>
-  readonly playback: Methods<typeof playbackOperations>
-  readonly control: Methods<typeof controlOperations>
+  /** The public API. */
+  readonly helix: HelixMethods
+  /** Tokens and the user behind them. */
+  readonly oauth: OauthMethods
+  /** What players call. */
+  readonly playback: PlaybackMethods
+  /** The API of operators. */
+  readonly control: ControlMethods
 }
 
 /** Creates a client for a Strand server. Methods, inputs and answers follow from the operations that the contract declares. */
 export function createClient(options: ClientOptions): Client {
+  checkClientOptions(options)
   const caller = new Caller(options)
   return {
-    helix: methodsOf<typeof helixOperations>(caller, calls.helix),
-    oauth: methodsOf<typeof oauthOperations>(caller, calls.oauth),
-    playback: methodsOf<typeof playbackOperations>(caller, calls.playback),
-    control: methodsOf<typeof controlOperations>(caller, calls.control),
+    helix: methodsOf<HelixMethods>(caller, calls.helix),
+    oauth: methodsOf<OauthMethods>(caller, calls.oauth),
+    playback: methodsOf<PlaybackMethods>(caller, calls.playback),
+    control: methodsOf<ControlMethods>(caller, calls.control),
   }
 }

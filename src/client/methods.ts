@@ -1,9 +1,9 @@
-import type { Operation } from '../contract/operation.ts'
+import type { Call } from './call.ts'
 import type { Caller } from './caller.ts'
-import type { Call } from './calls.ts'
 import type { Input } from './request.ts'
-import type { CallOptions, Methods } from './signatures.ts'
+import type { CallOptions } from './signatures.ts'
 import { StrandError } from './strand-error.ts'
+import { updateAll } from './update-all.ts'
 
 /** The shape of every answer that has rows. */
 interface Rows {
@@ -12,12 +12,9 @@ interface Rows {
 }
 
 /** The operations of a family as functions. Only the types decide what each accepts. */
-export function methodsOf<Operations extends Readonly<Record<string, Operation>>>(
-  caller: Caller,
-  calls: Readonly<Record<string, Call>>,
-): Methods<Operations> {
+export function methodsOf<Methods>(caller: Caller, calls: Readonly<Record<string, Call>>): Methods {
   const methods = Object.entries(calls).map(([name, call]) => [name, methodOf(caller, call)] as const)
-  return Object.fromEntries(methods) as unknown as Methods<Operations>
+  return Object.fromEntries(methods) as Methods
 }
 
 function methodOf(caller: Caller, call: Call) {
@@ -29,6 +26,7 @@ function methodOf(caller: Caller, call: Call) {
       for await (const page of pages(input, options)) yield* page.data
     },
     one: async (input?: Input, options?: CallOptions) => onlyRow(call, await send(input, options)),
+    all: (input: Input, options?: CallOptions) => updateAll(at => send(at, options), input),
   })
 }
 

@@ -1,4 +1,4 @@
-import type { Call } from './calls.ts'
+import type { Call } from './call.ts'
 
 export type Input = Readonly<Record<string, unknown>>
 

@@ -1,82 +1,51 @@
-import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '../contract/operation.ts'
+import type { Token } from './options.ts'
+import type { ResponseInfo } from './response-info.ts'
 
-/** The types of a client, derived from the declarations in the contract. */
-
-/** What a caller may pass for a declared value: arrays may be read-only, optional fields may be undefined. */
-type Given<T> = T extends readonly (infer Item)[]
-  ? readonly Given<Item>[]
-  : T extends object
-    ? { [K in keyof T]: Given<T[K]> | (Record<never, never> extends Pick<T, K> ? undefined : never) }
-    : T
-
-type Simplify<T> = { [K in keyof T]: T[K] }
-
-type PageInput<O extends Operation> = O extends { readonly page: { readonly before: true } }
-  ? { first?: number; after?: string; before?: string }
-  : O extends { readonly page: object }
-    ? { first?: number; after?: string }
-    : Record<never, never>
-
-/** All inputs of an operation. Names in path, query and body are distinct. */
-export type InputOf<O extends Operation> =
-  QueryOf<O> extends infer Query
-    ? Query extends unknown
-      ? Simplify<Given<Query & ParamsOf<O> & BodyOf<O> & PageInput<O>>>
-      : never
-    : never
-
-/** The answer as the client returns it: a file as its text. */
-type ReceivedOf<O extends Operation> = O extends { readonly answerFile: readonly string[] }
-  ? string
-  : AnswerOf<O>
-
-/** One row of the answer, for the answers that have rows. */
-export type RowOf<O extends Operation> = AnswerOf<O> extends { data: (infer Row)[] } ? Row : never
+/** The kinds of methods that a client has. `api.ts` has one of them for each operation. */
 
 /** Options of a single call. */
 export interface CallOptions {
   /** Aborts the call and the wait between attempts. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Overrides the client's token. */
-  readonly token?: string
+  readonly token?: Token | undefined
   /** Identifies retries of the same call, for operations that accept a key (default: a random key). */
-  readonly idempotencyKey?: string
+  readonly idempotencyKey?: string | undefined
   /** Declares that the call may be repeated safely, such as granting entitlements with explicit ids. */
-  readonly repeatable?: boolean
+  readonly repeatable?: boolean | undefined
 }
 
+/** The input may be left out if all of its fields may. */
+type Arguments<Input> =
+  Record<never, never> extends Input
+    ? [input?: Input, options?: CallOptions]
+    : [input: Input, options?: CallOptions]
+
+/** An answer that is an object also has the response: status, headers and rate limit. It is not enumerable. */
+export type Received<Answer> = Answer extends object ? Answer & { readonly response: ResponseInfo } : Answer
+
 /** An operation as a function. */
-export type Method<O extends Operation> = (Record<never, never> extends InputOf<O>
-  ? (input?: InputOf<O>, options?: CallOptions) => Promise<ReceivedOf<O>>
-  : (input: InputOf<O>, options?: CallOptions) => Promise<ReceivedOf<O>>) &
-  Walks<O> &
-  One<O>
+export type Method<Input, Answer> = (...args: Arguments<Input>) => Promise<Received<Answer>>
 
-/** A list can be iterated by page, or by row over all pages. */
-type Walks<O extends Operation> = O extends { readonly page: object }
-  ? Record<never, never> extends InputOf<O>
-    ? {
-        pages(input?: InputOf<O>, options?: CallOptions): AsyncIterableIterator<AnswerOf<O>>
-        each(input?: InputOf<O>, options?: CallOptions): AsyncIterableIterator<RowOf<O>>
-      }
-    : {
-        pages(input: InputOf<O>, options?: CallOptions): AsyncIterableIterator<AnswerOf<O>>
-        each(input: InputOf<O>, options?: CallOptions): AsyncIterableIterator<RowOf<O>>
-      }
-  : unknown
+/** A list that can be iterated by page, or by row over all pages. */
+export interface ListMethod<Input, Answer, Row> extends Method<Input, Answer> {
+  /** Iterates over the pages, and fetches the next one when needed. */
+  pages(...args: Arguments<Input>): AsyncIterableIterator<Received<Answer>>
+  /** Iterates over the rows of all pages. */
+  each(...args: Arguments<Input>): AsyncIterableIterator<Row>
+}
 
-/** Where the answer is an array with one element, `one` returns that element. */
-type One<O extends Operation> = O extends { readonly page: object }
-  ? unknown
-  : AnswerOf<O> extends { data: unknown[] }
-    ? Record<never, never> extends InputOf<O>
-      ? { one(input?: InputOf<O>, options?: CallOptions): Promise<RowOf<O>> }
-      : { one(input: InputOf<O>, options?: CallOptions): Promise<RowOf<O>> }
-    : unknown
+/** An operation whose answer has rows. */
+export interface RowsMethod<Input, Answer, Row> extends Method<Input, Answer> {
+  /** Returns the row of an answer that has exactly one. */
+  one(...args: Arguments<Input>): Promise<Row>
+}
 
-/** The operations of a family as functions of the same names, without those that answer a stream of lines. */
-export type Methods<Operations extends Readonly<Record<string, Operation>>> = {
-  readonly [Name in keyof Operations as Operations[Name] extends { readonly answerLines: object }
-    ? never
-    : Name]: Method<Operations[Name]>
+/** An update of at most 100 resources, by id. */
+export interface UpdateMethod<Input, Answer, Row> extends RowsMethod<Input, Answer, Row> {
+  /**
+   * Takes any number of ids, sends them 100 at a time, one request after the other, and merges the outcomes by status. If a
+   * request fails, the ids before it have been updated; repeating the call is harmless.
+   */
+  all(...args: Arguments<Input>): Promise<Answer>
 }

@@ -45,6 +45,8 @@ export interface Operation {
   readonly page?: PageRule
   /** The request may carry an `Idempotency-Key` (D-39). */
   readonly idempotent?: boolean
+  /** Repeating the request is harmless, though it writes; clients may do so when an answer was lost. */
+  readonly repeatable?: boolean
   /** Absent: the answer has no body. */
   readonly returns?: TSchema
   /** Default: 200, or 204 where the answer has no body. */

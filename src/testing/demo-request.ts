@@ -1,4 +1,4 @@
-import type { Scenario } from '../contract/resources/scenario.ts'
+import type { Scenario } from '../client/api.ts'
 import type { World } from '../demo/described-world.ts'
 
 /** Options of the demo to start, in this process or as a child process. */

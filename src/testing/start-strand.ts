@@ -4,20 +4,21 @@
  * process with the Bun that comes with the package.
  */
 
-import { createClient, type InputOf } from '../client/index.ts'
-import type { controlOperations } from '../contract/index.ts'
-import type { Scenario } from '../contract/resources/scenario.ts'
-import type { World, WorldClient } from '../demo/described-world.ts'
+import type { AdvanceClockInput, PlanFaultInput, Scenario } from '../client/api.ts'
+import { createClient } from '../client/index.ts'
+import type { WorldClient } from '../demo/described-world.ts'
 import { startChild } from './child.ts'
 import type { DemoRequest, StartedDemo } from './demo-request.ts'
+import type { Exact, World } from './scenario-world.ts'
 
-export type { Scenario } from '../contract/resources/scenario.ts'
-export type { ScenarioThing, World, WorldClient } from '../demo/described-world.ts'
+export type { OperationName, Scenario } from '../client/api.ts'
+export type { ScenarioThing, WorldClient } from '../demo/described-world.ts'
+export type { ScenarioEntries, World } from './scenario-world.ts'
 
 /** A fault to inject: in the next calls of an operation, or in the write of one entitlement. */
-export type PlannedFault = InputOf<typeof controlOperations.planFault>
+export type PlannedFault = PlanFaultInput
 
-export interface StrandOptions {
+export interface StrandOptions<S = Scenario> {
   /** Default: 0, for any free port. */
   readonly port?: number
   /** The same seed generates the same world; default: 42. */
@@ -27,7 +28,7 @@ export interface StrandOptions {
   /** The time of the clock, which is stopped unless `running` is true. Default: the system clock. */
   readonly clock?: string | Date | { readonly start: string | Date; readonly running: boolean }
   /** A scenario, or the path of a scenario file. */
-  readonly scenario?: string | Scenario
+  readonly scenario?: string | S
   /** In this process, which must be Bun, or as a child process. Default: `process` under Bun, otherwise `child`. */
   readonly mode?: 'process' | 'child'
   /**
@@ -43,10 +44,10 @@ export interface StrandOptions {
   readonly settings?: Readonly<Record<string, string>>
 }
 
-export interface RunningStrand extends AsyncDisposable {
+export interface RunningStrand<S = Scenario> extends AsyncDisposable {
   readonly url: string
   /** The same as `strand demo --world` writes: ids, tokens, secrets, and the objects of the scenario by name. */
-  readonly world: World
+  readonly world: World<S>
   /** The client whose organization owns the drops. */
   readonly client: WorldClient
   readonly clock: {
@@ -84,7 +85,10 @@ const OPTIONS: Readonly<Record<keyof StrandOptions, true>> = {
   settings: true,
 }
 
-export async function startStrand(options: StrandOptions = {}): Promise<RunningStrand> {
+/** Starts a demo and resolves when it serves. The entries of the scenario are typed by their names. */
+export async function startStrand<const S extends Scenario = Scenario>(
+  options: StrandOptions<S & Exact<S, Scenario>> = {},
+): Promise<RunningStrand<S>> {
   requireKnown(options)
   const { world, stop } = await startDemo(
     options.mode ?? (isBun() ? 'process' : 'child'),
@@ -94,8 +98,7 @@ export async function startStrand(options: StrandOptions = {}): Promise<RunningS
     baseUrl: world.control_url.replace(/\/control$/, ''),
     operatorToken: world.operator_token,
   })
-  const moveClock = async (move: InputOf<typeof controlOperations.advanceClock>) =>
-    new Date((await control.advanceClock.one(move)).now)
+  const moveClock = async (move: AdvanceClockInput) => new Date((await control.advanceClock.one(move)).now)
   let stopping: Promise<void> | undefined
   const stopOnce = () => {
     stopping ??= stop()
@@ -103,7 +106,7 @@ export async function startStrand(options: StrandOptions = {}): Promise<RunningS
   }
   return {
     url: world.base_url,
-    world,
+    world: { scenario: {}, ...world } as unknown as World<S>,
     client: world.client,
     clock: {
       now: async () => new Date((await control.readClock.one()).now),

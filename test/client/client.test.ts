@@ -1,6 +1,6 @@
 /** The typed client against a real server on both stores. */
 import { describe, expect, test } from 'bun:test'
-import { createClient, StrandError } from '../../src/client/index.ts'
+import { createClient, type OperationName, StrandError } from '../../src/client/index.ts'
 import { onEachStore } from '../support/each-store.ts'
 
 onEachStore('the typed client', { streams: 12 }, (server, engine) => {
@@ -129,8 +129,11 @@ onEachStore('the typed client', { streams: 12 }, (server, engine) => {
   // The store has no part in repeating, and the pauses take seconds.
   if (engine === 'sqlite')
     describe('repeats', () => {
-      const plan = (operation: string, outcome: 'unavailable' | 'rate_limited' | 'slow', times: number) =>
-        client().control.planFault({ operation, outcome, times })
+      const plan = (
+        operation: OperationName,
+        outcome: 'unavailable' | 'rate_limited' | 'slow',
+        times: number,
+      ) => client().control.planFault({ operation, outcome, times })
 
       /** A client that counts its attempts. */
       function counting(more: object = {}) {

@@ -3,7 +3,12 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type RunningStrand, type StrandOptions, startStrand } from '../../src/testing/start-strand.ts'
+import {
+  type OperationName,
+  type RunningStrand,
+  type StrandOptions,
+  startStrand,
+} from '../../src/testing/start-strand.ts'
 import { ROOT } from '../support/strand-process.ts'
 
 const running: RunningStrand[] = []
@@ -101,7 +106,8 @@ for (const mode of ['process', 'child'] as const) {
       expect(await status(`${strand.url}/helix/streams`)).toBe(503)
       await strand.faults.clear()
       expect(await status(`${strand.url}/helix/streams`)).toBe(200)
-      await expect(strand.faults.plan({ operation: 'GetNothing', outcome: 'slow' })).rejects.toThrow(
+      const unknown = 'GetNothing' as OperationName
+      await expect(strand.faults.plan({ operation: unknown, outcome: 'slow' })).rejects.toThrow(
         '"GetNothing"',
       )
     })

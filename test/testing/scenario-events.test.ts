@@ -1,9 +1,8 @@
 /** Events that a scenario plans happen when the clock of the demo has reached them. */
 import { afterAll, expect, test } from 'bun:test'
 import { createEventReceiver, type ReceivedEvent } from '../../src/client/index.ts'
-import type { Scenario } from '../../src/contract/resources/scenario.ts'
 import { checkScenario } from '../../src/demo/read-scenario.ts'
-import { startStrand } from '../../src/testing/start-strand.ts'
+import { type Scenario, startStrand } from '../../src/testing/start-strand.ts'
 
 const SECRET = 'only for these tests'
 const received: ReceivedEvent[] = []

@@ -14,6 +14,7 @@ export const updateDropsEntitlements = defineOperation('PATCH /helix/entitlement
     entitlement_ids: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }),
     fulfillment_status: FulfillmentStatus,
   }),
+  repeatable: true,
   returns: Type.Object({ data: Type.Array(EntitlementUpdate) }),
   problems: ['no_organization'],
   example: {

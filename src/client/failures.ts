@@ -1,0 +1,75 @@
+import type { Call } from './call.ts'
+import { reasonPhrases, routeUnknownMessage } from './calls.ts'
+import { infoOf } from './response-info.ts'
+import { StrandError } from './strand-error.ts'
+
+/** A response whose body was read completely. */
+export interface ReceivedResponse {
+  readonly response: Pick<Response, 'ok' | 'status' | 'statusText' | 'headers'>
+  readonly text: string
+}
+
+/** The error in a response. A proxy in front of the server may answer with something other than JSON. */
+export function errorOf({ id }: Call, { response, text }: ReceivedResponse, base: string): StrandError {
+  const { status } = response
+  const reported = readErrorBody(text)
+  const message = reported.message ?? `${id} failed with status ${status}; the response has no error message.`
+  const isNoRoute = reported.message === undefined || reported.message === routeUnknownMessage
+  return new StrandError({
+    status,
+    error: reported.error ?? reasonPhrases[status] ?? (response.statusText || 'Error'),
+    message: status === 404 && isNoRoute ? `${message} Is ${placeOf(base)} the right base URL?` : message,
+    operation: id,
+    response: infoOf(response),
+  })
+}
+
+/** The error that a success is not JSON: cut off, or from a proxy. */
+export function notJson({ id }: Call, { response }: ReceivedResponse, cause: unknown): StrandError {
+  const { status } = response
+  const message = `${id}: the response with status ${status} is not JSON.`
+  const error = 'Bad Answer'
+  return new StrandError({ status, error, message, operation: id, response: infoOf(response) }, cause)
+}
+
+/** Error codes of Bun, Node and the name resolver for a failed connection. */
+const UNREACHED =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ConnectionRefused|FailedToOpenSocket)$/
+
+export function noAnswer({ id }: Call, cause: unknown, base: string): StrandError {
+  const message = `${id} got no answer: ${whyNot(cause, base)}`
+  return new StrandError({ status: 0, error: 'No Answer', message, operation: id }, cause)
+}
+
+function whyNot(cause: unknown, base: string): string {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  const { origin } = new URL(base)
+  const code = codeOf(cause) ?? codeOf((cause as { cause?: unknown })?.cause)
+  return code !== undefined && UNREACHED.test(code)
+    ? `${origin} cannot be reached (${code})`
+    : `${origin}: ${reason}`
+}
+
+/** Node puts the code on the cause of the error. */
+function codeOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | undefined)?.code
+  return typeof code === 'string' ? code : undefined
+}
+
+/** A base URL for display: without user name and password. */
+function placeOf(base: string): string {
+  const { origin, pathname } = new URL(base)
+  return pathname === '/' ? origin : origin + pathname
+}
+
+function readErrorBody(text: string): { error?: string | undefined; message?: string | undefined } {
+  try {
+    const { error, message } = JSON.parse(text) as Record<string, unknown>
+    return {
+      error: typeof error === 'string' ? error : undefined,
+      message: typeof message === 'string' ? message : undefined,
+    }
+  } catch {
+    return {}
+  }
+}
