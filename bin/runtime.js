@@ -60,10 +60,10 @@ function systemPackages() {
  * could load code, an .env could change settings, and missing packages would be fetched. The tsconfig.json of this package
  * defines what JSX means.
  */
-export function bunWords() {
+export function bunWords(folder = PACKAGE) {
   return [
-    `--config=${join(PACKAGE, 'bin', 'bunfig.toml')}`,
-    `--tsconfig-override=${join(PACKAGE, 'tsconfig.json')}`,
+    `--config=${join(folder, 'bin', 'bunfig.toml')}`,
+    `--tsconfig-override=${join(folder, 'tsconfig.json')}`,
     '--no-env-file',
     '--no-install',
   ]

@@ -8,8 +8,9 @@ import { bunWords, findBun } from '../../bin/runtime.js'
 import type { World } from '../demo/described-world.ts'
 import type { DemoRequest, StartedDemo } from './demo-request.ts'
 
-/** Via `src`, because this file also runs as `dist/testing/start-strand.js`. */
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+/** This file also runs as a part of `dist/testing/start-strand.js` and `.cjs`, from where the paths are the same. */
+const PACKAGE = fileURLToPath(new URL('../..', import.meta.url))
+const MAIN = join(PACKAGE, 'src', 'main.ts')
 const START_MILLISECONDS = 30_000
 const STOP_MILLISECONDS = 10_000
 
@@ -20,7 +21,7 @@ const STOP_MILLISECONDS = 10_000
 export async function startChild(request: DemoRequest): Promise<StartedDemo> {
   const scenario = fileOf(request.scenario)
   try {
-    const child = spawn(bunProgram(), [...bunWords(), MAIN, ...argumentsFor(request, scenario.file)], {
+    const child = spawn(bunProgram(), [...bunWords(PACKAGE), MAIN, ...argumentsFor(request, scenario.file)], {
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
     })

@@ -9,11 +9,11 @@ import { createClient } from '../client/index.ts'
 import type { WorldClient } from '../demo/described-world.ts'
 import { startChild } from './child.ts'
 import type { DemoRequest, StartedDemo } from './demo-request.ts'
-import type { Exact, World } from './scenario-world.ts'
+import type { AnyScenario, Exact, World } from './scenario-world.ts'
 
 export type { OperationName, Scenario } from '../client/api.ts'
 export type { ScenarioThing, WorldClient } from '../demo/described-world.ts'
-export type { ScenarioEntries, World } from './scenario-world.ts'
+export type { AnyScenario, ScenarioEntries, World } from './scenario-world.ts'
 
 /** A fault to inject: in the next calls of an operation, or in the write of one entitlement. */
 export type PlannedFault = PlanFaultInput
@@ -44,7 +44,7 @@ export interface StrandOptions<S = Scenario> {
   readonly settings?: Readonly<Record<string, string>>
 }
 
-export interface RunningStrand<S = Scenario> extends AsyncDisposable {
+export interface RunningStrand<S = AnyScenario> extends AsyncDisposable {
   readonly url: string
   /** The same as `strand demo --world` writes: ids, tokens, secrets, and the objects of the scenario by name. */
   readonly world: World<S>
@@ -86,7 +86,7 @@ const OPTIONS: Readonly<Record<keyof StrandOptions, true>> = {
 }
 
 /** Starts a demo and resolves when it serves. The entries of the scenario are typed by their names. */
-export async function startStrand<const S extends Scenario = Scenario>(
+export async function startStrand<const S extends Scenario = AnyScenario>(
   options: StrandOptions<S & Exact<S, Scenario>> = {},
 ): Promise<RunningStrand<S>> {
   requireKnown(options)

@@ -65,7 +65,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 describe('the package', () => {
   test('has what it exports and the documents, and neither tests nor an executable', () => {
     const targets = Object.values(manifest.exports).flatMap(each =>
-      typeof each === 'string' ? [each] : Object.values(each),
+      typeof each === 'string' ? [each] : Object.values(each).flatMap(way => Object.values(way)),
     )
     for (const target of targets) expect(packed).toContain(target.replace('./', ''))
     for (const file of [
