@@ -95,13 +95,16 @@ async function serveIn(folder: string, options: DemoOptions, removeFolder: () =>
   const happening = events.run(strand.services)
   const moving = options.movingViewers ? moveViewers(strand.services, plan) : undefined
   const rtmp = await describeRtmp(strand, plan)
+  const world: World = { ...describeWorld(strand, plan), ...(rtmp && { rtmp }) }
+  demoControls.description = { ...world }
   return {
-    world: { ...describeWorld(strand, plan), ...(rtmp && { rtmp }) },
+    world,
     seed: plan.options.seed,
     strict: config.strict,
     demoControls,
     log,
     stop: async () => {
+      demoControls.journal.close()
       await happening.stop()
       await moving?.stop()
       await strand.stop()

@@ -2,7 +2,7 @@ import * as audit from './control/audit.ts'
 import * as benefits from './control/benefits.ts'
 import * as channels from './control/channels.ts'
 import * as clients from './control/clients.ts'
-import { advanceClock, clearFaults, listFaults, planFault, readClock, resetWorld } from './control/demo.ts'
+import * as demo from './control/demo.ts'
 import * as entitlements from './control/entitlements.ts'
 import * as events from './control/events.ts'
 import * as follows from './control/follows.ts'
@@ -117,12 +117,7 @@ export const controlOperations = {
   ...audit,
   exportLines: transfer.exportLines,
   importLines: transfer.importLines,
-  advanceClock,
-  readClock,
-  planFault,
-  listFaults,
-  clearFaults,
-  resetWorld,
+  ...demo,
 }
 
 export const operations: readonly Operation[] = [

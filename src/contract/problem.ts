@@ -291,8 +291,8 @@ export const problems = {
   },
   unavailable: {
     status: 503,
-    message: () => 'The store is unavailable; try again shortly.',
-    headers: { 'Retry-After': '1' },
+    message: (_seconds?: number) => 'The store is unavailable; try again shortly.',
+    headers: (seconds = 1) => retryAfter(seconds),
   },
   sockets_full: {
     status: 503,

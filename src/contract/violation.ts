@@ -30,6 +30,8 @@ export function fieldOf({ instancePath, schemaPath }: Violation): string {
 export function reasonOf(root: TSchema, violation: Violation): string {
   const params = violation.params as Record<string, unknown>
   const { limit } = params
+  const known = knownFields(root, violation)
+  if (known !== undefined) return `there is no such field; the fields are ${known.join(', ')}`
   const { hint, size } = schemaAt(root, violation.schemaPath)
   const value = subjectOf(root, violation)
   const variants = hintOfUnion(root, violation)
@@ -55,6 +57,13 @@ export function reasonOf(root: TSchema, violation: Violation): string {
     default:
       return `${value} must be ${hint ?? 'of the documented form'}`
   }
+}
+
+/** The declared fields, if the violation is one that is not declared: nothing satisfies the schema of the others. */
+export function knownFields(root: TSchema, { keyword, schemaPath }: Violation): string[] | undefined {
+  const [, parent] = /^(.*)\/additionalProperties$/.exec(schemaPath) ?? []
+  if (keyword !== 'boolean' || parent === undefined) return undefined
+  return Object.keys(schemaAt(root, parent).properties ?? {})
 }
 
 /** Of a value that is of none of several forms, the first alone would mislead: the hint of the union names them all. */

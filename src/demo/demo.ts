@@ -22,17 +22,30 @@ export async function prepareWorld(
   const options = (await storedOptions(services, wanted)) ?? wanted
   const plan = () => planWorld(options, clock.now(), streamKeys)
   const first = plan()
+  // A process that was killed may have left a snapshot.
   if (options === wanted) await store.commands.runSteps({ steps: stepsOf(first) })
+  else await store.commands.dropSnapshot({})
   const begin = (world: WorldPlan) => {
     for (const fault of world.faults) demo?.faults.plan(fault)
     events?.restart(world.events, clock.now())
   }
   begin(first)
   if (demo !== undefined) demo.world = options
-  demo?.onReset(async () => {
-    const again = plan()
-    await store.commands.runSteps({ steps: [['clearEverything', {}], ...stepsOf(again)] })
-    begin(again)
+  let restoreEvents: (() => void) | undefined
+  demo?.useStates({
+    recreate: async () => {
+      const again = plan()
+      await store.commands.runSteps({ steps: [['clearEverything', {}], ...stepsOf(again)] })
+      begin(again)
+    },
+    save: async () => {
+      await store.commands.runSteps({ steps: [['saveSnapshot', {}]] })
+      restoreEvents = events?.save()
+    },
+    restore: async () => {
+      await store.commands.runSteps({ steps: [['restoreSnapshot', {}]] })
+      restoreEvents?.()
+    },
   })
   return first
 }

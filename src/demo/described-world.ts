@@ -34,14 +34,66 @@ export interface WorldClient {
   readonly app_token: string
 }
 
-/** A user has id, login, token and perhaps stream_id; an entitlement id and update_status; a token the rest. */
-export interface ScenarioThing {
-  readonly id?: string
-  readonly login?: string
+/** A user of a scenario. */
+export interface ScenarioUserEntry {
+  readonly id: string
+  readonly login: string
+  /** A user token with every scope, of the client of the demo. */
+  readonly token: string
+  /** If the user is live. */
   readonly stream_id?: string
-  readonly update_status?: string
-  readonly token?: string
-  readonly client_id?: string
-  readonly user_id?: string
-  readonly scopes?: readonly string[]
 }
+
+/** An entitlement of a scenario, or an id without an entitlement. */
+export interface ScenarioEntitlementEntry {
+  readonly id: string
+  /** The status that UpdateDropsEntitlements returns for it. */
+  readonly update_status: string
+}
+
+/** A token of a scenario. */
+export interface ScenarioTokenEntry {
+  readonly token: string
+  readonly client_id: string
+  readonly scopes: readonly string[]
+  /** Unless it is an app token. */
+  readonly user_id?: string
+}
+
+/** An organization or a game of a scenario. */
+export interface ScenarioNamedEntry {
+  readonly id: string
+  readonly name: string
+}
+
+/** A benefit of a scenario. */
+export interface ScenarioBenefitEntry extends ScenarioNamedEntry {
+  readonly organization_id: string
+}
+
+/** A client of a scenario. */
+export interface ScenarioClientEntry {
+  readonly id: string
+  readonly app_token: string
+  /** Empty for a public client. */
+  readonly secret: string
+}
+
+/** A campaign of a scenario: many entitlements of one benefit. */
+export interface ScenarioCampaignEntry {
+  readonly count: number
+  readonly organization_id: string
+  readonly benefit_id: string
+  readonly game_id: string
+}
+
+/** Any entry of a scenario, if its kind is not known from the type of the scenario. */
+export type ScenarioThing = Partial<
+  ScenarioUserEntry &
+    ScenarioEntitlementEntry &
+    ScenarioTokenEntry &
+    ScenarioNamedEntry &
+    ScenarioBenefitEntry &
+    ScenarioClientEntry &
+    ScenarioCampaignEntry
+>

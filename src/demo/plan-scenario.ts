@@ -1,10 +1,10 @@
 /** Adds the contents of a scenario to the demo world, and describes them. The same seed gives the same ids. */
 import { hashOf } from '../auth/tokens.ts'
 import { UUID_PATTERN } from '../contract/resources/id.ts'
+import type { Fault } from '../contract/resources/fault.ts'
 import type { Scenario } from '../contract/resources/scenario.ts'
 import { SCOPES } from '../contract/scope.ts'
 import { isoMillis, isoSeconds } from '../kit/clock.ts'
-import type { Fault } from '../operations/faults.ts'
 import type { Step } from '../store/command-list.ts'
 import type { Follow } from '../store/commands/follows.ts'
 import { demoDigest, demoSecret } from './demo-secret.ts'
@@ -61,16 +61,27 @@ export function planScenario(scenario: Scenario, context: ScenarioContext): Scen
     ...planEntitlements(draft, entitlements),
     ...planTokens(draft, tokens),
   }
-  for (const { entitlement, ...fault } of scenario.faults ?? []) {
-    const entitlement_id = entitlement && things[entitlement]?.id
-    draft.faults.push({ ...fault, entitlement_id, times: fault.times ?? 1 })
-  }
+  for (const fault of scenario.faults ?? []) draft.faults.push(withIds(fault, things))
   refuseTaken(context.steps, draft.steps, things)
   return {
     steps: draft.steps,
     faults: draft.faults,
     things,
     events: planEvents(scenario.events ?? [], draft),
+  }
+}
+
+/** A fault with ids in place of the names of entries. */
+function withIds(fault: Fault, things: Things): Fault {
+  const idOf = <T>(value: T) =>
+    typeof value === 'string' && Object.hasOwn(things, value) ? (things[value]?.id ?? value) : value
+  const { entitlement_id, where } = fault
+  return {
+    ...fault,
+    ...(entitlement_id !== undefined && { entitlement_id: idOf(entitlement_id) }),
+    ...(where && {
+      where: Object.fromEntries(Object.entries(where).map(([name, value]) => [name, idOf(value)])),
+    }),
   }
 }
 

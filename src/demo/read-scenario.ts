@@ -1,6 +1,7 @@
 import { Compile } from 'typebox/schema'
 import { isRefusal } from '../contract/problem.ts'
 import { Scenario } from '../contract/resources/scenario.ts'
+import { knownFields, type Violation } from '../contract/violation.ts'
 import { checkTags } from '../domain/tags.ts'
 import { MAX_INPUT_FILE, readSmallFile } from '../kit/small-file.ts'
 import { violationIn } from '../operations/faults.ts'
@@ -44,19 +45,13 @@ export function checkScenario(value: unknown): Scenario {
   return scenario
 }
 
-interface FormViolation {
-  readonly keyword: string
-  readonly instancePath: string
-  readonly params: object
-  readonly message: string
-}
-
-function sentenceOf({ keyword, instancePath, params, message }: FormViolation): string {
+function sentenceOf(violation: Violation & { readonly message: string }): string {
+  const { keyword, instancePath, params, message } = violation
   const place = jsonPath(instancePath)
   const { allowedValues = [] } = params as { allowedValues?: readonly string[] }
   if (keyword === 'enum') return `${place} must be one of ${allowedValues.join(', ')}`
-  // Undeclared fields are checked against a schema that nothing satisfies.
-  if (keyword === 'boolean') return `${place} is not a field of a scenario`
+  const known = knownFields(Scenario, violation)
+  if (known !== undefined) return `${place} is not a field of a scenario; the fields are ${known.join(', ')}`
   return `${place} ${message}`
 }
 
@@ -157,11 +152,9 @@ function* faultViolations({ entitlements = {}, faults = [] }: Scenario): Generat
     const place = `$.faults[${index}]`
     const violation = violationIn(fault)
     if (violation !== undefined) yield `${place} cannot be planned: ${violation}`
-    if (fault.entitlement === undefined) continue
-    if (fault.outcome !== 'update_failed') yield `${place}.entitlement is only allowed with update_failed`
-    if (!Object.hasOwn(entitlements, fault.entitlement)) {
-      yield `${place}.entitlement is "${fault.entitlement}", which is not a name under $.entitlements`
-    }
+    const { entitlement_id: id } = fault
+    if (id === undefined || WRITTEN_UUID.test(id) || Object.hasOwn(entitlements, id)) continue
+    yield `${place}.entitlement_id is "${id}", which is neither a UUID nor a name under $.entitlements`
   }
 }
 

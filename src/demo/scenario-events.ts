@@ -60,10 +60,16 @@ export class ScenarioEvents {
   #pending: readonly PlannedEvent[] = []
   #startedAt = 0
 
-  /** Starts from the first event, with a new world. */
-  restart(events: readonly PlannedEvent[], now: number): void {
+  /** Starts from the first event, as if the world were made at this time. */
+  restart(events: readonly PlannedEvent[], startedAt: number): void {
     this.#pending = events
-    this.#startedAt = now
+    this.#startedAt = startedAt
+  }
+
+  /** What is still to happen, and the function that returns to it. */
+  save(): () => void {
+    const [pending, startedAt] = [this.#pending, this.#startedAt]
+    return () => this.restart(pending, startedAt)
   }
 
   run({ store, clock, log }: Services): { stop(): Promise<void> } {

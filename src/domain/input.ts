@@ -50,7 +50,12 @@ function pick(schema: TSchema, value: unknown): unknown {
     if (given === null && (property as Leniency).nullIsAbsent) continue
     picked[name] = convert(property, given) ?? pick(property, given)
   }
-  return picked
+  // A declaration that allows no other fields has them refused by the check.
+  return (schema as Closed).additionalProperties === false ? { ...value, ...picked } : picked
+}
+
+interface Closed {
+  readonly additionalProperties?: unknown
 }
 
 /** Other forms in which clients send a field, as its declaration accepts them. */

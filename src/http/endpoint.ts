@@ -20,6 +20,8 @@ import {
   StreamedLines,
   TextFile,
 } from '../operations/implement.ts'
+import type { Faults } from '../operations/faults.ts'
+import { applyFault } from './apply-fault.ts'
 import { readApiBody, readApiPieces } from './body.ts'
 import type { Cursors } from './cursor.ts'
 import { EndpointCall } from './endpoint-call.ts'
@@ -34,7 +36,7 @@ import {
   parseJsonObject,
   parseQuery,
 } from './parse.ts'
-import { type Allowance, bucketOf, type Limiter } from './rate-limit.ts'
+import { type Allowance, bucketOf, type Limiter, secondsPerPoint } from './rate-limit.ts'
 import { createReplyWriter } from './reply.ts'
 import type { RequestContext } from './request-context.ts'
 import { commonHeaders, ResponseHeaders } from './response-headers.ts'
@@ -43,7 +45,6 @@ import type { Tally, Traffic } from './traffic.ts'
 
 const PUBLIC_BODY_BYTES = 64 * 1024
 const OPERATOR_BODY_BYTES = 4 * 1024 * 1024
-const SLOW_MILLISECONDS = 5000
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 
 /** Dependencies shared by all endpoints. */
@@ -116,11 +117,8 @@ export class Endpoint {
 
   #answerAdmitted(context: RequestContext, params: Params, resolution: Resolution): MaybePromise<Response> {
     const caller = this.#admit(context, resolution)
-    const fault = this.#applyFault(context)
-    if (fault instanceof Promise)
-      return fault.then(() =>
-        chain(this.#bodyFor(context, params, caller), body => this.#respond(context, caller, body)),
-      )
+    const faults = this.#dependencies.services.demo?.faults
+    if (faults?.concern(this.operation.id)) return this.#answerWithFault(context, params, caller, faults)
     const body = this.#bodyFor(context, params, caller)
     return body instanceof Promise
       ? body.then(known => this.#respond(context, caller, known))
@@ -171,7 +169,7 @@ export class Endpoint {
   /** Token, client, kind, scope. */
   #admit(context: RequestContext, caller: Resolution): Caller {
     if (caller === 'invalid') return raise(this.family === 'control' ? 'operator_invalid' : 'token_invalid')
-    context.clientKind = caller.kind
+    context.caller = caller
     if (isTokenCaller(caller)) this.#requireSameClient(caller.client_id, context.headers.get('client-id'))
     if (this.#isStrict && caller.kind === 'anonymous') raise('token_missing')
     const refused = refusal(this.operation.access, caller)
@@ -186,16 +184,20 @@ export class Endpoint {
     if (this.#isStrict) raise('client_id_missing')
   }
 
-  /** Applies the fault that the operator of a demo injected for this call, if any. */
-  #applyFault(context: RequestContext): MaybePromise<void> {
-    const fault = this.#dependencies.services.demo?.faults.take(this.operation.id)
-    if (fault?.outcome === 'unavailable') raise('unavailable')
-    if (fault?.outcome === 'slow') return Bun.sleep(fault.milliseconds ?? SLOW_MILLISECONDS)
-    if (fault?.outcome === 'rate_limited') {
-      if (this.family === 'oauth' || this.family === 'playback') raise('too_many_requests', 1)
-      if (context.allowance !== undefined) context.allowance = { ...context.allowance, remaining: 0 }
-      raise('rate_limited', secondsPerPoint(context.allowance))
-    }
+  /** Applies the fault that was planned for this call, if any. The input decides, so it is read first. */
+  async #answerWithFault(
+    context: RequestContext,
+    params: Params,
+    caller: Caller,
+    faults: Faults,
+  ): Promise<Response> {
+    const call = await this.#read(context, params, caller)
+    const fault = faults.take(this.operation.id, {
+      ...(call.filters as object),
+      ...(call.body as object),
+    })
+    const instead = fault && (await applyFault(fault, this.operation, context))
+    return instead ?? this.#respond(context, caller, await this.#run(context, call))
   }
 
   /** The response body: a cached one if it is still valid. */
@@ -212,7 +214,6 @@ export class Endpoint {
   }
 
   #callHandler(context: RequestContext, params: Params, caller: Caller): MaybePromise<ResponseBody> {
-    if (this.operation.answerLines !== undefined) context.holdOpen()
     const call = this.#read(context, params, caller)
     return call instanceof Promise ? call.then(ready => this.#run(context, ready)) : this.#run(context, call)
   }
@@ -258,6 +259,7 @@ export class Endpoint {
   /** Reads and checks parameters and body, and opens the cursor. */
   #read(context: RequestContext, params: Params, caller: Caller): MaybePromise<EndpointCall> {
     const { operation } = this
+    if (operation.answerLines !== undefined) context.holdOpen()
     const pairs = parseQuery(context.search)
     const idempotencyKey =
       operation.idempotent && !this.#isStrict ? readIdempotencyKey(context.headers) : undefined
@@ -272,14 +274,16 @@ export class Endpoint {
     if (operation.params !== undefined) call.params = reader.params(params) as never
     if (operation.bodyLines !== undefined)
       call.bodyPieces = readApiPieces(context.request, this.#dependencies.importBytes)
-    if (operation.body !== undefined) return this.#readBody(call, context.request, pairs)
+    if (operation.body !== undefined) return this.#readBody(call, context, pairs)
     if (operation.page !== undefined) call.window = this.#paging.windowOf(call)
     return call
   }
 
-  async #readBody(call: EndpointCall, request: Request, pairs: Pairs): Promise<EndpointCall> {
+  async #readBody(call: EndpointCall, context: RequestContext, pairs: Pairs): Promise<EndpointCall> {
+    const { request } = context
     const limit = this.family === 'control' ? OPERATOR_BODY_BYTES : PUBLIC_BODY_BYTES
     const bytes = await readApiBody(request, limit)
+    context.body = bytes
     const reader = this.#reader()
     const isForm = request.headers
       .get('content-type')
@@ -330,11 +334,6 @@ function describeFile(response: Response, { name, mediaType }: TextFile): Respon
   response.headers.set('Content-Type', mediaType)
   response.headers.set('Content-Disposition', `attachment; filename="${name}"`)
   return response
-}
-
-/** Seconds until an empty bucket has a point again, rounded up (D-17). */
-function secondsPerPoint(allowance: Allowance | undefined): number {
-  return Math.max(1, Math.ceil(60 / (allowance?.limit ?? 60)))
 }
 
 type StrictCheck = NonNullable<StrictRule['check']>

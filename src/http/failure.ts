@@ -49,7 +49,9 @@ interface FailureLog {
 export function asProblem(thrown: unknown, context: Logged, { log, storeFailures }: FailureLog): Problem {
   const { operation } = context
   if (thrown instanceof Problem) {
-    if (operation === undefined || mayAnswerWith(operation, thrown.name)) return thrown
+    // `internal` itself is only raised by a fault that a demo injects.
+    if (operation === undefined || thrown.name === 'internal' || mayAnswerWith(operation, thrown.name))
+      return thrown
     log.error(
       { ...logFieldsOf(context), problem: thrown.name },
       'an operation failed with an undeclared problem',

@@ -90,3 +90,8 @@ export function bucketName(caller: Caller, address: () => string): string {
   namesOfCallers.set(caller, name)
   return name
 }
+
+/** Seconds until an empty bucket has a point again, rounded up (D-17). */
+export function secondsPerPoint(allowance: Allowance | undefined): number {
+  return Math.max(1, Math.ceil(60 / (allowance?.limit ?? 60)))
+}

@@ -1,5 +1,6 @@
 import type { Family, Operation } from '../contract/operation.ts'
 import type { Problem } from '../contract/problem.ts'
+import type { FaultOutcome } from '../contract/resources/fault.ts'
 import type { Caller } from '../domain/caller.ts'
 import { uuid } from '../kit/id.ts'
 import { clientAddress, type Networks } from './client-address.ts'
@@ -39,8 +40,12 @@ export class RequestContext {
   /** The state of the caller's bucket after a point was taken. */
   allowance: Allowance | undefined = undefined
   failure: Problem | undefined = undefined
-  /** The kind of caller, once the token is resolved. */
-  clientKind: Caller['kind'] | undefined = undefined
+  /** Known once the token is resolved. */
+  caller: Caller | undefined = undefined
+  /** What was read of the body. */
+  body: Uint8Array | undefined = undefined
+  /** The fault that a demo injected. */
+  fault: FaultOutcome | undefined = undefined
   /** Set for a call that the console makes inside this process, for the operator who is logged in. */
   operator: Caller | undefined = undefined
 

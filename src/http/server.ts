@@ -15,6 +15,7 @@ import type { Implementation } from '../operations/implement.ts'
 import { asksToSee, isConsolePath, type Pages } from '../site/pages.ts'
 import { answerAsset, isAssetPath } from './asset-response.ts'
 import type { Networks } from './client-address.ts'
+import { concludeDemoRequest } from './demo-request.ts'
 import { Endpoint, type EndpointDependencies } from './endpoint.ts'
 import { isFromThisMachine } from './exposure.ts'
 import { asProblem, failureBody, logFieldsOf } from './failure.ts'
@@ -117,6 +118,12 @@ export class Application {
   handle(request: Request, peer: Peer, side: Side, operator?: Caller): MaybePromise<Response> {
     const context = new RequestContext(request, peer, this.#options.trustedProxies)
     context.operator = operator
+    const { demo } = this.#options.services
+    const response = this.#handle(context, peer, side)
+    return demo === undefined ? response : concludeDemoRequest(demo, context, response)
+  }
+
+  #handle(context: RequestContext, peer: Peer, side: Side): MaybePromise<Response> {
     this.#options.traffic.begin()
     try {
       const answer = this.#hasScopes
@@ -225,7 +232,7 @@ export class Application {
 
   /** Logs the operation instead of path and query, which may contain ids, logins and codes. */
   #log(level: 'info' | 'debug', context: RequestContext, { status }: Response, milliseconds: number): void {
-    const { method, failure, clientKind } = context
+    const { method, failure, caller } = context
     const ms = Math.round(milliseconds * 100) / 100
     this.#options.services.log[level](
       {
@@ -234,7 +241,7 @@ export class Application {
         status,
         problem: failure?.name,
         ms,
-        client: clientKind,
+        client: caller?.kind,
       },
       'answered',
     )

@@ -14,13 +14,15 @@ export interface ClockStart {
 /** The demo's clock: the system's, or one with another start time. It can be advanced, stopped and resumed. */
 export class MovableClock implements Clock {
   readonly #start: ClockStart | undefined
+  #saved: ClockStart | undefined
   #shift = 0
   /** The time at which it is stopped; undefined while it runs. */
   #stoppedAt: number | undefined
 
   constructor(start?: ClockStart) {
     this.#start = start
-    this.restart()
+    this.#saved = start
+    this.restart('start')
   }
 
   get running(): boolean {
@@ -43,10 +45,18 @@ export class MovableClock implements Clock {
     this.#stoppedAt = running ? undefined : now
   }
 
-  /** Resets the clock to its start. */
-  restart(): void {
-    this.#shift = this.#start === undefined ? 0 : this.#start.at - Date.now()
-    this.#stoppedAt = this.#start?.running === false ? this.#start.at : undefined
+  /** Saves the state for `restart`. A clock that was never moved stays that of the system. */
+  save(): void {
+    const isSystemTime = this.running && this.#shift === 0
+    this.#saved = isSystemTime ? undefined : { at: this.now(), running: this.running }
+  }
+
+  /** Returns to the saved state, or to the start. */
+  restart(to: 'snapshot' | 'start'): void {
+    if (to === 'start') this.#saved = this.#start
+    const state = this.#saved
+    this.#shift = state === undefined ? 0 : state.at - Date.now()
+    this.#stoppedAt = state?.running === false ? state.at : undefined
   }
 }
 

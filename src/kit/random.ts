@@ -6,6 +6,11 @@ export class SeededRandom {
     this.#state = seed >>> 0
   }
 
+  /** A generator that continues with the same numbers. */
+  clone(): SeededRandom {
+    return new SeededRandom(this.#state)
+  }
+
   /** A number in [0, 1). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0

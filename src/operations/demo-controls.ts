@@ -1,5 +1,6 @@
 import { MovableClock } from '../kit/clock.ts'
 import { Faults } from './faults.ts'
+import { RequestJournal } from './request-journal.ts'
 
 /** The options of the world that a demo starts with. */
 interface DemoWorld {
@@ -8,26 +9,49 @@ interface DemoWorld {
   readonly scenario?: object | undefined
 }
 
-/** The controls of demo mode: the clock, planned faults, and a reset. */
+/** How the data of a demo is saved and restored. */
+export interface WorldStates {
+  /** Recreates the world of the start, and its faults. */
+  recreate(): Promise<void>
+  save(): Promise<void>
+  /** Returns to what was saved. */
+  restore(): Promise<void>
+}
+
+/** The controls of demo mode: the clock, planned faults, the requests, and what a reset returns to. */
 export class DemoControls {
   readonly clock: MovableClock
   readonly faults = new Faults()
+  readonly journal = new RequestJournal()
   /** How the world was made; undefined until it is. */
   world: DemoWorld | undefined
-  #recreateWorld: () => Promise<void> = async () => undefined
+  /** What tests need to use the world; undefined until the server listens. */
+  description: Readonly<Record<string, unknown>> | undefined
+  #states: WorldStates | undefined
+  #restoreFaults: (() => void) | undefined
 
   constructor(clock = new MovableClock()) {
     this.clock = clock
   }
 
-  /** Sets how a reset recreates the data. */
-  onReset(recreateWorld: () => Promise<void>): void {
-    this.#recreateWorld = recreateWorld
+  useStates(states: WorldStates): void {
+    this.#states = states
   }
 
-  async reset(): Promise<void> {
-    this.clock.restart()
+  async save(): Promise<void> {
+    await this.#states?.save()
+    this.clock.save()
+    this.#restoreFaults = this.faults.save()
+  }
+
+  async reset(to: 'snapshot' | 'start' = 'snapshot'): Promise<void> {
+    const restoreFaults = to === 'start' ? undefined : this.#restoreFaults
+    this.#restoreFaults = restoreFaults
+    this.clock.restart(to)
     this.faults.clear()
-    await this.#recreateWorld()
+    this.journal.clear()
+    if (restoreFaults === undefined) return this.#states?.recreate()
+    await this.#states?.restore()
+    restoreFaults()
   }
 }

@@ -1,60 +1,129 @@
-import type { FAULT_OUTCOMES } from '../contract/control/demo.ts'
 import { operations } from '../contract/index.ts'
-import { problemsOf } from '../contract/operation.ts'
-
-export interface Fault {
-  readonly operation: string
-  readonly entitlement_id?: string | undefined
-  readonly outcome: (typeof FAULT_OUTCOMES)[number]
-  readonly milliseconds?: number | undefined
-  times: number
-}
+import { familyOf, type Operation, problemsOf, queryParametersOf } from '../contract/operation.ts'
+import type { ProblemName } from '../contract/problem.ts'
+import { type Fault, MAX_FAULTS } from '../contract/resources/fault.ts'
+import { SeededRandom } from '../kit/random.ts'
 
 /** Why a fault cannot be planned, as a sentence; undefined if it is valid. */
-export function violationIn({
-  operation,
-  outcome,
-  milliseconds,
-}: Pick<Fault, 'operation' | 'outcome' | 'milliseconds'>): string | undefined {
-  const target = operations.find(each => each.id === operation)
-  if (target === undefined)
-    return `There is no operation called "${operation}"; the reference lists them all.`
+export function violationIn(fault: Fault): string | undefined {
+  const { operation: name, outcome, where = {} } = fault
+  const target = operations.find(each => each.id === name)
+  if (target === undefined) return `There is no operation called "${name}"; the reference lists them all.`
+  if (target.demoOnly && familyOf(target) === 'control')
+    return `The operation ${name} controls the demo and cannot be made to fail.`
+  const reason = unfitOutcome(target, outcome)
+  if (reason !== undefined) return reason
+  const stray = Object.keys(FIELDS_OF_OUTCOMES).find(
+    field => fault[field as keyof Fault] !== undefined && !FIELDS_OF_OUTCOMES[field]?.includes(outcome),
+  )
+  if (stray !== undefined)
+    return `The field ${stray} is only valid with the outcome ${FIELDS_OF_OUTCOMES[stray]?.join(' or ')}.`
+  if (outcome === 'update_failed' && fault.where !== undefined)
+    return 'The field where is not valid with the outcome update_failed; use entitlement_id.'
+  if (fault.seed !== undefined && fault.probability === undefined)
+    return 'The field seed is only valid with probability.'
+  const inputs = inputsOf(target)
+  const unknown = Object.keys(where).find(each => !inputs.includes(each))
+  if (unknown === undefined) return undefined
+  const known = inputs.length === 0 ? 'it has none' : `it has ${inputs.join(', ')}`
+  return `The operation ${name} has no parameter or field "${unknown}"; ${known}.`
+}
+
+const FIELDS_OF_OUTCOMES: Readonly<Record<string, readonly Fault['outcome'][]>> = {
+  entitlement_id: ['update_failed'],
+  milliseconds: ['slow'],
+  retry_after: ['unavailable', 'rate_limited'],
+}
+
+function unfitOutcome(target: Operation, outcome: Fault['outcome']): string | undefined {
   const isLimited = problemsOf(target).has('rate_limited') || problemsOf(target).has('too_many_requests')
   if (outcome === 'rate_limited' && !isLimited) return `The operation ${target.id} is not rate limited.`
-  if (outcome === 'update_failed' && operation !== 'UpdateDropsEntitlements')
+  if (outcome === 'token_invalid' && tokenProblemOf(target) === undefined)
+    return `The operation ${target.id} takes no token.`
+  if (outcome === 'broken_json' && target.returns === undefined)
+    return `The operation ${target.id} does not answer with JSON.`
+  if (outcome === 'update_failed' && target.id !== 'UpdateDropsEntitlements')
     return 'The outcome update_failed is only valid for UpdateDropsEntitlements.'
-  if (outcome !== 'slow' && milliseconds !== undefined)
-    return 'The field milliseconds is only valid with the outcome slow.'
   return undefined
 }
 
-/** Faults planned in demo mode. Each applies `times` times. */
-export class Faults {
-  #planned: Fault[] = []
+/** What an operation answers to a token that is not valid. */
+export function tokenProblemOf(
+  operation: Operation,
+): 'token_invalid' | 'operator_invalid' | 'invalid_access_token' | undefined {
+  const problems: ReadonlySet<ProblemName> = problemsOf(operation)
+  return (['token_invalid', 'operator_invalid', 'invalid_access_token'] as const).find(each =>
+    problems.has(each),
+  )
+}
 
-  plan(fault: Fault): void {
-    this.#planned.push({ ...fault, entitlement_id: fault.entitlement_id?.toLowerCase() })
+/** The names that `where` may use. A body that is read as text has none. */
+function inputsOf(operation: Operation): string[] {
+  const { params, body, bodyFrom } = operation
+  return [params, queryParametersOf(operation), bodyFrom === 'text' ? undefined : body].flatMap(schema =>
+    Object.keys(schema?.properties ?? {}),
+  )
+}
+
+type Input = Readonly<Record<string, unknown>>
+
+/** A fault with the calls that are left. */
+interface PlannedFault extends Fault {
+  times: number
+  skip: number
+  readonly random: SeededRandom
+}
+
+/** Faults planned in demo mode. Every call counts for all that it matches, and at most one applies to it. */
+export class Faults {
+  #planned: readonly PlannedFault[] = []
+
+  /** Whether there was room for it. */
+  plan(fault: Fault): boolean {
+    if (this.#planned.length >= MAX_FAULTS) return false
+    const { times = 1, skip = 0, seed = 0 } = fault
+    const entitlement_id = fault.entitlement_id?.toLowerCase()
+    const planned = { ...fault, entitlement_id, times, skip, random: new SeededRandom(seed) }
+    this.#planned = [...this.#planned, planned as PlannedFault]
+    return true
   }
 
-  /** The faults that still apply. */
-  get planned(): readonly Fault[] {
-    return this.#planned
+  /** The faults that still apply, with what is left of `skip` and `times`. */
+  get pending(): Fault[] {
+    return this.#planned.map(({ random: _, skip, ...fault }) => ({ ...fault, ...(skip > 0 && { skip }) }))
   }
 
   clear(): void {
     this.#planned = []
   }
 
-  /** Consumes the next fault that applies to a whole call. */
-  take(operation: string): Fault | undefined {
-    return this.#use(fault => fault.operation === operation && fault.outcome !== 'update_failed')
+  /** A copy to return to, and the function that does. */
+  save(): () => void {
+    const copy = () => this.#planned.map(fault => ({ ...fault, random: fault.random.clone() }))
+    const saved = copy()
+    return () => {
+      this.#planned = saved.map(fault => ({ ...fault, random: fault.random.clone() }))
+    }
+  }
+
+  /** Whether a fault is planned for calls of this operation. */
+  concern(operation: string): boolean {
+    return this.#planned.some(fault => fault.operation === operation && fault.outcome !== 'update_failed')
+  }
+
+  /** Counts a call, and consumes the fault that applies to it. */
+  take(operation: string, input: Input): Fault | undefined {
+    return this.#count(
+      fault =>
+        fault.operation === operation && fault.outcome !== 'update_failed' && matches(fault.where, input),
+    )
   }
 
   /** Consumes the faults of single entitlements, and returns the ids whose update fails. */
   failing(operation: string, ids: readonly string[]): string[] {
     return ids.filter(
       id =>
-        this.#use(
+        this.#count(
           fault =>
             fault.operation === operation &&
             fault.outcome === 'update_failed' &&
@@ -63,11 +132,23 @@ export class Faults {
     )
   }
 
-  #use(applies: (fault: Fault) => boolean): Fault | undefined {
-    const fault = this.#planned.find(applies)
-    if (fault === undefined) return undefined
-    fault.times -= 1
-    if (fault.times === 0) this.#planned = this.#planned.filter(each => each !== fault)
-    return fault
+  #count(applies: (fault: Fault) => boolean): Fault | undefined {
+    let struck: PlannedFault | undefined
+    for (const fault of this.#planned) {
+      if (!applies(fault)) continue
+      if (fault.skip > 0) fault.skip -= 1
+      else if (struck === undefined && fault.random.next() < (fault.probability ?? 1)) struck = fault
+    }
+    if (struck === undefined) return undefined
+    struck.times -= 1
+    if (struck.times === 0) this.#planned = this.#planned.filter(each => each !== struck)
+    return struck
   }
+}
+
+/** A list matches with one of its entries. */
+function matches(where: Fault['where'], input: Input): boolean {
+  return Object.entries(where ?? {}).every(([name, wanted]) =>
+    [input[name]].flat().some(value => value !== undefined && String(value) === String(wanted)),
+  )
 }

@@ -36,6 +36,7 @@ import { changePassword, endSession, keepSession, startSession } from './command
 import { noteTime } from './commands/settled-time.ts'
 import { giveBack, leasePoints, takeFromAll, takeTurn } from './commands/shared.ts'
 import { addSigningKey, removeSigningKeys, resealSigningKey } from './commands/signing-keys.ts'
+import { dropSnapshot, restoreSnapshot, saveSnapshot } from './commands/snapshot.ts'
 import {
   createStreamKey,
   deleteStreamKey,
@@ -152,6 +153,9 @@ const single = {
   forgetEvents,
   foldNames,
   clearEverything,
+  saveSnapshot,
+  restoreSnapshot,
+  dropSnapshot,
 }
 
 type Single = typeof single

@@ -11,7 +11,6 @@ import type { DemoRequest, StartedDemo } from './demo-request.ts'
 /** This file also runs as a part of `dist/testing/start-strand.js` and `.cjs`, from where the paths are the same. */
 const PACKAGE = fileURLToPath(new URL('../..', import.meta.url))
 const MAIN = join(PACKAGE, 'src', 'main.ts')
-const START_MILLISECONDS = 30_000
 const STOP_MILLISECONDS = 10_000
 
 /**
@@ -25,7 +24,7 @@ export async function startChild(request: DemoRequest): Promise<StartedDemo> {
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
     })
-    const world = await firstLine(child).catch((error: Error) => {
+    const world = await firstLine(child, request.startTimeout).catch((error: Error) => {
       throw new Error(scenario.withoutPath(error.message))
     })
     unref(child)
@@ -83,14 +82,15 @@ function fileOf(scenario: DemoRequest['scenario']): ScenarioFile {
 }
 
 /** Waits for the line that the child prints when it serves. If it exits instead, throws what it wrote to standard error. */
-function firstLine(child: ChildProcess): Promise<string> {
+function firstLine(child: ChildProcess, milliseconds: number): Promise<string> {
   return new Promise((resolve, reject) => {
     let output = ''
     let errors = ''
     const deadline = setTimeout(() => {
       child.kill('SIGKILL')
-      reject(new Error(`Strand did not start within ${START_MILLISECONDS / 1000} seconds: ${errors}`))
-    }, START_MILLISECONDS)
+      const reason = errors === '' ? 'set startTimeout to wait longer' : errors.trim()
+      reject(new Error(`Strand did not start within ${milliseconds} ms: ${reason}`))
+    }, milliseconds)
     child.stdout?.on('data', (chunk: Buffer) => {
       output += chunk
       if (!output.endsWith('\n')) return

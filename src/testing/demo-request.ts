@@ -11,6 +11,8 @@ export interface DemoRequest {
   readonly strict: boolean
   readonly data: string | undefined
   readonly settings: Readonly<Record<string, string>>
+  /** Milliseconds until a child process must serve. */
+  readonly startTimeout: number
 }
 
 export interface StartedDemo {

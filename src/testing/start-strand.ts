@@ -1,24 +1,41 @@
 /**
  * The test harness: `import { startStrand } from 'strand'`. It starts a demo on a free port, with the same world in every
- * run, and lets a test use it, move its clock and inject faults. Under Bun it runs in the same process, otherwise as a child
- * process with the Bun that comes with the package.
+ * run, and lets a test use it, move its clock, inject faults and see what was called. Under Bun it runs in the same process,
+ * otherwise as a child process with the Bun that comes with the package. `attachStrand` uses a demo that runs already.
  */
 
-import type { AdvanceClockInput, PlanFaultInput, Scenario } from '../client/api.ts'
-import { createClient } from '../client/index.ts'
-import type { WorldClient } from '../demo/described-world.ts'
+import { readFileSync } from 'node:fs'
+import type { Scenario } from '../contract/resources/scenario.ts'
+import type { World, WorldClient } from '../demo/described-world.ts'
+import { checkOptions, clockOf, requireKnown, timeOf } from './check-options.ts'
 import { startChild } from './child.ts'
+import { type ControlAddress, createControl } from './control.ts'
 import type { DemoRequest, StartedDemo } from './demo-request.ts'
-import type { AnyScenario, Exact, World } from './scenario-world.ts'
+import type { PlannedFault } from './planned-fault.ts'
+import { createRequests, type Requests } from './requests.ts'
+import type { WorldOf } from './world-types.ts'
 
-export type { OperationName, Scenario } from '../client/api.ts'
-export type { ScenarioThing, WorldClient } from '../demo/described-world.ts'
-export type { AnyScenario, ScenarioEntries, World } from './scenario-world.ts'
+export type { FaultOutcome } from '../contract/resources/fault.ts'
+export type { RecordedRequest } from '../contract/resources/recorded-request.ts'
+export type { Scenario } from '../contract/resources/scenario.ts'
+export type {
+  ScenarioBenefitEntry,
+  ScenarioCampaignEntry,
+  ScenarioClientEntry,
+  ScenarioEntitlementEntry,
+  ScenarioNamedEntry,
+  ScenarioThing,
+  ScenarioTokenEntry,
+  ScenarioUserEntry,
+  World,
+  WorldClient,
+} from '../demo/described-world.ts'
+export type { OperationName, RecordedOperation } from './operation-names.ts'
+export type { PlannedFault } from './planned-fault.ts'
+export type { Requests } from './requests.ts'
+export type { WorldOf } from './world-types.ts'
 
-/** A fault to inject: in the next calls of an operation, or in the write of one entitlement. */
-export type PlannedFault = PlanFaultInput
-
-export interface StrandOptions<S = Scenario> {
+export interface StrandOptions<S extends Scenario = Scenario> {
   /** Default: 0, for any free port. */
   readonly port?: number
   /** The same seed generates the same world; default: 42. */
@@ -26,7 +43,7 @@ export interface StrandOptions<S = Scenario> {
   /** Number of live channels; default: 20. */
   readonly streams?: number
   /** The time of the clock, which is stopped unless `running` is true. Default: the system clock. */
-  readonly clock?: string | Date | { readonly start: string | Date; readonly running: boolean }
+  readonly clock?: string | Date | { readonly start: string | Date; readonly running?: boolean }
   /** A scenario, or the path of a scenario file. */
   readonly scenario?: string | S
   /** In this process, which must be Bun, or as a child process. Default: `process` under Bun, otherwise `child`. */
@@ -42,27 +59,43 @@ export interface StrandOptions<S = Scenario> {
   readonly log?: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
   /** Settings of `strand serve`, by name. The environment is ignored; rate limits are off unless set here. */
   readonly settings?: Readonly<Record<string, string>>
+  /** Milliseconds until a child process must serve; default: 30000. */
+  readonly startTimeout?: number
 }
 
-export interface RunningStrand<S = AnyScenario> extends AsyncDisposable {
+/** A demo that runs already: the file that `strand demo --world` wrote, its content, or its address. */
+export type AttachOptions =
+  | { readonly worldFile: string }
+  | { readonly world: Pick<World, 'control_url' | 'operator_token'> }
+  | { readonly url: string; readonly operatorToken: string }
+
+export interface RunningStrand<S extends Scenario = Scenario> extends AsyncDisposable {
   readonly url: string
-  /** The same as `strand demo --world` writes: ids, tokens, secrets, and the objects of the scenario by name. */
-  readonly world: World<S>
+  /** The same as `strand demo --world` writes: ids, tokens, secrets, and the entries of the scenario by name. */
+  readonly world: WorldOf<S>
   /** The client whose organization owns the drops. */
   readonly client: WorldClient
   readonly clock: {
     now(): Promise<Date>
-    /** Moves the clock forward and returns the new time. */
+    /** Moves the clock forward, by milliseconds at least, and returns the new time. */
     advance(seconds: number): Promise<Date>
+    /** Moves the clock forward to this time. Only `reset` moves it back. */
+    set(time: string | Date): Promise<Date>
     freeze(): Promise<Date>
     run(): Promise<Date>
   }
   readonly faults: {
     plan(fault: PlannedFault): Promise<void>
+    /** The faults that still apply, with what is left of `skip` and `times`. */
+    pending(): Promise<PlannedFault[]>
     clear(): Promise<void>
   }
-  /** Restores the world of the start: ids, tokens, clock and faults. */
-  reset(): Promise<void>
+  readonly requests: Requests
+  /** Saves the state that `reset` returns to from now on: data, clock, faults, and the later events of the scenario. */
+  snapshot(): Promise<void>
+  /** Returns to the snapshot, or to the world of the start: ids, tokens, clock and faults. Clears the requests. */
+  reset(options?: { readonly to?: 'snapshot' | 'start' }): Promise<void>
+  /** Stops the server. One that `attachStrand` found continues. */
   stop(): Promise<void>
 }
 
@@ -72,33 +105,27 @@ interface InProcess {
   startInProcess(request: DemoRequest): Promise<StartedDemo>
 }
 
-const OPTIONS: Readonly<Record<keyof StrandOptions, true>> = {
-  port: true,
-  seed: true,
-  streams: true,
-  clock: true,
-  scenario: true,
-  mode: true,
-  strict: true,
-  data: true,
-  log: true,
-  settings: true,
+const START_TIMEOUT = 30_000
+
+export async function startStrand<const S extends Scenario = Scenario>(
+  options: StrandOptions<S> = {},
+): Promise<RunningStrand<S>> {
+  checkOptions(options as StrandOptions)
+  const mode = options.mode ?? (isBun() ? 'process' : 'child')
+  const { world, stop } = await startDemo(mode, demoRequestOf(options as StrandOptions))
+  return controlsOf<S>(world, stop)
 }
 
-/** Starts a demo and resolves when it serves. The entries of the scenario are typed by their names. */
-export async function startStrand<const S extends Scenario = AnyScenario>(
-  options: StrandOptions<S & Exact<S, Scenario>> = {},
-): Promise<RunningStrand<S>> {
-  requireKnown(options)
-  const { world, stop } = await startDemo(
-    options.mode ?? (isBun() ? 'process' : 'child'),
-    demoRequestOf(options),
-  )
-  const { control } = createClient({
-    baseUrl: world.control_url.replace(/\/control$/, ''),
-    operatorToken: world.operator_token,
-  })
-  const moveClock = async (move: AdvanceClockInput) => new Date((await control.advanceClock.one(move)).now)
+/** Uses a demo that runs already, such as one for all test files. */
+export async function attachStrand(options: AttachOptions): Promise<RunningStrand> {
+  const address = addressOf(options)
+  const { data } = await createControl(address)<{ data: [World] }>('GET', '/world')
+  return controlsOf(data[0], async () => undefined)
+}
+
+function controlsOf<S extends Scenario>(world: World, stop: () => Promise<void>): RunningStrand<S> {
+  const control = createControl(world)
+  const moveClock = async (move: object) => timeIn(await control('POST', '/clock', move))
   let stopping: Promise<void> | undefined
   const stopOnce = () => {
     stopping ??= stop()
@@ -106,31 +133,60 @@ export async function startStrand<const S extends Scenario = AnyScenario>(
   }
   return {
     url: world.base_url,
-    world: { scenario: {}, ...world } as unknown as World<S>,
+    world: { ...world, scenario: world.scenario ?? {} } as WorldOf<S>,
     client: world.client,
     clock: {
-      now: async () => new Date((await control.readClock.one()).now),
+      now: async () => timeIn(await control('GET', '/clock')),
       advance: seconds => moveClock({ advance_seconds: seconds }),
+      set: async time => moveClock({ time: new Date(timeOf('time', time)).toISOString() }),
       freeze: () => moveClock({ running: false }),
       run: () => moveClock({ running: true }),
     },
     faults: {
-      plan: async fault => void (await control.planFault(fault)),
-      clear: async () => void (await control.clearFaults()),
+      plan: async fault => void (await control('POST', '/faults', fault)),
+      pending: async () => (await control<{ data: PlannedFault[] }>('GET', '/faults')).data,
+      clear: () => control('DELETE', '/faults'),
     },
-    reset: async () => void (await control.resetWorld()),
+    requests: createRequests(control),
+    snapshot: () => control('POST', '/snapshot'),
+    reset: (options = {}) => control('POST', '/reset', options),
     stop: stopOnce,
     [Symbol.asyncDispose]: stopOnce,
   }
 }
 
-/** JavaScript callers have no compiler that finds a mistyped name. */
-function requireKnown(options: StrandOptions): void {
-  const unknown = Object.keys(options).find(name => !Object.hasOwn(OPTIONS, name))
-  if (unknown === undefined) return
-  throw new TypeError(
-    `startStrand: unknown option "${unknown}"; must be one of ${Object.keys(OPTIONS).join(', ')}`,
-  )
+function timeIn({ data: [clock] }: { readonly data: readonly [{ readonly now: string }] }): Date {
+  return new Date(clock.now)
+}
+
+function addressOf(options: AttachOptions): ControlAddress {
+  const given = options ?? {}
+  requireKnown('attachStrand', given, ['worldFile', 'world', 'url', 'operatorToken'])
+  const { worldFile, world, url, operatorToken } = given as Partial<
+    Record<'worldFile' | 'url' | 'operatorToken', string> & { world: World }
+  >
+  if (worldFile !== undefined) return addressIn(readWorld(worldFile), worldFile)
+  if (world !== undefined) return addressIn(world, 'world')
+  if (url === undefined || operatorToken === undefined)
+    throw new TypeError('attachStrand: give worldFile, world, or url and operatorToken')
+  if (!/^http:\/\/[^/]+\/?$/.test(url))
+    throw new TypeError(`attachStrand: invalid url: must be like http://localhost:8080, not "${url}"`)
+  return { control_url: `${url.replace(/\/$/, '')}/control`, operator_token: operatorToken }
+}
+
+function readWorld(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new Error(`attachStrand: ${file} is not the world of a demo: ${(error as Error).message}`)
+  }
+}
+
+function addressIn(world: unknown, name: string): ControlAddress {
+  const { control_url, operator_token } = (world ?? {}) as Partial<ControlAddress>
+  if (typeof control_url === 'string' && typeof operator_token === 'string')
+    return { control_url, operator_token }
+  throw new TypeError(`attachStrand: ${name} is not the world of a demo: control_url or operator_token is missing`)
 }
 
 async function startDemo(mode: 'process' | 'child', request: DemoRequest): Promise<StartedDemo> {
@@ -158,15 +214,6 @@ function demoRequestOf(options: StrandOptions): DemoRequest {
       STRAND_LOG_FORMAT: 'readable',
       ...options.settings,
     },
+    startTimeout: options.startTimeout ?? START_TIMEOUT,
   }
-}
-
-function clockOf(clock: StrandOptions['clock']): DemoRequest['clock'] {
-  if (clock === undefined) return undefined
-  const { start, running } =
-    typeof clock === 'object' && 'start' in clock ? clock : { start: clock, running: false }
-  const at = new Date(start).getTime()
-  if (Number.isNaN(at))
-    throw new TypeError(`invalid clock: must be a time such as 2026-03-01T12:00:00Z, not "${start}"`)
-  return { at, running }
 }

@@ -1,43 +1,38 @@
 import { operator } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { oneOf } from '../page.ts'
-import { TimeMillis } from '../resources/id.ts'
+import { oneOf, rowsOf } from '../page.ts'
+import { Fault } from '../resources/fault.ts'
+import { GivenTime, TimeMillis } from '../resources/id.ts'
+import { RecordedRequest } from '../resources/recorded-request.ts'
 import { Type } from '../schema.ts'
 
-export const FAULT_OUTCOMES = ['update_failed', 'unavailable', 'rate_limited', 'slow'] as const
-
-const Fault = Type.Object({
-  operation: Type.String({ description: 'The name of an operation, such as UpdateDropsEntitlements.' }),
-  entitlement_id: Type.Optional(
-    Type.String({ description: 'With `update_failed`: the entitlement whose update fails.' }),
-  ),
-  outcome: Type.Enum(FAULT_OUTCOMES),
-  milliseconds: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 60_000, description: 'With `slow`: the delay (default: 5000).' }),
-  ),
-  times: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Number of calls that fail (default: 1).' }),
-  ),
-})
+/** Below the idle timeout of a connection. */
+const MAX_WAIT = 10_000
 
 const ClockState = Type.Object({
   now: TimeMillis,
   running: Type.Boolean({ description: 'Whether the clock advances with real time.' }),
 })
 
-/** Controls of the demo: move the clock, plan faults, reset the world. */
+/** Controls of the demo: move the clock, plan faults, list requests, reset the world. */
 export const advanceClock = defineOperation('POST /control/clock', {
   id: 'AdvanceClock',
-  summary: 'Advance the clock of the demo, stop it, or let it run.',
-  description: 'At least one of the two fields is required.',
+  summary: 'Advance the clock of the demo, set it to a later time, stop it, or let it run.',
+  description: 'At least one field is required. The clock never moves back: a reset returns to an earlier time.',
   access: operator,
-  body: Type.Object({
-    advance_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 315_360_000 })),
-    running: Type.Optional(Type.Boolean()),
-  }),
+  body: Type.Object(
+    {
+      advance_seconds: Type.Optional(
+        Type.Number({ minimum: 0.001, maximum: 315_360_000, description: 'Rounded to milliseconds.' }),
+      ),
+      time: Type.Optional({ ...GivenTime, description: 'The time to move to.' }),
+      running: Type.Optional(Type.Boolean()),
+    },
+    { additionalProperties: false },
+  ),
   returns: oneOf(ClockState),
   demoOnly: true,
-  problems: ['none_given'],
+  problems: ['none_given', 'refused_reference'],
   example: {
     body: { advance_seconds: 60 },
     answer: { data: [{ now: '2026-03-01T12:01:00.250Z', running: true }] },
@@ -54,18 +49,54 @@ export const readClock = defineOperation('GET /control/clock', {
   example: { answer: { data: [{ now: '2026-03-01T12:01:00.250Z', running: true }] } },
 })
 
-export const resetWorld = defineOperation('POST /control/reset', {
-  id: 'ResetWorld',
-  summary: 'Reset the demo to its initial state: the same ids, tokens, clock and planned faults.',
+export const readWorld = defineOperation('GET /control/world', {
+  id: 'ReadWorld',
+  summary: 'Get the world of the demo: URLs, ids, tokens, and the entries of the scenario by name.',
+  access: operator,
+  returns: oneOf(Type.Record(Type.String(), Type.Unknown())),
+  demoOnly: true,
+  problems: [],
+  example: {
+    answer: { data: [{ base_url: 'http://localhost:8080', game: { id: '33214' } }] },
+  },
+})
+
+export const saveSnapshot = defineOperation('POST /control/snapshot', {
+  id: 'SaveSnapshot',
+  summary: 'Save the state of the demo as the one that a reset returns to: its data, clock and planned faults.',
+  description: 'A second snapshot replaces the first.',
   access: operator,
   demoOnly: true,
   problems: [],
   example: {},
 })
 
+export const resetWorld = defineOperation('POST /control/reset', {
+  id: 'ResetWorld',
+  summary:
+    'Reset the demo to its snapshot, or to its initial state: the same ids, tokens, clock and planned faults.',
+  description: 'The list of requests is cleared, too.',
+  access: operator,
+  body: Type.Object(
+    {
+      to: Type.Optional(
+        Type.Enum(['snapshot', 'start'], {
+          description: '`start` ignores the snapshot and removes it (default: `snapshot`, if there is one).',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  demoOnly: true,
+  problems: [],
+  example: { body: {} },
+})
+
 export const planFault = defineOperation('POST /control/faults', {
   id: 'PlanFault',
-  summary: 'Make the next calls of an operation fail with the chosen outcome.',
+  summary: 'Make calls of an operation fail with the chosen outcome.',
+  description:
+    'A fault applies to calls that pass authorization and have valid input. At most 1000 faults are planned at a time.',
   access: operator,
   body: Fault,
   returns: oneOf(Fault),
@@ -81,7 +112,7 @@ export const listFaults = defineOperation('GET /control/faults', {
   id: 'ListFaults',
   summary: 'List the planned faults in the order in which they apply, with the remaining number of calls.',
   access: operator,
-  returns: Type.Object({ data: Type.Array(Fault) }),
+  returns: rowsOf(Fault),
   demoOnly: true,
   problems: [],
   example: { answer: { data: [{ operation: 'GetStreams', outcome: 'unavailable', times: 1 }] } },
@@ -90,6 +121,72 @@ export const listFaults = defineOperation('GET /control/faults', {
 export const clearFaults = defineOperation('DELETE /control/faults', {
   id: 'ClearFaults',
   summary: 'Remove all planned faults.',
+  access: operator,
+  demoOnly: true,
+  problems: [],
+  example: {},
+})
+
+export const listRequests = defineOperation('GET /control/requests', {
+  id: 'ListRequests',
+  summary: 'List the requests that the demo has answered, oldest first, or wait for one.',
+  description:
+    'Those of the control API are left out. The last 1000 are kept, up to 16 KiB of each body; tokens, secrets and stream keys are masked.',
+  access: operator,
+  query: Type.Object({
+    operation: Type.Optional(Type.String({ description: 'Only requests of this operation.' })),
+    after: Type.Optional(Type.Integer({ minimum: 0, description: 'Only requests with a greater number.' })),
+    first: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1000, description: 'Maximum number of requests (default: 1000).' }),
+    ),
+    wait_milliseconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: MAX_WAIT,
+        description: 'How long to wait if there is none (default: 0).',
+      }),
+    ),
+  }),
+  returns: Type.Object({
+    total: Type.Integer({
+      minimum: 0,
+      description: 'Number of requests of the operation, or of all, since the last reset or clear.',
+    }),
+    data: Type.Array(RecordedRequest),
+  }),
+  demoOnly: true,
+  problems: ['refused_reference'],
+  example: {
+    query: { operation: 'UpdateDropsEntitlements', wait_milliseconds: 5000 },
+    answer: {
+      total: 1,
+      data: [
+        {
+          number: 3,
+          at: '2026-03-01T12:01:00.250Z',
+          operation: 'UpdateDropsEntitlements',
+          method: 'PATCH',
+          path: '/helix/entitlements/drops',
+          query: {},
+          headers: { authorization: 'Bearer ***', 'content-type': 'application/json' },
+          body: {
+            entitlement_ids: ['fb78259e-fb81-4d1b-8333-34a06ffc24c0'],
+            fulfillment_status: 'FULFILLED',
+          },
+          client_id: 'reefdrops0fulfilment0backend01',
+          user_id: null,
+          status: 200,
+          answer: { data: [{ status: 'SUCCESS', ids: ['fb78259e-fb81-4d1b-8333-34a06ffc24c0'] }] },
+          fault: null,
+        },
+      ],
+    },
+  },
+})
+
+export const clearRequests = defineOperation('DELETE /control/requests', {
+  id: 'ClearRequests',
+  summary: 'Clear the list of requests.',
   access: operator,
   demoOnly: true,
   problems: [],

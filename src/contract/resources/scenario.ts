@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
-import { FAULT_OUTCOMES } from '../control/demo.ts'
 import { Type } from '../schema.ts'
 import { FulfillmentStatus, UPDATE_STATUSES } from './entitlement.ts'
+import { Fault, MAX_FAULTS } from './fault.ts'
 import { DecimalId } from './id.ts'
 import { BROADCASTER_TYPES, Description, Email, Language, Tags, Title } from './world.ts'
 
@@ -125,19 +125,6 @@ const ScenarioToken = Type.Object(
   strict,
 )
 
-const ScenarioFault = Type.Object(
-  {
-    operation: Type.String({ description: 'The name of an operation, such as GetStreams.' }),
-    outcome: Type.Enum(FAULT_OUTCOMES),
-    entitlement: Type.Optional(
-      Type.String({ description: 'With `update_failed`: the name of an entitlement of this scenario.' }),
-    ),
-    milliseconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 60_000 })),
-    times: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
-  },
-  strict,
-)
-
 const EVENTS = [
   'stream.online',
   'stream.offline',
@@ -173,7 +160,7 @@ export const Scenario = Type.Object(
     entitlements: named(ScenarioEntitlement, 'Entitlements, and ids without an entitlement.'),
     tokens: named(ScenarioToken, 'Tokens: valid, expired or revoked.'),
     faults: Type.Optional(
-      Type.Array(ScenarioFault, { maxItems: 1000, description: 'Faults planned at the start.' }),
+      Type.Array(Fault, { maxItems: MAX_FAULTS, description: 'Faults planned at the start.' }),
     ),
     events: Type.Optional(
       Type.Array(ScenarioEvent, {
