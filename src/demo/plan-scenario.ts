@@ -11,6 +11,8 @@ import { demoDigest, demoSecret } from './demo-secret.ts'
 import type { ScenarioThing } from './described-world.ts'
 import { type Draft, issueToken, putUser, TOKEN_SECONDS } from './draft.ts'
 import { InvalidScenario } from './invalid-scenario.ts'
+import { planCampaigns } from './plan-campaigns.ts'
+import { type Catalog, type Drop, dropOf, inventedUuid, planCatalog } from './plan-catalog.ts'
 import { type PlannedEvent, planEvents } from './scenario-events.ts'
 
 export const WRITTEN_UUID = new RegExp(UUID_PATTERN)
@@ -25,14 +27,7 @@ export interface ScenarioContext extends Draft {
   readonly roles: Readonly<Record<string, { readonly id: string }>>
   readonly own: Drop
   readonly others: Drop
-  readonly clients: Readonly<Record<'client' | 'other_client', { readonly id: string }>>
-  readonly games: readonly { readonly id: string; readonly name: string }[]
-}
-
-interface Drop {
-  readonly organization_id: string
-  readonly benefit_id: string
-  readonly game_id: string
+  readonly catalog: Catalog
 }
 
 type Things = Readonly<Record<string, ScenarioThing>>
@@ -53,13 +48,16 @@ interface ScenarioDraft extends ScenarioContext {
 
 export function planScenario(scenario: Scenario, context: ScenarioContext): ScenarioPlan {
   const { users = {}, entitlements = {}, tokens = {} } = scenario
+  const { catalog } = context
   const idOf = (person: string) =>
     context.roles[person]?.id ?? users[person]?.id ?? inventedUserId(person, context.seed)
   const draft: ScenarioDraft = { ...context, steps: [], faults: [], idOf }
-  const things = {
+  const things: Things = {
+    ...planCatalog(draft, catalog, scenario),
     ...planUsers(draft, users),
     ...planEntitlements(draft, entitlements),
     ...planTokens(draft, tokens),
+    ...planCampaigns(draft, catalog, idOf, scenario),
   }
   for (const fault of scenario.faults ?? []) draft.faults.push(withIds(fault, things))
   refuseTaken(context.steps, draft.steps, things)
@@ -109,6 +107,10 @@ const CLAIMS = {
     field: 'id',
     holds: (thing: ScenarioThing) => thing.id?.toLowerCase(),
   },
+  organization: { section: 'organizations', field: 'id', holds: (thing: ScenarioThing) => thing.id },
+  game: { section: 'games', field: 'id', holds: (thing: ScenarioThing) => thing.id },
+  benefit: { section: 'benefits', field: 'id', holds: (thing: ScenarioThing) => thing.id },
+  client: { section: 'clients', field: 'id', holds: (thing: ScenarioThing) => thing.id },
 } as const
 
 function claimsOf([name, args]: Step): (readonly [kind: keyof typeof CLAIMS, value: string])[] {
@@ -118,6 +120,10 @@ function claimsOf([name, args]: Step): (readonly [kind: keyof typeof CLAIMS, val
       ['login', args.login ?? ''],
     ]
   }
+  if (name === 'putOrganization') return [['organization', args.id]]
+  if (name === 'putGame') return [['game', args.id]]
+  if (name === 'putBenefit') return [['benefit', args.id]]
+  if (name === 'createClient') return [['client', args.client.id]]
   if (name === 'startStream') return [['stream', args.stream_id]]
   if (name === 'grantEntitlements') return args.grants.map(({ id }) => ['entitlement', id])
   return []
@@ -151,7 +157,7 @@ function planUsers(draft: ScenarioDraft, users: NonNullable<Scenario['users']>):
       steps.push(['changeChannel', { user_id: id, vod_enabled: user.vod_enabled, video_id: '' }])
     const stream_id = user.stream && planStream(draft, id, user.stream)
     const token = demoSecret(seed, 'user', `scenario user ${name}`)
-    const owner = { user_id: id, scopes: SCOPES, client_id: draft.clients.client.id }
+    const owner = { user_id: id, scopes: SCOPES, client_id: clientOf(draft, 'client') }
     issueToken(draft, now, { ...owner, token, name: token })
     things[name] = { id, login, token, ...(stream_id !== undefined && { stream_id }) }
     for (const followed of user.follows ?? []) follows.push(followOf(draft, id, followed))
@@ -174,10 +180,11 @@ function followOf(
 }
 
 /** The id of a game by its name; empty: no game. */
-function gameOf({ games, own }: ScenarioDraft, name: string | undefined): string {
-  if (name === undefined) return own.game_id
-  return games.find(game => game.name === name)?.id ?? ''
+function gameOf({ catalog, own }: ScenarioDraft, name: string | undefined): string {
+  return name === undefined ? own.game_id : (catalog.games.get(name)?.id ?? '')
 }
+
+const clientOf = ({ catalog }: ScenarioDraft, name: string): string => catalog.clients.get(name)?.id ?? ''
 
 type ScenarioStream = NonNullable<NonNullable<Scenario['users']>[string]['stream']>
 
@@ -204,7 +211,7 @@ function planEntitlements(draft: ScenarioDraft, entitlements: NonNullable<Scenar
     things[name] = { id: entitlement_id, update_status }
     if (update_status === 'INVALID_ID' || update_status === 'NOT_FOUND') continue
     const id = entitlement_id.toLowerCase()
-    const { organization_id, ...drop } = update_status === 'UNAUTHORIZED' ? draft.others : draft.own
+    const { organization_id, ...drop } = dropFor(draft, wanted, `$.entitlements.${name}`)
     const timestamp = isoMillis(now - granted_seconds_ago * 1000)
     const grant = { id, user_id: idOf(wanted.user ?? 'viewer'), ...drop, timestamp, timestampGiven: true }
     steps.push(['grantEntitlements', { grants: [grant] }])
@@ -219,17 +226,26 @@ function planEntitlements(draft: ScenarioDraft, entitlements: NonNullable<Scenar
   return things
 }
 
+type ScenarioEntitlement = NonNullable<Scenario['entitlements']>[string]
+
+/** An entitlement that the demo's client may not change belongs to another organization. */
+function dropFor(draft: ScenarioDraft, wanted: ScenarioEntitlement, place: string): Drop {
+  const isForeign = wanted.update_status === 'UNAUTHORIZED'
+  if (isForeign && wanted.benefit === undefined && wanted.game === undefined) return draft.others
+  const drop = dropOf(draft.catalog, wanted, place)
+  if (!isForeign || drop.organization_id !== draft.own.organization_id) return drop
+  throw new InvalidScenario(`${place}.benefit must belong to another organization than "client", to be UNAUTHORIZED`)
+}
+
 function inventedEntitlementId(name: string, update_status: string, seed: number): string {
-  if (update_status === 'INVALID_ID') return `no-valid-id-${name}`
-  const hex = demoDigest(seed, `scenario entitlement ${name}`).toString('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  return update_status === 'INVALID_ID' ? `no-valid-id-${name}` : inventedUuid(seed, `entitlement ${name}`)
 }
 
 function planTokens(draft: ScenarioDraft, tokens: NonNullable<Scenario['tokens']>): Things {
   const things: Record<string, ScenarioThing> = {}
   for (const [name, { kind = 'user', state = 'good', ...wanted }] of Object.entries(tokens)) {
     const token = demoSecret(draft.seed, kind, `scenario token ${name}`)
-    const client_id = draft.clients[wanted.client ?? 'client'].id
+    const client_id = clientOf(draft, wanted.client ?? 'client')
     const user_id = kind === 'app' ? undefined : draft.idOf(wanted.user ?? 'broadcaster')
     const scopes = kind === 'app' ? [] : (wanted.scopes ?? SCOPES)
     const seconds = wanted.expires_in ?? TOKEN_SECONDS

@@ -10,7 +10,26 @@ import { GAMES } from './names.ts'
 import { WRITTEN_UUID } from './plan-scenario.ts'
 import { ROLES } from './world.ts'
 
-const SECTIONS = ['users', 'entitlements', 'tokens'] as const
+const SECTIONS = [
+  'organizations',
+  'games',
+  'benefits',
+  'clients',
+  'users',
+  'entitlements',
+  'campaigns',
+  'tokens',
+] as const
+
+/** What entries of these kinds are called in the demo. */
+const OF_THE_DEMO = {
+  organizations: ['organization', 'other_organization'],
+  games: GAMES,
+  benefits: ['benefit'],
+  clients: ['client', 'other_client'],
+} as const satisfies Partial<Record<keyof Scenario, readonly string[]>>
+
+const MAX_IN_CAMPAIGNS = 200_000
 
 export function readScenarioFile(file: string): Scenario {
   let text: string
@@ -63,6 +82,7 @@ function jsonPath(pointer: string): string {
 
 function* violationsAbout(scenario: Scenario): Generator<string> {
   yield* nameViolations(scenario)
+  yield* catalogViolations(scenario)
   yield* userViolations(scenario)
   yield* entitlementViolations(scenario)
   yield* tokenViolations(scenario)
@@ -80,9 +100,52 @@ function* nameViolations(scenario: Scenario): Generator<string> {
       places.set(name, place)
     }
   }
+  for (const section of ['organizations', 'benefits', 'clients'] as const) {
+    const taken = OF_THE_DEMO[section].find(name => Object.hasOwn(scenario[section] ?? {}, name))
+    if (taken !== undefined) yield `$.${section}.${taken} has the name of one of the demo; choose another`
+  }
 }
 
-function* userViolations({ users = {} }: Scenario): Generator<string> {
+/** An entry must refer to one of the scenario or of the demo. */
+function* referenceViolations(
+  scenario: Scenario,
+  section: keyof typeof OF_THE_DEMO,
+  name: string | undefined,
+  place: string,
+): Generator<string> {
+  const ofTheDemo: readonly string[] = OF_THE_DEMO[section]
+  if (name === undefined || Object.hasOwn(scenario[section] ?? {}, name) || ofTheDemo.includes(name)) return
+  yield `${place} is "${name}", but must be a name under $.${section} or one of ${ofTheDemo.join(', ')}`
+}
+
+function* catalogViolations(scenario: Scenario): Generator<string> {
+  const { games = {}, benefits = {}, clients = {}, campaigns = {} } = scenario
+  for (const [section, entries] of Object.entries({ games, benefits, clients }))
+    for (const [name, { organization }] of Object.entries(entries))
+      yield* referenceViolations(
+        scenario,
+        'organizations',
+        organization,
+        `$.${section}.${name}.organization`,
+      )
+  for (const [name, { game }] of Object.entries(benefits))
+    yield* referenceViolations(scenario, 'games', game, `$.benefits.${name}.game`)
+  let total = 0
+  for (const [name, { count, fulfilled = 0, benefit, game, users = [] }] of Object.entries(campaigns)) {
+    const place = `$.campaigns.${name}`
+    total += count
+    if (fulfilled > count) yield `${place}.fulfilled must be at most the count, ${count}`
+    yield* referenceViolations(scenario, 'benefits', benefit, `${place}.benefit`)
+    yield* referenceViolations(scenario, 'games', game, `${place}.game`)
+    for (const [index, user] of users.entries())
+      yield* personViolations(scenario.users ?? {}, user, `${place}.users[${index}]`)
+  }
+  if (total > MAX_IN_CAMPAIGNS)
+    yield `$.campaigns have ${total} entitlements in all, but must have at most ${MAX_IN_CAMPAIGNS}`
+}
+
+function* userViolations(scenario: Scenario): Generator<string> {
+  const { users = {} } = scenario
   const ids = new Map<string, string>()
   for (const [name, user] of Object.entries(users)) {
     for (const [index, followed] of (user.follows ?? []).entries()) {
@@ -92,7 +155,7 @@ function* userViolations({ users = {} }: Scenario): Generator<string> {
     for (const [index, editor] of (user.editors ?? []).entries()) {
       yield* personViolations(users, editor, `$.users.${name}.editors[${index}]`)
     }
-    yield* streamViolations(user.stream ?? {}, `$.users.${name}.stream`)
+    yield* streamViolations(scenario, user.stream ?? {}, `$.users.${name}.stream`)
     if (user.login === undefined && name.length > 25) {
       yield `$.users.${name} needs a login, because the name is longer than the 25 characters of a login`
     }
@@ -104,13 +167,14 @@ function* userViolations({ users = {} }: Scenario): Generator<string> {
 }
 
 function* streamViolations(
+  scenario: Scenario,
   { tags = [], game = '' }: { tags?: readonly string[]; game?: string },
   place: string,
 ): Generator<string> {
   const checked = checkTags(tags)
   if (isRefusal(checked)) yield `${place}.tags was malformed: ${checked.details[1]}`
-  if (game !== '' && !GAMES.includes(game))
-    yield `${place}.game is "${game}", but must be empty or one of ${GAMES.join(', ')}`
+  if (game !== '' && !GAMES.includes(game) && !Object.hasOwn(scenario.games ?? {}, game))
+    yield `${place}.game is "${game}", but must be empty or one of ${[...Object.keys(scenario.games ?? {}), ...GAMES].join(', ')}`
 }
 
 function* personViolations(
@@ -123,10 +187,14 @@ function* personViolations(
   yield `${place} is "${person}", but must be ${ROLES.join(', ')} or a name under $.users`
 }
 
-function* entitlementViolations({ users = {}, entitlements = {} }: Scenario): Generator<string> {
-  for (const [name, { id, update_status: status = 'SUCCESS', user, times }] of Object.entries(entitlements)) {
+function* entitlementViolations(scenario: Scenario): Generator<string> {
+  const { users = {}, entitlements = {} } = scenario
+  for (const [name, wanted] of Object.entries(entitlements)) {
+    const { id, update_status: status = 'SUCCESS', user, benefit, game, times } = wanted
     const place = `$.entitlements.${name}`
     yield* personViolations(users, user, `${place}.user`)
+    yield* referenceViolations(scenario, 'benefits', benefit, `${place}.benefit`)
+    yield* referenceViolations(scenario, 'games', game, `${place}.game`)
     const isUuid = id !== undefined && WRITTEN_UUID.test(id)
     if (id !== undefined && status === 'INVALID_ID' && isUuid)
       yield `${place}.id is a UUID, which is a valid id`
@@ -137,10 +205,12 @@ function* entitlementViolations({ users = {}, entitlements = {} }: Scenario): Ge
   }
 }
 
-function* tokenViolations({ users = {}, tokens = {} }: Scenario): Generator<string> {
-  for (const [name, { kind, user, scopes }] of Object.entries(tokens)) {
+function* tokenViolations(scenario: Scenario): Generator<string> {
+  const { users = {}, tokens = {} } = scenario
+  for (const [name, { kind, user, scopes, client }] of Object.entries(tokens)) {
     const place = `$.tokens.${name}`
     yield* personViolations(users, user, `${place}.user`)
+    yield* referenceViolations(scenario, 'clients', client, `${place}.client`)
     if (kind !== 'app') continue
     if (user !== undefined) yield `${place}.user is not allowed for an app token`
     if (scopes !== undefined) yield `${place}.scopes is not allowed for an app token`

@@ -114,8 +114,12 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
       roles: { broadcaster, editor, offline, viewer } satisfies Record<(typeof ROLES)[number], Person>,
       own: dropOf(own),
       others: dropOf(others),
-      clients: { client, other_client },
-      games,
+      catalog: {
+        organizations: new Map(Object.entries({ organization, other_organization })),
+        games: new Map(games.map(game => [game.name, game])),
+        benefits: new Map(own.benefits.slice(0, 1).map(benefit => ['benefit', benefit])),
+        clients: new Map(Object.entries({ client, other_client })),
+      },
     })
   if (scenario !== undefined) steps.push(...scenario.steps)
 
@@ -146,7 +150,7 @@ export function planWorld(options: WorldOptions, now: number, streamKeys: Stream
 interface Benefits {
   readonly organization_id: string
   readonly games: readonly { id: string }[]
-  readonly benefits: readonly { id: string; game_id: string | null }[]
+  readonly benefits: readonly { id: string; organization_id: string; game_id: string | null }[]
 }
 
 /** The benefits of an organization, each with one of its games. */

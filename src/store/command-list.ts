@@ -1,6 +1,7 @@
 import { isRefusal } from '../contract/problem.ts'
 import { forgetAudit } from './commands/audit.ts'
 import { deleteBenefit, putBenefit } from './commands/benefits.ts'
+import { addCampaign } from './commands/campaigns.ts'
 import { changeChannel, deleteEditor, modifyChannel, putEditor } from './commands/channels.ts'
 import { claimDeliveries } from './commands/claim-deliveries.ts'
 import { clearEverything } from './commands/clear-everything.ts'
@@ -153,6 +154,7 @@ const single = {
   forgetEvents,
   foldNames,
   clearEverything,
+  addCampaign,
   saveSnapshot,
   restoreSnapshot,
   dropSnapshot,

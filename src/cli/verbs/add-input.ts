@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { invalid, wholeNumber } from '../terminal/flag-values.ts'
+import { decimalNumber, invalid, wholeNumber } from '../terminal/flag-values.ts'
 import { argumentsOf, type Field, flagsOf, type Verb } from './verb.ts'
 
 /** Adds the arguments and flags of a verb to its command. */
@@ -40,6 +40,7 @@ function optionsOf(field: Field, isFilter: boolean): Option[] {
 
 function readValue({ shown, place, kind, choices, min, max }: Field, text: string): unknown {
   if (kind === 'integer') return wholeNumber(shown, min, max)(text)
+  if (kind === 'number') return decimalNumber(shown, min, max)(text)
   if (choices?.includes(text) === false) throw invalid(shown, `must be one of ${choices.join(', ')}`)
   // An empty or dotted argument would change the path of the request.
   if (place === 'argument' && /^\.{0,2}$/.test(text)) throw invalid(shown, `must not be "${text}"`)
@@ -47,5 +48,5 @@ function readValue({ shown, place, kind, choices, min, max }: Field, text: strin
 }
 
 function rangeOf({ kind, min, max }: Field): string {
-  return kind === 'integer' && max !== undefined ? `, ${min} to ${max}` : ''
+  return (kind === 'integer' || kind === 'number') && max !== undefined ? `, ${min} to ${max}` : ''
 }

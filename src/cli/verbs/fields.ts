@@ -91,7 +91,7 @@ function placeOf({ operation, arguments: listed = [], secret }: VerbRow, name: s
 }
 
 function kindOf({ type, enum: choices }: JsonSchema): Field['kind'] {
-  if (type === 'integer') return 'integer'
+  if (type === 'integer' || type === 'number') return type
   if (type === 'boolean') return 'yes-no'
   if (type === 'array') return 'list'
   return type === 'string' || choices !== undefined ? 'text' : 'other'
@@ -112,7 +112,7 @@ function meaningOf(name: string, described: string | undefined, isList: boolean)
 }
 
 function sampleOf(name: string, { type }: JsonSchema): string {
-  if (type === 'integer') return 'number'
+  if (type === 'integer' || type === 'number') return 'number'
   if (isUser(name)) return 'user'
   if (name.endsWith('_id') || name === 'id') return 'id'
   return /_at$|timestamp|since|until/.test(name) ? 'time' : 'text'

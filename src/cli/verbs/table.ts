@@ -28,6 +28,7 @@ export const NOUNS: Readonly<Record<string, string>> = {
   audit: 'the audit log',
   clock: 'the clock of a demo',
   fault: 'injected faults of a demo',
+  request: 'requests that a demo has answered',
   world: 'the generated world of a demo',
 }
 
@@ -534,7 +535,7 @@ const rows: readonly VerbRow[] = [
   {
     words: 'clock set',
     operation: control.advanceClock,
-    examples: [`clock set --advance-seconds 3600 ${DEMO}`],
+    examples: [`clock set --advance-seconds 3600 ${DEMO}`, `clock set --time 2030-01-01T00:00:00Z ${DEMO}`],
   },
   {
     words: 'clock show',
@@ -544,11 +545,15 @@ const rows: readonly VerbRow[] = [
   {
     words: 'fault plan',
     operation: control.planFault,
-    examples: [`fault plan --operation GetStreams --outcome unavailable --times 2 ${DEMO}`],
+    examples: [
+      `fault plan --operation GetStreams --outcome unavailable --times 2 ${DEMO}`,
+      `fault plan --operation GetStreams --outcome connection_reset --skip 2 ${DEMO}`,
+    ],
   },
   {
     words: 'fault list',
     operation: control.listFaults,
+    columns: ['operation', 'outcome', 'skip', 'times'],
     examples: [`fault list ${DEMO}`],
   },
   {
@@ -556,6 +561,29 @@ const rows: readonly VerbRow[] = [
     operation: control.clearFaults,
     harmless: true,
     examples: [`fault clear ${DEMO}`],
+  },
+  {
+    words: 'request list',
+    operation: control.listRequests,
+    columns: ['number', 'at', 'operation', 'method', 'path', 'status', 'fault'],
+    examples: [`request list --operation GetStreams ${DEMO}`],
+  },
+  {
+    words: 'request clear',
+    operation: control.clearRequests,
+    harmless: true,
+    examples: [`request clear ${DEMO}`],
+  },
+  {
+    words: 'world show',
+    operation: control.readWorld,
+    examples: [`world show --json ${DEMO}`],
+  },
+  {
+    words: 'world snapshot',
+    operation: control.saveSnapshot,
+    harmless: true,
+    examples: [`world snapshot ${DEMO}`],
   },
   {
     words: 'world reset',

@@ -2,12 +2,13 @@ import type { Static } from 'typebox'
 import { Type } from '../schema.ts'
 import { FulfillmentStatus, UPDATE_STATUSES } from './entitlement.ts'
 import { Fault, MAX_FAULTS } from './fault.ts'
-import { DecimalId } from './id.ts'
-import { BROADCASTER_TYPES, Description, Email, Language, Tags, Title } from './world.ts'
+import { DecimalId, Name, Uuid } from './id.ts'
+import { RedirectUris } from './redirect-uri.ts'
+import { BROADCASTER_TYPES, CLIENT_KINDS, Description, Email, Language, Tags, Title } from './world.ts'
 
 /**
- * A scenario file: the users, entitlements, tokens, faults and later events that a test needs in the demo world. Each named entry
- * appears under its name in `world.scenario`.
+ * A scenario file: what a test needs in the demo world, from organizations to tokens, planned faults and later events. Each
+ * named entry appears under its name in `world.scenario`.
  */
 const strict = { additionalProperties: false }
 
@@ -26,6 +27,17 @@ const PERSON =
   '`broadcaster`, `editor`, `offline` or `viewer` of the demo, or the name of a user of this scenario.'
 const Person = Type.String({ description: PERSON })
 
+const ORGANIZATION =
+  '`organization` or `other_organization` of the demo, or the name of one of this scenario'
+const Organization = Type.String({ description: `${ORGANIZATION} (default: \`organization\`).` })
+const NoOrganization = Type.String({ description: `${ORGANIZATION} (default: none).` })
+const Benefit = Type.String({
+  description: '`benefit` of the demo (default), or the name of a benefit of this scenario.',
+})
+const Game = Type.String({
+  description: 'The name of a game of this scenario or of the demo (default: that of the benefit).',
+})
+
 const SecondsAgo = Type.Integer({ minimum: 0, maximum: 31_536_000 })
 
 const ScenarioStream = Type.Object(
@@ -37,7 +49,8 @@ const ScenarioStream = Type.Object(
     tags: Type.Optional(Tags),
     game: Type.Optional(
       Type.String({
-        description: 'The name of a game of the demo (default: that of `world.game`); empty: no game.',
+        description:
+          'The name of a game of this scenario or of the demo (default: that of `world.game`); empty: no game.',
       }),
     ),
     started_seconds_ago: Type.Optional(SecondsAgo),
@@ -91,7 +104,7 @@ const ScenarioEntitlement = Type.Object(
     update_status: Type.Optional(
       Type.Enum(UPDATE_STATUSES, {
         description:
-          "Status that UpdateDropsEntitlements returns to the demo's client (default: SUCCESS). NOT_FOUND and INVALID_ID create an id without an entitlement.",
+          "Status that UpdateDropsEntitlements returns to the clients of the benefit's organization, and UNAUTHORIZED to `client` of the demo (default: SUCCESS). NOT_FOUND and INVALID_ID create an id without an entitlement.",
       }),
     ),
     times: Type.Optional(
@@ -102,8 +115,72 @@ const ScenarioEntitlement = Type.Object(
       }),
     ),
     user: Type.Optional(Person),
+    benefit: Type.Optional(Benefit),
+    game: Type.Optional(Game),
     fulfillment_status: Type.Optional(FulfillmentStatus),
     granted_seconds_ago: Type.Optional(SecondsAgo),
+  },
+  strict,
+)
+
+const ScenarioOrganization = Type.Object({ id: Type.Optional(Uuid), name: Type.Optional(Name) }, strict)
+
+const ScenarioGame = Type.Object(
+  {
+    id: Type.Optional(DecimalId),
+    name: Type.Optional({ ...Name, description: 'Default: the name of the entry.' }),
+    organization: Type.Optional(NoOrganization),
+  },
+  strict,
+)
+
+const ScenarioBenefit = Type.Object(
+  {
+    id: Type.Optional(Uuid),
+    name: Type.Optional({ ...Name, description: 'Default: the name of the entry.' }),
+    organization: Type.Optional(Organization),
+    game: Type.Optional({ ...Game, description: 'The name of a game of this scenario or of the demo.' }),
+  },
+  strict,
+)
+
+const ScenarioClient = Type.Object(
+  {
+    id: Type.Optional(
+      Type.String({ pattern: '^[a-z0-9]{1,60}$', hint: 'lower-case letters and digits, at most 60' }),
+    ),
+    name: Type.Optional({ ...Name, description: 'Default: the name of the entry.' }),
+    organization: Type.Optional(NoOrganization),
+    kind: Type.Optional(Type.Enum(CLIENT_KINDS)),
+    redirect_uris: Type.Optional({
+      ...RedirectUris,
+      description: 'Default: `http://localhost:3000/callback`.',
+    }),
+    implicit_grant: Type.Optional(Type.Boolean()),
+    device_flow: Type.Optional(Type.Boolean({ description: 'Default: true.' })),
+  },
+  strict,
+)
+
+const ScenarioCampaign = Type.Object(
+  {
+    count: Type.Integer({ minimum: 1, maximum: 100_000, description: 'Number of entitlements.' }),
+    fulfilled: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 100_000, description: 'How many are FULFILLED (default: 0).' }),
+    ),
+    benefit: Type.Optional(Benefit),
+    game: Type.Optional(Game),
+    users: Type.Optional(
+      Type.Array(Person, {
+        minItems: 1,
+        maxItems: 1000,
+        description: 'Who gets them, in turn (default: `viewer`).',
+      }),
+    ),
+    granted_seconds_ago: Type.Optional({
+      ...SecondsAgo,
+      description: 'Age of the oldest; each later one is granted a millisecond after (default: 3600).',
+    }),
   },
   strict,
 )
@@ -119,7 +196,12 @@ const ScenarioToken = Type.Object(
         description: 'Default: all scopes that have an effect.',
       }),
     ),
-    client: Type.Optional(Type.Enum(['client', 'other_client'])),
+    client: Type.Optional(
+      Type.String({
+        description:
+          '`client` (default) or `other_client` of the demo, or the name of a client of this scenario.',
+      }),
+    ),
     expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: 315_360_000 })),
   },
   strict,
@@ -156,8 +238,13 @@ export const Scenario = Type.Object(
   {
     $schema: Type.Optional(Type.String()),
     description: Type.Optional(Type.String()),
+    organizations: named(ScenarioOrganization, 'Organizations, which own games, benefits and clients.'),
+    games: named(ScenarioGame, 'Games.'),
+    benefits: named(ScenarioBenefit, 'Benefits that entitlements grant.'),
+    clients: named(ScenarioClient, 'Clients, each with an app token.'),
     users: named(ScenarioUser, 'Users with channels.'),
     entitlements: named(ScenarioEntitlement, 'Entitlements, and ids without an entitlement.'),
+    campaigns: named(ScenarioCampaign, 'Entitlements in large numbers; 200,000 in all.'),
     tokens: named(ScenarioToken, 'Tokens: valid, expired or revoked.'),
     faults: Type.Optional(
       Type.Array(Fault, { maxItems: MAX_FAULTS, description: 'Faults planned at the start.' }),

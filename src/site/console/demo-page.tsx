@@ -24,12 +24,19 @@ const fault: Action = {
   title: 'Plan fault',
   operation: 'planFault',
   done: 'The fault is planned.',
+  omit: ['where'],
 }
 const clearFaults: Action = {
   path: 'clear-faults',
   title: 'Remove all faults',
   operation: 'clearFaults',
   done: 'No faults are planned.',
+}
+const snapshot: Action = {
+  path: 'snapshot',
+  title: 'Save snapshot',
+  operation: 'saveSnapshot',
+  done: 'A reset returns to this state.',
 }
 const reset: Action = {
   path: 'reset',
@@ -50,8 +57,8 @@ export const DEMO: Resource = {
   name: 'operation',
   columns: ['operation', 'outcome', 'times'],
   empty: 'No faults are planned.',
-  actions: [clock, fault, clearFaults, reset],
-  listActions: [clock, fault, clearFaults, reset],
+  actions: [clock, fault, clearFaults, snapshot, reset],
+  listActions: [clock, fault, clearFaults, snapshot, reset],
 }
 
 const STEPS: readonly (readonly [seconds: number, title: string])[] = [
@@ -79,9 +86,14 @@ export async function demoPage(
     done: doneText(DEMO, query.done),
     liveSeconds: 2,
     actions: (
-      <a class="button danger" href={pathOf('demo', reset.path)}>
-        {reset.title}
-      </a>
+      <>
+        <a class="button" href={pathOf('demo', snapshot.path)}>
+          {snapshot.title}
+        </a>
+        <a class="button danger" href={pathOf('demo', reset.path)}>
+          {reset.title}
+        </a>
+      </>
     ),
     body: (
       <div class="columns stacked">

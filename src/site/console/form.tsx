@@ -89,6 +89,7 @@ function Control(view: ControlledView & { id: string; describedBy: string | unde
       value={value}
       {...(field.kind === 'secret' && { autocomplete: 'new-password' })}
       {...(field.kind === 'number' && { min: field.min, max: field.max, inputMode: 'numeric' as const })}
+      {...(field.isDecimal && { step: 'any', inputMode: 'decimal' as const })}
       {...(field.maxLength !== undefined && { maxLength: field.maxLength })}
       {...(offers.length > 0 && { list: `${id}-offers` })}
       {...(isFilter && placeholderOf(field))}

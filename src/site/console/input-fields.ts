@@ -17,6 +17,8 @@ export interface InputField {
   readonly isNullable: boolean
   readonly min: number | undefined
   readonly max: number | undefined
+  /** Whether a number may have decimals. */
+  readonly isDecimal: boolean
   readonly maxLength: number | undefined
   readonly hint: string | undefined
 }
@@ -73,6 +75,7 @@ function fieldsIn(schema: JsonSchema | undefined): InputField[] {
       isNullable: variants.some(({ type }) => type === 'null'),
       min: main.minimum,
       max: main.maximum,
+      isDecimal: main.type === 'number',
       maxLength: inner.maxLength,
       hint: hintOf(each.description ?? main.description ?? inner.hint),
     }
@@ -82,7 +85,7 @@ function fieldsIn(schema: JsonSchema | undefined): InputField[] {
 function kindOf(name: string, { type, enum: choices, maxLength = 0 }: JsonSchema): InputField['kind'] {
   if (name === 'password') return 'secret'
   if (choices !== undefined) return 'choice'
-  if (type === 'integer') return 'number'
+  if (type === 'integer' || type === 'number') return 'number'
   if (type === 'boolean') return 'yes-no'
   if (type === 'array') return 'lines'
   return maxLength > LONG && name !== 'email' ? 'long' : 'text'
@@ -130,7 +133,7 @@ function inputOf({ kind, isNullable }: InputField, text: string): unknown {
   if (kind === 'lines') return linesIn(text)
   if (text === '' && isNullable) return null
   if (kind === 'yes-no') return text === 'true'
-  return kind === 'number' && /^-?[0-9]{1,15}$/.test(text) ? Number(text) : text
+  return kind === 'number' && /^-?[0-9]{1,15}(\.[0-9]{1,9})?$/.test(text) ? Number(text) : text
 }
 
 const linesIn = (text: string): string[] =>

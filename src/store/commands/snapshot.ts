@@ -19,9 +19,16 @@ export async function saveSnapshot(tx: Transaction, _args: Record<never, never>)
 export async function restoreSnapshot(tx: Transaction, _args: Record<never, never>): Promise<void> {
   await clearEverything(tx, {})
   for (const table of WORLD_TABLES.toReversed())
-    await tx.run(sql`insert into ${verbatim(table)} select * from ${copyOf(table)}`)
+    await copyBack(tx, table)
+  // Triggers have counted the follows a second time.
+  await tx.run(sql`delete from follow_counts`)
+  await copyBack(tx, 'follow_counts')
   // The feed has forked: any entry makes its followers reload everything.
   tx.publish({ kind: 'access', access: { tokens: [] } })
+}
+
+async function copyBack(tx: Transaction, table: (typeof WORLD_TABLES)[number]): Promise<void> {
+  await tx.run(sql`insert into ${verbatim(table)} select * from ${copyOf(table)}`)
 }
 
 export async function dropSnapshot(tx: Transaction, _args: Record<never, never>): Promise<void> {
