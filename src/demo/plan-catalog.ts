@@ -66,8 +66,7 @@ function planGames({ steps, seed }: Draft, catalog: Catalog, { games = {} }: Sce
   const things: Record<string, ScenarioNamedEntry> = {}
   for (const [entry, { organization, name = entry, ...wanted }] of Object.entries(games)) {
     // Greater than the ids of the demo's games.
-    const id =
-      wanted.id ?? String(1_000_000 + demoDigest(seed, `scenario game ${entry}`).readUIntBE(0, 4))
+    const id = wanted.id ?? String(1_000_000 + demoDigest(seed, `scenario game ${entry}`).readUIntBE(0, 4))
     const organization_id = (organization && catalog.organizations.get(organization)?.id) ?? null
     things[entry] = { id, name }
     catalog.games.set(entry, { id, name, organization_id })

@@ -1,7 +1,7 @@
 /** Adds the contents of a scenario to the demo world, and describes them. The same seed gives the same ids. */
 import { hashOf } from '../auth/tokens.ts'
-import { UUID_PATTERN } from '../contract/resources/id.ts'
 import type { Fault } from '../contract/resources/fault.ts'
+import { UUID_PATTERN } from '../contract/resources/id.ts'
 import type { Scenario } from '../contract/resources/scenario.ts'
 import { SCOPES } from '../contract/scope.ts'
 import { isoMillis, isoSeconds } from '../kit/clock.ts'
@@ -234,7 +234,9 @@ function dropFor(draft: ScenarioDraft, wanted: ScenarioEntitlement, place: strin
   if (isForeign && wanted.benefit === undefined && wanted.game === undefined) return draft.others
   const drop = dropOf(draft.catalog, wanted, place)
   if (!isForeign || drop.organization_id !== draft.own.organization_id) return drop
-  throw new InvalidScenario(`${place}.benefit must belong to another organization than "client", to be UNAUTHORIZED`)
+  throw new InvalidScenario(
+    `${place}.benefit must belong to another organization than "client", to be UNAUTHORIZED`,
+  )
 }
 
 function inventedEntitlementId(name: string, update_status: string, seed: number): string {

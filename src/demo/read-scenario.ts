@@ -122,12 +122,7 @@ function* catalogViolations(scenario: Scenario): Generator<string> {
   const { games = {}, benefits = {}, clients = {}, campaigns = {} } = scenario
   for (const [section, entries] of Object.entries({ games, benefits, clients }))
     for (const [name, { organization }] of Object.entries(entries))
-      yield* referenceViolations(
-        scenario,
-        'organizations',
-        organization,
-        `$.${section}.${name}.organization`,
-      )
+      yield* referenceViolations(scenario, 'organizations', organization, `$.${section}.${name}.organization`)
   for (const [name, { game }] of Object.entries(benefits))
     yield* referenceViolations(scenario, 'games', game, `$.benefits.${name}.game`)
   let total = 0

@@ -13,6 +13,7 @@ import { isoMillis } from '../kit/clock.ts'
 import { lazily } from '../kit/lazily.ts'
 import { chain, type MaybePromise } from '../kit/maybe-promise.ts'
 import type { Pairs } from '../kit/text.ts'
+import type { Faults } from '../operations/faults.ts'
 import {
   type Implementation,
   PreparedJson,
@@ -20,7 +21,6 @@ import {
   StreamedLines,
   TextFile,
 } from '../operations/implement.ts'
-import type { Faults } from '../operations/faults.ts'
 import { applyFault } from './apply-fault.ts'
 import { readApiBody, readApiPieces } from './body.ts'
 import type { Cursors } from './cursor.ts'

@@ -1,5 +1,5 @@
 import { operations } from '../contract/index.ts'
-import { familyOf, type Operation, problemsOf, queryParametersOf } from '../contract/operation.ts'
+import { type Operation, problemsOf, queryParametersOf } from '../contract/operation.ts'
 import type { ProblemName } from '../contract/problem.ts'
 import { type Fault, MAX_FAULTS } from '../contract/resources/fault.ts'
 import { SeededRandom } from '../kit/random.ts'
@@ -9,8 +9,6 @@ export function violationIn(fault: Fault): string | undefined {
   const { operation: name, outcome, where = {} } = fault
   const target = operations.find(each => each.id === name)
   if (target === undefined) return `There is no operation called "${name}"; the reference lists them all.`
-  if (target.demoOnly && familyOf(target) === 'control')
-    return `The operation ${name} controls the demo and cannot be made to fail.`
   const reason = unfitOutcome(target, outcome)
   if (reason !== undefined) return reason
   const stray = Object.keys(FIELDS_OF_OUTCOMES).find(

@@ -186,7 +186,9 @@ function addressIn(world: unknown, name: string): ControlAddress {
   const { control_url, operator_token } = (world ?? {}) as Partial<ControlAddress>
   if (typeof control_url === 'string' && typeof operator_token === 'string')
     return { control_url, operator_token }
-  throw new TypeError(`attachStrand: ${name} is not the world of a demo: control_url or operator_token is missing`)
+  throw new TypeError(
+    `attachStrand: ${name} is not the world of a demo: control_url or operator_token is missing`,
+  )
 }
 
 async function startDemo(mode: 'process' | 'child', request: DemoRequest): Promise<StartedDemo> {

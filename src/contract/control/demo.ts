@@ -18,7 +18,8 @@ const ClockState = Type.Object({
 export const advanceClock = defineOperation('POST /control/clock', {
   id: 'AdvanceClock',
   summary: 'Advance the clock of the demo, set it to a later time, stop it, or let it run.',
-  description: 'At least one field is required. The clock never moves back: a reset returns to an earlier time.',
+  description:
+    'At least one field is required. The clock never moves back: a reset returns to an earlier time.',
   access: operator,
   body: Type.Object(
     {
@@ -63,7 +64,8 @@ export const readWorld = defineOperation('GET /control/world', {
 
 export const saveSnapshot = defineOperation('POST /control/snapshot', {
   id: 'SaveSnapshot',
-  summary: 'Save the state of the demo as the one that a reset returns to: its data, clock and planned faults.',
+  summary:
+    'Save the state of the demo as the one that a reset returns to: its data, clock and planned faults.',
   description: 'A second snapshot replaces the first.',
   access: operator,
   demoOnly: true,

@@ -39,11 +39,17 @@ export const Fault = Type.Object(
       }),
     ),
     where: Type.Optional(
-      Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()], { hint: 'a string, a number, true or false' }), {
-        maxProperties: 10,
-        description:
-          'Only calls with these parameters or fields of the body; of a list, one entry has to match. In a scenario a value may be the name of an entry, for its id.',
-      }),
+      Type.Record(
+        Type.String(),
+        Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
+          hint: 'a string, a number, true or false',
+        }),
+        {
+          maxProperties: 10,
+          description:
+            'Only calls with these parameters or fields of the body; of a list, one entry has to match. In a scenario a value may be the name of an entry, for its id.',
+        },
+      ),
     ),
     milliseconds: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 60_000, description: 'With `slow`: the delay (default: 5000).' }),

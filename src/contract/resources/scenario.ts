@@ -27,8 +27,7 @@ const PERSON =
   '`broadcaster`, `editor`, `offline` or `viewer` of the demo, or the name of a user of this scenario.'
 const Person = Type.String({ description: PERSON })
 
-const ORGANIZATION =
-  '`organization` or `other_organization` of the demo, or the name of one of this scenario'
+const ORGANIZATION = '`organization` or `other_organization` of the demo, or the name of one of this scenario'
 const Organization = Type.String({ description: `${ORGANIZATION} (default: \`organization\`).` })
 const NoOrganization = Type.String({ description: `${ORGANIZATION} (default: none).` })
 const Benefit = Type.String({

@@ -18,8 +18,7 @@ export async function saveSnapshot(tx: Transaction, _args: Record<never, never>)
 /** Referenced tables come before referencing ones. */
 export async function restoreSnapshot(tx: Transaction, _args: Record<never, never>): Promise<void> {
   await clearEverything(tx, {})
-  for (const table of WORLD_TABLES.toReversed())
-    await copyBack(tx, table)
+  for (const table of WORLD_TABLES.toReversed()) await copyBack(tx, table)
   // Triggers have counted the follows a second time.
   await tx.run(sql`delete from follow_counts`)
   await copyBack(tx, 'follow_counts')
