@@ -4,12 +4,14 @@ import * as channel from '../src/contract/resources/channel.ts'
 import * as entitlement from '../src/contract/resources/entitlement.ts'
 import * as event from '../src/contract/resources/event.ts'
 import * as eventSubscription from '../src/contract/resources/event-subscription.ts'
+import * as fault from '../src/contract/resources/fault.ts'
 import * as foundChannel from '../src/contract/resources/found-channel.ts'
 import * as marker from '../src/contract/resources/marker.ts'
 import * as mediaServer from '../src/contract/resources/media-server.ts'
 import * as openid from '../src/contract/resources/openid.ts'
 import * as operator from '../src/contract/resources/operator.ts'
 import * as profile from '../src/contract/resources/profile.ts'
+import * as recordedRequest from '../src/contract/resources/recorded-request.ts'
 import * as stream from '../src/contract/resources/stream.ts'
 import * as token from '../src/contract/resources/token.ts'
 import * as video from '../src/contract/resources/video.ts'
@@ -40,6 +42,8 @@ const exported: ReadonlyMap<object, string> = new Map(
     mediaServer,
     operator,
     audit,
+    fault,
+    recordedRequest,
   ]
     .flatMap(module => Object.entries(module as Readonly<Record<string, unknown>>))
     .filter((entry): entry is [string, object] => /^[A-Z][a-z]/.test(entry[0]) && isNamed(entry[1]))

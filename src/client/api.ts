@@ -118,11 +118,15 @@ export type OperationName =
   | 'ExportLines'
   | 'ImportLines'
   | 'AdvanceClock'
-  | 'ReadClock'
-  | 'PlanFault'
-  | 'ListFaults'
   | 'ClearFaults'
+  | 'ClearRequests'
+  | 'ListFaults'
+  | 'ListRequests'
+  | 'PlanFault'
+  | 'ReadClock'
+  | 'ReadWorld'
   | 'ResetWorld'
+  | 'SaveSnapshot'
 
 /** The name of an error, as the header `Strand-Error` has it. */
 export type ErrorCode =
@@ -407,6 +411,29 @@ export interface ExtraStreamKey {
   valid_until: string | null
 }
 
+export interface Fault {
+  /** The name of an operation, such as UpdateDropsEntitlements. At most 100 characters. */
+  operation: string
+  /** `unavailable` is 503, `rate_limited` 429, `internal_error` 500, `bad_gateway` 502 with a page of HTML, `token_invalid` 401. `slow` delays the call. `connection_reset` ends the connection before anything happens; `answer_lost` does so when the call has taken effect; `broken_json` cuts the answer short. `update_failed` is the status of an entitlement. */
+  outcome: 'update_failed' | 'unavailable' | 'rate_limited' | 'slow' | 'internal_error' | 'bad_gateway' | 'token_invalid' | 'broken_json' | 'connection_reset' | 'answer_lost'
+  /** With `update_failed`: the entitlement whose update fails (default: any); in a scenario its id or its name. At most 100 characters. */
+  entitlement_id?: string
+  /** Only calls with these parameters or fields of the body; of a list, one entry has to match. In a scenario a value may be the name of an entry, for its id. */
+  where?: { [name: string]: string | number | boolean }
+  /** With `slow`: the delay (default: 5000). 1 to 60000. */
+  milliseconds?: number
+  /** With `unavailable` and `rate_limited`: the seconds of Retry-After (default: 1). 0 to 3600. */
+  retry_after?: number
+  /** Number of calls that succeed before: 2 makes the third fail (default: 0). 0 to 1000000. */
+  skip?: number
+  /** Number of calls that fail (default: 1). 1 to 1000000. */
+  times?: number
+  /** The share of calls that fail, until `times` have (default: 1). 0 to 1. */
+  probability?: number
+  /** With `probability`: the same seed chooses the same calls (default: 0). 0 to 4294967295. */
+  seed?: number
+}
+
 export interface FollowedChannel {
   broadcaster_id: string
   broadcaster_login: string
@@ -602,6 +629,33 @@ export interface PublicVideo {
   duration: string
   /** No part of a video is ever muted. */
   muted_segments: null
+}
+
+export interface RecordedRequest {
+  /** Counts up from 1. */
+  number: number
+  /** RFC 3339 UTC with milliseconds. */
+  at: string
+  /** The operation; null for a path that has none. */
+  operation: string | null
+  method: string
+  path: string
+  /** The values of each parameter, in the order in which they were sent. */
+  query: { [name: string]: string[] }
+  /** By name in lower case. */
+  headers: { [name: string]: string }
+  /** The body as JSON; a string if it is something else or was cut; null without a body. */
+  body: unknown
+  /** The client of the token. */
+  client_id: string | null
+  /** The user of the token. */
+  user_id: string | null
+  /** The status of the answer; null if the connection was reset instead. */
+  status: number | null
+  /** Like `body`. With the fault `answer_lost`, what was not sent. */
+  answer: unknown
+  /** The injected fault. */
+  fault: 'update_failed' | 'unavailable' | 'rate_limited' | 'slow' | 'internal_error' | 'bad_gateway' | 'token_invalid' | 'broken_json' | 'connection_reset' | 'answer_lost' | null
 }
 
 export interface RegisteredClient {
@@ -895,6 +949,44 @@ export interface Events {
 export interface Scenario {
   $schema?: string | undefined
   description?: string | undefined
+  /** Organizations, which own games, benefits and clients. */
+  organizations?: { readonly [name: string]: {
+    id?: string | undefined
+    /** At most 100 characters. */
+    name?: string | undefined
+  } } | undefined
+  /** Games. */
+  games?: { readonly [name: string]: {
+    id?: string | undefined
+    /** Default: the name of the entry. At most 100 characters. */
+    name?: string | undefined
+    /** `organization` or `other_organization` of the demo, or the name of one of this scenario (default: none). */
+    organization?: string | undefined
+  } } | undefined
+  /** Benefits that entitlements grant. */
+  benefits?: { readonly [name: string]: {
+    id?: string | undefined
+    /** Default: the name of the entry. At most 100 characters. */
+    name?: string | undefined
+    /** `organization` or `other_organization` of the demo, or the name of one of this scenario (default: `organization`). */
+    organization?: string | undefined
+    /** The name of a game of this scenario or of the demo. */
+    game?: string | undefined
+  } } | undefined
+  /** Clients, each with an app token. */
+  clients?: { readonly [name: string]: {
+    id?: string | undefined
+    /** Default: the name of the entry. At most 100 characters. */
+    name?: string | undefined
+    /** `organization` or `other_organization` of the demo, or the name of one of this scenario (default: none). */
+    organization?: string | undefined
+    kind?: 'confidential' | 'public' | undefined
+    /** Default: `http://localhost:3000/callback`. At most 20 entries. */
+    redirect_uris?: readonly string[] | undefined
+    implicit_grant?: boolean | undefined
+    /** Default: true. */
+    device_flow?: boolean | undefined
+  } } | undefined
   /** Users with channels. */
   users?: { readonly [name: string]: {
     id?: string | undefined
@@ -917,7 +1009,7 @@ export interface Scenario {
       language?: string | undefined
       /** At most 10 entries. */
       tags?: readonly string[] | undefined
-      /** The name of a game of the demo (default: that of `world.game`); empty: no game. */
+      /** The name of a game of this scenario or of the demo (default: that of `world.game`); empty: no game. */
       game?: string | undefined
       /** 0 to 31536000. */
       started_seconds_ago?: number | undefined
@@ -940,14 +1032,33 @@ export interface Scenario {
   entitlements?: { readonly [name: string]: {
     /** At most 100 characters. */
     id?: string | undefined
-    /** Status that UpdateDropsEntitlements returns to the demo's client (default: SUCCESS). NOT_FOUND and INVALID_ID create an id without an entitlement. */
+    /** Status that UpdateDropsEntitlements returns to the clients of the benefit's organization, and UNAUTHORIZED to `client` of the demo (default: SUCCESS). NOT_FOUND and INVALID_ID create an id without an entitlement. */
     update_status?: 'SUCCESS' | 'INVALID_ID' | 'NOT_FOUND' | 'UNAUTHORIZED' | 'UPDATE_FAILED' | undefined
     /** With UPDATE_FAILED: number of failures (default: always). 1 to 1000000. */
     times?: number | undefined
     /** `broadcaster`, `editor`, `offline` or `viewer` of the demo, or the name of a user of this scenario. */
     user?: string | undefined
+    /** `benefit` of the demo (default), or the name of a benefit of this scenario. */
+    benefit?: string | undefined
+    /** The name of a game of this scenario or of the demo (default: that of the benefit). */
+    game?: string | undefined
     fulfillment_status?: 'CLAIMED' | 'FULFILLED' | undefined
     /** 0 to 31536000. */
+    granted_seconds_ago?: number | undefined
+  } } | undefined
+  /** Entitlements in large numbers; 200,000 in all. */
+  campaigns?: { readonly [name: string]: {
+    /** Number of entitlements. 1 to 100000. */
+    count: number
+    /** How many are FULFILLED (default: 0). 0 to 100000. */
+    fulfilled?: number | undefined
+    /** `benefit` of the demo (default), or the name of a benefit of this scenario. */
+    benefit?: string | undefined
+    /** The name of a game of this scenario or of the demo (default: that of the benefit). */
+    game?: string | undefined
+    /** Who gets them, in turn (default: `viewer`). 1 to 1000 entries. */
+    users?: readonly string[] | undefined
+    /** Age of the oldest; each later one is granted a millisecond after (default: 3600). 0 to 31536000. */
     granted_seconds_ago?: number | undefined
   } } | undefined
   /** Tokens: valid, expired or revoked. */
@@ -958,21 +1069,33 @@ export interface Scenario {
     user?: string | undefined
     /** Default: all scopes that have an effect. At most 50 entries. */
     scopes?: readonly string[] | undefined
-    client?: 'client' | 'other_client' | undefined
+    /** `client` (default) or `other_client` of the demo, or the name of a client of this scenario. */
+    client?: string | undefined
     /** 1 to 315360000. */
     expires_in?: number | undefined
   } } | undefined
   /** Faults planned at the start. At most 1000 entries. */
   faults?: readonly {
-    /** The name of an operation, such as GetStreams. */
+    /** The name of an operation, such as UpdateDropsEntitlements. At most 100 characters. */
     operation: OperationName
-    outcome: 'update_failed' | 'unavailable' | 'rate_limited' | 'slow'
-    /** With `update_failed`: the name of an entitlement of this scenario. */
-    entitlement?: string | undefined
-    /** 1 to 60000. */
+    /** `unavailable` is 503, `rate_limited` 429, `internal_error` 500, `bad_gateway` 502 with a page of HTML, `token_invalid` 401. `slow` delays the call. `connection_reset` ends the connection before anything happens; `answer_lost` does so when the call has taken effect; `broken_json` cuts the answer short. `update_failed` is the status of an entitlement. */
+    outcome: 'update_failed' | 'unavailable' | 'rate_limited' | 'slow' | 'internal_error' | 'bad_gateway' | 'token_invalid' | 'broken_json' | 'connection_reset' | 'answer_lost'
+    /** With `update_failed`: the entitlement whose update fails (default: any); in a scenario its id or its name. At most 100 characters. */
+    entitlement_id?: string | undefined
+    /** Only calls with these parameters or fields of the body; of a list, one entry has to match. In a scenario a value may be the name of an entry, for its id. */
+    where?: { readonly [name: string]: string | number | boolean } | undefined
+    /** With `slow`: the delay (default: 5000). 1 to 60000. */
     milliseconds?: number | undefined
-    /** 1 to 1000000. */
+    /** With `unavailable` and `rate_limited`: the seconds of Retry-After (default: 1). 0 to 3600. */
+    retry_after?: number | undefined
+    /** Number of calls that succeed before: 2 makes the third fail (default: 0). 0 to 1000000. */
+    skip?: number | undefined
+    /** Number of calls that fail (default: 1). 1 to 1000000. */
     times?: number | undefined
+    /** The share of calls that fail, until `times` have (default: 1). 0 to 1. */
+    probability?: number | undefined
+    /** With `probability`: the same seed chooses the same calls (default: 0). 0 to 4294967295. */
+    seed?: number | undefined
   }[] | undefined
   /** Changes that happen later. Subscribers get the event of each. At most 1000 entries. */
   events?: readonly {
@@ -2719,8 +2842,10 @@ export interface ListAuditAnswer {
 
 /** The input of AdvanceClock. */
 export interface AdvanceClockInput {
-  /** 1 to 315360000. */
+  /** Rounded to milliseconds. 0.001 to 315360000. */
   advance_seconds?: number | undefined
+  /** The time to move to. */
+  time?: string | undefined
   running?: boolean | undefined
 }
 
@@ -2733,6 +2858,72 @@ export interface AdvanceClockAnswer {
     /** Whether the clock advances with real time. */
     running: boolean
   }[]
+}
+
+/** The input of ClearFaults. */
+export interface ClearFaultsInput {
+}
+
+/** The input of ClearRequests. */
+export interface ClearRequestsInput {
+}
+
+/** The input of ListFaults. */
+export interface ListFaultsInput {
+}
+
+/** The answer of ListFaults. */
+export interface ListFaultsAnswer {
+  data: Fault[]
+}
+
+/** The input of ListRequests. */
+export interface ListRequestsInput {
+  /** Only requests of this operation. */
+  operation?: string | undefined
+  /** Only requests with a greater number. */
+  after?: number | undefined
+  /** Maximum number of requests (default: 1000). 1 to 1000. */
+  first?: number | undefined
+  /** How long to wait if there is none (default: 0). 0 to 10000. */
+  wait_milliseconds?: number | undefined
+}
+
+/** The answer of ListRequests. */
+export interface ListRequestsAnswer {
+  /** Number of requests of the operation, or of all, since the last reset or clear. */
+  total: number
+  data: RecordedRequest[]
+}
+
+/** The input of PlanFault. */
+export interface PlanFaultInput {
+  /** The name of an operation, such as UpdateDropsEntitlements. At most 100 characters. */
+  operation: OperationName
+  /** `unavailable` is 503, `rate_limited` 429, `internal_error` 500, `bad_gateway` 502 with a page of HTML, `token_invalid` 401. `slow` delays the call. `connection_reset` ends the connection before anything happens; `answer_lost` does so when the call has taken effect; `broken_json` cuts the answer short. `update_failed` is the status of an entitlement. */
+  outcome: 'update_failed' | 'unavailable' | 'rate_limited' | 'slow' | 'internal_error' | 'bad_gateway' | 'token_invalid' | 'broken_json' | 'connection_reset' | 'answer_lost'
+  /** With `update_failed`: the entitlement whose update fails (default: any); in a scenario its id or its name. At most 100 characters. */
+  entitlement_id?: string | undefined
+  /** Only calls with these parameters or fields of the body; of a list, one entry has to match. In a scenario a value may be the name of an entry, for its id. */
+  where?: { readonly [name: string]: string | number | boolean } | undefined
+  /** With `slow`: the delay (default: 5000). 1 to 60000. */
+  milliseconds?: number | undefined
+  /** With `unavailable` and `rate_limited`: the seconds of Retry-After (default: 1). 0 to 3600. */
+  retry_after?: number | undefined
+  /** Number of calls that succeed before: 2 makes the third fail (default: 0). 0 to 1000000. */
+  skip?: number | undefined
+  /** Number of calls that fail (default: 1). 1 to 1000000. */
+  times?: number | undefined
+  /** The share of calls that fail, until `times` have (default: 1). 0 to 1. */
+  probability?: number | undefined
+  /** With `probability`: the same seed chooses the same calls (default: 0). 0 to 4294967295. */
+  seed?: number | undefined
+}
+
+/** The answer of PlanFault. */
+export interface PlanFaultAnswer {
+  /** 1 to 1 entries. */
+  data: Fault[]
 }
 
 /** The input of ReadClock. */
@@ -2750,60 +2941,24 @@ export interface ReadClockAnswer {
   }[]
 }
 
-/** The input of PlanFault. */
-export interface PlanFaultInput {
-  /** The name of an operation, such as UpdateDropsEntitlements. */
-  operation: OperationName
-  /** With `update_failed`: the entitlement whose update fails. */
-  entitlement_id?: string | undefined
-  outcome: 'update_failed' | 'unavailable' | 'rate_limited' | 'slow'
-  /** With `slow`: the delay (default: 5000). 1 to 60000. */
-  milliseconds?: number | undefined
-  /** Number of calls that fail (default: 1). 1 to 1000000. */
-  times?: number | undefined
+/** The input of ReadWorld. */
+export interface ReadWorldInput {
 }
 
-/** The answer of PlanFault. */
-export interface PlanFaultAnswer {
+/** The answer of ReadWorld. */
+export interface ReadWorldAnswer {
   /** 1 to 1 entries. */
-  data: {
-    /** The name of an operation, such as UpdateDropsEntitlements. */
-    operation: string
-    /** With `update_failed`: the entitlement whose update fails. */
-    entitlement_id?: string
-    outcome: 'update_failed' | 'unavailable' | 'rate_limited' | 'slow'
-    /** With `slow`: the delay (default: 5000). 1 to 60000. */
-    milliseconds?: number
-    /** Number of calls that fail (default: 1). 1 to 1000000. */
-    times?: number
-  }[]
-}
-
-/** The input of ListFaults. */
-export interface ListFaultsInput {
-}
-
-/** The answer of ListFaults. */
-export interface ListFaultsAnswer {
-  data: {
-    /** The name of an operation, such as UpdateDropsEntitlements. */
-    operation: string
-    /** With `update_failed`: the entitlement whose update fails. */
-    entitlement_id?: string
-    outcome: 'update_failed' | 'unavailable' | 'rate_limited' | 'slow'
-    /** With `slow`: the delay (default: 5000). 1 to 60000. */
-    milliseconds?: number
-    /** Number of calls that fail (default: 1). 1 to 1000000. */
-    times?: number
-  }[]
-}
-
-/** The input of ClearFaults. */
-export interface ClearFaultsInput {
+  data: { [name: string]: unknown }[]
 }
 
 /** The input of ResetWorld. */
 export interface ResetWorldInput {
+  /** `start` ignores the snapshot and removes it (default: `snapshot`, if there is one). */
+  to?: 'snapshot' | 'start' | undefined
+}
+
+/** The input of SaveSnapshot. */
+export interface SaveSnapshotInput {
 }
 
 /** The operations under `helix`. */
@@ -3789,39 +3944,15 @@ export interface ControlMethods {
    */
   readonly listAudit: ListMethod<ListAuditInput, ListAuditAnswer, AuditEntry>
   /**
-   * Advance the clock of the demo, stop it, or let it run.
+   * Advance the clock of the demo, set it to a later time, stop it, or let it run.
    *
-   * At least one of the two fields is required.
+   * At least one field is required. The clock never moves back: a reset returns to an earlier time.
    *
    * Token: an operator token.
    *
    * `POST /control/clock`
    */
   readonly advanceClock: RowsMethod<AdvanceClockInput, AdvanceClockAnswer, AdvanceClockAnswer['data'][number]>
-  /**
-   * Get the time of the demo.
-   *
-   * Token: an operator token.
-   *
-   * `GET /control/clock`
-   */
-  readonly readClock: RowsMethod<ReadClockInput, ReadClockAnswer, ReadClockAnswer['data'][number]>
-  /**
-   * Make the next calls of an operation fail with the chosen outcome.
-   *
-   * Token: an operator token.
-   *
-   * `POST /control/faults`
-   */
-  readonly planFault: RowsMethod<PlanFaultInput, PlanFaultAnswer, PlanFaultAnswer['data'][number]>
-  /**
-   * List the planned faults in the order in which they apply, with the remaining number of calls.
-   *
-   * Token: an operator token.
-   *
-   * `GET /control/faults`
-   */
-  readonly listFaults: RowsMethod<ListFaultsInput, ListFaultsAnswer, ListFaultsAnswer['data'][number]>
   /**
    * Remove all planned faults.
    *
@@ -3831,11 +3962,75 @@ export interface ControlMethods {
    */
   readonly clearFaults: Method<ClearFaultsInput, undefined>
   /**
-   * Reset the demo to its initial state: the same ids, tokens, clock and planned faults.
+   * Clear the list of requests.
+   *
+   * Token: an operator token.
+   *
+   * `DELETE /control/requests`
+   */
+  readonly clearRequests: Method<ClearRequestsInput, undefined>
+  /**
+   * List the planned faults in the order in which they apply, with the remaining number of calls.
+   *
+   * Token: an operator token.
+   *
+   * `GET /control/faults`
+   */
+  readonly listFaults: RowsMethod<ListFaultsInput, ListFaultsAnswer, Fault>
+  /**
+   * List the requests that the demo has answered, oldest first, or wait for one.
+   *
+   * Those of the control API are left out. The last 1000 are kept, up to 16 KiB of each body; tokens, secrets and stream keys are masked.
+   *
+   * Token: an operator token.
+   *
+   * `GET /control/requests`
+   */
+  readonly listRequests: RowsMethod<ListRequestsInput, ListRequestsAnswer, RecordedRequest>
+  /**
+   * Make calls of an operation fail with the chosen outcome.
+   *
+   * A fault applies to calls that pass authorization and have valid input. At most 1000 faults are planned at a time.
+   *
+   * Token: an operator token.
+   *
+   * `POST /control/faults`
+   */
+  readonly planFault: RowsMethod<PlanFaultInput, PlanFaultAnswer, Fault>
+  /**
+   * Get the time of the demo.
+   *
+   * Token: an operator token.
+   *
+   * `GET /control/clock`
+   */
+  readonly readClock: RowsMethod<ReadClockInput, ReadClockAnswer, ReadClockAnswer['data'][number]>
+  /**
+   * Get the world of the demo: URLs, ids, tokens, and the entries of the scenario by name.
+   *
+   * Token: an operator token.
+   *
+   * `GET /control/world`
+   */
+  readonly readWorld: RowsMethod<ReadWorldInput, ReadWorldAnswer, ReadWorldAnswer['data'][number]>
+  /**
+   * Reset the demo to its snapshot, or to its initial state: the same ids, tokens, clock and planned faults.
+   *
+   * The list of requests is cleared, too.
    *
    * Token: an operator token.
    *
    * `POST /control/reset`
    */
   readonly resetWorld: Method<ResetWorldInput, undefined>
+  /**
+   * Save the state of the demo as the one that a reset returns to: its data, clock and planned faults.
+   *
+   * A second snapshot replaces the first.
+   *
+   * Token: an operator token.
+   *
+   * `POST /control/snapshot`
+   */
+  readonly saveSnapshot: Method<SaveSnapshotInput, undefined>
 }

@@ -1,6 +1,5 @@
-import type { RecordedRequest } from '../contract/resources/recorded-request.ts'
+import type { OperationName, RecordedRequest } from '../client/api.ts'
 import type { Control } from './control.ts'
-import type { RecordedOperation } from './operation-names.ts'
 
 const DEFAULT_TIMEOUT = 5000
 /** The longest that the server waits in one request. */
@@ -12,11 +11,11 @@ export interface Requests {
    * The oldest request of an operation that an earlier call has not returned, or the next one to come. Throws after
    * `timeout` milliseconds (default: 5000), with a list of what was called instead.
    */
-  next(operation: RecordedOperation, options?: { readonly timeout?: number }): Promise<RecordedRequest>
+  next(operation: OperationName, options?: { readonly timeout?: number }): Promise<RecordedRequest>
   /** The newest 1000 at most, oldest first. */
-  list(filter?: { readonly operation?: RecordedOperation }): Promise<RecordedRequest[]>
+  list(filter?: { readonly operation?: OperationName }): Promise<RecordedRequest[]>
   /** How many there were since the last reset or clear. */
-  count(operation?: RecordedOperation): Promise<number>
+  count(operation?: OperationName): Promise<number>
   clear(): Promise<void>
 }
 

@@ -1,4 +1,14 @@
-import type { World as DescribedWorld, ScenarioThing } from '../demo/described-world.ts'
+import type { Scenario } from '../client/api.ts'
+import type {
+  World as DescribedWorld,
+  ScenarioBenefitEntry,
+  ScenarioCampaignEntry,
+  ScenarioClientEntry,
+  ScenarioEntitlementEntry,
+  ScenarioNamedEntry,
+  ScenarioTokenEntry,
+  ScenarioUserEntry,
+} from '../demo/described-world.ts'
 
 /**
  * A scenario whose type is not known, as in `let strand: RunningStrand`: the names and fields of its entries are not checked.
@@ -13,25 +23,27 @@ export type World<S = AnyScenario> = Omit<DescribedWorld, 'scenario'> & {
   readonly scenario: ScenarioEntries<S>
 }
 
-export type ScenarioEntries<S> = 0 extends 1 & S
+/** From a file, or declared as `Scenario`, the names are not known. */
+export type ScenarioEntries<S> = Scenario extends S
   ? { readonly [name: string]: AnyScenario }
-  : { readonly [Name in NamesIn<S>]: EntryOf<SectionOf<S, Name>> }
+  : { readonly [Name in NamesIn<S>]: EntryOf[SectionOf<S, Name>] }
 
-/** Sections of a scenario that name their entries. */
-type Section<S> = {
-  [K in keyof S]-?: S[K] extends string | readonly unknown[] | undefined ? never : K
-}[keyof S]
+/** The sections of a scenario that name their entries. */
+interface EntryOf {
+  readonly users: ScenarioUserEntry
+  readonly entitlements: ScenarioEntitlementEntry
+  readonly tokens: ScenarioTokenEntry
+  readonly organizations: ScenarioNamedEntry
+  readonly games: ScenarioNamedEntry
+  readonly benefits: ScenarioBenefitEntry
+  readonly clients: ScenarioClientEntry
+  readonly campaigns: ScenarioCampaignEntry
+}
+type Section<S> = keyof S & keyof EntryOf
 type NamesIn<S> = { [K in Section<S>]: keyof NonNullable<S[K]> }[Section<S>]
 type SectionOf<S, Name> = {
   [K in Section<S>]: Name extends keyof NonNullable<S[K]> ? K : never
 }[Section<S>]
-
-type Has<Field extends keyof ScenarioThing> = ScenarioThing & Required<Pick<ScenarioThing, Field>>
-type EntryOf<Kind> = Kind extends 'tokens'
-  ? Has<'token' | 'client_id' | 'scopes'>
-  : Kind extends 'users'
-    ? Has<'id' | 'login' | 'token'>
-    : Has<'id'>
 
 /** A scenario without a field that does not exist: inferring its type would accept any. */
 export type Exact<Given, Shape> = Given extends readonly unknown[]

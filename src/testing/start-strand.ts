@@ -5,19 +5,16 @@
  */
 
 import { readFileSync } from 'node:fs'
-import type { Scenario } from '../contract/resources/scenario.ts'
-import type { World, WorldClient } from '../demo/described-world.ts'
+import type { PlanFaultInput, Scenario } from '../client/api.ts'
+import type { World as DescribedWorld, WorldClient } from '../demo/described-world.ts'
 import { checkOptions, clockOf, requireKnown, timeOf } from './check-options.ts'
 import { startChild } from './child.ts'
 import { type ControlAddress, createControl } from './control.ts'
 import type { DemoRequest, StartedDemo } from './demo-request.ts'
-import type { PlannedFault } from './planned-fault.ts'
 import { createRequests, type Requests } from './requests.ts'
-import type { WorldOf } from './world-types.ts'
+import type { AnyScenario, Exact, World } from './scenario-world.ts'
 
-export type { FaultOutcome } from '../contract/resources/fault.ts'
-export type { RecordedRequest } from '../contract/resources/recorded-request.ts'
-export type { Scenario } from '../contract/resources/scenario.ts'
+export type { OperationName, RecordedRequest, Scenario } from '../client/api.ts'
 export type {
   ScenarioBenefitEntry,
   ScenarioCampaignEntry,
@@ -27,15 +24,15 @@ export type {
   ScenarioThing,
   ScenarioTokenEntry,
   ScenarioUserEntry,
-  World,
   WorldClient,
 } from '../demo/described-world.ts'
-export type { OperationName, RecordedOperation } from './operation-names.ts'
-export type { PlannedFault } from './planned-fault.ts'
 export type { Requests } from './requests.ts'
-export type { WorldOf } from './world-types.ts'
+export type { AnyScenario, ScenarioEntries, World } from './scenario-world.ts'
 
-export interface StrandOptions<S extends Scenario = Scenario> {
+/** A fault to inject: in calls of an operation, or in the write of one entitlement. */
+export type PlannedFault = PlanFaultInput
+
+export interface StrandOptions<S = Scenario> {
   /** Default: 0, for any free port. */
   readonly port?: number
   /** The same seed generates the same world; default: 42. */
@@ -66,13 +63,13 @@ export interface StrandOptions<S extends Scenario = Scenario> {
 /** A demo that runs already: the file that `strand demo --world` wrote, its content, or its address. */
 export type AttachOptions =
   | { readonly worldFile: string }
-  | { readonly world: Pick<World, 'control_url' | 'operator_token'> }
+  | { readonly world: Pick<DescribedWorld, 'control_url' | 'operator_token'> }
   | { readonly url: string; readonly operatorToken: string }
 
-export interface RunningStrand<S extends Scenario = Scenario> extends AsyncDisposable {
+export interface RunningStrand<S = AnyScenario> extends AsyncDisposable {
   readonly url: string
   /** The same as `strand demo --world` writes: ids, tokens, secrets, and the entries of the scenario by name. */
-  readonly world: WorldOf<S>
+  readonly world: World<S>
   /** The client whose organization owns the drops. */
   readonly client: WorldClient
   readonly clock: {
@@ -107,8 +104,9 @@ interface InProcess {
 
 const START_TIMEOUT = 30_000
 
-export async function startStrand<const S extends Scenario = Scenario>(
-  options: StrandOptions<S> = {},
+/** Starts a demo and resolves when it serves. The entries of the scenario are typed by their names. */
+export async function startStrand<const S extends Scenario = AnyScenario>(
+  options: StrandOptions<S & Exact<S, Scenario>> = {},
 ): Promise<RunningStrand<S>> {
   checkOptions(options as StrandOptions)
   const mode = options.mode ?? (isBun() ? 'process' : 'child')
@@ -119,11 +117,11 @@ export async function startStrand<const S extends Scenario = Scenario>(
 /** Uses a demo that runs already, such as one for all test files. */
 export async function attachStrand(options: AttachOptions): Promise<RunningStrand> {
   const address = addressOf(options)
-  const { data } = await createControl(address)<{ data: [World] }>('GET', '/world')
+  const { data } = await createControl(address)<{ data: [DescribedWorld] }>('GET', '/world')
   return controlsOf(data[0], async () => undefined)
 }
 
-function controlsOf<S extends Scenario>(world: World, stop: () => Promise<void>): RunningStrand<S> {
+function controlsOf<S>(world: DescribedWorld, stop: () => Promise<void>): RunningStrand<S> {
   const control = createControl(world)
   const moveClock = async (move: object) => timeIn(await control('POST', '/clock', move))
   let stopping: Promise<void> | undefined
@@ -133,7 +131,7 @@ function controlsOf<S extends Scenario>(world: World, stop: () => Promise<void>)
   }
   return {
     url: world.base_url,
-    world: { ...world, scenario: world.scenario ?? {} } as WorldOf<S>,
+    world: { ...world, scenario: world.scenario ?? {} } as unknown as World<S>,
     client: world.client,
     clock: {
       now: async () => timeIn(await control('GET', '/clock')),
@@ -163,7 +161,7 @@ function addressOf(options: AttachOptions): ControlAddress {
   const given = options ?? {}
   requireKnown('attachStrand', given, ['worldFile', 'world', 'url', 'operatorToken'])
   const { worldFile, world, url, operatorToken } = given as Partial<
-    Record<'worldFile' | 'url' | 'operatorToken', string> & { world: World }
+    Record<'worldFile' | 'url' | 'operatorToken', string> & { world: DescribedWorld }
   >
   if (worldFile !== undefined) return addressIn(readWorld(worldFile), worldFile)
   if (world !== undefined) return addressIn(world, 'world')

@@ -3,12 +3,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  type OperationName,
-  type RunningStrand,
-  type StrandOptions,
-  startStrand,
-} from '../../src/testing/start-strand.ts'
+import { type RunningStrand, type StrandOptions, startStrand } from '../../src/testing/start-strand.ts'
 import { ROOT } from '../support/strand-process.ts'
 
 const running: RunningStrand[] = []
