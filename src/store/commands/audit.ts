@@ -26,18 +26,23 @@ export async function forgetAudit(tx: Transaction, args: { before: string }): Pr
   }>(
     sql`select seq, at, hash, subject, after from audit where chain = ${chain} order by seq${limitedTo(AT_ONCE)}`,
   )
-  const ids: string[] = []
+  const ids = new Set<string>()
+  let changes = 0
   let last: (typeof oldest)[number] | undefined
   for (const row of oldest) {
-    if (row.at >= args.before || ids.length >= AT_ONCE) break
-    ids.push(...changedTogether(row))
+    if (row.at >= args.before || changes >= AT_ONCE) break
+    const changed = changedTogether(row)
+    changes += changed.length
+    for (const id of changed) ids.add(id)
     last = row
   }
   if (last === undefined) return 0
-  if (ids.length > 0)
+  // PostgreSQL would otherwise look for the ids in the list once for each row.
+  if (ids.size > 0)
     await tx.run(
-      sql`delete from audit_entitlements
-          where (timestamp, id) in (select timestamp, id from organization_entitlements where ${isOneOfUuids(sql`id`, ids)})
+      sql`with changed as materialized (
+            select timestamp, id from organization_entitlements where ${isOneOfUuids(sql`id`, [...ids])})
+          delete from audit_entitlements where (timestamp, id) in (select timestamp, id from changed)
             and at < ${Date.parse(args.before)} and seq <= ${Number(last.seq)}
             and chain = (select number from audit_heads where chain = ${chain})`,
     )
