@@ -1,6 +1,6 @@
 import type { Transaction } from '../database.ts'
-import { changedTogether } from '../queries/audit.ts'
-import { isOneOfUuids, limitedTo, sql } from '../sql/tag.ts'
+import { changedEntitlements, changedTogether } from '../queries/audit.ts'
+import { limitedTo, sql } from '../sql/tag.ts'
 
 /** Maximum rows deleted per call, as in `sweep`, and about as many entitlements that they changed. */
 const AT_ONCE = 1000
@@ -37,11 +37,9 @@ export async function forgetAudit(tx: Transaction, args: { before: string }): Pr
     last = row
   }
   if (last === undefined) return 0
-  // PostgreSQL would otherwise look for the ids in the list once for each row.
   if (ids.size > 0)
     await tx.run(
-      sql`with changed as materialized (
-            select timestamp, id from organization_entitlements where ${isOneOfUuids(sql`id`, [...ids])})
+      sql`with ${changedEntitlements([...ids])}
           delete from audit_entitlements where (timestamp, id) in (select timestamp, id from changed)
             and at < ${Date.parse(args.before)} and seq <= ${Number(last.seq)}
             and chain = (select number from audit_heads where chain = ${chain})`,
