@@ -24,6 +24,7 @@ import { auditVerifyCommand } from './store/audit-verify.ts'
 import { backupCommand } from './store/backup.ts'
 import { keyRingCommand } from './store/key-ring.ts'
 import { migrateCommand } from './store/migrate.ts'
+import { partitionCommand } from './store/partition.ts'
 import { restoreCommand } from './store/restore.ts'
 import { verifyCommand } from './store/verify.ts'
 import { Interrupted } from './terminal/interruption.ts'
@@ -58,6 +59,7 @@ Examples:
     .addCommand(demoCommand)
     .addCommand(serveCommand)
     .addCommand(migrateCommand)
+    .addCommand(partitionCommand)
     .addCommand(backupCommand)
     .addCommand(restoreCommand)
     .addCommand(verifyCommand)

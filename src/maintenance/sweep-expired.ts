@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import { isoMillis } from '../kit/clock.ts'
+import { deletedBefore, timedOf } from '../store/partition-layout.ts'
 import type { Store } from '../store/store.ts'
 import type { SweepTimes } from './settled-clock.ts'
 
@@ -12,18 +13,40 @@ interface Turn {
   readonly wantsToStop: () => boolean
 }
 
-/** Deletes expired rows and rows past their retention in batches, until none is left or `wantsToStop` returns true. */
+/**
+ * Deletes expired rows and rows past their retention in batches, until none is left or `wantsToStop` returns true. A
+ * partition that has expired is dropped as a whole, and its rows are not counted.
+ */
 export async function sweepExpired(
-  { commands }: Store,
+  store: Store,
   { now, settled }: SweepTimes,
   keep: Config['keep'],
   { removed, wantsToStop }: Turn,
 ): Promise<void> {
-  const before = (days: number) => isoMillis(settled - days * DAY_MILLISECONDS)
+  const { commands } = store
+  const keptSince = (days: number) => settled - days * DAY_MILLISECONDS
+  if (store.engine === 'postgres') {
+    await commands.createPartitions({ now })
+    const drops = [
+      ...(keep.auditDays > 0
+        ? [() => commands.dropAuditPartition({ before: keptSince(keep.auditDays) })]
+        : []),
+      ...(keep.eventsDays > 0
+        ? [() => commands.dropEventPartition({ before: keptSince(keep.eventsDays) })]
+        : []),
+    ]
+    for (const drop of drops) while (!wantsToStop() && (await drop())) await Bun.sleep(PAUSE_MILLISECONDS)
+  }
+  const partitions = await store.partitions.stored()
+  const before = (days: number, table?: string) =>
+    isoMillis(
+      table === undefined ? keptSince(days) : deletedBefore(timedOf(partitions, table), keptSince(days)),
+    )
   const sweeps = [() => commands.sweep({ now, settled, keepTokensDays: keep.tokensDays })]
   if (keep.videosDays > 0) sweeps.push(() => commands.forgetVideos({ before: before(keep.videosDays) }))
-  if (keep.auditDays > 0) sweeps.push(() => commands.forgetAudit({ before: before(keep.auditDays) }))
-  if (keep.eventsDays > 0) sweeps.push(() => commands.forgetEvents({ before: before(keep.eventsDays) }))
+  if (keep.auditDays > 0) sweeps.push(() => commands.forgetAudit({ before: before(keep.auditDays, 'audit') }))
+  if (keep.eventsDays > 0)
+    sweeps.push(() => commands.forgetEvents({ before: before(keep.eventsDays, 'events') }))
   for (const sweep of sweeps) {
     while (!wantsToStop()) {
       const rows = await sweep()

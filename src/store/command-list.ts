@@ -22,6 +22,7 @@ import { createMarker, deleteMarker, renameMarker } from './commands/markers.ts'
 import { deleteMediaServer, putMediaServer, rotateMediaServerSecret } from './commands/media-servers.ts'
 import { createOperator, deleteOperator, endOperatorSession } from './commands/operators.ts'
 import { deleteMember, deleteOrganization, putMember, putOrganization } from './commands/organizations.ts'
+import { createPartitions, dropAuditPartition, dropEventPartition } from './commands/partitions.ts'
 import { reportPlayback } from './commands/playback.ts'
 import {
   closeOtherSessions,
@@ -152,6 +153,9 @@ const single = {
   sweep,
   forgetVideos,
   forgetEvents,
+  createPartitions,
+  dropAuditPartition,
+  dropEventPartition,
   foldNames,
   clearEverything,
   addCampaign,

@@ -19,6 +19,7 @@ import { factQueries, feedQueries } from './queries/feed.ts'
 import { followQueries } from './queries/follows.ts'
 import { mediaServerQueries } from './queries/media-servers.ts'
 import { operatorQueries } from './queries/operators.ts'
+import { partitionQueries } from './queries/partitions.ts'
 import { signingKeyQueries } from './queries/signing-keys.ts'
 import { sizeQueries } from './queries/sizes.ts'
 import { streamKeyQueries } from './queries/stream-keys.ts'
@@ -143,6 +144,7 @@ function portOf(
     feed: feedQueries(reserved),
     facts: factQueries(db),
     sizes: sizeQueries(db, engine.name),
+    partitions: partitionQueries(db, engine.name),
 
     /** Runs reads in one consistent snapshot; see `Engine`. */
     snapshot: <T>(read: (db: Database) => Promise<T>) => engine.snapshot(read),

@@ -28,6 +28,7 @@ import {
   withoutChecksum,
 } from './migrate.ts'
 import { type Migration, migrations } from './migrations/index.ts'
+import { isPartitionedIndex, partsOfIndex } from './partitioned-indexes.ts'
 import { describeStep, type Step, stepsOf } from './postgres-steps.ts'
 import { type AppliedMigration, requireMigratable, type SchemaState } from './schema-state.ts'
 
@@ -42,6 +43,13 @@ const REPORT_MILLISECONDS = 5000
 const MAX_WAIT_MILLISECONDS = 30 * 60_000
 
 type Queryable = Pick<SQL, 'unsafe'>
+type IndexStep = Extract<Step, { kind: 'build' | 'drop' }>
+
+/** A step, and its name in progress lines. */
+export interface LabelledStep {
+  readonly label: string
+  readonly step: Step
+}
 
 export interface MigrationOptions {
   /** Called with progress lines of a long migration. */
@@ -68,19 +76,57 @@ export async function migratePostgres(
     const state = requireMigratable(schemaFor(applied, postgresDialect, list))
     if (state.verdict !== 'behind' && withoutChecksum(applied, state.known).length === 0)
       return { version: state.version, applied: 0 }
-    return await guard.begin(async lock => {
-      const migration = new PostgresMigration(lock, list, report, maxWait)
-      await migration.acquireLock()
-      const worker = connect()
-      try {
-        return await migration.run(worker)
-      } finally {
-        await worker.close({ timeout: 1 })
+    return await whileLocked(guard, connect, lock => new PostgresMigration(lock, list, report, maxWait))
+  } finally {
+    await guard.close({ timeout: 1 })
+  }
+}
+
+/** Runs `steps` as a migration runs its steps, but does not record them: they are computed from what they find. */
+export async function runSteps(
+  connect: () => SQL,
+  { report = () => undefined, maxWait = MAX_WAIT_MILLISECONDS }: MigrationOptions,
+  steps: (client: Queryable) => Promise<readonly LabelledStep[]>,
+): Promise<number> {
+  const guard = connect()
+  try {
+    return await whileLocked(guard, connect, lock => {
+      const migration = new PostgresMigration(lock, migrations, report, maxWait)
+      return {
+        acquireLock: () => migration.acquireLock(),
+        run: async worker => {
+          const list = await steps(worker)
+          for (const { label, step } of list) await migration.perform(worker, label, step)
+          return list.length
+        },
       }
     })
   } finally {
     await guard.close({ timeout: 1 })
   }
+}
+
+/** Work that no two processes do at the same time. */
+interface LockedWork<T> {
+  acquireLock(): Promise<void>
+  run(worker: SQL): Promise<T>
+}
+
+function whileLocked<T>(
+  guard: SQL,
+  connect: () => SQL,
+  workWith: (lock: Queryable) => LockedWork<T>,
+): Promise<T> {
+  return guard.begin(async lock => {
+    const work = workWith(lock)
+    await work.acquireLock()
+    const worker = connect()
+    try {
+      return await work.run(worker)
+    } finally {
+      await worker.close({ timeout: 1 })
+    }
+  })
 }
 
 export async function postgresSchema(client: Queryable): Promise<SchemaState> {
@@ -194,22 +240,25 @@ class PostgresMigration {
     for (let index = progress?.steps ?? 0; index < steps.length; index++) {
       const step = steps[index] as Step
       const label = `migration ${version}, step ${index + 1} of ${steps.length} (${describeStep(step)})`
-      this.#report(label)
-      this.#deadline = performance.now() + this.#maxWait
-      // Fails if the lock was lost: another process may be migrating.
-      await this.#lock.unsafe('select 1')
-      if (step.kind === 'transaction')
-        await this.#inTransaction(worker, label, [...step.statements, recordStep(index + 1)])
-      else {
-        if (step.kind === 'repeat') await this.#repeat(worker, label, step.statement)
-        else await this.#changeIndex(worker, label, step)
-        await this.#inTransaction(worker, label, [recordStep(index + 1)])
-      }
+      await this.perform(worker, label, step, [recordStep(index + 1)])
     }
     await this.#inTransaction(worker, `migration ${version}`, [
       recordVersion(version, this.#list, postgresDialect),
       `delete from schema_progress where version = ${version}`,
     ])
+  }
+
+  /** Runs a step, and then `record`: in the same transaction, if the step is one. */
+  async perform(worker: SQL, label: string, step: Step, record: readonly string[] = []): Promise<void> {
+    this.#report(label)
+    this.#deadline = performance.now() + this.#maxWait
+    // Fails if the lock was lost: another process may be migrating.
+    await this.#lock.unsafe('select 1')
+    if (step.kind === 'transaction')
+      return this.#inTransaction(worker, label, [...step.statements, ...record])
+    if (step.kind === 'repeat') await this.#repeat(worker, label, step.statement)
+    else await this.#changeIndex(worker, label, step)
+    if (record.length > 0) await this.#inTransaction(worker, label, record)
   }
 
   #inTransaction(worker: SQL, label: string, statements: readonly string[]): Promise<void> {
@@ -226,7 +275,11 @@ class PostgresMigration {
     let reportedAt = performance.now()
     for (let total = 0, changed = 1; changed > 0; total += changed) {
       await this.#retryUntilUnlocked(label, async () => {
-        changed = (await worker.unsafe(statement)).count
+        // It waits less than PostgreSQL takes to find a deadlock, so that it is never others who fail.
+        changed = await worker.begin(async tx => {
+          await tx.unsafe(`set local lock_timeout = ${LOCK_MILLISECONDS}`)
+          return (await tx.unsafe(statement)).count
+        })
       })
       this.#deadline = performance.now() + this.#maxWait
       if (performance.now() - reportedAt < REPORT_MILLISECONDS) continue
@@ -235,11 +288,17 @@ class PostgresMigration {
     }
   }
 
-  #changeIndex(
-    worker: SQL,
-    label: string,
-    { kind, index, statement }: Extract<Step, { kind: 'build' | 'drop' }>,
-  ): Promise<void> {
+  async #changeIndex(worker: SQL, label: string, step: IndexStep): Promise<void> {
+    const { kind, index, statement } = step
+    if (kind === 'drop' && (await isPartitionedIndex(worker, index)))
+      return this.#inTransaction(worker, label, [statement.replace(' concurrently', '')])
+    const parts = kind === 'build' ? await partsOfIndex(worker, index, statement) : undefined
+    if (parts === undefined) return this.#changeOneIndex(worker, label, step)
+    for (const part of parts) await this.#changeOneIndex(worker, label, { kind, ...part })
+    await this.#inTransaction(worker, label, [statement.replace(' concurrently', '')])
+  }
+
+  #changeOneIndex(worker: SQL, label: string, { kind, index, statement }: IndexStep): Promise<void> {
     const watch = setInterval(() => {
       void this.#watch(label, statement).catch(() => undefined)
     }, REPORT_MILLISECONDS)
@@ -286,7 +345,7 @@ class PostgresMigration {
         const holder = await this.#transactionOf()
         if (isLate) {
           throw new MigrationStalled(
-            `${label} timed out: ${holder}. End it and run strand migrate again; completed steps are kept`,
+            `${label} timed out: ${holder}. End it and try again; completed steps are kept`,
           )
         }
         this.#report(`${label}: ${holder}, retrying in ${pause / 1000} s`)
