@@ -5,6 +5,8 @@
  *
  *   npm test -- test/http/parse.test.ts
  *   npm run test:full -- test/store/kill.full.ts
+ *
+ * `--nodes 2` puts so many nodes behind one address on PostgreSQL, and `--partitions` gives its stores partitions.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -22,9 +24,11 @@ const isFull = words[0] === '--full'
 if (isFull) words.shift()
 const at = words.indexOf('--nodes')
 const [, nodes = '1'] = at < 0 ? [] : words.splice(at, 2)
+const partitionsAt = words.indexOf('--partitions')
+if (partitionsAt >= 0) words.splice(partitionsAt, 1)
 const folder = mkdtempSync(join(tmpdir(), 'strand-test-'))
 const [postgres, strand] = await Promise.all([
-  startPostgres().catch((error: unknown) => {
+  startPostgres({ partitioned: partitionsAt >= 0 }).catch((error: unknown) => {
     console.error(`\n!!! SKIPPED: every test on PostgreSQL. It could not be started: ${error}\n`)
     return undefined
   }),

@@ -23,6 +23,7 @@ import {
   checkListeners,
   checkMediaServerState,
   checkModes,
+  checkPartitions,
   checkPort,
   checkPostgres,
   checkPublicUrl,
@@ -140,7 +141,10 @@ async function examinePostgres(config: Config, databaseUrl: string): Promise<Fin
           'start the server or run strand migrate to create the schema',
         ),
       )
-    } else findings.push(checkSchema(state.schema), ...examineKeyRing(config, state.streamKeysByMasterKey))
+    } else {
+      findings.push(checkSchema(state.schema), ...checkPartitions(state.partitions, state.clock))
+      findings.push(...examineKeyRing(config, state.streamKeysByMasterKey))
+    }
   }
   if (config.standbyReads)
     findings.push(checkStandbyReads(servers.flatMap(server => ('state' in server ? [server.state] : []))))

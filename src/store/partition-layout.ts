@@ -45,10 +45,10 @@ export const TIMED_GROUPS = {
   },
 } as const satisfies Record<string, TimedGroup>
 
-export const PARTITIONED_TABLES: readonly string[] = [
-  HASHED_TABLE,
-  ...Object.values(TIMED_GROUPS).flatMap(({ tables }) => tables.map(({ name }) => name)),
-]
+export const TIMED_TABLES: readonly string[] = Object.values(TIMED_GROUPS).flatMap(({ tables }) =>
+  tables.map(({ name }) => name),
+)
+const PARTITIONED_TABLES = [HASHED_TABLE, ...TIMED_TABLES]
 
 /** A partition by time, in Unix milliseconds. The first of a table begins with its oldest row. */
 export interface TimedPartition {
@@ -102,6 +102,19 @@ export interface StoredPartition {
   readonly bound: string
 }
 
+/** What PostgreSQL reports: the partitions, and tables that an unfinished `strand partition` has prepared. */
+export interface PartitionLayout {
+  readonly stored: readonly StoredPartition[]
+  readonly unfinished: readonly UnfinishedTable[]
+}
+
+/** A row of `UNFINISHED_TABLES`. */
+export interface UnfinishedTable {
+  readonly table: string
+  /** The constraint on its rows, if it has one. */
+  readonly bound: string | null
+}
+
 /** Every partition with its bound, as PostgreSQL writes it. */
 export const PARTITION_STATE = `select p.relname as table, c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound
   from pg_class p join pg_inherits i on i.inhparent = p.oid join pg_class c on c.oid = i.inhrelid
@@ -144,16 +157,20 @@ export function deletedBefore(partitions: readonly TimedPartition[], before: num
 /** The constraint that an unfinished `strand partition` has put on a table: rows beyond a date in the future are refused. */
 export const boundCheck = (table: string): string => `${table}_partition_bound`
 
-/** The bounds of tables that have no partitions yet. */
-export const UNFINISHED_BOUNDS = `select t.relname as table, pg_get_constraintdef(k.oid) as definition
+/** The copy of the entitlements that an unfinished run is making. */
+export const HASHED_COPY = `${HASHED_TABLE}_partitioned`
+
+/** The tables that an unfinished run has begun with. */
+export const UNFINISHED_TABLES = `select t.relname as table, pg_get_constraintdef(k.oid) as bound
   from pg_constraint k join pg_class t on t.oid = k.conrelid
   where t.relkind = 'r' and not t.relispartition and t.relnamespace = cast(current_schema() as regnamespace)
-    and k.conname = t.relname || '_partition_bound'`
+    and k.conname = t.relname || '_partition_bound'
+  union all select '${HASHED_TABLE}', null where to_regclass('${HASHED_COPY}') is not null`
 
 const NEAR_MILLISECONDS = 3 * DAY_MILLISECONDS
 
-/** Whether an unfinished bound comes so near that it has to go. */
-export function isBoundNear(definition: string, now: number): boolean {
-  const [, time = ''] = /< '([^']+)'/.exec(definition) ?? []
-  return timeOf(time) - now < NEAR_MILLISECONDS
+/** Whether the bound of an unfinished run comes so near that it has to go. */
+export function isBoundNear({ bound }: UnfinishedTable, now: number): boolean {
+  const time = /< '([^']+)'/.exec(bound ?? '')?.[1]
+  return time !== undefined && timeOf(time) - now < NEAR_MILLISECONDS
 }

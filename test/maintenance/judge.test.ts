@@ -39,6 +39,7 @@ const postgres: PostgresState = {
   schema,
   streamKeysByMasterKey: new Map(),
   mediaServers: [],
+  partitions: { stored: [], unfinished: [] },
 }
 const standbyAt = (position: number): PostgresState => ({ ...postgres, isPrimary: false, position })
 const judged = (changes: Partial<PostgresState>, connections = 10) =>

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
+import { partitionStore } from '../../src/store/partition-store.ts'
 import { findBinaries } from './postgres-binaries.ts'
 
 export interface PostgresServer {
@@ -19,6 +20,8 @@ export interface PostgresServer {
 }
 
 interface PostgresOptions {
+  /** Whether the stores of the tests have partitions. */
+  readonly partitioned?: boolean
   /** Waits for the disk. */
   readonly durable?: boolean
   /** What the server is to find in its environment beside ours. */
@@ -26,7 +29,7 @@ interface PostgresOptions {
 }
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
-  const { durable = false, environment = {} } = options
+  const { durable = false, environment = {}, partitioned = false } = options
   const folder = mkdtempSync(join(tmpdir(), 'strand-postgres-'))
   const { initdb, postgres, identity } = await findBinaries(folder)
   const data = join(folder, 'data')
@@ -74,7 +77,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   )
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   await untilItAnswers(url, server)
-  await createTemplate(url)
+  await createTemplate(url, partitioned)
   return {
     url,
     stop: async () => {
@@ -88,15 +91,14 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 /** A database with the schema in it, from which tests copy theirs: faster than migrating each. */
 export const TEMPLATE_DATABASE = 'strand_template'
 
-async function createTemplate(url: string): Promise<void> {
+async function createTemplate(url: string, partitioned: boolean): Promise<void> {
   const client = new SQL(url, { max: 1 })
   await client.unsafe(`create database ${TEMPLATE_DATABASE}`)
   await client.close()
-  const engine = await openPostgresEngine(url.replace(/\/postgres$/, `/${TEMPLATE_DATABASE}`), {
-    connections: 1,
-    pooled: false,
-  })
+  const template = url.replace(/\/postgres$/, `/${TEMPLATE_DATABASE}`)
+  const engine = await openPostgresEngine(template, { connections: 1, pooled: false })
   await engine.close()
+  if (partitioned) await partitionStore(template, { count: 8, now: Date.now(), pooled: false })
 }
 
 async function untilItAnswers(url: string, server: { exitCode: number | null }): Promise<void> {

@@ -15,7 +15,8 @@ import {
   type TimedGroup,
   type TimedPartition,
   timedOf,
-  UNFINISHED_BOUNDS,
+  UNFINISHED_TABLES,
+  type UnfinishedTable,
 } from '../partition-layout.ts'
 import { sql, verbatim } from '../sql/tag.ts'
 
@@ -24,10 +25,11 @@ const LOCK_MILLISECONDS = 400
 /** Creates partitions for what will be written soon. Returns how many. Also ends what an unfinished run would refuse. */
 export async function createPartitions(tx: Transaction, { now }: { now: number }): Promise<number> {
   const stored = await readStored(tx)
-  const unfinished = await tx.all<{ table: string; definition: string }>(verbatim(UNFINISHED_BOUNDS))
-  for (const { table, definition } of unfinished)
-    if (isBoundNear(definition, now))
+  for (const begun of await tx.all<UnfinishedTable>(verbatim(UNFINISHED_TABLES))) {
+    const { table } = begun
+    if (isBoundNear(begun, now))
       await tryToRun(tx, [`alter table ${table} drop constraint if exists ${boundCheck(table)}`])
+  }
   for (const group of Object.values<TimedGroup>(TIMED_GROUPS)) {
     const existing = partitionsOf(group, stored)
     if (existing.length === 0) continue

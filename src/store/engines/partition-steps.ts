@@ -13,6 +13,7 @@ import {
   boundCheck,
   boundOf,
   createPartition,
+  HASHED_COPY as COPY,
   HASHED_TABLE,
   neededFrom,
   startOf,
@@ -26,8 +27,7 @@ import { indexLike, shapeOf, type TableShape } from './table-shape.ts'
 type Queryable = Pick<SQL, 'unsafe'>
 
 const AT_ONCE = 2000
-/** The copy of the entitlements, how far it has come, and what keeps it in step. */
-const COPY = `${HASHED_TABLE}_partitioned`
+/** How far the copy of the entitlements has come, and what keeps it in step. */
 const COPIED = `${HASHED_TABLE}_copied`
 /** The first partition ends with the next period, so that an interrupted run has at least that long to be continued. */
 const PERIODS_OF_FIRST = 2

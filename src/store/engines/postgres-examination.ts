@@ -1,5 +1,6 @@
 import { SQL } from 'bun'
 import { inTime } from '../../kit/in-time.ts'
+import { PARTITION_STATE, type PartitionLayout, UNFINISHED_TABLES } from '../partition-layout.ts'
 import type { MediaServerAddress } from '../queries/media-servers.ts'
 import { postgresSchema } from './postgres-migrate.ts'
 import type { SchemaState } from './schema-state.ts'
@@ -24,6 +25,7 @@ export interface PostgresState {
   readonly schema: SchemaState
   readonly streamKeysByMasterKey: ReadonlyMap<string, number>
   readonly mediaServers: readonly MediaServerAddress[]
+  readonly partitions: PartitionLayout
 }
 
 const CONNECT_SECONDS = 3
@@ -82,5 +84,9 @@ async function readState(client: SQL): Promise<PostgresState> {
     schema: await postgresSchema(client),
     streamKeysByMasterKey: new Map(keys.map(({ id, count }) => [id, count])),
     mediaServers: [...mediaServers],
+    partitions: {
+      stored: [...(await client.unsafe(PARTITION_STATE))],
+      unfinished: [...(await client.unsafe(UNFINISHED_TABLES))],
+    },
   }
 }
