@@ -1,6 +1,6 @@
 /**
  * The steps that give a store partitions, while nodes use it. They are computed from the catalog: a step that was completed
- * is not among them, so that an interrupted run continues where it stopped.
+ * is not among them, or has nothing left to do, so that an interrupted run continues where it stopped.
  *
  * - Entitlements are copied to a new table in batches. A trigger writes every change to both tables from before the first
  *   batch until the new one takes the place of the old.
@@ -12,8 +12,8 @@ import { OperatorError } from '../../kit/operator-error.ts'
 import {
   boundCheck,
   boundOf,
-  createPartition,
   HASHED_COPY as COPY,
+  createPartition,
   HASHED_TABLE,
   neededFrom,
   startOf,
@@ -121,13 +121,13 @@ async function stepsOfHashed(client: Queryable, count: number): Promise<Labelled
   const unique = shape.indexes.filter(index => index.isUnique)
   const others = shape.indexes.filter(index => !index.isUnique)
   const named = (name: string) => renamed.get(name) ?? name
+  const partitions = Array.from({ length: count }, (_, remainder) => `${HASHED_TABLE}_${remainder}`)
   const create = [
     `create table ${COPY} (like ${HASHED_TABLE} including defaults including storage including comments)
   partition by hash (id)`,
-    ...Array.from(
-      { length: count },
-      (_, remainder) =>
-        `create table ${HASHED_TABLE}_${remainder} partition of ${COPY} for values with (modulus ${count}, remainder ${remainder})`,
+    ...partitions.map(
+      (partition, remainder) =>
+        `create table ${partition} partition of ${COPY} for values with (modulus ${count}, remainder ${remainder})`,
     ),
     `alter table ${COPY} add constraint ${COPY}_pkey primary key (${key})`,
     ...unique.map(({ name, definition }) => indexLike(definition, named(name), COPY, { unique: true })),
@@ -143,7 +143,16 @@ async function stepsOfHashed(client: Queryable, count: number): Promise<Labelled
   return [
     ...(copy === undefined ? [transaction(`create ${COPY}`, create)] : []),
     { label: `copy ${HASHED_TABLE}`, step: { kind: 'repeat', statement: copyBatch(shape) } },
-    ...others.map(({ name, definition }) => build(named(name), indexLike(definition, named(name), COPY))),
+    // On each partition first; those of the whole table adopt them, and build nothing.
+    ...others.flatMap(({ name, definition }) =>
+      partitions.map((partition, index) =>
+        build(`${name}_${index}`, indexLike(definition, `${name}_${index}`, partition)),
+      ),
+    ),
+    transaction(
+      `adopt the indexes of ${COPY}`,
+      others.map(({ name, definition }) => indexLike(definition, named(name), COPY)),
+    ),
     transaction(`count the rows of ${COPY}`, [requireSameCount, `analyze ${COPY}`]),
     transaction(`replace ${HASHED_TABLE}`, [
       `lock table ${HASHED_TABLE} in access exclusive mode`,
