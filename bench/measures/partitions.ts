@@ -67,15 +67,13 @@ async function measure(layout: string): Promise<void> {
     }
     const some = Array.from({ length: 100 }, () => ids[Math.floor(Math.random() * ids.length)] ?? '')
     const fulfillment_status = turn++ % 2 === 0 ? 'FULFILLED' : 'CLAIMED'
-    return store
-      .as(author)
-      .commands.updateEntitlements({
-        ids: some,
-        fulfillment_status,
-        reach: { organization_id },
-        failing: [],
-        now,
-      })
+    return store.as(author).commands.updateEntitlements({
+      ids: some,
+      fulfillment_status,
+      reach: { organization_id },
+      failing: [],
+      now,
+    })
   }
   console.log(
     `${layout}: page of 20 ${await median(async () => page())}, update of 100 ids ${await median(update)}`,

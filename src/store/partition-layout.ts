@@ -69,7 +69,7 @@ export function startOf(period: Period, time: number, later = 0): number {
 }
 
 /** `audit_2026_11`, `events_2026_11_16`. */
-export function partitionName({ period }: TimedGroup, table: string, from: number): string {
+function partitionName({ period }: TimedGroup, table: string, from: number): string {
   return `${table}_${isoMillis(from)
     .slice(0, period === 'month' ? 7 : 10)
     .replaceAll('-', '_')}`
@@ -123,7 +123,7 @@ export const PARTITION_STATE = `select p.relname as table, c.relname as name, pg
   order by p.relname, c.relname`
 
 /** Undefined for one of another kind: by hash, or the default. */
-export function readTimed({ table, name, bound }: StoredPartition): TimedPartition | undefined {
+function readTimed({ table, name, bound }: StoredPartition): TimedPartition | undefined {
   const [, from = '', until = ''] = /^FOR VALUES FROM \((.+)\) TO \('(.+)'\)$/.exec(bound) ?? []
   if (until === '') return undefined
   return {

@@ -229,6 +229,7 @@ onPostgres('strand partition', () => {
 
   test('that is interrupted after every step continues, and reports where it is', async () => {
     const { place: at, url } = await place()
+    await executeIn(at, 'create index entitlements_by_change on organization_entitlements (last_updated)')
     const before = await schemaIn(at)
     const stops: string[] = []
     let beganWith = ''

@@ -68,16 +68,13 @@ export async function abandonSteps(client: Queryable): Promise<LabelledStep[]> {
     for (const { name, index } of tables) {
       const shape = await requireShape(client, name)
       if (shape.isPartitioned) continue
-      const own = new Set([index?.name ?? '', ...shape.indexes.map(each => each.name).filter(isOfFirst)])
-      for (const each of shape.indexes.filter(({ name }) => own.has(name)))
-        steps.push({
-          label: `drop index ${each.name}`,
-          step: {
-            kind: 'drop',
-            index: each.name,
-            statement: `drop index concurrently if exists ${each.name}`,
-          },
-        })
+      const built = shape.indexes
+        .map(each => each.name)
+        .filter(each => isOfFirst(each) || each === index?.name)
+      for (const each of built) {
+        const statement = `drop index concurrently if exists ${each}`
+        steps.push({ label: `drop index ${each}`, step: { kind: 'drop', index: each, statement } })
+      }
       if (shape.checks.has(boundCheck(name)))
         steps.push(
           transaction(`remove the bound of ${name}`, [
@@ -117,10 +114,10 @@ async function stepsOfHashed(client: Queryable, count: number): Promise<Labelled
   const copy = await shapeOf(client, COPY)
   if (copy !== undefined) await requireSameCopy(client, shape, copy, count)
   const key = shape.key.columns.join(', ')
-  const renamed = new Map(shape.indexes.map(index => [index.name, index.name.replace(HASHED_TABLE, COPY)]))
   const unique = shape.indexes.filter(index => index.isUnique)
   const others = shape.indexes.filter(index => !index.isUnique)
-  const named = (name: string) => renamed.get(name) ?? name
+  // Until the copy takes their place, the indexes of the table have their names.
+  const named = (name: string) => `${name}_partitioned`
   const partitions = Array.from({ length: count }, (_, remainder) => `${HASHED_TABLE}_${remainder}`)
   const create = [
     `create table ${COPY} (like ${HASHED_TABLE} including defaults including storage including comments)
@@ -129,7 +126,7 @@ async function stepsOfHashed(client: Queryable, count: number): Promise<Labelled
       (partition, remainder) =>
         `create table ${partition} partition of ${COPY} for values with (modulus ${count}, remainder ${remainder})`,
     ),
-    `alter table ${COPY} add constraint ${COPY}_pkey primary key (${key})`,
+    `alter table ${COPY} add constraint ${named(shape.key.name)} primary key (${key})`,
     ...unique.map(({ name, definition }) => indexLike(definition, named(name), COPY, { unique: true })),
     ...shape.references.map(
       ({ name, definition }) => `alter table ${COPY} add constraint ${name} ${definition}`,
@@ -161,8 +158,7 @@ async function stepsOfHashed(client: Queryable, count: number): Promise<Labelled
       `drop table ${COPIED}`,
       `drop table ${HASHED_TABLE}`,
       `alter table ${COPY} rename to ${HASHED_TABLE}`,
-      `alter index ${COPY}_pkey rename to ${shape.key.name}`,
-      ...shape.indexes.map(({ name }) => `alter index ${named(name)} rename to ${name}`),
+      ...[shape.key, ...shape.indexes].map(({ name }) => `alter index ${named(name)} rename to ${name}`),
     ]),
   ]
 }
