@@ -2,9 +2,10 @@
 import type { SQL } from 'bun'
 import { hostUrls } from '../kit/connection-url.ts'
 import { OperatorError } from '../kit/operator-error.ts'
+import type { LabelledStep } from './engines/labelled-step.ts'
 import { abandonSteps, type PartitionOptions, partitionSteps } from './engines/partition-steps.ts'
 import { translatePostgresError } from './engines/postgres-connection.ts'
-import { type LabelledStep, MigrationStalled, postgresSchema, runSteps } from './engines/postgres-migrate.ts'
+import { MigrationStalled, postgresSchema, runSteps } from './engines/postgres-migrate.ts'
 import { Primary } from './engines/postgres-primary.ts'
 import { Unavailable } from './errors.ts'
 

@@ -37,13 +37,17 @@ const openStoreAt = async (url: string) =>
   createStore(await openPostgresEngine(url, { connections: 2, pooled: false }))
 const onPostgres = describe.skipIf(!engines.includes('postgres'))
 
-/** Stops a run when it reports its n-th step, as a killed process would. */
+/** Stops a run when it reports its n-th step, as a killed process would. Of the indexes of a table only the first counts. */
 class Stopped extends Error {}
 function stoppedAt(step: number): Partial<PartitionRun> {
   let reported = 0
+  let last = ''
   return {
     report: line => {
-      if (!line.includes(':') && ++reported === step) throw new Stopped(line)
+      const kind = line.startsWith('build') ? 'build' : line
+      if (line.includes(':') || kind === last) return
+      last = kind
+      if (++reported === step) throw new Stopped(line)
     },
   }
 }
@@ -250,7 +254,7 @@ onPostgres('strand partition', () => {
       expect(checkPartitions(partitions, Date.now())).toMatchObject([{ level: 'warning' }])
       await expect(partitionStore(url, run({ count: 4 }))).rejects.toThrow('begun with 2 partitions, not 4')
     }
-    expect(new Set(stops).size).toBeGreaterThan(15)
+    expect(new Set(stops).size).toBeGreaterThan(10)
     expect(await planPartitions(url, run({ count: 2 }))).toEqual([])
     const names = (await schemaIn(at)).map(row => row.name)
     expect(names.filter(name => /partitioned$|_copied|partition_bound/.test(name))).toEqual([])

@@ -17,6 +17,7 @@
 import { SQL } from 'bun'
 import { must } from '../../kit/must.ts'
 import { postgresDialect } from '../sql/dialects.ts'
+import type { LabelledStep } from './labelled-step.ts'
 import {
   checksumsOf,
   type Migrated,
@@ -44,12 +45,6 @@ const MAX_WAIT_MILLISECONDS = 30 * 60_000
 
 type Queryable = Pick<SQL, 'unsafe'>
 type IndexStep = Extract<Step, { kind: 'build' | 'drop' }>
-
-/** A step, and its name in progress lines. */
-export interface LabelledStep {
-  readonly label: string
-  readonly step: Step
-}
 
 export interface MigrationOptions {
   /** Called with progress lines of a long migration. */

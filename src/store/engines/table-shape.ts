@@ -1,4 +1,5 @@
 import type { SQL } from 'bun'
+import { OperatorError } from '../../kit/operator-error.ts'
 
 type Queryable = Pick<SQL, 'unsafe'>
 
@@ -80,6 +81,12 @@ export async function shapeOf(client: Queryable, name: string): Promise<TableSha
     referencedBy: constraints.filter(({ kind, isOwn }) => kind === 'f' && !isOwn),
     checks: new Map(constraints.filter(({ kind }) => kind === 'c').map(each => [each.name, each])),
   }
+}
+
+export async function requireShape(client: Queryable, name: string): Promise<TableShape> {
+  const shape = await shapeOf(client, name)
+  if (shape === undefined) throw new OperatorError(`there is no table ${name}: run strand migrate first`)
+  return shape
 }
 
 /** The statement for the same index on another table or under another name; `unique` if it stays that. */
