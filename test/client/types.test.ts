@@ -1,7 +1,11 @@
 /** What must not compile. `tsc` fails if a line marked as an error is none, so these hold in both directions. */
 import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { clientTypes } from '../../build/client-types.ts'
 import { createClient } from '../../src/client/index.ts'
 import { controlOperations, helixOperations, oauthOperations, operations } from '../../src/contract/index.ts'
+import { type RunningStrand, type Scenario, startStrand } from '../../src/testing/start-strand.ts'
+import { areSame } from './contract-types.ts'
 
 const { helix, control, oauth } = createClient({
   baseUrl: 'http://localhost:1',
@@ -45,6 +49,43 @@ export const compiled = [
   async () => (await control.deleteUser({ user_id: '1' })).data,
   // @ts-expect-error a stream has no such field
   async () => (await helix.getStreams()).data[0]?.viewers,
+  // @ts-expect-error there is no such operation
+  () => control.planFault({ operation: 'GetStreemz', outcome: 'slow' }),
+  // @ts-expect-error the grant needs client_id and client_secret
+  () => oauth.createToken({ grant_type: 'client_credentials' }),
+  // @ts-expect-error the grant needs a refresh token
+  () => oauth.createToken({ grant_type: 'refresh_token', client_id: 'a', client_secret: 'b' }),
+  // @ts-expect-error there is no such grant
+  () => oauth.createToken({ grant_type: 'password', client_id: 'a' }),
+  // @ts-expect-error an address is needed
+  () => createClient({}),
+  // @ts-expect-error there is no such option
+  () => createClient({ baseUrl: 'http://localhost:1', tokn: 'a' }),
+  // @ts-expect-error there is no such operation
+  () => startStrand({ scenario: { faults: [{ operation: 'GetStreemz', outcome: 'slow' }] } }),
+  // @ts-expect-error there is no such field, though others fit
+  () => startStrand({ scenario: { tokens: { old: { state: 'expired', usr: 'viewer' } } } }),
+  // @ts-expect-error there is no such field in a stream
+  () => startStrand({ scenario: { users: { star: { stream: { titel: 'Hello', tags: [] } } } } }),
+  // @ts-expect-error there is no such entry
+  async () => (await startStrand({ scenario: { users: { star: {} } } })).world.scenario.sun,
+  async () => {
+    const strand = await startStrand({
+      scenario: {
+        users: { star: { follows: ['viewer', { user: 'editor', followed_seconds_ago: 9 }] } },
+        entitlements: { granted: {} },
+        tokens: { old: { state: 'expired' } },
+      },
+    })
+    const { star, granted, old } = strand.world.scenario
+    const texts: string[] = [star.login, granted.id, old.token]
+    const unknown: RunningStrand = strand
+    const scenario = {
+      entitlements: { granted: {}, stuck: { update_status: 'UPDATE_FAILED' } },
+    } satisfies Scenario
+    const known: RunningStrand<typeof scenario> = await startStrand({ scenario })
+    return [...texts, unknown.world.scenario.granted.id, known.world.scenario.stuck.id] satisfies string[]
+  },
   async () => {
     const title: string | undefined = (await helix.getStreams({ user_login: ['a'] as const })).data[0]?.title
     const { id }: { id: string } = await control.createUser.one({ login: 'a', display_name: undefined })
@@ -53,6 +94,18 @@ export const compiled = [
     return [title, id, file, await helix.getStreamMarkers({ video_id: '1' })]
   },
 ]
+
+test('the generated types are those of the contract', () => {
+  expect(areSame).toBe(true)
+  expect(readFileSync('src/client/api.ts', 'utf8')).toBe(clientTypes())
+})
+
+test('operations and fields have their descriptions', () => {
+  const text = clientTypes()
+  for (const { summary, answerLines } of operations)
+    if (answerLines === undefined) expect(text).toContain(`   * ${summary}\n`)
+  expect(text).toContain('  /** RFC 3339 UTC with milliseconds. */\n  last_updated: string\n')
+})
 
 test('every operation of the census is a method of the same name', () => {
   for (const [methods, declared] of [
