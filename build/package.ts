@@ -3,44 +3,51 @@
  * declarations for programs that import the package from Node, as ES modules and as CommonJS, and the same of the client for
  * `packages/client`, which installs without the runtime. Bun and the `strand` command read the sources.
  */
-import { cpSync, existsSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inlineCalls } from '../src/site/inline-calls.ts'
 import { writeDeclarations } from './declarations.ts'
+import { replaceFolder } from './replace-folder.ts'
 
 const ROOT = join(import.meta.dir, '..')
-const OUT = join(ROOT, 'dist')
-const CLIENT_OUT = join(ROOT, 'packages/client/dist')
 
 /** The entry points of the package; see `exports` in package.json. */
-const MODULE_URL = "const MODULE_URL = require('node:url').pathToFileURL(__filename).href;"
 const ENTRY_POINTS = ['testing/start-strand.ts', 'client/index.ts']
+const MODULE_URL = "const MODULE_URL = require('node:url').pathToFileURL(__filename).href;"
 
 if (!existsSync(join(ROOT, 'node_modules/.bin/tsc'))) {
   console.log('dist: not built, because TypeScript is not installed; the command strand works without it')
   process.exit(0)
 }
 
-for (const folder of ['testing', 'client', 'types', 'types-cjs'])
-  rmSync(join(OUT, folder), { recursive: true, force: true })
-rmSync(CLIENT_OUT, { recursive: true, force: true })
-for (const entryPoint of ENTRY_POINTS) {
-  await bundle(entryPoint, 'esm')
-  await bundle(entryPoint, 'cjs')
+const built = mkdtempSync(join(tmpdir(), 'strand-dist-'))
+try {
+  const out = join(built, 'strand')
+  const clientOut = join(built, 'client')
+  for (const entryPoint of ENTRY_POINTS) {
+    await bundle(entryPoint, 'esm', out)
+    await bundle(entryPoint, 'cjs', out)
+  }
+  cpSync(join(out, 'client'), clientOut, { recursive: true })
+  writeDeclarations(ROOT, [
+    { entryPoints: ENTRY_POINTS, out },
+    { entryPoints: ['client/index.ts'], out: clientOut },
+  ])
+  for (const folder of ['testing', 'client', 'types', 'types-cjs'])
+    replaceFolder(join(out, folder), join(ROOT, 'dist', folder))
+  replaceFolder(clientOut, join(ROOT, 'packages/client/dist'))
+  console.log(`dist: ${ENTRY_POINTS.join(', ')} and their types; packages/client`)
+} finally {
+  rmSync(built, { recursive: true, force: true })
 }
-cpSync(join(OUT, 'client'), CLIENT_OUT, { recursive: true })
-writeDeclarations(ROOT, [
-  { entryPoints: ENTRY_POINTS, out: OUT },
-  { entryPoints: ['client/index.ts'], out: CLIENT_OUT },
-])
-console.log(`dist: ${ENTRY_POINTS.join(', ')} and their types; packages/client`)
 
-async function bundle(entryPoint: string, format: 'esm' | 'cjs'): Promise<void> {
+async function bundle(entryPoint: string, format: 'esm' | 'cjs', outdir: string): Promise<void> {
   const isCommonJs = format === 'cjs'
   await Bun.build({
     entrypoints: [join(ROOT, 'src', entryPoint)],
     root: join(ROOT, 'src'),
-    outdir: OUT,
+    outdir,
     naming: `[dir]/[name].${isCommonJs ? 'cjs' : 'js'}`,
     target: 'node',
     format,

@@ -10,7 +10,19 @@ import { ROOT } from '../support/strand-process.ts'
 const guide = readFileSync(join(ROOT, 'docs/testing-against-strand.md'), 'utf8')
 const pytest = process.env.TEST_PYTEST || undefined
 
+const NEWEST = [join(ROOT, 'node_modules/.bin/tsc')]
+/** The oldest compiler that the types support. */
+const OLDEST = ['npx', '--yes', '--package', 'typescript@5.2.2', 'tsc']
+/** What the example imports. */
+const VITEST = `export declare function beforeAll(prepare: () => Promise<void>): void
+export declare function afterAll(clean: () => Promise<void>): void
+export declare function afterEach(clean: () => Promise<void>): void
+export declare function test(name: string, body: () => Promise<void>): void
+export declare function expect(value: unknown): { toBe(other: unknown): void; toEqual(other: unknown): void; toContainEqual(other: unknown): void }
+`
+
 let folder = ''
+let tarball = ''
 let packed: string[] = []
 
 /** Runs a program in the folder of the one who installed the package. */
@@ -45,7 +57,7 @@ beforeAll(async () => {
   expect([pack.exitCode, pack.exitCode === 0 ? '' : pack.stderr.toString()]).toEqual([0, ''])
   const home = join(folder, 'node_modules', 'strand')
   mkdirSync(home, { recursive: true })
-  const tarball = join(folder, `strand-${VERSION}.tgz`)
+  tarball = join(folder, `strand-${VERSION}.tgz`)
   const unpack = Bun.spawnSync(['tar', '-xvzf', tarball, '-C', home, '--strip-components=1'])
   packed = unpack.stdout
     .toString()
@@ -85,17 +97,30 @@ describe('the package', () => {
     expect([code, stdout]).toEqual([0, `${VERSION}\n`])
   })
 
-  test('what it exports can be imported from Node', async () => {
+  test('what it exports can be imported from Node, and required', async () => {
     for (const door of ['strand', 'strand/client']) {
-      const script = `const door = await import('${door}'); console.log(Object.keys(door).length > 0)`
+      const script = `import { createRequire } from 'node:module'
+const required = createRequire(process.cwd() + '/use.cjs')('${door}')
+const imported = await import('${door}')
+console.log(Object.keys(imported).sort().join() === Object.keys(required).sort().join(), Object.keys(imported).length > 0)`
       expect(await run(['node', '--input-type=module', '-e', script])).toMatchObject({
         code: 0,
-        stdout: 'true\n',
+        stdout: 'true true\n',
       })
     }
   })
 
-  test('is typed, for both ways of resolving', async () => {
+  test('publint and attw find nothing', async () => {
+    for (const [name = '', ...flags] of [
+      ['publint', '--strict'],
+      ['attw', '--quiet'],
+    ]) {
+      const { code, stdout } = await run([join(ROOT, 'node_modules/.bin', name), ...flags, tarball])
+      expect([name, code, code === 0 ? '' : stdout]).toEqual([name, 0, ''])
+    }
+  })
+
+  test('is typed, for every way of resolving, with the oldest and the newest compiler', async () => {
     writeFileSync(
       join(folder, 'use.ts'),
       `import { type RunningStrand, startStrand, type World } from 'strand'
@@ -105,30 +130,54 @@ export const make: (options: Parameters<typeof createClient>[0]) => Client = cre
 export const wrong: Parameters<typeof createClient>[0] = { nothing: 1 }
 const strand: RunningStrand = await startStrand({ clock: new Date(), scenario: { tokens: { old: { state: 'expired' } } } })
 const world: World = strand.world
-export const token: string | undefined = world.scenario?.old?.token
+export const token: string = world.scenario.old.token
 await strand.faults.plan({ operation: 'GetStreams', outcome: 'slow', milliseconds: 5 })
 // @ts-expect-error: there is no such state
 await startStrand({ scenario: { tokens: { old: { state: 'stale' } } } })
+// @ts-expect-error: there is no such operation
+await strand.faults.plan({ operation: 'GetStreemz', outcome: 'slow' })
 `,
     )
+    writeFileSync(join(folder, 'use.cts'), "import strand = require('strand')\nexport = strand.startStrand\n")
+    writeFileSync(join(folder, 'drops.ts'), example('vitest').replace("'vitest'", "'./vitest.js'"))
+    writeFileSync(join(folder, 'vitest.d.ts'), VITEST)
+    const node16 = ['--module', 'node16', '--moduleResolution', 'node16']
     const ways = [
-      ['--module', 'nodenext', '--moduleResolution', 'nodenext'],
-      ['--module', 'esnext', '--moduleResolution', 'bundler'],
-    ]
-    for (const way of ways) {
-      const lib = ['--target', 'es2022', '--lib', 'es2023,esnext.disposable', '--types', '']
-      const tsc = join(ROOT, 'node_modules/.bin/tsc')
-      const { code, stdout } = await run([
-        tsc,
-        '--noEmit',
-        '--strict',
-        '--skipLibCheck',
-        ...lib,
-        ...way,
-        'use.ts',
-      ])
+      [NEWEST, node16],
+      [NEWEST, ['--module', 'nodenext', '--moduleResolution', 'nodenext']],
+      [NEWEST, ['--module', 'esnext', '--moduleResolution', 'bundler']],
+      [OLDEST, node16],
+    ] as const
+    const words = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--target', 'es2022', '--types', '']
+    for (const [tsc, way] of ways) {
+      const files = way[1] === 'esnext' ? ['use.ts', 'drops.ts'] : ['use.ts', 'drops.ts', 'use.cts']
+      const { code, stdout } = await run([...tsc, ...words, '--lib', 'es2022,dom', ...way, ...files])
       expect([way[1], code, stdout]).toEqual([way[1], 0, ''])
     }
+  })
+
+  test('its types import nothing from other packages', () => {
+    const types = packed.filter(file => file.startsWith('dist/types'))
+    expect(types.length).toBeGreaterThan(10)
+    for (const file of types) {
+      const text = readFileSync(join(folder, 'node_modules/strand', file), 'utf8')
+      const code = text.replaceAll(/\/\*.*?\*\//gs, '')
+      for (const [, target] of code.matchAll(/from ['"]([^'"]+)['"]/g))
+        expect(target).toMatch(/^\.\.?\/.*\.js$/)
+    }
+  })
+
+  test('CommonJS starts a server, too', async () => {
+    const script = `const { startStrand } = require('strand')
+startStrand({ streams: 1 }).then(async strand => {
+  console.log((await fetch(strand.url + '/readyz')).status)
+  await strand.stop()
+})`
+    expect(await run(['node', '--input-type=commonjs', '-e', script])).toEqual({
+      code: 0,
+      stdout: '200\n',
+      stderr: '',
+    })
   })
 
   test('a child of Node serves when startStrand resolves, and ends with Node', async () => {
@@ -157,8 +206,8 @@ describe('the examples of docs/testing-against-strand.md', () => {
   })
 
   test('Vitest, with the runner of Bun, which answers to its name', async () => {
-    writeFileSync(join(folder, 'drops.test.js'), example('vitest'))
-    const { code, stderr } = await run([process.execPath, 'test', './drops.test.js'])
+    writeFileSync(join(folder, 'drops.test.ts'), example('vitest'))
+    const { code, stderr } = await run([process.execPath, 'test', './drops.test.ts'])
     expect([code, stderr.match(/^ *(\d+) pass$/m)?.[1]]).toEqual([0, '2'])
   })
 
