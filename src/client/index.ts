@@ -13,10 +13,11 @@ export {
   type SignedMessage,
   verifySignature,
 } from './event-receiver.ts'
-export type { ClientOptions, RequestEvent, ResponseEvent, RetryEvent, Token } from './options.ts'
+export type { ClientOptions, RequestEvent, ResponseEvent, RetryEvent } from './options.ts'
 export type { RateState, ResponseInfo } from './response-info.ts'
 export type { CallOptions, ListMethod, Method, Received, RowsMethod, UpdateMethod } from './signatures.ts'
 export { StrandError } from './strand-error.ts'
+export type { Token } from './token.ts'
 
 /** The API as functions: one for each operation of the contract, under the operation's name. */
 export interface Client {

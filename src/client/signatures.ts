@@ -1,5 +1,5 @@
-import type { Token } from './options.ts'
 import type { ResponseInfo } from './response-info.ts'
+import type { Token } from './token.ts'
 
 /** The kinds of methods that a client has. `api.ts` has one of them for each operation. */
 

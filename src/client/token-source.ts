@@ -1,4 +1,4 @@
-import type { Token } from './options.ts'
+import type { Token } from './token.ts'
 
 /** The tokens of one credential of a client. */
 export class TokenSource {
