@@ -3,7 +3,7 @@
  * made them. Copies are tables without indexes beside the originals.
  */
 import type { Transaction } from '../database.ts'
-import { sql, verbatim } from '../sql/tag.ts'
+import { givenNumbers, sql, verbatim } from '../sql/tag.ts'
 import { WORLD_TABLES } from '../tables.ts'
 import { clearEverything } from './clear-everything.ts'
 
@@ -27,7 +27,7 @@ export async function restoreSnapshot(tx: Transaction, _args: Record<never, neve
 }
 
 async function copyBack(tx: Transaction, table: (typeof WORLD_TABLES)[number]): Promise<void> {
-  await tx.run(sql`insert into ${verbatim(table)} select * from ${copyOf(table)}`)
+  await tx.run(sql`insert into ${verbatim(table)}${givenNumbers} select * from ${copyOf(table)}`)
 }
 
 export async function dropSnapshot(tx: Transaction, _args: Record<never, never>): Promise<void> {

@@ -40,6 +40,8 @@ export interface Dialect {
   readonly lockRows: string
   /** The same, leaving out rows that another transaction is changing. */
   readonly lockFreeRows: string
+  /** In an insert that also gives the numbers that a `serial` column would count. */
+  readonly givenNumbers: string
   /** Milliseconds since 1970 by the engine's clock. */
   readonly clock: string
   /** The type of a UUID column: 16 bytes on both engines, in the order of the text. */
@@ -130,6 +132,8 @@ export function tableOf<Row extends TableRow>(
 export const lockRows = new DialectSql(dialect => verbatim(dialect.lockRows))
 
 export const lockFreeRows = new DialectSql(dialect => verbatim(dialect.lockFreeRows))
+
+export const givenNumbers = new DialectSql(dialect => verbatim(dialect.givenNumbers))
 
 /** Milliseconds since 1970 by the clock of the store, which all processes share. */
 export const storeClock = new DialectSql(dialect => verbatim(dialect.clock))
