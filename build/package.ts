@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inlineCalls } from '../src/site/inline-calls.ts'
 import { writeDeclarations } from './declarations.ts'
+import { bundleDemo } from './demo-bundle.ts'
 import { replaceFolder } from './replace-folder.ts'
 
 const ROOT = join(import.meta.dir, '..')
@@ -29,12 +30,13 @@ try {
     await bundle(entryPoint, 'esm', out)
     await bundle(entryPoint, 'cjs', out)
   }
+  await bundleDemo(ROOT, join(out, 'demo'))
   cpSync(join(out, 'client'), clientOut, { recursive: true })
   writeDeclarations(ROOT, [
     { entryPoints: ENTRY_POINTS, out },
     { entryPoints: ['client/index.ts'], out: clientOut },
   ])
-  for (const folder of ['testing', 'client', 'types', 'types-cjs'])
+  for (const folder of ['testing', 'client', 'demo', 'types', 'types-cjs'])
     replaceFolder(join(out, folder), join(ROOT, 'dist', folder))
   replaceFolder(clientOut, join(ROOT, 'packages/client/dist'))
   console.log(`dist: ${ENTRY_POINTS.join(', ')} and their types; packages/client`)

@@ -1,3 +1,4 @@
 import { runProgram } from './cli/program.ts'
 
-process.exit(await runProgram(process.argv.slice(2)))
+// Without a top-level await, which a bundle with bytecode cannot have.
+runProgram(process.argv.slice(2)).then(code => process.exit(code))
