@@ -228,8 +228,12 @@ describe('a bad scenario: one sentence with the place, exit code 2, nothing star
       '$.faults[0] cannot be planned: There is no operation called "GetNothing"',
     ],
     'with a fault for no entitlement': [
+      '{"faults": [{"operation": "UpdateDropsEntitlements", "outcome": "update_failed", "entitlement_id": "e"}]}',
+      '$.faults[0].entitlement_id is "e", which is neither a UUID nor a name under $.entitlements',
+    ],
+    'with an unknown field of a fault': [
       '{"faults": [{"operation": "UpdateDropsEntitlements", "outcome": "update_failed", "entitlement": "e"}]}',
-      '$.faults[0].entitlement is "e", which is not a name under $.entitlements',
+      '$.faults[0].entitlement is not a field of a scenario; the fields are operation, outcome, entitlement_id',
     ],
   }
   for (const [title, [contents, place]] of Object.entries(bad)) {
