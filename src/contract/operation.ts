@@ -6,6 +6,14 @@ import { Type } from './schema.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
+/** A form of a body: which of its fields have to be there, may be there, or have one value. */
+export interface BodyForm {
+  readonly description: string
+  readonly fixed?: Readonly<Record<string, string>>
+  readonly required: readonly string[]
+  readonly optional: readonly string[]
+}
+
 /**
  * One operation as a value. Routes and aliases, parsing and limits, the types of input and answer, authorisation, the
  * filter on the answer, the allowed failures, OpenAPI, the Markdown reference and the test matrix are derived from it.
@@ -27,6 +35,11 @@ export interface Operation {
    * object that may be so large that the handler receives its text and has it parsed on another thread.
    */
   readonly bodyFrom?: 'json' | 'anywhere' | 'text'
+  /**
+   * The body as callers send it, by the name of each form, where the parser takes more: it leaves missing fields to the
+   * handler, because clients match on the message for each.
+   */
+  readonly forms?: Readonly<Record<string, BodyForm>>
   /** The body is any number of JSON lines of this shape (`application/x-ndjson`). The handler reads them as a stream. */
   readonly bodyLines?: TSchema
   /** The answer is a stream of JSON lines of this shape, instead of `returns`. */
@@ -59,6 +72,8 @@ export interface Operation {
   readonly limitsItself?: boolean
   /** Failures also carry `error` and `error_description`, as in RFC 6749. */
   readonly standardErrors?: boolean
+  /** What callers send where access is open, because the handler checks it: a token, one with `openid`, or a client's secret. */
+  readonly credentials?: 'token' | 'openid' | 'client'
   /** Exists in demo mode only. */
   readonly demoOnly?: boolean
   readonly example: {

@@ -22,7 +22,7 @@ const Pagination = Type.Object(
       Type.String({ description: 'Pass it as `after` to get the next page; absent on the last page.' }),
     ),
   },
-  { description: 'Empty on the last page in the requested direction.' },
+  { title: 'Pagination', description: 'Empty on the last page in the requested direction.' },
 )
 
 /** The answer of a list operation. */

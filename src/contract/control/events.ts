@@ -9,8 +9,8 @@ import {
   exampleOperatorSubscription,
   OperatorSubscription,
   StoredEvent,
-  SubscriptionStatusFilter,
 } from '../resources/event.ts'
+import { SubscriptionStatus } from '../resources/event-subscription.ts'
 import { GivenTime } from '../resources/id.ts'
 import { Type } from '../schema.ts'
 
@@ -80,7 +80,7 @@ export const listEventSubscriptions = defineOperation('GET /control/event-subscr
   query: Type.Object({
     client_id: Type.Optional(Type.String()),
     type: Type.Optional(Type.String()),
-    status: Type.Optional(SubscriptionStatusFilter),
+    status: Type.Optional(SubscriptionStatus),
   }),
   page: { standard: 20, before: false },
   returns: pageOf(OperatorSubscription),

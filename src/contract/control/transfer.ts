@@ -4,35 +4,44 @@ import { defineOperation } from '../operation.ts'
 import { exampleLines, transferLines } from '../resources/transfer.ts'
 import { Type } from '../schema.ts'
 
-const AnyLine = Type.Union(Object.values(transferLines))
+const AnyLine = Type.Union(Object.values(transferLines), {
+  title: 'TransferLine',
+  description: 'A line of an import or export.',
+})
 
 const Count = Type.Integer({ minimum: 0 })
 const Counts = Type.Object({ created: Count, changed: Count, unchanged: Count })
 
-export const ImportEvent = Type.Union([
-  Type.Object({
-    progress: Type.Object({
-      lines: Type.Integer({ minimum: 0, description: 'Lines processed so far.' }),
-      of: Type.Optional(Type.Integer({ minimum: 0, description: 'Total number of lines, if known.' })),
+export const ImportEvent = Type.Union(
+  [
+    Type.Object({
+      progress: Type.Object({
+        lines: Type.Integer({ minimum: 0, description: 'Lines processed so far.' }),
+        of: Type.Optional(Type.Integer({ minimum: 0, description: 'Total number of lines, if known.' })),
+      }),
     }),
-  }),
-  Type.Object({
-    skipped: Type.Object({ line: Type.Integer({ minimum: 1 }), message: Type.String() }),
-  }),
-  Type.Object({
-    failure: Type.Object({ error: Type.String(), status: Type.Integer(), message: Type.String() }),
-  }),
-  Type.Object({
-    summary: Type.Object({
-      lines: Count,
-      skipped: Count,
-      types: Type.Record(Type.String(), Counts),
-      dry_run: Type.Boolean(),
-      seconds: Type.Number({ minimum: 0 }),
-      lines_per_second: Count,
+    Type.Object({
+      skipped: Type.Object({ line: Type.Integer({ minimum: 1 }), message: Type.String() }),
     }),
-  }),
-])
+    Type.Object({
+      failure: Type.Object({ error: Type.String(), status: Type.Integer(), message: Type.String() }),
+    }),
+    Type.Object({
+      summary: Type.Object({
+        lines: Count,
+        skipped: Count,
+        types: Type.Record(Type.String(), Counts),
+        dry_run: Type.Boolean(),
+        seconds: Type.Number({ minimum: 0 }),
+        lines_per_second: Count,
+      }),
+    }),
+  ],
+  {
+    title: 'ImportEvent',
+    description: 'A line of the answer to an import. A summary or a failure is the last.',
+  },
+)
 
 export type ImportEvent = Static<typeof ImportEvent>
 

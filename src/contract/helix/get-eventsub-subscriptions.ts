@@ -4,7 +4,7 @@ import { pageOf } from '../page.ts'
 import {
   EventSubscription,
   exampleSubscription,
-  SUBSCRIPTION_STATUSES,
+  SubscriptionStatus,
   SubscriptionTotals,
 } from '../resources/event-subscription.ts'
 import { IdFilter } from '../resources/id.ts'
@@ -18,7 +18,7 @@ export const getEventSubSubscriptions = defineOperation('GET /helix/eventsub/sub
     'With an app token: those by webhook. With a user token: those by WebSocket that were made with tokens of this user. At most one filter.',
   access: anyToken,
   query: Type.Object({
-    status: Type.Optional(Type.Enum(SUBSCRIPTION_STATUSES)),
+    status: Type.Optional(SubscriptionStatus),
     type: Type.Optional(Type.String()),
     user_id: Type.Optional(
       Type.String({ ...IdFilter, description: 'Subscriptions whose condition names this user.' }),

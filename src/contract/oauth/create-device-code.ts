@@ -1,5 +1,6 @@
 import { open } from '../access.ts'
 import { defineOperation } from '../operation.ts'
+import { ReturnedUrl } from '../resources/id.ts'
 import { ClientId, ClientSecret, Scopes } from '../resources/oauth-parameters.ts'
 import { Type } from '../schema.ts'
 
@@ -17,12 +18,19 @@ export const createDeviceCode = defineOperation('POST /oauth2/device', {
     scope: Scopes('Same as `scopes`, under the name of the standard.'),
   }),
   bodyFrom: 'anywhere',
+  forms: {
+    DeviceCodeRequest: {
+      description: 'For a device code.',
+      required: ['client_id'],
+      optional: ['client_secret', 'scopes', 'scope'],
+    },
+  },
   returns: Type.Object({
     device_code: Type.String(),
     expires_in: Type.Integer(),
     interval: Type.Integer({ description: 'Seconds to wait between requests to the token endpoint.' }),
     user_code: Type.String(),
-    verification_uri: Type.String(),
+    verification_uri: ReturnedUrl,
   }),
   problems: [
     'missing_client_id',

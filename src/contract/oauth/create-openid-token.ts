@@ -2,6 +2,7 @@ import { open } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { StandardTokenAnswer } from '../resources/token.ts'
 import { createToken } from './create-token.ts'
+import { openidGrants } from './grants.ts'
 
 /** The token endpoint for libraries that follow the standards strictly. The discovery document names this one. */
 export const createOpenidToken = defineOperation('POST /oauth2/openid/token', {
@@ -12,6 +13,8 @@ export const createOpenidToken = defineOperation('POST /oauth2/openid/token', {
   access: open,
   body: createToken.body,
   bodyFrom: 'anywhere',
+  forms: openidGrants,
+  credentials: 'client',
   returns: StandardTokenAnswer,
   standardErrors: true,
   problems: [...createToken.problems, 'malformed_basic', 'two_credentials'],

@@ -11,6 +11,7 @@ import {
 } from '../resources/oauth-parameters.ts'
 import { TokenAnswer } from '../resources/token.ts'
 import { Type } from '../schema.ts'
+import { grants } from './grants.ts'
 
 /** The token endpoint of all grants except the implicit one. */
 export const createToken = defineOperation('POST /oauth2/token', {
@@ -34,6 +35,7 @@ export const createToken = defineOperation('POST /oauth2/token', {
     scope: Scopes('Ignored: app tokens have no scopes, and refreshed tokens keep theirs.'),
   }),
   bodyFrom: 'anywhere',
+  forms: grants,
   returns: TokenAnswer,
   problems: [
     'missing_grant_type',

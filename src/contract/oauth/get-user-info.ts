@@ -8,6 +8,7 @@ export const getUserInfo = defineOperation('GET /oauth2/userinfo', {
   description:
     'Send a user token with the scope `openid` as `Authorization: Bearer <token>`. Requests with a valid token count against the rate limit of the client, others against that of the IP address.',
   access: open,
+  credentials: 'openid',
   limitsItself: true,
   returns: UserInfo,
   problems: ['missing_authorization', 'invalid_access_token', 'scope_missing'],

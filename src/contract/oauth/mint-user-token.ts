@@ -17,6 +17,14 @@ export const mintUserToken = defineOperation('POST /oauth2/authorize', {
     scope: Scopes('Space-separated.'),
   }),
   bodyFrom: 'anywhere',
+  forms: {
+    UserTokenGrant: {
+      description: 'For a user token in demo mode.',
+      fixed: { grant_type: 'user_token' },
+      required: ['client_id', 'client_secret', 'user_id'],
+      optional: ['scope'],
+    },
+  },
   returns: TokenAnswer,
   demoOnly: true,
   problems: [

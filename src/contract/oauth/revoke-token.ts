@@ -11,6 +11,9 @@ export const revokeToken = defineOperation('POST /oauth2/revoke', {
   status: 200,
   body: Type.Object({ client_id: ClientId, token: Token }),
   bodyFrom: 'anywhere',
+  forms: {
+    RevokeRequest: { description: 'To revoke a token.', required: ['client_id', 'token'], optional: [] },
+  },
   problems: ['missing_client_id', 'invalid_revoking_client', 'missing_oauth_token'],
   example: { body: { client_id: '<CLIENT_ID>', token: '<ACCESS_TOKEN>' } },
 })

@@ -9,6 +9,7 @@ export const validateToken = defineOperation('GET /oauth2/validate', {
   description:
     'Send the token as `Authorization: OAuth <token>` or `Bearer <token>`. Requests with a valid token count against the rate limit of the client, others against that of the IP address.',
   access: open,
+  credentials: 'token',
   limitsItself: true,
   returns: Validation,
   problems: ['missing_authorization', 'invalid_access_token'],

@@ -1,9 +1,9 @@
 import type { Static } from 'typebox'
-import { Type } from '../schema.ts'
+import { resource, Type } from '../schema.ts'
 import { TimeMillis } from './id.ts'
 
 /** One change in the audit log. */
-export const AuditEntry = Type.Object({
+export const AuditEntry = resource('AuditEntry', 'One change in the audit log.', {
   chain: Type.String({
     description:
       '`operator`, `user` for changes by users to what belongs to them, or the id of the organization whose entitlements changed, with a suffix such as `/1` if several writers were concurrent.',

@@ -1,13 +1,16 @@
 import type { Static } from 'typebox'
 import { imageUrl } from '../image-urls.ts'
-import { Type } from '../schema.ts'
+import { resource, Type } from '../schema.ts'
 import { exampleGame } from './world.ts'
 
 /** A game as clients see it. */
-export const Category = Type.Object({
+export const Category = resource('Category', 'A game, as clients see it.', {
   id: Type.String(),
   name: Type.String(),
-  box_art_url: Type.String({ description: 'Contains the literal text `{width}x{height}`.' }),
+  box_art_url: Type.String({
+    format: 'uri-template',
+    description: 'Contains the literal text `{width}x{height}`.',
+  }),
   igdb_id: Type.String({ description: 'Empty if unknown.' }),
 })
 export type Category = Static<typeof Category>

@@ -1,11 +1,11 @@
 import type { Static } from 'typebox'
-import { Type } from '../schema.ts'
+import { resource, Type } from '../schema.ts'
 import { TimeSeconds } from './id.ts'
 import { exampleChannel, exampleGame, exampleUser } from './world.ts'
 
 /** Channels, follows and editors as clients see them; never null (D-65). */
 
-export const ChannelInformation = Type.Object({
+export const ChannelInformation = resource('ChannelInformation', 'A channel, as clients see it.', {
   broadcaster_id: Type.String(),
   broadcaster_login: Type.String(),
   broadcaster_name: Type.String(),
@@ -25,7 +25,7 @@ export const ChannelInformation = Type.Object({
 })
 export type ChannelInformation = Static<typeof ChannelInformation>
 
-export const FollowedChannel = Type.Object({
+export const FollowedChannel = resource('FollowedChannel', 'A channel that a user follows.', {
   broadcaster_id: Type.String(),
   broadcaster_login: Type.String(),
   broadcaster_name: Type.String(),
@@ -33,7 +33,7 @@ export const FollowedChannel = Type.Object({
 })
 export type FollowedChannel = Static<typeof FollowedChannel>
 
-export const ChannelFollower = Type.Object({
+export const ChannelFollower = resource('ChannelFollower', 'A user who follows a channel.', {
   user_id: Type.String(),
   user_login: Type.String(),
   user_name: Type.String(),
@@ -41,7 +41,7 @@ export const ChannelFollower = Type.Object({
 })
 export type ChannelFollower = Static<typeof ChannelFollower>
 
-export const ChannelEditor = Type.Object({
+export const ChannelEditor = resource('ChannelEditor', 'A user who may edit a channel.', {
   user_id: Type.String(),
   user_name: Type.String(),
   created_at: TimeSeconds,

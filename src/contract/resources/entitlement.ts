@@ -1,15 +1,18 @@
 import type { Static } from 'typebox'
-import { Type } from '../schema.ts'
-import { TimeMillis } from './id.ts'
+import { resource, Type } from '../schema.ts'
+import { ReturnedUuid, TimeMillis } from './id.ts'
 
 export const FULFILLMENT_STATUSES = ['CLAIMED', 'FULFILLED'] as const
-export const FulfillmentStatus = Type.Enum(FULFILLMENT_STATUSES)
+export const FulfillmentStatus = Type.Enum(FULFILLMENT_STATUSES, {
+  title: 'FulfillmentStatus',
+  description: 'Whether the benefit has been given to the user.',
+})
 export type FulfillmentStatus = Static<typeof FulfillmentStatus>
 
 /** Spec 2.1; `updated_at` beside `last_updated` is D-25. */
-export const Entitlement = Type.Object({
-  id: Type.String(),
-  benefit_id: Type.String(),
+export const Entitlement = resource('Entitlement', 'A benefit that a user has earned in a game.', {
+  id: ReturnedUuid,
+  benefit_id: ReturnedUuid,
   timestamp: TimeMillis,
   user_id: Type.String(),
   game_id: Type.String(),
@@ -20,14 +23,18 @@ export const Entitlement = Type.Object({
 export type Entitlement = Static<typeof Entitlement>
 
 /** One step in the history of an entitlement. */
-export const EntitlementTransition = Type.Object({
-  at: TimeMillis,
-  from: Type.Union([FulfillmentStatus, Type.Null()], { description: 'Null for the grant.' }),
-  to: FulfillmentStatus,
-  actor: Type.Union([Type.String(), Type.Null()], {
-    description: 'As in the audit log; null for a grant that was part of a batch.',
-  }),
-})
+export const EntitlementTransition = resource(
+  'EntitlementTransition',
+  'One step in the history of an entitlement.',
+  {
+    at: TimeMillis,
+    from: Type.Union([FulfillmentStatus, Type.Null()], { description: 'Null for the grant.' }),
+    to: FulfillmentStatus,
+    actor: Type.Union([Type.String(), Type.Null()], {
+      description: 'As in the audit log; null for a grant that was part of a batch.',
+    }),
+  },
+)
 export type EntitlementTransition = Static<typeof EntitlementTransition>
 
 /** Spec 2.2, in the order of the groups in the answer (D-27). */
@@ -40,10 +47,14 @@ export const UPDATE_STATUSES = [
 ] as const
 export type UpdateStatus = (typeof UPDATE_STATUSES)[number]
 
-export const EntitlementUpdate = Type.Object({
-  status: Type.Enum(UPDATE_STATUSES),
-  ids: Type.Array(Type.String(), { minItems: 1 }),
-})
+export const EntitlementUpdate = resource(
+  'EntitlementUpdate',
+  'The ids that an update had the same outcome for.',
+  {
+    status: Type.Enum(UPDATE_STATUSES),
+    ids: Type.Array(Type.String(), { minItems: 1 }),
+  },
+)
 export type EntitlementUpdate = Static<typeof EntitlementUpdate>
 
 export const exampleEntitlement: Entitlement = {

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
-import { Type } from '../schema.ts'
-import { TimeMillis } from './id.ts'
+import { resource, Type } from '../schema.ts'
+import { ReturnedUuid, TimeMillis } from './id.ts'
 
 /** Subscriptions to events, as the application that made them sees them. */
 
@@ -20,22 +20,26 @@ export const SUBSCRIPTION_STATUSES = [
   'websocket_network_timeout',
   'websocket_network_error',
 ] as const
+export const SubscriptionStatus = Type.Enum(SUBSCRIPTION_STATUSES, {
+  title: 'SubscriptionStatus',
+  description: 'Whether messages are sent, and if not, why.',
+})
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number]
 
 export const TRANSPORT_METHODS = ['webhook', 'websocket'] as const
 export type TransportMethod = (typeof TRANSPORT_METHODS)[number]
 
 /** The secret of a webhook is never returned. */
-const EventTransport = Type.Object({
+const EventTransport = resource('EventTransport', 'How the messages of a subscription are sent.', {
   method: Type.Enum(TRANSPORT_METHODS),
   callback: Type.Optional(Type.String({ description: 'Of a webhook.' })),
   session_id: Type.Optional(Type.String({ description: 'Of a WebSocket.' })),
-  connected_at: Type.Optional(Type.String({ description: 'When the WebSocket was opened.' })),
+  connected_at: Type.Optional(Type.String({ ...TimeMillis, description: 'When the WebSocket was opened.' })),
 })
 
-export const EventSubscription = Type.Object({
-  id: Type.String(),
-  status: Type.Enum(SUBSCRIPTION_STATUSES),
+export const EventSubscription = resource('EventSubscription', 'A subscription to a type of event.', {
+  id: ReturnedUuid,
+  status: SubscriptionStatus,
   type: Type.String(),
   version: Type.String(),
   condition: Type.Record(Type.String(), Type.String()),

@@ -1,13 +1,13 @@
 import type { Static } from 'typebox'
-import { Type } from '../schema.ts'
-import { EventSubscription, exampleSubscription, SUBSCRIPTION_STATUSES } from './event-subscription.ts'
-import { TimeMillis } from './id.ts'
+import { resource, Type } from '../schema.ts'
+import { EventSubscription, exampleSubscription } from './event-subscription.ts'
+import { ReturnedUuid, TimeMillis } from './id.ts'
 import { exampleClient } from './world.ts'
 
 /** Events, messages and subscriptions as operators see them. */
 
-export const StoredEvent = Type.Object({
-  id: Type.String(),
+export const StoredEvent = resource('StoredEvent', 'An event that a subscription matched.', {
+  id: ReturnedUuid,
   type: Type.String(),
   version: Type.String(),
   subject: Type.String({ description: 'The id of the broadcaster, user or organization.' }),
@@ -25,32 +25,35 @@ const nullable = <S extends ReturnType<typeof Type.String> | ReturnType<typeof T
   description: string,
 ) => Type.Union([schema, Type.Null()], { description })
 
-export const EventDelivery = Type.Object({
-  id: Type.String(),
+export const EventDelivery = resource('EventDelivery', 'A message to a subscriber and what became of it.', {
+  id: ReturnedUuid,
   message_id: Type.String({
+    format: 'uuid',
     description: 'As the receiver sees it. Events that were sent in one request share it.',
   }),
   kind: Type.Enum(MESSAGE_KINDS),
-  subscription_id: Type.String(),
+  subscription_id: ReturnedUuid,
   type: Type.String(),
-  event_id: nullable(Type.String(), 'Null for a message that is not a notification.'),
+  event_id: nullable(ReturnedUuid, 'Null for a message that is not a notification.'),
   status: Type.Enum(DELIVERY_STATUSES),
   attempts: Type.Integer({ minimum: 0 }),
   created_at: TimeMillis,
-  due_at: nullable(Type.String(), 'When the next attempt is due, or the current one counts as lost.'),
-  finished_at: nullable(Type.String(), 'Null while it is pending.'),
+  due_at: nullable(TimeMillis, 'When the next attempt is due, or the current one counts as lost.'),
+  finished_at: nullable(TimeMillis, 'Null while it is pending.'),
   answer_status: nullable(Type.Integer(), 'The HTTP status of the last attempt.'),
   answer: nullable(Type.String(), 'Why the last attempt failed.'),
   milliseconds: nullable(Type.Integer(), 'The duration of the last attempt.'),
 })
 export type EventDelivery = Static<typeof EventDelivery>
 
-export const OperatorSubscription = Type.Object({
-  ...EventSubscription.properties,
-  client_id: Type.String(),
-})
-
-export const SubscriptionStatusFilter = Type.Enum(SUBSCRIPTION_STATUSES)
+export const OperatorSubscription = resource(
+  'OperatorSubscription',
+  'A subscription to a type of event, with the application that made it.',
+  {
+    ...EventSubscription.properties,
+    client_id: Type.String(),
+  },
+)
 
 export const exampleEvent: StoredEvent = {
   id: '01954b1a-7c30-7000-8000-2f4f6ad0c3a1',

@@ -1,10 +1,10 @@
 import type { Static } from 'typebox'
 import { imageUrl } from '../image-urls.ts'
-import { Type } from '../schema.ts'
+import { resource, Type } from '../schema.ts'
 import { exampleStream } from './stream.ts'
 
 /** A channel as searches return it; never null (D-65, D-87). */
-export const FoundChannel = Type.Object({
+export const FoundChannel = resource('FoundChannel', 'A channel, as searches return it.', {
   broadcaster_language: Type.String({ description: 'ISO 639-1 code.' }),
   broadcaster_login: Type.String(),
   display_name: Type.String(),
@@ -14,7 +14,7 @@ export const FoundChannel = Type.Object({
   is_live: Type.Boolean(),
   tag_ids: Type.Array(Type.String(), { description: 'Always empty: replaced by `tags`.' }),
   tags: Type.Array(Type.String()),
-  thumbnail_url: Type.String({ description: 'The profile image of the broadcaster.' }),
+  thumbnail_url: Type.String({ format: 'uri', description: 'The profile image of the broadcaster.' }),
   title: Type.String(),
   started_at: Type.String({ description: 'RFC 3339 UTC, whole seconds; empty if the channel is not live.' }),
 })

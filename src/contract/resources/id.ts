@@ -22,12 +22,18 @@ export const Uuid = Type.String({
   examples: ['fb78259e-fb81-4d1b-8333-34a06ffc24c0'],
 })
 
+/** Ids and URLs in answers. Requests have patterns instead, because D-10 fixes the message of a violation. */
+export const ReturnedUuid = Type.String({ format: 'uuid' })
+export const ReturnedUrl = Type.String({ format: 'uri' })
+
 export const TimeMillis = Type.String({
+  format: 'date-time',
   description: 'RFC 3339 UTC with milliseconds.',
   examples: ['2026-03-01T12:00:00.250Z'],
 })
 
 export const TimeSeconds = Type.String({
+  format: 'date-time',
   description: 'RFC 3339 UTC, whole seconds.',
   examples: ['2026-03-01T12:00:00Z'],
 })

@@ -1,9 +1,9 @@
 import type { Static } from 'typebox'
-import { Type } from '../schema.ts'
-import { TimeSeconds } from './id.ts'
+import { resource, Type } from '../schema.ts'
+import { ReturnedUrl, TimeSeconds } from './id.ts'
 
 /** Spec 2.5. */
-export const StreamMarker = Type.Object({
+export const StreamMarker = resource('StreamMarker', 'A marked position in the video of a stream.', {
   id: Type.String({ description: '32 lower-case hex digits.' }),
   created_at: TimeSeconds,
   description: Type.String(),
@@ -12,14 +12,23 @@ export const StreamMarker = Type.Object({
 export type StreamMarker = Static<typeof StreamMarker>
 
 /** A listed marker has the URL of its position twice, because clients read either name (D-42). */
-const ListedMarker = Type.Object({ ...StreamMarker.properties, url: Type.String(), URL: Type.String() })
+const ListedMarker = resource(
+  'ListedMarker',
+  'A marker with the URL of its position. `url` and `URL` are the same.',
+  { ...StreamMarker.properties, url: ReturnedUrl, URL: ReturnedUrl },
+)
+
+const VideoMarkers = resource('VideoMarkers', 'The markers of a video.', {
+  video_id: Type.String(),
+  markers: Type.Array(ListedMarker),
+})
 
 /** Spec 2.6. */
-export const MarkerListing = Type.Object({
+export const MarkerListing = resource('MarkerListing', 'Markers of a user by video.', {
   user_id: Type.String(),
   user_login: Type.String(),
   user_name: Type.String(),
-  videos: Type.Array(Type.Object({ video_id: Type.String(), markers: Type.Array(ListedMarker) })),
+  videos: Type.Array(VideoMarkers),
 })
 
 export const exampleMarker: StreamMarker = {

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { Type } from '../schema.ts'
+import { resource, Type } from '../schema.ts'
 import { TimeMillis } from './id.ts'
 
 /** Media servers that Strand understands, by the name of their adapter. */
@@ -30,7 +30,7 @@ export const PLAYBACK_URL = {
 } as const
 
 /** A media server that reports its publishers. */
-export const MediaServer = Type.Object({
+export const MediaServer = resource('MediaServer', 'A media server that reports its publishers.', {
   name: Type.String(),
   adapter: Type.Enum(ADAPTERS),
   api_url: Type.Union([Type.String(), Type.Null()], {
@@ -48,10 +48,14 @@ export const MediaServer = Type.Object({
 export type MediaServer = Static<typeof MediaServer>
 
 /** With the secret when it is created or replaced, and never again. */
-export const MediaServerWithSecret = Type.Object({
-  ...MediaServer.properties,
-  secret: Type.Optional(Type.String()),
-})
+export const MediaServerWithSecret = resource(
+  'MediaServerWithSecret',
+  'A media server, with its secret when that is created or replaced.',
+  {
+    ...MediaServer.properties,
+    secret: Type.Optional(Type.String()),
+  },
+)
 
 export const exampleMediaServer: MediaServer = {
   name: 'edge-1',

@@ -1,18 +1,18 @@
 import type { Static } from 'typebox'
 import { imageUrl } from '../image-urls.ts'
-import { Type } from '../schema.ts'
-import { TimeSeconds } from './id.ts'
+import { resource, Type } from '../schema.ts'
+import { ReturnedUrl, TimeSeconds } from './id.ts'
 import { BROADCASTER_TYPES, exampleUser } from './world.ts'
 
 /** A user as clients see it (D-71, D-72). */
-export const Profile = Type.Object({
+export const Profile = resource('Profile', 'A user, as clients see it.', {
   id: Type.String(),
   login: Type.String({ description: 'Lower case.' }),
   display_name: Type.String(),
   type: Type.String({ description: 'Always empty.' }),
   broadcaster_type: Type.Enum(BROADCASTER_TYPES),
   description: Type.String(),
-  profile_image_url: Type.String(),
+  profile_image_url: ReturnedUrl,
   offline_image_url: Type.String({ description: 'Always empty.' }),
   view_count: Type.Integer({ minimum: 0, description: 'Always 0.' }),
   email: Type.Optional(

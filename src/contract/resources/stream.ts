@@ -1,9 +1,9 @@
 import type { Static } from 'typebox'
-import { Type } from '../schema.ts'
+import { resource, Type } from '../schema.ts'
 import { TimeMillis, TimeSeconds } from './id.ts'
 
 /** Spec 2.3; never null (D-32). */
-export const Stream = Type.Object({
+export const Stream = resource('Stream', 'A live stream.', {
   id: Type.String(),
   user_id: Type.String(),
   user_login: Type.String(),
@@ -16,6 +16,7 @@ export const Stream = Type.Object({
   started_at: TimeSeconds,
   language: Type.String({ description: 'ISO 639-1 code.' }),
   thumbnail_url: Type.String({
+    format: 'uri-template',
     description:
       'A PNG, or a JPEG of the broadcast; contains the literal text `{width}x{height}`, to be replaced by a size of at most 2048x2048.',
   }),
@@ -28,7 +29,9 @@ export const Stream = Type.Object({
 export type Stream = Static<typeof Stream>
 
 /** Spec 2.4. */
-export const StreamKey = Type.Object({ stream_key: Type.String() })
+export const StreamKey = resource('StreamKey', 'The key with which an encoder publishes to a channel.', {
+  stream_key: Type.String(),
+})
 
 export const ExtraKeyName = Type.String({
   pattern: '^[a-z0-9-]{1,40}$',
@@ -36,11 +39,15 @@ export const ExtraKeyName = Type.String({
 })
 
 /** An extra key of a channel, without the key. */
-export const ExtraStreamKey = Type.Object({
-  name: Type.String(),
-  created_at: TimeMillis,
-  valid_until: Type.Union([TimeMillis, Type.Null()]),
-})
+export const ExtraStreamKey = resource(
+  'ExtraStreamKey',
+  'An extra stream key of a channel, without the key.',
+  {
+    name: Type.String(),
+    created_at: TimeMillis,
+    valid_until: Type.Union([TimeMillis, Type.Null()]),
+  },
+)
 export type ExtraStreamKey = Static<typeof ExtraStreamKey>
 
 export const exampleExtraKey: ExtraStreamKey = {

@@ -1,5 +1,5 @@
 import type { Static, TObject, TProperties, TSchema } from 'typebox'
-import { Type } from '../schema.ts'
+import { resource, Type } from '../schema.ts'
 import { FulfillmentStatus } from './entitlement.ts'
 import { DecimalId, GivenTime, Name, Uuid } from './id.ts'
 import { RedirectUris } from './redirect-uri.ts'
@@ -53,7 +53,13 @@ const SecretKey = Type.String({
 })
 
 const line = <T extends string, P extends TProperties>(type: T, fields: P) =>
-  Type.Object({ type: Type.Literal(type), ...fields })
+  resource(`${titleOf(type)}Line`, `A line of an import or export: ${type.replace('_', ' ')}.`, {
+    type: Type.Literal(type),
+    ...fields,
+  })
+
+/** `stream_key`: `StreamKey`. */
+const titleOf = (type: string) => type.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /** In the order of an export: referenced types come first. */
 export const transferLines = {

@@ -1,14 +1,14 @@
 import type { Static } from 'typebox'
 import { imageUrl } from '../image-urls.ts'
-import { Type } from '../schema.ts'
-import { TimeSeconds } from './id.ts'
+import { resource, Type } from '../schema.ts'
+import { ReturnedUrl, TimeSeconds } from './id.ts'
 
 const streamId = Type.Union([Type.String(), Type.Null()], {
   description: 'Null for videos that are older than this field, and for imported ones without a stream.',
 })
 
 /** The recording of a stream, as clients see it. */
-export const PublicVideo = Type.Object({
+export const PublicVideo = resource('PublicVideo', 'The recording of a stream, as clients see it.', {
   id: Type.String(),
   stream_id: streamId,
   user_id: Type.String(),
@@ -18,7 +18,7 @@ export const PublicVideo = Type.Object({
   description: Type.String(),
   created_at: TimeSeconds,
   published_at: TimeSeconds,
-  url: Type.String(),
+  url: ReturnedUrl,
   thumbnail_url: Type.String({
     description:
       'A PNG, or a JPEG of the broadcast; contains the literal text `%{width}x%{height}`, to be replaced by a size of at most 2048x2048.',
@@ -33,7 +33,7 @@ export const PublicVideo = Type.Object({
 export type PublicVideo = Static<typeof PublicVideo>
 
 /** The recording of a stream, as the control API shows it. */
-export const Video = Type.Object({
+export const Video = resource('Video', 'The recording of a stream, as the control API shows it.', {
   id: Type.String(),
   user_id: Type.String(),
   user_login: Type.String(),

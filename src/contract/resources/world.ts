@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
-import { Type } from '../schema.ts'
+import { resource, Type } from '../schema.ts'
 import { CONTENT_LABELS } from './content-label.ts'
-import { Name, TimeMillis } from './id.ts'
+import { Name, ReturnedUuid, TimeMillis } from './id.ts'
 import { listOf } from './list.ts'
 
 /** The resources that operators manage: users, organizations, games, benefits, clients and channels. */
@@ -43,7 +43,7 @@ export const ContentLabels = listOf(Type.Enum(CONTENT_LABELS), 0, CONTENT_LABELS
 /** Maximum editors of a channel (D-85). */
 export const MAX_EDITORS = 1000
 
-export const User = Type.Object({
+export const User = resource('User', 'A user, as the control API shows it.', {
   id: Type.String(),
   login: Type.String({ description: 'Lower case.' }),
   display_name: Type.String(),
@@ -54,31 +54,34 @@ export const User = Type.Object({
 })
 export type User = Static<typeof User>
 
-export const Organization = Type.Object({ id: Type.String(), name: Name })
+export const Organization = resource('Organization', 'The owner of games, benefits and entitlements.', {
+  id: ReturnedUuid,
+  name: Name,
+})
 export type Organization = Static<typeof Organization>
 
-export const Game = Type.Object({
+export const Game = resource('Game', 'A game, as the control API shows it.', {
   id: Type.String(),
   name: Name,
-  organization_id: Type.Union([Type.String(), Type.Null()]),
+  organization_id: Type.Union([ReturnedUuid, Type.Null()]),
   igdb_id: Type.String({ description: 'Empty if unknown.' }),
 })
 export type Game = Static<typeof Game>
 
-export const Benefit = Type.Object({
-  id: Type.String(),
+export const Benefit = resource('Benefit', 'What an entitlement entitles to.', {
+  id: ReturnedUuid,
   name: Name,
-  organization_id: Type.String(),
+  organization_id: ReturnedUuid,
   game_id: Type.Union([Type.String(), Type.Null()]),
 })
 export type Benefit = Static<typeof Benefit>
 
 export const CLIENT_KINDS = ['confidential', 'public'] as const
 
-export const Client = Type.Object({
+export const Client = resource('Client', 'An application that requests tokens.', {
   id: Type.String(),
   name: Name,
-  organization_id: Type.Union([Type.String(), Type.Null()]),
+  organization_id: Type.Union([ReturnedUuid, Type.Null()]),
   owner_user_id: Type.Union([Type.String(), Type.Null()]),
   kind: Type.Enum(CLIENT_KINDS),
   redirect_uris: Type.Array(Type.String()),
@@ -91,13 +94,17 @@ export const Client = Type.Object({
 export type Client = Static<typeof Client>
 
 /** Returned once, when the secret is created. A public client has no secret. */
-export const ClientWithSecret = Type.Object({ ...Client.properties, secret: Type.Optional(Type.String()) })
+export const ClientWithSecret = resource(
+  'ClientWithSecret',
+  'An application that requests tokens, with its secret. A public client has none.',
+  { ...Client.properties, secret: Type.Optional(Type.String()) },
+)
 
 /** What happens if a second publisher comes while one is live. */
 export const SECOND_PUBLISHER = ['refuse', 'take_over'] as const
 export type SecondPublisher = (typeof SECOND_PUBLISHER)[number]
 
-export const Channel = Type.Object({
+export const Channel = resource('Channel', 'A channel, as the control API shows it.', {
   user_id: Type.String(),
   title: Type.String(),
   game_id: Type.String(),
