@@ -55,7 +55,7 @@ import { openStoreWithKeys, type StoreWait } from './open-store.ts'
 import { DemoControls } from './operations/demo-controls.ts'
 import type { Services } from './operations/implement.ts'
 import { implementations } from './operations/index.ts'
-import { openapiDocument } from './reference/openapi.ts'
+import { openapiDocument, PUBLIC_FAMILIES } from './reference/openapi.ts'
 import { MetricsHistory } from './site/console/history.ts'
 import { referenceOf } from './site/docs.ts'
 import { KnownBrowsers } from './site/known-browsers.ts'
@@ -235,6 +235,12 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
   })
 
   const { publicUrl } = services
+  const described = {
+    version: VERSION,
+    serverUrl: publicUrl,
+    demo: services.demo !== undefined,
+    strict: config.strict,
+  }
   const application: Application = new Application({
     services,
     implementations,
@@ -283,7 +289,14 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     checkReplies: options.checkReplies ?? false,
     importBytes: config.importBytes,
     trustedProxies: config.trustedProxies,
-    openapi: lazily(() => JSON.stringify(openapiDocument({ version: VERSION, serverUrl: publicUrl }))),
+    openapi: {
+      public: lazily(() => JSON.stringify(openapiDocument({ ...described, families: PUBLIC_FAMILIES }))),
+      whole: lazily(() =>
+        JSON.stringify(
+          openapiDocument({ ...described, controlUrl: controlUrlOf(config, listeners, publicUrl) }),
+        ),
+      ),
+    },
     version: VERSION,
     accessLog: config.accessLog,
     isReady: async () =>

@@ -69,7 +69,7 @@ async function fuzz(
   const demo = await DemoProcess.start(join(folder, `fuzz-${engine}.log`), settings)
   lifetime.onClose(() => demo.stop())
   const { world } = demo
-  const document = (await (await fetch(`${world.base_url}/openapi.json`)).json()) as ApiDocument
+  const document = (await (await fetch(`${world.control_url}/openapi.json`)).json()) as ApiDocument
   const receiver = startReceiver()
   lifetime.onClose(() => receiver.stop())
   const callback = receiver.url

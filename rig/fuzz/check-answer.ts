@@ -1,7 +1,7 @@
 /** Checks a response against the OpenAPI document. Returns one sentence per violation. */
 import { STATUS_CODES } from 'node:http'
 import type { RawAnswer, Silence } from './connection.ts'
-import type { ApiDocument, DescribedOperation, Schema } from './document.ts'
+import type { ApiDocument, DescribedOperation, DescribedResponse, Schema } from './document.ts'
 import type { FuzzRequest } from './request.ts'
 import { violationsAbout } from './schema-check.ts'
 
@@ -33,7 +33,12 @@ export function violationsOf({ operation, request, answer }: Exchange, named: Na
   if (status >= 500) return [`status ${status}`, ...leaks]
   const declared = operation.responses[String(status)]
   if (declared === undefined) return [`status ${status} is not declared`, ...leaks]
-  return [...bodyViolations(answer, declared.content, named), ...headerViolations(answer), ...leaks]
+  return [...describedViolations(answer, declared, named), ...leaks]
+}
+
+/** Whether body and headers are as the document describes them. */
+export function describedViolations(answer: RawAnswer, declared: DescribedResponse, named: Named): string[] {
+  return [...bodyViolations(answer, declared.content, named), ...headerViolations(answer, declared, named)]
 }
 
 function bodyViolations(
@@ -47,7 +52,8 @@ function bodyViolations(
   const schema = content?.[type]?.schema
   if (schema === undefined) return [`content type ${type}, declared is ${declared.join(' or ')}`]
   const text = body.toString('utf8')
-  if (type === LINES) return text.split('\n').flatMap(line => lineViolations(line, schema, named))
+  if (type === LINES)
+    return text.split('\n').flatMap(line => lineViolations(line, schema.contentSchema ?? {}, named))
   const value = type === JSON_TYPE ? parsed(text) : text
   if (value === undefined) return ['the body is not JSON']
   const violations = violationsAbout(value, schema, named)
@@ -77,9 +83,26 @@ function failureViolations(status: number, value: unknown): string[] {
   ]
 }
 
-function headerViolations({ status, headers }: RawAnswer): string[] {
+/** Headers of the connection, those that describe the body, and those of CORS, which the document leaves out. */
+const LEFT_OUT = /^(access-control-.*|connection|content-(length|type)|keep-alive|transfer-encoding)$/
+
+function headerViolations(
+  { status, headers }: RawAnswer,
+  declared: DescribedResponse,
+  named: Named,
+): string[] {
+  const described = Object.entries(declared.headers ?? {})
+  const names = new Set(described.map(([name]) => name.toLowerCase()))
   return [
-    ...(headers.has('x-request-id') ? [] : ['no X-Request-Id']),
+    ...described.flatMap(([name, { required, schema }]) => {
+      const text = headers.get(name.toLowerCase())
+      if (text === undefined) return required ? [`no ${name}`] : []
+      const value = schema.type === 'integer' && /^[0-9]+$/.test(text) ? Number(text) : text
+      return violationsAbout(value, schema, named, ` ${name}`)
+    }),
+    ...[...headers.keys()]
+      .filter(name => !names.has(name) && !LEFT_OUT.test(name))
+      .map(name => `the header ${name} is not described`),
     ...(status === 429 && !/^[0-9]+$/.test(headers.get('ratelimit-reset') ?? headers.get('retry-after') ?? '')
       ? ['a 429 without Ratelimit-Reset or Retry-After']
       : []),

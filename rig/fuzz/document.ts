@@ -3,12 +3,14 @@
 /** The subset of JSON Schema that the document uses; `schema-check.ts` rejects other keywords. */
 export interface Schema {
   readonly $ref?: string
-  readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'null'
+  readonly type?: SchemaType | readonly SchemaType[]
+  readonly format?: string
   readonly enum?: readonly string[]
   readonly const?: string
   readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
   readonly properties?: Readonly<Record<string, Schema>>
-  readonly patternProperties?: Readonly<Record<string, Schema>>
+  readonly additionalProperties?: Schema
   readonly required?: readonly string[]
   readonly maxProperties?: number
   readonly items?: Schema
@@ -20,9 +22,13 @@ export interface Schema {
   readonly minimum?: number
   readonly maximum?: number
   readonly examples?: readonly unknown[]
+  /** Of text with one JSON document per line: the schema of a line. */
+  readonly contentSchema?: Schema
   /** The type of resource that the id refers to. */
-  readonly refersTo?: string
+  readonly 'x-strand-refers-to'?: string
 }
+
+export type SchemaType = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'null'
 
 type Content = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>
 
@@ -33,13 +39,18 @@ export interface Parameter {
   readonly schema: Schema
 }
 
+export interface DescribedResponse {
+  readonly headers?: Readonly<Record<string, { readonly required?: boolean; readonly schema: Schema }>>
+  readonly content?: Content
+}
+
 export interface DescribedOperation {
   readonly operationId: string
   readonly method: string
   readonly path: string
   readonly parameters: readonly Parameter[]
   readonly requestBody?: { readonly required: boolean; readonly content: Content }
-  readonly responses: Readonly<Record<string, { readonly content?: Content }>>
+  readonly responses: Readonly<Record<string, DescribedResponse>>
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
 }
 
@@ -50,12 +61,35 @@ export interface ApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
+/** All operations, with what the document refers to in place of the references. */
 export function operationsOf(document: ApiDocument): DescribedOperation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, described]) => ({
-      ...described,
-      method: method.toUpperCase(),
-      path,
-    })),
+    Object.entries(methods)
+      .filter(([key]) => METHODS.has(key))
+      .map(([method, described]) => ({
+        ...(resolved(described, document) as typeof described),
+        method: method.toUpperCase(),
+        path,
+      })),
   )
+}
+
+/** A path item also has its servers. */
+const METHODS: ReadonlySet<string> = new Set(['get', 'post', 'put', 'patch', 'delete'])
+
+/** No schema contains itself, so references end. */
+function resolved(value: unknown, document: ApiDocument): unknown {
+  if (Array.isArray(value)) return value.map(each => resolved(each, document))
+  if (typeof value !== 'object' || value === null) return value
+  const { $ref } = value as { readonly $ref?: string }
+  if (typeof $ref === 'string') return resolved(targetOf($ref, document), document)
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, resolved(each, document)]))
+}
+
+/** What `#/components/schemas/Stream` refers to. */
+function targetOf(reference: string, document: ApiDocument): unknown {
+  const steps = reference.split('/').slice(1)
+  const target = steps.reduce<unknown>((at, step) => Object(at)[step], document)
+  if (target === undefined) throw new Error(`the document refers to ${reference}, which it does not have`)
+  return target
 }

@@ -39,9 +39,12 @@ export function makeRequest(
   // Of the whole request, because some need several fields that fit together.
   const followsExample = random.next() < 0.7
   const isDeleting = operation.method === 'DELETE'
-  const isForToken = operation.security?.some(each => Object.hasOwn(each, 'token'))
+  const isForToken = operation.security?.some(each => Object.hasOwn(each, 'userToken'))
   const suggest = (field: string, schema: Schema): string | undefined => {
-    const kind = schema.refersTo === undefined ? kindOf(operation.path, field) : `${schema.refersTo}_id`
+    const kind =
+      schema['x-strand-refers-to'] === undefined
+        ? kindOf(operation.path, field)
+        : `${schema['x-strand-refers-to']}_id`
     if (kind === 'client_id' && Object.hasOwn(example, 'client_id')) return client.id
     if (kind === 'client_secret') return client.secret
     // The grant that needs nothing but a client, and the scope that user info needs.
@@ -164,7 +167,7 @@ function headersOf(
 ): (readonly [string, string])[] {
   const headers: (readonly [string, string])[] = []
   for (const { name, schema, ...parameter } of operation.parameters)
-    if (parameter.in === 'header' && random.next() < 0.3)
+    if (parameter.in === 'header' && name !== 'Client-Id' && random.next() < 0.3)
       headers.push([name, asHeader(asText(values.make(name, schema)))])
   if (values.mutates(0.2)) headers.push(['Client-Id', random.pick([clientId, 'x', ''])])
   if (values.mutates(0.2)) headers.push(['X-Request-Id', asHeader(values.hostileText())])
@@ -195,7 +198,7 @@ function authorize(
     ]
     return random.pick(odd) || undefined
   }
-  if (kinds.includes('operator')) return `Bearer ${known.operatorToken}`
+  if (kinds.includes('operatorToken')) return `Bearer ${known.operatorToken}`
   if (allowsAnonymous && random.next() < 0.5) return undefined
   if (kinds.length === 0 && operation.parameters.length + Number(operation.requestBody !== undefined) > 0)
     return undefined

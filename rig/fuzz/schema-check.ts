@@ -2,27 +2,27 @@
  * A JSON Schema validator that is independent of the server's, so that it does not share its bugs. It supports the keywords
  * that the document uses and rejects any other.
  */
-import type { ApiDocument, Schema } from './document.ts'
+import type { ApiDocument, Schema, SchemaType } from './document.ts'
 
 const MEANT_FOR_READERS = new Set([
   'description',
   'examples',
-  'hint',
-  'size',
-  'kept',
-  'secret',
-  'refersTo',
-  'numberIsText',
-  'nullIsAbsent',
+  'discriminator',
+  'writeOnly',
+  'contentMediaType',
+  'contentSchema',
+  'x-strand-refers-to',
 ])
 const CHECKED = new Set([
   '$ref',
   'type',
+  'format',
   'enum',
   'const',
   'anyOf',
+  'oneOf',
   'properties',
-  'patternProperties',
+  'additionalProperties',
   'required',
   'maxProperties',
   'items',
@@ -49,9 +49,13 @@ export function violationsAbout(value: unknown, schema: Schema, named: Named, at
     if (variants.some(violations => violations.length === 0)) return []
     return [`${at || '/'} is none of ${variants.length} variants: ${JSON.stringify(value)?.slice(0, 200)}`]
   }
+  if (schema.oneOf !== undefined) {
+    const right = schema.oneOf.filter(variant => violationsAbout(value, variant, named, at).length === 0)
+    return right.length === 1 ? [] : [`${at || '/'} is ${right.length} of ${schema.oneOf.length} variants`]
+  }
   const wrong = (why: string) => [`${at || '/'} ${why}: ${JSON.stringify(value)?.slice(0, 200)}`]
-  if (schema.type !== undefined && !isOfType(value, schema.type))
-    return wrong(`is not of type ${schema.type}`)
+  if (schema.type !== undefined && ![schema.type].flat().some(type => isOfType(value, type)))
+    return wrong(`is not of type ${[schema.type].flat().join(' or ')}`)
   if (schema.enum !== undefined && !schema.enum.includes(value as string))
     return wrong('is none of the values')
   if (schema.const !== undefined && value !== schema.const) return wrong(`is not "${schema.const}"`)
@@ -68,33 +72,47 @@ export function violationsAbout(value: unknown, schema: Schema, named: Named, at
 
 function fieldViolations(
   value: Readonly<Record<string, unknown>>,
-  { properties, patternProperties, required = [], maxProperties = Number.POSITIVE_INFINITY }: Schema,
+  { properties, additionalProperties, required = [], maxProperties = Number.POSITIVE_INFINITY }: Schema,
   named: Named,
   at: string,
 ): string[] {
   const names = Object.keys(value)
   const missing = required.filter(name => !Object.hasOwn(value, name))
-  const schemasOf = (name: string): Schema[] => [
-    ...(properties !== undefined && Object.hasOwn(properties, name) ? [properties[name] as Schema] : []),
-    ...Object.entries(patternProperties ?? {})
-      .filter(([pattern]) => new RegExp(pattern, 'u').test(name))
-      .map(([, each]) => each),
-  ]
-  const isListed = properties !== undefined || patternProperties !== undefined
+  const schemaOf = (name: string): Schema | undefined =>
+    properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : additionalProperties
+  const isListed = properties !== undefined || additionalProperties !== undefined
   return [
     ...missing.map(name => `${at}/${name} is missing`),
     ...(names.length > maxProperties ? [`${at || '/'} has ${names.length} fields`] : []),
     ...names.flatMap(name => {
-      const schemas = schemasOf(name)
-      if (schemas.length === 0) return isListed ? [`${at}/${name} is not listed`] : []
-      return schemas.flatMap(each => violationsAbout(value[name], each, named, `${at}/${name}`))
+      const schema = schemaOf(name)
+      if (schema === undefined) return isListed ? [`${at}/${name} is not listed`] : []
+      return violationsAbout(value[name], schema, named, `${at}/${name}`)
     }),
   ]
 }
 
-function textViolation(text: string, { pattern, minLength = 0, maxLength }: Schema): string[] {
+const FORMATS: Readonly<Record<string, (value: string) => boolean>> = {
+  'date-time': text =>
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(text) && !Number.isNaN(Date.parse(text)),
+  uuid: text => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text),
+  uri: text => URL.canParse(text) && /^[!-~]+$/.test(text) && !/["<>\\^`{|}]/.test(text),
+  'uri-template': text => URL.canParse(text) && !/[{}]/.test(text.replace(/\{\w+\}/g, '')),
+  int32: number => Math.abs(Number(number)) < 2 ** 31,
+  int64: number => Number.isSafeInteger(Number(number)),
+}
+
+function isOfFormat(value: string | number, format: string | undefined): boolean {
+  if (format === undefined) return true
+  const test = FORMATS[format]
+  if (test === undefined) throw new Error(`the document has the format "${format}", which is not checked`)
+  return test(String(value))
+}
+
+function textViolation(text: string, { pattern, format, minLength = 0, maxLength }: Schema): string[] {
   const length = [...text].length
   if (pattern !== undefined && !new RegExp(pattern, 'u').test(text)) return [`does not match ${pattern}`]
+  if (!isOfFormat(text, format)) return [`is not a ${format}`]
   if (length < minLength || length > (maxLength ?? Number.POSITIVE_INFINITY))
     return [`has ${length} characters`]
   return []
@@ -102,10 +120,11 @@ function textViolation(text: string, { pattern, minLength = 0, maxLength }: Sche
 
 function numberViolation(value: number, schema: Schema): string[] {
   const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = schema
+  if (!isOfFormat(value, schema.format)) return [`is not an ${schema.format}`]
   return value < minimum || value > maximum ? [`is not within ${minimum} and ${maximum}`] : []
 }
 
-function isOfType(value: unknown, type: NonNullable<Schema['type']>): boolean {
+function isOfType(value: unknown, type: SchemaType): boolean {
   switch (type) {
     case 'null':
       return value === null

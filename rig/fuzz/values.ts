@@ -1,7 +1,7 @@
 /** Generates values for a schema: valid, at its boundaries, or hostile. */
 import fc from 'fast-check'
 import type { SeededRandom } from '../../src/kit/random.ts'
-import type { Schema } from './document.ts'
+import type { Schema, SchemaType } from './document.ts'
 
 const MAX_ITEMS = 4
 const SAMPLES = 100
@@ -75,10 +75,11 @@ export class ValueMaker {
 
   make(field: string, schema: Schema): unknown {
     if (this.mutates()) return this.#random.next() < 0.5 ? this.#boundary(schema) : this.#hostile()
-    if (schema.anyOf !== undefined) return this.make(field, this.#random.pick(schema.anyOf))
+    const variants = schema.anyOf ?? schema.oneOf
+    if (variants !== undefined) return this.make(field, this.#random.pick(variants))
     if (schema.const !== undefined) return schema.const
     if (schema.enum !== undefined) return this.#random.pick(schema.enum)
-    switch (schema.type) {
+    switch (this.#typeOf(schema)) {
       case 'string':
         return this.#suggest(field, schema) ?? this.#text(schema)
       case 'integer':
@@ -95,6 +96,12 @@ export class ValueMaker {
     }
   }
 
+  /** Mostly the first, which is the declared one; the others are accepted too. */
+  #typeOf({ type }: Schema): SchemaType | undefined {
+    const [first, ...others] = [type ?? []].flat()
+    return others.length === 0 || this.#random.next() < 0.8 ? first : this.#random.pick(others)
+  }
+
   hostileText(): string {
     return this.#random.pick(HOSTILE_TEXTS)
   }
@@ -108,7 +115,7 @@ export class ValueMaker {
 
   #boundary(schema: Schema): unknown {
     const side = this.#random.between(-1, 1)
-    switch (schema.type) {
+    switch (this.#typeOf(schema)) {
       case 'string': {
         const edge = this.#random.pick([schema.minLength ?? 0, schema.maxLength ?? 100])
         return this.#random.pick(['x', 'é', '😀', '1', 'a']).repeat(Math.max(0, edge + side))
@@ -161,7 +168,8 @@ export class ValueMaker {
       const meaning = name === 'id' && type !== undefined ? `${type}_id` : name
       if (isWanted) made.push([name, this.make(meaning, property)])
     }
-    for (const values of Object.values(schema.patternProperties ?? {})) {
+    if (schema.additionalProperties !== undefined) {
+      const values = schema.additionalProperties
       const count = this.#random.between(0, MAX_ITEMS)
       for (let number = 0; number < count; number++) {
         const name = this.#suggest(field, {}) ?? this.hostileText()

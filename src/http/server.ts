@@ -48,6 +48,9 @@ const PREFIXES: readonly (readonly [prefix: string, Family])[] = [
   ['/control/', 'control'],
 ]
 
+/** The document of all families, wherever the control API is. */
+const CONTROL_OPENAPI = '/control/openapi.json'
+
 /** Minimum time between warnings about control API requests from outside. */
 const WARNING_MILLISECONDS = 60_000
 
@@ -68,8 +71,8 @@ export interface ServerOptions extends EndpointDependencies {
   readonly callbacks: CallbackHandler<unknown>
   readonly eventSockets: EventSockets
   readonly trustedProxies: Networks
-  /** The OpenAPI document as JSON text. */
-  openapi(): string
+  /** The OpenAPI document as JSON text: of the public API, or of all families. */
+  readonly openapi: { public(): string; whole(): string }
   readonly version: string
   /** Log each request at level info instead of debug. */
   readonly accessLog: boolean
@@ -189,6 +192,10 @@ export class Application {
     const family = familyAt(context.path)
     if (family === undefined || !this.#serves(family, context, side))
       return this.#answerOutside(context, side)
+    if (context.path === CONTROL_OPENAPI && asksToSee(context.method)) {
+      context.tally = traffic.others
+      return this.#answerOpenapi(context, ['control'])
+    }
     context.family = family
     return this.#answerUnknownRoute(context, family)
   }
@@ -266,7 +273,7 @@ export class Application {
 
   /** Paths outside the families. Monitors may use HEAD: the runtime then omits the body. */
   #answerOutside(context: RequestContext, side: Side): MaybePromise<Response> {
-    const { openapi, version, isReady, staleSeconds, traffic, services } = this.#options
+    const { version, isReady, staleSeconds, traffic, services } = this.#options
     context.tally = traffic.others
     const mode = services.strict ? { strict: true } : {}
     const reply = (status: number, answer: object) =>
@@ -281,11 +288,8 @@ export class Application {
             ? reply(200, { status: 'ready', stale_seconds, ...mode })
             : reply(503, { status: 'not ready', stale_seconds })
         })
-      case '/openapi.json': {
-        const response = responseHeadersOf(undefined).respond(200, openapi(), context)
-        response.headers.set('Access-Control-Allow-Origin', '*')
-        return response
-      }
+      case '/openapi.json':
+        return this.#answerOpenapi(context, side)
       case '/docs':
         return this.#answerDocs(context, side)
       case '/metrics':
@@ -315,6 +319,16 @@ export class Application {
     const failure = problem('route_unknown')
     context.failure = failure
     return this.#options.pages.refuse(context, failure)
+  }
+
+  /** The document of the public API; on the operator listener, of all families (D-170). */
+  #answerOpenapi(context: RequestContext, side: Side): Response {
+    const { openapi } = this.#options
+    const isPublic = side.includes('helix')
+    const text = isPublic ? openapi.public() : openapi.whole()
+    const response = responseHeadersOf(undefined).respond(200, text, context)
+    if (isPublic) response.headers.set('Access-Control-Allow-Origin', '*')
+    return response
   }
 
   #answerDocs(context: RequestContext, side: Side): Promise<Response> {

@@ -18,7 +18,7 @@ interface Declared {
 const IDEMPOTENCY_KEY: Input = {
   name: 'Idempotency-Key',
   place: 'header',
-  schema: { type: 'string', minLength: 1, maxLength: 255, hint: 'string, 1 to 255 visible ASCII characters' },
+  schema: { type: 'string', pattern: '^[!-~]{1,255}$', hint: 'string, 1 to 255 visible ASCII characters' },
   description: '',
   required: false,
 }

@@ -3,7 +3,7 @@ import type { Access } from '../contract/access.ts'
 import { operations } from '../contract/index.ts'
 import { type Family, familyOf, type Operation } from '../contract/operation.ts'
 import { type Input, inputsOf } from './inputs.ts'
-import { statusesOf } from './openapi.ts'
+import { statusesOf } from './statuses.ts'
 
 export const TITLES: Readonly<Record<Family, string>> = {
   helix: 'Public API',

@@ -1,156 +1,150 @@
-import type { TSchema } from 'typebox'
-import type { EventType } from '../contract/events/event-type.ts'
+/**
+ * The contract as an OpenAPI 3.1 document, for readers, code generators and gateways. Everything in it is a keyword of
+ * OpenAPI 3.1 or JSON Schema 2020-12, or one of the extensions that docs/openapi.md lists.
+ */
 import { EVENT_TYPES } from '../contract/events/event-types.ts'
-import { exampleNotification, notificationSchema } from '../contract/events/notification.ts'
 import { operations } from '../contract/index.ts'
-import { type Family, familyOf, type Operation, problemsOf } from '../contract/operation.ts'
-import { type ProblemName, problems, reasonPhrases } from '../contract/problem.ts'
-import { inputsOf } from './inputs.ts'
+import { type Family, familyOf, type Operation } from '../contract/operation.ts'
+import { strictRulesOf } from '../contract/strict.ts'
+import { describeEvent } from './openapi/events.ts'
+import { Failures } from './openapi/failures.ts'
+import { headerComponents, headersOfSuccess } from './openapi/headers.ts'
+import { linesContent } from './openapi/lines.ts'
+import { parameterComponents, parametersOf, requestBodyOf } from './openapi/requests.ts'
+import { type Json, Schemas } from './openapi/schemas.ts'
+import { securityOf, securitySchemes } from './openapi/security.ts'
 
-type Json = Record<string, unknown>
+export interface OpenapiOptions {
+  readonly version: string
+  readonly serverUrl: string
+  /** Where the control API is; default: at the same URL. */
+  readonly controlUrl?: string
+  /** Default: all. */
+  readonly families?: readonly Family[]
+  /** Whether to include the operations of demo mode; default: true. */
+  readonly demo?: boolean
+  /** Whether the server is in strict mode; default: false. */
+  readonly strict?: boolean
+}
 
-/** The contract as an OpenAPI 3.1 document. Its schemas are JSON Schema already. */
-export function openapiDocument(options: { version: string; serverUrl: string }): Json {
-  const paths: Record<string, Json> = {}
-  for (const operation of operations) {
-    const entry = paths[operation.path] ?? {}
-    paths[operation.path] = { ...entry, [operation.method.toLowerCase()]: describe(operation) }
-  }
+export const PUBLIC_FAMILIES: readonly Family[] = ['helix', 'oauth', 'playback']
+const ALL_FAMILIES: readonly Family[] = [...PUBLIC_FAMILIES, 'control']
+
+const TAGS: Readonly<Record<Family | 'events', string>> = {
+  helix: 'The public API. Also served under /mock.',
+  oauth: 'OAuth 2 and OpenID Connect. Also served under /auth.',
+  playback: 'For players: sessions that count viewers.',
+  control: 'The control API, for operators.',
+  events: 'What subscribers receive.',
+}
+
+export function openapiDocument(options: OpenapiOptions): Json {
+  const { version, serverUrl, families = ALL_FAMILIES, demo = true, strict = false } = options
+  const included = operations.filter(each => families.includes(familyOf(each)) && (demo || !each.demoOnly))
+  const writer = new OperationWriter(strict)
+  const paths = pathsOf(included, options, writer)
+  const webhooks = families.includes('helix')
+    ? EVENT_TYPES.map(each => [each.type, { post: describeEvent(each, writer.schemas) }])
+    : []
+  const tags = [...families, ...(webhooks.length > 0 ? (['events'] as const) : [])]
   return {
     openapi: '3.1.0',
     info: {
       title: 'Strand',
-      version: options.version,
+      version,
       summary: 'The API of a streaming platform: drops entitlements, live streams, stream keys and markers.',
+      description:
+        'Compatible with the Helix API of Twitch (not affiliated). Unknown parameters and fields are ignored. An empty query parameter counts as absent.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: options.serverUrl }],
-    tags: [
-      { name: 'helix', description: 'The public API. Also served under /mock.' },
-      { name: 'oauth', description: 'OAuth 2 and OpenID Connect. Also served under /auth.' },
-      { name: 'playback', description: 'For players: sessions that count viewers.' },
-      { name: 'control', description: 'The control API, for operators.' },
-      { name: 'events', description: 'What subscribers receive.' },
-    ],
+    servers: [{ url: serverUrl }],
+    tags: tags.map(name => ({ name, description: TAGS[name] })),
     paths,
-    webhooks: Object.fromEntries(EVENT_TYPES.map(each => [each.type, { post: describeEvent(each) }])),
+    ...(webhooks.length > 0 && { webhooks: Object.fromEntries(webhooks) }),
     components: {
-      securitySchemes: {
-        token: { type: 'http', scheme: 'bearer', description: 'An app or user access token.' },
-        operator: { type: 'http', scheme: 'bearer', description: 'An operator token.' },
-      },
-      schemas: {
-        Failure: FAILURE,
-        OAuthFailure: failureOf({ status: 'integer', message: 'string' }),
-        StandardFailure: failureOf({
-          error: 'string',
-          error_description: 'string',
-          status: 'integer',
-          message: 'string',
-        }),
-      },
+      securitySchemes: securitySchemes(serverUrl, families),
+      parameters: parameterComponents(strict),
+      headers: headerComponents(),
+      responses: writer.failures.responses,
+      examples: writer.failures.examples,
+      schemas: writer.schemas.named,
     },
   }
 }
 
-const FAILURE = failureOf({ error: 'string', status: 'integer', message: 'string' })
-
-function failureOf(types: Readonly<Record<string, string>>) {
-  const properties = Object.fromEntries(Object.entries(types).map(([name, type]) => [name, { type }]))
-  return { type: 'object', required: Object.keys(types), properties }
+function pathsOf(
+  included: readonly Operation[],
+  { serverUrl, controlUrl = serverUrl }: OpenapiOptions,
+  writer: OperationWriter,
+): Json {
+  const byPath = Map.groupBy(included, ({ path }) => path)
+  return Object.fromEntries(
+    [...byPath].map(([path, members]) => [
+      path,
+      {
+        ...(familyOf({ path }) === 'control' &&
+          controlUrl !== serverUrl && { servers: [{ url: controlUrl }] }),
+        ...Object.fromEntries(members.map(each => [each.method.toLowerCase(), writer.describe(each)])),
+      },
+    ]),
+  )
 }
 
-function describe(operation: Operation): Json {
-  const family = familyOf(operation)
-  const { body, example } = operation
-  const security = securityOf(operation)
-  return {
-    operationId: operation.id,
-    tags: [family],
-    summary: operation.summary,
-    ...(operation.description && { description: operation.description }),
-    ...(security && { security }),
-    parameters: parametersOf(operation),
-    ...(body && {
-      requestBody: {
-        required: (body.required ?? []).length > 0 && operation.bodyFrom !== 'anywhere',
-        content: Object.fromEntries(
-          (operation.bodyFrom === 'anywhere' && family === 'oauth'
-            ? ['application/x-www-form-urlencoded', 'application/json']
-            : ['application/json']
-          ).map(type => [
-            type,
-            { schema: body, ...(example.body !== undefined && { example: example.body }) },
-          ]),
-        ),
+/** Describes operations, and collects what they refer to. */
+class OperationWriter {
+  readonly schemas = new Schemas()
+  readonly failures = new Failures(this.schemas)
+  readonly #strict: boolean
+
+  constructor(strict: boolean) {
+    this.#strict = strict
+  }
+
+  describe(operation: Operation): Json {
+    const { id, summary, description, exactlyOne, demoOnly, status = 200 } = operation
+    const requestBody = requestBodyOf(operation, this.schemas)
+    const strictRules = strictRulesOf(operation).filter(each => each.operation !== undefined)
+    return {
+      operationId: id,
+      tags: [familyOf(operation)],
+      summary,
+      ...(description && { description }),
+      security: securityOf(operation, this.#strict),
+      parameters: parametersOf(operation, this.schemas),
+      ...(requestBody && { requestBody }),
+      responses: {
+        [status]: this.#success(operation),
+        ...this.failures.of(operation, { strict: this.#strict }),
       },
-    }),
-    ...(operation.bodyLines && {
-      requestBody: { required: true, content: linesContent(operation.bodyLines, example.body) },
-    }),
-    responses: responsesOf(operation, family),
-    'x-demo-only': operation.demoOnly,
+      ...(exactlyOne && { 'x-strand-exactly-one': exactlyOne }),
+      ...(strictRules.length > 0 && { 'x-strand-strict': strictRules.map(each => each.strict) }),
+      ...(demoOnly && { 'x-strand-demo-only': true }),
+    }
+  }
+
+  #success(operation: Operation): Json {
+    const { returns, answerLines, answerFile, example } = operation
+    return {
+      description: describeSuccess(operation),
+      headers: headersOfSuccess(operation),
+      ...(answerLines && { content: linesContent(answerLines, example.answer, this.schemas) }),
+      ...(answerFile && { content: fileContent(answerFile, example.answer) }),
+      ...(returns && {
+        content: {
+          'application/json': {
+            schema: this.schemas.use(returns),
+            ...(example.answer !== undefined && { example: example.answer }),
+          },
+        },
+      }),
+    }
   }
 }
 
-/** A notification, as the server sends it to a callback. */
-function describeEvent(each: EventType): Json {
-  return {
-    tags: ['events'],
-    summary: each.summary,
-    description: `Version ${each.version}.`,
-    parameters: MESSAGE_HEADERS.map(([name, description]) => ({
-      name,
-      in: 'header',
-      required: true,
-      description,
-      schema: { type: 'string' },
-    })),
-    requestBody: {
-      required: true,
-      content: {
-        'application/json': { schema: notificationSchema(each), example: exampleNotification(each) },
-      },
-    },
-    responses: { '2XX': { description: 'Received. Anything else is sent again.' } },
-  }
-}
-
-const MESSAGE_HEADERS = [
-  ['Twitch-Eventsub-Message-Id', 'The same when a message is sent again.'],
-  ['Twitch-Eventsub-Message-Retry', 'How many attempts there were before.'],
-  ['Twitch-Eventsub-Message-Type', '`notification`.'],
-  ['Twitch-Eventsub-Message-Timestamp', 'When this attempt was made.'],
-  [
-    'Twitch-Eventsub-Message-Signature',
-    '`sha256=` and the HMAC-SHA256, in hexadecimal digits, of id, timestamp and body with the secret of the subscription.',
-  ],
-  ['Twitch-Eventsub-Subscription-Type', 'The type of event.'],
-  ['Twitch-Eventsub-Subscription-Version', 'The version of the type.'],
-] as const
-
-/** JSON lines. The schema is that of one line, because OpenAPI cannot describe a sequence of them. */
-function linesContent(line: TSchema, example: unknown): Json {
-  const text = Array.isArray(example) ? example.map(each => `${JSON.stringify(each)}\n`).join('') : ''
-  return { 'application/x-ndjson': { schema: line, example: text } }
-}
-
-function securityOf({ access }: Operation): Json[] | undefined {
-  if (access.kind === 'token') return [{ token: [...access.scopes] }]
-  if (access.kind === 'anyone') return [{}, { token: [] }]
-  return access.kind === 'operator' ? [{ operator: [] }] : undefined
-}
-
-function parametersOf(operation: Operation): Json[] {
-  const inputs = inputsOf(operation).filter(({ place }) => !place.endsWith('body'))
-  return inputs.map(({ name, place, required, description, schema }) => ({
-    name,
-    in: place,
-    required,
-    ...(description !== '' && { description }),
-    schema,
-    ...('items' in schema && { style: 'form', explode: true }),
-  }))
+function describeSuccess({ returns, answerLines, answerFile }: Operation): string {
+  if (answerFile !== undefined) return 'Success: a file.'
+  if (answerLines !== undefined) return 'Success: a stream of JSON lines. A later failure is the last line.'
+  return returns === undefined ? 'Success, without a body.' : 'Success.'
 }
 
 /** A file in each of its media types. The example is in the first. */
@@ -163,65 +157,4 @@ function fileContent(mediaTypes: readonly string[], example: unknown): Json {
     },
   ])
   return Object.fromEntries(entries)
-}
-
-function descriptionOf({ returns, answerLines, answerFile }: Operation): string {
-  if (answerFile !== undefined) return 'Success: a file, with its name in `Content-Disposition`.'
-  if (answerLines !== undefined) return 'Success: a stream of JSON lines. A later failure is the last line.'
-  return returns === undefined ? 'Success, without a body.' : 'Success.'
-}
-
-function responsesOf(operation: Operation, family: Family): Json {
-  const success = {
-    description: descriptionOf(operation),
-    ...(operation.answerLines && { content: linesContent(operation.answerLines, operation.example.answer) }),
-    ...(operation.answerFile && { content: fileContent(operation.answerFile, operation.example.answer) }),
-    ...(operation.returns && {
-      content: {
-        'application/json': {
-          schema: operation.returns,
-          ...(operation.example.answer !== undefined && { example: operation.example.answer }),
-        },
-      },
-    }),
-  }
-  const failures = [...statusesOf(operation)].map(([status, names]) => [
-    status,
-    {
-      description: `${reasonPhrases[status]}: ${names.join(', ')}.`,
-      content: {
-        'application/json': {
-          schema: failureSchemaOf(names, operation, family),
-        },
-      },
-    },
-  ])
-  return { [operation.status ?? 200]: success, ...Object.fromEntries(failures) }
-}
-
-function failureSchemaOf(names: readonly ProblemName[], operation: Operation, family: Family): Json {
-  const more = names.flatMap(fieldsOfProblem)
-  if (more.length > 0)
-    return {
-      ...FAILURE,
-      properties: {
-        ...FAILURE.properties,
-        ...Object.fromEntries(more.map(name => [name, { type: 'string' }])),
-      },
-    }
-  const name = family === 'oauth' ? 'OAuthFailure' : 'Failure'
-  return { $ref: `#/components/schemas/${operation.standardErrors ? 'StandardFailure' : name}` }
-}
-
-/** The fields that the error body of a problem has beside the usual ones. */
-function fieldsOfProblem(name: ProblemName): string[] {
-  const { fields } = problems[name] as { fields?: (...details: unknown[]) => object }
-  return Object.keys(fields?.('') ?? {})
-}
-
-/** The problems of an operation, by status. */
-export function statusesOf(operation: Operation): Map<number, ProblemName[]> {
-  const names = [...problemsOf(operation)]
-  const byStatus = Map.groupBy(names, name => problems[name].status as number)
-  return new Map([...byStatus].sort(([a], [b]) => a - b))
 }

@@ -21,8 +21,14 @@ const operations = operationsOf(document)
 const named = document.components.schemas
 const operation = (id: string) => operations.find(each => each.operationId === id) as DescribedOperation
 
+const ALWAYS = {
+  date: 'Sun, 01 Mar 2026 12:00:00 GMT',
+  'x-request-id': 'x',
+  'cache-control': 'no-store',
+}
+
 function answer(status: number, body: unknown, more: Record<string, string> = {}) {
-  const headers = { 'content-type': 'application/json', 'x-request-id': 'x', ...more }
+  const headers = { 'content-type': 'application/json', ...ALWAYS, ...more }
   return { status, headers: new Map(Object.entries(headers)), body: Buffer.from(JSON.stringify(body)) }
 }
 
@@ -50,6 +56,8 @@ const listOfText: Schema = {
   items: { type: 'object', properties: { a: { type: 'string' } } },
 }
 
+const DATE_TIME: Schema = { type: 'string', format: 'date-time' }
+
 describe('the schema checker', () => {
   const check = (value: unknown, schema: Schema) => violationsAbout(value, schema, named)
 
@@ -58,7 +66,11 @@ describe('the schema checker', () => {
     expect(check('😀😀', { type: 'string', maxLength: 2 })).toEqual([])
     expect(check([1, 2], { type: 'array', items: { type: 'integer', minimum: 1, maximum: 2 } })).toEqual([])
     expect(check(null, { anyOf: [{ type: 'string' }, { type: 'null' }] })).toEqual([])
-    expect(check({ x: 1 }, { type: 'object', patternProperties: { '^.*$': { type: 'number' } } })).toEqual([])
+    expect(check(null, { type: ['string', 'null'] })).toEqual([])
+    expect(check(1, { oneOf: [{ type: 'string' }, { type: 'integer' }] })).toEqual([])
+    expect(check('2026-03-01T12:00:00.250Z', { type: 'string', format: 'date-time' })).toEqual([])
+    expect(check('http://x/a-{width}x{height}.png', { type: 'string', format: 'uri-template' })).toEqual([])
+    expect(check({ x: 1 }, { type: 'object', additionalProperties: { type: 'number' } })).toEqual([])
     expect(check({ error: 'a', status: 1, message: 'b' }, { $ref: '#/components/schemas/Failure' })).toEqual(
       [],
     )
@@ -72,6 +84,12 @@ describe('the schema checker', () => {
     ['null for an object', null, { type: 'object' }, '/ is not of type object: null'],
     ['another value', 'b', { enum: ['a'] }, '/ is none of the values: "b"'],
     ['another constant', 'b', { type: 'string', const: 'a' }, '/ is not "a": "b"'],
+    ['none of the types', true, { type: ['string', 'null'] }, '/ is not of type string or null: true'],
+    ['two variants', 1, { oneOf: [{ type: 'integer' }, { type: 'number' }] }, '/ is 2 of 2 variants'],
+    ['a day that is none', '2026-13-01T00:00:00Z', DATE_TIME, '/ is not a date-time: "2026-13-01T00:00:00Z"'],
+    ['no UUID', 'x', { type: 'string', format: 'uuid' }, '/ is not a uuid: "x"'],
+    ['no URI', 'http://x/{y}', { type: 'string', format: 'uri' }, '/ is not a uri: "http://x/{y}"'],
+    ['more than 32 bits', 2 ** 31, { type: 'integer', format: 'int32' }, '/ is not an int32: 2147483648'],
     ['no variant', 1, { anyOf: [{ type: 'string' }] }, '/ is none of 1 variants: 1'],
     ['a missing field', {}, { type: 'object', required: ['a'], properties: {} }, '/a is missing'],
     ['a field that is not listed', { b: 1 }, { type: 'object', properties: {} }, '/b is not listed'],
@@ -89,6 +107,7 @@ describe('the schema checker', () => {
 
   test('refuses a keyword that it does not know, and a reference that leads nowhere', () => {
     expect(() => check(1, { multipleOf: 2 } as Schema)).toThrow('multipleOf')
+    expect(() => check('x', { type: 'string', format: 'iri' })).toThrow('iri')
     expect(() => check(1, { $ref: '#/components/schemas/Nothing' })).toThrow('Nothing')
   })
 
@@ -112,7 +131,15 @@ describe('an answer held against the document', () => {
     const of = (given: ReturnType<typeof answer>) =>
       violationsOf({ operation: exporting, request: plain, answer: given }, named)
     const file = (type: string, text: string) => ({
-      ...answer(200, {}, { 'content-type': type }),
+      ...answer(
+        200,
+        {},
+        {
+          'content-type': type,
+          'content-disposition': 'attachment; filename="a.vtt"',
+          'x-content-type-options': 'nosniff',
+        },
+      ),
       body: Buffer.from(text),
     })
     expect(of(file('text/vtt; charset=utf-8', 'WEBVTT'))).toEqual([])
@@ -126,6 +153,9 @@ describe('an answer held against the document', () => {
     expect(held(answer(200, { data: [user] }))).toEqual([])
     expect(held(answer(404, { error: 'Not Found', status: 404, message: 'x' }))).toEqual([])
   })
+
+  const withoutRequestId = answer(200, {}).headers
+  withoutRequestId.delete('x-request-id')
 
   for (const [title, given, violation] of [
     ['no answer', 'no answer', 'no answer'],
@@ -142,10 +172,16 @@ describe('an answer held against the document', () => {
     ],
     ['another reason', answer(404, { error: 'Nope', status: 404, message: 'x' }), 'error "Nope"'],
     ['an empty message', answer(404, { error: 'Not Found', status: 404, message: '' }), 'an empty message'],
+    ['no request id', { ...answer(200, { data: [user] }), headers: withoutRequestId }, 'no X-Request-Id'],
     [
-      'no request id',
-      { ...answer(200, { data: [user] }), headers: new Map([['content-type', 'application/json']]) },
-      'no X-Request-Id',
+      'a header that is not described',
+      answer(200, { data: [user] }, { 'x-powered-by': 'x' }),
+      'the header x-powered-by is not described',
+    ],
+    [
+      'a header with another value',
+      answer(200, { data: [user] }, { 'cache-control': 'public' }),
+      'Cache-Control',
     ],
     [
       'the token that was sent',
@@ -167,10 +203,7 @@ describe('an answer held against the document', () => {
     expect(of('DeleteUser', answer(204, {}))).toEqual(['a body where none is declared'])
     const lines = {
       ...answer(200, ''),
-      headers: new Map([
-        ['content-type', 'application/x-ndjson'],
-        ['x-request-id', 'x'],
-      ]),
+      headers: new Map(Object.entries({ ...ALWAYS, 'content-type': 'application/x-ndjson' })),
     }
     expect(
       of('ImportLines', { ...lines, body: Buffer.from('{"progress":{"lines":1}}\n{"x":1}\n') }),

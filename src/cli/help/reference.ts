@@ -5,18 +5,23 @@ import { OperatorError } from '../../kit/operator-error.ts'
 import { compatibilityPage } from '../../reference/compatibility.ts'
 import { eventsPage } from '../../reference/events.ts'
 import { markdownReference } from '../../reference/markdown.ts'
-import { openapiDocument } from '../../reference/openapi.ts'
+import { openapiDocument, PUBLIC_FAMILIES } from '../../reference/openapi.ts'
 import { scenarioSchema } from '../../reference/scenario-schema.ts'
 import { describeDefault, settings } from '../../settings.ts'
 import { VERSION } from '../../version.ts'
 import { print } from '../terminal/print.ts'
 import { helpOf, placesUnder } from './command-tree.ts'
 
+const EXAMPLE_URL = 'http://localhost:8080'
+
 export const openapiCommand = new Command('openapi')
-  .description('print the OpenAPI 3.1 document')
-  .option('--server <url>', 'base URL to put into the document', 'http://localhost:8080')
+  .description('print the OpenAPI 3.1 document of the public API')
+  .option('--server <url>', 'base URL to put into the document', EXAMPLE_URL)
+  .option('--control', 'include the control API')
   .addHelpText('after', '\nExample:\n  strand openapi > strand.openapi.json')
-  .action((flags: { server: string }) => print(`${openapiText(flags.server)}\n`))
+  .action((flags: { server: string; control?: boolean }) =>
+    print(`${openapiText(flags.server, flags.control ?? false)}\n`),
+  )
 
 /** For development: generates the reference in docs/ from the contract. */
 export const docsCommand = new Command('docs')
@@ -41,7 +46,8 @@ function generatedDocuments(program: Command): Map<string, string> {
   const documents = new Map<string, string>()
   for (const [family, text] of markdownReference()) documents.set(`reference/${family}.md`, text)
   documents.set('reference/events.md', eventsPage())
-  documents.set('reference/openapi.json', `${openapiText('http://localhost:8080')}\n`)
+  documents.set('reference/openapi.json', `${openapiText(EXAMPLE_URL, false)}\n`)
+  documents.set('reference/control.openapi.json', `${openapiText(EXAMPLE_URL, true)}\n`)
   documents.set('reference/settings.md', settingsPage())
   documents.set('reference/scenario.schema.json', `${JSON.stringify(scenarioSchema(), null, 2)}\n`)
   documents.set('reference/command.md', commandPage(program))
@@ -49,8 +55,9 @@ function generatedDocuments(program: Command): Map<string, string> {
   return documents
 }
 
-function openapiText(serverUrl: string): string {
-  return JSON.stringify(openapiDocument({ version: VERSION, serverUrl }), null, 2)
+function openapiText(serverUrl: string, withControl: boolean): string {
+  const families = withControl ? {} : { families: PUBLIC_FAMILIES }
+  return JSON.stringify(openapiDocument({ version: VERSION, serverUrl, ...families }), null, 2)
 }
 
 function settingsPage(): string {

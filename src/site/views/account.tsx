@@ -1,11 +1,12 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The account page: what belongs to the user, connected applications, sessions, password. */
+
+import { describeScope } from '../../contract/scope-texts.ts'
 import { knownFirst } from '../../domain/scopes.ts'
 import type { Connection, Session } from '../../store/queries/accounts.ts'
 import { Avatar } from '../components/avatar.tsx'
 import { Field, type FormToken, Hidden, Notice } from '../components/form.tsx'
 import type { Page } from '../page.ts'
-import { describeScope } from '../scope-texts.ts'
 import { day, minute } from '../times.ts'
 
 interface AccountView extends FormToken {

@@ -1,10 +1,10 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** What an application or a device asks for, and the user's decision. */
 import { isKnownScope } from '../../contract/scope.ts'
+import { describeScope } from '../../contract/scope-texts.ts'
 import { knownFirst } from '../../domain/scopes.ts'
 import { Field, type FormToken, Hidden, Notice } from '../components/form.tsx'
 import type { Page } from '../page.ts'
-import { describeScope } from '../scope-texts.ts'
 
 /** The current user, with a button to switch accounts. */
 const Identity = ({

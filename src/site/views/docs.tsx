@@ -26,7 +26,7 @@ import {
 } from '../../reference/events.ts'
 import { inputsOf } from '../../reference/inputs.ts'
 import { accessInWords, INTRODUCTIONS, TITLES, typeInWords } from '../../reference/markdown.ts'
-import { statusesOf } from '../../reference/openapi.ts'
+import { statusesOf } from '../../reference/statuses.ts'
 import { Prose } from '../components/prose.tsx'
 import type { Reader } from '../docs/reader.ts'
 import { Docs } from '../islands/docs.tsx'

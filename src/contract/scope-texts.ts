@@ -1,7 +1,7 @@
-import { isKnownScope, type KnownScope } from '../contract/scope.ts'
+import { isKnownScope, type KnownScope } from './scope.ts'
 
-/** What each scope allows, as shown on the consent page. */
-const DESCRIPTIONS: Readonly<Record<KnownScope, string>> = {
+/** What each scope allows, as the consent page and the OpenAPI document show it. */
+export const SCOPE_TEXTS: Readonly<Record<KnownScope, string>> = {
   openid: 'See who you are: your user id and display name',
   'user:read:entitlements': 'See the drops that you have earned',
   'user:manage:entitlements': 'Mark your drops as delivered or not delivered',
@@ -17,5 +17,5 @@ const DESCRIPTIONS: Readonly<Record<KnownScope, string>> = {
 }
 
 export function describeScope(scope: string): string {
-  return isKnownScope(scope) ? DESCRIPTIONS[scope] : `${scope}: has no effect on this server`
+  return isKnownScope(scope) ? SCOPE_TEXTS[scope] : `${scope}: has no effect on this server`
 }
