@@ -129,6 +129,7 @@ describe('the census', () => {
 describe('the OpenAPI document', () => {
   const document = openapiDocument({ version: '0', serverUrl: 'http://localhost' }) as {
     openapi: string
+    components: object
     paths: Record<string, Record<string, { operationId: string; responses: Record<string, unknown> }>>
     webhooks: Record<
       string,
@@ -153,7 +154,8 @@ describe('the OpenAPI document', () => {
         document.webhooks[each.type]?.post.requestBody.content['application/json'],
         `the body of ${each.type}`,
       )
-      expect([each.type, Compile(schema).Check(example)]).toEqual([each.type, true])
+      const whole = { components: document.components, ...schema } as unknown as TSchema
+      expect([each.type, Compile(whole).Check(example)]).toEqual([each.type, true])
       expect([each.type, Compile(each.event).Check(each.example)]).toEqual([each.type, true])
       expect(eventsPage()).toContain(`\n## ${each.type}\n`)
     }

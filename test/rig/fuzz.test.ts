@@ -185,7 +185,11 @@ describe('an answer held against the document', () => {
     ],
     [
       'the token that was sent',
-      answer(401, { error: 'Unauthorized', status: 401, message: 'not some-token-of-an-operator' }),
+      answer(
+        401,
+        { error: 'Unauthorized', status: 401, message: 'not some-token-of-an-operator' },
+        { 'www-authenticate': 'Bearer' },
+      ),
       'a secret',
     ],
     [

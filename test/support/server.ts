@@ -9,11 +9,14 @@ import { prepareWorld } from '../../src/demo/demo.ts'
 import type { World } from '../../src/demo/described-world.ts'
 import type { WorldPlan } from '../../src/demo/world.ts'
 import { randomAlphanumerics } from '../../src/kit/id.ts'
+import { lazily } from '../../src/kit/lazily.ts'
 import { createLog } from '../../src/kit/log.ts'
+import { openapiDocument } from '../../src/reference/openapi.ts'
 import { type StrandServer, startServer } from '../../src/serve.ts'
 import { describeWorld } from '../../src/serve-demo.ts'
 import { Admission } from '../../src/store/engines/admission.ts'
 import { Canaries, contentsOf } from './canaries.ts'
+import { Documented } from './documented.ts'
 import { TEMPLATE_DATABASE } from './postgres.ts'
 import { RoundRobin } from './round-robin.ts'
 
@@ -231,6 +234,19 @@ function bodyOf(response: Response, text: string): unknown {
   return isJson(response) ? JSON.parse(text) : undefined
 }
 
+const document = lazily(
+  () => new Documented(openapiDocument({ version: '0', serverUrl: 'http://localhost' }) as never),
+)
+
+/** Every answer that a test gets from an operation is as the OpenAPI document describes it. */
+function requireDocumented({ method = 'GET', path = '' }: Ask, response: Response, text: string): void {
+  const [pathname = ''] = path.split('?')
+  const { status, headers } = response
+  const violations = document().violationsOf({ method, path: pathname, status, headers, text })
+  if (violations.length > 0)
+    throw new Error(`an answer is not as the OpenAPI document describes it: ${violations.join('; ')}`)
+}
+
 let requests = 0
 
 async function callServer(baseUrl: string, ask: Ask, logLines: readonly string[] = []): Promise<Answer> {
@@ -254,6 +270,7 @@ async function callServer(baseUrl: string, ask: Ask, logLines: readonly string[]
     ...(body !== undefined && { body }),
   })
   const text = await response.text()
+  requireDocumented(ask, response, text)
   const line = logLines.findLast(each => each.includes(`"${requestId}"`))
   return {
     status: response.status,

@@ -1,0 +1,51 @@
+/** Answers held against an OpenAPI document: status, body and headers. */
+import { describedViolations } from '../../rig/fuzz/check-answer.ts'
+import { type ApiDocument, type DescribedOperation, operationsOf } from '../../rig/fuzz/document.ts'
+
+interface Exchange {
+  readonly method: string
+  readonly path: string
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+/** The prefixes under which client libraries look for the same operations on a local server (D-1). */
+const ALIASES: readonly (readonly [alias: RegExp, prefix: string])[] = [
+  [/^\/mock\//, '/helix/'],
+  [/^\/eventsub\//, '/helix/eventsub/'],
+  [/^\/auth\//, '/oauth2/'],
+]
+
+export class Documented {
+  readonly #document: ApiDocument
+  readonly #operations: readonly (readonly [path: RegExp, operation: DescribedOperation])[]
+
+  constructor(document: ApiDocument) {
+    this.#document = document
+    this.#operations = operationsOf(document).map(each => [
+      new RegExp(`^${each.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]*')}$`),
+      each,
+    ])
+  }
+
+  /** What is not as described; nothing, if the document has no such operation or the server failed as a test planned. */
+  violationsOf({ method, path, status, headers, text }: Exchange): string[] {
+    const operation = this.#find(method, path)
+    const declared = operation?.responses[status]
+    if (operation === undefined || (declared === undefined && status >= 500)) return []
+    if (declared === undefined) return [`${operation.operationId}: status ${status} is not declared`]
+    const answer = { status, headers: new Map(headers), body: Buffer.from(text) }
+    return describedViolations(answer, declared, this.#document.components.schemas).map(
+      violation => `${operation.operationId}, status ${status}: ${violation}`,
+    )
+  }
+
+  /** A fixed path has precedence over one with a placeholder. */
+  #find(method: string, path: string): DescribedOperation | undefined {
+    const [alias, prefix = ''] = ALIASES.find(([each]) => each.test(path)) ?? []
+    const known = alias === undefined ? path : path.replace(alias, prefix)
+    const found = this.#operations.filter(([form, each]) => each.method === method && form.test(known))
+    return (found.find(([, each]) => !each.path.includes('{')) ?? found[0])?.[1]
+  }
+}
