@@ -26,5 +26,5 @@ export async function showDocs(
   const session = isPublic ? await sessionOf(browser, services) : undefined
   const user = session && { id: session.user_id, login: session.login, name: session.display_name }
   const reader = { user: user ?? null, isStrict: services.strict }
-  return docsPage(services.reference(families), reader, isPublic)
+  return docsPage(services.reference(families), reader, families)
 }

@@ -17,17 +17,17 @@ const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
 }
 const packages = Object.entries(lock.packages).filter(([path]) => path !== '')
 /** Of what tests run beside Strand. */
-const others = Object.entries(
-  (
-    JSON.parse(readFileSync('test/media-servers/node-media-server/package-lock.json', 'utf8')) as {
-      packages: Record<string, Locked>
-    }
-  ).packages,
-).filter(([path]) => path !== '')
+const others = lockedIn('test/media-servers/node-media-server')
+const tools = lockedIn('test/reference/tools')
+
+function lockedIn(folder: string): [path: string, Locked][] {
+  const { packages } = JSON.parse(readFileSync(`${folder}/package-lock.json`, 'utf8')) as typeof lock
+  return Object.entries(packages).filter(([path]) => path !== '')
+}
 
 describe('the lockfile', () => {
   test('has a version and an integrity for every package, and no address', () => {
-    for (const [path, { version, integrity, resolved }] of [...packages, ...others]) {
+    for (const [path, { version, integrity, resolved }] of [...packages, ...others, ...tools]) {
       expect([path, version !== undefined, integrity?.startsWith('sha512-'), resolved]).toEqual([
         path,
         true,
@@ -51,8 +51,17 @@ describe('the lockfile', () => {
     expect(scripted.filter(name => !manifest.allowScripts[name])).toEqual([])
   })
 
+  test('the tools of tests are installed without their scripts: one of them reports every install', () => {
+    expect(tools.filter(([, locked]) => locked.hasInstallScript).map(([path]) => path)).toEqual([
+      'node_modules/@scarf/scarf',
+    ])
+    expect(readFileSync('test/support/listed-packages.ts', 'utf8')).toContain("'--ignore-scripts'")
+  })
+
   test('names exact versions, and few packages at run time', () => {
-    for (const version of Object.values({ ...manifest.dependencies, ...manifest.devDependencies })) {
+    const listed = JSON.parse(readFileSync('test/reference/tools/package.json', 'utf8')) as typeof manifest
+    const all = { ...manifest.dependencies, ...manifest.devDependencies, ...listed.dependencies }
+    for (const version of Object.values(all)) {
       expect(version).toMatch(/^[0-9]+\.[0-9]+\.[0-9]+[-.a-z0-9]*$/)
     }
     expect(Object.keys(manifest.dependencies).length).toBeLessThanOrEqual(10)

@@ -73,8 +73,10 @@ export function renderReference(families: readonly Family[], options: ReferenceO
   }
 }
 
-/** `isPublic`: on the listener of the public API, where people log in. */
-export function docsPage(reference: Reference, reader: Reader, isPublic: boolean): Page {
+/** Where people log in, the page is on the listener of the public API. The link leads to the document of what is shown. */
+export function docsPage(reference: Reference, reader: Reader, families: readonly Family[]): Page {
+  const isPublic = families.includes('oauth')
+  const document = families.includes('control') ? '/control/openapi.json' : '/openapi.json'
   return {
     title: 'API reference',
     width: 'docs',
@@ -95,7 +97,7 @@ export function docsPage(reference: Reference, reader: Reader, isPublic: boolean
           <h1>API reference</h1>
           <p class="lead">
             All operations of this server, generated from the declarations that it runs on. Also available{' '}
-            <a href="/openapi.json">as OpenAPI</a>.
+            <a href={document}>as OpenAPI</a>.
           </p>
           <div dangerouslySetInnerHTML={{ __html: reference.text }} />
         </div>
