@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Documented } from '../support/documented.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever JSON the server sent
 type Json = any
@@ -69,11 +70,25 @@ async function ask(url: string, { method = 'GET', token, body, headers }: Ask = 
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
   const text = await response.text()
+  await expectDocumented(url, method, response, text)
   return {
     status: response.status,
     headers: response.headers,
     body: text === '' ? undefined : JSON.parse(text),
   }
+}
+
+let documented: Promise<Documented> | undefined
+
+/** Every answer is as the OpenAPI document of the server describes it. Proxies may add headers. */
+async function expectDocumented(url: string, method: string, response: Response, text: string) {
+  documented ??= fetch(`${world.control_url}/openapi.json`)
+    .then(answer => answer.json() as Promise<Json>)
+    .then(document => new Documented(document))
+  const { status, headers } = response
+  const path = new URL(url).pathname
+  const violations = (await documented).violationsOf({ method, path, status, headers, text })
+  expect(violations.filter(each => !each.endsWith('is not described'))).toEqual([])
 }
 
 const helix = (path: string, options: Ask = {}) => ask(`${world.helix_url}${path}`, options)

@@ -270,13 +270,15 @@ async function callServer(baseUrl: string, ask: Ask, logLines: readonly string[]
     ...(body !== undefined && { body }),
   })
   const text = await response.text()
-  requireDocumented(ask, response, text)
   const line = logLines.findLast(each => each.includes(`"${requestId}"`))
+  const problem = line && (JSON.parse(line) as { problem?: string }).problem
+  // An operation that this server does not have is not described.
+  if (problem !== 'route_unknown') requireDocumented(ask, response, text)
   return {
     status: response.status,
     headers: response.headers,
     text,
     body: bodyOf(response, text),
-    problem: line && (JSON.parse(line) as { problem?: string }).problem,
+    problem,
   }
 }
