@@ -245,6 +245,7 @@ export type ErrorCode =
   | 'invalid_revoking_client'
   | 'missing_oauth_token'
 
+/** One change in the audit log. */
 export interface AuditEntry {
   /** `operator`, `user` for changes by users to what belongs to them, or the id of the organization whose entitlements changed, with a suffix such as `/1` if several writers were concurrent. */
   chain: string
@@ -265,6 +266,7 @@ export interface AuditEntry {
   hash: string
 }
 
+/** What an entitlement entitles to. */
 export interface Benefit {
   id: string
   /** At most 100 characters. */
@@ -273,6 +275,7 @@ export interface Benefit {
   game_id: string | null
 }
 
+/** A game, as clients see it. */
 export interface Category {
   id: string
   name: string
@@ -282,6 +285,7 @@ export interface Category {
   igdb_id: string
 }
 
+/** A channel, as the control API shows it. */
 export interface Channel {
   user_id: string
   title: string
@@ -297,6 +301,7 @@ export interface Channel {
   second_publisher: 'refuse' | 'take_over'
 }
 
+/** A user who may edit a channel. */
 export interface ChannelEditor {
   user_id: string
   user_name: string
@@ -304,6 +309,7 @@ export interface ChannelEditor {
   created_at: string
 }
 
+/** A user who follows a channel. */
 export interface ChannelFollower {
   user_id: string
   user_login: string
@@ -312,6 +318,7 @@ export interface ChannelFollower {
   followed_at: string
 }
 
+/** A channel, as clients see it. */
 export interface ChannelInformation {
   broadcaster_id: string
   broadcaster_login: string
@@ -330,6 +337,7 @@ export interface ChannelInformation {
   is_branded_content: boolean
 }
 
+/** A benefit that a user has earned in a game. */
 export interface Entitlement {
   id: string
   benefit_id: string
@@ -337,6 +345,7 @@ export interface Entitlement {
   timestamp: string
   user_id: string
   game_id: string
+  /** Whether the benefit has been given to the user. */
   fulfillment_status: FulfillmentStatus
   /** RFC 3339 UTC with milliseconds. */
   last_updated: string
@@ -344,21 +353,25 @@ export interface Entitlement {
   updated_at: string
 }
 
+/** One step in the history of an entitlement. */
 export interface EntitlementTransition {
   /** RFC 3339 UTC with milliseconds. */
   at: string
   /** Null for the grant. */
   from: FulfillmentStatus | null
+  /** Whether the benefit has been given to the user. */
   to: FulfillmentStatus
   /** As in the audit log; null for a grant that was part of a batch. */
   actor: string | null
 }
 
+/** The ids that an update had the same outcome for. */
 export interface EntitlementUpdate {
   status: 'SUCCESS' | 'INVALID_ID' | 'NOT_FOUND' | 'UNAUTHORIZED' | 'UPDATE_FAILED'
   ids: string[]
 }
 
+/** A message to a subscriber and what became of it. */
 export interface EventDelivery {
   id: string
   /** As the receiver sees it. Events that were sent in one request share it. */
@@ -384,26 +397,33 @@ export interface EventDelivery {
   milliseconds: number | null
 }
 
+/** A subscription to a type of event. */
 export interface EventSubscription {
   id: string
-  status: 'enabled' | 'webhook_callback_verification_pending' | 'webhook_callback_verification_failed' | 'notification_failures_exceeded' | 'authorization_revoked' | 'user_removed' | 'version_removed' | 'websocket_disconnected' | 'websocket_failed_ping_pong' | 'websocket_received_inbound_traffic' | 'websocket_connection_unused' | 'websocket_internal_error' | 'websocket_network_timeout' | 'websocket_network_error'
+  /** Whether messages are sent, and if not, why. */
+  status: SubscriptionStatus
   type: string
   version: string
   condition: { [name: string]: string }
   /** RFC 3339 UTC with milliseconds. */
   created_at: string
-  transport: {
-    method: 'webhook' | 'websocket'
-    /** Of a webhook. */
-    callback?: string
-    /** Of a WebSocket. */
-    session_id?: string
-    /** When the WebSocket was opened. */
-    connected_at?: string
-  }
+  /** How the messages of a subscription are sent. */
+  transport: EventTransport
   cost: number
 }
 
+/** How the messages of a subscription are sent. */
+export interface EventTransport {
+  method: 'webhook' | 'websocket'
+  /** Of a webhook. */
+  callback?: string
+  /** Of a WebSocket. */
+  session_id?: string
+  /** When the WebSocket was opened. */
+  connected_at?: string
+}
+
+/** An extra stream key of a channel, without the key. */
 export interface ExtraStreamKey {
   name: string
   /** RFC 3339 UTC with milliseconds. */
@@ -434,6 +454,7 @@ export interface Fault {
   seed?: number
 }
 
+/** A channel that a user follows. */
 export interface FollowedChannel {
   broadcaster_id: string
   broadcaster_login: string
@@ -442,6 +463,7 @@ export interface FollowedChannel {
   followed_at: string
 }
 
+/** A channel, as searches return it. */
 export interface FoundChannel {
   /** ISO 639-1 code. */
   broadcaster_language: string
@@ -463,8 +485,10 @@ export interface FoundChannel {
   started_at: string
 }
 
+/** Whether the benefit has been given to the user. */
 export type FulfillmentStatus = 'CLAIMED' | 'FULFILLED'
 
+/** A game, as the control API shows it. */
 export interface Game {
   id: string
   /** At most 100 characters. */
@@ -474,25 +498,27 @@ export interface Game {
   igdb_id: string
 }
 
+/** A marker with the URL of its position. `url` and `URL` are the same. */
+export interface ListedMarker {
+  /** 32 lower-case hex digits. */
+  id: string
+  /** RFC 3339 UTC, whole seconds. */
+  created_at: string
+  description: string
+  position_seconds: number
+  url: string
+  URL: string
+}
+
+/** Markers of a user by video. */
 export interface MarkerListing {
   user_id: string
   user_login: string
   user_name: string
-  videos: {
-    video_id: string
-    markers: {
-      /** 32 lower-case hex digits. */
-      id: string
-      /** RFC 3339 UTC, whole seconds. */
-      created_at: string
-      description: string
-      position_seconds: number
-      url: string
-      URL: string
-    }[]
-  }[]
+  videos: VideoMarkers[]
 }
 
+/** A media server that reports its publishers. */
 export interface MediaServer {
   name: string
   adapter: 'nginx-rtmp' | 'mediamtx' | 'srs' | 'ovenmediaengine' | 'node-media-server' | 'owncast' | 'generic'
@@ -506,6 +532,7 @@ export interface MediaServer {
   created_at: string
 }
 
+/** A media server, with its secret when that is created or replaced. */
 export interface MediaServerWithSecret {
   name: string
   adapter: 'nginx-rtmp' | 'mediamtx' | 'srs' | 'ovenmediaengine' | 'node-media-server' | 'owncast' | 'generic'
@@ -520,6 +547,7 @@ export interface MediaServerWithSecret {
   secret?: string
 }
 
+/** The discovery document (OpenID Connect Discovery 1.0, RFC 8414). */
 export interface OpenidConfiguration {
   issuer: string
   authorization_endpoint: string
@@ -544,33 +572,30 @@ export interface OpenidConfiguration {
   request_uri_parameter_supported: boolean
 }
 
+/** A subscription to a type of event, with the application that made it. */
 export interface OperatorSubscription {
   id: string
-  status: 'enabled' | 'webhook_callback_verification_pending' | 'webhook_callback_verification_failed' | 'notification_failures_exceeded' | 'authorization_revoked' | 'user_removed' | 'version_removed' | 'websocket_disconnected' | 'websocket_failed_ping_pong' | 'websocket_received_inbound_traffic' | 'websocket_connection_unused' | 'websocket_internal_error' | 'websocket_network_timeout' | 'websocket_network_error'
+  /** Whether messages are sent, and if not, why. */
+  status: SubscriptionStatus
   type: string
   version: string
   condition: { [name: string]: string }
   /** RFC 3339 UTC with milliseconds. */
   created_at: string
-  transport: {
-    method: 'webhook' | 'websocket'
-    /** Of a webhook. */
-    callback?: string
-    /** Of a WebSocket. */
-    session_id?: string
-    /** When the WebSocket was opened. */
-    connected_at?: string
-  }
+  /** How the messages of a subscription are sent. */
+  transport: EventTransport
   cost: number
   client_id: string
 }
 
+/** A named token of the control API, without the token. */
 export interface OperatorToken {
   name: string
   /** RFC 3339 UTC with milliseconds. */
   created_at: string
 }
 
+/** A named token of the control API. Returned once, when it is created. */
 export interface OperatorTokenWithSecret {
   name: string
   /** RFC 3339 UTC with milliseconds. */
@@ -578,12 +603,20 @@ export interface OperatorTokenWithSecret {
   token: string
 }
 
+/** The owner of games, benefits and entitlements. */
 export interface Organization {
   id: string
   /** At most 100 characters. */
   name: string
 }
 
+/** Empty on the last page in the requested direction. */
+export interface Pagination {
+  /** Pass it as `after` to get the next page; absent on the last page. */
+  cursor?: string
+}
+
+/** A user, as clients see it. */
 export interface Profile {
   id: string
   /** Lower case. */
@@ -604,6 +637,7 @@ export interface Profile {
   created_at: string
 }
 
+/** The recording of a stream, as clients see it. */
 export interface PublicVideo {
   id: string
   /** Null for videos that are older than this field, and for imported ones without a stream. */
@@ -658,6 +692,7 @@ export interface RecordedRequest {
   fault: 'update_failed' | 'unavailable' | 'rate_limited' | 'slow' | 'internal_error' | 'bad_gateway' | 'token_invalid' | 'broken_json' | 'connection_reset' | 'answer_lost' | null
 }
 
+/** An application that requests tokens. */
 export interface RegisteredClient {
   id: string
   /** At most 100 characters. */
@@ -672,6 +707,7 @@ export interface RegisteredClient {
   device_flow: boolean
 }
 
+/** An application that requests tokens, with its secret. A public client has none. */
 export interface RegisteredClientWithSecret {
   id: string
   /** At most 100 characters. */
@@ -687,6 +723,7 @@ export interface RegisteredClientWithSecret {
   secret?: string
 }
 
+/** A public key that verifies ID tokens (RFC 7517). */
 export interface SigningKey {
   kty: 'RSA'
   kid: string
@@ -696,6 +733,7 @@ export interface SigningKey {
   e: string
 }
 
+/** An access token as in RFC 6749: scopes are one string. */
 export interface StandardTokenAnswer {
   access_token: string
   expires_in: number
@@ -707,6 +745,7 @@ export interface StandardTokenAnswer {
   id_token?: string
 }
 
+/** An event that a subscription matched. */
 export interface StoredEvent {
   id: string
   type: string
@@ -719,6 +758,7 @@ export interface StoredEvent {
   event: { [name: string]: unknown }
 }
 
+/** A live stream. */
 export interface Stream {
   id: string
   user_id: string
@@ -742,10 +782,12 @@ export interface Stream {
   is_mature: boolean
 }
 
+/** The key with which an encoder publishes to a channel. */
 export interface StreamKey {
   stream_key: string
 }
 
+/** A marked position in the video of a stream. */
 export interface StreamMarker {
   /** 32 lower-case hex digits. */
   id: string
@@ -755,6 +797,10 @@ export interface StreamMarker {
   position_seconds: number
 }
 
+/** Whether messages are sent, and if not, why. */
+export type SubscriptionStatus = 'enabled' | 'webhook_callback_verification_pending' | 'webhook_callback_verification_failed' | 'notification_failures_exceeded' | 'authorization_revoked' | 'user_removed' | 'version_removed' | 'websocket_disconnected' | 'websocket_failed_ping_pong' | 'websocket_received_inbound_traffic' | 'websocket_connection_unused' | 'websocket_internal_error' | 'websocket_network_timeout' | 'websocket_network_error'
+
+/** An access token. An app token has neither refresh token nor scope. */
 export interface TokenAnswer {
   access_token: string
   expires_in: number
@@ -765,6 +811,7 @@ export interface TokenAnswer {
   id_token?: string
 }
 
+/** A user, as the control API shows it. */
 export interface User {
   id: string
   /** Lower case. */
@@ -777,6 +824,7 @@ export interface User {
   created_at: string
 }
 
+/** Claims about the user of a token. */
 export interface UserInfo {
   /** The user id. */
   sub: string
@@ -792,6 +840,7 @@ export interface UserInfo {
   preferred_username: string
 }
 
+/** What a token is for. */
 export interface Validation {
   client_id: string
   /** User tokens only. */
@@ -802,6 +851,7 @@ export interface Validation {
   expires_in: number
 }
 
+/** The recording of a stream, as the control API shows it. */
 export interface Video {
   id: string
   user_id: string
@@ -824,6 +874,12 @@ export interface Video {
   duration_seconds: number
   is_live: boolean
   marker_count: number
+}
+
+/** The markers of a video. */
+export interface VideoMarkers {
+  video_id: string
+  markers: ListedMarker[]
 }
 
 /** A channel went live. */
@@ -902,7 +958,9 @@ export interface StrandEntitlementUpdateEvent {
   entitlement_id: string
   user_id: string
   game_id: string
+  /** Whether the benefit has been given to the user. */
   fulfillment_status: FulfillmentStatus
+  /** Whether the benefit has been given to the user. */
   previous_status: FulfillmentStatus
   /** RFC 3339 UTC with milliseconds. */
   updated_at: string
@@ -1042,7 +1100,8 @@ export interface Scenario {
     benefit?: string | undefined
     /** The name of a game of this scenario or of the demo (default: that of the benefit). */
     game?: string | undefined
-    fulfillment_status?: 'CLAIMED' | 'FULFILLED' | undefined
+    /** Whether the benefit has been given to the user. */
+    fulfillment_status?: FulfillmentStatus | undefined
     /** 0 to 31536000. */
     granted_seconds_ago?: number | undefined
   } } | undefined
@@ -1119,7 +1178,8 @@ export interface GetDropsEntitlementsInput {
   user_id?: string | undefined
   /** Decimal digits; any other form matches nothing. */
   game_id?: string | undefined
-  fulfillment_status?: 'CLAIMED' | 'FULFILLED' | undefined
+  /** Whether the benefit has been given to the user. */
+  fulfillment_status?: FulfillmentStatus | undefined
   /** Page size (default: 20, or 100 with `id`). 1 to 100. */
   first?: number | undefined
   /** Cursor of the previous page. */
@@ -1130,16 +1190,14 @@ export interface GetDropsEntitlementsInput {
 export interface GetDropsEntitlementsAnswer {
   data: Entitlement[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of UpdateDropsEntitlements. */
 export interface UpdateDropsEntitlementsInput {
   /** 1 to 100 entries. */
   entitlement_ids: readonly string[]
+  /** Whether the benefit has been given to the user. */
   fulfillment_status: FulfillmentStatus
 }
 
@@ -1171,10 +1229,7 @@ export interface GetStreamsInput {
 export interface GetStreamsAnswer {
   data: Stream[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of GetFollowedStreams. */
@@ -1191,10 +1246,7 @@ export interface GetFollowedStreamsInput {
 export interface GetFollowedStreamsAnswer {
   data: Stream[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of GetStreamKey. */
@@ -1250,10 +1302,7 @@ export type GetStreamMarkersInput = {
 export interface GetStreamMarkersAnswer {
   data: MarkerListing[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of GetUsers. */
@@ -1310,10 +1359,7 @@ export interface SearchCategoriesInput {
 export interface SearchCategoriesAnswer {
   data: Category[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of GetVideos. Exactly one of `id`, `user_id`, `game_id` is given. */
@@ -1380,10 +1426,7 @@ export type GetVideosInput = {
 export interface GetVideosAnswer {
   data: PublicVideo[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of DeleteVideos. */
@@ -1447,10 +1490,7 @@ export interface GetFollowedChannelsAnswer {
   total: number
   data: FollowedChannel[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of GetChannelFollowers. */
@@ -1471,10 +1511,7 @@ export interface GetChannelFollowersAnswer {
   total: number
   data: ChannelFollower[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of GetChannelEditors. */
@@ -1502,10 +1539,7 @@ export interface GetTopGamesInput {
 export interface GetTopGamesAnswer {
   data: Category[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of SearchChannels. */
@@ -1524,10 +1558,7 @@ export interface SearchChannelsInput {
 export interface SearchChannelsAnswer {
   data: FoundChannel[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of ExportStreamMarkers. */
@@ -1572,7 +1603,8 @@ export interface CreateEventSubSubscriptionAnswer {
 
 /** The input of GetEventSubSubscriptions. */
 export interface GetEventSubSubscriptionsInput {
-  status?: 'enabled' | 'webhook_callback_verification_pending' | 'webhook_callback_verification_failed' | 'notification_failures_exceeded' | 'authorization_revoked' | 'user_removed' | 'version_removed' | 'websocket_disconnected' | 'websocket_failed_ping_pong' | 'websocket_received_inbound_traffic' | 'websocket_connection_unused' | 'websocket_internal_error' | 'websocket_network_timeout' | 'websocket_network_error' | undefined
+  /** Whether messages are sent, and if not, why. */
+  status?: SubscriptionStatus | undefined
   type?: string | undefined
   /** Subscriptions whose condition names this user. */
   user_id?: string | undefined
@@ -1587,10 +1619,7 @@ export interface GetEventSubSubscriptionsInput {
 export interface GetEventSubSubscriptionsAnswer {
   data: EventSubscription[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
   /** The number of subscriptions, whatever the filter. */
   total: number
   /** The sum of the costs of subscriptions that are enabled or pending. */
@@ -1884,10 +1913,7 @@ export interface ListUsersInput {
 export interface ListUsersAnswer {
   data: User[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of PutUser. */
@@ -1959,10 +1985,7 @@ export interface ListMembersInput {
 export interface ListMembersAnswer {
   data: User[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of ListOrganizations. */
@@ -1979,10 +2002,7 @@ export interface ListOrganizationsInput {
 export interface ListOrganizationsAnswer {
   data: Organization[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of PutMember. */
@@ -2050,10 +2070,7 @@ export interface ListGamesInput {
 export interface ListGamesAnswer {
   data: Game[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of PutGame. */
@@ -2116,10 +2133,7 @@ export interface ListBenefitsInput {
 export interface ListBenefitsAnswer {
   data: Benefit[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of PutBenefit. */
@@ -2187,10 +2201,7 @@ export interface ListClientsInput {
 export interface ListClientsAnswer {
   data: RegisteredClient[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of PatchClient. */
@@ -2297,10 +2308,7 @@ export interface ListEditorsInput {
 export interface ListEditorsAnswer {
   data: User[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of ListStreams. */
@@ -2317,10 +2325,7 @@ export interface ListStreamsInput {
 export interface ListStreamsAnswer {
   data: Stream[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of PatchChannel. */
@@ -2423,10 +2428,7 @@ export interface ListStreamKeysInput {
 export interface ListStreamKeysAnswer {
   data: ExtraStreamKey[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of ReadStreamKey. */
@@ -2461,10 +2463,7 @@ export interface ListFollowsInput {
 export interface ListFollowsAnswer {
   data: User[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of PutFollow. */
@@ -2514,10 +2513,7 @@ export interface GetEntitlementHistoryInput {
 export interface GetEntitlementHistoryAnswer {
   data: EntitlementTransition[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of GrantEntitlements. */
@@ -2543,7 +2539,8 @@ export interface ListEntitlementsInput {
   user_id?: string | undefined
   game_id?: string | undefined
   benefit_id?: string | undefined
-  fulfillment_status?: 'CLAIMED' | 'FULFILLED' | undefined
+  /** Whether the benefit has been given to the user. */
+  fulfillment_status?: FulfillmentStatus | undefined
   /** At most 100 entries. */
   id?: readonly string[] | undefined
   /** Page size (default: 20, or 100 with `id`). 1 to 100. */
@@ -2556,10 +2553,7 @@ export interface ListEntitlementsInput {
 export interface ListEntitlementsAnswer {
   data: Entitlement[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of DeleteVideo. */
@@ -2592,10 +2586,7 @@ export interface ListVideosInput {
 export interface ListVideosAnswer {
   data: Video[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of PatchVideo. */
@@ -2651,10 +2642,7 @@ export interface ListMediaServersInput {
 export interface ListMediaServersAnswer {
   data: MediaServer[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of PutMediaServer. */
@@ -2705,17 +2693,15 @@ export interface ListDeliveriesInput {
 export interface ListDeliveriesAnswer {
   data: EventDelivery[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of ListEventSubscriptions. */
 export interface ListEventSubscriptionsInput {
   client_id?: string | undefined
   type?: string | undefined
-  status?: 'enabled' | 'webhook_callback_verification_pending' | 'webhook_callback_verification_failed' | 'notification_failures_exceeded' | 'authorization_revoked' | 'user_removed' | 'version_removed' | 'websocket_disconnected' | 'websocket_failed_ping_pong' | 'websocket_received_inbound_traffic' | 'websocket_connection_unused' | 'websocket_internal_error' | 'websocket_network_timeout' | 'websocket_network_error' | undefined
+  /** Whether messages are sent, and if not, why. */
+  status?: SubscriptionStatus | undefined
   /** Page size (default: 20). 1 to 100. */
   first?: number | undefined
   /** Cursor of the previous page. */
@@ -2726,10 +2712,7 @@ export interface ListEventSubscriptionsInput {
 export interface ListEventSubscriptionsAnswer {
   data: OperatorSubscription[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of ListEvents. */
@@ -2747,10 +2730,7 @@ export interface ListEventsInput {
 export interface ListEventsAnswer {
   data: StoredEvent[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of ReplayEvents. */
@@ -2808,10 +2788,7 @@ export interface ListOperatorsInput {
 export interface ListOperatorsAnswer {
   data: OperatorToken[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of ListAudit. */
@@ -2834,10 +2811,7 @@ export interface ListAuditInput {
 export interface ListAuditAnswer {
   data: AuditEntry[]
   /** Empty on the last page in the requested direction. */
-  pagination: {
-    /** Pass it as `after` to get the next page; absent on the last page. */
-    cursor?: string
-  }
+  pagination: Pagination
 }
 
 /** The input of AdvanceClock. */

@@ -31,6 +31,8 @@ export type { AnyScenario, ScenarioEntries, World } from './scenario-world.ts'
 
 /** A fault to inject: in calls of an operation, or in the write of one entitlement. */
 export type PlannedFault = PlanFaultInput
+/** What an injected fault does. */
+export type FaultOutcome = PlanFaultInput['outcome']
 
 export interface StrandOptions<S = Scenario> {
   /** Default: 0, for any free port. */

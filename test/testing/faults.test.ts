@@ -58,7 +58,11 @@ for (const mode of ['process', 'child'] as const) {
       await expect(fulfil()).rejects.toThrow()
       expect(await stored()).toBe('FULFILLED')
       const [lost] = (await strand.requests.list({ operation: 'UpdateDropsEntitlements' })).slice(-1)
-      expect(lost).toMatchObject({ fault: 'answer_lost', status: 200, answer: { data: [{ status: 'SUCCESS' }] } })
+      expect(lost).toMatchObject({
+        fault: 'answer_lost',
+        status: 200,
+        answer: { data: [{ status: 'SUCCESS' }] },
+      })
     })
 
     test('connection_reset: nothing is written', async () => {

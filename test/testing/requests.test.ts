@@ -49,12 +49,16 @@ test('only the newest 1000 are kept, all are counted, and large bodies are cut',
   const description = 'x'.repeat(40_000)
   await fetch(`${strand.url}/helix/streams/markers`, {
     method: 'POST',
-    headers: { Authorization: `Bearer ${strand.world.broadcaster.token}`, 'Content-Type': 'application/json' },
+    headers: {
+      Authorization: `Bearer ${strand.world.broadcaster.token}`,
+      'Content-Type': 'application/json',
+    },
     body: JSON.stringify({ user_id: strand.world.broadcaster.id, description }),
   })
   const { body } = await strand.requests.next('CreateStreamMarker')
   expect(String(body)).toHaveLength(16 * 1024 + 1)
-  for (let sent = 0; sent < 1010; sent += 101) await Promise.all(Array.from({ length: 101 }, () => ask('streams')))
+  for (let sent = 0; sent < 1010; sent += 101)
+    await Promise.all(Array.from({ length: 101 }, () => ask('streams')))
   expect(await strand.requests.count()).toBe(1011)
   const kept = await strand.requests.list()
   expect(kept).toHaveLength(1000)
