@@ -11,11 +11,11 @@ import type {
 import { type Draft, issueToken } from './draft.ts'
 import { InvalidScenario } from './invalid-scenario.ts'
 
-export interface CatalogGame extends ScenarioNamedEntry {
+interface CatalogGame extends ScenarioNamedEntry {
   readonly organization_id: string | null
 }
 
-export interface CatalogBenefit {
+interface CatalogBenefit {
   readonly id: string
   readonly organization_id: string
   readonly game_id: string | null
