@@ -84,8 +84,8 @@ test('docs/decisions.md has D-1 to D-46, D-60 to D-102, D-110 to D-114, D-120 to
     ...from(130, 144),
     ...from(150, 159),
     ...from(160, 161),
-    ...from(180, 184),
     ...from(170, 173),
+    ...from(180, 184),
   ]
   expect(numbers.toSorted((a, b) => a - b)).toEqual(expected)
 })

@@ -28,6 +28,9 @@ const HEADERS = {
   'Ratelimit-Remaining': count('Points that are left.'),
   'Ratelimit-Reset': count('When the bucket is full again, in Unix seconds.'),
   'Retry-After': count('Seconds to wait before the next attempt.'),
+  'Strand-Error': text('The name of the error, which stays the same when its message changes.', {
+    examples: ['token_invalid'],
+  }),
   'WWW-Authenticate': text('The scheme that is expected, and what is wrong with the token.'),
   'Content-Disposition': text('The name of the file.', { pattern: '^attachment; filename="[^"]+"$' }),
   'X-Content-Type-Options': text('The type is as declared.', { const: 'nosniff' }),
@@ -68,7 +71,7 @@ export function headersOfFailure(operation: Operation, names: readonly ProblemNa
   const always = some.filter(name => each.every(headers => headers.includes(name)))
   const sometimes = some.filter(name => !always.includes(name))
   return {
-    ...refer([...commonHeaders(operation), ...always]),
+    ...refer([...commonHeaders(operation), 'Strand-Error', ...always]),
     ...Object.fromEntries(sometimes.map(name => [name, { required: false, ...HEADERS[name] }])),
   }
 }
