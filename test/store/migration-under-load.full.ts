@@ -72,7 +72,7 @@ test.skipIf(!engines.includes('postgres'))(
          from generate_series(1, ${ROWS}) as n`,
       [organization, benefit, game_id],
     )
-    await setUp.unsafe('analyze entitlements')
+    await setUp.unsafe('analyze organization_entitlements')
     const ids: string[] = (
       await setUp.unsafe(
         'select id from organization_entitlements where organization = $1 order by id desc limit 20',
