@@ -285,7 +285,7 @@ onPostgres('strand partition', () => {
       url,
       run({
         report: line => {
-          if (line.startsWith('check')) throw new Stopped(line)
+          if (line.startsWith('check the bound')) throw new Stopped(line)
         },
       }),
     )
