@@ -10,11 +10,6 @@ import { bunWords, findBun } from '../../bin/runtime.js'
 import type { World } from '../demo/described-world.ts'
 import type { DemoRequest, StartedDemo } from './demo-request.ts'
 
-/** This file also runs as a part of `dist/testing/start-strand.js` and `.cjs`, from where the path is the same. */
-const PACKAGE = fileURLToPath(new URL('../..', import.meta.url))
-/** Beside those files there is a bundle of the server, which starts in half the time. */
-const BUNDLE = fileURLToPath(new URL('../demo/main.js', import.meta.url))
-const MAIN = existsSync(BUNDLE) ? BUNDLE : join(PACKAGE, 'src', 'main.ts')
 const STOP_MILLISECONDS = 10_000
 
 /**
@@ -24,10 +19,14 @@ const STOP_MILLISECONDS = 10_000
 export async function startChild(request: DemoRequest): Promise<StartedDemo> {
   const scenario = fileOf(request.scenario)
   try {
-    const child = spawn(bunProgram(), [...bunWords(PACKAGE), MAIN, ...argumentsFor(request, scenario.file)], {
-      stdio: ['pipe', 'pipe', 'pipe'],
-      windowsHide: true,
-    })
+    const child = spawn(
+      bunProgram(),
+      [...bunWords(packageFolder()), mainFile(), ...argumentsFor(request, scenario.file)],
+      {
+        stdio: ['pipe', 'pipe', 'pipe'],
+        windowsHide: true,
+      },
+    )
     const world = await firstLine(child, request.startTimeout).catch((error: Error) => {
       throw new Error(scenario.withoutPath(error.message))
     })
@@ -36,6 +35,15 @@ export async function startChild(request: DemoRequest): Promise<StartedDemo> {
   } finally {
     scenario.remove()
   }
+}
+
+/** This file also runs as a part of `dist/testing/start-strand.js` and `.cjs`, from where the path is the same. */
+const packageFolder = () => fileURLToPath(new URL('../..', import.meta.url))
+
+/** Beside those files there is a bundle of the server, which starts in half the time. */
+function mainFile(): string {
+  const bundle = fileURLToPath(new URL('../demo/main.js', import.meta.url))
+  return existsSync(bundle) ? bundle : join(packageFolder(), 'src', 'main.ts')
 }
 
 /** The running Bun; under Node, the one that npm installed with this package. */

@@ -4,7 +4,6 @@
  */
 import { Buffer } from 'node:buffer'
 import { connect } from 'node:net'
-import { URL } from 'node:url'
 
 const TIMEOUT_MILLISECONDS = 60_000
 /** The store of the demo may be busy for a moment, such as during a reset. */
@@ -20,19 +19,19 @@ export interface ControlAddress {
 export type Control = <Answer>(method: string, path: string, body?: object) => Promise<Answer>
 
 export function createControl({ control_url, operator_token }: ControlAddress): Control {
-  const url = new URL(control_url)
+  const server = serverOf(control_url)
   return async (method, path, body) => {
     const text = body === undefined ? '' : JSON.stringify(body)
     const head = [
-      `${method} ${url.pathname}${path} HTTP/1.1`,
-      `Host: ${url.host}`,
+      `${method} /control${path} HTTP/1.1`,
+      `Host: ${server.authority}`,
       `Authorization: Bearer ${operator_token}`,
       'Content-Type: application/json',
       `Content-Length: ${Buffer.byteLength(text)}`,
       'Connection: close',
     ].join('\r\n')
     for (let attempt = 1; ; attempt++) {
-      const { status, content } = readResponse(await exchange(url, `${head}\r\n\r\n${text}`))
+      const { status, content } = readResponse(await exchange(server, `${head}\r\n\r\n${text}`))
       if (status < 300) return (content === '' ? undefined : JSON.parse(content)) as never
       if (status !== 503 || attempt === MAX_ATTEMPTS)
         throw new Error(messageOf(content) ?? `${method} ${path} was answered with ${status}`)
@@ -40,13 +39,27 @@ export function createControl({ control_url, operator_token }: ControlAddress): 
   }
 }
 
+interface Server {
+  readonly authority: string
+  readonly host: string
+  readonly port: number
+}
+
+/** The demo listens on both addresses of localhost; in a URL, IPv6 has brackets. */
+function serverOf(url: string): Server {
+  const [, authority = '', host = '', port = '80'] =
+    /^http:\/\/((\[[^\]]+\]|[^:/]+)(?::([0-9]+))?)\/control$/.exec(url) ?? []
+  if (host === '') throw new Error(`"${url}" is not the address of the control API of a demo`)
+  const name = host.replace(/^\[|\]$/g, '')
+  return { authority, host: name === 'localhost' ? '127.0.0.1' : name, port: Number(port) }
+}
+
 /** Sends a request and reads to the end of the connection. */
-function exchange(url: URL, request: string): Promise<Buffer> {
+function exchange({ authority, host, port }: Server, request: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const fail = (reason: string) => reject(new Error(`cannot reach Strand at ${url.origin}: ${reason}`))
-    // The demo listens on both addresses of localhost; in a URL, IPv6 has brackets.
-    const host = url.hostname.replace(/^\[|\]$/g, '')
-    const socket = connect(Number(url.port || 80), host === 'localhost' ? '127.0.0.1' : host)
+    const fail = (reason: string) =>
+      reject(new Error(`cannot reach Strand at http://${authority}: ${reason}`))
+    const socket = connect(port, host)
     const pieces: Buffer[] = []
     socket.setTimeout(TIMEOUT_MILLISECONDS, () => socket.destroy(new Error('no answer')))
     socket.on('connect', () => socket.write(request))
