@@ -97,8 +97,9 @@ test('the levers work where fetch, node:http, browser classes and timers are rep
   const script = `
     import http from 'node:http'
     const broken = () => { throw new Error('replaced') }
-    for (const name of ['fetch', 'Response', 'Request', 'Headers', 'AbortSignal', 'AbortController', 'URL', 'setTimeout'])
+    for (const name of ['fetch', 'Response', 'Request', 'Headers', 'AbortSignal', 'AbortController', 'URL'])
       globalThis[name] = broken
+    globalThis.setTimeout = () => ({ unref() {}, ref() {}, refresh() {} })
     http.request = http.get = http.Agent = broken
     performance.now = () => 0
     Date.now = () => 0

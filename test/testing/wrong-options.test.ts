@@ -44,6 +44,9 @@ for (const [options, sentence] of [
     expect(message).not.toContain('\n')
   })
 
+/** Each of these starts a process. */
+const IN_A_CHILD = 5
+
 for (const mode of ['process', 'child'] as const)
   test(`what only the server can see is one sentence too, ${mode}`, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'strand-wrong-'))
@@ -96,11 +99,15 @@ for (const mode of ['process', 'child'] as const)
           scenario({ entitlements: { e: { update_status: 'UNAUTHORIZED', benefit: 'benefit' } } }),
           '$.entitlements.e.benefit must belong to another organization',
         ],
+        [
+          scenario({ faults: [{ operation: 'GetStreams', outcome: 'explode' }] }),
+          '$.faults[0].outcome must be one of',
+        ],
         [{ mode, settings: { STRAND_NONSENSE: '1' } }, 'STRAND_NONSENSE'],
         [{ mode, settings: { STRAND_RATE_APP: 'many' } }, 'STRAND_RATE_APP'],
         [{ mode, port: other.port }, `port ${other.port} is in use`],
         [{ mode, data: join(file, 'below') }, file],
-      ] as const) {
+      ].slice(mode === 'child' ? -IN_A_CHILD : 0) as [object, string][]) {
         const message = await refusalOf(options)
         expect(message).toContain(sentence)
         expect(message).not.toMatch(/\n\s+at /)
