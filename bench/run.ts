@@ -1,17 +1,106 @@
 /**
- * `npm run bench`: Strand and what it is held against on core 0, the load generator on core 1, in interleaved rounds.
- * See README.md.
+ * `npm run bench`: Strand and what it is compared with on core 0, the load generators on core 1, in interleaved rounds. See
+ * README.md.
  */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { runTool } from '../tools/run-tool.ts'
-import { runEvents } from './events/run.ts'
-import { Children } from './load/children.ts'
-import { requireTools } from './load/load.ts'
-import { readPlan, USAGE } from './options.ts'
-import { runCallers } from './runs/callers.ts'
-import { runEverything } from './runs/everything.ts'
-import { runNodes } from './runs/nodes.ts'
-import { runOverload } from './runs/overload.ts'
-import { runSoak } from './runs/soak.ts'
+import { runSteps } from '../tools/steps.ts'
+import { Bench, type Measure, type Plan, type Result } from './bench.ts'
+import { goalMeasures, goalTable } from './goals.ts'
+import { LOAD_CORE, moveTo } from './load/processes.ts'
+import { requireWrk } from './load/wrk.ts'
+import { viewers, writers } from './measures/beside.ts'
+import { bytes } from './measures/bytes.ts'
+import { callers } from './measures/callers.ts'
+import { growth } from './measures/growth.ts'
+import { imports } from './measures/imports.ts'
+import { largeStore } from './measures/large-store.ts'
+import { nodes } from './measures/nodes.ts'
+import { scenarioMeasure } from './measures/scenario.ts'
+import { starts, verbs } from './measures/starts.ts'
+import { streamChanges } from './measures/stream-changes.ts'
+import { publish, resultTable } from './report.ts'
+import { scenarios } from './scenarios/index.ts'
+import { SMALLEST } from './world/world.ts'
+
+/** Starts come before a server of the world is up: it would share the core. */
+const STANDARD: readonly Measure[] = [
+  starts,
+  verbs,
+  imports,
+  bytes,
+  streamChanges,
+  callers,
+  ...scenarios.map(scenarioMeasure),
+  writers,
+  viewers,
+  growth,
+]
+const ALL: readonly Measure[] = [...STANDARD, nodes, largeStore]
+
+const USAGE = `npm run bench -- [flags]
+
+  --goals              measure the table of goals: at most twelve minutes
+  --quick              2,000 streams, 20,000 entitlements, two rounds of 1 s: an impression, not a result
+  --only <name>        measure only this; repeatable:
+                       ${ALL.map(each => each.name).join('\n                       ')}
+  --streams <n>        live streams; default: 100000
+  --entitlements <n>   entitlements; default: ten per stream
+  --rounds <n>         number of rounds; default: 3
+  --seconds <n>        length of a round; default: 3
+  --connections <n,n>  of stream-changes; default: 32,200,600
+  --write              replace the block of bench/README.md that the run measures: goals, results, or that of --only`
+
+function readPlan(words: readonly string[]): (Plan & { isGoals: boolean }) | 'help' {
+  const { values: flags } = parseArgs({
+    args: [...words],
+    options: {
+      goals: { type: 'boolean', default: false },
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string', multiple: true, default: [] },
+      streams: { type: 'string' },
+      entitlements: { type: 'string' },
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
+      connections: { type: 'string' },
+      write: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  const { goals, quick, only, write } = flags
+  if (flags.help) return 'help'
+  const number = (name: 'streams' | 'entitlements' | 'rounds' | 'seconds', standard: number, least = 1) => {
+    const value = Number(flags[name] ?? standard)
+    if (Number.isInteger(value) && value >= least) return value
+    throw new Error(`invalid --${name}: must be a whole number of at least ${least}`)
+  }
+  const unknown = only.filter(name => !ALL.some(each => each.name === name))
+  if (unknown.length > 0) throw new Error(`unknown --only: ${unknown.join(', ')}`)
+  if (goals && only.length > 0) throw new Error('--goals cannot be combined with --only')
+  const streams = number('streams', quick ? 2000 : 100_000, SMALLEST.streams)
+  const standard = goals ? goalMeasures : STANDARD
+  const block = goals ? 'goals' : (only[0] ?? 'results')
+  return {
+    isGoals: goals,
+    size: { streams, entitlements: number('entitlements', 10 * streams, SMALLEST.entitlements) },
+    pace: {
+      rounds: number('rounds', quick ? 2 : 3),
+      seconds: number('seconds', quick ? 1 : 3),
+      warmUpSeconds: quick ? 1 : 2,
+    },
+    connections: (flags.connections ?? (quick ? '200' : '32,200,600')).split(',').map(Number),
+    measures: only.length === 0 ? standard : ALL.filter(({ name }) => only.includes(name)),
+    block: write ? requireBlock(block) : undefined,
+  }
+}
+
+/** Known before hours of measuring. */
+function requireBlock(name: string): string {
+  if (readFileSync(join(import.meta.dirname, 'README.md'), 'utf8').includes(`<!-- ${name} -->`)) return name
+  throw new Error(`--write: bench/README.md has no block <!-- ${name} -->`)
+}
 
 process.exit(
   await runTool({
@@ -20,15 +109,27 @@ process.exit(
     failed: 1,
     readPlan,
     run: async (plan, folder, lifetime) => {
-      await requireTools()
-      const children = new Children()
-      lifetime.onClose(() => children.stopAll())
-      if (plan.kind === 'soak') await runSoak(plan, children, folder)
-      else if (plan.kind === 'callers') await runCallers(plan, children, folder)
-      else if (plan.kind === 'events') await runEvents(plan, children, folder)
-      else if (plan.kind === 'overload') await runOverload(plan, children, folder)
-      else if (plan.kind === 'nodes') await runNodes(plan, children, folder)
-      else await runEverything(plan, children, folder)
+      requireWrk()
+      moveTo(LOAD_CORE, process.pid)
+      const bench = new Bench(plan, folder)
+      lifetime.onClose(() => bench.processes.stopAll())
+      const found = new Map<string, readonly Result[]>()
+      const steps = plan.measures.map(measure => ({
+        name: measure.name,
+        seconds: measure.seconds(plan),
+        run: async () => void found.set(measure.name, await measure.run(bench)),
+      }))
+      await runSteps(steps, progress => console.error(`bench: ${progress}`))
+      const results = [...found.values()].flat()
+      const table = resultTable(results)
+      await publish(
+        bench,
+        plan.isGoals
+          ? `${goalTable(found)}
+${table}`
+          : table,
+        results,
+      )
       return 0
     },
   }),

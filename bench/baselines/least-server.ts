@@ -3,9 +3,8 @@
  * the headers, knows callers by the hash of their token, opens and seals cursors, answers what Strand answers with the same
  * headers; all in straight code for one operation, without a contract, a router, limits, a log or a feed. What lies between
  * it and the bare server is the work itself; what lies between it and Strand is what Strand's design costs.
- * `bun bench/baselines/least-server.ts <plan.json>`; prints its port.
+ * Prints its port.
  */
-import { readFileSync } from 'node:fs'
 import { Cursors } from '../../src/http/cursor.ts'
 import { commonHeaders } from '../../src/http/response-headers.ts'
 import { KeyRing, parseMasterKeys } from '../../src/kit/key-ring.ts'
@@ -18,6 +17,7 @@ import { getStreamMarkers } from './least/get-stream-markers.ts'
 import { getStreams } from './least/get-streams.ts'
 import type { LeastOperation } from './least/operation.ts'
 import { LeastReader } from './least/reader.ts'
+import { readPlan } from './plan.ts'
 
 export interface LeastPlan {
   /** Method and path. */
@@ -38,36 +38,30 @@ const OPERATIONS: Readonly<Record<string, LeastOperation>> = {
   'POST /helix/streams/markers': createStreamMarker,
 }
 
-async function serve({
-  operation,
-  storeFile,
-  masterKeys,
-  publicUrl,
-}: LeastPlan): Promise<number | undefined> {
-  const ring = new KeyRing(parseMasterKeys(masterKeys) ?? [])
-  const reader = new LeastReader(storeFile)
-  const open = OPERATIONS[operation]
-  if (open === undefined) throw new Error(`the least server does not know ${operation}`)
-  const answer = await open({ storeFile, publicUrl, ring, cursors: new Cursors(ring), reader })
-  const findCaller = knowCallers(reader)
-  const respond = responder()
-  const { port } = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    development: false,
-    fetch: request => {
-      const { url, headers } = request
-      const requestId = headers.get('x-request-id') ?? crypto.randomUUID()
-      const caller = findCaller(headers)
-      if (caller === 'invalid') return new Response(null, { status: 401 })
-      const question = url.indexOf('?')
-      const body = answer(question < 0 ? '' : url.slice(question + 1), caller, request)
-      return typeof body === 'string' ? respond(body, requestId) : body.then(text => respond(text, requestId))
-    },
-    error: () => new Response(null, { status: 400 }),
-  })
-  return port
-}
+const { operation, storeFile, masterKeys, publicUrl } = readPlan<LeastPlan>()
+const ring = new KeyRing(parseMasterKeys(masterKeys) ?? [])
+const reader = new LeastReader(storeFile)
+const open = OPERATIONS[operation]
+if (open === undefined) throw new Error(`the least server does not know ${operation}`)
+const answer = await open({ storeFile, publicUrl, ring, cursors: new Cursors(ring), reader })
+const findCaller = knowCallers(reader)
+const respond = responder()
+const { port } = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  development: false,
+  fetch: request => {
+    const { url, headers } = request
+    const requestId = headers.get('x-request-id') ?? crypto.randomUUID()
+    const caller = findCaller(headers)
+    if (caller === 'invalid') return new Response(null, { status: 401 })
+    const question = url.indexOf('?')
+    const body = answer(question < 0 ? '' : url.slice(question + 1), caller, request)
+    return typeof body === 'string' ? respond(body, requestId) : body.then(text => respond(text, requestId))
+  },
+  error: () => new Response(null, { status: 400 }),
+})
+console.log(port)
 
 /** As many headers as an answer of Strand has; the runtime copies them fastest from an object of its own. */
 function responder() {
@@ -82,13 +76,4 @@ function responder() {
     headers.set('X-Request-Id', requestId)
     return new Response(body, { headers })
   }
-}
-
-if (import.meta.main) {
-  const [file] = process.argv.slice(2)
-  if (file === undefined) {
-    console.error('bench/baselines/least-server.ts needs the file with its plan')
-    process.exit(2)
-  }
-  console.log(await serve(JSON.parse(readFileSync(file, 'utf8')) as LeastPlan))
 }

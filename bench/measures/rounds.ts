@@ -1,33 +1,92 @@
-import type { LoadResult } from '../load/load.ts'
+/** Sides that are compared, in interleaved rounds: what disturbs one of them disturbs the others too. */
+import type { Bench, Inhabited, Pace, Result } from '../bench.ts'
+import type { Served } from '../load/processes.ts'
+import { processorSecondsOf } from '../load/usage.ts'
+import { runWrk } from '../load/wrk.ts'
+import { whole } from '../report.ts'
+import type { Scenario } from '../scenarios/scenario.ts'
+import { median } from '../statistics.ts'
+import { type Prepared, prepare } from './prepare.ts'
 
-/** How long everything is measured. */
-export interface Pace {
-  readonly rounds: number
-  readonly seconds: number
-  readonly warmUpSeconds: number
+const CONNECTIONS = 32
+const SETTLE_MILLISECONDS = 50
+
+/** What one side did in one round. */
+export interface Round {
+  readonly perSecond: number
+  /** Where it was measured. */
+  readonly p99?: number
+  /** Requests for each second of the server's processor time. */
+  readonly perCore?: number
 }
 
-/** One of several that are compared: puts it under load for so long. */
-export type Side = (seconds: number) => Promise<LoadResult>
+/** Puts one of those that are compared under load for so long. */
+export type Side = (seconds: number) => Promise<Round>
 
-/** Warms every side up, then measures them in turn, round after round: what disturbs one of them disturbs the others too. */
-export async function inTurns(pace: Pace, sides: readonly Side[]): Promise<LoadResult[][]> {
+/** Warms every side up, then measures them in turn. Gives the rounds of each side. */
+export async function inTurns(pace: Pace, sides: readonly Side[]): Promise<Round[][]> {
   for (const side of sides) await side(pace.warmUpSeconds)
-  const rounds: LoadResult[][] = []
+  const rounds: Round[][] = sides.map(() => [])
   for (let round = 0; round < pace.rounds; round++) {
-    const results: LoadResult[] = []
-    for (const side of sides) results.push(await side(pace.seconds))
-    rounds.push(results)
+    for (const [index, side] of sides.entries()) rounds[index]?.push(await side(pace.seconds))
   }
   return rounds
 }
 
-/** What one side did in all rounds. */
-export function ofSide(rounds: readonly (readonly LoadResult[])[], side: number): LoadResult[] {
-  return rounds.map(round => round[side] ?? { perSecond: Number.NaN, p99: Number.NaN })
-}
-
 /** How long that takes, with what it takes to prepare. */
 export function secondsOfTurns({ rounds, seconds, warmUpSeconds }: Pace, sides: number): number {
-  return sides * (warmUpSeconds + rounds * seconds + 0.1) + 3
+  return sides * (warmUpSeconds + rounds * seconds + 0.3) + 3
+}
+
+/** One server under wrk. wrk leaves when its time is over, and what it had asked for is still worked on: that ends first. */
+export function loadOn(
+  { processes, folder }: Pick<Bench, 'processes' | 'folder'>,
+  { url, pid }: Served,
+  { requests, body }: Pick<Prepared, 'requests' | 'body'>,
+  connections = CONNECTIONS,
+): Side {
+  const scratch = folder(`load-${pid}-${connections}`)
+  return async seconds => {
+    const before = processorSecondsOf(pid)
+    const load = { url, requests, connections, seconds, bodyBytes: body.length }
+    const { perSecond, p99 } = await runWrk(processes, scratch, load)
+    await (await fetch(`${url}/healthz`)).arrayBuffer()
+    await Bun.sleep(SETTLE_MILLISECONDS)
+    return { perSecond, p99, perCore: (perSecond * seconds) / (processorSecondsOf(pid) - before) }
+  }
+}
+
+/** The median of the ratios of the rounds: the two sides of a round ran one after the other. */
+export function ratioOf(
+  work: string,
+  compared: keyof Round,
+  strand: readonly Round[],
+  against: readonly Round[],
+  baseline: string,
+): Result {
+  const ratios = strand.map((round, n) => (round[compared] ?? NaN) / (against[n]?.[compared] ?? NaN))
+  const both = [strand, against].map(side => median(side.map(round => round[compared] ?? NaN)))
+  const values = both.map(value => (compared === 'p99' ? `${value.toFixed(2)} ms` : whole(value)))
+  const p99 = median(strand.map(round => round.p99 ?? NaN))
+  const details = [
+    `${values.join(' of ')}${compared === 'p99' ? '' : '/s'}`,
+    `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`,
+    ...(compared === 'p99' || Number.isNaN(p99) ? [] : [`p99 ${p99.toFixed(1)} ms`]),
+  ]
+  return { work, value: median(ratios), unit: `of ${baseline}`, details: details.join('; ') }
+}
+
+/** One scenario on two servers, each with a world: the first of them by what the second does. */
+export async function compareServers(
+  bench: Bench,
+  scenario: Scenario,
+  servers: readonly [Inhabited, Inhabited],
+  compared: keyof Round,
+  baseline: string,
+): Promise<Result> {
+  const sides: Side[] = []
+  for (const { world, strand } of servers)
+    sides.push(loadOn(bench, strand, await prepare(world, strand, scenario)))
+  const [one = [], other = []] = await inTurns(bench.plan.pace, sides)
+  return ratioOf(scenario.work, compared, one, other, baseline)
 }

@@ -1,25 +1,49 @@
-import type { Children } from '../load/children.ts'
-import { memoryOf } from '../load/process-usage.ts'
-import type { Single } from '../report/metrics.ts'
-import { median } from '../report/statistics.ts'
-import type { Secrets } from '../world/world.ts'
+/** What a process takes before it does anything: servers until their first answer, commands until their end. */
+import type { Bench, Measure, Result } from '../bench.ts'
+import { memoryOf } from '../load/usage.ts'
+import { whole } from '../report.ts'
+import { median } from '../statistics.ts'
+import { type Secrets, SMALLEST, secondsToMake } from '../world/world.ts'
 
 const STARTS = 3
 const SETTLE_MILLISECONDS = 1500
-export const SECONDS_OF_STARTS = STARTS * 4
+const LIVE_FOR_VERBS = 20_000
+const VERBS = [
+  ['stream', 'list', '--first', '1'],
+  ['user', 'show', '140000000'],
+  ['game', 'list', '--first', '1'],
+]
 
-/** A number of starts: the time to the first response, and the memory shortly after. */
-export async function measureStarts(
-  children: Children,
-  folderOf: (start: number) => string,
-  secrets: Secrets | undefined,
-  words: { name: string; atMost: { milliseconds: number; resident: number } },
-): Promise<Single[]> {
-  const times: number[] = []
-  const resident: number[] = []
-  const own: number[] = []
+/** The goals are for an empty store and for one with 100,000 live streams. */
+export const starts: Measure = {
+  name: 'starts',
+  seconds: ({ size }) => secondsToMake(size) + 2 * STARTS * 3,
+  run: async bench => {
+    const world = await bench.world()
+    const live = `${whole(world.size.streams)} live`
+    const empty = await measureStarts(bench, 'empty store', 'ms', start => ({
+      folder: bench.folder(`empty-${start}`),
+    }))
+    const full = await measureStarts(bench, live, 'ms with live streams', () => world)
+    return [
+      { ...empty.time, atMost: 300 },
+      { ...empty.memory, atMost: 120 },
+      { ...full.time, atMost: 700 },
+      { ...full.memory, atMost: 400 },
+    ]
+  },
+}
+
+async function measureStarts(
+  { processes }: Bench,
+  name: string,
+  unit: string,
+  storeOf: (start: number) => { folder: string; secrets?: Secrets },
+): Promise<Record<'time' | 'memory', Result>> {
+  const [times, resident, own]: [number[], number[], number[]] = [[], [], []]
   for (let start = 0; start < STARTS; start++) {
-    const strand = await children.startStrand(folderOf(start), secrets)
+    const { folder, ...options } = storeOf(start)
+    const strand = await processes.startStrand(folder, options)
     times.push(strand.milliseconds)
     await Bun.sleep(SETTLE_MILLISECONDS)
     const memory = memoryOf(strand.pid)
@@ -27,15 +51,34 @@ export async function measureStarts(
     own.push(memory.own)
     await strand.stop()
   }
-  const { name, atMost } = words
-  return [
-    {
-      name: `Start to first response, ${name}`,
-      value: median(times),
-      unit: 'ms',
-      atMost: atMost.milliseconds,
-    },
-    { name: `Resident memory, idle, ${name}`, value: median(resident), unit: 'MB', atMost: atMost.resident },
-    { name: `of which private, without mapped files, ${name}`, value: median(own), unit: 'MB' },
-  ]
+  const details = `${whole(median(own))} MB without mapped files`
+  return {
+    time: { work: `Start to first response, ${name}`, value: median(times), unit },
+    memory: { work: `Resident memory, ${name}`, value: median(resident), unit: 'MB', details },
+  }
+}
+
+/** Commands on a store that no server has open. */
+export const verbs: Measure = {
+  name: 'verbs',
+  seconds: () => secondsToMake({ ...SMALLEST, streams: LIVE_FOR_VERBS }) + 10,
+  run: async bench => {
+    const world = await bench.makeWorld('verbs', { ...SMALLEST, streams: LIVE_FOR_VERBS })
+    const times: [string, number][] = []
+    for (const words of VERBS) {
+      const seconds: number[] = []
+      for (let start = 0; start < STARTS; start++)
+        seconds.push((await bench.processes.runStrand(world, ...words)).seconds)
+      times.push([words.slice(0, 2).join(' '), median(seconds)])
+    }
+    return [
+      {
+        work: `strand verbs, ${whole(LIVE_FOR_VERBS)} live`,
+        value: Math.max(...times.map(([, seconds]) => seconds)),
+        unit: 's',
+        details: times.map(([name, seconds]) => `${name} ${seconds.toFixed(2)} s`).join(', '),
+        atMost: 0.2,
+      },
+    ]
+  },
 }

@@ -1,70 +1,61 @@
 /**
  * Starts and ends of streams per second over the control API, on nodes that share a PostgreSQL and on the embedded store.
- * Every connection ends and starts a channel of its own, as fast as it is answered. Servers, database and generator share
- * all cores. `bun bench/measures/stream-changes.ts [--nodes 1,3] [--connections 5,32,200] [--seconds 5] [--embedded]`
+ * Every connection ends and starts another channel, as fast as it is answered. Servers, database and generator share all
+ * cores, so what a change costs the nodes and the machine says more than the rate.
  */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { parseArgs } from 'node:util'
-import { startPostgres } from '../../test/support/postgres.ts'
-import { sendAround } from '../events/connections.ts'
-import { Children, type Served } from '../load/children.ts'
-import { processorSecondsOf } from '../load/process-usage.ts'
-import { copyWorld } from '../world/copy-world.ts'
-import { type BenchWorld, makeWorld, SMALLEST } from '../world/world.ts'
+import { cpus } from 'node:os'
+import type { Bench, Measure } from '../bench.ts'
+import { sendAround } from '../load/connections.ts'
+import { ALL_CORES, type Served } from '../load/processes.ts'
+import { processorSecondsOf } from '../load/usage.ts'
+import { type BenchWorld, SMALLEST } from '../world/world.ts'
 
-const { values: flags } = parseArgs({
-  options: {
-    nodes: { type: 'string', default: '1,3' },
-    connections: { type: 'string', default: '5,32,200' },
-    seconds: { type: 'string', default: '5' },
-    embedded: { type: 'boolean', default: false },
-  },
-})
-const numbers = (text: string) => text.split(',').map(Number)
 const WARM_UP_SECONDS = 1
 
-const folder = mkdtempSync(join(tmpdir(), 'strand-stream-changes-'))
-const children = new Children()
-let stopDatabase = async () => {}
-try {
-  mkdirSync(join(folder, 'world'))
-  const world = await makeWorld(join(folder, 'world'), SMALLEST, () => undefined)
-  const postgres = await startPostgres({ durable: true })
-  stopDatabase = postgres.stop
-  await copyWorld(world.storeFile, postgres.url)
-  for (const count of numbers(flags.nodes)) {
-    const nodes: Served[] = []
-    for (let node = 0; node < count; node++) nodes.push(await start(world, `${count}-${node}`, postgres.url))
-    await measure(world, `PostgreSQL, nodes: ${count}`, nodes)
-  }
-  if (flags.embedded) await measure(world, 'embedded store', [await start(world, 'world')])
-} finally {
-  await children.stopAll()
-  await stopDatabase()
-  rmSync(folder, { recursive: true })
+export const streamChanges: Measure = {
+  name: 'stream-changes',
+  seconds: ({ connections, pace }) => 30 + 3 * connections.length * (WARM_UP_SECONDS + pace.seconds),
+  run: async bench => {
+    const { processes } = bench
+    const world = await bench.makeWorld('stream-changes', SMALLEST)
+    const options = { secrets: world.secrets, core: ALL_CORES }
+    const databaseUrl = await processes.startDatabase(world)
+    const measureNodes = async (count: number) => {
+      const nodes: Served[] = []
+      for (let node = 0; node < count; node++)
+        nodes.push(await processes.startStrand(bench.folder(`node-${node}`), { ...options, databaseUrl }))
+      return measureMost(bench, world, nodes)
+    }
+    const work = 'Stream starts and ends'
+    return [
+      { work: `${work}, PostgreSQL, one node`, ...(await measureNodes(1)), atLeast: 3000 },
+      { work: `${work}, PostgreSQL, three nodes`, ...(await measureNodes(3)), atLeast: 5000 },
+      {
+        work: `${work}, embedded store`,
+        ...(await measureMost(bench, world, [await processes.startStrand(world.folder, options)])),
+      },
+    ]
+  },
 }
 
-async function start(world: BenchWorld, name: string, databaseUrl?: string): Promise<Served> {
-  const data = join(folder, name)
-  mkdirSync(data, { recursive: true })
-  const server = await children.startStrand(data, world.secrets, databaseUrl)
-  // Not on the core of the server alone: three nodes need more.
-  Bun.spawnSync(['taskset', '--all-tasks', '--cpu-list', '--pid', '0-1023', String(server.pid)])
-  return server
-}
-
-async function measure(world: BenchWorld, name: string, nodes: readonly Served[]): Promise<void> {
-  for (const connections of numbers(flags.connections)) {
+/** Of all numbers of connections the one with the highest rate. */
+async function measureMost({ plan }: Bench, world: BenchWorld, nodes: readonly Served[]) {
+  const seen: { value: number; unit: string; details: string }[] = []
+  const { seconds } = plan.pace
+  for (const connections of plan.connections) {
     await changeAll(world, nodes, connections, WARM_UP_SECONDS)
     const [nodesBefore, machineBefore] = [secondsOfNodes(nodes), secondsOfMachine()]
-    const perSecond = await changeAll(world, nodes, connections, Number(flags.seconds))
-    const each = (seconds: number) => Math.round((seconds * 1e6) / (perSecond * Number(flags.seconds)))
-    const costs = `${each(secondsOfNodes(nodes) - nodesBefore)} µs of the nodes each, ${each(secondsOfMachine() - machineBefore)} of the machine`
-    console.log(`${name}; connections: ${connections}; ${Math.round(perSecond)}/s; ${costs}`)
+    const value = await changeAll(world, nodes, connections, seconds)
+    const each = (used: number) => Math.round((used * 1e6) / (value * seconds))
+    const [ofNodes, ofMachine] = [secondsOfNodes(nodes) - nodesBefore, secondsOfMachine() - machineBefore]
+    const details = `${connections} connections; each takes ${each(ofNodes)} µs of the nodes, ${each(ofMachine)} µs of the machine`
+    seen.push({ value, unit: '/s', details })
+    console.error(`bench: ${Math.round(value)}/s with ${details}`)
   }
   for (const node of nodes) await node.stop()
+  const [most] = seen.toSorted((a, b) => b.value - a.value)
+  if (most === undefined) throw new Error('--connections needs a number')
+  return most
 }
 
 function secondsOfNodes(nodes: readonly Served[]): number {
@@ -98,5 +89,5 @@ async function changeAll(
       sendAround({ url, seconds, circles: circles.filter((_, circle) => circle % nodes.length === node) }),
     ),
   )
-  return results.reduce((sum, each) => sum + each.answered / each.seconds, 0)
+  return results.reduce((sum, each) => sum + each.perSecond, 0)
 }

@@ -1,31 +1,17 @@
+import type { BenchRequest } from '../load/request.ts'
 import type { BenchWorld } from '../world/world.ts'
 
-/** One request, as the load generators send it. */
-export interface BenchRequest {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  readonly path: string
-  readonly token?: string
-  readonly body?: unknown
-}
-
-export function headersOf({ token, body }: BenchRequest): Record<string, string> {
-  return {
-    ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-    ...(body !== undefined && { 'Content-Type': 'application/json' }),
-  }
-}
-
 /**
- * What a scenario is held against: the bare server, the least server, or a bare SQLite loop on the same disk that commits
+ * What a scenario is compared with: the bare server, the least server, or a bare SQLite loop on the same disk that commits
  * one marker or one batch of entitlements at a time.
  */
-type Baseline = 'bare server' | 'bare server with headers' | 'least server' | 'marker loop' | 'update loop'
+export type Baseline = 'bare server' | 'least server' | 'marker loop' | 'update loop'
 
-export interface Goal {
-  readonly against: Baseline
-  /** Requests/s of Strand divided by those of the baseline; absent where no goal is set. */
-  readonly atLeast?: number
-}
+/** The baselines, each with the least ratio of Strand's requests/s to theirs; undefined where no goal is set. */
+type Goals = Readonly<Partial<Record<Baseline, number | undefined>>>
+
+/** The goal of every read that the least server has. */
+export const OF_LEAST = 0.85
 
 /** Asks the server while a scenario is prepared, for cursors that only it can make. */
 export type AskServer = (request: BenchRequest) => Promise<AnsweredPage>
@@ -36,23 +22,18 @@ interface AnsweredPage {
   readonly pagination?: { readonly cursor?: string }
 }
 
-/** One kind of work, prepared from the bench world and sent around in a circle. */
+/** One kind of work, prepared from the world and sent in a circle by 32 connections. */
 export interface Scenario {
   readonly name: string
   readonly work: string
-  readonly goals: readonly [Goal, ...Goal[]]
-  readonly connections: number
-  /** The size of the world matters to it: it is also measured in smaller ones. */
+  readonly goals: Goals
+  /** The size of the world matters to it: it is also measured in a small one. */
   readonly grows?: boolean
   /** It is also measured while 32 connections write. */
   readonly besideWriters?: boolean
-  /** The type of its answers; default: JSON. */
-  readonly mediaType?: string
+  /** It is also measured with the writer thread on another core than the rest of the server. */
+  readonly onAllCores?: boolean
   prepare(world: BenchWorld, ask: AskServer): Promise<readonly BenchRequest[]>
-  /** What an answer must look like to count as the work. Answers that are not JSON have the right type and are not empty. */
-  isRight?(answer: AnsweredPage): boolean
-}
-
-export function goalText({ against, atLeast }: Goal): string {
-  return atLeast === undefined ? 'none' : `>= ${atLeast} of ${against}`
+  /** What an answer must look like to count as the work. */
+  isRight(answer: AnsweredPage): boolean
 }

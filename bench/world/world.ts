@@ -1,8 +1,7 @@
 /**
  * The world that the scenarios run in, written straight into the tables. Commands would make the same rows, an hour later:
  * a stream is five rows in five tables, and there are 100,000 of them beside 1,000,000 entitlements. The engine makes the
- * schema; then the secondary indexes are taken away, the tables filled without waiting for the disk, and the same indexes
- * put back.
+ * schema; then indexes and triggers are set aside, the tables filled without waiting for the disk, and both put back.
  */
 import { Database as Sqlite } from 'bun:sqlite'
 import { randomBytes } from 'node:crypto'
@@ -11,43 +10,46 @@ import { StreamKeys } from '../../src/auth/stream-keys.ts'
 import { type Issue, issueAppToken, issueUserToken } from '../../src/auth/tokens.ts'
 import { SCOPES } from '../../src/contract/scope.ts'
 import { ADJECTIVES, ANIMALS, LANGUAGES, MARKERS, TAGS, TITLES } from '../../src/demo/names.ts'
-import { isoMillis, isoSeconds } from '../../src/kit/clock.ts'
 import { KeyRing } from '../../src/kit/key-ring.ts'
-import { SeededRandom } from '../../src/kit/random.ts'
+import type { SeededRandom } from '../../src/kit/random.ts'
+import { uuidText } from '../../src/kit/uuid.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 
-const SEED = 20
-const DAY = 24 * 3600 * 1000
 const TOKEN_SECONDS = 24 * 3600
+const CLIENT_ID = 'benchbenchbenchbenchbenchbench'
+const FIRST_ID = 140_000_000
+const FIRST_GAME = 30_000
 const GAMES = 500
 const OWN_GAMES = 5
 const MARKING = 64
 /** In a world of fewer live streams all others are callers. */
 const MAX_CALLERS = 2000
 const MARKED = 64
-const FOLLOWERS = 2000
+const MAX_FOLLOWERS = 2000
 const OFFLINE = 3000
 const SAMPLES = 2000
 const MAX_BATCHES = 100
-/** Batches do not overlap, though only nine of ten rows are ours. */
+/** Batches do not overlap. */
 const ROWS_PER_BATCH = 150
 const BATCH_SIZE = 100
 const ROWS_PER_USER = 20
 /** Of the most followed channel: for each live stream so many, 1,000,000 in the usual world. */
 const FANS_PER_STREAM = 10
-
 const MARKERS_PER_VIDEO = 200
 const FOLLOWED = 500
 export const FOLLOWED_LIVE = 40
-/** Below these the roles do not fit. */
-export const SMALLEST = { streams: 1000, entitlements: 10_000 } as const
 
 export interface WorldSize {
   readonly streams: number
   readonly entitlements: number
 }
 
-/** About how long a world takes to make, where the figures are from. */
+/** Below these the roles do not fit. */
+export const SMALLEST: WorldSize = { streams: 1000, entitlements: 10_000 }
+
+const followersIn = ({ streams }: WorldSize) => Math.min(MAX_FOLLOWERS, streams / 5)
+
+/** About how long a world takes to make. */
 export function secondsToMake({ streams, entitlements }: WorldSize): number {
   return 5 + streams / 12_000 + entitlements / 70_000
 }
@@ -72,91 +74,65 @@ export interface BenchWorld {
   readonly size: WorldSize
   readonly gameIds: readonly string[]
   readonly languages: readonly string[]
-  /** Everybody who is live. Those with a role come first. */
+  /** All who are live. Those with a role come first. */
   readonly liveIds: readonly string[]
-  /** Live broadcasters; the videos of the first ones have 200 markers each. */
+  /** Live broadcasters. */
   readonly callers: readonly TokenHolder[]
+  /** Those of them whose videos have 200 markers each. */
   readonly marked: readonly TokenHolder[]
   /** Live broadcasters whose videos take the markers that a scenario creates. */
   readonly marking: readonly (TokenHolder & { readonly videoId: string })[]
   /** They follow 500 channels of which 40 are live. */
   readonly followers: readonly TokenHolder[]
   readonly appToken: string
-  /** The organization of the app. */
+  /** The organization of the app, and its benefits. */
   readonly organization: string
+  readonly benefits: readonly { readonly benefit_id: string; readonly game_id: string }[]
   /** The id of the channel with ten followers for each live stream. */
   readonly mostFollowed: string
   /** Entitlements of the app's organization, drawn from all of them. */
-  readonly entitlements: readonly {
-    readonly id: string
-    readonly user_id: string
-    readonly game_id: string
-  }[]
+  readonly entitlements: readonly Holding[]
   /** Ids as a page of 100 lists them: neighbours in time. */
   readonly batches: readonly (readonly string[])[]
 }
 
-interface Filling {
-  readonly db: Sqlite
-  readonly random: SeededRandom
-  readonly now: number
-}
-
-interface Person {
+export interface Holding {
   readonly id: string
-  readonly login: string
+  readonly user_id: string
+  readonly game_id: string
 }
 
-export async function makeWorld(
-  folder: string,
-  size: WorldSize,
-  output: (progress: string) => void,
-): Promise<BenchWorld> {
+export async function makeWorld(folder: string, size: WorldSize): Promise<BenchWorld> {
   const storeFile = join(folder, 'strand.db')
   await (await openSqliteEngine(storeFile)).close()
   const master = { id: 'bench', bytes: new Uint8Array(randomBytes(32)) }
-  const filling = { db: new Sqlite(storeFile), random: new SeededRandom(SEED), now: Date.now() }
-  const { db } = filling
-  db.run('pragma synchronous = off')
-  db.run('pragma foreign_keys = off')
-  db.run('pragma cache_size = -262144')
-  const [indexes, triggers] = [takeAway(db, 'index'), takeAway(db, 'trigger')]
-
-  output('games, organizations, clients')
-  const platform = fillPlatform(filling)
-  output(`${size.streams} live channels`)
-  const people = inventPeople(size.streams + OFFLINE)
-  const live = people.slice(0, size.streams)
-  const offline = people.slice(size.streams)
-  inOneCommit(db, () => fillPeople(filling, people, new StreamKeys(new KeyRing([master])), platform.gameIds))
-  inOneCommit(db, () => fillStreams(filling, live))
-  const tokens = new Map<string, string>()
-  const withToken = (each: Person): TokenHolder => ({ id: each.id, token: tokens.get(each.id) ?? '' })
-  const marking = live.slice(0, MARKING)
-  const callers = live.slice(MARKING, MARKING + MAX_CALLERS)
-  const followers = offline.slice(0, FOLLOWERS)
-  inOneCommit(db, () => {
-    for (const { id } of [...callers, ...marking, ...followers]) {
-      const owner = { client_id: platform.clientId, user_id: id, scopes: SCOPES }
-      const lifetimes = { user_seconds: TOKEN_SECONDS, refresh_seconds: TOKEN_SECONDS }
-      tokens.set(id, insertTokens(db, issueUserToken(owner, filling.now, lifetimes)))
-    }
-    fillFollows(filling, followers, live, offline.slice(FOLLOWERS))
-    fillMarkers(filling, callers.slice(0, MARKED))
-  })
-  const [mostFollowed = ''] = live.map(each => each.id)
-  const fans = size.streams * FANS_PER_STREAM
-  output(`${fans} followers of one channel`)
-  inOneCommit(db, () => {
-    fillFans(filling, mostFollowed, fans)
-    countFollows(filling)
-  })
-  output(`${size.entitlements} entitlements`)
-  const entitled = inOneCommit(db, () => fillEntitlements(filling, size.entitlements, people, platform))
-  output(`${indexes.length} indexes`)
-  for (const statement of [...indexes, ...triggers]) db.run(statement)
+  using db = new Sqlite(storeFile)
+  for (const pragma of ['synchronous = off', 'foreign_keys = off', 'cache_size = -262144'])
+    db.run(`pragma ${pragma}`)
+  const setAside = [...takeAway(db, 'index'), ...takeAway(db, 'trigger')]
+  db.run('begin')
+  const platform = fillPlatform(db)
+  fillChannels(db, size.streams)
+  fillFollows(db, size.streams, followersIn(size))
+  fillEntitlements(db, size)
+  const ids = (from: number, count: number) => Array.from({ length: count }, (_, n) => idOf(from + n))
+  fillStreamKeys(db, ids(0, size.streams + OFFLINE), new StreamKeys(new KeyRing([master])))
+  const lifetimes = { user_seconds: TOKEN_SECONDS, refresh_seconds: TOKEN_SECONDS }
+  const withToken = (id: string): TokenHolder => {
+    const owner = { client_id: CLIENT_ID, user_id: id, scopes: SCOPES }
+    return { id, token: insertTokens(db, issueUserToken(owner, Date.now(), lifetimes)) }
+  }
+  const liveIds = ids(0, size.streams)
+  const callers = liveIds.slice(MARKING, MARKING + MAX_CALLERS).map(withToken)
+  const holders = {
+    callers,
+    marked: callers.slice(0, MARKED),
+    marking: liveIds.slice(0, MARKING).map(id => ({ ...withToken(id), videoId: `9${id}` })),
+    followers: ids(size.streams, followersIn(size)).map(withToken),
+  }
+  db.run('commit')
+  for (const statement of setAside) db.run(statement)
   db.run('pragma wal_checkpoint(truncate)')
-  db.close()
   return {
     folder,
     storeFile,
@@ -165,17 +141,12 @@ export async function makeWorld(
       operatorToken: randomBytes(20).toString('hex'),
     },
     size,
-    gameIds: platform.gameIds,
+    ...platform,
     languages: [...new Set(LANGUAGES)],
-    liveIds: live.map(each => each.id),
-    callers: callers.map(withToken),
-    marked: callers.slice(0, MARKED).map(withToken),
-    marking: marking.map(each => ({ ...withToken(each), videoId: videoOf(each) })),
-    followers: followers.map(withToken),
-    appToken: platform.appToken,
-    organization: platform.organization,
-    mostFollowed,
-    ...entitled,
+    liveIds,
+    ...holders,
+    mostFollowed: idOf(0),
+    ...sampleEntitlements(db, size),
   }
 }
 
@@ -188,82 +159,67 @@ function takeAway(db: Sqlite, type: 'index' | 'trigger'): string[] {
   return found.map(each => each.sql)
 }
 
-function inOneCommit<T>(db: Sqlite, fill: () => T): T {
-  db.run('begin')
-  const made = fill()
-  db.run('commit')
-  return made
-}
+/** The parts of which the statements are made. Users and games have the ids of their places. */
+const numbers = (count: number) =>
+  `(with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n < ${count - 1}) select n from numbers)`
+const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
+const idOf = (n: number) => String(FIRST_ID + 7 * n)
+const ID = (n: string) => `cast(${FIRST_ID} + 7 * (${n}) as text)`
+const GAME = (n: string) => `cast(${FIRST_GAME} + 37 * (${n}) as text)`
+/** In [0, 1). */
+const RANDOM = '(abs(random()) / 9223372036854775808.0)'
+const between = (low: number, high: number) => `(${low} + abs(random()) % ${high - low + 1})`
+const pick = (from: readonly string[]) =>
+  `json_extract(${quoted(JSON.stringify(from))}, '$[' || ${between(0, from.length - 1)} || ']')`
+const secondsAgo = (seconds: string) =>
+  `strftime('%Y-%m-%dT%H:%M:%SZ', unixepoch() - (${seconds}), 'unixepoch')`
+const LONG_AGO = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-400 days')"
 
-type Insert = (...values: (string | number | Uint8Array | null)[]) => void
-
-function inserter(db: Sqlite, table: string, columns: string): Insert {
-  const marks = columns.split(',').map(() => '?')
-  const statement = db.query(`insert into ${table} (${columns}) values (${marks.join(', ')})`)
-  return (...values) => {
-    statement.run(...values)
+/** Two organizations: one with five games and a client, another one with one game. */
+function fillPlatform(db: Sqlite): Pick<BenchWorld, 'appToken' | 'organization' | 'gameIds' | 'benefits'> {
+  const [organization, other] = [crypto.randomUUID(), crypto.randomUUID()]
+  for (const [index, id] of [organization, other].entries()) {
+    db.run('insert into organizations (id, name) values (?, ?)', [id, `Reef ${index}`])
+    db.run('insert into entitlement_organizations (number, organization_id) values (?, ?)', [1 + index, id])
   }
-}
-
-interface Platform {
-  readonly clientId: string
-  readonly appToken: string
-  readonly gameIds: readonly string[]
-  readonly ownGames: readonly { readonly id: string; readonly benefit: string }[]
-  readonly otherGame: { readonly id: string; readonly benefit: string }
-  readonly organization: string
-  readonly otherOrganization: string
-}
-
-/** Two organizations: ours with five games and a client, another one with one game. */
-function fillPlatform({ db, now }: Filling): Platform {
-  const [organization, otherOrganization] = [crypto.randomUUID(), crypto.randomUUID()]
-  const insertOrganization = inserter(db, 'organizations', 'id, name')
-  insertOrganization(organization, 'Reef Interactive')
-  insertOrganization(otherOrganization, 'Northlight Games')
-
-  const gameIds = Array.from({ length: GAMES }, (_, index) => String(30_000 + index * 37))
-  const insertGame = inserter(db, 'games', 'id, name, organization_id')
-  for (const [index, id] of gameIds.entries()) {
-    const owner = index < OWN_GAMES ? organization : index === OWN_GAMES ? otherOrganization : null
-    insertGame(id, `Tidefall ${index + 1}`, owner)
+  const gameIds = Array.from({ length: GAMES }, (_, n) => String(FIRST_GAME + 37 * n))
+  const benefits: { benefit_id: string; game_id: string }[] = []
+  for (const [index, game_id] of gameIds.entries()) {
+    const owner = index < OWN_GAMES ? organization : index === OWN_GAMES ? other : null
+    const name = `Tidefall ${index + 1}`
+    db.run('insert into games (id, name, organization_id) values (?, ?, ?)', [game_id, name, owner])
+    if (owner === null) continue
+    const benefit_id = crypto.randomUUID()
+    const benefit = [benefit_id, 'Coral lantern', owner, game_id]
+    db.run('insert into benefits (id, name, organization_id, game_id) values (?, ?, ?, ?)', benefit)
+    db.run('insert into entitlement_benefits (number, benefit_id) values (?, ?)', [1 + index, benefit_id])
+    if (owner === organization) benefits.push({ benefit_id, game_id })
   }
-  const insertBenefit = inserter(db, 'benefits', 'id, name, organization_id, game_id')
-  const [otherGame, ...ownGames] = gameIds
-    .slice(0, OWN_GAMES + 1)
-    .reverse()
-    .map(id => ({ id, benefit: crypto.randomUUID() }))
-  if (otherGame === undefined) throw new Error('there are games')
-  for (const each of ownGames) insertBenefit(each.benefit, 'Coral lantern', organization, each.id)
-  insertBenefit(otherGame.benefit, 'Orchard key', otherOrganization, otherGame.id)
-
-  const clientId = 'benchbenchbenchbenchbenchbench'
-  inserter(db, 'clients', 'id, name, organization_id, kind, redirect_uris')(
-    clientId,
-    'Bench',
-    organization,
-    'confidential',
-    '[]',
+  db.run(
+    "insert into clients (id, name, organization_id, kind, redirect_uris) values (?, 'Bench', ?, 'confidential', '[]')",
+    [CLIENT_ID, organization],
   )
-  const appToken = insertTokens(db, issueAppToken(clientId, now, TOKEN_SECONDS))
-  return { clientId, appToken, gameIds, ownGames, otherGame, organization, otherOrganization }
+  const appToken = insertTokens(db, issueAppToken(CLIENT_ID, Date.now(), TOKEN_SECONDS))
+  return { appToken, organization, gameIds, benefits }
 }
 
 function insertTokens(db: Sqlite, { rows, answer }: Issue): string {
-  const insert = inserter(db, 'tokens', 'hash, kind, client_id, user_id, scopes, family, expires_at')
-  for (const row of rows) {
-    const { hash, kind, client_id, user_id, scopes, family, expires_at } = row
-    insert(hash, kind, client_id, user_id, JSON.stringify(scopes), family, expires_at)
+  const columns = 'hash, kind, client_id, user_id, scopes, family, expires_at'
+  for (const { hash, kind, client_id, user_id, scopes, family, expires_at } of rows) {
+    const values = [hash, kind, client_id, user_id, JSON.stringify(scopes), family, expires_at]
+    db.query(`insert into tokens (${columns}) values (?, ?, ?, ?, ?, ?, ?)`).run(...values)
   }
   return answer.access_token
 }
 
-function inventPeople(count: number): Person[] {
-  return Array.from({ length: count }, (_, index) => {
-    const adjective = ADJECTIVES[index % ADJECTIVES.length]
-    const animal = ANIMALS[Math.floor(index / ADJECTIVES.length) % ANIMALS.length]
-    return { id: String(140_000_000 + index * 7), login: `${adjective}_${animal}_${index}` }
-  })
+function fillStreamKeys(db: Sqlite, ids: readonly string[], keys: StreamKeys): void {
+  const insert = db.query(
+    'insert into stream_keys (user_id, version, key_id, sealed, lookup_hash) values (?, 1, ?, ?, ?)',
+  )
+  for (const id of ids) {
+    const { key_id, sealed, lookup_hash } = keys.mint(id, 1).stored
+    insert.run(id, key_id, sealed, lookup_hash)
+  }
 }
 
 /** The first games are played by most, as everywhere: the n-th by about 1/n of the first's. */
@@ -271,81 +227,37 @@ export function drawGame(random: SeededRandom, gameIds: readonly string[]): stri
   return gameIds[Math.floor(gameIds.length ** random.next()) - 1] ?? '30000'
 }
 
-function fillPeople(
-  { db, random, now }: Filling,
-  people: readonly Person[],
-  keys: StreamKeys,
-  gameIds: readonly string[],
-): void {
-  const insertUser = inserter(db, 'users', 'id, login, display_name, created_at')
-  const insertKey = inserter(db, 'stream_keys', 'user_id, version, key_id, sealed, lookup_hash')
-  const insertChannel = inserter(
-    db,
-    'channels',
-    'user_id, title, game_id, language, tags, is_mature, vod_enabled',
-  )
-  for (const { id, login } of people) {
-    insertUser(
-      id,
-      login,
-      login.replace(/(^|_)[a-z]/g, letter => letter.toUpperCase()),
-      isoMillis(now - 400 * DAY),
-    )
-    const { key_id, sealed, lookup_hash } = keys.mint(id, 1).stored
-    insertKey(id, 1, key_id, sealed, lookup_hash)
-    const tags = JSON.stringify([random.pick(TAGS), random.pick(TAGS)])
-    const title = `${random.pick(TITLES)} | day ${random.between(1, 900)}`
-    insertChannel(id, title, drawGame(random, gameIds), random.pick(LANGUAGES), tags, 0, 1)
-  }
-}
-
-function videoOf({ id }: Person): string {
-  return `9${id}`
-}
-
 /** Few channels have most of the viewers; the long tail has next to none, and many ties. */
-function fillStreams({ db, random, now }: Filling, live: readonly Person[]): void {
-  const insertVideo = inserter(db, 'videos', 'id, user_id, created_at')
-  const insertStream = inserter(db, 'streams', 'user_id, id, video_id, started_at, viewer_count')
-  for (const person of live) {
-    const started_at = isoSeconds(now - random.between(60, 36_000) * 1000)
-    const viewers = Math.floor(2 / (random.next() + 0.00001))
-    insertVideo(videoOf(person), person.id, started_at)
-    insertStream(person.id, `40${person.id}`, videoOf(person), started_at, viewers)
-  }
+function fillChannels(db: Sqlite, live: number): void {
+  const login = `${pick(ADJECTIVES)} || '_' || ${pick(ANIMALS)} || '_' || n`
+  db.run(`insert into users (id, login, display_name, created_at)
+    select id, login, login, ${LONG_AGO} from (select ${ID('n')} as id, ${login} as login from ${numbers(live + OFFLINE)})`)
+  db.run(`insert into channels (user_id, title, game_id, language, tags, is_mature, vod_enabled)
+    select ${ID('n')}, ${pick(TITLES)} || ' | day ' || ${between(1, 900)},
+      ${GAME(`cast(pow(${GAMES}, ${RANDOM}) as integer) - 1`)}, ${pick(LANGUAGES)},
+      json_array(${pick(TAGS)}, ${pick(TAGS)}), 0, 1 from ${numbers(live + OFFLINE)}`)
+  db.run(`insert into videos (id, user_id, created_at)
+    select '9' || ${ID('n')}, ${ID('n')}, ${secondsAgo(between(60, 36_000))} from ${numbers(live)}`)
+  db.run(`insert into streams (user_id, id, video_id, started_at, viewer_count)
+    select user_id, '40' || user_id, id, created_at, cast(2 / (${RANDOM} + 0.00001) as integer) from videos`)
+  db.run(`insert into video_markers (id, video_id, position_seconds, description, created_at)
+    select lower(hex(randomblob(16))), '9' || ${ID(`${MARKING} + n / ${MARKERS_PER_VIDEO}`)},
+      15 * (n % ${MARKERS_PER_VIDEO}), ${pick(MARKERS)}, ${secondsAgo('86400')} from ${numbers(MARKED * MARKERS_PER_VIDEO)}`)
 }
 
-function fillFollows(
-  { db, random, now }: Filling,
-  followers: readonly Person[],
-  live: readonly Person[],
-  offline: readonly Person[],
-): void {
-  const insert = inserter(db, 'follows', 'user_id, broadcaster_id, followed_at')
-  for (const follower of followers) {
-    const chosen = new Set<Person>()
-    while (chosen.size < FOLLOWED_LIVE) chosen.add(random.pick(live))
-    while (chosen.size < FOLLOWED) chosen.add(random.pick(offline))
-    for (const each of chosen)
-      insert(follower.id, each.id, isoSeconds(now - random.between(1, 400 * 24 * 3600) * 1000))
-  }
-}
-
-/** Users who do nothing but follow one channel, three each second. */
-function fillFans({ db, now }: Filling, broadcaster_id: string, count: number): void {
-  const fans = `with recursive fans (n) as (select 1 union all select n + 1 from fans where n < ${count})`
-  db.query(
-    `${fans} insert into users (id, login, display_name, display_name_folded, created_at)
-     select cast(500000000 + n as text), 'fan_' || n, 'Fan_' || n, 'fan_' || n, ? from fans`,
-  ).run(isoMillis(now - 400 * DAY))
-  db.query(
-    `${fans} insert into follows (user_id, broadcaster_id, followed_at)
-     select cast(500000000 + n as text), ?, strftime('%Y-%m-%dT%H:%M:%SZ', ? - n / 3, 'unixepoch') from fans`,
-  ).run(broadcaster_id, Math.floor(now / 1000))
-}
-
-/** As the triggers would have. */
-function countFollows({ db }: Filling): void {
+/** Followers of many channels, 40 of them live; users who do nothing but follow one channel; and counts, as triggers make them. */
+function fillFollows(db: Sqlite, live: number, followers: number): void {
+  const [follower, place] = [`n / ${FOLLOWED}`, `n % ${FOLLOWED}`]
+  const followed = `case when ${place} < ${FOLLOWED_LIVE} then (7 * (${follower}) + 131 * (${place})) % ${live}
+    else ${live + MAX_FOLLOWERS} + (7 * (${follower}) + 13 * (${place})) % ${OFFLINE - MAX_FOLLOWERS} end`
+  db.run(`insert into follows (user_id, broadcaster_id, followed_at)
+    select ${ID(`${live} + ${follower}`)}, ${ID(followed)}, ${secondsAgo(between(1, 400 * 86_400))}
+    from ${numbers(followers * FOLLOWED)}`)
+  const fans = numbers(live * FANS_PER_STREAM)
+  db.run(`insert into users (id, login, display_name, display_name_folded, created_at)
+    select cast(500000000 + n as text), 'fan_' || n, 'Fan_' || n, 'fan_' || n, ${LONG_AGO} from ${fans}`)
+  db.run(`insert into follows (user_id, broadcaster_id, followed_at)
+    select cast(500000000 + n as text), ${idOf(0)}, ${secondsAgo('n / 3')} from ${fans}`)
   db.run(`insert into follow_counts (user_id, following, followers)
     select id, sum(following), sum(followers) from (
       select user_id as id, 1 as following, 0 as followers from follows
@@ -353,56 +265,39 @@ function countFollows({ db }: Filling): void {
     ) group by id`)
 }
 
-function fillMarkers({ db, random, now }: Filling, people: readonly Person[]): void {
-  const insert = inserter(db, 'video_markers', 'id, video_id, position_seconds, description, created_at')
-  for (const person of people) {
-    for (let position = 0; position < MARKERS_PER_VIDEO; position++) {
-      insert(random.hex(32), videoOf(person), position * 15, random.pick(MARKERS), isoSeconds(now - DAY))
-    }
-  }
+/** Nine of ten belong to the app's organization; in order of time, as they would have been granted. */
+function fillEntitlements(db: Sqlite, { streams, entitlements: count }: WorldSize): void {
+  const holders = Math.min(streams + OFFLINE, Math.ceil(count / ROWS_PER_USER))
+  const granted = `(unixepoch() - 90 * 86400) * 1000 + cast(n * (89.0 * 86400000 / ${count}) as integer)`
+  db.run(`insert into organization_entitlements
+      (id, organization, benefit, user_id, game_id, timestamp, fulfilled, last_updated)
+    select unhex(substr(h, 1, 12) || '4' || substr(h, 14, 3) || '8' || substr(h, 18)), 1 + (game = ${OWN_GAMES}),
+      1 + game, ${ID(between(0, holders - 1))}, ${GAME('game')}, granted, n < ${0.7 * count}, granted
+    from (select n, hex(randomblob(16)) as h, ${granted} as granted,
+      case when random() % 10 = 0 then ${OWN_GAMES} else ${between(0, OWN_GAMES - 1)} end as game from ${numbers(count)})`)
 }
 
-/** Nine of ten belong to our organization; in order of time, as they would have been granted. */
-function fillEntitlements(
-  { db, random, now }: Filling,
-  count: number,
-  people: readonly Person[],
-  { organization, otherOrganization, ownGames, otherGame }: Platform,
-): Pick<BenchWorld, 'entitlements' | 'batches'> {
-  const insertOrganization = inserter(db, 'entitlement_organizations', 'number, organization_id')
-  for (const [index, id] of [organization, otherOrganization].entries()) insertOrganization(1 + index, id)
-  const insertBenefit = inserter(db, 'entitlement_benefits', 'number, benefit_id')
-  const games = [...ownGames, otherGame]
-  for (const [index, { benefit }] of games.entries()) insertBenefit(1 + index, benefit)
-  const insert = inserter(
-    db,
-    'organization_entitlements',
-    'id, organization, benefit, user_id, game_id, timestamp, fulfilled, last_updated',
-  )
-  const holders = people.slice(0, Math.ceil(count / ROWS_PER_USER))
-  const sampleEvery = Math.max(1, Math.floor(count / SAMPLES))
+function sampleEntitlements(db: Sqlite, { entitlements: count }: WorldSize) {
   const batchEvery = Math.max(ROWS_PER_BATCH, Math.floor(count / MAX_BATCHES))
-  const entitlements: BenchWorld['entitlements'][number][] = []
-  const batches: string[][] = []
-  for (let index = 0; index < count; index++) {
-    const isOurs = random.next() < 0.9
-    const game = isOurs ? random.pick(ownGames) : otherGame
-    const [id, user_id] = [crypto.randomUUID(), random.pick(holders).id]
-    const at = now - 90 * DAY + Math.floor((index / count) * 89 * DAY)
-    const fulfilled = Number(index < count * 0.7)
-    const bytes = Buffer.from(id.replaceAll('-', ''), 'hex')
-    insert(bytes, isOurs ? 1 : 2, 1 + games.indexOf(game), user_id, game.id, at, fulfilled, at)
-    if (index % batchEvery === 0) batches.push([])
-    if (!isOurs) continue
-    if (index % sampleEvery === 0) entitlements.push({ id, user_id, game_id: game.id })
-    const batch = batches.at(-1)
-    if (batch !== undefined && batch.length < BATCH_SIZE) batch.push(id)
+  const sampleEvery = Math.max(1, Math.floor(count / SAMPLES))
+  const [entitlements, batches]: [Holding[], string[][]] = [[], []]
+  const rows = db
+    .query(
+      'select id, user_id, game_id from organization_entitlements where organization = 1 order by timestamp',
+    )
+    .iterate() as Iterable<{ id: Uint8Array; user_id: string; game_id: string }>
+  let n = 0
+  for (const { id, user_id, game_id } of rows) {
+    if (n % batchEvery === 0) batches.push([])
+    if (n % sampleEvery === 0) entitlements.push({ id: uuidText(id), user_id, game_id })
+    if (n % batchEvery < BATCH_SIZE) batches.at(-1)?.push(uuidText(id))
+    n += 1
   }
   return { entitlements, batches: batches.filter(batch => batch.length === BATCH_SIZE) }
 }
 
 /** Every batch set to one status, then every batch to the other: each update changes all of its rows. */
-export function updateBatches({ batches }: BenchWorld) {
+export function updateBatches({ batches }: Pick<BenchWorld, 'batches'>) {
   const all = (fulfillment_status: string) =>
     batches.map(entitlement_ids => ({ entitlement_ids, fulfillment_status }))
   return [...all('FULFILLED'), ...all('CLAIMED')]

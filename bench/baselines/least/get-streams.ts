@@ -20,43 +20,27 @@ export const getStreams: LeastOperation = async services => {
 }
 
 interface Asked {
-  user_ids: string[] | undefined
-  game_ids: string[] | undefined
-  languages: string[] | undefined
+  user_ids?: string[]
+  game_ids?: string[]
+  languages?: string[]
   first: number
-  after: string | undefined
+  after?: string
 }
 
 function readSearch(search: string): Asked {
-  const asked: Asked = {
-    user_ids: undefined,
-    game_ids: undefined,
-    languages: undefined,
-    first: 20,
-    after: undefined,
-  }
+  const asked: Asked = { first: 20 }
   for (let start = 0; start < search.length; ) {
     const ampersand = search.indexOf('&', start)
     const end = ampersand < 0 ? search.length : ampersand
     const equals = search.indexOf('=', start)
-    const value = search.slice(equals + 1, end)
-    switch (search.slice(start, equals)) {
-      case 'user_id':
-        asked.user_ids = [...(asked.user_ids ?? []), value]
-        asked.first = MAX_PAGE
-        break
-      case 'game_id':
-        asked.game_ids = [...(asked.game_ids ?? []), value]
-        break
-      case 'language':
-        asked.languages = [...(asked.languages ?? []), value]
-        break
-      case 'first':
-        asked.first = Number(value)
-        break
-      case 'after':
-        asked.after = value
-    }
+    const [name, value] = [search.slice(start, equals), search.slice(equals + 1, end)]
+    if (name === 'user_id') {
+      asked.user_ids = [...(asked.user_ids ?? []), value]
+      asked.first = MAX_PAGE
+    } else if (name === 'game_id') asked.game_ids = [...(asked.game_ids ?? []), value]
+    else if (name === 'language') asked.languages = [...(asked.languages ?? []), value]
+    else if (name === 'first') asked.first = Number(value)
+    else if (name === 'after') asked.after = value
     start = end + 1
   }
   return asked
