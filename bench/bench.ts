@@ -37,8 +37,8 @@ export interface Plan {
   readonly measures: readonly Measure[]
   /** Of the measures that vary it. */
   readonly connections: readonly number[]
-  /** The block of the README that the report replaces. */
-  readonly block: string | undefined
+  /** Whether the report replaces the blocks of the README with the same names. */
+  readonly write: boolean
 }
 
 /** A world with its server. */

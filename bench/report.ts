@@ -2,7 +2,8 @@
 import { arch, cpus, loadavg, totalmem, type } from 'node:os'
 import { keepResults, showInReadme } from '../tools/keep.ts'
 import type { Plan, Result } from './bench.ts'
-import { LOAD_CORE, type Processes } from './load/processes.ts'
+
+const HOME = import.meta.dirname
 
 export const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
 export const whole = (value: number) => Math.round(value).toLocaleString('en-US')
@@ -32,39 +33,33 @@ export function resultTable(results: readonly Result[]): string {
   ].join('\n')
 }
 
-/** Prints the table, saves the results, and replaces the block of the README if that was asked for. */
-export async function publish(
-  { plan, processes }: { plan: Plan; processes: Processes },
-  table: string,
+/** Prints the tables, saves the results, and replaces the blocks of the README if that was asked for. */
+export function publish(
+  { size, pace, write }: Plan,
+  tables: Readonly<Record<string, string>>,
   results: readonly Result[],
-): Promise<void> {
-  const { size, pace, block } = plan
-  const words = process.argv.slice(2)
-  const command = ['npm run bench', ...(words.length > 0 ? ['--', ...words] : [])].join(' ')
-  const what = `${whole(size.streams)} live streams, ${whole(size.entitlements)} entitlements; medians of ${pace.rounds} rounds of ${pace.seconds} s`
-  const machine = describeMachine(await processorModel(processes))
-  const text = [
-    `\`${command}\`, ${new Date().toISOString().slice(0, 10)}; ${what}.`,
-    `Machine: ${machine}. Load average at the end: ${loadavg()[0]?.toFixed(1)}, of which 1 to 2 is the benchmark.`,
-    '',
-    table,
-  ].join('\n')
-  console.log(text)
-  keepResults(import.meta.dirname, {
-    '.json': `${JSON.stringify({ command, machine, results }, null, 2)}\n`,
-    '.md': text,
-  })
-  if (block !== undefined) showInReadme(import.meta.dirname, block, text)
+): void {
+  const command = [
+    'npm run bench',
+    ...(process.argv.length > 2 ? ['--'] : []),
+    ...process.argv.slice(2),
+  ].join(' ')
+  const machine = describeMachine()
+  const [date] = new Date().toISOString().split('T')
+  const head = `\`${command}\`, ${date}; ${whole(size.streams)} live streams, ${whole(size.entitlements)} entitlements; medians of ${pace.rounds} rounds of ${pace.seconds} s.
+Machine: ${machine}. Load average at the end: ${loadavg()[0]?.toFixed(1)}, of which 1 to 2 is the benchmark.
+`
+  const blocks = Object.entries(tables).map(([name, table]) => [name, `${head}\n${table}`] as const)
+  for (const [, text] of blocks) console.log(text)
+  keepResults(HOME, { '.json': `${JSON.stringify({ command, machine, results }, null, 2)}\n` })
+  if (write) for (const [name, text] of blocks) showInReadme(HOME, name, text)
 }
 
 /** The machine in a line, without its name. */
-function describeMachine(model: string | undefined): string {
+function describeMachine(): string {
+  const model =
+    Bun.which('lscpu') && /Model name:\s+(.+)/.exec(Bun.spawnSync(['lscpu']).stdout.toString())?.[1]
   const memory = Math.round(totalmem() / 1024 ** 3)
   const processor = `${cpus().length} cores ${arch() === 'arm64' ? 'aarch64' : arch()}`
-  return `${processor}${model === undefined ? '' : ` (${model})`}, ${memory} GB, ${type()}, Bun ${Bun.version}`
-}
-
-async function processorModel(processes: Processes): Promise<string | undefined> {
-  if (Bun.which('lscpu') === null) return undefined
-  return /Model name:\s+(.+)/.exec(await processes.output(LOAD_CORE, ['lscpu']))?.[1]?.trim()
+  return `${processor}${model ? ` (${model})` : ''}, ${memory} GB, ${type()}, Bun ${Bun.version}`
 }

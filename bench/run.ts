@@ -53,7 +53,10 @@ const USAGE = `npm run bench -- [flags]
   --connections <n,n>  of stream-changes; default: 32,200,600
   --write              replace the block of bench/README.md that the run measures: goals, results, or that of --only`
 
-function readPlan(words: readonly string[]): (Plan & { isGoals: boolean }) | 'help' {
+/** With the blocks of the README that the run measures. */
+type BlockPlan = Plan & { readonly blocks: readonly string[] }
+
+function readPlan(words: readonly string[]): BlockPlan | 'help' {
   const { values: flags } = parseArgs({
     args: [...words],
     options: {
@@ -81,9 +84,10 @@ function readPlan(words: readonly string[]): (Plan & { isGoals: boolean }) | 'he
   if (goals && only.length > 0) throw new Error('--goals cannot be combined with --only')
   const streams = number('streams', quick ? 2000 : 100_000, SMALLEST.streams)
   const standard = goals ? goalMeasures : STANDARD
-  const block = goals ? 'goals' : (only[0] ?? 'results')
+  const blocks = goals ? ['goals', 'results'] : [only[0] ?? 'results']
+  if (write) requireBlocks(blocks)
   return {
-    isGoals: goals,
+    blocks,
     size: { streams, entitlements: number('entitlements', 10 * streams, SMALLEST.entitlements) },
     pace: {
       rounds: number('rounds', quick ? 2 : 3),
@@ -92,14 +96,16 @@ function readPlan(words: readonly string[]): (Plan & { isGoals: boolean }) | 'he
     },
     connections: (flags.connections ?? (quick ? '200' : '32,200,600')).split(',').map(Number),
     measures: only.length === 0 ? standard : ALL.filter(({ name }) => only.includes(name)),
-    block: write ? requireBlock(block) : undefined,
+    write,
   }
 }
 
-/** Known before hours of measuring. */
-function requireBlock(name: string): string {
-  if (readFileSync(join(import.meta.dirname, 'README.md'), 'utf8').includes(`<!-- ${name} -->`)) return name
-  throw new Error(`--write: bench/README.md has no block <!-- ${name} -->`)
+/** Known before an hour of measuring. */
+function requireBlocks(names: readonly string[]): void {
+  const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8')
+  for (const name of names)
+    if (!readme.includes(`<!-- ${name} -->`))
+      throw new Error(`--write: no block <!-- ${name} --> in bench/README.md`)
 }
 
 process.exit(
@@ -121,15 +127,9 @@ process.exit(
       }))
       await runSteps(steps, progress => console.error(`bench: ${progress}`))
       const results = [...found.values()].flat()
-      const table = resultTable(results)
-      await publish(
-        bench,
-        plan.isGoals
-          ? `${goalTable(found)}
-${table}`
-          : table,
-        results,
-      )
+      const tableOf = (block: string) => (block === 'goals' ? goalTable(found) : resultTable(results))
+      const tables = Object.fromEntries(plan.blocks.map(block => [block, tableOf(block)]))
+      publish(plan, tables, results)
       return 0
     },
   }),

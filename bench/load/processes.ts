@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type PostgresServer, startPostgres } from '../../test/support/postgres.ts'
 import { copyWorld } from '../world/copy-world.ts'
 import type { BenchWorld, Secrets } from '../world/world.ts'
-import { type MemoryUse, PeakMemory } from './usage.ts'
+import { PeakMemory } from './usage.ts'
 
 export const SERVER_CORE = '0'
 /** Also the core of this process, which generates some of the load. */
@@ -107,15 +107,16 @@ export class Processes {
   async runStrand(
     { folder, secrets }: Pick<BenchWorld, 'folder' | 'secrets'>,
     ...words: readonly string[]
-  ): Promise<{ seconds: number; peak: MemoryUse }> {
+  ): Promise<{ seconds: number; megabytes: number }> {
     const began = performance.now()
     const script = bunScript('src/main.ts', ...words, '--data', folder)
     const child = this.#spawn(ALL_CORES, script, this.#log, settingsOf(secrets))
     const peak = new PeakMemory(child.pid)
     const code = await child.exited
+    peak.end()
     const seconds = (performance.now() - began) / 1000
     if (code !== 0) throw new Error(`strand ${words.join(' ')} ended with ${code}: ${await this.#log.text()}`)
-    return { seconds, peak: peak.end() }
+    return { seconds, megabytes: peak.megabytes }
   }
 
   /** A PostgreSQL that waits for the disk, on all cores, with a copy of the world. It ends with the run. */

@@ -1,18 +1,13 @@
 /** What Linux reports about a process from outside. Nothing here asks the process itself. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { SQL } from 'bun'
 
 /** Linux counts processor time for programs in hundredths of a second. */
 const TICKS_PER_SECOND = 100
 const LOOK_MILLISECONDS = 100
 
-export interface MemoryUse {
-  /** All that is resident, in MB. */
-  readonly resident: number
-  /** The part of it that is not pages of mapped files, in MB. */
-  readonly own: number
-}
-
-export function memoryOf(pid: number): MemoryUse {
+/** All that is resident, and the part of it that is not pages of mapped files, in MB. */
+export function memoryOf(pid: number): { resident: number; own: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const megabytes = (name: string) =>
     Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024
@@ -28,29 +23,27 @@ export function processorSecondsOf(pid: number): number {
   return (inProgram + inSystem) / TICKS_PER_SECOND
 }
 
-/** Looks at a process ten times a second and remembers the most. */
+/** How much a PostgreSQL has written to its log since it was created: what standbys receive. */
+export async function walBytesOf(databaseUrl: string): Promise<number> {
+  const client = new SQL(databaseUrl, { max: 1 })
+  const [row] = await client.unsafe("select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') as bytes")
+  await client.close()
+  return Number(row.bytes)
+}
+
+/** Looks at the private memory of a process ten times a second, and remembers the most. */
 export class PeakMemory {
+  megabytes = 0
   readonly #timer: Timer
-  #peak: MemoryUse = { resident: 0, own: 0 }
 
   constructor(pid: number) {
-    this.#timer = setInterval(() => this.#look(pid), LOOK_MILLISECONDS)
+    this.#timer = setInterval(() => {
+      // It may have ended.
+      if (existsSync(`/proc/${pid}`)) this.megabytes = Math.max(this.megabytes, memoryOf(pid).own || 0)
+    }, LOOK_MILLISECONDS)
   }
 
-  end(): MemoryUse {
+  end(): void {
     clearInterval(this.#timer)
-    return this.#peak
-  }
-
-  #look(pid: number): void {
-    try {
-      const { resident, own } = memoryOf(pid)
-      this.#peak = {
-        resident: Math.max(this.#peak.resident, resident || 0),
-        own: Math.max(this.#peak.own, own || 0),
-      }
-    } catch {
-      // It has ended.
-    }
   }
 }

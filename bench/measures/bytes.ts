@@ -10,6 +10,7 @@ import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { createStore } from '../../src/store/store.ts'
 import type { Measure } from '../bench.ts'
+import { walBytesOf } from '../load/usage.ts'
 import { whole } from '../report.ts'
 import { fulfilAll, grantAll, inventEntitlements } from '../world/history.ts'
 import { type BenchWorld, SMALLEST } from '../world/world.ts'
@@ -28,14 +29,16 @@ export const bytes: Measure = {
       return inTables(await client.unsafe(POSTGRES_SIZES))
     }
     const before = [await sizeAfter('vacuum full'), embeddedSize(world)] as const
-    await fill(world, await openPostgresEngine(databaseUrl, { connections: 2, pooled: false }))
+    const walBefore = await walBytesOf(databaseUrl)
+    await fill(world, await openPostgresEngine(databaseUrl, { connections: 40, pooled: false }))
+    const wal = (await walBytesOf(databaseUrl)) - walBefore
     const plain = (await sizeAfter('vacuum')) - before[0]
     const full = (await sizeAfter('vacuum full')) - before[0]
     await client.close()
     await fill(world, await openSqliteEngine(world.storeFile))
     const embedded = embeddedSize(world) - before[1]
     const result = { work: 'Bytes of a granted and fulfilled entitlement', unit: 'bytes' }
-    const details = `after \`vacuum full\`; ${whole(plain / COUNT)} after \`vacuum\``
+    const details = `after \`vacuum full\`; ${whole(plain / COUNT)} after \`vacuum\`; ${whole(wal / COUNT)} bytes of WAL`
     return [
       { ...result, work: `${result.work}, SQLite`, value: embedded / COUNT, atMost: 700 },
       { ...result, work: `${result.work}, PostgreSQL`, value: full / COUNT, details, atMost: 900 },

@@ -2,61 +2,48 @@
  * What rate limits cost when many callers ask for little: 100,000 addresses read the directory, with default limits and with
  * limits off.
  */
-import { type Bench, copyStore, type Measure, type Result } from '../bench.ts'
-import type { Served } from '../load/processes.ts'
-import type { BenchRequest } from '../load/request.ts'
+import { copyStore, type Measure } from '../bench.ts'
+import type { Scenario } from '../scenarios/scenario.ts'
 import { SMALLEST } from '../world/world.ts'
-import { inTurns, loadOn, ratioOf, secondsOfTurns } from './rounds.ts'
+import { compareServers, secondsOfTurns } from './rounds.ts'
 
-const CALLERS = 100_000
-const WORKERS = { STRAND_WORKERS: '2' }
+const topPage: Scenario = {
+  name: 'callers',
+  work: '100,000 callers read the top page, default limits',
+  goals: {},
+  prepare: async () =>
+    Array.from({ length: 100_000 }, (_, n) => {
+      const from = `10.${n % 200}.${Math.floor(n / 200) % 250}.${Math.floor(n / 50_000)}`
+      return { path: '/helix/streams?first=20', from }
+    }),
+  isRight: ({ data }) => data?.length === 20,
+}
 
-type Settings = Readonly<Record<string, string>>
+const limits = (value: string) => ({
+  STRAND_RATE_APP: value,
+  STRAND_RATE_USER: value,
+  STRAND_RATE_ANONYMOUS: value,
+  STRAND_TRUSTED_PROXIES: '127.0.0.1',
+})
 
 export const callers: Measure = {
   name: 'callers',
-  seconds: ({ pace }) => 30 + 3 * secondsOfTurns(pace, 2),
+  seconds: ({ pace }) => 30 + 2 * secondsOfTurns(pace, 2),
   run: async bench => {
-    const { processes } = bench
     const world = await bench.makeWorld('callers', SMALLEST)
-    const databaseUrl = await processes.startDatabase(world)
-    const { secrets } = world
-    const embedded = (settings: Settings, name: string) => {
-      const folder = bench.folder(`callers-${name}`)
-      copyStore(world.storeFile, folder)
-      return processes.startStrand(folder, { secrets, settings })
+    const databaseUrl = await bench.processes.startDatabase(world)
+    const start = async (name: string, value: string, onPostgres: boolean) => {
+      const folder = bench.folder(`callers-${name}-${onPostgres}`)
+      if (!onPostgres) copyStore(world.storeFile, folder)
+      const options = { secrets: world.secrets, settings: limits(value), ...(onPostgres && { databaseUrl }) }
+      return { world, strand: await bench.processes.startStrand(folder, options) }
     }
-    const node = (settings: Settings, name: string) =>
-      processes.startStrand(bench.folder(name), { secrets, databaseUrl, settings })
-    return [
-      await compare(bench, 'embedded store', embedded),
-      await compare(bench, 'embedded store, two workers', (settings, name) =>
-        embedded({ ...settings, ...WORKERS }, `${name}-workers`),
-      ),
-      await compare(bench, 'PostgreSQL', (settings, name) => node(settings, `node-${name}`)),
-    ]
+    const compare = async (where: string, onPostgres: boolean) => {
+      const [on, off] = [await start('default', '', onPostgres), await start('off', '0', onPostgres)]
+      const result = await compareServers(bench, topPage, [on, off], 'perSecond', 'limits off')
+      await Promise.all([on.strand.stop(), off.strand.stop()])
+      return { ...result, work: `${topPage.work}, ${where}`, atLeast: 0.9 }
+    }
+    return [await compare('embedded store', false), await compare('PostgreSQL', true)]
   },
-}
-
-async function compare(
-  bench: Bench,
-  where: string,
-  start: (settings: Settings, name: string) => Promise<Served>,
-): Promise<Result> {
-  const limits = (value: string): Settings => ({
-    STRAND_RATE_APP: value,
-    STRAND_RATE_USER: value,
-    STRAND_RATE_ANONYMOUS: value,
-    STRAND_TRUSTED_PROXIES: '127.0.0.1',
-  })
-  const servers = [await start(limits('0'), 'off'), await start(limits(''), 'default')]
-  const requests = Array.from({ length: CALLERS }, (_, n): BenchRequest => {
-    const address = `10.${n % 200}.${Math.floor(n / 200) % 250}.${Math.floor(n / 50_000)}`
-    return { path: '/helix/streams?first=20', from: address }
-  })
-  const sides = servers.map(server => loadOn(bench, server, { requests, body: Buffer.alloc(1000) }))
-  const [off = [], on = []] = await inTurns(bench.plan.pace, sides)
-  for (const server of servers) await server.stop()
-  const work = `100,000 callers read the top page, default limits, ${where}`
-  return { ...ratioOf(work, 'perSecond', on, off, 'limits off'), atLeast: 0.9 }
 }

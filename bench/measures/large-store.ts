@@ -65,7 +65,7 @@ async function fulfil(world: BenchWorld, count: number): Promise<readonly (reado
 }
 
 /** The requests of the scenarios about entitlements, over all that there are. */
-async function measureOperations(
+export async function measureOperations(
   strand: Served,
   world: BenchWorld,
   calls: readonly (readonly Holding[])[],
@@ -90,7 +90,7 @@ async function measureOperations(
 /** While the server runs. */
 async function measureBackup(bench: Bench, world: BenchWorld): Promise<Result> {
   const file = join(bench.folder('backup'), 'backup.tar')
-  const { seconds, peak } = await bench.processes.runStrand(world, 'backup', file, '--unsealed', '--yes')
-  const details = `${(statSync(file).size / 1e9).toFixed(2)} GB, at most ${whole(peak.own)} MB of private memory`
+  const { seconds, megabytes } = await bench.processes.runStrand(world, 'backup', file, '--unsealed', '--yes')
+  const details = `${(statSync(file).size / 1e9).toFixed(2)} GB, at most ${whole(megabytes)} MB of private memory`
   return { work: 'Backup beside the server', value: seconds, unit: 's', details }
 }

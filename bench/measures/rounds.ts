@@ -40,16 +40,16 @@ export function secondsOfTurns({ rounds, seconds, warmUpSeconds }: Pace, sides: 
 
 /** One server under wrk. wrk leaves when its time is over, and what it had asked for is still worked on: that ends first. */
 export function loadOn(
-  { processes, folder }: Pick<Bench, 'processes' | 'folder'>,
+  bench: Bench,
   { url, pid }: Served,
   { requests, body }: Pick<Prepared, 'requests' | 'body'>,
   connections = CONNECTIONS,
 ): Side {
-  const scratch = folder(`load-${pid}-${connections}`)
+  const scratch = bench.folder(`load-${pid}-${connections}`)
   return async seconds => {
     const before = processorSecondsOf(pid)
     const load = { url, requests, connections, seconds, bodyBytes: body.length }
-    const { perSecond, p99 } = await runWrk(processes, scratch, load)
+    const { perSecond, p99 } = await runWrk(bench.processes, scratch, load)
     await (await fetch(`${url}/healthz`)).arrayBuffer()
     await Bun.sleep(SETTLE_MILLISECONDS)
     return { perSecond, p99, perCore: (perSecond * seconds) / (processorSecondsOf(pid) - before) }

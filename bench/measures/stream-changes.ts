@@ -1,13 +1,15 @@
 /**
  * Starts and ends of streams per second over the control API, on nodes that share a PostgreSQL and on the embedded store.
  * Every connection ends and starts another channel, as fast as it is answered. Servers, database and generator share all
- * cores, so what a change costs the nodes and the machine says more than the rate.
+ * cores, so what a change costs the nodes and the machine says more than the rate. A change that waits for more than a second
+ * is rejected with 503.
  */
 import { cpus } from 'node:os'
 import type { Bench, Measure } from '../bench.ts'
 import { sendAround } from '../load/connections.ts'
 import { ALL_CORES, type Served } from '../load/processes.ts'
-import { processorSecondsOf } from '../load/usage.ts'
+import { processorSecondsOf, walBytesOf } from '../load/usage.ts'
+import { whole } from '../report.ts'
 import { type BenchWorld, SMALLEST } from '../world/world.ts'
 
 const WARM_UP_SECONDS = 1
@@ -24,7 +26,7 @@ export const streamChanges: Measure = {
       const nodes: Served[] = []
       for (let node = 0; node < count; node++)
         nodes.push(await processes.startStrand(bench.folder(`node-${node}`), { ...options, databaseUrl }))
-      return measureMost(bench, world, nodes)
+      return measureMost(bench, world, nodes, databaseUrl)
     }
     const work = 'Stream starts and ends'
     return [
@@ -39,18 +41,25 @@ export const streamChanges: Measure = {
 }
 
 /** Of all numbers of connections the one with the highest rate. */
-async function measureMost({ plan }: Bench, world: BenchWorld, nodes: readonly Served[]) {
+async function measureMost(
+  { plan }: Bench,
+  world: BenchWorld,
+  nodes: readonly Served[],
+  databaseUrl?: string,
+) {
   const seen: { value: number; unit: string; details: string }[] = []
   const { seconds } = plan.pace
   for (const connections of plan.connections) {
     await changeAll(world, nodes, connections, WARM_UP_SECONDS)
-    const [nodesBefore, machineBefore] = [secondsOfNodes(nodes), secondsOfMachine()]
-    const value = await changeAll(world, nodes, connections, seconds)
-    const each = (used: number) => Math.round((used * 1e6) / (value * seconds))
-    const [ofNodes, ofMachine] = [secondsOfNodes(nodes) - nodesBefore, secondsOfMachine() - machineBefore]
-    const details = `${connections} connections; each takes ${each(ofNodes)} µs of the nodes, ${each(ofMachine)} µs of the machine`
-    seen.push({ value, unit: '/s', details })
-    console.error(`bench: ${Math.round(value)}/s with ${details}`)
+    const before = await usedBy(nodes, databaseUrl)
+    const { perSecond, rejected } = await changeAll(world, nodes, connections, seconds)
+    const after = await usedBy(nodes, databaseUrl)
+    const [ofNodes, ofMachine, wal] = after.map((used, n) =>
+      whole((used - (before[n] ?? 0)) / (perSecond * seconds)),
+    )
+    const details = `${connections} connections, ${rejected} rejected; each takes ${ofNodes} µs of the nodes, ${ofMachine} µs of the machine, ${wal} bytes of WAL`
+    seen.push({ value: perSecond, unit: '/s', details })
+    console.error(`bench: ${whole(perSecond)}/s with ${details}`)
   }
   for (const node of nodes) await node.stop()
   const [most] = seen.toSorted((a, b) => b.value - a.value)
@@ -58,16 +67,12 @@ async function measureMost({ plan }: Bench, world: BenchWorld, nodes: readonly S
   return most
 }
 
-function secondsOfNodes(nodes: readonly Served[]): number {
-  return nodes.reduce((sum, { pid }) => sum + processorSecondsOf(pid), 0)
-}
-
-/** Of all processes on all cores: nodes, database and generator, if nothing else runs. */
-function secondsOfMachine(): number {
-  return cpus().reduce(
-    (sum, { times: { user, nice, sys, irq } }) => sum + (user + nice + sys + irq) / 1000,
-    0,
-  )
+/** Processor time of the nodes, and of all processes on all cores, if nothing else runs, in µs; and bytes of WAL. */
+async function usedBy(nodes: readonly Served[], databaseUrl?: string): Promise<number[]> {
+  const ofNodes = nodes.reduce((sum, { pid }) => sum + processorSecondsOf(pid) * 1e6, 0)
+  const busy = cpus().map(({ times: { user, nice, sys, irq } }) => (user + nice + sys + irq) * 1000)
+  const ofMachine = busy.reduce((sum, each) => sum + each, 0)
+  return [ofNodes, ofMachine, databaseUrl === undefined ? 0 : await walBytesOf(databaseUrl)]
 }
 
 /** Deals the connections out to the nodes. */
@@ -76,7 +81,7 @@ async function changeAll(
   nodes: readonly Served[],
   connections: number,
   seconds: number,
-): Promise<number> {
+): Promise<{ perSecond: number; rejected: number }> {
   const circles = liveIds.slice(-connections).map(id => {
     const stream = { path: `/control/channels/${id}/stream`, token: secrets.operatorToken }
     return [
@@ -84,10 +89,10 @@ async function changeAll(
       { ...stream, method: 'DELETE' as const },
     ]
   })
+  const ofNode = (node: number) => circles.filter((_, circle) => circle % nodes.length === node)
   const results = await Promise.all(
-    nodes.map(({ url }, node) =>
-      sendAround({ url, seconds, circles: circles.filter((_, circle) => circle % nodes.length === node) }),
-    ),
+    nodes.map(({ url }, node) => sendAround({ url, seconds, circles: ofNode(node), countsRejected: true })),
   )
-  return results.reduce((sum, each) => sum + each.perSecond, 0)
+  const sum = (of: 'perSecond' | 'rejected') => results.reduce((total, each) => total + each[of], 0)
+  return { perSecond: sum('perSecond'), rejected: sum('rejected') }
 }

@@ -28,14 +28,4 @@ const getUsersBy100Ids: Scenario = {
   isRight: ({ data }) => data?.length === 100,
 }
 
-const getChannelFollowersTotal: Scenario = {
-  name: 'get-channel-followers-total',
-  work: 'GetChannelFollowers, the total, ten followers per stream',
-  goals: { 'bare server': 0.5 },
-  prepare: async ({ appToken, mostFollowed }) => [
-    { path: `/helix/channels/followers?broadcaster_id=${mostFollowed}&first=1`, token: appToken },
-  ],
-  isRight: ({ total = 0, data }) => total > 0 && data?.length === 0,
-}
-
-export const userReads: readonly Scenario[] = [getUsersById, getUsersBy100Ids, getChannelFollowersTotal]
+export const userReads: readonly Scenario[] = [getUsersById, getUsersBy100Ids]

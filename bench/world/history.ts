@@ -1,5 +1,4 @@
 /** More entitlements for a world: as lines to import, or granted and fulfilled by the commands of the server. */
-import { createWriteStream } from 'node:fs'
 import { SeededRandom } from '../../src/kit/random.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { BenchWorld, Holding } from './world.ts'
@@ -42,11 +41,9 @@ export async function writeLines(world: BenchWorld, count: number, users: string
 }
 
 async function writeFile(file: string, lines: Iterable<object>): Promise<void> {
-  const out = createWriteStream(file)
-  for (const line of lines) {
-    if (!out.write(`${JSON.stringify(line)}\n`)) await new Promise(resolve => out.once('drain', resolve))
-  }
-  await new Promise<void>(resolve => out.end(resolve))
+  const out = Bun.file(file).writer()
+  for (const line of lines) await out.write(`${JSON.stringify(line)}\n`)
+  await out.end()
 }
 
 /** Calls of 100 entitlements each, sixteen at a time. */

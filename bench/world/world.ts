@@ -33,8 +33,6 @@ const MAX_BATCHES = 100
 const ROWS_PER_BATCH = 150
 const BATCH_SIZE = 100
 const ROWS_PER_USER = 20
-/** Of the most followed channel: for each live stream so many, 1,000,000 in the usual world. */
-const FANS_PER_STREAM = 10
 const MARKERS_PER_VIDEO = 200
 const FOLLOWED = 500
 export const FOLLOWED_LIVE = 40
@@ -88,8 +86,6 @@ export interface BenchWorld {
   /** The organization of the app, and its benefits. */
   readonly organization: string
   readonly benefits: readonly { readonly benefit_id: string; readonly game_id: string }[]
-  /** The id of the channel with ten followers for each live stream. */
-  readonly mostFollowed: string
   /** Entitlements of the app's organization, drawn from all of them. */
   readonly entitlements: readonly Holding[]
   /** Ids as a page of 100 lists them: neighbours in time. */
@@ -145,7 +141,6 @@ export async function makeWorld(folder: string, size: WorldSize): Promise<BenchW
     languages: [...new Set(LANGUAGES)],
     liveIds,
     ...holders,
-    mostFollowed: idOf(0),
     ...sampleEntitlements(db, size),
   }
 }
@@ -245,7 +240,7 @@ function fillChannels(db: Sqlite, live: number): void {
       15 * (n % ${MARKERS_PER_VIDEO}), ${pick(MARKERS)}, ${secondsAgo('86400')} from ${numbers(MARKED * MARKERS_PER_VIDEO)}`)
 }
 
-/** Followers of many channels, 40 of them live; users who do nothing but follow one channel; and counts, as triggers make them. */
+/** Followers of many channels, 40 of them live; and counts, as triggers make them. */
 function fillFollows(db: Sqlite, live: number, followers: number): void {
   const [follower, place] = [`n / ${FOLLOWED}`, `n % ${FOLLOWED}`]
   const followed = `case when ${place} < ${FOLLOWED_LIVE} then (7 * (${follower}) + 131 * (${place})) % ${live}
@@ -253,11 +248,6 @@ function fillFollows(db: Sqlite, live: number, followers: number): void {
   db.run(`insert into follows (user_id, broadcaster_id, followed_at)
     select ${ID(`${live} + ${follower}`)}, ${ID(followed)}, ${secondsAgo(between(1, 400 * 86_400))}
     from ${numbers(followers * FOLLOWED)}`)
-  const fans = numbers(live * FANS_PER_STREAM)
-  db.run(`insert into users (id, login, display_name, display_name_folded, created_at)
-    select cast(500000000 + n as text), 'fan_' || n, 'Fan_' || n, 'fan_' || n, ${LONG_AGO} from ${fans}`)
-  db.run(`insert into follows (user_id, broadcaster_id, followed_at)
-    select cast(500000000 + n as text), ${idOf(0)}, ${secondsAgo('n / 3')} from ${fans}`)
   db.run(`insert into follow_counts (user_id, following, followers)
     select id, sum(following), sum(followers) from (
       select user_id as id, 1 as following, 0 as followers from follows
