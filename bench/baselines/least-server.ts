@@ -63,7 +63,7 @@ const { port } = Bun.serve({
 })
 console.log(port)
 
-/** As many headers as an answer of Strand has; the runtime copies them fastest from an object of its own. */
+/** As many headers as an answer of Strand has; the runtime copies them fastest from a `Headers` object. */
 function responder() {
   const headers = new Headers({
     ...commonHeaders('helix'),

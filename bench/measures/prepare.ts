@@ -10,20 +10,15 @@ export interface Prepared {
   readonly requests: readonly BenchRequest[]
   /** A typical answer. */
   readonly body: Buffer
-  readonly samples: readonly Sample[]
-}
-
-/** A request that was tried, and what came of it. */
-interface Sample {
-  readonly request: BenchRequest
-  readonly answer: Buffer
+  /** Requests that were tried, and what came of them. */
+  readonly samples: readonly { readonly request: BenchRequest; readonly answer: Buffer }[]
 }
 
 /** The requests of a scenario, a sample of them tried, and an answer of middling length for the bare server to give. */
 export async function prepare(world: BenchWorld, strand: Served, scenario: Scenario): Promise<Prepared> {
   const ask: AskServer = async request => JSON.parse((await askBytes(strand, request)).toString())
   const requests = await scenario.prepare(world, ask)
-  const samples: Sample[] = []
+  const samples: { request: BenchRequest; answer: Buffer }[] = []
   const every = Math.ceil(requests.length / SAMPLED_ANSWERS)
   for (const request of requests.filter((_, index) => index % every === 0)) {
     samples.push({ request, answer: await askRight(strand, scenario, request) })

@@ -1,7 +1,7 @@
 /**
  * Starts and ends of streams per second over the control API, on nodes that share a PostgreSQL and on the embedded store.
  * Every connection ends and starts another channel, as fast as it is answered. Servers, database and generator share all
- * cores, so what a change costs the nodes and the machine says more than the rate. A change that waits for more than a second
+ * cores, so what a change costs the nodes and the machine means more than the rate. A change that waits for more than a second
  * is rejected with 503.
  */
 import { cpus } from 'node:os'

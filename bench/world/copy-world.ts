@@ -5,7 +5,7 @@ import { uuidText } from '../../src/kit/uuid.ts'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 
 const ROWS_AT_ONCE = 5000
-/** What an engine keeps of its own. */
+/** What each engine has for itself. */
 const NOT_COPIED = ['schema_versions', 'sqlite_sequence']
 
 export async function copyWorld(storeFile: string, databaseUrl: string): Promise<void> {

@@ -4,7 +4,7 @@ import type { LeastReader } from './reader.ts'
 
 const SCHEME = 'Bearer '
 
-/** Who is behind the headers, from memory: nobody, somebody, or `invalid`. */
+/** The caller by the headers, from memory: undefined without a token. */
 export type FindCaller = (headers: Headers) => LeastCaller | undefined | 'invalid'
 
 /** All tokens of the store by their hash. */

@@ -4,7 +4,7 @@ import { type LeastOperation, parameter } from './operation.ts'
 
 const FIRST_PAGE = { first: 100, direction: 'forward' } as const
 
-/** Whom somebody follows is read when first asked for, and kept. */
+/** Whom a user follows is read when first asked for, and kept. */
 export const getFollowedStreams: LeastOperation = async services => {
   const directory = await loadDirectory(services)
   const known = new Map<string, readonly Channel[]>()

@@ -20,7 +20,7 @@ export interface LeastServices {
   readonly reader: LeastReader
 }
 
-/** Answers the query string, and where there is one the body, of one caller; nobody is behind a request without a token. */
+/** Answers the query string, and where there is one the body, of one caller; a request without a token has none. */
 type Answer = (search: string, caller: LeastCaller | undefined, request: Request) => string | Promise<string>
 
 /** Reads what the operation keeps in memory, and gives the code that answers it. */
