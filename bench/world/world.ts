@@ -225,8 +225,8 @@ export function drawGame(random: SeededRandom, gameIds: readonly string[]): stri
 /** Few channels have most of the viewers; the long tail has next to none, and many ties. */
 function fillChannels(db: Sqlite, live: number): void {
   const login = `${pick(ADJECTIVES)} || '_' || ${pick(ANIMALS)} || '_' || n`
-  db.run(`insert into users (id, login, display_name, created_at)
-    select id, login, login, ${LONG_AGO} from (select ${ID('n')} as id, ${login} as login from ${numbers(live + OFFLINE)})`)
+  db.run(`with named as materialized (select ${ID('n')} as id, ${login} as login from ${numbers(live + OFFLINE)})
+    insert into users (id, login, display_name, created_at) select id, login, login, ${LONG_AGO} from named`)
   db.run(`insert into channels (user_id, title, game_id, language, tags, is_mature, vod_enabled)
     select ${ID('n')}, ${pick(TITLES)} || ' | day ' || ${between(1, 900)},
       ${GAME(`cast(pow(${GAMES}, ${RANDOM}) as integer) - 1`)}, ${pick(LANGUAGES)},
@@ -259,12 +259,13 @@ function fillFollows(db: Sqlite, live: number, followers: number): void {
 function fillEntitlements(db: Sqlite, { streams, entitlements: count }: WorldSize): void {
   const holders = Math.min(streams + OFFLINE, Math.ceil(count / ROWS_PER_USER))
   const granted = `(unixepoch() - 90 * 86400) * 1000 + cast(n * (89.0 * 86400000 / ${count}) as integer)`
-  db.run(`insert into organization_entitlements
+  // Materialized: what is drawn must not be drawn again for each column.
+  db.run(`with drawn as materialized (select n, hex(randomblob(16)) as h, ${granted} as granted,
+      case when random() % 10 = 0 then ${OWN_GAMES} else ${between(0, OWN_GAMES - 1)} end as game from ${numbers(count)})
+    insert into organization_entitlements
       (id, organization, benefit, user_id, game_id, timestamp, fulfilled, last_updated)
     select unhex(substr(h, 1, 12) || '4' || substr(h, 14, 3) || '8' || substr(h, 18)), 1 + (game = ${OWN_GAMES}),
-      1 + game, ${ID(between(0, holders - 1))}, ${GAME('game')}, granted, n < ${0.7 * count}, granted
-    from (select n, hex(randomblob(16)) as h, ${granted} as granted,
-      case when random() % 10 = 0 then ${OWN_GAMES} else ${between(0, OWN_GAMES - 1)} end as game from ${numbers(count)})`)
+      1 + game, ${ID(between(0, holders - 1))}, ${GAME('game')}, granted, n < ${0.7 * count}, granted from drawn`)
 }
 
 function sampleEntitlements(db: Sqlite, { entitlements: count }: WorldSize) {
