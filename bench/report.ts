@@ -39,11 +39,8 @@ export function publish(
   tables: Readonly<Record<string, string>>,
   results: readonly Result[],
 ): void {
-  const command = [
-    'npm run bench',
-    ...(process.argv.length > 2 ? ['--'] : []),
-    ...process.argv.slice(2),
-  ].join(' ')
+  const words = process.argv.slice(2)
+  const command = `npm run bench${words.length > 0 ? ` -- ${words.join(' ')}` : ''}`
   const machine = describeMachine()
   const [date] = new Date().toISOString().split('T')
   const head = `\`${command}\`, ${date}; ${whole(size.streams)} live streams, ${whole(size.entitlements)} entitlements; medians of ${pace.rounds} rounds of ${pace.seconds} s.
@@ -57,8 +54,8 @@ Machine: ${machine}. Load average at the end: ${loadavg()[0]?.toFixed(1)}, of wh
 
 /** The machine in a line, without its name. */
 function describeMachine(): string {
-  const model =
-    Bun.which('lscpu') && /Model name:\s+(.+)/.exec(Bun.spawnSync(['lscpu']).stdout.toString())?.[1]
+  const lscpu = Bun.which('lscpu') === null ? '' : Bun.spawnSync(['lscpu']).stdout.toString()
+  const model = /Model name:\s+(.+)/.exec(lscpu)?.[1]
   const memory = Math.round(totalmem() / 1024 ** 3)
   const processor = `${cpus().length} cores ${arch() === 'arm64' ? 'aarch64' : arch()}`
   return `${processor}${model ? ` (${model})` : ''}, ${memory} GB, ${type()}, Bun ${Bun.version}`

@@ -123,7 +123,10 @@ process.exit(
       const steps = plan.measures.map(measure => ({
         name: measure.name,
         seconds: measure.seconds(plan),
-        run: async () => void found.set(measure.name, await measure.run(bench)),
+        run: async () => {
+          found.set(measure.name, await measure.run(bench))
+          await bench.processes.stopDatabases()
+        },
       }))
       await runSteps(steps, progress => console.error(`bench: ${progress}`))
       const results = [...found.values()].flat()

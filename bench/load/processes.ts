@@ -113,13 +113,12 @@ export class Processes {
     const child = this.#spawn(ALL_CORES, script, this.#log, settingsOf(secrets))
     const peak = new PeakMemory(child.pid)
     const code = await child.exited
-    peak.end()
     const seconds = (performance.now() - began) / 1000
     if (code !== 0) throw new Error(`strand ${words.join(' ')} ended with ${code}: ${await this.#log.text()}`)
-    return { seconds, megabytes: peak.megabytes }
+    return { seconds, megabytes: peak.end() }
   }
 
-  /** A PostgreSQL that waits for the disk, on all cores, with a copy of the world. It ends with the run. */
+  /** A PostgreSQL that waits for the disk, on all cores, with a copy of the world. It ends with the measure. */
   async startDatabase({ storeFile }: BenchWorld): Promise<string> {
     // Children inherit the core of this process.
     moveTo(ALL_CORES, process.pid)
@@ -137,7 +136,11 @@ export class Processes {
 
   async stopAll(): Promise<void> {
     await Promise.all([...this.#running].map(child => this.#stop(child)))
-    await Promise.all(this.#databases.map(database => database.stop()))
+    await this.stopDatabases()
+  }
+
+  async stopDatabases(): Promise<void> {
+    await Promise.all(this.#databases.splice(0).map(database => database.stop()))
   }
 
   #spawn<Errors extends 'pipe' | 'inherit' | Bun.BunFile>(
@@ -183,7 +186,7 @@ function bunScript(...words: readonly string[]): string[] {
   return [process.execPath, ...words]
 }
 
-function freePort(): number {
+export function freePort(): number {
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
   const { port = 0 } = server
   server.stop(true)

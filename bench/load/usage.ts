@@ -4,7 +4,6 @@ import { SQL } from 'bun'
 
 /** Linux counts processor time for programs in hundredths of a second. */
 const TICKS_PER_SECOND = 100
-const LOOK_MILLISECONDS = 100
 
 /** All that is resident, and the part of it that is not pages of mapped files, in MB. */
 export function memoryOf(pid: number): { resident: number; own: number } {
@@ -33,17 +32,18 @@ export async function walBytesOf(databaseUrl: string): Promise<number> {
 
 /** Looks at the private memory of a process ten times a second, and remembers the most. */
 export class PeakMemory {
-  megabytes = 0
+  #megabytes = 0
   readonly #timer: Timer
 
   constructor(pid: number) {
     this.#timer = setInterval(() => {
       // It may have ended.
-      if (existsSync(`/proc/${pid}`)) this.megabytes = Math.max(this.megabytes, memoryOf(pid).own || 0)
-    }, LOOK_MILLISECONDS)
+      if (existsSync(`/proc/${pid}`)) this.#megabytes = Math.max(this.#megabytes, memoryOf(pid).own || 0)
+    }, 100)
   }
 
-  end(): void {
+  end(): number {
     clearInterval(this.#timer)
+    return this.#megabytes
   }
 }

@@ -93,6 +93,8 @@ function requestFile(folder: string, url: string, requests: readonly BenchReques
 
 export function requireWrk(): void {
   const missing = ['wrk', 'taskset'].filter(tool => Bun.which(tool) === null)
-  if (missing.length === 0) return
-  throw new Error(`${missing.join(' and ')} not found: install the packages wrk and util-linux (Linux only)`)
+  if (missing.length > 0)
+    throw new Error(
+      `${missing.join(' and ')} not found: install the packages wrk and util-linux (Linux only)`,
+    )
 }

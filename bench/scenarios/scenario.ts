@@ -7,9 +7,6 @@ import type { BenchWorld } from '../world/world.ts'
  */
 export type Baseline = 'bare server' | 'least server' | 'marker loop' | 'update loop'
 
-/** The baselines, each with the least ratio of Strand's requests/s to theirs; undefined where no goal is set. */
-type Goals = Readonly<Partial<Record<Baseline, number | undefined>>>
-
 /** The goal of every read that the least server has. */
 export const OF_LEAST = 0.85
 
@@ -26,7 +23,8 @@ interface AnsweredPage {
 export interface Scenario {
   readonly name: string
   readonly work: string
-  readonly goals: Goals
+  /** The baselines, each with the least ratio of Strand's requests/s to theirs; undefined where no goal is set. */
+  readonly goals: Readonly<Partial<Record<Baseline, number | undefined>>>
   /** The size of the world matters to it: it is also measured in a small one. */
   readonly grows?: boolean
   /** It is also measured while 32 connections write. */

@@ -8,7 +8,7 @@ const INTERVAL = 500
 const FULFILLED_AFTER = 60_000
 const AT_ONCE = 100
 /** Calls that wait together, so that they share commits. */
-const WAITING = 16
+const WAITING = 4
 const FIRST_HOLDER = 700_000_000
 const HOLDINGS_PER_USER = 20
 
