@@ -65,7 +65,7 @@ async function fulfil(world: BenchWorld, count: number): Promise<readonly (reado
 }
 
 /** The requests of the scenarios about entitlements, over all that there are. */
-export async function measureOperations(
+async function measureOperations(
   strand: Served,
   world: BenchWorld,
   calls: readonly (readonly Holding[])[],
