@@ -57,6 +57,7 @@ const run = Bun.spawn(
       ...process.env,
       ...programs,
       TEST_DATABASE_URL: postgres?.url ?? '',
+      TEST_FOLDER: folder,
       TEST_NODES: nodes,
       TEST_STRAND: strand,
       NO_COLOR: '1',

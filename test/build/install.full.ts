@@ -1,12 +1,15 @@
-/** The package installed by every usual package manager and from every usual place, and then used from Node. */
+/**
+ * The package installed by Yarn, from a folder and from a git URL, and then used from Node. The examples install the tarball
+ * with npm and pnpm.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { VERSION } from '../../src/version.ts'
+import { packedTarball } from '../support/packed.ts'
 import { ROOT } from '../support/strand-process.ts'
 
-const PNPM = 'pnpm@12.18.0'
 const YARN = '@yarnpkg/cli-dist@4.18.1'
 const INSTALL_MILLISECONDS = 300_000
 
@@ -24,9 +27,7 @@ async function run(cwd: string, words: readonly string[]) {
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'strand-install-'))
-  const pack = await run(ROOT, ['npm', 'pack', '--pack-destination', folder])
-  expect([pack.code, pack.code === 0 ? '' : pack.stderr]).toEqual([0, ''])
-  tarball = join(folder, `strand-${VERSION}.tgz`)
+  tarball = await packedTarball()
 }, INSTALL_MILLISECONDS)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -39,23 +40,12 @@ const ways: readonly {
   readonly when?: boolean
 }[] = [
   { name: 'npm, a folder', install: () => ['npm', 'install', '-D', ROOT], strand: ['npx', 'strand'] },
-  { name: 'npm, a tarball', install: () => ['npm', 'install', '-D', tarball], strand: ['npx', 'strand'] },
-  {
-    name: 'npm --ignore-scripts, a tarball',
-    install: () => ['npm', 'install', '-D', '--ignore-scripts', tarball],
-    strand: ['npx', 'strand'],
-  },
   {
     name: 'npm, a git URL',
     install: () => ['npm', 'install', '-D', `git+file://${ROOT}`],
     strand: ['npx', 'strand'],
     // It installs all of this repository once more: TEST_INSTALLS=all
     when: process.env.TEST_INSTALLS === 'all' && existsSync(join(ROOT, '.git')),
-  },
-  {
-    name: 'pnpm, a tarball',
-    install: () => [...npx(PNPM), 'pnpm', 'add', '-D', '--ignore-scripts', tarball],
-    strand: [...npx(PNPM), 'pnpm', 'exec', 'strand'],
   },
   {
     name: 'Yarn with node_modules, a tarball',

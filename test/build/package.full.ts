@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { VERSION } from '../../src/version.ts'
+import { packedTarball } from '../support/packed.ts'
 import { ROOT } from '../support/strand-process.ts'
 
 const guide = readFileSync(join(ROOT, 'docs/testing-against-strand.md'), 'utf8')
@@ -49,15 +50,9 @@ function example(mark: string): string {
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'strand-package-'))
-  const pack = Bun.spawnSync(['npm', 'pack', '--pack-destination', folder], {
-    cwd: ROOT,
-    stdout: 'ignore',
-    stderr: 'pipe',
-  })
-  expect([pack.exitCode, pack.exitCode === 0 ? '' : pack.stderr.toString()]).toEqual([0, ''])
   const home = join(folder, 'node_modules', 'strand')
   mkdirSync(home, { recursive: true })
-  tarball = join(folder, `strand-${VERSION}.tgz`)
+  tarball = await packedTarball()
   const unpack = Bun.spawnSync(['tar', '-xvzf', tarball, '-C', home, '--strip-components=1'])
   packed = unpack.stdout
     .toString()
@@ -89,7 +84,9 @@ describe('the package', () => {
     ]) {
       expect(packed).toContain(file)
     }
-    expect(packed.filter(file => /\.test\.ts$|^test\/|^bench\/|^rig\/|^dist\/strand$/.test(file))).toEqual([])
+    expect(
+      packed.filter(file => /\.test\.ts$|^test\/|^examples\/|^bench\/|^rig\/|^dist\/strand$/.test(file)),
+    ).toEqual([])
   })
 
   test('npx strand version', async () => {
