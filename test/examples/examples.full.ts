@@ -1,5 +1,5 @@
 /**
- * The projects in `examples`, installed from the packed tarball and tested as their readers would. One is installed by npm
+ * The projects in `examples`, installed from the packed tarballs and tested as their readers would. One is installed by npm
  * alone and with install scripts, one by pnpm, and the others together as workspaces, without scripts: an install takes longer
  * than its tests. test/repo/examples.test.ts checks that each declares what it imports, which workspaces do not show.
  */
@@ -24,7 +24,8 @@ const names = readdirSync(join(ROOT, 'examples'), { withFileTypes: true })
 const together = names.filter(name => name !== ALONE && name !== BY_PNPM)
 
 let folder = ''
-let tarball = ''
+/** The tarball for each path that the manifests of the examples have. */
+let tarballs: readonly (readonly [path: string, tarball: string])[] = []
 let workspaces: Promise<void>
 
 async function run(cwd: string, words: readonly string[]): Promise<string> {
@@ -47,7 +48,7 @@ async function run(cwd: string, words: readonly string[]): Promise<string> {
   return output
 }
 
-/** A copy of an example in this folder, which gets Strand from the tarball. */
+/** A copy of an example in this folder, which gets Strand from the tarballs. */
 function copy(name: string, parent: string): string {
   const target = join(parent, name)
   cpSync(join(ROOT, 'examples', name), target, {
@@ -55,7 +56,11 @@ function copy(name: string, parent: string): string {
     filter: source => !source.endsWith('node_modules') && !source.endsWith('package-lock.json'),
   })
   const manifest = join(target, 'package.json')
-  writeFileSync(manifest, readFileSync(manifest, 'utf8').replaceAll('file:../..', `file:${tarball}`))
+  const text = tarballs.reduce(
+    (text, [path, tarball]) => text.replaceAll(`"file:${path}"`, `"file:${tarball}"`),
+    readFileSync(manifest, 'utf8'),
+  )
+  writeFileSync(manifest, text)
   return target
 }
 
@@ -69,7 +74,10 @@ async function installTogether(): Promise<void> {
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'strand-examples-'))
-  tarball = await packedTarball()
+  tarballs = [
+    ['../..', await packedTarball()],
+    ['../../packages/client', await packedTarball('strand-client')],
+  ]
   // Awaited by each test; the first ones run in the meantime.
   workspaces = installTogether()
   workspaces.catch(() => undefined)

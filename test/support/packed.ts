@@ -1,21 +1,24 @@
-/** The package as npm packs it. Packing builds `dist`, so the files of a test run share one tarball. */
+/** The packages as npm packs them. Packing builds `dist`, so the files of a test run share the tarballs. */
 import { existsSync, mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { VERSION } from '../../src/version.ts'
 import { ROOT } from './strand-process.ts'
 
-/** The path of the tarball; the first file that asks packs it, others wait. */
-export async function packedTarball(): Promise<string> {
-  const folder = join(process.env.TEST_FOLDER ?? mkdtempSync(join(tmpdir(), 'strand-packed-')), 'packed')
-  const tarball = join(folder, `strand-${VERSION}.tgz`)
-  const failure = join(folder, 'failure')
-  if (isFirst(folder)) await pack(folder, tarball, failure)
-  while (!existsSync(tarball)) {
+/** The folder of each package. The script of the first one builds both. */
+const PACKAGES = [[ROOT], [join(ROOT, 'packages/client'), '--ignore-scripts']] as const
+
+/** The path of a tarball. The first file that asks packs them, others wait. */
+export async function packedTarball(name: 'strand' | 'strand-client' = 'strand'): Promise<string> {
+  const run = process.env.TEST_FOLDER ?? mkdtempSync(join(tmpdir(), 'strand-packed-'))
+  const packed = join(run, 'packed')
+  const failure = join(run, 'packing-failure')
+  if (isFirst(join(run, 'packing-lock'))) await pack(join(run, 'packing'), packed, failure)
+  while (!existsSync(packed)) {
     if (existsSync(failure)) throw new Error(await Bun.file(failure).text())
     await Bun.sleep(50)
   }
-  return tarball
+  return join(packed, `${name}-${VERSION}.tgz`)
 }
 
 function isFirst(folder: string): boolean {
@@ -27,15 +30,16 @@ function isFirst(folder: string): boolean {
   }
 }
 
-async function pack(folder: string, tarball: string, failure: string): Promise<void> {
-  const unfinished = join(folder, 'unfinished')
-  mkdirSync(unfinished)
-  const npm = Bun.spawn(['npm', 'pack', '--pack-destination', unfinished], {
-    cwd: ROOT,
-    stdout: 'ignore',
-    stderr: 'pipe',
-  })
-  const stderr = await new Response(npm.stderr).text()
-  if ((await npm.exited) === 0) renameSync(join(unfinished, `strand-${VERSION}.tgz`), tarball)
-  else writeFileSync(failure, stderr)
+async function pack(folder: string, packed: string, failure: string): Promise<void> {
+  mkdirSync(folder)
+  for (const [cwd, ...options] of PACKAGES) {
+    const npm = Bun.spawn(['npm', 'pack', ...options, '--pack-destination', folder], {
+      cwd,
+      stdout: 'ignore',
+      stderr: 'pipe',
+    })
+    const stderr = await new Response(npm.stderr).text()
+    if ((await npm.exited) !== 0) return writeFileSync(failure, stderr)
+  }
+  renameSync(folder, packed)
 }

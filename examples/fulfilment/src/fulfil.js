@@ -1,7 +1,7 @@
 /**
  * Grants every claimed entitlement and marks it FULFILLED. The order matters: the grant is durable before the status changes,
- * so a crash in between leaves the entitlement CLAIMED, the next pass reads it again, and `grants` ignores what it has. The
- * same holds for an update whose answer is lost: it is repeated, which changes nothing.
+ * so a crash in between leaves the entitlement CLAIMED, the next pass reads it again, and `grants` ignores what it has. An
+ * update whose answer is lost is repeated by the client, which changes nothing.
  *
  * Returns the number of entitlements that were marked.
  */
@@ -12,7 +12,7 @@ export async function fulfilClaimed(helix, grants) {
     if (data.length === 0) continue
     grants.add(data)
     const update = { entitlement_ids: data.map(({ id }) => id), fulfillment_status: 'FULFILLED' }
-    const outcome = await helix.updateDropsEntitlements(update, { repeatable: true })
+    const outcome = await helix.updateDropsEntitlements(update)
     // Ids with another status, such as UPDATE_FAILED, are part of the next pass if they are still CLAIMED.
     fulfilled += outcome.data.find(({ status }) => status === 'SUCCESS')?.ids.length ?? 0
   }

@@ -1,6 +1,6 @@
 /** The service: fulfils what is claimed, waits, and starts over. It may be killed at any time. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createClient } from 'strand/client'
+import { createClient } from 'strand-client'
 import { appToken } from './app-token.js'
 import { fulfilClaimed } from './fulfil.js'
 import { Grants } from './grants.js'

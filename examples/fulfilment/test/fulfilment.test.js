@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startStrand } from 'strand'
-import { createClient } from 'strand/client'
+import { createClient } from 'strand-client'
 import { appToken } from '../src/app-token.js'
 import { fulfilClaimed } from '../src/fulfil.js'
 import { Grants } from '../src/grants.js'
@@ -69,11 +69,14 @@ test('a failed update is repeated in the next pass, without a second grant', asy
   await assertFulfilledOnce(claimed)
 })
 
-test('a busy server is asked again', async () => {
+test('lost answers, a busy server and an expired token do not stop a pass', async () => {
   const claimed = await idsWith('CLAIMED')
-  await strand.faults.plan({ operation: 'GetDropsEntitlements', outcome: 'rate_limited' })
-  await strand.faults.plan({ operation: 'UpdateDropsEntitlements', outcome: 'unavailable' })
+  await strand.faults.plan({ operation: 'GetDropsEntitlements', outcome: 'token_invalid' })
+  await strand.faults.plan({ operation: 'GetDropsEntitlements', outcome: 'broken_json', skip: 1 })
+  await strand.faults.plan({ operation: 'UpdateDropsEntitlements', outcome: 'answer_lost' })
+  await strand.faults.plan({ operation: 'UpdateDropsEntitlements', outcome: 'unavailable', skip: 1 })
   await fulfilClaimed(helix, new Grants(file))
+  assert.deepEqual(await strand.faults.pending(), [])
   await assertFulfilledOnce(claimed)
 })
 

@@ -1,7 +1,7 @@
 import { type RunningStrand, startStrand } from 'strand'
 import { type Client, createClient } from 'strand/client'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { popularChannels } from '../src/popular-channels.ts'
+import { popularChannels } from '../src/popular-channels.js'
 
 let strand: RunningStrand
 let helix: Client['helix']
