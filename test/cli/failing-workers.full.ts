@@ -1,5 +1,5 @@
 /** Workers that fail at start, die, or stop responding: the others go on, and what failed comes back. */
-import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,8 +12,10 @@ import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.
 const folder = mkdtempSync(join(tmpdir(), 'strand-failing-'))
 let folders = 0
 
-afterEach(endAllProcesses)
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(async () => {
+  await endAllProcesses()
+  rmSync(folder, { recursive: true, force: true })
+})
 
 interface Failing {
   readonly workers: string
@@ -68,8 +70,9 @@ const count = (text: string, words: string) => text.split(words).length - 1
 
 const onLinux = process.platform === 'linux'
 
+// Together, because all of them wait for pauses and deadlines most of the time.
 describe.skipIf(!onLinux)('a worker', () => {
-  test('that fails at every start is tried again with growing pauses while the others serve', async () => {
+  test.concurrent('that fails at every start is tried again with growing pauses while the others serve', async () => {
     const { strand, url, recover } = await startWorkers(3, { workers: '1' })
     await strand.serving()
     expect(strand.stderr).toContain('not all workers are serving')
@@ -86,7 +89,7 @@ describe.skipIf(!onLinux)('a worker', () => {
     expect(await strand.end('SIGTERM')).toBe(0)
   }, 120_000)
 
-  test('that dies again and again does not end the others', async () => {
+  test.concurrent('that dies again and again does not end the others', async () => {
     const { strand, url } = await startWorkers(2)
     await strand.serving()
     const [victim, other = 0] = childrenOf(strand.pid)
@@ -102,7 +105,7 @@ describe.skipIf(!onLinux)('a worker', () => {
     expect(await strand.end('SIGTERM')).toBe(0)
   }, 120_000)
 
-  test('that is stopped is noticed, killed and replaced', async () => {
+  test.concurrent('that is stopped is noticed, killed and replaced', async () => {
     const { strand, url } = await startWorkers(2)
     await strand.serving()
     const [stopped = 0, other] = childrenOf(strand.pid)
@@ -116,7 +119,7 @@ describe.skipIf(!onLinux)('a worker', () => {
     expect(await strand.end('SIGTERM')).toBe(0)
   }, 120_000)
 
-  test('that is stopped does not hold up the end of all', async () => {
+  test.concurrent('that is stopped does not hold up the end of all', async () => {
     const { strand } = await startWorkers(2)
     await strand.serving()
     const [stopped = 0] = childrenOf(strand.pid)
@@ -127,13 +130,13 @@ describe.skipIf(!onLinux)('a worker', () => {
 })
 
 describe.skipIf(!onLinux)('the first worker', () => {
-  test('that cannot start ends the command with the reason, as none has ever served', async () => {
+  test.concurrent('that cannot start ends the command with the reason, as none has ever served', async () => {
     const { strand } = await startWorkers(3, { workers: '0' })
     expect(await strand.exit()).toBe(1)
     expect(strand.stderr).toContain('strand: worker 0 did not start\n')
   })
 
-  test('that is killed while it starts is started again', async () => {
+  test.concurrent('that is killed while it starts is started again', async () => {
     const { strand, url, recover } = await startWorkers(2, { workers: '0', by: 'signal' })
     await strand.until(({ stderr }) => stderr.includes('the first worker was killed before it served'))
     recover()

@@ -42,7 +42,7 @@ async function seeStall(trial: DiskTrial, goOn: () => void): Promise<void> {
 }
 
 describe('a store that stalls', () => {
-  test.skipIf(!canFailDisk)(
+  test.concurrent.skipIf(!canFailDisk)(
     '503 at the deadline on SQLite; what is committed later is shown',
     () =>
       onTrial(async trial => {
@@ -52,7 +52,7 @@ describe('a store that stalls', () => {
     TEST_MILLISECONDS,
   )
 
-  test.skipIf(!engines.includes('postgres'))(
+  test.concurrent.skipIf(!engines.includes('postgres'))(
     '503 at the deadline on PostgreSQL; what is committed later is shown',
     async () => {
       const place = await createStorePlace('postgres')
@@ -71,7 +71,7 @@ describe('a store that stalls', () => {
     TEST_MILLISECONDS,
   )
 
-  test.skipIf(!canFailDisk)(
+  test.concurrent.skipIf(!canFailDisk)(
     '503 on SQLite for what waits behind it, which never happens, and at once for what comes later',
     () =>
       onTrial(async trial => {

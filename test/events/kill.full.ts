@@ -197,7 +197,7 @@ async function survivesKills(engine: EngineName): Promise<void> {
 }
 
 for (const engine of engines)
-  test(
+  test.concurrent(
     `no event is missing, invented or changed when the server on ${engine} is killed again and again`,
     () => survivesKills(engine),
     (SECONDS * 2 + 120) * 1000,

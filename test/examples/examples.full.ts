@@ -1,7 +1,7 @@
 /**
- * The projects in `examples`, installed from the packed tarballs and tested as their readers would. One is installed by npm
- * alone and with install scripts, one by pnpm, and the others together as workspaces, without scripts: an install takes longer
- * than its tests. test/repo/examples.test.ts checks that each declares what it imports, which workspaces do not show.
+ * The projects in `examples`, installed from the packed tarballs and tested as their readers would. One is installed alone by
+ * npm and one by pnpm, both without install scripts, and the others together as workspaces, with scripts: an install takes
+ * longer than its tests. test/repo/examples.test.ts checks that each declares what it imports, which workspaces do not show.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ const together = names.filter(name => name !== ALONE && name !== BY_PNPM)
 let folder = ''
 /** The tarball for each path that the manifests of the examples have. */
 let tarballs: readonly (readonly [path: string, tarball: string])[] = []
-let workspaces: Promise<void>
+let workspaces: Promise<void> | undefined
 
 async function run(cwd: string, words: readonly string[]): Promise<string> {
   const child = Bun.spawn([...words], {
@@ -69,7 +69,7 @@ async function installTogether(): Promise<void> {
   mkdirSync(parent)
   for (const name of together) copy(name, parent)
   writeFileSync(join(parent, 'package.json'), JSON.stringify({ private: true, workspaces: ['*'] }))
-  await run(parent, [...NPM_INSTALL, '--ignore-scripts'])
+  await run(parent, NPM_INSTALL)
 }
 
 beforeAll(async () => {
@@ -83,7 +83,7 @@ beforeAll(async () => {
   workspaces.catch(() => undefined)
 }, TIMEOUT_MILLISECONDS)
 afterAll(async () => {
-  await workspaces.catch(() => undefined)
+  await workspaces?.catch(() => undefined)
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -95,7 +95,7 @@ describe('examples', () => {
     `${ALONE}, installed by npm alone`,
     async () => {
       const target = copy(ALONE, folder)
-      await run(target, NPM_INSTALL)
+      await run(target, [...NPM_INSTALL, '--ignore-scripts'])
       expect(await run(target, ['npx', '--no-install', 'strand', 'version'])).toContain(`${VERSION}\n`)
       expect(await run(target, ['npm', 'test'])).toMatch(SOME_PASSED)
     },

@@ -1,15 +1,19 @@
 /** Reads and writes go on while the master key of a running server is replaced. */
-import { afterEach, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseMasterKeys } from '../../src/kit/key-ring.ts'
-import { createStorePlace, engines } from '../support/server.ts'
+import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
 import { type Environment, endAllProcesses } from '../support/strand-process.ts'
 import { Installation, makeSmallWorld, runStrand, type SmallWorld } from './installation.ts'
 
 const USERS = 12
 
-afterEach(endAllProcesses)
+const places: StorePlace[] = []
+afterAll(async () => {
+  await endAllProcesses()
+  for (const place of places) await place.remove()
+})
 
 const readKey = async (strand: Installation, { id, token }: SmallWorld['users'][number]): Promise<string> =>
   (await strand.call(token, 'GET', `/helix/streams/key?broadcaster_id=${id}`)).data[0].stream_key
@@ -48,77 +52,73 @@ class Load {
 }
 
 for (const engine of engines) {
-  test(`0 failed reads while the master key is replaced, and all are readable without the old one, on ${engine}`, async () => {
+  test.concurrent(`0 failed reads while the master key is replaced, and all are readable without the old one, on ${engine}`, async () => {
     const place = await createStorePlace(engine)
+    places.push(place)
     const environment: Environment =
       place.databaseUrl === undefined ? {} : { DATABASE_URL: place.databaseUrl }
     const data = ['--data', place.folder]
     const ring = (...words: string[]) => runStrand(['key-ring', ...words, ...data], environment)
     const ids = () =>
       parseMasterKeys(readFileSync(join(place.folder, 'master-keys'), 'utf8').trim())?.map(key => key.id)
-    try {
-      const strand = await Installation.start(place.folder, environment, ['--workers', '2'])
-      const world = await makeSmallWorld(strand, USERS)
-      const keys = await Promise.all(world.users.map(user => readKey(strand, user)))
-      const signing = await published(strand)
-      const [old = ''] = ids() ?? []
-      const walk = await strand.control('GET', '/users?first=2')
+    const strand = await Installation.start(place.folder, environment, ['--workers', '2'])
+    const world = await makeSmallWorld(strand, USERS)
+    const keys = await Promise.all(world.users.map(user => readKey(strand, user)))
+    const signing = await published(strand)
+    const [old = ''] = ids() ?? []
+    const walk = await strand.control('GET', '/users?first=2')
 
-      const load = new Load()
-      const loading = load.run(strand, world, keys)
-      expect(await ring('add')).toMatchObject({ code: 0 })
-      const [fresh = ''] = ids() ?? []
-      expect(ids()).toEqual([fresh, old])
-      const onward = await strand.control('GET', `/users?first=2&after=${walk.pagination.cursor}`)
-      expect(onward.data).toHaveLength(2)
+    const load = new Load()
+    const loading = load.run(strand, world, keys)
+    expect(await ring('add')).toMatchObject({ code: 0 })
+    const [fresh = ''] = ids() ?? []
+    expect(ids()).toEqual([fresh, old])
+    const onward = await strand.control('GET', `/users?first=2&after=${walk.pagination.cursor}`)
+    expect(onward.data).toHaveLength(2)
 
-      const early = await ring('retire', old, '--yes')
-      expect(early.code).toBe(1)
-      expect(early.stderr).toContain('1 signing keys are still sealed')
-      expect((await ring('retire', fresh, '--yes')).stderr).toMatch(/newest|still sealed/)
-      const resealed = await ring('reseal', '--json')
-      expect(resealed).toMatchObject({ code: 0, stderr: '' })
-      expect(JSON.parse(resealed.stdout)).toEqual({
+    const early = await ring('retire', old, '--yes')
+    expect(early.code).toBe(1)
+    expect(early.stderr).toContain('1 signing keys are still sealed')
+    expect((await ring('retire', fresh, '--yes')).stderr).toMatch(/newest|still sealed/)
+    const resealed = await ring('reseal', '--json')
+    expect(resealed).toMatchObject({ code: 0, stderr: '' })
+    expect(JSON.parse(resealed.stdout)).toEqual({
+      id: fresh,
+      resealed: expect.any(Number),
+      unopened: [],
+      resealed_signing_keys: 1,
+      unopened_signing_keys: [],
+      resealed_webhook_secrets: 0,
+      unopened_webhook_secrets: [],
+    })
+    const retired = await ring('retire', old, '--yes', '--json')
+    expect(retired).toEqual({ code: 0, stdout: `${JSON.stringify({ id: old })}\n`, stderr: '' })
+    expect(ids()).toEqual([fresh])
+    load.stop()
+    await loading
+    expect(load.failures).toEqual([])
+    expect(load.reads).toBeGreaterThan(100)
+    expect(await strand.process.end('SIGTERM')).toBe(0)
+
+    const anew = await Installation.start(place.folder, environment)
+    expect(await Promise.all(world.users.map(user => readKey(anew, user)))).toEqual(keys)
+    const { keys: listed } = JSON.parse((await ring('list', '--json')).stdout)
+    const made = await anew.all(
+      readFileSync(join(place.folder, 'operator-token'), 'utf8').trim(),
+      '/control/users?',
+    )
+    expect(listed).toEqual([
+      {
         id: fresh,
-        resealed: expect.any(Number),
-        unopened: [],
-        resealed_signing_keys: 1,
-        unopened_signing_keys: [],
-        resealed_webhook_secrets: 0,
-        unopened_webhook_secrets: [],
-      })
-      const retired = await ring('retire', old, '--yes', '--json')
-      expect(retired).toEqual({ code: 0, stdout: `${JSON.stringify({ id: old })}\n`, stderr: '' })
-      expect(ids()).toEqual([fresh])
-      load.stop()
-      await loading
-      expect(load.failures).toEqual([])
-      expect(load.reads).toBeGreaterThan(100)
-      expect(await strand.process.end('SIGTERM')).toBe(0)
-
-      const anew = await Installation.start(place.folder, environment)
-      expect(await Promise.all(world.users.map(user => readKey(anew, user)))).toEqual(keys)
-      const { keys: listed } = JSON.parse((await ring('list', '--json')).stdout)
-      const made = await anew.all(
-        readFileSync(join(place.folder, 'operator-token'), 'utf8').trim(),
-        '/control/users?',
-      )
-      expect(listed).toEqual([
-        {
-          id: fresh,
-          newest: true,
-          in_ring: true,
-          stream_keys: made.length,
-          signing_keys: 1,
-          webhook_secrets: 0,
-        },
-      ])
-      expect(await published(anew)).toEqual(signing)
-      expect(made.length).toBeGreaterThan(USERS)
-      if (engine === 'sqlite') expect(await runStrand(['verify', ...data])).toMatchObject({ code: 0 })
-    } finally {
-      await endAllProcesses()
-      await place.remove()
-    }
+        newest: true,
+        in_ring: true,
+        stream_keys: made.length,
+        signing_keys: 1,
+        webhook_secrets: 0,
+      },
+    ])
+    expect(await published(anew)).toEqual(signing)
+    expect(made.length).toBeGreaterThan(USERS)
+    if (engine === 'sqlite') expect(await runStrand(['verify', ...data])).toMatchObject({ code: 0 })
   }, 180_000)
 }

@@ -54,14 +54,14 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 }
 
 describe.skipIf(!engines.includes('postgres'))('PostgreSQL by several hosts', () => {
-  test('the one that can be written to is found, wherever it stands', async () => {
+  test.concurrent('the one that can be written to is found, wherever it stands', async () => {
     const { store, close } = await openBehindCable([`127.0.0.1:${await freePort()}`, 'localhost:1'])
     await write(store, 'found')
     expect(await read(store)).toBe('found')
     await close()
   })
 
-  test('none: said within seconds, in words', async () => {
+  test.concurrent('none: said within seconds, in words', async () => {
     const opened = openPostgresEngine(
       `postgres://postgres@127.0.0.1:${await freePort()},127.0.0.1:1/x`,
       OPTIONS,
@@ -71,7 +71,7 @@ describe.skipIf(!engines.includes('postgres'))('PostgreSQL by several hosts', ()
     expect(took).toBeLessThan(5000)
   })
 
-  test('cut off: reads and writes are told to come back, and go on when it is mended', async () => {
+  test.concurrent('cut off: reads and writes are told to come back, and go on when it is mended', async () => {
     const { store, cable, close } = await openBehindCable()
     await write(store, 'before')
     cable.cut()
@@ -89,7 +89,7 @@ describe.skipIf(!engines.includes('postgres'))('PostgreSQL by several hosts', ()
     await close()
   })
 
-  test('plugged up, so that nobody is told: nothing hangs longer than its deadline, and it heals', async () => {
+  test.concurrent('plugged up, so that nobody is told: nothing hangs longer than its deadline, and it heals', async () => {
     const { store, cable, close } = await openBehindCable()
     await write(store, 'before')
     cable.plug()
@@ -107,7 +107,7 @@ describe.skipIf(!engines.includes('postgres'))('PostgreSQL by several hosts', ()
     await close()
   }, 30_000)
 
-  test('a row that somebody holds: writes end in words, reads go on, and after its release all is well', async () => {
+  test.concurrent('a row that somebody holds: writes end in words, reads go on, and after its release all is well', async () => {
     const { store, databaseUrl, close } = await openBehindCable()
     await write(store, 'held')
     const holder = await new SQL(databaseUrl, { max: 1 }).reserve()
@@ -127,7 +127,7 @@ describe.skipIf(!engines.includes('postgres'))('PostgreSQL by several hosts', ()
 })
 
 describe.skipIf(!engines.includes('postgres'))('the log about the primary', () => {
-  test('says which it is, that it is gone, and which it is then', async () => {
+  test.concurrent('says which it is, that it is gone, and which it is then', async () => {
     const { cables, hosts, databaseUrl, remove } = await behindCables(2)
     const lines: string[] = []
     const log = createLog({ level: 'info', readable: false, write: line => lines.push(line) })

@@ -8,12 +8,13 @@ import { ROOT } from './strand-process.ts'
 /** The folder of each package. The script of the first one builds both. */
 const PACKAGES = [[ROOT], [join(ROOT, 'packages/client'), '--ignore-scripts']] as const
 
+const run = process.env.TEST_FOLDER ?? mkdtempSync(join(tmpdir(), 'strand-packed-'))
+const packed = join(run, 'packed')
+const failure = join(run, 'packing-failure')
+
 /** The path of a tarball. The first file that asks packs them, others wait. */
 export async function packedTarball(name: 'strand' | 'strand-client' = 'strand'): Promise<string> {
-  const run = process.env.TEST_FOLDER ?? mkdtempSync(join(tmpdir(), 'strand-packed-'))
-  const packed = join(run, 'packed')
-  const failure = join(run, 'packing-failure')
-  if (isFirst(join(run, 'packing-lock'))) await pack(join(run, 'packing'), packed, failure)
+  if (isFirst()) await pack(join(run, 'packing'))
   while (!existsSync(packed)) {
     if (existsSync(failure)) throw new Error(await Bun.file(failure).text())
     await Bun.sleep(50)
@@ -21,16 +22,16 @@ export async function packedTarball(name: 'strand' | 'strand-client' = 'strand')
   return join(packed, `${name}-${VERSION}.tgz`)
 }
 
-function isFirst(folder: string): boolean {
+function isFirst(): boolean {
   try {
-    mkdirSync(folder)
+    mkdirSync(join(run, 'packing-lock'))
     return true
   } catch {
     return false
   }
 }
 
-async function pack(folder: string, packed: string, failure: string): Promise<void> {
+async function pack(folder: string): Promise<void> {
   mkdirSync(folder)
   for (const [cwd, ...options] of PACKAGES) {
     const npm = Bun.spawn(['npm', 'pack', ...options, '--pack-destination', folder], {

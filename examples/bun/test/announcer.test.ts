@@ -28,7 +28,7 @@ async function until(isMet: () => boolean | Promise<boolean>): Promise<void> {
 
 test('announces when a broadcast starts and ends', async () => {
   const { helix } = createClient({ baseUrl: strand.url, token: strand.client.app_token })
-  const broadcaster_user_id = strand.world.scenario?.otter?.id ?? ''
+  const broadcaster_user_id = strand.world.scenario.otter.id
   for (const type of ['stream.online', 'stream.offline'] as const) {
     await helix.createEventSubSubscription({
       type,
