@@ -68,7 +68,9 @@ async function installTogether(): Promise<void> {
   const parent = join(folder, 'together')
   mkdirSync(parent)
   for (const name of together) copy(name, parent)
-  writeFileSync(join(parent, 'package.json'), JSON.stringify({ private: true, workspaces: ['*'] }))
+  // The runtime of the example for Bun needs its install script, and npm reads which it may run from here only.
+  const manifest = { private: true, workspaces: ['*'], allowScripts: { bun: true } }
+  writeFileSync(join(parent, 'package.json'), JSON.stringify(manifest))
   await run(parent, NPM_INSTALL)
 }
 
