@@ -14,7 +14,7 @@ import type { Position } from './standby-choice.ts'
 /** At most so often, so that many processes do not keep the primary busy with this. Reads that wait share a question. */
 const INTERVAL_MILLISECONDS = 5
 const MARK_LENGTH = 20
-/** A parameter, so that the statements are prepared: they would take three times as long otherwise. */
+/** A parameter, so that the statements are prepared: they take more than twice as long otherwise. */
 const MARK = 'select value from facts where name = $1'
 const MARK_NAME = 'standby_mark'
 /** A mark begins with the timeline that it was written on: those of others do not count. */
