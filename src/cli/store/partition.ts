@@ -1,6 +1,5 @@
 import { Command, Option } from 'commander'
-import { OperatorError } from '../../kit/operator-error.ts'
-import { type PartitionRun, partitionStore, planPartitions } from '../../store/partition-store.ts'
+import { partitioningOf } from '../../maintenance/partition.ts'
 import { configOf, type StoreFlags, storeFlags } from '../store-flags.ts'
 import { requireConfirmation } from '../terminal/confirm.ts'
 import { wholeNumber } from '../terminal/flag-values.ts'
@@ -49,17 +48,13 @@ Examples:
   .action(runPartition)
 
 async function runPartition(flags: PartitionFlags): Promise<void> {
-  const { databaseUrl, databasePooled: pooled } = configOf(flags)
-  if (databaseUrl === undefined)
-    throw new OperatorError('the embedded store has no partitions: set DATABASE_URL to a PostgreSQL')
-  const run: PartitionRun = {
+  const partitioning = partitioningOf(configOf(flags), {
     count: flags.count,
     now: Date.now(),
-    pooled,
     abandon: flags.abandon === true,
     report: line => process.stderr.write(`${line}\n`),
-  }
-  const plan = await planPartitions(databaseUrl, run)
+  })
+  const plan = await partitioning.plan()
   if (flags.dryRun) {
     const texts = plan.map(({ label, step }) => {
       const statements =
@@ -75,7 +70,7 @@ async function runPartition(flags: PartitionFlags): Promise<void> {
       : `Split the tables into partitions, in ${counted(plan.length, 'step')}? There is no command for the way back.`
     await requireConfirmation(question, flags.yes)
   }
-  const steps = plan.length === 0 ? 0 : await partitionStore(databaseUrl, run)
+  const steps = plan.length === 0 ? 0 : await partitioning.run()
   const outcome = flags.abandon ? 'Nothing is left of an interrupted run' : 'The store has partitions'
   await printResult(
     flags,
