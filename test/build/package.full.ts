@@ -145,7 +145,7 @@ await strand.faults.plan({ operation: 'GetStreemz', outcome: 'slow' })
       [NEWEST, ['--module', 'esnext', '--moduleResolution', 'bundler']],
       [OLDEST, node16],
     ] as const
-    const words = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--target', 'es2022', '--types', '']
+    const words = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--target', 'es2022']
     for (const [tsc, way] of ways) {
       const files = way[1] === 'esnext' ? ['use.ts', 'drops.ts'] : ['use.ts', 'drops.ts', 'use.cts']
       const { code, stdout } = await run([...tsc, ...words, '--lib', 'es2022,dom', ...way, ...files])
