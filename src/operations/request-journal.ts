@@ -38,14 +38,14 @@ export class RequestJournal {
   #isClosed = false
   readonly #waiting = new Set<() => void>()
 
-  record(request: AnsweredRequest): void {
-    const { search, headers, body, answer, ...rest } = request
+  record({ search, headers, body, answer, ...rest }: AnsweredRequest): void {
+    const { operation, path } = rest
     this.#number += 1
-    this.#counts.set(request.operation, this.total(request.operation) + 1)
+    this.#counts.set(operation, this.total(operation) + 1)
     this.#requests.push({
       number: this.#number,
       ...rest,
-      path: cut(maskText(request.path)),
+      path: cut(maskText(path)),
       query: queryOf(search),
       headers: headersOf(headers),
       body: contentOf(body),

@@ -1,6 +1,6 @@
 /** The options of `startStrand`, checked: JavaScript callers have no compiler. A message names the option and its rule. */
 import type { DemoRequest } from './demo-request.ts'
-import type { StrandOptions } from './start-strand.ts'
+import type { StrandOptions } from './options.ts'
 
 interface Rule {
   readonly must: string

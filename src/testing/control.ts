@@ -1,6 +1,6 @@
 /**
  * The control API for the harness, on a plain socket. A test may have replaced `fetch` or the module node:http, with a mock
- * server or with a simulated browser, and may have stopped the timers: none of that may reach the levers of the test.
+ * server or with a simulated browser, and may have stopped the timers: none of that may affect the controls of the demo.
  */
 import { Buffer } from 'node:buffer'
 import { connect } from 'node:net'

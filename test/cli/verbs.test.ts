@@ -355,7 +355,7 @@ describe('what is refused, in one sentence, with nothing changed', () => {
     [
       'clock set --advance-seconds soon',
       2,
-      /^strand: invalid --advance-seconds: must be between 1 and \d+, not "soon"/,
+      /^strand: invalid --advance-seconds: must be between 0\.001 and \d+, not "soon"/,
     ],
     ['user list --data nowhere', 1, /no store in nowhere: give its folder with --data/],
     [

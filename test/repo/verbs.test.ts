@@ -72,6 +72,7 @@ test('what deletes asks first, unless it can be undone by another verb', () => {
     'fault clear',
     'follow remove',
     'org member remove',
+    'request clear',
     'stream end',
     'stream kick',
   ])

@@ -1,4 +1,4 @@
-/** The requests that a test waits for and counts, a server that several share, and levers that nothing reaches. */
+/** The requests that a test waits for and counts, a server that several share, and controls that nothing replaces. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -93,7 +93,7 @@ test('attachStrand controls a server that runs, and leaves it running', async ()
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('the levers work where fetch, node:http, browser classes and timers are replaced', async () => {
+test('the controls work where fetch, node:http, browser classes and timers are replaced', async () => {
   const script = `
     import http from 'node:http'
     const broken = () => { throw new Error('replaced') }

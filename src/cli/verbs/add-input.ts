@@ -31,6 +31,7 @@ function optionsOf(field: Field, isFilter: boolean): Option[] {
       // The server would ignore it and list everything.
       if (text === '' && isFilter) throw invalid(shown, 'must not be empty')
       const value = readValue(field, text)
+      if (kind === 'pairs') return { ...(before as object | undefined), ...readPair(shown, text) }
       return kind === 'list' ? [...((before || []) as unknown[]), value] : value
     },
   )
@@ -45,6 +46,13 @@ function readValue({ shown, place, kind, choices, min, max }: Field, text: strin
   // An empty or dotted argument would change the path of the request.
   if (place === 'argument' && /^\.{0,2}$/.test(text)) throw invalid(shown, `must not be "${text}"`)
   return text
+}
+
+/** One entry of an object, such as `--where user_id=141981764`. */
+function readPair(shown: string, text: string): Record<string, string> {
+  const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? []
+  if (name === '') throw invalid(shown, `must be NAME=VALUE, not "${text}"`)
+  return Object.fromEntries([[name, value]])
 }
 
 function rangeOf({ kind, min, max }: Field): string {

@@ -94,6 +94,7 @@ function kindOf({ type, enum: choices }: JsonSchema): Field['kind'] {
   if (type === 'integer' || type === 'number') return type
   if (type === 'boolean') return 'yes-no'
   if (type === 'array') return 'list'
+  if (type === 'object') return 'pairs'
   return type === 'string' || choices !== undefined ? 'text' : 'other'
 }
 
@@ -112,6 +113,7 @@ function meaningOf(name: string, described: string | undefined, isList: boolean)
 }
 
 function sampleOf(name: string, { type }: JsonSchema): string {
+  if (type === 'object') return 'name=value'
   if (type === 'integer' || type === 'number') return 'number'
   if (isUser(name)) return 'user'
   if (name.endsWith('_id') || name === 'id') return 'id'

@@ -547,7 +547,7 @@ const rows: readonly VerbRow[] = [
     operation: control.planFault,
     examples: [
       `fault plan --operation GetStreams --outcome unavailable --times 2 ${DEMO}`,
-      `fault plan --operation GetStreams --outcome connection_reset --skip 2 ${DEMO}`,
+      `fault plan --operation GetStreams --outcome connection_reset --skip 2 --where user_id=141981764 ${DEMO}`,
     ],
   },
   {

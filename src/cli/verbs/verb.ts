@@ -44,7 +44,7 @@ export interface Field {
   readonly word: string
   /** `--owner-user`, or `<owner-user>` for an argument. */
   readonly shown: string
-  readonly kind: 'text' | 'integer' | 'number' | 'yes-no' | 'list' | 'other'
+  readonly kind: 'text' | 'integer' | 'number' | 'yes-no' | 'list' | 'pairs' | 'other'
   readonly choices: readonly string[] | undefined
   readonly min: number
   readonly max: number | undefined
