@@ -73,6 +73,47 @@ describe.each([...engines])('a scenario on %s', engine => {
   })
 })
 
+describe.each([...engines])('a studio on %s', engine => {
+  test('has games, benefits, clients and campaigns, which refer to each other by name', async () => {
+    const { lines, things } = await exportOf(engine, {
+      organizations: { studio: { name: 'Kelp Works' } },
+      games: { kelp_run: { organization: 'studio' }, free: { id: '77' } },
+      benefits: { lantern: { organization: 'studio', game: 'kelp_run' }, cloak: {} },
+      clients: { fulfilment: { organization: 'studio' }, app: { kind: 'public' } },
+      users: { player: { stream: { game: 'free' } } },
+      entitlements: { one: { user: 'player', benefit: 'lantern', game: 'free' } },
+      campaigns: { launch: { count: 2500, benefit: 'lantern', users: ['player', 'viewer'], fulfilled: 40 } },
+      tokens: { own: { kind: 'app', client: 'fulfilment' } },
+    })
+    const ofType = (type: string) => lines.filter(line => line.type === type)
+    const { studio, kelp_run, lantern, fulfilment, app, player, one, launch, own } = things
+    expect(ofType('organization').find(({ id }) => id === studio?.id)?.name).toBe('Kelp Works')
+    expect(ofType('game').find(({ id }) => id === kelp_run?.id)?.organization_id).toBe(studio?.id)
+    expect(ofType('benefit').find(({ id }) => id === lantern?.id)).toMatchObject({
+      name: 'lantern',
+      organization_id: studio?.id,
+      game_id: kelp_run?.id,
+    })
+    expect(ofType('client').find(({ id }) => id === fulfilment?.id)?.organization_id).toBe(studio?.id)
+    expect([app?.secret, app?.app_token]).toEqual(['', ''])
+    expect(own?.client_id).toBe(fulfilment?.id)
+    expect(ofType('channel').find(({ user_id }) => user_id === player?.id)?.game_id).toBe('77')
+    const granted = ofType('entitlement').filter(({ benefit_id }) => benefit_id === lantern?.id)
+    expect(granted).toHaveLength(2501)
+    expect(granted.find(({ id }) => id === one?.id)).toMatchObject({ user_id: player?.id, game_id: '77' })
+    const bulk = granted.filter(({ id }) => id !== one?.id)
+    expect(bulk.filter(({ fulfillment_status }) => fulfillment_status === 'FULFILLED')).toHaveLength(40)
+    expect(bulk.filter(({ user_id }) => user_id === player?.id)).toHaveLength(1250)
+    expect(new Set(bulk.map(({ timestamp }) => timestamp)).size).toBe(2500)
+    expect(launch).toEqual({
+      count: 2500,
+      organization_id: studio?.id ?? '',
+      benefit_id: lantern?.id ?? '',
+      game_id: kelp_run?.id ?? '',
+    })
+  })
+})
+
 test('a mistake is named by its place', () => {
   for (const [star, message] of [
     [{ stream: { tags: ['two words'] } }, '$.users.star.stream.tags was malformed: the tag "two words"'],
