@@ -52,7 +52,8 @@ export function goalTable(results: ReadonlyMap<string, readonly Result[]>): stri
         .flatMap(name => results.get(name) ?? [])
         .filter(each => goalOf(each) !== '' && (unit ?? each.unit) === each.unit)
       const command = only.length > 0 ? only.map(name => `--only ${name}`).join(' ') : '--goals'
-      const limits = [...new Set(parts.map(goalOf))].join(' / ')
+      const distinct = [...new Set(parts.map(goalOf))]
+      const limits = (distinct.length === 1 ? distinct : parts.map(goalOf)).join(' / ')
       const now = only.length > 0 ? parts.map(valueIn).join(' / ') : endsOf(parts)
       return row([work, before, now, limits, `\`npm run bench -- ${command}\``])
     }),
