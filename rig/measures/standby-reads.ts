@@ -1,5 +1,5 @@
 /**
- * `bun bench/measures/standby-reads.ts [--seconds 5] [--rounds 3] [--writes 50]`: what reads of entitlements cost the primary
+ * `bun rig/measures/standby-reads.ts [--seconds 5] [--rounds 3] [--writes 50]`: what reads of entitlements cost the primary
  * and its two standbys, with STRAND_STANDBY_READS off and on. All servers share this machine, so the rates show no gain; the
  * processor time of the primary shows what it no longer does. With `writes` another caller updates entitlements, so many times
  * per second.
@@ -9,8 +9,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { PostgresCluster } from '../../rig/cluster/postgres-cluster.ts'
-import type { PostgresNode } from '../../rig/cluster/postgres-node.ts'
+import { processorSecondsOf } from '../../bench/load/usage.ts'
 import { readConfig } from '../../src/config.ts'
 import { prepareWorld } from '../../src/demo/demo.ts'
 import type { World } from '../../src/demo/described-world.ts'
@@ -20,7 +19,8 @@ import type { Services } from '../../src/operations/implement.ts'
 import { type StrandServer, startServer } from '../../src/serve.ts'
 import { describeWorld } from '../../src/serve-demo.ts'
 import { scrape } from '../../test/support/scrape.ts'
-import { processorSecondsOf } from '../load/process-usage.ts'
+import { PostgresCluster } from '../cluster/postgres-cluster.ts'
+import type { PostgresNode } from '../cluster/postgres-node.ts'
 
 const { values: options } = parseArgs({
   options: {

@@ -1,5 +1,5 @@
 /**
- * `DATABASE_URL=... bun bench/measures/partitions.ts [--rows 200000] [--count 8]`: a page of 20 entitlements and an audited
+ * `DATABASE_URL=... bun rig/measures/partitions.ts [--rows 200000] [--count 8]`: a page of 20 entitlements and an audited
  * update of 100 ids on PostgreSQL, with one table and, after `strand partition`, with so many partitions, and how long that
  * took. The database must be empty.
  */
