@@ -16,11 +16,11 @@ import { createOpenidToken } from '../src/contract/oauth/create-openid-token.ts'
 import { createToken } from '../src/contract/oauth/create-token.ts'
 import { type Operation, queryParametersOf } from '../src/contract/operation.ts'
 import { problems } from '../src/contract/problem.ts'
+import { grants } from '../src/contract/resources/grants.ts'
 import { Scenario } from '../src/contract/resources/scenario.ts'
 import { accessInWords } from '../src/reference/markdown.ts'
 import { nameOf } from './named-schemas.ts'
 import { doc, type Schema, SchemaTypes } from './schema-types.ts'
-import { GRANTS } from './token-grants.ts'
 
 const FILE = join(import.meta.dir, '../src/client/api.ts')
 
@@ -116,10 +116,12 @@ function choosing(
 
 /** The parser leaves all fields of the token endpoint optional, because clients match on the message for each missing one. */
 function grantTypes(types: SchemaTypes, id: string, { properties = {} }: Schema): string {
-  const variants = GRANTS.map(({ grant, name, required, optional }) => {
+  const nameOfForm = (form: string) => `${id}By${form.replace(/Grant$/, '')}Input`
+  const variants = Object.entries(grants).map(([form, { fixed, required, optional }]) => {
+    const { grant_type: grant } = fixed
     const fields = [...required, ...optional].map(field => [field, properties[field] ?? {}])
     return types.interfaceOf(
-      `${id}By${name}Input`,
+      nameOfForm(form),
       `The input of ${id} with the grant \`${grant}\`.`,
       {
         properties: { grant_type: { const: grant }, ...Object.fromEntries(fields) },
@@ -128,7 +130,7 @@ function grantTypes(types: SchemaTypes, id: string, { properties = {} }: Schema)
       'input',
     )
   })
-  const names = GRANTS.map(({ name }) => `${id}By${name}Input`).join(' | ')
+  const names = Object.keys(grants).map(nameOfForm).join(' | ')
   return [...variants, `${doc(`The input of ${id}, by grant.`)}export type ${id}Input = ${names}`].join(
     '\n\n',
   )

@@ -1641,6 +1641,8 @@ export interface CreateTokenByClientCredentialsInput {
   client_secret: string
   /** Ignored: app tokens have no scopes, and refreshed tokens keep theirs. At most 50. At most 16000 characters. */
   scope?: string | undefined
+  /** Ignored with a device code, which has its scopes already. At most 50. At most 16000 characters. */
+  scopes?: string | undefined
 }
 
 /** The input of CreateToken with the grant `authorization_code`. */
@@ -1656,6 +1658,10 @@ export interface CreateTokenByAuthorizationCodeInput {
   client_secret?: string | undefined
   /** Required if the authorization request had a `code_challenge`. At most 1000 characters. */
   code_verifier?: string | undefined
+  /** Ignored: app tokens have no scopes, and refreshed tokens keep theirs. At most 50. At most 16000 characters. */
+  scope?: string | undefined
+  /** Ignored with a device code, which has its scopes already. At most 50. At most 16000 characters. */
+  scopes?: string | undefined
 }
 
 /** The input of CreateToken with the grant `refresh_token`. */
@@ -1669,6 +1675,8 @@ export interface CreateTokenByRefreshTokenInput {
   client_secret?: string | undefined
   /** Ignored: app tokens have no scopes, and refreshed tokens keep theirs. At most 50. At most 16000 characters. */
   scope?: string | undefined
+  /** Ignored with a device code, which has its scopes already. At most 50. At most 16000 characters. */
+  scopes?: string | undefined
 }
 
 /** The input of CreateToken with the grant `urn:ietf:params:oauth:grant-type:device_code`. */
@@ -1680,6 +1688,8 @@ export interface CreateTokenByDeviceCodeInput {
   device_code: string
   /** Required for confidential clients, with every grant. At most 1000 characters. */
   client_secret?: string | undefined
+  /** Ignored: app tokens have no scopes, and refreshed tokens keep theirs. At most 50. At most 16000 characters. */
+  scope?: string | undefined
   /** Ignored with a device code, which has its scopes already. At most 50. At most 16000 characters. */
   scopes?: string | undefined
 }
@@ -1769,6 +1779,8 @@ export interface CreateOpenidTokenByClientCredentialsInput {
   client_secret: string
   /** Ignored: app tokens have no scopes, and refreshed tokens keep theirs. At most 50. At most 16000 characters. */
   scope?: string | undefined
+  /** Ignored with a device code, which has its scopes already. At most 50. At most 16000 characters. */
+  scopes?: string | undefined
 }
 
 /** The input of CreateOpenidToken with the grant `authorization_code`. */
@@ -1784,6 +1796,10 @@ export interface CreateOpenidTokenByAuthorizationCodeInput {
   client_secret?: string | undefined
   /** Required if the authorization request had a `code_challenge`. At most 1000 characters. */
   code_verifier?: string | undefined
+  /** Ignored: app tokens have no scopes, and refreshed tokens keep theirs. At most 50. At most 16000 characters. */
+  scope?: string | undefined
+  /** Ignored with a device code, which has its scopes already. At most 50. At most 16000 characters. */
+  scopes?: string | undefined
 }
 
 /** The input of CreateOpenidToken with the grant `refresh_token`. */
@@ -1797,6 +1813,8 @@ export interface CreateOpenidTokenByRefreshTokenInput {
   client_secret?: string | undefined
   /** Ignored: app tokens have no scopes, and refreshed tokens keep theirs. At most 50. At most 16000 characters. */
   scope?: string | undefined
+  /** Ignored with a device code, which has its scopes already. At most 50. At most 16000 characters. */
+  scopes?: string | undefined
 }
 
 /** The input of CreateOpenidToken with the grant `urn:ietf:params:oauth:grant-type:device_code`. */
@@ -1808,6 +1826,8 @@ export interface CreateOpenidTokenByDeviceCodeInput {
   device_code: string
   /** Required for confidential clients, with every grant. At most 1000 characters. */
   client_secret?: string | undefined
+  /** Ignored: app tokens have no scopes, and refreshed tokens keep theirs. At most 50. At most 16000 characters. */
+  scope?: string | undefined
   /** Ignored with a device code, which has its scopes already. At most 50. At most 16000 characters. */
   scopes?: string | undefined
 }

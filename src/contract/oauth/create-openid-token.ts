@@ -1,8 +1,8 @@
 import { open } from '../access.ts'
 import { defineOperation } from '../operation.ts'
+import { openidGrants } from '../resources/grants.ts'
 import { StandardTokenAnswer } from '../resources/token.ts'
 import { createToken } from './create-token.ts'
-import { openidGrants } from './grants.ts'
 
 /** The token endpoint for libraries that follow the standards strictly. The discovery document names this one. */
 export const createOpenidToken = defineOperation('POST /oauth2/openid/token', {

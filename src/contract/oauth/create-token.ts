@@ -1,5 +1,6 @@
 import { open } from '../access.ts'
 import { defineOperation } from '../operation.ts'
+import { grants } from '../resources/grants.ts'
 import {
   ClientId,
   ClientSecret,
@@ -11,7 +12,6 @@ import {
 } from '../resources/oauth-parameters.ts'
 import { TokenAnswer } from '../resources/token.ts'
 import { Type } from '../schema.ts'
-import { grants } from './grants.ts'
 
 /** The token endpoint of all grants except the implicit one. */
 export const createToken = defineOperation('POST /oauth2/token', {
