@@ -197,9 +197,11 @@ console.log(strand.url, (await fetch(strand.url + '/readyz')).status)`
 
 describe('the examples of docs/testing-against-strand.md', () => {
   test("Node's runner, in Node", async () => {
-    writeFileSync(join(folder, 'token.test.mjs'), example('node'))
-    const { code, stdout } = await run(['node', '--test', '--test-reporter=tap', 'token.test.mjs'])
-    expect([code, stdout.includes('# pass 1')]).toEqual([0, true])
+    for (const mark of ['node', 'node-requests', 'node-attach']) {
+      writeFileSync(join(folder, 'token.test.mjs'), example(mark))
+      const { code, stdout } = await run(['node', '--test', '--test-reporter=tap', 'token.test.mjs'])
+      expect([mark, code, stdout.includes('# pass 1')]).toEqual([mark, 0, true])
+    }
   })
 
   test('Vitest, with the runner of Bun, which answers to its name', async () => {
@@ -222,6 +224,6 @@ const strand = await startStrand({ streams: 1, scenario: 'scenario.json' })
 console.log(Object.keys(strand.world.scenario).length)
 await strand.stop()`
     const { stdout, stderr } = await run(['node', '--input-type=module', '-e', script])
-    expect([stdout, stderr]).toEqual(['11\n', ''])
+    expect([stdout, stderr]).toEqual(['12\n', ''])
   })
 })

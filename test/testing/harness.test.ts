@@ -121,6 +121,27 @@ for (const mode of ['process', 'child'] as const) {
       expect((await live()).map(stream => stream.id)).toEqual(before.map(stream => stream.id))
     })
 
+    test('the entries of a scenario have the types of their sections', async () => {
+      const strand = await startStrand({
+        mode,
+        streams: 1,
+        scenario: {
+          users: { star: { stream: {} } },
+          tokens: { bare: { scopes: [] } },
+          campaigns: { launch: { count: 3 } },
+          faults: [{ operation: 'GetStreams', outcome: 'slow', times: 2 }],
+        },
+      })
+      running.push(strand)
+      const { star, bare, launch } = strand.world.scenario
+      const texts: string[] = [star.id, star.login, bare.token, launch.benefit_id]
+      expect(texts.every(text => text !== '')).toBe(true)
+      const scopes: readonly string[] = bare.scopes
+      expect([scopes.length, launch.count]).toEqual([0, 3])
+      // @ts-expect-error: the scenario has no such entry
+      expect(strand.world.scenario.moon).toBeUndefined()
+    })
+
     test('a scenario is an object or a file', async () => {
       const strand = await start({ mode, scenario: { users: { star: { id: '77', stream: {} } } } })
       expect(strand.world.scenario?.star).toMatchObject({ id: '77', login: 'star' })
