@@ -1,12 +1,7 @@
 /** What a caller sees of faults that end the connection or spoil the answer, in this process and with a child. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import {
-  type EntriesOf,
-  type FaultOutcome,
-  type RunningStrand,
-  startStrand,
-} from '../../src/testing/start-strand.ts'
+import { type FaultOutcome, type RunningStrand, startStrand } from '../../src/testing/start-strand.ts'
 
 const SCENARIO = { entitlements: { granted: {} } } as const
 
@@ -29,7 +24,7 @@ function onOneConnection(url: string, requests: readonly string[]): Promise<stri
 
 for (const mode of ['process', 'child'] as const) {
   describe(`faults, ${mode}`, () => {
-    let strand: RunningStrand<EntriesOf<typeof SCENARIO>>
+    let strand: RunningStrand<typeof SCENARIO>
     beforeAll(async () => {
       strand = await startStrand({ mode, streams: 1, scenario: SCENARIO })
     })
