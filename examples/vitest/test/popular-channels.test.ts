@@ -9,10 +9,10 @@ beforeAll(async () => {
   strand = await startStrand({
     scenario: {
       users: {
-        Otter: { stream: { viewer_count: 900_000 } },
-        Heron: { stream: { viewer_count: 800_000 } },
-        Newt: { stream: { viewer_count: 3 } },
-        Eel: { stream: { viewer_count: 850_000, game: '' } },
+        otter: { stream: { viewer_count: 900_000 } },
+        heron: { stream: { viewer_count: 800_000 } },
+        newt: { stream: { viewer_count: 3 } },
+        eel: { stream: { viewer_count: 850_000, game: '' } },
       },
     },
   })
@@ -22,7 +22,7 @@ afterEach(() => strand.reset())
 afterAll(() => strand.stop())
 
 test('lists the channels of the game, the largest first', async () => {
-  expect(await popularChannels(helix, strand.world.game.id, 500_000)).toEqual(['Otter', 'Heron'])
+  expect(await popularChannels(helix, strand.world.game.id, 500_000)).toEqual(['otter', 'heron'])
 })
 
 test('a game without streams has none', async () => {
@@ -31,5 +31,5 @@ test('a game without streams has none', async () => {
 
 test('a busy server is asked again', async () => {
   await strand.faults.plan({ operation: 'GetStreams', outcome: 'unavailable', times: 2 })
-  expect(await popularChannels(helix, strand.world.game.id, 850_000)).toEqual(['Otter'])
+  expect(await popularChannels(helix, strand.world.game.id, 850_000)).toEqual(['otter'])
 })
