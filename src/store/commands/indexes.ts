@@ -1,8 +1,8 @@
 /**
  * Indexes of the embedded store that a large import sets aside, and rebuilds at its end. An index in another order than the
  * lines changes a page for almost every row; building it from the complete table sorts once. What is missing is a fact of the
- * store, so the process that opens it after a crash of the import rebuilds it (`engines/sqlite-indexes.ts`). Queries are slower meanwhile, never wrong: unique
- * indexes stay.
+ * store, so the process that opens it after a crash of the import rebuilds it (`engines/sqlite-indexes.ts`). Queries are
+ * slower meanwhile, never wrong: unique indexes stay.
  */
 import type { Transaction } from '../database.ts'
 import { limitedTo, sql, verbatim } from '../sql/tag.ts'
