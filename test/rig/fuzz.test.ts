@@ -28,7 +28,8 @@ const ALWAYS = {
 }
 
 function answer(status: number, body: unknown, more: Record<string, string> = {}) {
-  const headers = { 'content-type': 'application/json', ...ALWAYS, ...more }
+  const failure = status < 400 ? {} : { 'strand-error': 'x' }
+  const headers = { 'content-type': 'application/json', ...ALWAYS, ...failure, ...more }
   return { status, headers: new Map(Object.entries(headers)), body: Buffer.from(JSON.stringify(body)) }
 }
 
