@@ -11,8 +11,8 @@ const FAULT_MILLISECONDS = 300
 const DEADLINE_MILLISECONDS = 3000
 const SLACK_MILLISECONDS = 4000
 const PAGE_BYTES = 4096
-/** How SQLite marks a page that holds rows. */
-const TABLE_LEAF = 13
+/** How SQLite marks a page that has rows of an index. */
+const INDEX_LEAF = 10
 
 interface Strike {
   readonly fault: DiskFault
@@ -134,19 +134,33 @@ export const askFor = (trial: DiskTrial, ids: readonly string[]) =>
     token: trial.world.appToken,
   })
 
-/** A page of a table that has rows of the first group and nothing of the last one. */
+/** A page of entitlements that has rows of the first group and nothing of the last one. */
 export function pageOfFirstGroup(file: string, { groups }: DiskTrial): { page: number; ids: string[] } {
   const bytes = readFileSync(file)
   const [first, last] = [groups[0], groups.at(-1)]
   for (let page = 1; page <= bytes.length / PAGE_BYTES; page++) {
-    const content = bytes.subarray((page - 1) * PAGE_BYTES, page * PAGE_BYTES)
-    // Other kinds of pages have what was there once in their free space.
-    if (content[0] !== TABLE_LEAF) continue
-    const text = content.toString('latin1')
-    const ids = first?.ids.filter(id => text.includes(id)) ?? []
-    if (ids.length > 5 && !last?.ids.some(id => text.includes(id))) return { page, ids }
+    const rows = rowsOnPage(bytes.subarray((page - 1) * PAGE_BYTES, page * PAGE_BYTES))
+    const has = (id: string) => rows.some(row => isRowOf(row, id))
+    const ids = first?.ids.filter(has) ?? []
+    if (ids.length > 5 && !last?.ids.some(has)) return { page, ids }
   }
   throw new Error('the first group has no page')
+}
+
+/** The rows of a leaf of an index, which is what a table in the order of its key is. Free space has what was there once. */
+function rowsOnPage(page: Buffer): string[] {
+  if (page[0] !== INDEX_LEAF) return []
+  return Array.from({ length: page.readUInt16BE(3) }, (_, index) => {
+    const at = page.readUInt16BE(8 + 2 * index)
+    // The length of a short row has one byte.
+    return page.subarray(at + 1, at + 1 + (page[at] ?? 0)).toString('latin1')
+  })
+}
+
+/** In the table the user follows the id, after the time of the update and the number of the benefit; in no index it does. */
+function isRowOf(row: string, id: string): boolean {
+  const at = row.indexOf(Buffer.from(id.replaceAll('-', ''), 'hex').toString('latin1'))
+  return at >= 0 && /^.{4,16}?[0-9]{4,}/s.test(row.slice(at + 16))
 }
 
 /** Answers that no caller may get, whatever happens to the disk. */
