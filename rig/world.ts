@@ -94,9 +94,11 @@ export async function makeWorld(
 
 /** Entitlements that nobody else writes: each fault has its own, so that no late write of one reaches the next. */
 export async function grantGroups(caller: Caller, world: World, count: number): Promise<EntitlementGroup[]> {
-  const timestamp = new Date().toISOString()
+  const now = Date.now()
   const groups: EntitlementGroup[] = []
   for (let index = 1; index <= count; index++) {
+    // Each group has a time, so that its rows are together in a store that keeps them in this order.
+    const timestamp = new Date(now - count + index).toISOString()
     const ids = Array.from({ length: GROUP_SIZE }, () => crypto.randomUUID())
     const grants = ids.map(id => ({
       id,
