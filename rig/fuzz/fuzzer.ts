@@ -24,7 +24,11 @@ const NEEDED_BY: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Sent right after one of these succeeded; otherwise later requests would fail. */
-const AFTERMATH: Readonly<Record<string, string>> = { PlanFault: 'ClearFaults', AdvanceClock: 'ResetWorld' }
+const AFTERMATH: Readonly<Record<string, string>> = {
+  PlanFault: 'ClearFaults',
+  AdvanceClock: 'ResetWorld',
+  SaveSnapshot: 'ResetWorld',
+}
 const DISRUPTING = new Set([...Object.keys(AFTERMATH), 'ResetWorld', 'ExportLines'])
 
 export interface Tally {

@@ -18,6 +18,9 @@ const MAX_QUERY = 24_000
 const LARGE_BODY = 70_000
 const IN_A_LONG_TIME = '2099-01-01T00:00:00Z'
 
+/** A snapshot may have been saved when everything was deleted. */
+const TO_START: Body = { type: 'application/json', body: utf8('{"to":"start"}'), moreQuery: '' }
+
 export interface MadeRequest {
   readonly request: FuzzRequest
   readonly params: Params
@@ -73,7 +76,8 @@ export function makeRequest(
     ? `${walk.query}${walk.query === '' ? '' : '&'}after=${encode(walk.cursor)}`
     : queryOf(operation, values, random)
   const spoken = isNextPage ? walk.authorization : authorization
-  const { type, body, moreQuery } = bodyOf(operation, values, random)
+  const made = bodyOf(operation, values, random)
+  const { type, body, moreQuery } = isValid && operation.operationId === 'ResetWorld' ? TO_START : made
   const wholeQuery = [query, moreQuery].filter(each => each !== '').join('&')
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => encode(params[name] ?? '') || '-')
   const headers = [
