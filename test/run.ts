@@ -5,6 +5,7 @@
  *
  *   npm test -- test/http/parse.test.ts
  *   npm run test:full -- test/store/kill.full.ts
+ *   npm run test:full -- --short
  *
  * `--nodes 2` puts so many nodes behind one address on PostgreSQL, and `--partitions` gives its stores partitions.
  */
@@ -22,6 +23,8 @@ const TIMEOUT_MILLISECONDS = 120_000
 const words = process.argv.slice(2)
 const isFull = words[0] === '--full'
 if (isFull) words.shift()
+const isShort = isFull && words[0] === '--short'
+if (isShort) words.shift()
 const at = words.indexOf('--nodes')
 const [, nodes = '1'] = at < 0 ? [] : words.splice(at, 2)
 const partitionsAt = words.indexOf('--partitions')
@@ -43,11 +46,24 @@ async function buildStrand(file: string): Promise<string> {
   return file
 }
 
+/** More random trials of what the default tier tries, and tests of the tests: `--short` leaves them out. */
+const LONG = [
+  'disk/planted-bugs',
+  'http/odd-text',
+  'media/mutations',
+  'site/odd-fields',
+  'store/both-stores',
+  'store/follow-counts',
+  'transfer/round-trip',
+].map(name => `./test/${name}.full.ts`)
+
 const suffix = isFull ? 'full' : 'test'
 const files =
   words.length > 0
     ? words.map(word => (existsSync(word) ? `./${word}` : word))
-    : [...new Glob(`./test/**/*.${suffix}.ts`).scanSync('.')].sort()
+    : [...new Glob(`./test/**/*.${suffix}.ts`).scanSync('.')]
+        .filter(file => !(isShort && LONG.includes(file)))
+        .sort()
 // More than there are cores, because many tests wait for a process, a clock or a connection; most in the full tier.
 const workers = availableParallelism() + (isFull ? 2 : 1)
 const run = Bun.spawn(
