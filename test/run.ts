@@ -46,11 +46,18 @@ async function buildStrand(file: string): Promise<string> {
   return file
 }
 
-/** More random trials of what the default tier tries, and tests of the tests: `--short` leaves them out. */
+/** The longest files: more trials of what other files try, long outages, floods. `--short` leaves them out. */
 const LONG = [
+  'cli/failing-workers',
+  'directory/churn',
   'disk/planted-bugs',
+  'events/kill',
+  'events/receivers',
+  'http/endless-bodies',
   'http/odd-text',
+  'media/ffmpeg-outages',
   'media/mutations',
+  'site/login-flood',
   'site/odd-fields',
   'store/both-stores',
   'store/follow-counts',
