@@ -98,7 +98,7 @@ export class Endpoint {
   }
 
   /**
-   * Token, rate limit, client, kind, scope; then the injected fault, the input, and the checks of the operation. Nearly every
+   * Token, rate limit, client, kind, scope; then the input, the injected fault, and the checks of the operation. Nearly every
    * request passes without waiting: closures are created only where one has to wait.
    */
   answer(context: RequestContext, params: Params): MaybePromise<Response> {

@@ -80,7 +80,7 @@ export class RequestJournal {
     }
   }
 
-  /** Numbers go on, so that who waits for the next request is not confused. */
+  /** Numbers continue: a test that waits for a request after a certain number still gets the next one. */
   clear(): void {
     this.#requests = []
     this.#counts.clear()
