@@ -434,7 +434,7 @@ export interface ExtraStreamKey {
 export interface Fault {
   /** The name of an operation, such as UpdateDropsEntitlements. At most 100 characters. */
   operation: string
-  /** `unavailable` is 503, `rate_limited` 429, `internal_error` 500, `bad_gateway` 502 with a page of HTML, `token_invalid` 401. `slow` delays the call. `connection_reset` ends the connection before anything happens; `answer_lost` does so when the call has taken effect; `broken_json` cuts the answer short. `update_failed` is the status of an entitlement. */
+  /** What happens: `unavailable` is 503, `rate_limited` 429, `internal_error` 500, `bad_gateway` 502 with a page of HTML, `token_invalid` 401. `slow` delays the call. `connection_reset` ends the connection before anything happens; `answer_lost` does so when the call has taken effect; `broken_json` cuts the answer short. `update_failed` is the status of an entitlement. */
   outcome: 'update_failed' | 'unavailable' | 'rate_limited' | 'slow' | 'internal_error' | 'bad_gateway' | 'token_invalid' | 'broken_json' | 'connection_reset' | 'answer_lost'
   /** With `update_failed`: the entitlement whose update fails (default: any); in a scenario its id or its name. At most 100 characters. */
   entitlement_id?: string
@@ -1137,7 +1137,7 @@ export interface Scenario {
   faults?: readonly {
     /** The name of an operation, such as UpdateDropsEntitlements. At most 100 characters. */
     operation: OperationName
-    /** `unavailable` is 503, `rate_limited` 429, `internal_error` 500, `bad_gateway` 502 with a page of HTML, `token_invalid` 401. `slow` delays the call. `connection_reset` ends the connection before anything happens; `answer_lost` does so when the call has taken effect; `broken_json` cuts the answer short. `update_failed` is the status of an entitlement. */
+    /** What happens: `unavailable` is 503, `rate_limited` 429, `internal_error` 500, `bad_gateway` 502 with a page of HTML, `token_invalid` 401. `slow` delays the call. `connection_reset` ends the connection before anything happens; `answer_lost` does so when the call has taken effect; `broken_json` cuts the answer short. `update_failed` is the status of an entitlement. */
     outcome: 'update_failed' | 'unavailable' | 'rate_limited' | 'slow' | 'internal_error' | 'bad_gateway' | 'token_invalid' | 'broken_json' | 'connection_reset' | 'answer_lost'
     /** With `update_failed`: the entitlement whose update fails (default: any); in a scenario its id or its name. At most 100 characters. */
     entitlement_id?: string | undefined
@@ -2894,7 +2894,7 @@ export interface ListRequestsAnswer {
 export interface PlanFaultInput {
   /** The name of an operation, such as UpdateDropsEntitlements. At most 100 characters. */
   operation: OperationName
-  /** `unavailable` is 503, `rate_limited` 429, `internal_error` 500, `bad_gateway` 502 with a page of HTML, `token_invalid` 401. `slow` delays the call. `connection_reset` ends the connection before anything happens; `answer_lost` does so when the call has taken effect; `broken_json` cuts the answer short. `update_failed` is the status of an entitlement. */
+  /** What happens: `unavailable` is 503, `rate_limited` 429, `internal_error` 500, `bad_gateway` 502 with a page of HTML, `token_invalid` 401. `slow` delays the call. `connection_reset` ends the connection before anything happens; `answer_lost` does so when the call has taken effect; `broken_json` cuts the answer short. `update_failed` is the status of an entitlement. */
   outcome: 'update_failed' | 'unavailable' | 'rate_limited' | 'slow' | 'internal_error' | 'bad_gateway' | 'token_invalid' | 'broken_json' | 'connection_reset' | 'answer_lost'
   /** With `update_failed`: the entitlement whose update fails (default: any); in a scenario its id or its name. At most 100 characters. */
   entitlement_id?: string | undefined

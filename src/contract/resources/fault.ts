@@ -28,7 +28,7 @@ export const Fault = Type.Object(
     }),
     outcome: Type.Enum(FAULT_OUTCOMES, {
       description:
-        '`unavailable` is 503, `rate_limited` 429, `internal_error` 500, `bad_gateway` 502 with a page of HTML, `token_invalid` 401. `slow` delays the call. `connection_reset` ends the connection before anything happens; `answer_lost` does so when the call has taken effect; `broken_json` cuts the answer short. `update_failed` is the status of an entitlement.',
+        'What happens: `unavailable` is 503, `rate_limited` 429, `internal_error` 500, `bad_gateway` 502 with a page of HTML, `token_invalid` 401. `slow` delays the call. `connection_reset` ends the connection before anything happens; `answer_lost` does so when the call has taken effect; `broken_json` cuts the answer short. `update_failed` is the status of an entitlement.',
     }),
     entitlement_id: Type.Optional(
       Type.String({
