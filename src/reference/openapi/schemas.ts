@@ -25,6 +25,7 @@ interface Declared {
 }
 
 const ANY_NAME = '^.*$'
+const IN_COMPONENTS = '#/components/schemas/'
 const MAX_INT32 = 2 ** 31 - 1
 
 /** Formats that a pattern implies. The parser checks the pattern, which has a message. */
@@ -36,6 +37,12 @@ const FORMATS: Readonly<Record<string, string>> = {
 /** Collects the schemas of a document. Each that has a title is described once, and referred to. */
 export class Schemas {
   readonly #named = new Map<string, Json>()
+  readonly #place: string
+
+  /** `place`: where the document has those with a name. */
+  constructor(place = IN_COMPONENTS) {
+    this.#place = place
+  }
 
   /** A schema that is used in the document. */
   use(schema: TSchema): Json {
@@ -48,7 +55,7 @@ export class Schemas {
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema))
       throw new Error(`two schemas are called ${name}`)
     this.#named.set(name, schema)
-    return { $ref: referenceTo(name) }
+    return { $ref: this.#place + name }
   }
 
   /** All that have a name, in the order of the names. */
@@ -93,7 +100,7 @@ export function inOrder(entries: ReadonlyMap<string, Json>): Json {
 }
 
 export function referenceTo(name: string): string {
-  return `#/components/schemas/${name}`
+  return IN_COMPONENTS + name
 }
 
 /** A schema without annotations, apart from those of the schemas inside it. */
