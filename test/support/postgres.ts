@@ -117,13 +117,27 @@ async function untilItAnswers(url: string, server: { exitCode: number | null }):
   }
 }
 
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/**
+ * Below the ports that the system gives to connections: one of those could be taken again before the test listens on it.
+ * Each process begins elsewhere.
+ */
+const PORTS = { first: 10_000, count: 20_000 }
+let nextPort = Math.floor(Math.random() * PORTS.count)
+
+/** A port on which nothing listens, neither at 127.0.0.1 nor at ::1. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    nextPort = (nextPort + 1) % PORTS.count
+    const port = PORTS.first + nextPort
+    if ((await isFree(port, '127.0.0.1')) && (await isFree(port, '::1'))) return port
+  }
+}
+
+/** True also where the machine does not have the address. */
+function isFree(port: number, host: string): Promise<boolean> {
+  return new Promise(resolve => {
     const probe = createServer()
-    probe.on('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
+    probe.on('error', (error: NodeJS.ErrnoException) => resolve(error.code !== 'EADDRINUSE'))
+    probe.listen(port, host, () => probe.close(() => resolve(true)))
   })
 }
