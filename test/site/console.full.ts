@@ -53,6 +53,11 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
   }
 
   const open = (path: string) => page.goto(`${url}/console${path}`)
+  /** Opens a page whose keys are in use: the script that listens to them has run. */
+  const openWithKeys = async (path: string) => {
+    await open(path)
+    await page.waitForSelector('.live-state.is-live')
+  }
   const press = (name: string) => page.locator('main').getByRole('button', { name, exact: true }).click()
   const look = (name: string) => lookAt(page, `console-${name}`)
 
@@ -105,7 +110,7 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
   })
 
   test('ends a stream, with the keyboard, after a question', async () => {
-    await open('/streams')
+    await openWithKeys('/streams')
     await page.keyboard.press('j')
     await page.keyboard.press('j')
     await page.keyboard.press('k')
@@ -145,7 +150,7 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
 
   test('searches, and every kind of page is accessible in both widths and schemes', async () => {
     const { broadcaster } = server.world
-    await open('/organizations')
+    await openWithKeys('/organizations')
     await page.keyboard.press('/')
     await page.keyboard.type(broadcaster.login)
     await page.keyboard.press('Enter')
