@@ -139,9 +139,14 @@ export async function subscribe(server: TestServer, wanted: Wanted): Promise<str
   return answer.body.data[0].id
 }
 
-export async function statusOf(server: TestServer, id: string): Promise<string | undefined> {
-  const [row] = await server.execute(`select status from event_subscriptions where id = '${id}'`)
-  return row?.status
+export async function statusOf({ strand }: TestServer, id: string): Promise<string | undefined> {
+  return (await strand.services.store.eventSubscriptions.find(id))?.status
+}
+
+/** Waits until no message of the subscription is left to send: nothing follows unless something else happens. */
+export async function settled(server: TestServer, id: string): Promise<void> {
+  const pending = `select 1 from event_deliveries where subscription_id = '${id}' and due_at is not null`
+  await until(async () => (await server.execute(pending)).length === 0)
 }
 
 /** The same, once the callback is verified. */
