@@ -6,9 +6,9 @@ import { lookup } from 'node:dns/promises'
 import { type ClientRequest, request as httpRequest, type RequestOptions } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
-import { rootCertificates } from 'node:tls'
 import type { ReceiverAnswer } from '../domain/delivery-outcome.ts'
 import type { CallbackRule } from '../domain/event-subscription.ts'
+import { lazily } from '../kit/lazily.ts'
 import { isPublicAddress } from './callback-address.ts'
 
 const MAX_ANSWER_BYTES = 8 * 1024
@@ -136,7 +136,7 @@ function exchange(
     },
     // The name was resolved and checked: it is not resolved again.
     lookup: (_host, { all }, done) => (all ? done(null, [{ address, family }]) : done(null, address, family)),
-    ...(poster.authority !== undefined && { ca: [...rootCertificates, poster.authority] }),
+    ...(poster.authority !== undefined && { ca: [...publicAuthorities(), poster.authority] }),
   }
   const request: ClientRequest = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options)
   const settle = (answer: ReceiverAnswer) => {
@@ -177,3 +177,6 @@ function failureOf(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown }
   return String(code ?? message ?? error).slice(0, MAX_FAILURE_LENGTH)
 }
+
+/** Parsed on first use: an import would parse them at every start of a command. */
+const publicAuthorities = lazily(() => process.getBuiltinModule('node:tls').rootCertificates)

@@ -7,16 +7,21 @@ import { NOUNS, verbs } from './table.ts'
 import { targetFlags } from './target.ts'
 import { mayAsk, type Verb } from './verb.ts'
 
-/** The commands of all nouns, each with its verbs and the given handwritten commands. */
-export function nounCommands(handwritten: Readonly<Record<string, readonly Command[]>>): Command[] {
+/** The commands of a noun, or of all nouns, with their verbs and the given handwritten commands. */
+export function nounCommands(
+  handwritten: Readonly<Record<string, readonly Command[]>>,
+  only?: string,
+): Command[] {
+  const isWanted = (noun: string | undefined) => only === undefined || noun === only
   const nouns = new Map<string, Command>()
   for (const verb of verbs) {
     const words = verb.words.split(' ')
+    if (!isWanted(words[0])) continue
     const name = words.pop() ?? ''
     nounOf(nouns, words).addCommand(verbCommand(verb, name))
   }
   for (const [noun, commands] of Object.entries(handwritten)) {
-    for (const command of commands) nounOf(nouns, [noun]).addCommand(command)
+    if (isWanted(noun)) for (const command of commands) nounOf(nouns, [noun]).addCommand(command)
   }
   return [...nouns].filter(([words]) => !words.includes(' ')).map(([, command]) => command)
 }

@@ -1,4 +1,5 @@
 import { operator } from '../access.ts'
+import { grouped } from '../grouped.ts'
 import { defineOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { DecimalId, GivenTime, IdFilter } from '../resources/id.ts'
@@ -66,7 +67,7 @@ export const patchChannel = defineOperation('PATCH /control/channels/{user_id}',
 export const putEditor = defineOperation('PUT /control/channels/{user_id}/editors/{editor_id}', {
   id: 'PutEditor',
   summary: 'Make a user an editor of the channel.',
-  description: `A channel has at most ${MAX_EDITORS.toLocaleString('en-US')} editors. Of an existing editor only the time changes, if one is given.`,
+  description: `A channel has at most ${grouped(MAX_EDITORS)} editors. Of an existing editor only the time changes, if one is given.`,
   access: operator,
   params: Editor,
   body: Type.Object({ created_at: Type.Optional(GivenTime) }),

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import { grouped } from '../grouped.ts'
 import { Type } from '../schema.ts'
 
 /**
@@ -6,14 +7,10 @@ import { Type } from '../schema.ts'
  * an entry give its position. (For lists of the public API, D-10 fixes the message.)
  */
 export function listOf<Item extends TSchema>(item: Item, least: number, most: number) {
-  const bounds = least === 0 ? `at most ${counted(most)}` : `${counted(least)} to ${counted(most)}`
+  const bounds = least === 0 ? `at most ${grouped(most)}` : `${grouped(least)} to ${grouped(most)}`
   return Type.Array(item, {
     ...(least > 0 && { minItems: least }),
     maxItems: most,
     size: `${bounds} entries`,
   })
-}
-
-function counted(entries: number): string {
-  return entries.toLocaleString('en-US')
 }
