@@ -8,19 +8,26 @@ import { freePort } from '../support/postgres.ts'
 import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
 import { Shell } from '../support/shell.ts'
 import { endAllProcesses } from '../support/strand-process.ts'
+import { type ResidentShell, ResidentStrand } from './resident-strand.ts'
 
 const OPERATOR_TOKEN = 'an-operator-token-for-these-tests'
+
+const strand = new ResidentStrand()
+afterAll(() => strand.stop())
 
 for (const engine of engines) {
   describe(`on a store of its own, ${engine}`, () => {
     let shell: Shell
+    let resident: ResidentShell
     let place: StorePlace
     beforeAll(async () => {
       place = await createStorePlace(engine, { empty: true })
-      shell = new Shell({
+      const environment = {
         STRAND_DATA: place.folder,
         ...(place.databaseUrl && { DATABASE_URL: place.databaseUrl }),
-      })
+      }
+      shell = new Shell(environment)
+      resident = strand.shellIn(shell.folder, environment)
       await shell.output('strand migrate')
     })
     afterAll(async () => {
@@ -56,12 +63,8 @@ for (const engine of engines) {
     })
 
     test('a list is a table; what goes on is told; --all walks to the end, as one document with --json', async () => {
-      shell.write(
-        'games.sh',
-        Array.from({ length: 7 }, (_, n) => `strand game set ${100 + n} --name Game_${n}`).join('\n'),
-      )
-      await shell.output('bash -e games.sh')
-      const page = await shell.run('strand game list --first 3')
+      for (let n = 0; n < 7; n++) await resident.output(`strand game set ${100 + n} --name Game_${n}`)
+      const page = await resident.run('strand game list --first 3')
       expect(page.stdout.split('\n')).toEqual([
         'ID   NAME    ORGANIZATION ID',
         '100  Game_0  -',
@@ -70,22 +73,22 @@ for (const engine of engines) {
         '',
       ])
       const [, cursor] = /--after (\S+), or --all/.exec(page.stderr) ?? []
-      expect((await shell.ask(`strand game list --first 3 --after ${cursor}`)).map(game => game.id)).toEqual([
-        ...['103', '104', '105'],
-      ])
-      const whole = JSON.parse(await shell.output('strand game list --first 2 --all --json'))
+      expect(
+        (await resident.ask(`strand game list --first 3 --after ${cursor}`)).map(game => game.id),
+      ).toEqual([...['103', '104', '105']])
+      const whole = JSON.parse(await resident.output('strand game list --first 2 --all --json'))
       expect(whole.data).toHaveLength(7)
       expect(whole.pagination).toEqual({})
-      expect((await shell.output('strand game list --first 2 --all')).split('\n')).toHaveLength(9)
-      const none = await shell.run('strand benefit list --all --json')
+      expect((await resident.output('strand game list --first 2 --all')).split('\n')).toHaveLength(9)
+      const none = await resident.run('strand benefit list --all --json')
       expect([none.code, JSON.parse(none.stdout)]).toEqual([0, { data: [], pagination: {} }])
     })
 
     test('the audit log tells the command line from the holder of the token', async () => {
-      await shell.output('strand user set 5000 --login told_apart')
-      const rows = await shell.ask('strand audit list --subject user/5000')
+      await resident.output('strand user set 5000 --login told_apart')
+      const rows = await resident.ask('strand audit list --subject user/5000')
       expect(rows).toEqual([expect.objectContaining({ actor: 'strand', operation: 'PutUser' })])
-      await shell.output('strand user delete 5000 --yes')
+      await resident.output('strand user delete 5000 --yes')
     })
 
     test('a reader that has read enough is no failure', async () => {
@@ -94,22 +97,22 @@ for (const engine of engines) {
     })
 
     test('a user is named by id or login, wherever one is expected', async () => {
-      await shell.output('strand user set 4712 --login brave_newt && strand user set 4713 --login 4711')
-      await shell.output('strand follow add brave_newt 4711 && strand editor add LUNAR_OTTER brave_newt')
-      expect((await shell.ask('strand user show @4711'))[0].id).toBe('4713')
-      expect((await shell.ask('strand user show 4711'))[0].id).toBe('4711')
+      await resident.output('strand user set 4712 --login brave_newt && strand user set 4713 --login 4711')
+      await resident.output('strand follow add brave_newt 4711 && strand editor add LUNAR_OTTER brave_newt')
+      expect((await resident.ask('strand user show @4711'))[0].id).toBe('4713')
+      expect((await resident.ask('strand user show 4711'))[0].id).toBe('4711')
       for (const nobody of ['nobody', '@', '""']) {
-        const refused = await shell.run(`strand user delete ${nobody} --yes`)
+        const refused = await resident.run(`strand user delete ${nobody} --yes`)
         expect([refused.code === 1 || refused.code === 2, refused.stderr.split('\n')]).toEqual([
           true,
           [expect.stringMatching(/^strand: (no user with the login|invalid <user>: must not be)/), ''],
         ])
       }
-      expect(await shell.ask('strand user list')).toHaveLength(3)
+      expect(await resident.ask('strand user list')).toHaveLength(3)
     })
 
     test('yes and no, lists, and what is taken away again', async () => {
-      const edit = (flags: string) => shell.ask(`strand channel edit lunar_otter ${flags}`)
+      const edit = (flags: string) => resident.ask(`strand channel edit lunar_otter ${flags}`)
       const [changed] = await edit('--is-mature --no-vod-enabled --tag a --tag b --game 100')
       expect(changed).toMatchObject({ is_mature: true, vod_enabled: false, tags: ['a', 'b'], game_id: '100' })
       const [kept] = await edit('--title "just the title"')
@@ -132,34 +135,34 @@ for (const engine of engines) {
         ['--content-classification-label Boring', 'must be one of DebatedSocialIssuesAndPolitics'],
         ['--tag "two words"', 'the tag "two words" must be 1 to 25 letters or digits'],
       ] as const) {
-        const refused = await shell.run(`strand channel edit lunar_otter ${flags}`)
+        const refused = await resident.run(`strand channel edit lunar_otter ${flags}`)
         expect([refused.code > 0, refused.stderr]).toEqual([true, expect.stringContaining(why)])
       }
     })
 
     test('a profile is set and emptied; a list shows no address', async () => {
-      const set = (flags: string) => shell.ask(`strand user set lunar_otter ${flags}`)
+      const set = (flags: string) => resident.ask(`strand user set lunar_otter ${flags}`)
       const profile = { description: 'Slow dives', broadcaster_type: 'affiliate', email: 'otter@example.com' }
       const flags = '--description "Slow dives" --broadcaster-type affiliate --email otter@example.com'
       expect((await set(flags))[0]).toMatchObject(profile)
-      expect(await shell.output('strand user list')).not.toContain('otter@example.com')
+      expect(await resident.output('strand user list')).not.toContain('otter@example.com')
       const [emptied] = await set('--description "" --broadcaster-type "" --no-email')
       expect(emptied).toMatchObject({ description: '', broadcaster_type: '', email: null })
-      const refused = await shell.run('strand user set lunar_otter --email otter')
+      const refused = await resident.run('strand user set lunar_otter --email otter')
       expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('an email address')])
     })
 
     test('what would steer a terminal is shown, not sent', async () => {
       await shell.output(`strand channel edit 4711 --title $'\\e[31mred\\e]0;title\\a'`)
-      const shown = await shell.output('strand channel show 4711')
+      const shown = await resident.output('strand channel show 4711')
       expect(shown).toContain('title                          \\u{1b}[31mred\\u{1b}]0;title\\u{7}')
-      expect((await shell.ask('strand channel show 4711'))[0].title).toBe('\x1b[31mred\x1b]0;title\x07')
+      expect((await resident.ask('strand channel show 4711'))[0].title).toBe('\x1b[31mred\x1b]0;title\x07')
     })
 
     test('a password comes by standard input and is not repeated', async () => {
       const said = await shell.run('echo "correct horse" | strand user create with_password --password-stdin')
       expect([said.code, said.stdout.includes('correct'), said.stderr]).toEqual([0, false, ''])
-      const onTheLine = await shell.run('strand user create another --password correct-horse')
+      const onTheLine = await resident.run('strand user create another --password correct-horse')
       expect([onTheLine.code, onTheLine.stderr]).toEqual([
         2,
         expect.stringContaining("unknown option '--password'"),
@@ -170,38 +173,39 @@ for (const engine of engines) {
       const port = await freePort()
       const url = `http://localhost:${port}`
       const server = await shell.start(`strand serve --listen localhost:${port}`).serving()
-      await shell.output('strand stream start lunar_otter --viewer-count 9')
+      await resident.output('strand stream start lunar_otter --viewer-count 9')
       const live = () =>
         fetch(`${url}/helix/streams`).then(answer => answer.json() as Promise<{ data: object[] }>)
       for (let seen = await live(); seen.data.length !== 1; seen = await live()) await Bun.sleep(20)
       expect((await live()).data).toMatchObject([{ user_id: '4711', viewer_count: 9 }])
-      expect(await shell.ask('strand stream top --user brave_newt')).toEqual([])
-      expect(await shell.ask('strand stream top --user brave_newt --user lunar_otter')).toHaveLength(1)
-      await shell.output('strand stream end lunar_otter')
+      expect(await resident.ask('strand stream top --user brave_newt')).toEqual([])
+      expect(await resident.ask('strand stream top --user brave_newt --user lunar_otter')).toHaveLength(1)
+      await resident.output('strand stream end lunar_otter')
       for (let seen = await live(); seen.data.length !== 0; seen = await live()) await Bun.sleep(20)
       expect(await server.end('SIGTERM')).toBe(0)
     })
 
     test('deleting asks; without anybody to ask it needs --yes', async () => {
-      const asked = await shell.run('strand user delete with_password')
+      const asked = await resident.run('strand user delete with_password')
       expect([asked.code, asked.stdout]).toEqual([2, ''])
       expect(asked.stderr).toContain('strand user delete with_password: Delete a user with channel')
-      expect(await shell.ask('strand user list --login with_password')).toHaveLength(1)
+      expect(await resident.ask('strand user list --login with_password')).toHaveLength(1)
       // A terminal of its own, in which a person answers.
       const answering = (answer: string) =>
         shell.run(`echo ${answer} | script -qec 'strand user delete with_password' /dev/null`)
       const no = await answering('n')
       expect([no.code, no.stdout]).toEqual([1, expect.stringContaining('nothing was changed')])
-      expect(await shell.ask('strand user list --login with_password')).toHaveLength(1)
+      expect(await resident.ask('strand user list --login with_password')).toHaveLength(1)
       const yes = await answering('y')
       expect([yes.code, yes.stdout]).toEqual([0, expect.stringContaining('Done.')])
-      expect(await shell.ask('strand user list --login with_password')).toHaveLength(0)
+      expect(await resident.ask('strand user list --login with_password')).toHaveLength(0)
     })
   })
 }
 
 onEachStore('on a server, by --url', { streams: 3 }, server => {
   const shell = new Shell()
+  const resident = strand.shellIn(shell.folder)
   beforeAll(() => shell.write('token', `${server().world.operator_token}\n`))
   afterAll(() => shell.remove())
   const at = () => `--url ${server().url}`
@@ -222,26 +226,26 @@ onEachStore('on a server, by --url', { streams: 3 }, server => {
   })
 
   test('verbs of the demo work there, and a planned failure is ridden out', async () => {
-    await shell.output(
+    await resident.output(
       `strand fault plan --operation ListUsers --outcome unavailable --times 1 ${at()} --token-file token`,
     )
-    expect(await shell.ask(`strand user list ${at()} --token-file token`)).toHaveLength(20)
-    const [clock] = await shell.ask(`strand clock set --advance-seconds 60 ${at()} --token-file token`)
+    expect(await resident.ask(`strand user list ${at()} --token-file token`)).toHaveLength(20)
+    const [clock] = await resident.ask(`strand clock set --advance-seconds 60 ${at()} --token-file token`)
     expect(Date.parse(clock.now)).toBeGreaterThan(Date.now() + 50_000)
   })
 
   test('a password is set there, by id or login', async () => {
     const line = `strand user password ${server().world.viewer.id} --generate ${at()} --token-file token`
-    const password = (await shell.output(line)).trim()
+    const password = (await resident.output(line)).trim()
     server().canaries.add(password)
     expect(password).toMatch(/^[A-Za-z0-9]{20}$/)
-    const missing = await shell.run(`strand user password 1 --generate ${at()} --token-file token`)
+    const missing = await resident.run(`strand user password 1 --generate ${at()} --token-file token`)
     expect([missing.code, missing.stderr]).toEqual([1, 'strand: There is no user with the id "1".\n'])
   })
 
   test('a wrong token is refused in one sentence', async () => {
     shell.write('wrong', 'not-the-operator-token-at-all\n')
-    const refused = await shell.run(`strand user list ${at()} --token-file wrong`)
+    const refused = await resident.run(`strand user list ${at()} --token-file wrong`)
     expect([refused.code, refused.stdout, refused.stderr]).toEqual([
       1,
       '',
@@ -264,7 +268,9 @@ function overwrite(file: string, table: string): void {
 }
 
 describe('what is refused, in one sentence, with nothing changed', () => {
-  const shell = new Shell({ STRAND_OPERATOR_TOKEN: OPERATOR_TOKEN })
+  const environment = { STRAND_OPERATOR_TOKEN: OPERATOR_TOKEN }
+  const shell = new Shell(environment)
+  const resident = strand.shellIn(shell.folder, environment)
   beforeAll(async () => {
     mkdirSync(shell.data)
     shell.write('array.json', '[1]')
@@ -376,7 +382,7 @@ describe('what is refused, in one sentence, with nothing changed', () => {
   ]
   for (const [line, code, sentence] of cases) {
     test(`${code}: strand ${line}`, async () => {
-      const refused = await shell.run(`strand ${line}`)
+      const refused = await (line.includes('<') ? shell : resident).run(`strand ${line}`)
       expect([refused.code, refused.stdout]).toEqual([code, ''])
       expect(refused.stderr).toMatch(sentence)
       if (line !== 'user') expect(refused.stderr.trim().split('\n').length).toBeLessThanOrEqual(2)
@@ -385,14 +391,14 @@ describe('what is refused, in one sentence, with nothing changed', () => {
   }
 
   test('2: a server needs a token, and none is taken from the line', async () => {
-    const refused = await shell.run('strand user list --url http://localhost:1', {
+    const refused = await resident.run('strand user list --url http://localhost:1', {
       STRAND_OPERATOR_TOKEN: '',
     })
     expect([refused.code, refused.stderr]).toEqual([
       2,
       expect.stringContaining('--url requires the operator token'),
     ])
-    const onTheLine = await shell.run('strand user list --url http://localhost:1 --token abc')
+    const onTheLine = await resident.run('strand user list --url http://localhost:1 --token abc')
     expect([onTheLine.code, onTheLine.stderr]).toEqual([
       2,
       expect.stringContaining("unknown option '--token'"),
@@ -409,7 +415,7 @@ describe('what is refused, in one sentence, with nothing changed', () => {
       'entitlement list',
       'stream top',
     ]
-    const found = await Promise.all(lists.map(words => shell.ask(`strand ${words}`)))
+    const found = await Promise.all(lists.map(words => resident.ask(`strand ${words}`)))
     expect(found.map(rows => rows.length)).toEqual([1, 0, 1, 0, 0, 0, 0])
   })
 })
