@@ -14,7 +14,7 @@ import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { createStore, type Store } from '../../src/store/store.ts'
 import { createStorePlace, type EngineName, engines, executeIn, type StorePlace } from '../support/server.ts'
 import { anyStreamKey } from '../support/stores.ts'
-import { Receiver, SECRET, until } from './receiver.ts'
+import { type Received, Receiver, SECRET, until } from './receiver.ts'
 
 const secrets = new EventSecrets(new KeyRing([{ id: 'test', bytes: randomBytes(32) }]))
 const logLines: string[] = []
@@ -33,7 +33,7 @@ const dispatcherOn = (store: Store, milliseconds = 10_000): WebhookDispatcher =>
     secrets,
     clock: systemClock,
     log,
-    retrySeconds: [1, 1],
+    retrySeconds: [0.2, 0.2],
     poster: { rule: SEND_RULES.any, milliseconds },
   })
 
@@ -126,6 +126,16 @@ function newReceiver(): Receiver {
   return receiver
 }
 
+/** Lets these messages wait for their answer until the function that is returned is called. */
+function hold(receiver: Receiver, isHeld: (message: Received) => boolean): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  receiver.answer = async message => {
+    if (isHeld(message)) await promise
+    return new Response()
+  }
+  return resolve
+}
+
 for (const engine of engines) {
   describe(`dispatchers on ${engine}`, () => {
     test('two of them on one store send each message once', async () => {
@@ -139,7 +149,7 @@ for (const engine of engines) {
       const COUNT = 100
       for (let n = 0; n < COUNT; n++) await retitle(stores[n % 2] as Store, `Title ${n}`)
       await until(() => receivers.every(each => each.notifications().length >= COUNT))
-      await Bun.sleep(500)
+      await until(async () => (await store.eventDeliveries.backlog('webhook:')).pending === 0)
       for (const receiver of receivers) {
         const titles = receiver.notifications().map(({ body }) => body.event.title)
         expect(titles.sort()).toEqual(Array.from({ length: COUNT }, (_, n) => `Title ${n}`).sort())
@@ -159,10 +169,7 @@ for (const engine of engines) {
       const id = await addSubscription(store, hanging.url())
       await addSubscription(store, healthy.url())
       await until(async () => (await store.eventDeliveries.backlog('webhook:')).pending === 0)
-      hanging.answer = async () => {
-        await Bun.sleep(20_000)
-        return new Response()
-      }
+      const release = hold(hanging, () => true)
       await addDeliveries(engine, place, { subscription: id, url: hanging.url(), count: 10_000 })
       await until(() => hanging.notifications().length >= 8)
       const before = process.memoryUsage().rss
@@ -178,7 +185,9 @@ for (const engine of engines) {
       expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000)
       const { pending } = await store.eventDeliveries.backlog('webhook:')
       expect(pending).toBeGreaterThan(9000)
-      await dispatcher.stop()
+      const stopped = dispatcher.stop()
+      release()
+      await stopped
     })
 
     test('a receiver that hangs delays no other receiver of the same host for long', async () => {
@@ -189,10 +198,7 @@ for (const engine of engines) {
       const hanging = await addSubscription(store, host.url('/hangs'))
       await addSubscription(store, host.url('/healthy'))
       await until(async () => (await store.eventDeliveries.backlog('webhook:')).pending === 0)
-      host.answer = async ({ path }) => {
-        if (path === '/hangs') await Bun.sleep(20_000)
-        return new Response()
-      }
+      const release = hold(host, ({ path }) => path === '/hangs')
       await addDeliveries(engine, place, { subscription: hanging, url: host.url(), count: 500 })
       await until(() => host.notifications('/hangs').length > 8)
       const delays: number[] = []
@@ -203,7 +209,9 @@ for (const engine of engines) {
         delays.push(performance.now() - beganAt)
       }
       expect(Math.max(...delays)).toBeLessThan(1000)
-      await dispatcher.stop()
+      const stopped = dispatcher.stop()
+      release()
+      await stopped
     })
 
     test('a callback that answers too late is not verified', async () => {
@@ -239,14 +247,12 @@ for (const engine of engines) {
       dispatcher.start()
       await addSubscription(store, receiver.url())
       await until(async () => (await store.eventDeliveries.backlog('webhook:')).pending === 0)
-      receiver.answer = async () => {
-        await Bun.sleep(700)
-        return new Response()
-      }
+      const release = hold(receiver, () => true)
       await retitle(store, 'Sent')
       await until(() => receiver.notifications().length === 1)
       const stopped = dispatcher.stop()
       await retitle(store, 'Not sent')
+      release()
       await stopped
       expect(receiver.notifications().length).toBe(1)
       const rows = await executeIn(

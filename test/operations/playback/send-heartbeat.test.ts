@@ -63,12 +63,16 @@ describeOperation(
     })
 
     ok('is counted without being asked to, within seconds', async server => {
-      const { id, login } = await newLive(server)
-      await beat(server, await sessionFor(server, { login }))
-      for (const expected of [1, 0]) {
+      const [gone, come] = [await newLive(server), await newLive(server)]
+      await beat(server, await sessionFor(server, { login: gone.login }))
+      await expectViewers(server, gone.id, 1)
+      await advance(server, 76)
+      await beat(server, await sessionFor(server, { login: come.login }))
+      for (const [{ id }, expected] of [
+        [come, 1],
+        [gone, 0],
+      ] as const)
         while ((await shownStream(server, id)).viewer_count !== expected) await Bun.sleep(50)
-        await advance(server, 76)
-      }
     })
 
     ok('of a video, or of a channel that is not live, counts no viewer', async server => {
