@@ -3,6 +3,9 @@ import { expect, test } from 'bun:test'
 import { allow, authorizeLink, codeFor, loggedIn, redeem, register, validate } from '../support/consent.ts'
 import { onEachStore } from '../support/each-store.ts'
 import { Person } from '../support/person.ts'
+import { usingCheapPasswords } from './cheap-passwords.ts'
+
+usingCheapPasswords()
 
 onEachStore('the account page', {}, server => {
   const newUser = async () => {

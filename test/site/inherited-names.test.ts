@@ -5,8 +5,11 @@ import { familyOf, type Operation } from '../../src/contract/operation.ts'
 import { authorizeLink, loggedIn, register } from '../support/consent.ts'
 import { onEachStore } from '../support/each-store.ts'
 import { Person } from '../support/person.ts'
+import { usingCheapPasswords } from './cheap-passwords.ts'
 
 const INHERITED = ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf'] as const
+
+usingCheapPasswords()
 
 onEachStore('names that every object has', { config: { signUp: true } }, server => {
   test.each(INHERITED)('200 the account page takes %s for nothing that was done', async name => {

@@ -10,8 +10,10 @@ import { onEachStore } from '../support/each-store.ts'
 import { violationsIn } from '../support/odd-text.ts'
 import { carried, Person } from '../support/person.ts'
 import { Wire } from '../support/wire.ts'
+import { usingCheapPasswords } from './cheap-passwords.ts'
 import { describeOddFields, routes } from './odd-fields.ts'
 
+usingCheapPasswords()
 describeOddFields(8)
 
 onEachStore('a form that breaks off', {}, server => {
