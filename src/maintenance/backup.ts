@@ -27,7 +27,7 @@ import {
   STORE_FILE,
   sealedName,
 } from './manifest.ts'
-import { sealWithPassphrase } from './passphrase.ts'
+import { Passphrase } from './passphrase.ts'
 
 export interface BackupOptions {
   readonly config: Config
@@ -107,9 +107,10 @@ async function pack(
     const archive = new ArchiveWriter(file, created)
     const size = Bun.file(copy).size
     await archive.addFile(STORE_FILE, copy, bytes => onProgress('packing', bytes, size))
+    const sealer = passphrase === undefined ? undefined : new Passphrase(passphrase)
     for (const [name, text] of secrets) {
-      if (passphrase === undefined) await archive.add(name, text)
-      else await archive.add(sealedName(name), sealWithPassphrase(text, name, passphrase))
+      if (sealer === undefined) await archive.add(name, text)
+      else await archive.add(sealedName(name), sealer.seal(text, name))
     }
     const { schema, feedSeq } = storeSummary(copy)
     const manifest: Manifest = {

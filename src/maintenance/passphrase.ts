@@ -7,18 +7,34 @@ const SALT_BYTES = 16
 const FIRST_LINE =
   'strand sealed secret 1: scrypt N=131072 r=8 p=1, AES-256-GCM; salt, nonce, text and tag in base64'
 
-/** Seals a secret with a passphrase. `name` is authenticated with it, so that secrets cannot be swapped. */
-export function sealWithPassphrase(secret: string, name: string, passphrase: string): string {
-  const salt = randomBytes(SALT_BYTES)
-  const sealed = encrypt(scryptSync(passphrase, salt, 32, COST), secret, name)
-  return `${FIRST_LINE}\n${Buffer.concat([salt, sealed]).toString('base64')}\n`
-}
+/** Seals and opens secrets. Those of one backup share a salt, so that the key is derived once. */
+export class Passphrase {
+  readonly #text: string
+  readonly #salt = randomBytes(SALT_BYTES)
+  readonly #keys = new Map<string, Buffer>()
 
-/** The secret, or undefined if the passphrase is wrong or the bytes were altered. */
-export function openWithPassphrase(sealed: string, name: string, passphrase: string): string | undefined {
-  const [first, encoded = ''] = sealed.split('\n')
-  const bytes = Buffer.from(encoded, 'base64')
-  if (first !== FIRST_LINE || bytes.length < SALT_BYTES) return undefined
-  const key = scryptSync(passphrase, bytes.subarray(0, SALT_BYTES), 32, COST)
-  return decrypt(key, bytes.subarray(SALT_BYTES), name)
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  /** `name` is authenticated with the secret, so that secrets cannot be swapped. */
+  seal(secret: string, name: string): string {
+    const sealed = encrypt(this.#keyFor(this.#salt), secret, name)
+    return `${FIRST_LINE}\n${Buffer.concat([this.#salt, sealed]).toString('base64')}\n`
+  }
+
+  /** The secret, or undefined if the passphrase is wrong or the bytes were altered. */
+  open(sealed: string, name: string): string | undefined {
+    const [first, encoded = ''] = sealed.split('\n')
+    const bytes = Buffer.from(encoded, 'base64')
+    if (first !== FIRST_LINE || bytes.length < SALT_BYTES) return undefined
+    return decrypt(this.#keyFor(bytes.subarray(0, SALT_BYTES)), bytes.subarray(SALT_BYTES), name)
+  }
+
+  #keyFor(salt: Buffer): Buffer {
+    const known = this.#keys.get(salt.toString('base64'))
+    const key = known ?? scryptSync(this.#text, salt, 32, COST)
+    this.#keys.set(salt.toString('base64'), key)
+    return key
+  }
 }

@@ -16,7 +16,7 @@ import {
   STORE_FILE,
   sealedName,
 } from './manifest.ts'
-import { openWithPassphrase } from './passphrase.ts'
+import { Passphrase } from './passphrase.ts'
 
 export interface UnpackOptions {
   readonly file: string
@@ -95,9 +95,10 @@ async function manifestOf(archive: ArchiveReader, file: string): Promise<Manifes
 async function passphraseFor(
   { secrets }: Manifest,
   { file, mayLeaveSealed, passphrase }: UnpackOptions,
-): Promise<string | undefined> {
+): Promise<Passphrase | undefined> {
   const found = secrets === 'sealed' ? await passphrase() : undefined
-  if (secrets !== 'sealed' || found !== undefined || mayLeaveSealed) return found
+  if (found !== undefined) return new Passphrase(found)
+  if (secrets !== 'sealed' || mayLeaveSealed) return undefined
   throw new OperatorError(
     `the secrets in ${file} are sealed with a passphrase: give it with --passphrase-file or STRAND_BACKUP_PASSPHRASE`,
   )
@@ -124,7 +125,7 @@ async function unpackEntries(
   archive: ArchiveReader,
   { created_at, files }: Manifest,
   options: UnpackOptions,
-  passphrase: string | undefined,
+  passphrase: Passphrase | undefined,
   total: number,
 ): Promise<WrittenEntry[]> {
   const { file, folder, onProgress } = options
@@ -160,9 +161,9 @@ async function unpackEntries(
 }
 
 /** Undefined without a passphrase: sealed secrets are skipped. */
-function openSecret(sealed: string, secret: string, file: string, passphrase: string | undefined) {
+function openSecret(sealed: string, secret: string, file: string, passphrase: Passphrase | undefined) {
   if (passphrase === undefined) return undefined
-  const opened = openWithPassphrase(sealed, secret, passphrase)
+  const opened = passphrase.open(sealed, secret)
   if (opened !== undefined) return opened
   throw new OperatorError(
     `cannot open ${sealedName(secret)} in ${file}: the passphrase is wrong, or the file was altered`,

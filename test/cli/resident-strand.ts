@@ -62,7 +62,12 @@ export class ResidentShell {
   }
 
   run(line: string, environment: Environment = {}): Promise<Ended> {
-    return this.#run(wordsOf(line), environment)
+    return this.runWords(wordsOf(line), environment)
+  }
+
+  /** The words behind `strand`. */
+  runWords(words: readonly string[], environment: Environment = {}): Promise<Ended> {
+    return this.#run(words, environment)
   }
 
   /** Runs lines, joined by `&&`, that must succeed, and gives what they print. */

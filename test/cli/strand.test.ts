@@ -7,7 +7,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../support/postgres.ts'
 import { createStorePlace, engines } from '../support/server.ts'
-import { type Environment, endAllProcesses, ROOT, STRAND, StrandProcess } from '../support/strand-process.ts'
+import {
+  type Environment,
+  endAllProcesses,
+  environmentOf,
+  ROOT,
+  STRAND,
+  StrandProcess,
+} from '../support/strand-process.ts'
+import { ResidentStrand } from './resident-strand.ts'
 
 const OPERATOR_TOKEN = 'an-operator-token-for-these-tests'
 
@@ -21,7 +29,11 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'strand-cli-'))
 })
 afterEach(endAllProcesses)
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const resident = new ResidentStrand()
+afterAll(async () => {
+  await resident.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
 
 const freshPath = (name: string) => join(folder, `${++folders}-${name}`)
 
@@ -36,6 +48,10 @@ async function run(words: readonly string[], environment: Environment = {}) {
   clearTimeout(deadline)
   return { code, stdout: strand.stdout, stderr: strand.stderr }
 }
+
+/** The same in a process that stays, for words that start nothing. */
+const runQuickly = (words: readonly string[], environment: Environment = {}) =>
+  resident.shellIn(folder).runWords(words, environment)
 
 /** A demo that has printed its world. */
 async function startDemo(words: readonly string[] = [], environment: Environment = {}) {
@@ -96,7 +112,7 @@ describe('strand', () => {
   })
 
   test('serve --help lists every flag and setting, with examples', async () => {
-    const { code, stdout } = await run(['serve', '--help'])
+    const { code, stdout } = await runQuickly(['serve', '--help'])
     expect(code).toBe(0)
     for (const word of ['--config', '--listen', '--operator-listen', '--data', 'STRAND_OPERATOR_LISTEN']) {
       expect(stdout).toContain(word)
@@ -107,7 +123,7 @@ describe('strand', () => {
   })
 
   test('demo --help shows the documented flags and their standards', async () => {
-    const { code, stdout } = await run(['demo', '--help'])
+    const { code, stdout } = await runQuickly(['demo', '--help'])
     expect(code).toBe(0)
     for (const flag of ['--port', '--seed', '--streams', '--json', '--world', '--data', '--strict']) {
       expect(stdout).toContain(flag)
@@ -118,12 +134,12 @@ describe('strand', () => {
   test('version and --version print the version of the package', async () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
     expect(await run(['version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
-    expect(await run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
-    expect(JSON.parse((await run(['version', '--json'])).stdout)).toEqual({ version })
+    expect(await runQuickly(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+    expect(JSON.parse((await runQuickly(['version', '--json'])).stdout)).toEqual({ version })
   })
 
   test('openapi prints a document with the seven operations', async () => {
-    const { code, stdout } = await run(['openapi'])
+    const { code, stdout } = await runQuickly(['openapi'])
     expect(code).toBe(0)
     const document = JSON.parse(stdout)
     expect(document.openapi).toStartWith('3.1')
@@ -148,7 +164,7 @@ describe('strand', () => {
     ['user', 'frobnicate'],
   ]) {
     test(`exit code 2: strand ${words.join(' ')}`, async () => {
-      const { code, stdout, stderr } = await run(words)
+      const { code, stdout, stderr } = await (words[0] === 'serve' ? run : runQuickly)(words)
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
       expect(stderr).toMatch(/^strand: /)
       expect(stderr).not.toContain('    at ')
@@ -157,11 +173,11 @@ describe('strand', () => {
 
   test('exit code 2 and the name of the flag, where its value is wrong', async () => {
     const wrong = ['serve', '--listen', 'bad', '--workers', 'x', '--log', 'loud']
-    const { code, stdout, stderr } = await run(wrong)
+    const { code, stdout, stderr } = await runQuickly(wrong)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     for (const flag of ['--listen', '--workers', '--log'])
       expect(stderr).toContain(`strand: invalid ${flag}: must be `)
-    expect((await run(['user', 'list', '--database-url', 'mysql://x'])).code).toBe(2)
+    expect((await runQuickly(['user', 'list', '--database-url', 'mysql://x'])).code).toBe(2)
   })
 })
 
@@ -174,7 +190,7 @@ describe('strand migrate', () => {
     const { url } = await startServe(['--data', data])
     const again = await run(['migrate', '--data', data])
     expect(again.stdout).toMatch(/^The store has schema \d+: no migrations to apply\.\n$/)
-    const result = JSON.parse((await run(['migrate', '--data', data, '--json'])).stdout)
+    const result = JSON.parse((await runQuickly(['migrate', '--data', data, '--json'])).stdout)
     expect(result).toEqual({ schema_version: expect.any(Number), steps: 0 })
     expect((await call(`${url}/readyz`)).status).toBe(200)
   })
@@ -228,8 +244,10 @@ describe('strand user password', () => {
     // The server reads what others have written four times a second.
     const deadline = performance.now() + 5000
     let status = 200
-    while (status === 200 && performance.now() < deadline)
-      status = (await call(`${world.oauth_url}/validate`, token)).status
+    while (status === 200 && performance.now() < deadline) {
+      await Bun.sleep(20)
+      ;({ status } = await call(`${world.oauth_url}/validate`, token))
+    }
     expect(status).toBe(401)
 
     const result = await run(['user', 'password', login, '--generate', '--json', '--data', data])
@@ -261,6 +279,24 @@ describe('strand user password', () => {
 })
 
 describe('strand demo', () => {
+  /** One that runs meanwhile, because it moves its viewers every few seconds. */
+  let moving: { process: Bun.Subprocess; viewers: () => Promise<string>; before: string }
+  beforeAll(async () => {
+    const words = ['demo', '--port', String(await freePort()), '--no-rtmp', '--json', '--streams', '20']
+    const child = Bun.spawn([...STRAND, ...words], { env: environmentOf(), stderr: 'ignore' })
+    const { value } = await child.stdout.getReader().read()
+    const world: World = JSON.parse(new TextDecoder().decode(value))
+    const viewers = async () => {
+      const { data } = await json(`${world.helix_url}/streams?first=100`)
+      return JSON.stringify(data.map((row: { user_id: string; viewer_count: number }) => row.viewer_count))
+    }
+    moving = { process: child, viewers, before: await viewers() }
+  })
+  afterAll(async () => {
+    moving.process.kill('SIGTERM')
+    await moving.process.exited
+  })
+
   const FIELDS = {
     '': [
       ...['base_url', 'helix_url', 'oauth_url', 'control_url', 'operator_token', 'organization'],
@@ -432,16 +468,6 @@ describe('strand demo', () => {
     expect(readdirSync(temporary)).toEqual([])
   })
 
-  test('viewers of its channels move by themselves', async () => {
-    const { world } = await startDemo()
-    const viewers = async () => {
-      const { data } = await json(`${world.helix_url}/streams?first=100`)
-      return JSON.stringify(data.map((row: { user_id: string; viewer_count: number }) => row.viewer_count))
-    }
-    const before = await viewers()
-    while ((await viewers()) === before) await Bun.sleep(50)
-  }, 15_000)
-
   test('a store that holds something else is left alone', async () => {
     const data = freshPath('foreign')
     const { strand, url } = await startServe(['--data', data])
@@ -450,6 +476,10 @@ describe('strand demo', () => {
     const port = String(await freePort())
     expectOneSentence(await run(['demo', '--port', port, '--data', data]), 'demo world', '--data')
   })
+
+  test('viewers of its channels move by themselves', async () => {
+    while ((await moving.viewers()) === moving.before) await Bun.sleep(50)
+  }, 15_000)
 })
 
 describe('strand cannot start and says why in one sentence', () => {
@@ -514,7 +544,7 @@ describe('strand cannot start and says why in one sentence', () => {
   })
 
   test('the settings file cannot be read', async () => {
-    expectOneSentence(await run(['serve', '--config', freshPath('missing')]), 'cannot read --config')
+    expectOneSentence(await runQuickly(['serve', '--config', freshPath('missing')]), 'cannot read --config')
   })
 
   test('several wrong settings are all reported at once', async () => {
@@ -529,7 +559,7 @@ describe('strand cannot start and says why in one sentence', () => {
       DATABASE_URL: 'mysql://x',
       STRAND_LISTN: 'localhost:1',
     }
-    const { code, stdout, stderr } = await run(['serve'], wrong)
+    const { code, stdout, stderr } = await runQuickly(['serve'], wrong)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     const lines = stderr.trimEnd().split('\n')
     expect(lines).toHaveLength(Object.keys(wrong).length)
@@ -628,13 +658,17 @@ describe('strand serve', () => {
     expect(strand.stderr).toMatch(/"strict":true.*"msg":"serving"/)
     expect((await call(`http://localhost:${port}/helix/streams`)).status).toBe(401)
     expect(await strand.end('SIGTERM')).toBe(0)
-    const { stdout } = await run(['config', '--json'], { STRAND_STRICT: '1' })
+    const { stdout } = await runQuickly(['config', '--json'], { STRAND_STRICT: '1' })
     expect(JSON.parse(stdout).settings).toContainEqual({
       name: 'STRAND_STRICT',
       value: '1',
       from: 'environment',
     })
-    expectOneSentence(await run(['config'], { STRAND_STRICT: 'yes' }), 'invalid STRAND_STRICT', '0 or 1')
+    expectOneSentence(
+      await runQuickly(['config'], { STRAND_STRICT: 'yes' }),
+      'invalid STRAND_STRICT',
+      '0 or 1',
+    )
   })
 
   test('the files of the data folder are only for the owner', async () => {
@@ -675,7 +709,7 @@ test('SIGTERM: a request under way is finished, nobody new comes in, exit code 0
   const { port } = new URL(world.base_url)
   await json(`${world.control_url}/faults`, world.operator_token, {
     method: 'POST',
-    body: JSON.stringify({ operation: 'CreateStreamMarker', outcome: 'slow', milliseconds: 2000, times: 1 }),
+    body: JSON.stringify({ operation: 'CreateStreamMarker', outcome: 'slow', milliseconds: 1000, times: 1 }),
   })
   const body = JSON.stringify({ user_id: world.broadcaster.id, description: 'the last one' })
   const socket = connect(Number(port), '127.0.0.1')

@@ -19,7 +19,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CHECKSUM_FILE, checksumsOf, MANIFEST_FILE, type Manifest } from '../../src/maintenance/manifest.ts'
-import { openWithPassphrase } from '../../src/maintenance/passphrase.ts'
+import { Passphrase } from '../../src/maintenance/passphrase.ts'
 import { SCHEMA_VERSION } from '../../src/store/embedded-file.ts'
 import { measured } from '../support/measured.ts'
 import { STRAND } from '../support/strand-process.ts'
@@ -288,7 +288,7 @@ test('a sealed secret says nothing about what it costs to open: that is fixed', 
     '',
   ]) {
     const began = process.cpuUsage()
-    expect(openWithPassphrase(`${first}\n${body}\n`, 'master-keys', 'passphrase')).toBeUndefined()
+    expect(new Passphrase('passphrase').open(`${first}\n${body}\n`, 'master-keys')).toBeUndefined()
     // In microseconds: the first two would take minutes.
     expect(process.cpuUsage(began).user).toBeLessThan(1_000_000)
   }

@@ -15,7 +15,10 @@ export function usingCheapPasswords(): void {
       spyOn(Bun.password, 'hash').mockImplementation(password => hash(password, CHEAP)),
       spyOn(Bun.password, 'verify').mockImplementation((password, expected) =>
         // The hash that stands for an unknown user has the real cost too.
-        verify(password, expected.replace(/\$m=\d+,t=\d+,/, `$m=${CHEAP.memoryCost},t=${CHEAP.timeCost},`)),
+        verify(
+          password,
+          String(expected).replace(/\$m=\d+,t=\d+,/, `$m=${CHEAP.memoryCost},t=${CHEAP.timeCost},`),
+        ),
       ),
     )
   })
