@@ -1,6 +1,6 @@
 /** The built executable, alone in an empty folder: no repository, no packages, no other program around it. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { Glob } from 'bun'
@@ -15,6 +15,9 @@ let executable = ''
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'strand-executable-'))
   executable = join(folder, 'strand')
+  // The one that the test run has built the same way, if there is one.
+  const { TEST_STRAND } = process.env
+  if (TEST_STRAND) return linkSync(TEST_STRAND, executable)
   const build = Bun.spawn([process.execPath, 'build/executable.ts', '--out', executable], {
     cwd: ROOT,
     stdout: 'ignore',

@@ -4,17 +4,29 @@ import { SQL } from 'bun'
 import type { Key } from '../../src/contract/page.ts'
 import { compareFound, gameSearchOf } from '../../src/domain/game-search.ts'
 import { foldMissingNames } from '../../src/maintenance/fold-names.ts'
+import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
+import { openSqliteEngine } from '../../src/store/engines/sqlite.ts'
 import { foundSortKey } from '../../src/store/queries/game-search.ts'
 import { createStore } from '../../src/store/store.ts'
-import { openFilled } from '../support/many-rows.ts'
-import { createStorePlace, engines } from '../support/server.ts'
+import { createStorePlace, engines, type StorePlace } from '../support/server.ts'
 
 for (const engine of engines) {
   test(`a search of a long list on ${engine} reads it in steps, whole and in order`, async () => {
     const place = await createStorePlace(engine)
-    const opened = await openFilled(place, 2)
+    const { store, close } = await openStore(place)
     try {
-      const { games } = createStore(opened)
+      const { games } = store
+      const numbers =
+        engine === 'sqlite'
+          ? ['with recursive n (n) as (select 1 union all select n + 1 from n where n < 3000)', 'n']
+          : ['', 'generate_series(1, 3000) as n (n)']
+      // Half of them have the same name.
+      await writeAsBefore(
+        place,
+        `insert into games (id, name, name_folded) ${numbers[0]}
+         select cast(n as text), 'Game ' || number, 'game ' || number
+         from (select n, case when n % 2 = 0 then 1 else 1 + n % 1000 end as number from ${numbers[1]}) as numbered`,
+      )
       for (const query of ['game 1', 'ame 1', 'gam']) {
         const search = gameSearchOf(query)
         if (search === undefined) throw new Error('nothing to look for')
@@ -31,16 +43,15 @@ for (const engine of engines) {
         expect(found).toEqual(found.toSorted((a, b) => compareFound(a.key, b.key)))
       }
     } finally {
-      await opened.close()
+      await close()
       await place.remove()
     }
   })
 
   test(`a name that an earlier version wrote is found on ${engine} once it is folded`, async () => {
     const place = await createStorePlace(engine)
-    const opened = await openFilled(place, 1000)
+    const { store, close } = await openStore(place)
     try {
-      const store = createStore(opened)
       const search = gameSearchOf('ÉCLAIR') ?? { text: '', words: [] }
       const found = async () => (await store.games.search(search, { first: 5, direction: 'forward' })).rows
       await store.commands.putGame({ id: '7', name: 'Éclair' })
@@ -53,17 +64,22 @@ for (const engine of engines) {
       await foldMissingNames(store, () => false)
       expect((await found()).map(row => row.id)).toEqual(['7'])
     } finally {
-      await opened.close()
+      await close()
       await place.remove()
     }
   })
 }
 
+async function openStore({ folder, databaseUrl }: StorePlace) {
+  const engine =
+    databaseUrl === undefined
+      ? await openSqliteEngine(`${folder}/strand.db`)
+      : await openPostgresEngine(databaseUrl, { connections: 4, pooled: false })
+  return { store: createStore(engine), close: () => engine.close() }
+}
+
 /** A statement past the program, seen from the next turn of the event loop on. */
-async function writeAsBefore(
-  place: Awaited<ReturnType<typeof createStorePlace>>,
-  statement: string,
-): Promise<void> {
+async function writeAsBefore(place: StorePlace, statement: string): Promise<void> {
   if (place.databaseUrl === undefined) {
     const file = new Sqlite(`${place.folder}/strand.db`)
     file.run(statement)
