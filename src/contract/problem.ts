@@ -2,18 +2,38 @@
  * Every failure that Strand answers with on purpose: its name (in declarations, tests and logs), its HTTP status and its
  * message. Messages contain no secrets and state what to do; D-10 fixes the wording of many.
  */
-interface ProblemRule {
+interface ProblemRule<Details extends readonly unknown[]> {
   readonly status: number
-  readonly message: (...details: never[]) => string
+  readonly message: (...details: Details) => string
   /** Fixed, or computed from the same details as the message. */
-  readonly headers?: Headers | ((...details: never[]) => Headers)
+  readonly headers?: Headers | ((...details: Details) => Headers)
   /** Fields of the error body beside the usual ones, from the same details. */
-  readonly fields?: (...details: never[]) => Fields
+  readonly fields?: (...details: Details) => Fields
 }
 
 type Fields = Readonly<Record<string, string>>
 
 type Headers = Readonly<Record<string, string>>
+
+/** The message is a text, or made from the details of the failure. */
+const answering =
+  (status: number) =>
+  <Details extends readonly unknown[] = []>(
+    message: string | ProblemRule<Details>['message'],
+    more: Pick<ProblemRule<Details>, 'headers' | 'fields'> = {},
+  ): ProblemRule<Details> => ({
+    status,
+    message: typeof message === 'string' ? () => message : message,
+    ...more,
+  })
+
+const badRequest = answering(400)
+const unauthorized = answering(401)
+const forbidden = answering(403)
+const notFound = answering(404)
+const conflict = answering(409)
+const tooMany = answering(429)
+const unavailable = answering(503)
 
 const retryAfter = (seconds: number): Headers => ({ 'Retry-After': String(seconds) })
 
@@ -23,364 +43,227 @@ const listed = (items: readonly string[]) =>
   items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
 
 export const problems = {
-  missing_parameter: { status: 400, message: (name: string) => `Missing required parameter "${name}"` },
-  malformed_parameter: { status: 400, message: parameter },
-  repeated_parameter: {
-    status: 400,
-    message: (name: string) => parameter(name, 'the value must be given once'),
-  },
-  malformed_query: { status: 400, message: () => 'The query string must be percent-encoded UTF-8.' },
-  malformed_form: {
-    status: 400,
-    message: () => 'The form is incomplete or is not percent-encoded UTF-8.',
-  },
-  malformed_host: {
-    status: 400,
-    message: () => 'The header Host must be one host name or address, with or without a port.',
-  },
-  malformed_image_size: {
-    status: 400,
-    message: (most: number) =>
-      `The size must be <width>x<height> with values from 1 to ${most}, such as 320x180.`,
-  },
-  malformed_json: { status: 400, message: () => 'The body must be a JSON object in UTF-8.' },
-  not_exactly_one: {
-    status: 400,
-    message: (first: string, second: string, ...more: string[]) =>
+  missing_parameter: badRequest((name: string) => `Missing required parameter "${name}"`),
+  malformed_parameter: badRequest(parameter),
+  repeated_parameter: badRequest((name: string) => parameter(name, 'the value must be given once')),
+  malformed_query: badRequest('The query string must be percent-encoded UTF-8.'),
+  malformed_form: badRequest('The form is incomplete or is not percent-encoded UTF-8.'),
+  malformed_host: badRequest('The header Host must be one host name or address, with or without a port.'),
+  malformed_image_size: badRequest(
+    (most: number) => `The size must be <width>x<height> with values from 1 to ${most}, such as 320x180.`,
+  ),
+  malformed_json: badRequest('The body must be a JSON object in UTF-8.'),
+  not_exactly_one: badRequest(
+    (first: string, second: string, ...more: string[]) =>
       `Exactly one of ${[first, second, ...more].map(name => `"${name}"`).join(' and ')} is required`,
-  },
-  none_given: {
-    status: 400,
-    message: (first: string, second: string, ...more: string[]) => {
-      const quoted = [first, second, ...more].map(name => `"${name}"`)
-      return `At least one of ${quoted.slice(0, -1).join(', ')} and ${quoted.at(-1)} is required`
-    },
-  },
-  no_identifier: { status: 400, message: () => 'Must provide an ID, Login or OAuth Token' },
-  bad_identifiers: {
-    status: 400,
-    message: () => 'Invalid username(s), email(s), or ID(s). Bad Identifiers.',
-  },
-  not_one_video_filter: {
-    status: 400,
-    message: () =>
-      'Must provide only one of the following query params: user ID, game ID, or one or more video IDs.',
-  },
-  invalid_cursor: { status: 400, message: () => 'invalid cursor' },
-  both_cursors: { status: 400, message: () => 'Only one of "after" and "before" may be given' },
-  bad_idempotency_key: {
-    status: 400,
-    message: () => 'The header Idempotency-Key must be 1 to 255 visible ASCII characters.',
-  },
-  idempotency_key_reused: {
-    status: 400,
-    message: () => 'This Idempotency-Key was used with other input; send a new key for a new marker.',
-  },
-  no_organization: {
-    status: 400,
-    message: () => 'The client does not belong to an organization; an operator can assign one.',
-  },
-  other_user_filter: {
-    status: 400,
-    message: () =>
-      'With a user token, user_id must be left out or be the user of the token; use an app token to see other users.',
-  },
-  malformed_logins: { status: 400, message: () => 'Malformed query params.' },
-  id_not_numeric: { status: 400, message: (name: string, id: string) => `${name} "${id}" must be numeric` },
-  unknown_reference: {
-    status: 400,
-    message: (kind: string, id: string) => `There is no ${kind} with the id "${id}"; create it first.`,
-  },
-  nothing_to_update: {
-    status: 400,
-    message: () => 'The request must update at least one channel property field.',
-  },
-  invalid_game_id: { status: 400, message: () => 'invalid game_id' },
-  not_partnered: {
-    status: 400,
-    message: () => 'the broadcaster is not partnered, failed to set delay',
-  },
-  refused_reference: { status: 400, message: (why: string) => why },
-  several_filters: {
-    status: 400,
-    message: (...names: string[]) => `At most one of ${listed(names.map(name => `"${name}"`))} may be given`,
-  },
-  wrong_token_kind: {
-    status: 400,
-    message: (method: string, kind: string) => `A ${method} subscription needs ${kind} access token.`,
-  },
-  wrong_line: {
-    status: 400,
-    message: (line: number, why: string) => `Line ${line}: ${why}. Nothing was changed.`,
-  },
+  ),
+  none_given: badRequest((first: string, second: string, ...more: string[]) => {
+    const quoted = [first, second, ...more].map(name => `"${name}"`)
+    return `At least one of ${quoted.slice(0, -1).join(', ')} and ${quoted.at(-1)} is required`
+  }),
+  no_identifier: badRequest('Must provide an ID, Login or OAuth Token'),
+  bad_identifiers: badRequest('Invalid username(s), email(s), or ID(s). Bad Identifiers.'),
+  not_one_video_filter: badRequest(
+    'Must provide only one of the following query params: user ID, game ID, or one or more video IDs.',
+  ),
+  invalid_cursor: badRequest('invalid cursor'),
+  both_cursors: badRequest('Only one of "after" and "before" may be given'),
+  bad_idempotency_key: badRequest('The header Idempotency-Key must be 1 to 255 visible ASCII characters.'),
+  idempotency_key_reused: badRequest(
+    'This Idempotency-Key was used with other input; send a new key for a new marker.',
+  ),
+  no_organization: badRequest('The client does not belong to an organization; an operator can assign one.'),
+  other_user_filter: badRequest(
+    'With a user token, user_id must be left out or be the user of the token; use an app token to see other users.',
+  ),
+  malformed_logins: badRequest('Malformed query params.'),
+  id_not_numeric: badRequest((name: string, id: string) => `${name} "${id}" must be numeric`),
+  unknown_reference: badRequest(
+    (kind: string, id: string) => `There is no ${kind} with the id "${id}"; create it first.`,
+  ),
+  nothing_to_update: badRequest('The request must update at least one channel property field.'),
+  invalid_game_id: badRequest('invalid game_id'),
+  not_partnered: badRequest('the broadcaster is not partnered, failed to set delay'),
+  refused_reference: badRequest((why: string) => why),
+  several_filters: badRequest(
+    (...names: string[]) => `At most one of ${listed(names.map(name => `"${name}"`))} may be given`,
+  ),
+  wrong_token_kind: badRequest(
+    (method: string, kind: string) => `A ${method} subscription needs ${kind} access token.`,
+  ),
+  wrong_line: badRequest((line: number, why: string) => `Line ${line}: ${why}. Nothing was changed.`),
 
-  token_missing: {
-    status: 401,
-    message: () => 'OAuth token is missing',
+  token_missing: unauthorized('OAuth token is missing', {
     headers: { 'WWW-Authenticate': 'OAuth realm="Strand"' },
-  },
-  token_invalid: {
-    status: 401,
-    message: () => 'Invalid OAuth token',
+  }),
+  token_invalid: unauthorized('Invalid OAuth token', {
     headers: { 'WWW-Authenticate': 'OAuth realm="Strand", error="invalid_token"' },
-  },
-  client_mismatch: { status: 401, message: () => 'Client ID and OAuth token do not match' },
-  client_id_missing: { status: 401, message: () => 'Client ID is missing' },
-  user_token_required: {
-    status: 401,
-    message: () => 'A user access token is required; an app access token cannot be used here.',
-  },
-  scope_missing: { status: 401, message: (scope: string) => `Missing scope: ${scope}` },
-  identity_mismatch: {
-    status: 401,
-    message: (name: string) => `The ID in ${name} must match the user ID found in the request's OAuth token.`,
-  },
-  not_video_owner: {
-    status: 401,
-    message: () => 'Only the owner of a video may delete it; nothing was deleted.',
-  },
-  operator_required: {
-    status: 401,
-    message: () => 'The operator token is required; send Authorization: Bearer <operator token>.',
-    headers: { 'WWW-Authenticate': 'Bearer realm="Strand operator"' },
-  },
-  operator_invalid: {
-    status: 401,
-    message: () =>
-      'The operator token is invalid or was revoked; send Authorization: Bearer <operator token>.',
-    headers: { 'WWW-Authenticate': 'Bearer realm="Strand operator", error="invalid_token"' },
-  },
+  }),
+  client_mismatch: unauthorized('Client ID and OAuth token do not match'),
+  client_id_missing: unauthorized('Client ID is missing'),
+  user_token_required: unauthorized(
+    'A user access token is required; an app access token cannot be used here.',
+  ),
+  scope_missing: unauthorized((scope: string) => `Missing scope: ${scope}`),
+  identity_mismatch: unauthorized(
+    (name: string) => `The ID in ${name} must match the user ID found in the request's OAuth token.`,
+  ),
+  not_video_owner: unauthorized('Only the owner of a video may delete it; nothing was deleted.'),
+  operator_required: unauthorized(
+    'The operator token is required; send Authorization: Bearer <operator token>.',
+    { headers: { 'WWW-Authenticate': 'Bearer realm="Strand operator"' } },
+  ),
+  operator_invalid: unauthorized(
+    'The operator token is invalid or was revoked; send Authorization: Bearer <operator token>.',
+    { headers: { 'WWW-Authenticate': 'Bearer realm="Strand operator", error="invalid_token"' } },
+  ),
 
-  invalid_session: {
-    status: 401,
-    message: () => 'The playback session is invalid or has expired; start a new one.',
-  },
+  invalid_session: unauthorized('The playback session is invalid or has expired; start a new one.'),
 
-  game_forbidden: { status: 403, message: () => 'game not managed by this organization.' },
-  entitlement_forbidden: {
-    status: 403,
-    message: () => 'An entitlement in "id" belongs to another organization or user.',
-  },
-  marker_forbidden: {
-    status: 403,
-    message: (login: string) => `Not authorized to create a stream marker for channel ${login}.`,
-  },
-  channel_forbidden: {
-    status: 403,
-    message: () => "Only the broadcaster and the channel's editors may list its markers.",
-  },
-  subscription_forbidden: {
-    status: 403,
-    message: (why: string) => `subscription missing proper authorization: ${why}`,
-  },
-  mature_label_fixed: {
-    status: 403,
-    message: () => "The label MatureGame follows the channel's mature setting and cannot be changed here.",
-  },
+  game_forbidden: forbidden('game not managed by this organization.'),
+  entitlement_forbidden: forbidden('An entitlement in "id" belongs to another organization or user.'),
+  marker_forbidden: forbidden(
+    (login: string) => `Not authorized to create a stream marker for channel ${login}.`,
+  ),
+  channel_forbidden: forbidden("Only the broadcaster and the channel's editors may list its markers."),
+  subscription_forbidden: forbidden((why: string) => `subscription missing proper authorization: ${why}`),
+  mature_label_fixed: forbidden(
+    "The label MatureGame follows the channel's mature setting and cannot be changed here.",
+  ),
 
-  route_unknown: { status: 404, message: () => 'There is no such operation at this path with this method.' },
-  operation_not_offered: {
-    status: 404,
-    message: (operations: readonly string[]) =>
+  route_unknown: notFound('There is no such operation at this path with this method.'),
+  operation_not_offered: notFound(
+    (operations: readonly string[]) =>
       `${listed(operations)} ${operations.length === 1 ? 'is' : 'are'} not offered by this server; see /docs for the operations that are.`,
-  },
-  method_unknown: {
-    status: 404,
-    message: (method: string, path: string, methods: readonly string[]) =>
+  ),
+  method_unknown: notFound(
+    (method: string, path: string, methods: readonly string[]) =>
       `${method} ${path} does not exist; ${path} supports ${listed(methods)}.`,
-  },
-  path_misspelled: {
-    status: 404,
-    message: (method: string, path: string, nearest: string) =>
+  ),
+  path_misspelled: notFound(
+    (method: string, path: string, nearest: string) =>
       `There is no ${method} ${path}; did you mean ${nearest}?`,
-  },
-  operation_removed: {
-    status: 410,
-    message: (name: string, advice: string) => `${name} was removed from Helix; ${advice}.`,
-  },
-  user_not_found: { status: 404, message: (id: string) => `There is no user with the id "${id}".` },
-  channel_busy: {
-    status: 409,
-    message: () =>
-      'Another publisher broadcasts on this channel; stop it first, or let a second one take over.',
-  },
-  session_ended: { status: 409, message: () => 'The publish session has ended; start a new one.' },
-  not_live: { status: 404, message: (login: string) => `The channel ${login} is not live.` },
-  broadcast_elsewhere: {
-    status: 404,
-    message: (login: string) =>
+  ),
+  operation_removed: answering(410)(
+    (name: string, advice: string) => `${name} was removed from Helix; ${advice}.`,
+  ),
+  user_not_found: notFound((id: string) => `There is no user with the id "${id}".`),
+  channel_busy: conflict(
+    'Another publisher broadcasts on this channel; stop it first, or let a second one take over.',
+  ),
+  session_ended: conflict('The publish session has ended; start a new one.'),
+  not_live: notFound((login: string) => `The channel ${login} is not live.`),
+  broadcast_elsewhere: notFound(
+    (login: string) =>
       `The broadcast of ${login} is on another node, which viewers cannot reach: STRAND_MEDIA_URL is not set there.`,
-  },
-  no_publisher: {
-    status: 404,
-    message: (login: string) => `The channel ${login} has no publisher that could be disconnected.`,
-  },
-  vods_off: {
-    status: 404,
-    message: (login: string) => `The channel ${login} does not record videos, so it cannot have markers.`,
-  },
-  no_videos: { status: 404, message: () => 'The user has no videos.' },
-  video_not_found: { status: 404, message: (id: string) => `There is no video with the id "${id}"` },
-  not_found: {
-    status: 404,
-    message: (kind: string, id: string) => `There is no ${kind} with the id "${id}".`,
-  },
-  name_not_found: {
-    status: 404,
-    message: (kind: string, name: string) => `There is no ${kind} called "${name}".`,
-  },
-  token_not_found: {
-    status: 404,
-    message: () => 'There is no such token; it may have expired or been revoked.',
-  },
+  ),
+  no_publisher: notFound(
+    (login: string) => `The channel ${login} has no publisher that could be disconnected.`,
+  ),
+  vods_off: notFound(
+    (login: string) => `The channel ${login} does not record videos, so it cannot have markers.`,
+  ),
+  no_videos: notFound('The user has no videos.'),
+  video_not_found: notFound((id: string) => `There is no video with the id "${id}"`),
+  not_found: notFound((kind: string, id: string) => `There is no ${kind} with the id "${id}".`),
+  name_not_found: notFound((kind: string, name: string) => `There is no ${kind} called "${name}".`),
+  token_not_found: notFound('There is no such token; it may have expired or been revoked.'),
 
-  taken: { status: 409, message: (field: string, value: string) => `The ${field} "${value}" is taken.` },
-  reserved_login: {
-    status: 409,
-    message: (login: string) => `The login "${login}" is reserved: the server uses this path.`,
-  },
-  too_many_markers: {
-    status: 409,
-    message: (most: number) =>
+  taken: conflict((field: string, value: string) => `The ${field} "${value}" is taken.`),
+  reserved_login: conflict((login: string) => `The login "${login}" is reserved: the server uses this path.`),
+  too_many_markers: conflict(
+    (most: number) =>
       `The video has more than ${most} markers, too many for one file; list them with GetStreamMarkers.`,
-  },
-  too_many_stream_keys: {
-    status: 409,
-    message: (most: number) => `A channel has at most ${most} extra stream keys; delete one first.`,
-  },
-  subscription_exists: {
-    status: 409,
-    message: (_id: string) => 'subscription already exists',
+  ),
+  too_many_stream_keys: conflict(
+    (most: number) => `A channel has at most ${most} extra stream keys; delete one first.`,
+  ),
+  subscription_exists: conflict((_id: string) => 'subscription already exists', {
     fields: (id: string) => ({ id }),
-  },
-  subscription_ended: {
-    status: 409,
-    message: () => 'The subscription has ended; the application has to make a new one.',
-  },
-  in_use: { status: 409, message: (why: string) => why },
-  entitlement_conflict: {
-    status: 409,
-    message: (id: string) =>
-      `The entitlement "${id}" already exists with different content; nothing was granted.`,
-  },
+  }),
+  subscription_ended: conflict('The subscription has ended; the application has to make a new one.'),
+  in_use: conflict((why: string) => why),
+  entitlement_conflict: conflict(
+    (id: string) => `The entitlement "${id}" already exists with different content; nothing was granted.`,
+  ),
 
-  body_too_large: {
-    status: 413,
-    message: (bytes: number) => `The body must be at most ${bytes} bytes.`,
-  },
-  upgrade_required: {
-    status: 426,
-    message: () => 'This is the address of a WebSocket; connect with ws:// or wss://.',
+  body_too_large: answering(413)((bytes: number) => `The body must be at most ${bytes} bytes.`),
+  upgrade_required: answering(426)('This is the address of a WebSocket; connect with ws:// or wss://.', {
     headers: { Upgrade: 'websocket' },
-  },
-  rate_limited: {
-    status: 429,
-    message: (_seconds: number) => 'Request limit exceeded',
-    headers: retryAfter,
-  },
-  subscription_cost_exceeded: {
-    status: 429,
-    message: (most: number) =>
+  }),
+  rate_limited: tooMany((_seconds: number) => 'Request limit exceeded', { headers: retryAfter }),
+  subscription_cost_exceeded: tooMany(
+    (most: number) =>
       `The total cost of the subscriptions may be ${most} at most; delete some, or let users authorize the application.`,
-    headers: retryAfter(60),
-  },
-  too_many_subscriptions: { status: 429, message: (why: string) => why, headers: retryAfter(60) },
-  internal: {
-    status: 500,
-    message: () => 'Internal error; the server logs the cause with the request id.',
-  },
-  unavailable: {
-    status: 503,
-    message: (_seconds?: number) => 'The store is unavailable; try again shortly.',
+    { headers: retryAfter(60) },
+  ),
+  too_many_subscriptions: tooMany((why: string) => why, { headers: retryAfter(60) }),
+  internal: answering(500)('Internal error; the server logs the cause with the request id.'),
+  unavailable: unavailable((_seconds?: number) => 'The store is unavailable; try again shortly.', {
     headers: (seconds = 1) => retryAfter(seconds),
-  },
-  sockets_full: {
-    status: 503,
-    message: () => 'This server has as many WebSockets as it can serve; try again shortly.',
+  }),
+  sockets_full: unavailable('This server has as many WebSockets as it can serve; try again shortly.', {
     headers: retryAfter(10),
-  },
-  viewers_full: {
-    status: 503,
-    message: () => 'This server has as many viewers as it can serve; try again in a minute.',
+  }),
+  viewers_full: unavailable('This server has as many viewers as it can serve; try again in a minute.', {
     headers: retryAfter(60),
-  },
-  passwords_busy: {
-    status: 503,
-    message: () => 'Too many passwords are being hashed; try again in a few seconds.',
-    headers: { 'Retry-After': '5' },
-  },
-  images_busy: {
-    status: 503,
-    message: () => 'Too many pictures are being rendered; try again in a second.',
-    headers: { 'Retry-After': '1' },
-  },
+  }),
+  passwords_busy: unavailable('Too many passwords are being hashed; try again in a few seconds.', {
+    headers: retryAfter(5),
+  }),
+  images_busy: unavailable('Too many pictures are being rendered; try again in a second.', {
+    headers: retryAfter(1),
+  }),
 
-  no_room: {
-    status: 507,
-    message: (why: string) =>
+  no_room: answering(507)(
+    (why: string) =>
       `The server cannot spool the lines (${why}). Free space in the spool folder, or set STRAND_SPOOL to a folder with more space.`,
-  },
+  ),
 
-  missing_client_id: { status: 400, message: () => 'missing client id' },
-  invalid_client: { status: 400, message: () => 'invalid client' },
-  missing_client_secret: { status: 400, message: () => 'missing client secret' },
-  invalid_client_secret: { status: 403, message: () => 'invalid client secret' },
-  too_many_attempts: {
-    status: 429,
-    message: () => 'too many wrong secrets; try again in a few minutes',
-    headers: { 'Retry-After': '60' },
-  },
-  too_many_requests: {
-    status: 429,
-    message: (seconds: number) => `too many requests; try again in ${seconds} s`,
+  missing_client_id: badRequest('missing client id'),
+  invalid_client: badRequest('invalid client'),
+  missing_client_secret: badRequest('missing client secret'),
+  invalid_client_secret: forbidden('invalid client secret'),
+  too_many_attempts: tooMany('too many wrong secrets; try again in a few minutes', {
+    headers: retryAfter(60),
+  }),
+  too_many_requests: tooMany((seconds: number) => `too many requests; try again in ${seconds} s`, {
     headers: retryAfter,
-  },
-  malformed_basic: {
-    status: 400,
-    message: () => 'The header Authorization must be Basic with client id and secret, both form-encoded.',
-  },
-  two_credentials: {
-    status: 400,
-    message: () => 'Client credentials must be sent once: as Authorization: Basic or as parameters.',
-  },
-  missing_grant_type: { status: 400, message: () => 'missing grant type' },
-  unsupported_grant_type: { status: 400, message: (grant: string) => `unsupported grant type: '${grant}'` },
-  public_client: { status: 400, message: () => 'a public client cannot use client_credentials' },
-  missing_code: { status: 400, message: () => 'missing authorization code' },
-  invalid_code: { status: 400, message: () => 'Invalid authorization code' },
-  other_redirect: { status: 400, message: () => 'Parameter redirect_uri does not match registered URI' },
-  wrong_verifier: { status: 400, message: () => 'Invalid code verifier' },
-  missing_device_code: { status: 400, message: () => 'missing device code' },
-  invalid_device_code: { status: 400, message: () => 'invalid device code' },
-  authorization_pending: { status: 400, message: () => 'authorization_pending' },
-  access_denied: { status: 400, message: () => 'access_denied' },
-  slow_down: { status: 429, message: (_seconds: number) => 'slow_down', headers: retryAfter },
-  device_flow_off: {
-    status: 400,
-    message: () => 'the device flow is off for this client; an operator can switch it on',
-  },
-  missing_refresh_token: { status: 400, message: () => 'missing refresh token' },
-  invalid_refresh_token: { status: 400, message: () => 'Invalid refresh token' },
-  invalid_scope: { status: 400, message: (scope: string) => `invalid scope requested: '${scope}'` },
-  too_many_scopes: {
-    status: 400,
-    message: (most: number) => `too many scopes requested: at most ${most} are allowed`,
-  },
-  missing_user_id: { status: 400, message: () => 'missing user id' },
-  unknown_user: { status: 400, message: (id: string) => `unknown user: '${id}'` },
-  missing_authorization: {
-    status: 401,
-    message: () => 'missing authorization token',
+  }),
+  malformed_basic: badRequest(
+    'The header Authorization must be Basic with client id and secret, both form-encoded.',
+  ),
+  two_credentials: badRequest(
+    'Client credentials must be sent once: as Authorization: Basic or as parameters.',
+  ),
+  missing_grant_type: badRequest('missing grant type'),
+  unsupported_grant_type: badRequest((grant: string) => `unsupported grant type: '${grant}'`),
+  public_client: badRequest('a public client cannot use client_credentials'),
+  missing_code: badRequest('missing authorization code'),
+  invalid_code: badRequest('Invalid authorization code'),
+  other_redirect: badRequest('Parameter redirect_uri does not match registered URI'),
+  wrong_verifier: badRequest('Invalid code verifier'),
+  missing_device_code: badRequest('missing device code'),
+  invalid_device_code: badRequest('invalid device code'),
+  authorization_pending: badRequest('authorization_pending'),
+  access_denied: badRequest('access_denied'),
+  slow_down: tooMany((_seconds: number) => 'slow_down', { headers: retryAfter }),
+  device_flow_off: badRequest('the device flow is off for this client; an operator can switch it on'),
+  missing_refresh_token: badRequest('missing refresh token'),
+  invalid_refresh_token: badRequest('Invalid refresh token'),
+  invalid_scope: badRequest((scope: string) => `invalid scope requested: '${scope}'`),
+  too_many_scopes: badRequest((most: number) => `too many scopes requested: at most ${most} are allowed`),
+  missing_user_id: badRequest('missing user id'),
+  unknown_user: badRequest((id: string) => `unknown user: '${id}'`),
+  missing_authorization: unauthorized('missing authorization token', {
     headers: { 'WWW-Authenticate': 'OAuth realm="Strand"' },
-  },
-  invalid_access_token: {
-    status: 401,
-    message: () => 'invalid access token',
+  }),
+  invalid_access_token: unauthorized('invalid access token', {
     headers: { 'WWW-Authenticate': 'OAuth realm="Strand", error="invalid_token"' },
-  },
-  invalid_revoking_client: { status: 400, message: (id: string) => `Invalid client_id: ${id}` },
-  missing_oauth_token: { status: 400, message: () => 'missing oauth token' },
-} as const satisfies Record<string, ProblemRule>
+  }),
+  invalid_revoking_client: badRequest((id: string) => `Invalid client_id: ${id}`),
+  missing_oauth_token: badRequest('missing oauth token'),
+}
 
 export type ProblemName = keyof typeof problems
 export type ProblemDetails<N extends ProblemName> = Parameters<(typeof problems)[N]['message']>
@@ -414,17 +297,7 @@ export class Problem extends Error {
   readonly fields: Fields
 
   constructor({ problem, details }: Refusal) {
-    const {
-      status,
-      message,
-      headers = {},
-      fields,
-    } = problems[problem] as unknown as {
-      status: number
-      message: (...details: unknown[]) => string
-      headers?: Headers | ((...details: unknown[]) => Headers)
-      fields?: (...details: unknown[]) => Fields
-    }
+    const { status, message, headers = {}, fields } = problems[problem] as ProblemRule<unknown[]>
     super(message(...details))
     this.name = problem
     this.status = status
