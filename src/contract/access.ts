@@ -1,6 +1,6 @@
 import type { Scope } from './scope.ts'
 
-/** Who may call an operation. Every operation has to declare it. */
+/** Who may call an operation. All but those of the control API have to declare it. */
 export type Access =
   | { readonly kind: 'open' }
   | { readonly kind: 'anyone' }

@@ -1,5 +1,5 @@
-import type { Static, TObject, TSchema } from 'typebox'
-import type { Access } from './access.ts'
+import type { Static, TObject, TSchema, TString } from 'typebox'
+import { type Access, operator } from './access.ts'
 import { type PageRule, pageParameters } from './page.ts'
 import type { ProblemName, ProblemWithoutDetails } from './problem.ts'
 import { Type } from './schema.ts'
@@ -25,7 +25,7 @@ export interface Operation {
   readonly method: Method
   readonly path: string
   readonly access: Access
-  /** The `{placeholders}` of the path. */
+  /** The `{placeholders}` of the path; default: any text for each. */
   readonly params?: TObject
   /** An empty value counts as absent (D-11), except for a parameter with `emptyIsValue`. */
   readonly query?: TObject
@@ -64,7 +64,7 @@ export interface Operation {
   readonly returns?: TSchema
   /** Default: 200, or 204 where the answer has no body. */
   readonly status?: 200 | 202 | 204
-  /** Failures beyond those that access, query, body and page imply. */
+  /** Failures beyond those that access, query, body and page imply; default: none. */
   readonly problems: readonly ProblemName[]
   /** Seconds for which shared caches may keep an anonymous answer (D-21); absent: none. */
   readonly cacheSeconds?: number
@@ -84,18 +84,42 @@ export interface Operation {
   }
 }
 
-type Route<R extends string> = R extends `${infer M extends Method} ${infer P}`
-  ? { readonly method: M; readonly path: P }
+type Declaration = Omit<Operation, 'method' | 'path' | 'problems'> & Partial<Pick<Operation, 'problems'>>
+
+type Placeholder<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | Placeholder<Rest>
+  : never
+
+type Declared<R extends string, O> = R extends `${infer M extends Method} ${infer P}`
+  ? O & {
+      readonly method: M
+      readonly path: P
+      readonly problems: O extends { readonly problems: infer Names } ? Names : readonly []
+    } & (O extends { readonly params: TObject }
+        ? unknown
+        : Placeholder<P> extends never
+          ? unknown
+          : { readonly params: TObject<Record<Placeholder<P>, TString>> })
   : never
 
 /** `defineOperation('GET /helix/streams', { id: 'GetStreams', ... })` */
-export function defineOperation<
-  const R extends `${Method} /${string}`,
-  const O extends Omit<Operation, 'method' | 'path'>,
->(route: R, operation: O): O & Route<R> {
-  const [method, path] = route.split(' ')
+export function defineOperation<const R extends `${Method} /${string}`, const O extends Declaration>(
+  route: R,
+  operation: O,
+): Declared<R, O> {
+  const [method, path = ''] = route.split(' ')
   const status = hasAnswer(operation) ? 200 : 204
-  return { status, ...operation, method, path } as unknown as O & Route<R>
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name, Type.String()])
+  const params = names.length > 0 && { params: Type.Object(Object.fromEntries(names)) }
+  return { status, problems: [], ...params, ...operation, method, path } as unknown as Declared<R, O>
+}
+
+/** An operation of the control API, which is for operators. */
+export function controlOperation<
+  const R extends `${Method} /control/${string}`,
+  const O extends Omit<Declaration, 'access'>,
+>(route: R, operation: O): Declared<R, O & { readonly access: Access }> {
+  return defineOperation(route, { access: operator, ...operation })
 }
 
 export function hasAnswer({

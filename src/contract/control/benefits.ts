@@ -1,5 +1,4 @@
-import { operator } from '../access.ts'
-import { defineOperation } from '../operation.ts'
+import { controlOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { DecimalId, Name, Uuid } from '../resources/id.ts'
 import { Benefit, exampleBenefit } from '../resources/world.ts'
@@ -15,21 +14,19 @@ const input = {
 }
 
 /** Benefits: the rewards that entitlements grant. */
-export const createBenefit = defineOperation('POST /control/benefits', {
+export const createBenefit = controlOperation('POST /control/benefits', {
   id: 'CreateBenefit',
   summary: 'Create a benefit with a new id.',
-  access: operator,
   body: Type.Object({ name: Name, organization_id: Uuid, game_id: Played }),
   returns: oneOf(Benefit),
   problems: ['unknown_reference'],
   example: { body: input, answer: one },
 })
 
-export const putBenefit = defineOperation('PUT /control/benefits/{benefit_id}', {
+export const putBenefit = controlOperation('PUT /control/benefits/{benefit_id}', {
   id: 'PutBenefit',
   summary: 'Create or update the benefit with this id.',
   description: 'The organization of an existing benefit cannot change.',
-  access: operator,
   params: Type.Object({ benefit_id: Uuid }),
   body: Type.Object({ name: Type.Optional(Name), organization_id: Type.Optional(Uuid), game_id: Played }),
   returns: oneOf(Benefit),
@@ -37,35 +34,29 @@ export const putBenefit = defineOperation('PUT /control/benefits/{benefit_id}', 
   example: { params: path, body: input, answer: one },
 })
 
-export const getBenefit = defineOperation('GET /control/benefits/{benefit_id}', {
+export const getBenefit = controlOperation('GET /control/benefits/{benefit_id}', {
   id: 'GetBenefit',
   summary: 'Get a benefit.',
-  access: operator,
-  params: Type.Object({ benefit_id: Type.String() }),
   returns: oneOf(Benefit),
   problems: ['not_found'],
   example: { params: path, answer: one },
 })
 
-export const listBenefits = defineOperation('GET /control/benefits', {
+export const listBenefits = controlOperation('GET /control/benefits', {
   id: 'ListBenefits',
   summary: 'List benefits, ordered by id.',
-  access: operator,
   query: Type.Object({
     organization_id: Type.Optional(Type.String()),
     game_id: Type.Optional(Type.String()),
   }),
   page: { standard: 20, before: false },
   returns: pageOf(Benefit),
-  problems: [],
   example: { answer: { ...one, pagination: {} } },
 })
 
-export const deleteBenefit = defineOperation('DELETE /control/benefits/{benefit_id}', {
+export const deleteBenefit = controlOperation('DELETE /control/benefits/{benefit_id}', {
   id: 'DeleteBenefit',
   summary: 'Delete a benefit that has no entitlements.',
-  access: operator,
-  params: Type.Object({ benefit_id: Type.String() }),
   problems: ['not_found', 'in_use'],
   example: { params: path },
 })

@@ -1,6 +1,5 @@
-import { operator } from '../access.ts'
 import { grouped } from '../grouped.ts'
-import { defineOperation } from '../operation.ts'
+import { controlOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { DecimalId, GivenTime, IdFilter } from '../resources/id.ts'
 import { exampleStream, Stream, StreamKey } from '../resources/stream.ts'
@@ -19,28 +18,22 @@ import {
 } from '../resources/world.ts'
 import { Type } from '../schema.ts'
 
-const OfUser = Type.Object({ user_id: Type.String() })
 const path = { user_id: exampleUser.id }
 const one = { data: [exampleChannel] }
 const live = { data: [exampleStream] }
-const Editor = Type.Object({ user_id: Type.String(), editor_id: Type.String() })
 
 /** Channels: title and other metadata, editors, stream key and stream. */
-export const getChannel = defineOperation('GET /control/channels/{user_id}', {
+export const getChannel = controlOperation('GET /control/channels/{user_id}', {
   id: 'GetChannel',
   summary: 'Get a channel.',
-  access: operator,
-  params: OfUser,
   returns: oneOf(Channel),
   problems: ['not_found'],
   example: { params: path, answer: one },
 })
 
-export const patchChannel = defineOperation('PATCH /control/channels/{user_id}', {
+export const patchChannel = controlOperation('PATCH /control/channels/{user_id}', {
   id: 'PatchChannel',
   summary: 'Update a channel; omitted fields keep their value. A live stream shows the change immediately.',
-  access: operator,
-  params: OfUser,
   body: Type.Object({
     title: Type.Optional(Title),
     game_id: Type.Optional(
@@ -64,42 +57,34 @@ export const patchChannel = defineOperation('PATCH /control/channels/{user_id}',
   example: { params: path, body: { title: exampleChannel.title }, answer: one },
 })
 
-export const putEditor = defineOperation('PUT /control/channels/{user_id}/editors/{editor_id}', {
+export const putEditor = controlOperation('PUT /control/channels/{user_id}/editors/{editor_id}', {
   id: 'PutEditor',
   summary: 'Make a user an editor of the channel.',
   description: `A channel has at most ${grouped(MAX_EDITORS)} editors. Of an existing editor only the time changes, if one is given.`,
-  access: operator,
-  params: Editor,
   body: Type.Object({ created_at: Type.Optional(GivenTime) }),
   problems: ['not_found', 'in_use', 'refused_reference'],
   example: { params: { ...path, editor_id: '25009227' }, body: { created_at: '2026-02-20T08:15:00Z' } },
 })
 
-export const deleteEditor = defineOperation('DELETE /control/channels/{user_id}/editors/{editor_id}', {
+export const deleteEditor = controlOperation('DELETE /control/channels/{user_id}/editors/{editor_id}', {
   id: 'DeleteEditor',
   summary: 'Remove an editor from the channel.',
-  access: operator,
-  params: Editor,
   problems: ['not_found'],
   example: { params: { ...path, editor_id: '25009227' } },
 })
 
-export const listEditors = defineOperation('GET /control/channels/{user_id}/editors', {
+export const listEditors = controlOperation('GET /control/channels/{user_id}/editors', {
   id: 'ListEditors',
   summary: 'List the editors of the channel.',
-  access: operator,
-  params: OfUser,
   page: { standard: 20, before: false },
   returns: pageOf(User),
   problems: ['not_found'],
   example: { params: path, answer: { data: [exampleUser], pagination: {} } },
 })
 
-export const startStream = defineOperation('PUT /control/channels/{user_id}/stream', {
+export const startStream = controlOperation('PUT /control/channels/{user_id}/stream', {
   id: 'StartStream',
   summary: 'Start the stream of a channel. If the channel is live already, the current stream is returned.',
-  access: operator,
-  params: OfUser,
   body: Type.Object({
     started_at: Type.Optional(GivenTime),
     viewer_count: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_000_000_000 })),
@@ -109,55 +94,45 @@ export const startStream = defineOperation('PUT /control/channels/{user_id}/stre
   example: { params: path, body: { viewer_count: 478 }, answer: live },
 })
 
-export const getStream = defineOperation('GET /control/channels/{user_id}/stream', {
+export const getStream = controlOperation('GET /control/channels/{user_id}/stream', {
   id: 'GetStream',
   summary: 'Get the live stream of a channel.',
-  access: operator,
-  params: OfUser,
   returns: oneOf(Stream),
   problems: ['not_found', 'not_live'],
   example: { params: path, answer: live },
 })
 
-export const endStream = defineOperation('DELETE /control/channels/{user_id}/stream', {
+export const endStream = controlOperation('DELETE /control/channels/{user_id}/stream', {
   id: 'EndStream',
   summary: 'End the live stream at once, and disconnect its publisher; its video is kept.',
-  access: operator,
-  params: OfUser,
   problems: ['not_found', 'not_live'],
   example: { params: path },
 })
 
-export const kickPublisher = defineOperation('DELETE /control/channels/{user_id}/publisher', {
+export const kickPublisher = controlOperation('DELETE /control/channels/{user_id}/publisher', {
   id: 'KickPublisher',
   summary: 'Disconnect the publisher of a channel; its stream ends if none returns within the grace period.',
   description:
     'The publisher is disconnected soon after the answer, usually within a second, by the embedded media server or through the API of another one. An encoder may reconnect: rotate the stream key first to keep it out.',
-  access: operator,
-  params: OfUser,
   problems: ['not_found', 'no_publisher'],
   example: { params: path },
 })
 
-export const rotateStreamKey = defineOperation('POST /control/channels/{user_id}/stream-key/rotate', {
+export const rotateStreamKey = controlOperation('POST /control/channels/{user_id}/stream-key/rotate', {
   id: 'RotateStreamKey',
   summary:
     'Replace the stream key; the old key stays valid for the grace period. A running broadcast is not interrupted.',
-  access: operator,
-  params: OfUser,
   body: Type.Object({ grace_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 604_800 })) }),
   returns: oneOf(StreamKey),
   problems: ['not_found'],
   example: { params: path, body: { grace_seconds: 60 }, answer: { data: [{ stream_key: '<STREAM_KEY>' }] } },
 })
 
-export const listStreams = defineOperation('GET /control/streams', {
+export const listStreams = controlOperation('GET /control/streams', {
   id: 'ListStreams',
   summary: 'List all live streams, ordered by channel.',
-  access: operator,
   query: Type.Object({ game_id: Type.Optional(IdFilter) }),
   page: { standard: 20, before: false },
   returns: pageOf(Stream),
-  problems: [],
   example: { answer: { ...live, pagination: {} } },
 })

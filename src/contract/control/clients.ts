@@ -1,5 +1,4 @@
-import { operator } from '../access.ts'
-import { defineOperation } from '../operation.ts'
+import { controlOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { DecimalId, Name, Uuid } from '../resources/id.ts'
 import { RedirectUris } from '../resources/redirect-uri.ts'
@@ -20,10 +19,9 @@ const one = { data: [exampleClient] }
 const withSecret = { data: [{ ...exampleClient, secret: '<CLIENT_SECRET>' }] }
 
 /** Clients: the applications that request tokens. */
-export const createClient = defineOperation('POST /control/clients', {
+export const createClient = controlOperation('POST /control/clients', {
   id: 'CreateClient',
   summary: 'Register a client; only this answer contains the secret.',
-  access: operator,
   body: Type.Object({ name: Name, kind: Type.Optional(Type.Enum(CLIENT_KINDS)), ...references }),
   returns: oneOf(ClientWithSecret),
   problems: ['unknown_reference'],
@@ -33,37 +31,31 @@ export const createClient = defineOperation('POST /control/clients', {
   },
 })
 
-export const getClient = defineOperation('GET /control/clients/{client_id}', {
+export const getClient = controlOperation('GET /control/clients/{client_id}', {
   id: 'GetClient',
   summary: 'Get a client without its secret.',
-  access: operator,
-  params: Type.Object({ client_id: Type.String() }),
   returns: oneOf(Client),
   problems: ['not_found'],
   example: { params: path, answer: one },
 })
 
-export const listClients = defineOperation('GET /control/clients', {
+export const listClients = controlOperation('GET /control/clients', {
   id: 'ListClients',
   summary: 'List clients, ordered by id.',
-  access: operator,
   query: Type.Object({
     organization_id: Type.Optional(Type.String()),
     owner_user_id: Type.Optional(Type.String()),
   }),
   page: { standard: 20, before: false },
   returns: pageOf(Client),
-  problems: [],
   example: { answer: { ...one, pagination: {} } },
 })
 
-export const patchClient = defineOperation('PATCH /control/clients/{client_id}', {
+export const patchClient = controlOperation('PATCH /control/clients/{client_id}', {
   id: 'PatchClient',
   summary: 'Update a client; omitted fields keep their value.',
   description:
     'A client that becomes public loses its secret. A client that becomes confidential has no secret until RotateClientSecret.',
-  access: operator,
-  params: Type.Object({ client_id: Type.String() }),
   body: Type.Object({
     name: Type.Optional(Name),
     kind: Type.Optional(Type.Enum(CLIENT_KINDS)),
@@ -74,21 +66,17 @@ export const patchClient = defineOperation('PATCH /control/clients/{client_id}',
   example: { params: path, body: { name: exampleClient.name }, answer: one },
 })
 
-export const rotateClientSecret = defineOperation('POST /control/clients/{client_id}/rotate-secret', {
+export const rotateClientSecret = controlOperation('POST /control/clients/{client_id}/rotate-secret', {
   id: 'RotateClientSecret',
   summary: 'Replace the secret of a confidential client; the old one becomes invalid immediately.',
-  access: operator,
-  params: Type.Object({ client_id: Type.String() }),
   returns: oneOf(ClientWithSecret),
   problems: ['not_found', 'in_use'],
   example: { params: path, answer: withSecret },
 })
 
-export const deleteClient = defineOperation('DELETE /control/clients/{client_id}', {
+export const deleteClient = controlOperation('DELETE /control/clients/{client_id}', {
   id: 'DeleteClient',
   summary: 'Delete a client and revoke its tokens immediately.',
-  access: operator,
-  params: Type.Object({ client_id: Type.String() }),
   problems: ['not_found'],
   example: { params: path },
 })

@@ -1,5 +1,4 @@
-import { operator } from '../access.ts'
-import { defineOperation } from '../operation.ts'
+import { controlOperation } from '../operation.ts'
 import { oneOf, rowsOf } from '../page.ts'
 import { Fault } from '../resources/fault.ts'
 import { GivenTime, TimeMillis } from '../resources/id.ts'
@@ -15,12 +14,11 @@ const ClockState = Type.Object({
 })
 
 /** Controls of the demo: move the clock, plan faults, list requests, reset the world. */
-export const advanceClock = defineOperation('POST /control/clock', {
+export const advanceClock = controlOperation('POST /control/clock', {
   id: 'AdvanceClock',
   summary: 'Advance the clock of the demo, set it to a later time, stop it, or let it run.',
   description:
     'At least one field is required. The clock never moves back: a reset returns to an earlier time.',
-  access: operator,
   body: Type.Object(
     {
       advance_seconds: Type.Optional(
@@ -40,45 +38,38 @@ export const advanceClock = defineOperation('POST /control/clock', {
   },
 })
 
-export const readClock = defineOperation('GET /control/clock', {
+export const readClock = controlOperation('GET /control/clock', {
   id: 'ReadClock',
   summary: 'Get the time of the demo.',
-  access: operator,
   returns: oneOf(ClockState),
   demoOnly: true,
-  problems: [],
   example: { answer: { data: [{ now: '2026-03-01T12:01:00.250Z', running: true }] } },
 })
 
-export const readWorld = defineOperation('GET /control/world', {
+export const readWorld = controlOperation('GET /control/world', {
   id: 'ReadWorld',
   summary: 'Get the world of the demo: URLs, ids, tokens, and the entries of the scenario by name.',
-  access: operator,
   returns: oneOf(Type.Record(Type.String(), Type.Unknown())),
   demoOnly: true,
-  problems: [],
   example: {
     answer: { data: [{ base_url: 'http://localhost:8080', game: { id: '33214' } }] },
   },
 })
 
-export const saveSnapshot = defineOperation('POST /control/snapshot', {
+export const saveSnapshot = controlOperation('POST /control/snapshot', {
   id: 'SaveSnapshot',
   summary:
     'Save the state of the demo as the one that a reset returns to: its data, clock and planned faults.',
   description: 'A second snapshot replaces the first.',
-  access: operator,
   demoOnly: true,
-  problems: [],
   example: {},
 })
 
-export const resetWorld = defineOperation('POST /control/reset', {
+export const resetWorld = controlOperation('POST /control/reset', {
   id: 'ResetWorld',
   summary:
     'Reset the demo to its snapshot, or to its initial state: the same ids, tokens, clock and planned faults.',
   description: 'The list of requests is cleared, too.',
-  access: operator,
   body: Type.Object(
     {
       to: Type.Optional(
@@ -90,16 +81,14 @@ export const resetWorld = defineOperation('POST /control/reset', {
     { additionalProperties: false },
   ),
   demoOnly: true,
-  problems: [],
   example: { body: {} },
 })
 
-export const planFault = defineOperation('POST /control/faults', {
+export const planFault = controlOperation('POST /control/faults', {
   id: 'PlanFault',
   summary: 'Make calls of an operation fail with the chosen outcome.',
   description:
     'A fault applies to calls that pass authorization and have valid input. At most 1000 faults are planned at a time.',
-  access: operator,
   body: Fault,
   returns: oneOf(Fault),
   demoOnly: true,
@@ -110,31 +99,26 @@ export const planFault = defineOperation('POST /control/faults', {
   },
 })
 
-export const listFaults = defineOperation('GET /control/faults', {
+export const listFaults = controlOperation('GET /control/faults', {
   id: 'ListFaults',
   summary: 'List the planned faults in the order in which they apply, with the remaining number of calls.',
-  access: operator,
   returns: rowsOf(Fault),
   demoOnly: true,
-  problems: [],
   example: { answer: { data: [{ operation: 'GetStreams', outcome: 'unavailable', times: 1 }] } },
 })
 
-export const clearFaults = defineOperation('DELETE /control/faults', {
+export const clearFaults = controlOperation('DELETE /control/faults', {
   id: 'ClearFaults',
   summary: 'Remove all planned faults.',
-  access: operator,
   demoOnly: true,
-  problems: [],
   example: {},
 })
 
-export const listRequests = defineOperation('GET /control/requests', {
+export const listRequests = controlOperation('GET /control/requests', {
   id: 'ListRequests',
   summary: 'List the requests that the demo has answered, oldest first, or wait for one.',
   description:
     'Those of the control API are left out. The last 1000 are kept, up to 16 KiB of each body; tokens, secrets and stream keys are masked.',
-  access: operator,
   query: Type.Object({
     operation: Type.Optional(Type.String({ description: 'Only requests of this operation.' })),
     after: Type.Optional(Type.Integer({ minimum: 0, description: 'Only requests with a greater number.' })),
@@ -186,11 +170,9 @@ export const listRequests = defineOperation('GET /control/requests', {
   },
 })
 
-export const clearRequests = defineOperation('DELETE /control/requests', {
+export const clearRequests = controlOperation('DELETE /control/requests', {
   id: 'ClearRequests',
   summary: 'Clear the list of requests.',
-  access: operator,
   demoOnly: true,
-  problems: [],
   example: {},
 })

@@ -1,5 +1,4 @@
-import { operator } from '../access.ts'
-import { defineOperation } from '../operation.ts'
+import { controlOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import {
   Entitlement,
@@ -20,12 +19,11 @@ const Grant = Type.Object({
 })
 
 /** Entitlements: a user has earned a benefit of an organization in a game. */
-export const grantEntitlements = defineOperation('POST /control/entitlements', {
+export const grantEntitlements = controlOperation('POST /control/entitlements', {
   id: 'GrantEntitlements',
   summary:
     'Grant 1 to 1000 entitlements, all or none; they start as CLAIMED and are returned in the order given.',
   description: 'A grant with an existing id and the same content succeeds and changes nothing.',
-  access: operator,
   body: Type.Object({ grants: listOf(Grant, 1, 1000) }),
   returns: Type.Object({ data: Type.Array(Entitlement) }),
   problems: ['unknown_reference', 'refused_reference', 'entitlement_conflict'],
@@ -43,10 +41,9 @@ export const grantEntitlements = defineOperation('POST /control/entitlements', {
   },
 })
 
-export const listEntitlements = defineOperation('GET /control/entitlements', {
+export const listEntitlements = controlOperation('GET /control/entitlements', {
   id: 'ListEntitlements',
   summary: 'List entitlements of all organizations, newest first.',
-  access: operator,
   query: Type.Object({
     organization_id: Type.Optional(Type.String()),
     user_id: Type.Optional(Type.String()),
@@ -57,27 +54,22 @@ export const listEntitlements = defineOperation('GET /control/entitlements', {
   }),
   page: { standard: 20, wholeBatchOf: ['id'], before: false },
   returns: pageOf(Entitlement),
-  problems: [],
   example: { answer: { data: [exampleEntitlement], pagination: {} } },
 })
 
-export const getEntitlement = defineOperation('GET /control/entitlements/{entitlement_id}', {
+export const getEntitlement = controlOperation('GET /control/entitlements/{entitlement_id}', {
   id: 'GetEntitlement',
   summary: 'Get an entitlement of any organization.',
-  access: operator,
-  params: Type.Object({ entitlement_id: Type.String() }),
   returns: oneOf(Entitlement),
   problems: ['not_found'],
   example: { params: { entitlement_id: exampleEntitlement.id }, answer: { data: [exampleEntitlement] } },
 })
 
-export const getEntitlementHistory = defineOperation('GET /control/entitlements/{entitlement_id}/history', {
+export const getEntitlementHistory = controlOperation('GET /control/entitlements/{entitlement_id}/history', {
   id: 'GetEntitlementHistory',
   summary:
     'Get the history of an entitlement, oldest first: the grant, then each change of status and who made it.',
   description: 'Changes come from the audit log; changes that were made before it existed are missing.',
-  access: operator,
-  params: Type.Object({ entitlement_id: Type.String() }),
   page: { standard: 20, before: false },
   returns: pageOf(EntitlementTransition),
   problems: ['not_found'],

@@ -1,5 +1,4 @@
-import { operator } from '../access.ts'
-import { defineOperation } from '../operation.ts'
+import { controlOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import {
   DELIVERY_STATUSES,
@@ -15,24 +14,21 @@ import { GivenTime } from '../resources/id.ts'
 import { Type } from '../schema.ts'
 
 /** Events that a subscription matched, the messages about them, and subscriptions (D-137). */
-export const listEvents = defineOperation('GET /control/events', {
+export const listEvents = controlOperation('GET /control/events', {
   id: 'ListEvents',
   summary: 'List events that a subscription matched, newest first.',
-  access: operator,
   query: Type.Object({
     type: Type.Optional(Type.String()),
     subject: Type.Optional(Type.String({ description: 'The id of a broadcaster, user or organization.' })),
   }),
   page: { standard: 20, before: false },
   returns: pageOf(StoredEvent),
-  problems: [],
   example: { query: { type: exampleEvent.type }, answer: { data: [exampleEvent], pagination: {} } },
 })
 
-export const listDeliveries = defineOperation('GET /control/deliveries', {
+export const listDeliveries = controlOperation('GET /control/deliveries', {
   id: 'ListDeliveries',
   summary: 'List messages to subscribers and what became of them, newest first.',
-  access: operator,
   query: Type.Object({
     subscription_id: Type.Optional(Type.String()),
     event_id: Type.Optional(Type.String()),
@@ -40,15 +36,12 @@ export const listDeliveries = defineOperation('GET /control/deliveries', {
   }),
   page: { standard: 20, before: false },
   returns: pageOf(EventDelivery),
-  problems: [],
   example: { query: { status: 'delivered' }, answer: { data: [exampleDelivery], pagination: {} } },
 })
 
-export const resendDelivery = defineOperation('POST /control/deliveries/{id}/resend', {
+export const resendDelivery = controlOperation('POST /control/deliveries/{id}/resend', {
   id: 'ResendDelivery',
   summary: 'Send a message again, with the same id, whatever became of it.',
-  access: operator,
-  params: Type.Object({ id: Type.String() }),
   returns: oneOf(EventDelivery),
   problems: ['not_found', 'subscription_ended'],
   example: {
@@ -57,11 +50,10 @@ export const resendDelivery = defineOperation('POST /control/deliveries/{id}/res
   },
 })
 
-export const replayEvents = defineOperation('POST /control/events/replay', {
+export const replayEvents = controlOperation('POST /control/events/replay', {
   id: 'ReplayEvents',
   summary: 'Send all notifications since a time again, with the same ids.',
   description: 'To subscriptions that are enabled. Receivers recognize messages that they have by their id.',
-  access: operator,
   body: Type.Object({
     since: GivenTime,
     subscription_id: Type.Optional(Type.String({ description: 'Default: all subscriptions.' })),
@@ -73,10 +65,9 @@ export const replayEvents = defineOperation('POST /control/events/replay', {
   example: { body: { since: '2026-03-01T12:00:00Z' }, answer: { data: [{ messages: 12 }] } },
 })
 
-export const listEventSubscriptions = defineOperation('GET /control/event-subscriptions', {
+export const listEventSubscriptions = controlOperation('GET /control/event-subscriptions', {
   id: 'ListEventSubscriptions',
   summary: 'List event subscriptions of all applications, the oldest first.',
-  access: operator,
   query: Type.Object({
     client_id: Type.Optional(Type.String()),
     type: Type.Optional(Type.String()),
@@ -84,15 +75,12 @@ export const listEventSubscriptions = defineOperation('GET /control/event-subscr
   }),
   page: { standard: 20, before: false },
   returns: pageOf(OperatorSubscription),
-  problems: [],
   example: { answer: { data: [exampleOperatorSubscription], pagination: {} } },
 })
 
-export const deleteEventSubscription = defineOperation('DELETE /control/event-subscriptions/{id}', {
+export const deleteEventSubscription = controlOperation('DELETE /control/event-subscriptions/{id}', {
   id: 'DeleteEventSubscription',
   summary: 'Delete an event subscription of any application. Nothing more is sent.',
-  access: operator,
-  params: Type.Object({ id: Type.String() }),
   problems: ['not_found'],
   example: { params: { id: exampleOperatorSubscription.id } },
 })

@@ -1,40 +1,33 @@
-import { operator } from '../access.ts'
-import { defineOperation } from '../operation.ts'
+import { controlOperation } from '../operation.ts'
 import { pageOf } from '../page.ts'
 import { DecimalId, GivenTime } from '../resources/id.ts'
 import { listOf } from '../resources/list.ts'
 import { exampleUser, User } from '../resources/world.ts'
 import { Type } from '../schema.ts'
 
-const Pair = Type.Object({ user_id: Type.String(), broadcaster_id: Type.String() })
 const followed_at = Type.Optional(GivenTime)
 const pair = { user_id: '25009227', broadcaster_id: '141981764' }
 
 /** Follows. */
-export const putFollow = defineOperation('PUT /control/users/{user_id}/follows/{broadcaster_id}', {
+export const putFollow = controlOperation('PUT /control/users/{user_id}/follows/{broadcaster_id}', {
   id: 'PutFollow',
   summary: 'Make a user follow a channel.',
   description: 'Of an existing follow only the time changes, if one is given.',
-  access: operator,
-  params: Pair,
   body: Type.Object({ followed_at }),
   problems: ['not_found', 'refused_reference'],
   example: { params: pair, body: { followed_at: '2026-02-14T18:00:05Z' } },
 })
 
-export const deleteFollow = defineOperation('DELETE /control/users/{user_id}/follows/{broadcaster_id}', {
+export const deleteFollow = controlOperation('DELETE /control/users/{user_id}/follows/{broadcaster_id}', {
   id: 'DeleteFollow',
   summary: 'Remove a follow.',
-  access: operator,
-  params: Pair,
   problems: ['not_found'],
   example: { params: pair },
 })
 
-export const putFollows = defineOperation('POST /control/follows', {
+export const putFollows = controlOperation('POST /control/follows', {
   id: 'PutFollows',
   summary: 'Add up to 10,000 follows, all or none.',
-  access: operator,
   body: Type.Object({
     follows: listOf(Type.Object({ user_id: DecimalId, broadcaster_id: DecimalId, followed_at }), 1, 10_000),
   }),
@@ -42,11 +35,9 @@ export const putFollows = defineOperation('POST /control/follows', {
   example: { body: { follows: [{ ...pair, followed_at: '2026-02-14T18:00:05Z' }] } },
 })
 
-export const listFollows = defineOperation('GET /control/users/{user_id}/follows', {
+export const listFollows = controlOperation('GET /control/users/{user_id}/follows', {
   id: 'ListFollows',
   summary: 'List the channels that a user follows.',
-  access: operator,
-  params: Type.Object({ user_id: Type.String() }),
   page: { standard: 20, before: false },
   returns: pageOf(User),
   problems: ['not_found'],

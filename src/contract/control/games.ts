@@ -1,5 +1,4 @@
-import { operator } from '../access.ts'
-import { defineOperation } from '../operation.ts'
+import { controlOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { DecimalId, Name, Uuid } from '../resources/id.ts'
 import { exampleGame, Game, IgdbId } from '../resources/world.ts'
@@ -11,20 +10,18 @@ const one = { data: [exampleGame] }
 const { id: _, ...input } = exampleGame
 
 /** Games. Those with an organization can have drops. */
-export const createGame = defineOperation('POST /control/games', {
+export const createGame = controlOperation('POST /control/games', {
   id: 'CreateGame',
   summary: 'Create a game with a new id.',
-  access: operator,
   body: Type.Object({ name: Name, organization_id: Owner, igdb_id: Type.Optional(IgdbId) }),
   returns: oneOf(Game),
   problems: ['unknown_reference'],
   example: { body: input, answer: one },
 })
 
-export const putGame = defineOperation('PUT /control/games/{game_id}', {
+export const putGame = controlOperation('PUT /control/games/{game_id}', {
   id: 'PutGame',
   summary: 'Create or update the game with this id.',
-  access: operator,
   params: Type.Object({ game_id: DecimalId }),
   body: Type.Object({
     name: Type.Optional(Name),
@@ -36,35 +33,29 @@ export const putGame = defineOperation('PUT /control/games/{game_id}', {
   example: { params: path, body: input, answer: one },
 })
 
-export const getGame = defineOperation('GET /control/games/{game_id}', {
+export const getGame = controlOperation('GET /control/games/{game_id}', {
   id: 'GetGame',
   summary: 'Get a game.',
-  access: operator,
-  params: Type.Object({ game_id: Type.String() }),
   returns: oneOf(Game),
   problems: ['not_found'],
   example: { params: path, answer: one },
 })
 
-export const listGames = defineOperation('GET /control/games', {
+export const listGames = controlOperation('GET /control/games', {
   id: 'ListGames',
   summary: 'List games, ordered by id.',
-  access: operator,
   query: Type.Object({
     organization_id: Type.Optional(Type.String()),
     name: Type.Optional(Type.String({ description: 'Exact match, case-sensitive.' })),
   }),
   page: { standard: 20, before: false },
   returns: pageOf(Game),
-  problems: [],
   example: { answer: { ...one, pagination: {} } },
 })
 
-export const deleteGame = defineOperation('DELETE /control/games/{game_id}', {
+export const deleteGame = controlOperation('DELETE /control/games/{game_id}', {
   id: 'DeleteGame',
   summary: 'Delete a game that has neither benefits nor entitlements, and remove it from channels.',
-  access: operator,
-  params: Type.Object({ game_id: Type.String() }),
   problems: ['not_found', 'in_use'],
   example: { params: path },
 })

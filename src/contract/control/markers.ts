@@ -1,16 +1,12 @@
-import { operator } from '../access.ts'
-import { defineOperation } from '../operation.ts'
+import { controlOperation } from '../operation.ts'
 import { exampleMarkerFile, MarkerFileQuery, markerMediaTypes } from '../resources/marker-file.ts'
 import { exampleVideo } from '../resources/video.ts'
-import { Type } from '../schema.ts'
 
 /** Markers. Broadcasters and editors create them. */
-export const exportVideoMarkers = defineOperation('GET /control/videos/{video_id}/markers/export', {
+export const exportVideoMarkers = controlOperation('GET /control/videos/{video_id}/markers/export', {
   id: 'ExportVideoMarkers',
   summary: 'Export all markers of a video as a file for an editor, a player or a video site.',
   description: 'The same files as those of ExportStreamMarkers. See docs/markers.md.',
-  access: operator,
-  params: Type.Object({ video_id: Type.String() }),
   query: MarkerFileQuery,
   answerFile: markerMediaTypes,
   problems: ['not_found', 'too_many_markers'],

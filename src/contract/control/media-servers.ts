@@ -1,5 +1,4 @@
-import { operator } from '../access.ts'
-import { defineOperation } from '../operation.ts'
+import { controlOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { DecimalId } from '../resources/id.ts'
 import {
@@ -15,14 +14,12 @@ import { Type } from '../schema.ts'
 const path = { name: exampleMediaServer.name }
 const one = { data: [exampleMediaServer] }
 const withSecret = { data: [{ ...exampleMediaServer, secret: '<MEDIA_SERVER_SECRET>' }] }
-const ByName = Type.Object({ name: Type.String() })
 
 /** Media servers whose publishers make channels live. */
-export const putMediaServer = defineOperation('PUT /control/media-servers/{name}', {
+export const putMediaServer = controlOperation('PUT /control/media-servers/{name}', {
   id: 'PutMediaServer',
   summary: 'Create or update a media server; only the answer that creates it contains the secret.',
   description: 'The adapter of an existing media server cannot change.',
-  access: operator,
   params: Type.Object({ name: Type.String(MEDIA_SERVER_NAME) }),
   body: Type.Object({
     adapter: Type.Enum(ADAPTERS),
@@ -62,31 +59,25 @@ export const putMediaServer = defineOperation('PUT /control/media-servers/{name}
   },
 })
 
-export const getMediaServer = defineOperation('GET /control/media-servers/{name}', {
+export const getMediaServer = controlOperation('GET /control/media-servers/{name}', {
   id: 'GetMediaServer',
   summary: 'Get a media server without its secret.',
-  access: operator,
-  params: ByName,
   returns: oneOf(MediaServer),
   problems: ['name_not_found'],
   example: { params: path, answer: one },
 })
 
-export const listMediaServers = defineOperation('GET /control/media-servers', {
+export const listMediaServers = controlOperation('GET /control/media-servers', {
   id: 'ListMediaServers',
   summary: 'List the media servers by name, without their secrets.',
-  access: operator,
   page: { standard: 20, before: false },
   returns: pageOf(MediaServer),
-  problems: [],
   example: { answer: { ...one, pagination: {} } },
 })
 
-export const rotateMediaServerSecret = defineOperation('POST /control/media-servers/{name}/rotate-secret', {
+export const rotateMediaServerSecret = controlOperation('POST /control/media-servers/{name}/rotate-secret', {
   id: 'RotateMediaServerSecret',
   summary: 'Replace the secret of a media server; the old one stays valid for the grace period.',
-  access: operator,
-  params: ByName,
   body: Type.Object({
     grace_seconds: Type.Optional(
       Type.Integer({ minimum: 0, maximum: 604_800, description: 'Default: 3600.' }),
@@ -97,11 +88,9 @@ export const rotateMediaServerSecret = defineOperation('POST /control/media-serv
   example: { params: path, body: { grace_seconds: 60 }, answer: withSecret },
 })
 
-export const deleteMediaServer = defineOperation('DELETE /control/media-servers/{name}', {
+export const deleteMediaServer = controlOperation('DELETE /control/media-servers/{name}', {
   id: 'DeleteMediaServer',
   summary: 'Remove a media server; its secret becomes invalid, and its broadcasts end.',
-  access: operator,
-  params: ByName,
   problems: ['name_not_found'],
   example: { params: path },
 })

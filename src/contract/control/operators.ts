@@ -1,14 +1,12 @@
-import { operator } from '../access.ts'
-import { defineOperation } from '../operation.ts'
+import { controlOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { exampleOperatorToken, OperatorToken, OperatorTokenWithSecret } from '../resources/operator.ts'
 import { Type } from '../schema.ts'
 
 /** Named operator tokens: each can be revoked without affecting the others. */
-export const createOperator = defineOperation('POST /control/operators', {
+export const createOperator = controlOperation('POST /control/operators', {
   id: 'CreateOperator',
   summary: 'Create a named operator token; only this answer contains the token.',
-  access: operator,
   body: Type.Object({
     name: Type.String({
       pattern: '^[a-z0-9-]{1,40}$',
@@ -23,21 +21,17 @@ export const createOperator = defineOperation('POST /control/operators', {
   },
 })
 
-export const listOperators = defineOperation('GET /control/operators', {
+export const listOperators = controlOperation('GET /control/operators', {
   id: 'ListOperators',
   summary: 'List the named operator tokens by name, without the tokens.',
-  access: operator,
   page: { standard: 20, before: false },
   returns: pageOf(OperatorToken),
-  problems: [],
   example: { answer: { data: [exampleOperatorToken], pagination: {} } },
 })
 
-export const deleteOperator = defineOperation('DELETE /control/operators/{name}', {
+export const deleteOperator = controlOperation('DELETE /control/operators/{name}', {
   id: 'DeleteOperator',
   summary: 'Revoke a named operator token immediately.',
-  access: operator,
-  params: Type.Object({ name: Type.String() }),
   problems: ['name_not_found'],
   example: { params: { name: exampleOperatorToken.name } },
 })

@@ -1,20 +1,16 @@
-import { operator } from '../access.ts'
-import { defineOperation } from '../operation.ts'
+import { controlOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { GivenTime } from '../resources/id.ts'
 import { ExtraKeyName, ExtraStreamKey, exampleExtraKey, StreamKey } from '../resources/stream.ts'
 import { exampleUser } from '../resources/world.ts'
 import { Type } from '../schema.ts'
 
-const OfUser = Type.Object({ user_id: Type.String() })
 const path = { user_id: exampleUser.id }
 
 /** Stream keys: extra ones, for a guest or a second encoder, beside the main key of a channel (D-120). */
-export const createStreamKey = defineOperation('POST /control/channels/{user_id}/stream-keys', {
+export const createStreamKey = controlOperation('POST /control/channels/{user_id}/stream-keys', {
   id: 'CreateStreamKey',
   summary: 'Add an extra stream key to a channel, for a guest or a second encoder.',
-  access: operator,
-  params: OfUser,
   body: Type.Object({
     name: ExtraKeyName,
     valid_until: Type.Optional(
@@ -30,23 +26,19 @@ export const createStreamKey = defineOperation('POST /control/channels/{user_id}
   },
 })
 
-export const listStreamKeys = defineOperation('GET /control/channels/{user_id}/stream-keys', {
+export const listStreamKeys = controlOperation('GET /control/channels/{user_id}/stream-keys', {
   id: 'ListStreamKeys',
   summary: 'List the extra stream keys of a channel by name, without the keys.',
   description: 'Expired keys are listed until they are swept.',
-  access: operator,
-  params: OfUser,
   page: { standard: 20, before: false },
   returns: pageOf(ExtraStreamKey),
   problems: ['not_found'],
   example: { params: path, answer: { data: [exampleExtraKey], pagination: {} } },
 })
 
-export const readStreamKey = defineOperation('GET /control/channels/{user_id}/stream-key', {
+export const readStreamKey = controlOperation('GET /control/channels/{user_id}/stream-key', {
   id: 'ReadStreamKey',
   summary: 'Get the stream key of a channel, or one of its extra keys.',
-  access: operator,
-  params: OfUser,
   query: Type.Object({
     name: Type.Optional(Type.String({ description: 'Name of an extra key. Default: the main key.' })),
   }),
@@ -55,11 +47,9 @@ export const readStreamKey = defineOperation('GET /control/channels/{user_id}/st
   example: { params: path, answer: { data: [{ stream_key: '<STREAM_KEY>' }] } },
 })
 
-export const deleteStreamKey = defineOperation('DELETE /control/channels/{user_id}/stream-keys/{name}', {
+export const deleteStreamKey = controlOperation('DELETE /control/channels/{user_id}/stream-keys/{name}', {
   id: 'DeleteStreamKey',
   summary: 'Delete an extra stream key. A running broadcast is not interrupted.',
-  access: operator,
-  params: Type.Object({ user_id: Type.String(), name: Type.String() }),
   problems: ['name_not_found'],
   example: { params: { ...path, name: exampleExtraKey.name } },
 })

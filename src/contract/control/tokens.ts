@@ -1,15 +1,13 @@
-import { operator } from '../access.ts'
-import { defineOperation } from '../operation.ts'
+import { controlOperation } from '../operation.ts'
 import { oneOf } from '../page.ts'
 import { listOf } from '../resources/list.ts'
 import { TokenAnswer } from '../resources/token.ts'
 import { Type } from '../schema.ts'
 
 /** Tokens that the operator issues and revokes. */
-export const issueToken = defineOperation('POST /control/tokens', {
+export const issueToken = controlOperation('POST /control/tokens', {
   id: 'IssueToken',
   summary: 'Issue a token: a user token with `user_id`, else an app token.',
-  access: operator,
   body: Type.Object({
     client_id: Type.String(),
     user_id: Type.Optional(Type.String()),
@@ -34,10 +32,9 @@ export const issueToken = defineOperation('POST /control/tokens', {
   },
 })
 
-export const endToken = defineOperation('DELETE /control/tokens', {
+export const endToken = controlOperation('DELETE /control/tokens', {
   id: 'EndToken',
   summary: 'Revoke an access or refresh token.',
-  access: operator,
   body: Type.Object({ token: Type.String({ minLength: 1 }) }),
   problems: ['token_not_found'],
   example: { body: { token: '<ACCESS_TOKEN>' } },

@@ -1,6 +1,5 @@
 import type { Static } from 'typebox'
-import { operator } from '../access.ts'
-import { defineOperation } from '../operation.ts'
+import { controlOperation } from '../operation.ts'
 import { exampleLines, transferLines } from '../resources/transfer.ts'
 import { Type } from '../schema.ts'
 
@@ -48,23 +47,21 @@ export type ImportEvent = Static<typeof ImportEvent>
 const yesOrNo = (description: string) => Type.Optional(Type.Enum(['true', 'false'], { description }))
 
 /** Export and import of everything that operators manage. */
-export const exportLines = defineOperation('GET /control/export', {
+export const exportLines = controlOperation('GET /control/export', {
   id: 'ExportLines',
   summary: 'Export everything as JSON lines that ImportLines accepts.',
   description:
     'The lines are one consistent snapshot of the store, in a deterministic order, without secrets. See docs/transfer.md.',
-  access: operator,
   answerLines: AnyLine,
   problems: ['no_room'],
   example: { answer: exampleLines },
 })
 
-export const importLines = defineOperation('POST /control/import', {
+export const importLines = controlOperation('POST /control/import', {
   id: 'ImportLines',
   summary: 'Create or update everything in the lines of the body.',
   description:
     'An invalid line fails the request with the line number before anything is changed. The answer is a stream of lines: progress, then a summary, or a failure as the last line. Sending the same body again is safe. See docs/transfer.md.',
-  access: operator,
   query: Type.Object({
     continue: yesOrNo('Skip invalid lines and report each.'),
     dry_run: yesOrNo('Check the lines without changing anything.'),

@@ -1,5 +1,4 @@
-import { operator } from '../access.ts'
-import { defineOperation } from '../operation.ts'
+import { controlOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { DecimalId, GivenTime } from '../resources/id.ts'
 import {
@@ -30,21 +29,19 @@ const one = { data: [exampleUser] }
 const { id: _id, created_at: _created, ...input } = exampleUser
 
 /** Users. Each is created with a channel and a stream key. */
-export const createUser = defineOperation('POST /control/users', {
+export const createUser = controlOperation('POST /control/users', {
   id: 'CreateUser',
   summary: 'Create a user with a new id.',
-  access: operator,
   body: Type.Object({ login: Login, ...optional }),
   returns: oneOf(User),
   problems: ['taken', 'reserved_login', 'refused_reference', 'passwords_busy'],
   example: { body: input, answer: one },
 })
 
-export const putUser = defineOperation('PUT /control/users/{user_id}', {
+export const putUser = controlOperation('PUT /control/users/{user_id}', {
   id: 'PutUser',
   summary: 'Create or update the user with this id.',
   description: 'The login is required for a new user. Omitted fields keep their value.',
-  access: operator,
   params: Type.Object({ user_id: DecimalId }),
   body: Type.Object({ login: Type.Optional(Login), ...optional }),
   returns: oneOf(User),
@@ -52,33 +49,27 @@ export const putUser = defineOperation('PUT /control/users/{user_id}', {
   example: { params: path, body: input, answer: one },
 })
 
-export const getUser = defineOperation('GET /control/users/{user_id}', {
+export const getUser = controlOperation('GET /control/users/{user_id}', {
   id: 'GetUser',
   summary: 'Get a user.',
-  access: operator,
-  params: Type.Object({ user_id: Type.String() }),
   returns: oneOf(User),
   problems: ['not_found'],
   example: { params: path, answer: one },
 })
 
-export const listUsers = defineOperation('GET /control/users', {
+export const listUsers = controlOperation('GET /control/users', {
   id: 'ListUsers',
   summary: 'List users, ordered by id, or find one by login.',
-  access: operator,
   query: Type.Object({ login: Type.Optional(Type.String()) }),
   page: { standard: 20, before: false },
   returns: pageOf(User),
-  problems: [],
   example: { query: { login: exampleUser.login }, answer: { ...one, pagination: {} } },
 })
 
-export const deleteUser = defineOperation('DELETE /control/users/{user_id}', {
+export const deleteUser = controlOperation('DELETE /control/users/{user_id}', {
   id: 'DeleteUser',
   summary:
     'Delete a user with channel, stream, videos, follows and tokens; entitlements are kept for their organizations.',
-  access: operator,
-  params: Type.Object({ user_id: Type.String() }),
   problems: ['not_found'],
   example: { params: path },
 })

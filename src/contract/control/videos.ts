@@ -1,37 +1,30 @@
-import { operator } from '../access.ts'
-import { defineOperation } from '../operation.ts'
+import { controlOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { IdFilter } from '../resources/id.ts'
 import { exampleVideo, Video } from '../resources/video.ts'
 import { Type } from '../schema.ts'
 
 /** Videos. Streams create them. */
-export const listVideos = defineOperation('GET /control/videos', {
+export const listVideos = controlOperation('GET /control/videos', {
   id: 'ListVideos',
   summary: 'List videos, newest first.',
-  access: operator,
   query: Type.Object({ user_id: Type.Optional(IdFilter) }),
   page: { standard: 20, before: false },
   returns: pageOf(Video),
-  problems: [],
   example: { query: { user_id: exampleVideo.user_id }, answer: { data: [exampleVideo], pagination: {} } },
 })
 
-export const getVideo = defineOperation('GET /control/videos/{video_id}', {
+export const getVideo = controlOperation('GET /control/videos/{video_id}', {
   id: 'GetVideo',
   summary: 'Get a video.',
-  access: operator,
-  params: Type.Object({ video_id: Type.String() }),
   returns: oneOf(Video),
   problems: ['not_found'],
   example: { params: { video_id: exampleVideo.id }, answer: { data: [exampleVideo] } },
 })
 
-export const patchVideo = defineOperation('PATCH /control/videos/{video_id}', {
+export const patchVideo = controlOperation('PATCH /control/videos/{video_id}', {
   id: 'PatchVideo',
   summary: 'Update a video; omitted fields keep their value. The title of a live video follows its channel.',
-  access: operator,
-  params: Type.Object({ video_id: Type.String() }),
   body: Type.Object({
     title: Type.Optional(Type.String({ maxLength: 140 })),
     description: Type.Optional(Type.String({ maxLength: 300 })),
@@ -46,11 +39,9 @@ export const patchVideo = defineOperation('PATCH /control/videos/{video_id}', {
   },
 })
 
-export const deleteVideo = defineOperation('DELETE /control/videos/{video_id}', {
+export const deleteVideo = controlOperation('DELETE /control/videos/{video_id}', {
   id: 'DeleteVideo',
   summary: 'Delete a video with its markers; a stream that is still live continues without one.',
-  access: operator,
-  params: Type.Object({ video_id: Type.String() }),
   problems: ['not_found'],
   example: { params: { video_id: exampleVideo.id } },
 })

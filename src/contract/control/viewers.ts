@@ -1,11 +1,9 @@
-import { operator } from '../access.ts'
-import { defineOperation } from '../operation.ts'
+import { controlOperation } from '../operation.ts'
 import { Type } from '../schema.ts'
 
-export const reportViewers = defineOperation('POST /control/viewers', {
+export const reportViewers = controlOperation('POST /control/viewers', {
   id: 'ReportViewers',
   summary: 'Set the viewer counts of up to 10,000 channels; channels that are not live are ignored.',
-  access: operator,
   body: Type.Object({
     counts: Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: 2_000_000_000 }), {
       maxProperties: 10_000,
@@ -14,6 +12,5 @@ export const reportViewers = defineOperation('POST /control/viewers', {
     }),
   }),
   bodyFrom: 'text',
-  problems: [],
   example: { body: { counts: { '141981764': 478 } } },
 })

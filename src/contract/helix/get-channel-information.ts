@@ -14,6 +14,5 @@ export const getChannelInformation = defineOperation('GET /helix/channels', {
   query: Type.Object({ broadcaster_id: Type.Array(IdFilter, { maxItems: MAX_LOOK_UP }) }),
   lookUpBy: ['broadcaster_id'],
   returns: rowsOf(ChannelInformation),
-  problems: [],
   example: { query: { broadcaster_id: '141981764' }, answer: { data: [exampleChannelInformation] } },
 })

@@ -24,7 +24,6 @@ export const getStreams = defineOperation('GET /helix/streams', {
   page: { standard: 20, wholeBatchOf: ['user_id', 'user_login'], before: true },
   returns: pageOf(Stream),
   cacheSeconds: 1,
-  problems: [],
   example: {
     query: { user_login: ['lunar_otter'] },
     answer: { data: [exampleStream], pagination: {} },

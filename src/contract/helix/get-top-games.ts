@@ -12,7 +12,6 @@ export const getTopGames = defineOperation('GET /helix/games/top', {
   access: anyToken,
   page: { standard: 20, before: true },
   returns: pageOf(Category),
-  problems: [],
   example: {
     query: { first: 20 },
     answer: { data: [exampleCategory], pagination: {} },

@@ -16,7 +16,6 @@ export const searchCategories = defineOperation('GET /helix/search/categories', 
   }),
   page: { standard: 20, before: false },
   returns: pageOf(Category),
-  problems: [],
   example: {
     query: { query: 'tide' },
     answer: { data: [exampleCategory], pagination: {} },

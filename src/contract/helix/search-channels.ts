@@ -25,7 +25,6 @@ export const searchChannels = defineOperation('GET /helix/search/channels', {
   }),
   page: { standard: 20, before: false },
   returns: pageOf(FoundChannel),
-  problems: [],
   example: {
     query: { query: 'lunar', live_only: 'true' },
     answer: { data: [exampleFoundChannel], pagination: {} },

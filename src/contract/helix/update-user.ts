@@ -19,7 +19,6 @@ export const updateUser = defineOperation('PUT /helix/users', {
     ),
   }),
   returns: oneOf(Profile),
-  problems: [],
   example: {
     query: { description: exampleProfile.description },
     answer: { data: [exampleProfile] },

@@ -8,7 +8,6 @@ export const getOpenidConfiguration = defineOperation('GET /oauth2/.well-known/o
   access: open,
   returns: OpenidConfiguration,
   cacheSeconds: 300,
-  problems: [],
   example: {
     answer: {
       issuer: 'http://localhost:8080/oauth2',

@@ -10,7 +10,6 @@ export const getSigningKeys = defineOperation('GET /oauth2/keys', {
   access: open,
   returns: Type.Object({ keys: Type.Array(SigningKey) }),
   cacheSeconds: 300,
-  problems: [],
   example: {
     answer: {
       keys: [{ kty: 'RSA', kid: '<KEY_ID>', use: 'sig', alg: 'RS256', n: '<MODULUS>', e: 'AQAB' }],

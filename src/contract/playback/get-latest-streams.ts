@@ -18,6 +18,5 @@ export const getLatestStreams = defineOperation('GET /playback/latest', {
     ),
   }),
   returns: rowsOf(Stream),
-  problems: [],
   example: { query: { first: 1 }, answer: { data: [exampleStream] } },
 })
