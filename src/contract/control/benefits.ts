@@ -2,9 +2,9 @@ import { controlOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { DecimalId, Name, Uuid } from '../resources/id.ts'
 import { Benefit, exampleBenefit } from '../resources/world.ts'
-import { Type } from '../schema.ts'
+import { orNull, Type } from '../schema.ts'
 
-const Played = Type.Optional(Type.Union([DecimalId, Type.Null()]))
+const Played = Type.Optional(orNull(DecimalId))
 const path = { benefit_id: exampleBenefit.id }
 const one = { data: [exampleBenefit] }
 const input = {

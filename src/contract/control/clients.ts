@@ -3,11 +3,11 @@ import { oneOf, pageOf } from '../page.ts'
 import { DecimalId, Name, Uuid } from '../resources/id.ts'
 import { RedirectUris } from '../resources/redirect-uri.ts'
 import { CLIENT_KINDS, Client, ClientWithSecret, exampleClient } from '../resources/world.ts'
-import { Type } from '../schema.ts'
+import { orNull, Type } from '../schema.ts'
 
 const references = {
-  organization_id: Type.Optional(Type.Union([Uuid, Type.Null()])),
-  owner_user_id: Type.Optional(Type.Union([DecimalId, Type.Null()])),
+  organization_id: Type.Optional(orNull(Uuid)),
+  owner_user_id: Type.Optional(orNull(DecimalId)),
   redirect_uris: Type.Optional(RedirectUris),
   implicit_grant: Type.Optional(Type.Boolean()),
   device_flow: Type.Optional(

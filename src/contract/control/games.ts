@@ -2,9 +2,9 @@ import { controlOperation } from '../operation.ts'
 import { oneOf, pageOf } from '../page.ts'
 import { DecimalId, Name, Uuid } from '../resources/id.ts'
 import { exampleGame, Game, IgdbId } from '../resources/world.ts'
-import { Type } from '../schema.ts'
+import { orNull, Type } from '../schema.ts'
 
-const Owner = Type.Optional(Type.Union([Uuid, Type.Null()]))
+const Owner = Type.Optional(orNull(Uuid))
 const path = { game_id: exampleGame.id }
 const one = { data: [exampleGame] }
 const { id: _, ...input } = exampleGame

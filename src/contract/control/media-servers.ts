@@ -9,7 +9,7 @@ import {
   MediaServerWithSecret,
   PLAYBACK_URL,
 } from '../resources/media-server.ts'
-import { Type } from '../schema.ts'
+import { orNull, Type } from '../schema.ts'
 
 const path = { name: exampleMediaServer.name }
 const one = { data: [exampleMediaServer] }
@@ -24,27 +24,25 @@ export const putMediaServer = controlOperation('PUT /control/media-servers/{name
   body: Type.Object({
     adapter: Type.Enum(ADAPTERS),
     api_url: Type.Optional(
-      Type.Union([
+      orNull(
         Type.String({
           pattern: '^https?://[!-~]{1,500}$',
           maxLength: 500,
           hint: 'an http or https URL',
           description: 'Where Strand finds the API of the media server.',
         }),
-        Type.Null(),
-      ]),
+      ),
     ),
     playback_url: Type.Optional(
-      Type.Union([
+      orNull(
         Type.String({
           ...PLAYBACK_URL,
           description:
             'Where viewers find the HLS playlist of a channel: `{login}` stands for its login. Only a media server with a `user_id` may do without it.',
         }),
-        Type.Null(),
-      ]),
+      ),
     ),
-    user_id: Type.Optional(Type.Union([DecimalId, Type.Null()])),
+    user_id: Type.Optional(orNull(DecimalId)),
   }),
   returns: oneOf(MediaServerWithSecret),
   problems: ['in_use', 'unknown_reference', 'refused_reference'],

@@ -9,7 +9,7 @@ import {
   LOGIN_PATTERN,
   User,
 } from '../resources/world.ts'
-import { Type } from '../schema.ts'
+import { orNull, Type } from '../schema.ts'
 
 const Login = Type.String({ pattern: LOGIN_PATTERN, hint: '1 to 25 letters, digits or underscores' })
 const optional = {
@@ -17,9 +17,7 @@ const optional = {
   description: Type.Optional(Description),
   broadcaster_type: Type.Optional(Type.Enum(BROADCASTER_TYPES)),
   email: Type.Optional(
-    Type.Union([Email, Type.Null()], {
-      description: 'Shown only to the user, and to clients with the scope `user:read:email`. Null: none.',
-    }),
+    orNull(Email, 'Shown only to the user, and to clients with the scope `user:read:email`. Null: none.'),
   ),
   password: Type.Optional(Type.String({ minLength: 8, maxLength: 200 })),
   created_at: Type.Optional(GivenTime),

@@ -5,7 +5,7 @@ import {
   exampleSubscription,
   SubscriptionTotals,
 } from '../resources/event-subscription.ts'
-import { Type } from '../schema.ts'
+import { optional, Type } from '../schema.ts'
 
 /** Decisions D-130 to D-134. */
 export const createEventSubSubscription = defineOperation('POST /helix/eventsub/subscriptions', {
@@ -22,19 +22,18 @@ export const createEventSubSubscription = defineOperation('POST /helix/eventsub/
     }),
     transport: Type.Object({
       method: Type.String({ description: '`webhook` or `websocket`.' }),
-      callback: Type.Optional(
-        Type.String({
+      ...optional({
+        callback: Type.String({
           maxLength: 2048,
           description: 'Of a webhook: an https URL with port 443.',
           nullIsAbsent: true,
         }),
-      ),
-      secret: Type.Optional(
-        Type.String({ description: 'Of a webhook: 10 to 100 ASCII characters.', nullIsAbsent: true }),
-      ),
-      session_id: Type.Optional(
-        Type.String({ description: 'Of a WebSocket: from its welcome message.', nullIsAbsent: true }),
-      ),
+        secret: Type.String({ description: 'Of a webhook: 10 to 100 ASCII characters.', nullIsAbsent: true }),
+        session_id: Type.String({
+          description: 'Of a WebSocket: from its welcome message.',
+          nullIsAbsent: true,
+        }),
+      }),
     }),
     is_batching_enabled: Type.Optional(
       Type.Boolean({ description: 'Has to be true for `drop.entitlement.grant`.', nullIsAbsent: true }),

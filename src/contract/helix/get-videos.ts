@@ -3,7 +3,7 @@ import { defineOperation } from '../operation.ts'
 import { pageOf } from '../page.ts'
 import { IdFilter } from '../resources/id.ts'
 import { examplePublicVideo, PublicVideo } from '../resources/video.ts'
-import { Type } from '../schema.ts'
+import { optional, Type } from '../schema.ts'
 
 /** Decisions D-88 to D-90. */
 export const getVideos = defineOperation('GET /helix/videos', {
@@ -16,25 +16,21 @@ export const getVideos = defineOperation('GET /helix/videos', {
     'every other video appears exactly once.',
   access: anyToken,
   query: Type.Object({
-    id: Type.Optional(Type.Array(IdFilter, { maxItems: 100 })),
-    user_id: Type.Optional(IdFilter),
-    game_id: Type.Optional(IdFilter),
-    period: Type.Optional(
-      Type.Enum(['all', 'day', 'week', 'month'], {
+    ...optional({
+      id: Type.Array(IdFilter, { maxItems: 100 }),
+      user_id: IdFilter,
+      game_id: IdFilter,
+      period: Type.Enum(['all', 'day', 'week', 'month'], {
         description: 'Videos of the last 24 hours, 7 or 30 days (default: all).',
       }),
-    ),
-    sort: Type.Optional(
-      Type.Enum(['time', 'trending', 'views'], {
+      sort: Type.Enum(['time', 'trending', 'views'], {
         description: 'Newest first (default), or most views first: `trending` is the same as `views`.',
       }),
-    ),
-    type: Type.Optional(
-      Type.Enum(['all', 'archive', 'highlight', 'upload'], {
+      type: Type.Enum(['all', 'archive', 'highlight', 'upload'], {
         description: 'All videos are archives: `highlight` and `upload` match nothing.',
       }),
-    ),
-    language: Type.Optional(Type.String({ description: 'ISO 639-1 code or `other`; case-insensitive.' })),
+      language: Type.String({ description: 'ISO 639-1 code or `other`; case-insensitive.' }),
+    }),
   }),
   exactlyOne: ['id', 'user_id', 'game_id'],
   exactlyOneProblem: 'not_one_video_filter',

@@ -2,7 +2,7 @@ import { user } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { CONTENT_LABELS, MATURE_GAME } from '../resources/content-label.ts'
 import { IdFilter } from '../resources/id.ts'
-import { Type } from '../schema.ts'
+import { optional, Type } from '../schema.ts'
 
 const Label = Type.Union([Type.String(), Type.Object({ id: Type.String(), is_enabled: Type.Boolean() })], {
   description: 'A label with its new state, or the id of a label to switch on.',
@@ -18,39 +18,31 @@ export const modifyChannelInformation = defineOperation('PATCH /helix/channels',
   access: user('channel:manage:broadcast'),
   query: Type.Object({ broadcaster_id: IdFilter }),
   body: Type.Object({
-    title: Type.Optional(Type.String({ minLength: 1, maxLength: 140, nullIsAbsent: true })),
-    game_id: Type.Optional(
-      Type.String({ description: 'Empty or `0`: no game.', nullIsAbsent: true, numberIsText: true }),
-    ),
-    broadcaster_language: Type.Optional(
-      Type.String({
+    ...optional({
+      title: Type.String({ minLength: 1, maxLength: 140, nullIsAbsent: true }),
+      game_id: Type.String({ description: 'Empty or `0`: no game.', nullIsAbsent: true, numberIsText: true }),
+      broadcaster_language: Type.String({
         pattern: '^([a-zA-Z]{2}|[oO][tT][hH][eE][rR])$',
         hint: 'an ISO 639-1 code of two letters, or "other"',
         nullIsAbsent: true,
       }),
-    ),
-    tags: Type.Optional(
-      Type.Array(Type.String(), {
+      tags: Type.Array(Type.String(), {
         description: 'At most 10, each of 1 to 25 letters or digits.',
         nullIsAbsent: true,
       }),
-    ),
-    delay: Type.Optional(
-      Type.Integer({
+      delay: Type.Integer({
         minimum: 0,
         maximum: 900,
         description: 'Seconds; more than 0 for partners only. A string of digits is accepted too.',
         nullIsAbsent: true,
         digitsAreInteger: true,
       }),
-    ),
-    content_classification_labels: Type.Optional(
-      Type.Array(Label, {
+      content_classification_labels: Type.Array(Label, {
         description: `Labels that are not listed keep their state. Labels: ${CONTENT_LABELS.map(label => `\`${label}\``).join(', ')}; \`${MATURE_GAME}\` follows the channel's mature setting.`,
         nullIsAbsent: true,
       }),
-    ),
-    is_branded_content: Type.Optional(Type.Boolean({ nullIsAbsent: true })),
+      is_branded_content: Type.Boolean({ nullIsAbsent: true }),
+    }),
   }),
   problems: [
     'nothing_to_update',

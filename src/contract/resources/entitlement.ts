@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { resource, Type } from '../schema.ts'
+import { orNull, resource, Type } from '../schema.ts'
 import { ReturnedUuid, TimeMillis } from './id.ts'
 
 export const FULFILLMENT_STATUSES = ['CLAIMED', 'FULFILLED'] as const
@@ -28,11 +28,9 @@ export const EntitlementTransition = resource(
   'One step in the history of an entitlement.',
   {
     at: TimeMillis,
-    from: Type.Union([FulfillmentStatus, Type.Null()], { description: 'Null for the grant.' }),
+    from: orNull(FulfillmentStatus, 'Null for the grant.'),
     to: FulfillmentStatus,
-    actor: Type.Union([Type.String(), Type.Null()], {
-      description: 'As in the audit log; null for a grant that was part of a batch.',
-    }),
+    actor: orNull(Type.String(), 'As in the audit log; null for a grant that was part of a batch.'),
   },
 )
 export type EntitlementTransition = Static<typeof EntitlementTransition>

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { resource, Type } from '../schema.ts'
+import { orNull, resource, Type } from '../schema.ts'
 import { EventSubscription, exampleSubscription } from './event-subscription.ts'
 import { ReturnedUuid, TimeMillis } from './id.ts'
 import { exampleClient } from './world.ts'
@@ -20,11 +20,6 @@ const MESSAGE_KINDS = ['notification', 'webhook_callback_verification', 'revocat
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'canceled'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
-const nullable = <S extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
-  schema: S,
-  description: string,
-) => Type.Union([schema, Type.Null()], { description })
-
 export const EventDelivery = resource('EventDelivery', 'A message to a subscriber and what became of it.', {
   id: ReturnedUuid,
   message_id: Type.String({
@@ -34,15 +29,15 @@ export const EventDelivery = resource('EventDelivery', 'A message to a subscribe
   kind: Type.Enum(MESSAGE_KINDS),
   subscription_id: ReturnedUuid,
   type: Type.String(),
-  event_id: nullable(ReturnedUuid, 'Null for a message that is not a notification.'),
+  event_id: orNull(ReturnedUuid, 'Null for a message that is not a notification.'),
   status: Type.Enum(DELIVERY_STATUSES),
   attempts: Type.Integer({ minimum: 0 }),
   created_at: TimeMillis,
-  due_at: nullable(TimeMillis, 'When the next attempt is due, or the current one counts as lost.'),
-  finished_at: nullable(TimeMillis, 'Null while it is pending.'),
-  answer_status: nullable(Type.Integer(), 'The HTTP status of the last attempt.'),
-  answer: nullable(Type.String(), 'Why the last attempt failed.'),
-  milliseconds: nullable(Type.Integer(), 'The duration of the last attempt.'),
+  due_at: orNull(TimeMillis, 'When the next attempt is due, or the current one counts as lost.'),
+  finished_at: orNull(TimeMillis, 'Null while it is pending.'),
+  answer_status: orNull(Type.Integer(), 'The HTTP status of the last attempt.'),
+  answer: orNull(Type.String(), 'Why the last attempt failed.'),
+  milliseconds: orNull(Type.Integer(), 'The duration of the last attempt.'),
 })
 export type EventDelivery = Static<typeof EventDelivery>
 

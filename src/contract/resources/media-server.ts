@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { resource, Type } from '../schema.ts'
+import { orNull, resource, Type } from '../schema.ts'
 import { TimeMillis } from './id.ts'
 
 /** Media servers that Strand understands, by the name of their adapter. */
@@ -33,16 +33,15 @@ export const PLAYBACK_URL = {
 export const MediaServer = resource('MediaServer', 'A media server that reports its publishers.', {
   name: Type.String(),
   adapter: Type.Enum(ADAPTERS),
-  api_url: Type.Union([Type.String(), Type.Null()], {
-    description: 'Where the API of the media server is; null: it has none that Strand may use.',
-  }),
-  playback_url: Type.Union([Type.String(), Type.Null()], {
-    description:
-      'Where viewers find the HLS playlist of a channel, with `{login}` in place of its login; null: its broadcasts do not play on the pages of channels.',
-  }),
-  user_id: Type.Union([Type.String(), Type.Null()], {
-    description: 'The channel of a media server that has only one, such as Owncast.',
-  }),
+  api_url: orNull(
+    Type.String(),
+    'Where the API of the media server is; null: it has none that Strand may use.',
+  ),
+  playback_url: orNull(
+    Type.String(),
+    'Where viewers find the HLS playlist of a channel, with `{login}` in place of its login; null: its broadcasts do not play on the pages of channels.',
+  ),
+  user_id: orNull(Type.String(), 'The channel of a media server that has only one, such as Owncast.'),
   created_at: TimeMillis,
 })
 export type MediaServer = Static<typeof MediaServer>

@@ -1,5 +1,5 @@
-import type { Static } from 'typebox'
-import { Type } from '../schema.ts'
+import type { Static, TProperties, TSchema } from 'typebox'
+import { optional, Type } from '../schema.ts'
 import { FulfillmentStatus, UPDATE_STATUSES } from './entitlement.ts'
 import { Fault, MAX_FAULTS } from './fault.ts'
 import { DecimalId, Name, Uuid } from './id.ts'
@@ -14,14 +14,15 @@ const strict = { additionalProperties: false }
 
 const NAME_PATTERN = '^[A-Za-z][A-Za-z0-9_]{0,39}$'
 
-const named = <S extends Parameters<typeof Type.Record>[1]>(what: S, description: string) =>
-  Type.Optional(
-    Type.Record(Type.String(), what, {
-      description,
-      maxProperties: 10_000,
-      propertyNames: { pattern: NAME_PATTERN },
-    }),
-  )
+/** An object that needs none of its fields. */
+const entry = <Fields extends TProperties>(fields: Fields) => Type.Object(optional(fields), strict)
+
+const named = <S extends TSchema>(what: S, description: string) =>
+  Type.Record(Type.String(), what, {
+    description,
+    maxProperties: 10_000,
+    propertyNames: { pattern: NAME_PATTERN },
+  })
 
 const PERSON =
   '`broadcaster`, `editor`, `offline` or `viewer` of the demo, or the name of a user of this scenario.'
@@ -39,127 +40,93 @@ const Game = Type.String({
 
 const SecondsAgo = Type.Integer({ minimum: 0, maximum: 31_536_000 })
 
-const ScenarioStream = Type.Object(
-  {
-    id: Type.Optional(DecimalId),
-    viewer_count: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
-    title: Type.Optional(Title),
-    language: Type.Optional(Language),
-    tags: Type.Optional(Tags),
-    game: Type.Optional(
-      Type.String({
-        description:
-          'The name of a game of this scenario or of the demo (default: that of `world.game`); empty: no game.',
-      }),
-    ),
-    started_seconds_ago: Type.Optional(SecondsAgo),
-  },
-  strict,
-)
+const ScenarioStream = entry({
+  id: DecimalId,
+  viewer_count: Type.Integer({ minimum: 0, maximum: 1_000_000_000 }),
+  title: Title,
+  language: Language,
+  tags: Tags,
+  game: Type.String({
+    description:
+      'The name of a game of this scenario or of the demo (default: that of `world.game`); empty: no game.',
+  }),
+  started_seconds_ago: SecondsAgo,
+})
 
 const ScenarioFollow = Type.Object(
   { user: Person, followed_seconds_ago: SecondsAgo },
   { ...strict, description: 'A follow with its time; without one it is the start of the demo.' },
 )
 
-const ScenarioUser = Type.Object(
-  {
-    id: Type.Optional(DecimalId),
-    login: Type.Optional(
-      Type.String({ pattern: '^[a-z0-9_]{1,25}$', description: 'Default: the name in lower case.' }),
-    ),
-    display_name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-    description: Type.Optional(Description),
-    broadcaster_type: Type.Optional(Type.Enum(BROADCASTER_TYPES)),
-    email: Type.Optional(Email),
-    stream: Type.Optional({
-      ...ScenarioStream,
-      description: 'The live stream; without it the user is offline.',
-    }),
-    past_videos: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 20,
-        description: 'Number of videos of earlier streams (default: 0).',
-      }),
-    ),
-    vod_enabled: Type.Optional(
-      Type.Boolean({
-        description:
-          'Whether streams are recorded as videos (default: true); false gives a live channel without videos.',
-      }),
-    ),
-    follows: Type.Optional(Type.Array(Type.Union([Person, ScenarioFollow]), { maxItems: 100 })),
-    editors: Type.Optional(
-      Type.Array(Person, { maxItems: 100, description: 'Users that may edit the channel.' }),
-    ),
+const ScenarioUser = entry({
+  id: DecimalId,
+  login: Type.String({ pattern: '^[a-z0-9_]{1,25}$', description: 'Default: the name in lower case.' }),
+  display_name: Type.String({ minLength: 1, maxLength: 100 }),
+  description: Description,
+  broadcaster_type: Type.Enum(BROADCASTER_TYPES),
+  email: Email,
+  stream: {
+    ...ScenarioStream,
+    description: 'The live stream; without it the user is offline.',
   },
-  strict,
-)
+  past_videos: Type.Integer({
+    minimum: 0,
+    maximum: 20,
+    description: 'Number of videos of earlier streams (default: 0).',
+  }),
+  vod_enabled: Type.Boolean({
+    description:
+      'Whether streams are recorded as videos (default: true); false gives a live channel without videos.',
+  }),
+  follows: Type.Array(Type.Union([Person, ScenarioFollow]), { maxItems: 100 }),
+  editors: Type.Array(Person, { maxItems: 100, description: 'Users that may edit the channel.' }),
+})
 
-const ScenarioEntitlement = Type.Object(
-  {
-    id: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-    update_status: Type.Optional(
-      Type.Enum(UPDATE_STATUSES, {
-        description:
-          "Status that UpdateDropsEntitlements returns to the clients of the benefit's organization, and UNAUTHORIZED to `client` of the demo (default: SUCCESS). NOT_FOUND and INVALID_ID create an id without an entitlement.",
-      }),
-    ),
-    times: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 1_000_000,
-        description: 'With UPDATE_FAILED: number of failures (default: always).',
-      }),
-    ),
-    user: Type.Optional(Person),
-    benefit: Type.Optional(Benefit),
-    game: Type.Optional(Game),
-    fulfillment_status: Type.Optional(FulfillmentStatus),
-    granted_seconds_ago: Type.Optional(SecondsAgo),
+const ScenarioEntitlement = entry({
+  id: Type.String({ minLength: 1, maxLength: 100 }),
+  update_status: Type.Enum(UPDATE_STATUSES, {
+    description:
+      "Status that UpdateDropsEntitlements returns to the clients of the benefit's organization, and UNAUTHORIZED to `client` of the demo (default: SUCCESS). NOT_FOUND and INVALID_ID create an id without an entitlement.",
+  }),
+  times: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    description: 'With UPDATE_FAILED: number of failures (default: always).',
+  }),
+  user: Person,
+  benefit: Benefit,
+  game: Game,
+  fulfillment_status: FulfillmentStatus,
+  granted_seconds_ago: SecondsAgo,
+})
+
+const ScenarioOrganization = entry({ id: Uuid, name: Name })
+
+const ScenarioGame = entry({
+  id: DecimalId,
+  name: { ...Name, description: 'Default: the name of the entry.' },
+  organization: NoOrganization,
+})
+
+const ScenarioBenefit = entry({
+  id: Uuid,
+  name: { ...Name, description: 'Default: the name of the entry.' },
+  organization: Organization,
+  game: { ...Game, description: 'The name of a game of this scenario or of the demo.' },
+})
+
+const ScenarioClient = entry({
+  id: Type.String({ pattern: '^[a-z0-9]{1,60}$', hint: 'lower-case letters and digits, at most 60' }),
+  name: { ...Name, description: 'Default: the name of the entry.' },
+  organization: NoOrganization,
+  kind: Type.Enum(CLIENT_KINDS),
+  redirect_uris: {
+    ...RedirectUris,
+    description: 'Default: `http://localhost:3000/callback`.',
   },
-  strict,
-)
-
-const ScenarioOrganization = Type.Object({ id: Type.Optional(Uuid), name: Type.Optional(Name) }, strict)
-
-const ScenarioGame = Type.Object(
-  {
-    id: Type.Optional(DecimalId),
-    name: Type.Optional({ ...Name, description: 'Default: the name of the entry.' }),
-    organization: Type.Optional(NoOrganization),
-  },
-  strict,
-)
-
-const ScenarioBenefit = Type.Object(
-  {
-    id: Type.Optional(Uuid),
-    name: Type.Optional({ ...Name, description: 'Default: the name of the entry.' }),
-    organization: Type.Optional(Organization),
-    game: Type.Optional({ ...Game, description: 'The name of a game of this scenario or of the demo.' }),
-  },
-  strict,
-)
-
-const ScenarioClient = Type.Object(
-  {
-    id: Type.Optional(
-      Type.String({ pattern: '^[a-z0-9]{1,60}$', hint: 'lower-case letters and digits, at most 60' }),
-    ),
-    name: Type.Optional({ ...Name, description: 'Default: the name of the entry.' }),
-    organization: Type.Optional(NoOrganization),
-    kind: Type.Optional(Type.Enum(CLIENT_KINDS)),
-    redirect_uris: Type.Optional({
-      ...RedirectUris,
-      description: 'Default: `http://localhost:3000/callback`.',
-    }),
-    implicit_grant: Type.Optional(Type.Boolean()),
-    device_flow: Type.Optional(Type.Boolean({ description: 'Default: true.' })),
-  },
-  strict,
-)
+  implicit_grant: Type.Boolean(),
+  device_flow: Type.Boolean({ description: 'Default: true.' }),
+})
 
 const ScenarioCampaign = Type.Object(
   {
@@ -184,27 +151,20 @@ const ScenarioCampaign = Type.Object(
   strict,
 )
 
-const ScenarioToken = Type.Object(
-  {
-    kind: Type.Optional(Type.Enum(['user', 'app'])),
-    state: Type.Optional(Type.Enum(['good', 'expired', 'revoked'])),
-    user: Type.Optional(Person),
-    scopes: Type.Optional(
-      Type.Array(Type.String({ pattern: '^[a-z_]+(:[a-z_]+)*$', maxLength: 100 }), {
-        maxItems: 50,
-        description: 'Default: all scopes that have an effect.',
-      }),
-    ),
-    client: Type.Optional(
-      Type.String({
-        description:
-          '`client` (default) or `other_client` of the demo, or the name of a client of this scenario.',
-      }),
-    ),
-    expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: 315_360_000 })),
-  },
-  strict,
-)
+const ScenarioToken = entry({
+  kind: Type.Enum(['user', 'app']),
+  state: Type.Enum(['good', 'expired', 'revoked']),
+  user: Person,
+  scopes: Type.Array(Type.String({ pattern: '^[a-z_]+(:[a-z_]+)*$', maxLength: 100 }), {
+    maxItems: 50,
+    description: 'Default: all scopes that have an effect.',
+  }),
+  client: Type.String({
+    description:
+      '`client` (default) or `other_client` of the demo, or the name of a client of this scenario.',
+  }),
+  expires_in: Type.Integer({ minimum: 1, maximum: 315_360_000 }),
+})
 
 const EVENTS = [
   'stream.online',
@@ -233,28 +193,21 @@ const ScenarioEvent = Type.Object(
 )
 export type ScenarioEvent = Static<typeof ScenarioEvent>
 
-export const Scenario = Type.Object(
-  {
-    $schema: Type.Optional(Type.String()),
-    description: Type.Optional(Type.String()),
-    organizations: named(ScenarioOrganization, 'Organizations, which own games, benefits and clients.'),
-    games: named(ScenarioGame, 'Games.'),
-    benefits: named(ScenarioBenefit, 'Benefits that entitlements grant.'),
-    clients: named(ScenarioClient, 'Clients, each with an app token.'),
-    users: named(ScenarioUser, 'Users with channels.'),
-    entitlements: named(ScenarioEntitlement, 'Entitlements, and ids without an entitlement.'),
-    campaigns: named(ScenarioCampaign, 'Entitlements in large numbers; 200,000 in all.'),
-    tokens: named(ScenarioToken, 'Tokens: valid, expired or revoked.'),
-    faults: Type.Optional(
-      Type.Array(Fault, { maxItems: MAX_FAULTS, description: 'Faults planned at the start.' }),
-    ),
-    events: Type.Optional(
-      Type.Array(ScenarioEvent, {
-        maxItems: 1000,
-        description: 'Changes that happen later. Subscribers get the event of each.',
-      }),
-    ),
-  },
-  strict,
-)
+export const Scenario = entry({
+  $schema: Type.String(),
+  description: Type.String(),
+  organizations: named(ScenarioOrganization, 'Organizations, which own games, benefits and clients.'),
+  games: named(ScenarioGame, 'Games.'),
+  benefits: named(ScenarioBenefit, 'Benefits that entitlements grant.'),
+  clients: named(ScenarioClient, 'Clients, each with an app token.'),
+  users: named(ScenarioUser, 'Users with channels.'),
+  entitlements: named(ScenarioEntitlement, 'Entitlements, and ids without an entitlement.'),
+  campaigns: named(ScenarioCampaign, 'Entitlements in large numbers; 200,000 in all.'),
+  tokens: named(ScenarioToken, 'Tokens: valid, expired or revoked.'),
+  faults: Type.Array(Fault, { maxItems: MAX_FAULTS, description: 'Faults planned at the start.' }),
+  events: Type.Array(ScenarioEvent, {
+    maxItems: 1000,
+    description: 'Changes that happen later. Subscribers get the event of each.',
+  }),
+})
 export type Scenario = Static<typeof Scenario>

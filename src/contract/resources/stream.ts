@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { resource, Type } from '../schema.ts'
+import { orNull, resource, Type } from '../schema.ts'
 import { TimeMillis, TimeSeconds } from './id.ts'
 
 /** Spec 2.3; never null (D-32). */
@@ -45,7 +45,7 @@ export const ExtraStreamKey = resource(
   {
     name: Type.String(),
     created_at: TimeMillis,
-    valid_until: Type.Union([TimeMillis, Type.Null()]),
+    valid_until: orNull(TimeMillis),
   },
 )
 export type ExtraStreamKey = Static<typeof ExtraStreamKey>

@@ -1,5 +1,5 @@
 import type { Static, TObject, TProperties, TSchema } from 'typebox'
-import { resource, Type } from '../schema.ts'
+import { orNull, resource, Type } from '../schema.ts'
 import { FulfillmentStatus } from './entitlement.ts'
 import { DecimalId, GivenTime, Name, Uuid } from './id.ts'
 import { RedirectUris } from './redirect-uri.ts'
@@ -39,7 +39,6 @@ const OfVideo = to('video', Id)
 
 const Moment = Type.String({ ...GivenTime, kept: 'milliseconds' })
 const Second = Type.String({ ...GivenTime, kept: 'seconds' })
-const noneOr = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 const Sha256 = Type.String({
   pattern: '^[0-9a-f]{64}$',
   hint: 'a SHA-256 in 64 lower-case hex digits',
@@ -77,7 +76,7 @@ export const transferLines = {
     display_name: Type.Optional(Type.String({ minLength: 1, maxLength: 50 })),
     description: Type.Optional(Description),
     broadcaster_type: Type.Optional(Type.Enum(BROADCASTER_TYPES)),
-    email: Type.Optional(noneOr(Email)),
+    email: Type.Optional(orNull(Email)),
     created_at: Type.Optional(Moment),
     password: Type.Optional(
       Type.String({ minLength: 8, maxLength: 200, description: 'Accepted in imports, never exported.' }),
@@ -95,14 +94,14 @@ export const transferLines = {
   game: line('game', {
     id: Type.String(Id),
     name: Name,
-    organization_id: Type.Optional(noneOr(OfOrganization)),
+    organization_id: Type.Optional(orNull(OfOrganization)),
     igdb_id: Type.Optional(IgdbId),
   }),
   benefit: line('benefit', {
     id: Type.String(OrganizationId),
     name: Name,
     organization_id: OfOrganization,
-    game_id: Type.Optional(noneOr(OfGame)),
+    game_id: Type.Optional(orNull(OfGame)),
   }),
   client: line('client', {
     id: Type.String({
@@ -110,8 +109,8 @@ export const transferLines = {
       hint: '1 to 64 letters, digits, hyphens or underscores',
     }),
     name: Name,
-    organization_id: Type.Optional(noneOr(OfOrganization)),
-    owner_user_id: Type.Optional(noneOr(OfUser)),
+    organization_id: Type.Optional(orNull(OfOrganization)),
+    owner_user_id: Type.Optional(orNull(OfUser)),
     kind: Type.Optional(Type.Enum(CLIENT_KINDS)),
     redirect_uris: Type.Optional(RedirectUris),
     implicit_grant: Type.Optional(Type.Boolean()),
@@ -137,7 +136,7 @@ export const transferLines = {
     user_id: OfUser,
     name: ExtraKeyName,
     created_at: Type.Optional(Moment),
-    valid_until: Type.Optional(noneOr(Moment)),
+    valid_until: Type.Optional(orNull(Moment)),
     stream_key: Type.Optional(SecretKey),
   }),
   editor: line('editor', { user_id: OfUser, editor_id: OfUser, created_at: Type.Optional(Second) }),
@@ -146,18 +145,18 @@ export const transferLines = {
     id: Type.String(Id),
     user_id: OfUser,
     created_at: Second,
-    ended_at: Type.Optional(noneOr(Second)),
-    stream_id: Type.Optional(noneOr(Type.String(Id))),
+    ended_at: Type.Optional(orNull(Second)),
+    stream_id: Type.Optional(orNull(Type.String(Id))),
     title: Type.Optional(Title),
     description: Type.Optional(Description),
     language: Type.Optional(Language),
-    game_id: Type.Optional(noneOr(OfGame)),
+    game_id: Type.Optional(orNull(OfGame)),
     view_count: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_000_000_000 })),
   }),
   stream: line('stream', {
     id: Type.String(Id),
     user_id: OfUser,
-    video_id: Type.Optional(noneOr(OfVideo)),
+    video_id: Type.Optional(orNull(OfVideo)),
     started_at: Second,
     viewer_count: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_000_000_000 })),
   }),

@@ -1,11 +1,12 @@
 import type { Static } from 'typebox'
 import { imageUrl } from '../image-urls.ts'
-import { resource, Type } from '../schema.ts'
+import { orNull, resource, Type } from '../schema.ts'
 import { ReturnedUrl, TimeSeconds } from './id.ts'
 
-const streamId = Type.Union([Type.String(), Type.Null()], {
-  description: 'Null for videos that are older than this field, and for imported ones without a stream.',
-})
+const streamId = orNull(
+  Type.String(),
+  'Null for videos that are older than this field, and for imported ones without a stream.',
+)
 
 /** The recording of a stream, as clients see it. */
 export const PublicVideo = resource('PublicVideo', 'The recording of a stream, as clients see it.', {
@@ -45,7 +46,7 @@ export const Video = resource('Video', 'The recording of a stream, as the contro
   game_id: Type.String({ description: 'Empty if no game is set.' }),
   view_count: Type.Integer({ minimum: 0 }),
   created_at: TimeSeconds,
-  ended_at: Type.Union([TimeSeconds, Type.Null()], { description: 'Null while the stream is live.' }),
+  ended_at: orNull(TimeSeconds, 'Null while the stream is live.'),
   duration_seconds: Type.Integer({ minimum: 0, description: 'Duration so far while the stream is live.' }),
   is_live: Type.Boolean(),
   marker_count: Type.Integer({ minimum: 0 }),

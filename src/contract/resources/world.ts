@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { resource, Type } from '../schema.ts'
+import { orNull, resource, Type } from '../schema.ts'
 import { CONTENT_LABELS } from './content-label.ts'
 import { Name, ReturnedUuid, TimeMillis } from './id.ts'
 import { listOf } from './list.ts'
@@ -49,7 +49,7 @@ export const User = resource('User', 'A user, as the control API shows it.', {
   display_name: Type.String(),
   description: Type.String(),
   broadcaster_type: Type.Enum(BROADCASTER_TYPES),
-  email: Type.Union([Type.String(), Type.Null()]),
+  email: orNull(Type.String()),
   created_at: TimeMillis,
 })
 export type User = Static<typeof User>
@@ -63,7 +63,7 @@ export type Organization = Static<typeof Organization>
 export const Game = resource('Game', 'A game, as the control API shows it.', {
   id: Type.String(),
   name: Name,
-  organization_id: Type.Union([ReturnedUuid, Type.Null()]),
+  organization_id: orNull(ReturnedUuid),
   igdb_id: Type.String({ description: 'Empty if unknown.' }),
 })
 export type Game = Static<typeof Game>
@@ -72,7 +72,7 @@ export const Benefit = resource('Benefit', 'What an entitlement entitles to.', {
   id: ReturnedUuid,
   name: Name,
   organization_id: ReturnedUuid,
-  game_id: Type.Union([Type.String(), Type.Null()]),
+  game_id: orNull(Type.String()),
 })
 export type Benefit = Static<typeof Benefit>
 
@@ -81,8 +81,8 @@ export const CLIENT_KINDS = ['confidential', 'public'] as const
 export const Client = resource('Client', 'An application that requests tokens.', {
   id: Type.String(),
   name: Name,
-  organization_id: Type.Union([ReturnedUuid, Type.Null()]),
-  owner_user_id: Type.Union([Type.String(), Type.Null()]),
+  organization_id: orNull(ReturnedUuid),
+  owner_user_id: orNull(Type.String()),
   kind: Type.Enum(CLIENT_KINDS),
   redirect_uris: Type.Array(Type.String()),
   implicit_grant: Type.Boolean({ description: 'Whether the client may use `response_type=token`.' }),
