@@ -1,4 +1,5 @@
 import { controlOperations as control, helixOperations as helix } from '../../contract/index.ts'
+import type { Operation } from '../../contract/operation.ts'
 import { withFields } from './fields.ts'
 import type { Verb, VerbRow } from './verb.ts'
 
@@ -46,551 +47,236 @@ const ENTITLEMENT = 'fb78259e-fb81-4d1b-8333-34a06ffc24c0'
 const VIDEO = '1234567890'
 const DEMO = '--url http://localhost:8080 --token-file operator-token'
 
+/** The examples are what follows the words. */
+const row = (
+  words: string,
+  operation: Operation,
+  examples: readonly string[],
+  more: Omit<VerbRow, 'words' | 'operation' | 'examples'> = {},
+): VerbRow => ({ words, operation, examples: examples.map(each => `${words} ${each}`.trim()), ...more })
+
 /** One row for each verb. A test fails for an operation of the control API without a row. */
 const rows: readonly VerbRow[] = [
-  {
-    words: 'user create',
-    operation: control.createUser,
+  row('user create', control.createUser, ['plucky_jackal', 'quiet_heron --display-name Quiet_Heron'], {
     arguments: ['login'],
     secret: 'password',
-    examples: ['user create plucky_jackal', 'user create quiet_heron --display-name Quiet_Heron'],
-  },
-  {
-    words: 'user set',
-    operation: control.putUser,
-    secret: 'password',
-    examples: [
-      'user set 141981764 --login lunar_otter --display-name Lunar_Otter',
-      'user set 25009227 --login brave_newt',
-      'user set brave_newt --description "Night dives" --broadcaster-type affiliate --email newt@example.com',
-      'user set 25009300 --login spare_crab',
+  }),
+  row(
+    'user set',
+    control.putUser,
+    [
+      '141981764 --login lunar_otter --display-name Lunar_Otter',
+      '25009227 --login brave_newt',
+      'brave_newt --description "Night dives" --broadcaster-type affiliate --email newt@example.com',
+      '25009300 --login spare_crab',
     ],
-  },
-  {
-    words: 'user list',
-    operation: control.listUsers,
-    columns: USER_COLUMNS,
-    examples: ['user list --first 50', 'user list --all --json'],
-  },
-  {
-    words: 'user show',
-    operation: control.getUser,
-    examples: ['user show 141981764', 'user show lunar_otter --json'],
-  },
-  {
-    words: 'user delete',
-    operation: control.deleteUser,
-    examples: ['user delete spare_crab --yes'],
-  },
+    { secret: 'password' },
+  ),
+  row('user list', control.listUsers, ['--first 50', '--all --json'], { columns: USER_COLUMNS }),
+  row('user show', control.getUser, ['141981764', 'lunar_otter --json']),
+  row('user delete', control.deleteUser, ['spare_crab --yes']),
 
-  {
-    words: 'org create',
-    operation: control.createOrganization,
-    arguments: ['name'],
-    examples: ['org create "Kelp Games"'],
-  },
-  {
-    words: 'org set',
-    operation: control.putOrganization,
-    examples: [`org set ${REEF} --name "Reef Interactive"`, `org set ${PEARL} --name "Pearl Works"`],
-  },
-  {
-    words: 'org list',
-    operation: control.listOrganizations,
-    examples: ['org list'],
-  },
-  {
-    words: 'org show',
-    operation: control.getOrganization,
-    examples: [`org show ${REEF}`],
-  },
-  {
-    words: 'org delete',
-    operation: control.deleteOrganization,
-    examples: [`org delete ${PEARL} --yes`],
-  },
-  {
-    words: 'org member add',
-    operation: control.putMember,
-    examples: [`org member add ${REEF} lunar_otter`],
-  },
-  {
-    words: 'org member list',
-    operation: control.listMembers,
-    columns: USER_COLUMNS,
-    examples: [`org member list ${REEF}`],
-  },
-  {
-    words: 'org member remove',
-    operation: control.deleteMember,
-    harmless: true,
-    examples: [`org member remove ${REEF} lunar_otter`],
-  },
+  row('org create', control.createOrganization, ['"Kelp Games"'], { arguments: ['name'] }),
+  row('org set', control.putOrganization, [
+    `${REEF} --name "Reef Interactive"`,
+    `${PEARL} --name "Pearl Works"`,
+  ]),
+  row('org list', control.listOrganizations, ['']),
+  row('org show', control.getOrganization, [REEF]),
+  row('org delete', control.deleteOrganization, [`${PEARL} --yes`]),
+  row('org member add', control.putMember, [`${REEF} lunar_otter`]),
+  row('org member list', control.listMembers, [REEF], { columns: USER_COLUMNS }),
+  row('org member remove', control.deleteMember, [`${REEF} lunar_otter`], { harmless: true }),
 
-  {
-    words: 'game create',
-    operation: control.createGame,
-    arguments: ['name'],
-    examples: [`game create "Kelp Run" --org ${REEF}`],
-  },
-  {
-    words: 'game set',
-    operation: control.putGame,
-    examples: [
-      `game set 33214 --name Tidefall --org ${REEF} --igdb 90210`,
-      'game set 33215 --name "Sand Castles" --no-org',
-    ],
-  },
-  {
-    words: 'game list',
-    operation: control.listGames,
-    columns: ['id', 'name', 'organization_id'],
-    examples: [`game list --org ${REEF}`],
-  },
-  { words: 'game show', operation: control.getGame, examples: ['game show 33214'] },
-  {
-    words: 'game delete',
-    operation: control.deleteGame,
-    examples: ['game delete 33215 --yes'],
-  },
+  row('game create', control.createGame, [`"Kelp Run" --org ${REEF}`], { arguments: ['name'] }),
+  row('game set', control.putGame, [
+    `33214 --name Tidefall --org ${REEF} --igdb 90210`,
+    '33215 --name "Sand Castles" --no-org',
+  ]),
+  row('game list', control.listGames, [`--org ${REEF}`], { columns: ['id', 'name', 'organization_id'] }),
+  row('game show', control.getGame, ['33214']),
+  row('game delete', control.deleteGame, ['33215 --yes']),
 
-  {
-    words: 'benefit create',
-    operation: control.createBenefit,
+  row('benefit create', control.createBenefit, [`"Pearl diver" --org ${REEF} --game 33214`], {
     arguments: ['name'],
-    examples: [`benefit create "Pearl diver" --org ${REEF} --game 33214`],
-  },
-  {
-    words: 'benefit set',
-    operation: control.putBenefit,
-    examples: [
-      `benefit set ${LANTERN} --name "Coral lantern" --org ${REEF} --game 33214`,
-      `benefit set ${COMPASS} --name "Brass compass" --org ${REEF} --no-game`,
-    ],
-  },
-  {
-    words: 'benefit list',
-    operation: control.listBenefits,
+  }),
+  row('benefit set', control.putBenefit, [
+    `${LANTERN} --name "Coral lantern" --org ${REEF} --game 33214`,
+    `${COMPASS} --name "Brass compass" --org ${REEF} --no-game`,
+  ]),
+  row('benefit list', control.listBenefits, [`--org ${REEF}`], {
     terminalColumns: ['id', 'name', 'game_id', 'organization_id'],
-    examples: [`benefit list --org ${REEF}`],
-  },
-  {
-    words: 'benefit show',
-    operation: control.getBenefit,
-    examples: [`benefit show ${LANTERN}`],
-  },
-  {
-    words: 'benefit delete',
-    operation: control.deleteBenefit,
-    examples: [`benefit delete ${COMPASS} --yes`],
-  },
+  }),
+  row('benefit show', control.getBenefit, [LANTERN]),
+  row('benefit delete', control.deleteBenefit, [`${COMPASS} --yes`]),
 
-  {
-    words: 'client create',
-    operation: control.createClient,
-    arguments: ['name'],
-    examples: [
-      `client create "Reef drops back end" --org ${REEF}`,
-      'client create "Reef overlay" --kind public --redirect-uri http://localhost:3000/callback',
+  row(
+    'client create',
+    control.createClient,
+    [
+      `"Reef drops back end" --org ${REEF}`,
+      '"Reef overlay" --kind public --redirect-uri http://localhost:3000/callback',
     ],
-  },
-  {
-    words: 'client list',
-    operation: control.listClients,
+    { arguments: ['name'] },
+  ),
+  row('client list', control.listClients, [`--org ${REEF}`], {
     terminalColumns: ['id', 'name', 'kind', 'organization_id', 'owner_user_id', 'redirect_uris'],
-    examples: [`client list --org ${REEF}`],
-  },
-  {
-    words: 'client show',
-    operation: control.getClient,
-    examples: [`client show ${CLIENT}`],
-  },
-  {
-    words: 'client edit',
-    operation: control.patchClient,
-    examples: [
-      `client edit ${CLIENT} --redirect-uri https://reef.example/callback --no-implicit-grant`,
-      `client edit ${CLIENT} --no-redirect-uri`,
-      `client edit ${CLIENT} --device-flow`,
-    ],
-  },
-  {
-    words: 'client rotate-secret',
-    operation: control.rotateClientSecret,
-    asks: true,
-    examples: [`client rotate-secret ${CLIENT} --yes`],
-  },
-  {
-    words: 'client delete',
-    operation: control.deleteClient,
-    examples: [`client delete ${CLIENT} --yes`],
-  },
+  }),
+  row('client show', control.getClient, [CLIENT]),
+  row('client edit', control.patchClient, [
+    `${CLIENT} --redirect-uri https://reef.example/callback --no-implicit-grant`,
+    `${CLIENT} --no-redirect-uri`,
+    `${CLIENT} --device-flow`,
+  ]),
+  row('client rotate-secret', control.rotateClientSecret, [`${CLIENT} --yes`], { asks: true }),
+  row('client delete', control.deleteClient, [`${CLIENT} --yes`]),
 
-  {
-    words: 'token create',
-    operation: control.issueToken,
-    examples: [
-      `token create --client ${CLIENT}`,
-      `token create --client ${CLIENT} --user lunar_otter --scope user:read:follows --scope channel:manage:broadcast`,
-    ],
-  },
-  {
-    words: 'token end',
-    operation: control.endToken,
-    secret: 'token',
-    examples: ['token end --yes < token.txt'],
-  },
+  row('token create', control.issueToken, [
+    `--client ${CLIENT}`,
+    `--client ${CLIENT} --user lunar_otter --scope user:read:follows --scope channel:manage:broadcast`,
+  ]),
+  row('token end', control.endToken, ['--yes < token.txt'], { secret: 'token' }),
 
-  {
-    words: 'channel show',
-    operation: control.getChannel,
-    examples: ['channel show lunar_otter'],
-  },
-  {
-    words: 'channel edit',
-    operation: control.patchChannel,
-    examples: [
-      'channel edit lunar_otter --title "First light over the reef" --game 33214 --tag Relaxed --tag English',
-      'channel edit brave_newt --language de --is-mature --no-vod-enabled --no-game --no-tag',
-      'channel edit brave_newt --delay 30 --content-classification-label Gambling --is-branded-content',
-    ],
-  },
+  row('channel show', control.getChannel, ['lunar_otter']),
+  row('channel edit', control.patchChannel, [
+    'lunar_otter --title "First light over the reef" --game 33214 --tag Relaxed --tag English',
+    'brave_newt --language de --is-mature --no-vod-enabled --no-game --no-tag',
+    'brave_newt --delay 30 --content-classification-label Gambling --is-branded-content',
+  ]),
 
-  {
-    words: 'editor add',
-    operation: control.putEditor,
-    examples: [
-      'editor add lunar_otter brave_newt',
-      'editor add lunar_otter brave_newt --created-at 2026-02-20T08:15:00Z',
-    ],
-  },
-  {
-    words: 'editor list',
-    operation: control.listEditors,
-    columns: USER_COLUMNS,
-    examples: ['editor list lunar_otter'],
-  },
-  {
-    words: 'editor remove',
-    operation: control.deleteEditor,
-    harmless: true,
-    examples: ['editor remove lunar_otter brave_newt'],
-  },
+  row('editor add', control.putEditor, [
+    'lunar_otter brave_newt',
+    'lunar_otter brave_newt --created-at 2026-02-20T08:15:00Z',
+  ]),
+  row('editor list', control.listEditors, ['lunar_otter'], { columns: USER_COLUMNS }),
+  row('editor remove', control.deleteEditor, ['lunar_otter brave_newt'], { harmless: true }),
 
-  {
-    words: 'stream start',
-    operation: control.startStream,
-    examples: ['stream start lunar_otter --viewer-count 478', 'stream start brave_newt'],
-  },
-  {
-    words: 'stream show',
-    operation: control.getStream,
-    examples: ['stream show lunar_otter'],
-  },
-  {
-    words: 'stream list',
-    operation: control.listStreams,
+  row('stream start', control.startStream, ['lunar_otter --viewer-count 478', 'brave_newt']),
+  row('stream show', control.getStream, ['lunar_otter']),
+  row('stream list', control.listStreams, ['', '--game 33214 --all --json'], {
     columns: STREAM_COLUMNS,
     terminalColumns: STREAM_TERMINAL,
-    examples: ['stream list', 'stream list --game 33214 --all --json'],
-  },
-  {
-    words: 'stream top',
-    operation: helix.getStreams,
+  }),
+  row('stream top', helix.getStreams, ['', '--game 33214 --language en --all --json'], {
     columns: STREAM_COLUMNS,
     terminalColumns: STREAM_TERMINAL,
-    examples: ['stream top', 'stream top --game 33214 --language en --all --json'],
-  },
-  {
-    words: 'stream end',
-    operation: control.endStream,
-    harmless: true,
-    examples: ['stream end brave_newt'],
-  },
+  }),
+  row('stream end', control.endStream, ['brave_newt'], { harmless: true }),
 
-  {
-    words: 'stream kick',
-    operation: control.kickPublisher,
-    harmless: true,
-    examples: ['stream kick lunar_otter'],
-  },
+  row('stream kick', control.kickPublisher, ['lunar_otter'], { harmless: true }),
 
-  {
-    words: 'key add',
-    operation: control.createStreamKey,
-    arguments: ['name'],
-    examples: [
-      'key add lunar_otter guest --valid-until 2099-03-08T12:00:00Z',
-      'key add lunar_otter second-encoder',
-    ],
-  },
-  {
-    words: 'key list',
-    operation: control.listStreamKeys,
-    examples: ['key list lunar_otter'],
-  },
-  {
-    words: 'key show',
-    operation: control.readStreamKey,
+  row(
+    'key add',
+    control.createStreamKey,
+    ['lunar_otter guest --valid-until 2099-03-08T12:00:00Z', 'lunar_otter second-encoder'],
+    { arguments: ['name'] },
+  ),
+  row('key list', control.listStreamKeys, ['lunar_otter']),
+  row('key show', control.readStreamKey, ['lunar_otter', 'lunar_otter --name guest'], {
     reveals: 'anyone who sees the key can broadcast to this channel',
-    examples: ['key show lunar_otter', 'key show lunar_otter --name guest'],
-  },
-  {
-    words: 'key remove',
-    operation: control.deleteStreamKey,
-    examples: ['key remove lunar_otter second-encoder --yes'],
-  },
-  {
-    words: 'key rotate',
-    operation: control.rotateStreamKey,
+  }),
+  row('key remove', control.deleteStreamKey, ['lunar_otter second-encoder --yes']),
+  row('key rotate', control.rotateStreamKey, ['lunar_otter --grace-seconds 3600', 'brave_newt --yes'], {
     asksWithout: 'grace_seconds',
-    examples: ['key rotate lunar_otter --grace-seconds 3600', 'key rotate brave_newt --yes'],
-  },
+  }),
 
-  {
-    words: 'viewer set',
-    operation: control.reportViewers,
+  row('viewer set', control.reportViewers, ['lunar_otter=1204 brave_newt=7', '--body viewers.json'], {
     bulk: 'counts',
-    examples: ['viewer set lunar_otter=1204 brave_newt=7', 'viewer set --body viewers.json'],
-  },
+  }),
 
-  {
-    words: 'follow add',
-    operation: control.putFollow,
-    examples: [
-      'follow add brave_newt lunar_otter',
-      'follow add brave_newt lunar_otter --followed-at 2026-02-14T18:00:05Z',
-    ],
-  },
-  {
-    words: 'follow add-many',
-    operation: control.putFollows,
-    bulk: 'follows',
-    examples: [
-      'follow add-many --body follows.json',
-      'follow add-many --user 25009300 --broadcaster lunar_otter',
-    ],
-  },
-  {
-    words: 'follow list',
-    operation: control.listFollows,
-    columns: USER_COLUMNS,
-    examples: ['follow list brave_newt'],
-  },
-  {
-    words: 'follow remove',
-    operation: control.deleteFollow,
-    harmless: true,
-    examples: ['follow remove brave_newt lunar_otter'],
-  },
+  row('follow add', control.putFollow, [
+    'brave_newt lunar_otter',
+    'brave_newt lunar_otter --followed-at 2026-02-14T18:00:05Z',
+  ]),
+  row(
+    'follow add-many',
+    control.putFollows,
+    ['--body follows.json', '--user 25009300 --broadcaster lunar_otter'],
+    { bulk: 'follows' },
+  ),
+  row('follow list', control.listFollows, ['brave_newt'], { columns: USER_COLUMNS }),
+  row('follow remove', control.deleteFollow, ['brave_newt lunar_otter'], { harmless: true }),
 
-  {
-    words: 'entitlement grant',
-    operation: control.grantEntitlements,
-    bulk: 'grants',
-    examples: [
-      `entitlement grant --user brave_newt --benefit ${LANTERN} --game 33214 --id ${ENTITLEMENT}`,
-      'entitlement grant --body grants.json --json',
-    ],
-  },
-  {
-    words: 'entitlement list',
-    operation: control.listEntitlements,
-    columns: ENTITLEMENT_COLUMNS,
-    terminalColumns: ['id', 'user_id', 'benefit_id', 'game_id', 'fulfillment_status', 'timestamp'],
-    examples: [
-      'entitlement list --user brave_newt --fulfillment-status CLAIMED',
-      `entitlement list --org ${REEF} --all`,
-    ],
-  },
+  row(
+    'entitlement grant',
+    control.grantEntitlements,
+    [`--user brave_newt --benefit ${LANTERN} --game 33214 --id ${ENTITLEMENT}`, '--body grants.json --json'],
+    { bulk: 'grants' },
+  ),
+  row(
+    'entitlement list',
+    control.listEntitlements,
+    ['--user brave_newt --fulfillment-status CLAIMED', `--org ${REEF} --all`],
+    {
+      columns: ENTITLEMENT_COLUMNS,
+      terminalColumns: ['id', 'user_id', 'benefit_id', 'game_id', 'fulfillment_status', 'timestamp'],
+    },
+  ),
 
-  {
-    words: 'entitlement show',
-    operation: control.getEntitlement,
-    examples: [`entitlement show ${ENTITLEMENT}`],
-  },
-  {
-    words: 'entitlement history',
-    operation: control.getEntitlementHistory,
-    examples: [`entitlement history ${ENTITLEMENT}`],
-  },
+  row('entitlement show', control.getEntitlement, [ENTITLEMENT]),
+  row('entitlement history', control.getEntitlementHistory, [ENTITLEMENT]),
 
-  {
-    words: 'video list',
-    operation: control.listVideos,
-    columns: VIDEO_COLUMNS,
-    examples: ['video list --user lunar_otter'],
-  },
-  {
-    words: 'video show',
-    operation: control.getVideo,
-    examples: [`video show ${VIDEO}`],
-  },
-  {
-    words: 'video edit',
-    operation: control.patchVideo,
-    examples: [`video edit ${VIDEO} --description "Night dive, part two" --view-count 1200`],
-  },
-  {
-    words: 'video delete',
-    operation: control.deleteVideo,
-    examples: [`video delete ${VIDEO} --yes`],
-  },
+  row('video list', control.listVideos, ['--user lunar_otter'], { columns: VIDEO_COLUMNS }),
+  row('video show', control.getVideo, [VIDEO]),
+  row('video edit', control.patchVideo, [`${VIDEO} --description "Night dive, part two" --view-count 1200`]),
+  row('video delete', control.deleteVideo, [`${VIDEO} --yes`]),
 
-  {
-    words: 'marker export',
-    operation: control.exportVideoMarkers,
-    examples: [
-      `marker export ${VIDEO} --format csv`,
-      `marker export ${VIDEO} --format edl --fps 59.94 --output markers.edl`,
-      `marker export ${VIDEO} --format youtube`,
-    ],
-  },
+  row('marker export', control.exportVideoMarkers, [
+    `${VIDEO} --format csv`,
+    `${VIDEO} --format edl --fps 59.94 --output markers.edl`,
+    `${VIDEO} --format youtube`,
+  ]),
 
-  {
-    words: 'media set',
-    operation: control.putMediaServer,
-    examples: ['media set edge-1 --adapter nginx-rtmp --api-url http://127.0.0.1:8088'],
-  },
-  {
-    words: 'media list',
-    operation: control.listMediaServers,
-    examples: ['media list'],
-  },
-  {
-    words: 'media show',
-    operation: control.getMediaServer,
-    examples: ['media show edge-1'],
-  },
-  {
-    words: 'media rotate',
-    operation: control.rotateMediaServerSecret,
-    examples: ['media rotate edge-1 --grace-seconds 600'],
-  },
-  {
-    words: 'media remove',
-    operation: control.deleteMediaServer,
-    examples: ['media remove edge-1 --yes'],
-  },
+  row('media set', control.putMediaServer, ['edge-1 --adapter nginx-rtmp --api-url http://127.0.0.1:8088']),
+  row('media list', control.listMediaServers, ['']),
+  row('media show', control.getMediaServer, ['edge-1']),
+  row('media rotate', control.rotateMediaServerSecret, ['edge-1 --grace-seconds 600']),
+  row('media remove', control.deleteMediaServer, ['edge-1 --yes']),
 
-  {
-    words: 'event list',
-    operation: control.listEvents,
+  row('event list', control.listEvents, ['--type stream.online'], {
     columns: ['id', 'type', 'subject', 'occurred_at'],
-    examples: ['event list --type stream.online'],
-  },
-  {
-    words: 'event replay',
-    operation: control.replayEvents,
-    arguments: ['since'],
-    examples: ['event replay 2026-03-01T12:00:00Z'],
-  },
-  {
-    words: 'event delivery list',
-    operation: control.listDeliveries,
+  }),
+  row('event replay', control.replayEvents, ['2026-03-01T12:00:00Z'], { arguments: ['since'] }),
+  row('event delivery list', control.listDeliveries, ['--status failed'], {
     columns: ['id', 'kind', 'type', 'status', 'attempts', 'created_at', 'answer_status', 'answer'],
-    examples: ['event delivery list --status failed'],
-  },
-  {
-    words: 'event delivery resend',
-    operation: control.resendDelivery,
-    examples: ['event delivery resend 0b1f0a52-8a4e-4d5c-9b8f-9a101f0e8f3b'],
-  },
-  {
-    words: 'event subscription list',
-    operation: control.listEventSubscriptions,
+  }),
+  row('event delivery resend', control.resendDelivery, ['0b1f0a52-8a4e-4d5c-9b8f-9a101f0e8f3b']),
+  row('event subscription list', control.listEventSubscriptions, ['--status enabled'], {
     columns: ['id', 'client_id', 'type', 'status', 'cost', 'created_at'],
-    examples: ['event subscription list --status enabled'],
-  },
-  {
-    words: 'event subscription delete',
-    operation: control.deleteEventSubscription,
-    examples: ['event subscription delete f1c2a387-161a-49f9-a165-0f21d7a4e1c4 --yes'],
-  },
+  }),
+  row('event subscription delete', control.deleteEventSubscription, [
+    'f1c2a387-161a-49f9-a165-0f21d7a4e1c4 --yes',
+  ]),
 
-  {
-    words: 'operator create',
-    operation: control.createOperator,
-    arguments: ['name'],
-    examples: ['operator create night-shift'],
-  },
-  {
-    words: 'operator list',
-    operation: control.listOperators,
-    examples: ['operator list'],
-  },
-  {
-    words: 'operator delete',
-    operation: control.deleteOperator,
-    examples: ['operator delete night-shift --yes'],
-  },
+  row('operator create', control.createOperator, ['night-shift'], { arguments: ['name'] }),
+  row('operator list', control.listOperators, ['']),
+  row('operator delete', control.deleteOperator, ['night-shift --yes']),
 
-  {
-    words: 'audit list',
-    operation: control.listAudit,
-    columns: ['at', 'actor', 'operation', 'subject'],
-    examples: ['audit list', 'audit list --operation PutUser --since 2026-03-01T00:00:00Z --all --json'],
-  },
+  row(
+    'audit list',
+    control.listAudit,
+    ['', '--operation PutUser --since 2026-03-01T00:00:00Z --all --json'],
+    { columns: ['at', 'actor', 'operation', 'subject'] },
+  ),
 
-  {
-    words: 'clock set',
-    operation: control.advanceClock,
-    examples: [`clock set --advance-seconds 3600 ${DEMO}`, `clock set --time 2030-01-01T00:00:00Z ${DEMO}`],
-  },
-  {
-    words: 'clock show',
-    operation: control.readClock,
-    examples: [`clock show ${DEMO}`],
-  },
-  {
-    words: 'fault plan',
-    operation: control.planFault,
-    examples: [
-      `fault plan --operation GetStreams --outcome unavailable --times 2 ${DEMO}`,
-      `fault plan --operation GetStreams --outcome connection_reset --skip 2 --where user_id=141981764 ${DEMO}`,
-    ],
-  },
-  {
-    words: 'fault list',
-    operation: control.listFaults,
-    columns: ['operation', 'outcome', 'skip', 'times'],
-    examples: [`fault list ${DEMO}`],
-  },
-  {
-    words: 'fault clear',
-    operation: control.clearFaults,
-    harmless: true,
-    examples: [`fault clear ${DEMO}`],
-  },
-  {
-    words: 'request list',
-    operation: control.listRequests,
+  row('clock set', control.advanceClock, [
+    `--advance-seconds 3600 ${DEMO}`,
+    `--time 2030-01-01T00:00:00Z ${DEMO}`,
+  ]),
+  row('clock show', control.readClock, [DEMO]),
+  row('fault plan', control.planFault, [
+    `--operation GetStreams --outcome unavailable --times 2 ${DEMO}`,
+    `--operation GetStreams --outcome connection_reset --skip 2 --where user_id=141981764 ${DEMO}`,
+  ]),
+  row('fault list', control.listFaults, [DEMO], { columns: ['operation', 'outcome', 'skip', 'times'] }),
+  row('fault clear', control.clearFaults, [DEMO], { harmless: true }),
+  row('request list', control.listRequests, [`--operation GetStreams ${DEMO}`], {
     columns: ['number', 'at', 'operation', 'method', 'path', 'status', 'fault'],
-    examples: [`request list --operation GetStreams ${DEMO}`],
-  },
-  {
-    words: 'request clear',
-    operation: control.clearRequests,
-    harmless: true,
-    examples: [`request clear ${DEMO}`],
-  },
-  {
-    words: 'world show',
-    operation: control.readWorld,
-    examples: [`world show --json ${DEMO}`],
-  },
-  {
-    words: 'world snapshot',
-    operation: control.saveSnapshot,
-    harmless: true,
-    examples: [`world snapshot ${DEMO}`],
-  },
-  {
-    words: 'world reset',
-    operation: control.resetWorld,
-    asks: true,
-    examples: [`world reset --yes ${DEMO}`],
-  },
+  }),
+  row('request clear', control.clearRequests, [DEMO], { harmless: true }),
+  row('world show', control.readWorld, [`--json ${DEMO}`]),
+  row('world snapshot', control.saveSnapshot, [DEMO], { harmless: true }),
+  row('world reset', control.resetWorld, [`--yes ${DEMO}`], { asks: true }),
 ]
 
 export const verbs: readonly Verb[] = rows.map(withFields)
