@@ -1,0 +1,50 @@
+/**
+ * All writes but the import of `transfer/`. A command runs in one transaction on either engine; on SQLite it runs in the
+ * writer thread, so arguments and results are plain data.
+ */
+export { forgetAudit } from './audit.ts'
+export { deleteBenefit, putBenefit } from './benefits.ts'
+export { addCampaign } from './campaigns.ts'
+export { changeChannel, deleteEditor, modifyChannel, putEditor } from './channels.ts'
+export { claimDeliveries } from './claim-deliveries.ts'
+export { clearEverything } from './clear-everything.ts'
+export { changeClient, createClient, deleteClient, setClientSecret } from './clients.ts'
+export { disconnect, grantCode, grantToken, useCode } from './codes.ts'
+export { decideDevice, startDevice, useDevice } from './devices.ts'
+export { settleDismissal } from './dismissals.ts'
+export { grantEntitlements, updateEntitlements } from './entitlements.ts'
+export { replayDeliveries, resendDelivery, settleDeliveries } from './event-deliveries.ts'
+export { resealEventSecrets } from './event-secrets.ts'
+export { closeLostSockets, closeSockets, moveSockets, openSockets } from './event-sockets.ts'
+export { createEventSubscription, deleteEventSubscription } from './event-subscriptions.ts'
+export { foldNames } from './fold-names.ts'
+export { deleteFollow, putFollows } from './follows.ts'
+export { deleteGame, putGame } from './games.ts'
+export { restoreIndex, setAsideIndexes } from './indexes.ts'
+export { createMarker, deleteMarker, renameMarker } from './markers.ts'
+export { deleteMediaServer, putMediaServer, rotateMediaServerSecret } from './media-servers.ts'
+export { createOperator, deleteOperator, endOperatorSession } from './operators.ts'
+export { deleteMember, deleteOrganization, putMember, putOrganization } from './organizations.ts'
+export { createPartitions, dropAuditPartition, dropEventPartition } from './partitions.ts'
+export { reportPlayback } from './playback.ts'
+export {
+  closeOtherSessions,
+  closeSession,
+  endSilentBroadcasts,
+  keepSessionsAlive,
+  kickPublisher,
+  noteRecorded,
+  openSession,
+  reportEncoders,
+} from './publish-sessions.ts'
+export { changePassword, endSession, keepSession, startSession } from './sessions.ts'
+export { noteTime } from './settled-time.ts'
+export { giveBack, leasePoints, takeFromAll, takeTurn } from './shared.ts'
+export { addSigningKey, removeSigningKeys, resealSigningKey } from './signing-keys.ts'
+export { dropSnapshot, restoreSnapshot, saveSnapshot } from './snapshot.ts'
+export { createStreamKey, deleteStreamKey, resealStreamKeys, rotateStreamKey } from './stream-keys.ts'
+export { endStream, reportViewers, startStream, takeViewerReport } from './streams.ts'
+export { issueTokens, revokeToken, useRefreshToken } from './tokens.ts'
+export { forgetEvents, forgetVideos, noteFact, sweep } from './upkeep.ts'
+export { deleteUser, describeUser, putUser } from './users.ts'
+export { changeVideo, deleteVideo, deleteVideos, noteRecording } from './videos.ts'
