@@ -1,18 +1,13 @@
 import { isRefusal, type Refusal, refuse } from '../contract/problem.ts'
 import type { Channel, User } from '../contract/resources/world.ts'
+import { type Changes, changed } from './changes.ts'
 import { changeLabels, type LabelChanges } from './content-labels.ts'
 import { tagsToStore } from './tags.ts'
 
 /** What a broadcaster changes; absent fields keep their value. */
-export interface ChannelUpdate {
-  readonly title?: string | undefined
-  /** Empty: no game. */
-  readonly game_id?: string | undefined
-  readonly language?: string | undefined
-  readonly tags?: readonly string[] | undefined
-  readonly delay?: number | undefined
+export interface ChannelUpdate
+  extends Changes<Pick<Channel, 'title' | 'game_id' | 'language' | 'tags' | 'delay' | 'is_branded_content'>> {
   readonly labels?: LabelChanges | undefined
-  readonly is_branded_content?: boolean | undefined
 }
 
 /** The channel after an update, or why the update is refused as a whole (D-79 to D-81). */
@@ -27,13 +22,8 @@ export function updateChannel(
   const labels = changeLabels(channel, update.labels ?? {})
   if (isRefusal(labels)) return labels
   return {
-    ...channel,
-    title: update.title ?? channel.title,
-    game_id: update.game_id ?? channel.game_id,
-    language: update.language ?? channel.language,
+    ...changed(channel, update),
     tags: [...tags],
-    delay: update.delay ?? channel.delay,
     content_classification_labels: labels,
-    is_branded_content: update.is_branded_content ?? channel.is_branded_content,
   }
 }

@@ -1,5 +1,6 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { Benefit } from '../../contract/resources/world.ts'
+import { type Changes, changed } from '../../domain/changes.ts'
 import type { Transaction } from '../database.ts'
 import { benefitQueries } from '../queries/world.ts'
 import { sql } from '../sql/tag.ts'
@@ -8,30 +9,23 @@ import { deleteById, refuseUnknown } from './references.ts'
 /** Creates or changes a benefit. It never moves to another organization, because its entitlements belong to that one. */
 export async function putBenefit(
   tx: Transaction,
-  args: {
-    id: string
-    name?: string | undefined
-    organization_id?: string | undefined
-    game_id?: string | null | undefined
-  },
+  args: Changes<Benefit> & { readonly id: string },
 ): Promise<Benefit | Refusal<'missing_parameter' | 'in_use' | 'unknown_reference'>> {
   await tx.lock(sql`select id from benefits where id = ${args.id}`, 'benefits')
   const before = await benefitQueries(tx).find(args.id)
-  const name = args.name ?? before?.name
-  const organization_id = args.organization_id ?? before?.organization_id
+  const { name = before?.name, organization_id = before?.organization_id } = args
   if (name === undefined) return refuse('missing_parameter', 'name')
   if (organization_id === undefined) return refuse('missing_parameter', 'organization_id')
   if (before !== undefined && before.organization_id !== organization_id)
     return refuse('in_use', 'A benefit stays with its organization; create a new one for the other.')
   const unknown = await refuseUnknown(tx, { organization: [organization_id], game: [args.game_id] })
   if (unknown !== undefined) return unknown
-  const game_id = args.game_id === undefined ? (before?.game_id ?? null) : args.game_id
+  const benefit = changed(before ?? { id: args.id, name, organization_id, game_id: null }, args)
   await tx.run(
     sql`insert into benefits (id, name, organization_id, game_id)
-        values (${args.id}, ${name}, ${organization_id}, ${game_id})
+        values (${args.id}, ${name}, ${organization_id}, ${benefit.game_id})
         on conflict (id) do update set name = excluded.name, game_id = excluded.game_id`,
   )
-  const benefit: Benefit = { id: args.id, name, organization_id, game_id }
   tx.record({ subject: `benefit/${args.id}`, before, after: benefit })
   return benefit
 }

@@ -1,7 +1,8 @@
 import { grouped } from '../../contract/grouped.ts'
 import { isRefusal, type Refusal, refuse } from '../../contract/problem.ts'
-import { type Channel, MAX_EDITORS, type SecondPublisher } from '../../contract/resources/world.ts'
+import { type Channel, MAX_EDITORS } from '../../contract/resources/world.ts'
 import { isChange } from '../../domain/audit.ts'
+import { type Changes, changed } from '../../domain/changes.ts'
 import { type ChannelUpdate, updateChannel } from '../../domain/channel-update.ts'
 import { inLabelOrder } from '../../domain/content-labels.ts'
 import { tagsToStore } from '../../domain/tags.ts'
@@ -15,21 +16,10 @@ import { insertVideo, publishStreams, updateRunningVideo } from './streams.ts'
 
 export async function changeChannel(
   tx: Transaction,
-  args: {
-    user_id: string
-    title?: string | undefined
-    /** Empty: no game. */
-    game_id?: string | undefined
-    language?: string | undefined
-    tags?: readonly string[] | undefined
-    is_mature?: boolean | undefined
-    vod_enabled?: boolean | undefined
-    delay?: number | undefined
-    content_classification_labels?: readonly string[] | undefined
-    is_branded_content?: boolean | undefined
-    second_publisher?: SecondPublisher | undefined
+  args: Changes<Channel> & {
+    readonly user_id: string
     /** Used if videos are switched on during a running stream. */
-    video_id: string
+    readonly video_id: string
   },
 ): Promise<Channel | Refusal<'not_found' | 'unknown_reference' | 'malformed_parameter'>> {
   await tx.lock(sql`select user_id from channels where user_id = ${args.user_id}`, 'channels')
@@ -40,19 +30,11 @@ export async function changeChannel(
   const tags = tagsToStore(before.tags, args.tags ?? before.tags)
   if (isRefusal(tags)) return tags
   const channel: Channel = {
-    user_id: args.user_id,
-    title: args.title ?? before.title,
-    game_id: args.game_id ?? before.game_id,
-    language: args.language ?? before.language,
+    ...changed(before, args),
     tags: [...tags],
-    is_mature: args.is_mature ?? before.is_mature,
-    vod_enabled: args.vod_enabled ?? before.vod_enabled,
-    delay: args.delay ?? before.delay,
     content_classification_labels: inLabelOrder(
       args.content_classification_labels ?? before.content_classification_labels,
     ),
-    is_branded_content: args.is_branded_content ?? before.is_branded_content,
-    second_publisher: args.second_publisher ?? before.second_publisher,
   }
   if (channel.vod_enabled && !before.vod_enabled) await keepVideoFromNowOn(tx, args.user_id, args.video_id)
   await writeChannel(tx, before, channel)

@@ -1,5 +1,6 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { Client } from '../../contract/resources/world.ts'
+import { type Changes, changed } from '../../domain/changes.ts'
 import type { Transaction } from '../database.ts'
 import { clientQueries } from '../queries/world.ts'
 import { sql } from '../sql/tag.ts'
@@ -29,31 +30,14 @@ export async function createClient(
 
 export async function changeClient(
   tx: Transaction,
-  args: {
-    id: string
-    name?: string | undefined
-    kind?: Client['kind'] | undefined
-    organization_id?: string | null | undefined
-    owner_user_id?: string | null | undefined
-    redirect_uris?: readonly string[] | undefined
-    implicit_grant?: boolean | undefined
-    device_flow?: boolean | undefined
-  },
+  args: Changes<Client> & { readonly id: string },
 ): Promise<Client | Refusal<'not_found' | 'unknown_reference'>> {
   await tx.lock(sql`select id from clients where id = ${args.id}`, 'clients')
   const before = await clientQueries(tx).find(args.id)
   if (before === undefined) return refuse('not_found', 'client', args.id)
   const unknown = await refuseUnknownOwner(tx, args)
   if (unknown !== undefined) return unknown
-  const wanted = {
-    ...before,
-    name: args.name ?? before.name,
-    kind: args.kind ?? before.kind,
-    organization_id: args.organization_id === undefined ? before.organization_id : args.organization_id,
-    owner_user_id: args.owner_user_id === undefined ? before.owner_user_id : args.owner_user_id,
-    redirect_uris: [...(args.redirect_uris ?? before.redirect_uris)],
-    implicit_grant: args.implicit_grant ?? before.implicit_grant,
-  }
+  const wanted = changed(before, args)
   await tx.run(
     sql`update clients set name = ${wanted.name}, kind = ${wanted.kind}, organization_id = ${wanted.organization_id},
           owner_user_id = ${wanted.owner_user_id}, redirect_uris = ${JSON.stringify(wanted.redirect_uris)}
@@ -117,9 +101,6 @@ async function allowImplicit(tx: Transaction, client_id: string): Promise<void> 
   await tx.run(sql`insert into implicit_clients (client_id) values (${client_id})`)
 }
 
-function refuseUnknownOwner(
-  tx: Transaction,
-  owner: { organization_id?: string | null | undefined; owner_user_id?: string | null | undefined },
-) {
+function refuseUnknownOwner(tx: Transaction, owner: Changes<Client>) {
   return refuseUnknown(tx, { organization: [owner.organization_id], user: [owner.owner_user_id] })
 }

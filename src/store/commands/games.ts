@@ -1,5 +1,6 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { Game } from '../../contract/resources/world.ts'
+import { type Changes, changed } from '../../domain/changes.ts'
 import { fold } from '../../domain/fold.ts'
 import type { Transaction } from '../database.ts'
 import { gameQueries } from '../queries/world.ts'
@@ -9,13 +10,10 @@ import { publishStreams } from './streams.ts'
 
 export async function putGame(
   tx: Transaction,
-  args: {
-    id: string
+  args: Changes<Game> & {
+    readonly id: string
     /** As in `putUser`. */
-    isNew?: boolean | undefined
-    name?: string | undefined
-    organization_id?: string | null | undefined
-    igdb_id?: string | undefined
+    readonly isNew?: boolean | undefined
   },
 ): Promise<Game | Refusal<'missing_parameter' | 'unknown_reference'>> {
   await tx.lock(sql`select id from games where id = ${args.id}`, 'games')
@@ -24,13 +22,7 @@ export async function putGame(
   if (name === undefined) return refuse('missing_parameter', 'name')
   const unknown = await refuseUnknown(tx, { organization: [args.organization_id] })
   if (unknown !== undefined) return unknown
-  const game: Game = {
-    id: args.id,
-    name,
-    organization_id:
-      args.organization_id === undefined ? (before?.organization_id ?? null) : args.organization_id,
-    igdb_id: args.igdb_id ?? before?.igdb_id ?? '',
-  }
+  const game = changed(before ?? { id: args.id, name, organization_id: null, igdb_id: '' }, args)
   await tx.run(
     before === undefined
       ? sql`insert into games (id, name, name_folded, organization_id, igdb_id)

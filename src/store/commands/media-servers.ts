@@ -1,5 +1,6 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
-import type { AdapterName, MediaServer } from '../../contract/resources/media-server.ts'
+import type { MediaServer } from '../../contract/resources/media-server.ts'
+import { type Changes, changed } from '../../domain/changes.ts'
 import { isoMillis } from '../../kit/clock.ts'
 import type { Transaction } from '../database.ts'
 import { mediaServerColumns, mediaServerQueries } from '../queries/media-servers.ts'
@@ -12,15 +13,7 @@ const subjectOf = (name: string): string => `media-server/${name}`
 /** Creates or updates a media server. The secret is used only if it is new. */
 export async function putMediaServer(
   tx: Transaction,
-  args: {
-    name: string
-    adapter: AdapterName
-    api_url?: string | null | undefined
-    playback_url?: string | null | undefined
-    user_id?: string | null | undefined
-    secret_hash: string
-    created_at: string
-  },
+  args: Changes<MediaServer> & Pick<MediaServer, 'name' | 'adapter' | 'created_at'> & { secret_hash: string },
 ): Promise<
   { server: MediaServer; isNew: boolean } | Refusal<'in_use' | 'unknown_reference' | 'refused_reference'>
 > {
@@ -31,14 +24,9 @@ export async function putMediaServer(
   const before = await mediaServerQueries(tx).find(name)
   if (before !== undefined && before.adapter !== adapter)
     return refuse('in_use', `The media server "${name}" has the adapter ${before.adapter}; remove it first.`)
-  const server: MediaServer = {
-    name,
-    adapter,
-    api_url: args.api_url === undefined ? (before?.api_url ?? null) : args.api_url,
-    playback_url: args.playback_url === undefined ? (before?.playback_url ?? null) : args.playback_url,
-    user_id: args.user_id === undefined ? (before?.user_id ?? null) : args.user_id,
-    created_at: before?.created_at ?? args.created_at,
-  }
+  const { created_at = args.created_at } = before ?? {}
+  const none = { name, adapter, api_url: null, playback_url: null, user_id: null, created_at }
+  const server: MediaServer = changed<MediaServer>(before ?? none, { ...args, created_at })
   if (server.playback_url !== null && server.user_id === null && !server.playback_url.includes('{login}'))
     return refuse(
       'refused_reference',

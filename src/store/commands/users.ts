@@ -1,5 +1,6 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
 import type { User } from '../../contract/resources/world.ts'
+import { type Changes, changed } from '../../domain/changes.ts'
 import { fold } from '../../domain/fold.ts'
 import { isReservedName } from '../../domain/reserved-names.ts'
 import { isoMillis } from '../../kit/clock.ts'
@@ -23,20 +24,14 @@ export interface StoredStreamKey {
 /** Creates a user with channel and stream key, or changes the user with this id. */
 export async function putUser(
   tx: Transaction,
-  args: {
-    id: string
+  args: Changes<User> & {
+    readonly id: string
     /** The id was just assigned: if it exists already, that is a conflict and not a change. */
-    isNew?: boolean | undefined
-    login?: string | undefined
-    display_name?: string | undefined
-    description?: string | undefined
-    broadcaster_type?: User['broadcaster_type'] | undefined
-    email?: string | null | undefined
-    password_hash?: string | undefined
-    created_at?: string | undefined
+    readonly isNew?: boolean | undefined
+    readonly password_hash?: string | undefined
     /** Stored only for a new user, as version 1. */
-    stream_key: StoredStreamKey
-    now: number
+    readonly stream_key: StoredStreamKey
+    readonly now: number
   },
 ): Promise<User | Refusal<'taken' | 'reserved_login' | 'missing_parameter'>> {
   await tx.lock(sql`select id from users where id = ${args.id}`, 'users')
@@ -48,15 +43,16 @@ export async function putUser(
   const holder = await users.withLogin(login)
   if (holder !== undefined && holder.id !== args.id) return refuse('taken', 'login', args.login ?? login)
 
-  const user: User = {
+  const fresh: User = {
     id: args.id,
     login,
-    display_name: args.display_name ?? before?.display_name ?? args.login ?? login,
-    description: args.description ?? before?.description ?? '',
-    broadcaster_type: args.broadcaster_type ?? before?.broadcaster_type ?? '',
-    email: args.email === undefined ? (before?.email ?? null) : args.email,
-    created_at: args.created_at ?? before?.created_at ?? isoMillis(args.now),
+    display_name: args.login ?? login,
+    description: '',
+    broadcaster_type: '',
+    email: null,
+    created_at: isoMillis(args.now),
   }
+  const user = changed(before ?? fresh, { ...args, login })
   const { password_hash } = args
   const after = { ...loggable(user), ...(password_hash !== undefined && { password: 'changed' }) }
   if (before === undefined) {

@@ -1,4 +1,5 @@
 import { type Refusal, refuse } from '../../contract/problem.ts'
+import { type Changes, changed } from '../../domain/changes.ts'
 import type { Transaction } from '../database.ts'
 import { isOneOf, sql } from '../sql/tag.ts'
 
@@ -65,12 +66,7 @@ export async function deleteVideos(
 /** The title of a running stream's video is that of the channel (D-92). */
 export async function changeVideo(
   tx: Transaction,
-  args: {
-    id: string
-    title?: string | undefined
-    description?: string | undefined
-    view_count?: number | undefined
-  },
+  args: Changes<Pick<StoredVideo, 'title' | 'description' | 'view_count'>> & { readonly id: string },
 ): Promise<undefined | Refusal<'not_found' | 'in_use'>> {
   const [video] = await lockVideos(tx, [args.id])
   if (video === undefined) return refuse('not_found', 'video', args.id)
@@ -81,11 +77,7 @@ export async function changeVideo(
       return refuse('in_use', 'The stream of the video is live; change the title of the channel instead.')
   }
   const before = { title, description, view_count }
-  const after = {
-    title: args.title ?? title,
-    description: args.description ?? description,
-    view_count: args.view_count ?? view_count,
-  }
+  const after = changed(before, args)
   await tx.run(
     sql`update videos set title = ${after.title}, description = ${after.description}, view_count = ${after.view_count}
         where id = ${args.id}`,
