@@ -30,6 +30,11 @@ export function pageOf<Item extends TSchema>(item: Item) {
   return Type.Object({ data: Type.Array(item), pagination: Pagination })
 }
 
+/** The usual list, forward only: its page rule and its answer. */
+export function listing<Item extends TSchema>(item: Item) {
+  return { page: { standard: 20, before: false }, returns: pageOf(item) } as const
+}
+
 /** The answer of a list operation that also counts: `total` is the size of the whole list. */
 export function countedPageOf<Item extends TSchema>(item: Item, description: string) {
   const total = Type.Integer({ minimum: 0, description })

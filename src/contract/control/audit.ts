@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { pageOf } from '../page.ts'
+import { listing } from '../page.ts'
 import { AuditEntry, exampleAuditEntry } from '../resources/audit.ts'
 import { GivenTime } from '../resources/id.ts'
 import { Type } from '../schema.ts'
@@ -22,8 +22,7 @@ export const listAudit = controlOperation('GET /control/audit', {
     since: Type.Optional(GivenTime),
     until: Type.Optional(GivenTime),
   }),
-  page: { standard: 20, before: false },
-  returns: pageOf(AuditEntry),
+  ...listing(AuditEntry),
   problems: ['refused_reference'],
   example: {
     query: { actor: exampleAuditEntry.actor, since: '2026-03-01T00:00:00Z' },

@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { oneOf, pageOf } from '../page.ts'
+import { listing, oneOf } from '../page.ts'
 import { DecimalId, Name, Uuid } from '../resources/id.ts'
 import { Benefit, exampleBenefit } from '../resources/world.ts'
 import { orNull, Type } from '../schema.ts'
@@ -49,8 +49,7 @@ export const listBenefits = controlOperation('GET /control/benefits', {
     organization_id: Type.Optional(Type.String()),
     game_id: Type.Optional(Type.String()),
   }),
-  page: { standard: 20, before: false },
-  returns: pageOf(Benefit),
+  ...listing(Benefit),
   example: { answer: { ...one, pagination: {} } },
 })
 

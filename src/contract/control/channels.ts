@@ -1,18 +1,15 @@
 import { grouped } from '../grouped.ts'
 import { controlOperation } from '../operation.ts'
-import { oneOf, pageOf } from '../page.ts'
+import { listing, oneOf } from '../page.ts'
 import { DecimalId, GivenTime, IdFilter } from '../resources/id.ts'
 import { exampleStream, Stream, StreamKey } from '../resources/stream.ts'
 import {
   Channel,
-  ContentLabels,
-  Delay,
+  channelSettings,
   exampleChannel,
   exampleUser,
-  Language,
   MAX_EDITORS,
   SECOND_PUBLISHER,
-  Tags,
   Title,
   User,
 } from '../resources/world.ts'
@@ -39,13 +36,7 @@ export const patchChannel = controlOperation('PATCH /control/channels/{user_id}'
     game_id: Type.Optional(
       Type.Union([DecimalId, Type.Literal(''), Type.Null()], { description: 'Empty or null: no game.' }),
     ),
-    language: Type.Optional(Language),
-    tags: Type.Optional(Tags),
-    is_mature: Type.Optional(Type.Boolean()),
-    vod_enabled: Type.Optional(Type.Boolean()),
-    delay: Type.Optional(Delay),
-    content_classification_labels: Type.Optional(ContentLabels),
-    is_branded_content: Type.Optional(Type.Boolean()),
+    ...channelSettings,
     second_publisher: Type.Optional(
       Type.Enum(SECOND_PUBLISHER, {
         description: 'What happens if a second publisher comes while one is live.',
@@ -76,8 +67,7 @@ export const deleteEditor = controlOperation('DELETE /control/channels/{user_id}
 export const listEditors = controlOperation('GET /control/channels/{user_id}/editors', {
   id: 'ListEditors',
   summary: 'List the editors of the channel.',
-  page: { standard: 20, before: false },
-  returns: pageOf(User),
+  ...listing(User),
   problems: ['not_found'],
   example: { params: path, answer: { data: [exampleUser], pagination: {} } },
 })
@@ -132,7 +122,6 @@ export const listStreams = controlOperation('GET /control/streams', {
   id: 'ListStreams',
   summary: 'List all live streams, ordered by channel.',
   query: Type.Object({ game_id: Type.Optional(IdFilter) }),
-  page: { standard: 20, before: false },
-  returns: pageOf(Stream),
+  ...listing(Stream),
   example: { answer: { ...live, pagination: {} } },
 })

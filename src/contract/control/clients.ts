@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { oneOf, pageOf } from '../page.ts'
+import { listing, oneOf } from '../page.ts'
 import { DecimalId, Name, Uuid } from '../resources/id.ts'
 import { RedirectUris } from '../resources/redirect-uri.ts'
 import { CLIENT_KINDS, Client, ClientWithSecret, exampleClient } from '../resources/world.ts'
@@ -46,8 +46,7 @@ export const listClients = controlOperation('GET /control/clients', {
     organization_id: Type.Optional(Type.String()),
     owner_user_id: Type.Optional(Type.String()),
   }),
-  page: { standard: 20, before: false },
-  returns: pageOf(Client),
+  ...listing(Client),
   example: { answer: { ...one, pagination: {} } },
 })
 

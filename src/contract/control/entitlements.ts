@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { oneOf, pageOf } from '../page.ts'
+import { listing, oneOf, pageOf } from '../page.ts'
 import {
   Entitlement,
   EntitlementTransition,
@@ -70,8 +70,7 @@ export const getEntitlementHistory = controlOperation('GET /control/entitlements
   summary:
     'Get the history of an entitlement, oldest first: the grant, then each change of status and who made it.',
   description: 'Changes come from the audit log; changes that were made before it existed are missing.',
-  page: { standard: 20, before: false },
-  returns: pageOf(EntitlementTransition),
+  ...listing(EntitlementTransition),
   problems: ['not_found'],
   example: {
     params: { entitlement_id: exampleEntitlement.id },

@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { oneOf, pageOf } from '../page.ts'
+import { listing, oneOf } from '../page.ts'
 import {
   DELIVERY_STATUSES,
   EventDelivery,
@@ -21,8 +21,7 @@ export const listEvents = controlOperation('GET /control/events', {
     type: Type.Optional(Type.String()),
     subject: Type.Optional(Type.String({ description: 'The id of a broadcaster, user or organization.' })),
   }),
-  page: { standard: 20, before: false },
-  returns: pageOf(StoredEvent),
+  ...listing(StoredEvent),
   example: { query: { type: exampleEvent.type }, answer: { data: [exampleEvent], pagination: {} } },
 })
 
@@ -34,8 +33,7 @@ export const listDeliveries = controlOperation('GET /control/deliveries', {
     event_id: Type.Optional(Type.String()),
     status: Type.Optional(Type.Enum(DELIVERY_STATUSES)),
   }),
-  page: { standard: 20, before: false },
-  returns: pageOf(EventDelivery),
+  ...listing(EventDelivery),
   example: { query: { status: 'delivered' }, answer: { data: [exampleDelivery], pagination: {} } },
 })
 
@@ -73,8 +71,7 @@ export const listEventSubscriptions = controlOperation('GET /control/event-subsc
     type: Type.Optional(Type.String()),
     status: Type.Optional(SubscriptionStatus),
   }),
-  page: { standard: 20, before: false },
-  returns: pageOf(OperatorSubscription),
+  ...listing(OperatorSubscription),
   example: { answer: { data: [exampleOperatorSubscription], pagination: {} } },
 })
 

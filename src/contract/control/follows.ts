@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { pageOf } from '../page.ts'
+import { listing } from '../page.ts'
 import { DecimalId, GivenTime } from '../resources/id.ts'
 import { listOf } from '../resources/list.ts'
 import { exampleUser, User } from '../resources/world.ts'
@@ -38,8 +38,7 @@ export const putFollows = controlOperation('POST /control/follows', {
 export const listFollows = controlOperation('GET /control/users/{user_id}/follows', {
   id: 'ListFollows',
   summary: 'List the channels that a user follows.',
-  page: { standard: 20, before: false },
-  returns: pageOf(User),
+  ...listing(User),
   problems: ['not_found'],
   example: { params: { user_id: pair.user_id }, answer: { data: [exampleUser], pagination: {} } },
 })

@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { oneOf, pageOf } from '../page.ts'
+import { listing, oneOf } from '../page.ts'
 import { DecimalId, Name, Uuid } from '../resources/id.ts'
 import { exampleGame, Game, IgdbId } from '../resources/world.ts'
 import { orNull, Type } from '../schema.ts'
@@ -48,8 +48,7 @@ export const listGames = controlOperation('GET /control/games', {
     organization_id: Type.Optional(Type.String()),
     name: Type.Optional(Type.String({ description: 'Exact match, case-sensitive.' })),
   }),
-  page: { standard: 20, before: false },
-  returns: pageOf(Game),
+  ...listing(Game),
   example: { answer: { ...one, pagination: {} } },
 })
 

@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { oneOf, pageOf } from '../page.ts'
+import { listing, oneOf } from '../page.ts'
 import { DecimalId } from '../resources/id.ts'
 import {
   ADAPTERS,
@@ -68,8 +68,7 @@ export const getMediaServer = controlOperation('GET /control/media-servers/{name
 export const listMediaServers = controlOperation('GET /control/media-servers', {
   id: 'ListMediaServers',
   summary: 'List the media servers by name, without their secrets.',
-  page: { standard: 20, before: false },
-  returns: pageOf(MediaServer),
+  ...listing(MediaServer),
   example: { answer: { ...one, pagination: {} } },
 })
 

@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { oneOf, pageOf } from '../page.ts'
+import { listing, oneOf } from '../page.ts'
 import { exampleOperatorToken, OperatorToken, OperatorTokenWithSecret } from '../resources/operator.ts'
 import { Type } from '../schema.ts'
 
@@ -24,8 +24,7 @@ export const createOperator = controlOperation('POST /control/operators', {
 export const listOperators = controlOperation('GET /control/operators', {
   id: 'ListOperators',
   summary: 'List the named operator tokens by name, without the tokens.',
-  page: { standard: 20, before: false },
-  returns: pageOf(OperatorToken),
+  ...listing(OperatorToken),
   example: { answer: { data: [exampleOperatorToken], pagination: {} } },
 })
 

@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { oneOf, pageOf } from '../page.ts'
+import { listing, oneOf } from '../page.ts'
 import { Name, Uuid } from '../resources/id.ts'
 import { exampleOrganization, exampleUser, Organization, User } from '../resources/world.ts'
 import { Type } from '../schema.ts'
@@ -40,8 +40,7 @@ export const listOrganizations = controlOperation('GET /control/organizations', 
   query: Type.Object({
     name: Type.Optional(Type.String({ description: 'Exact match, case-sensitive.' })),
   }),
-  page: { standard: 20, before: false },
-  returns: pageOf(Organization),
+  ...listing(Organization),
   example: { answer: { ...one, pagination: {} } },
 })
 
@@ -72,8 +71,7 @@ export const deleteMember = controlOperation(
 export const listMembers = controlOperation('GET /control/organizations/{organization_id}/members', {
   id: 'ListMembers',
   summary: 'List the members of the organization.',
-  page: { standard: 20, before: false },
-  returns: pageOf(User),
+  ...listing(User),
   problems: ['not_found'],
   example: { params: path, answer: { data: [exampleUser], pagination: {} } },
 })

@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { oneOf, pageOf } from '../page.ts'
+import { listing, oneOf } from '../page.ts'
 import { GivenTime } from '../resources/id.ts'
 import { ExtraKeyName, ExtraStreamKey, exampleExtraKey, StreamKey } from '../resources/stream.ts'
 import { exampleUser } from '../resources/world.ts'
@@ -30,8 +30,7 @@ export const listStreamKeys = controlOperation('GET /control/channels/{user_id}/
   id: 'ListStreamKeys',
   summary: 'List the extra stream keys of a channel by name, without the keys.',
   description: 'Expired keys are listed until they are swept.',
-  page: { standard: 20, before: false },
-  returns: pageOf(ExtraStreamKey),
+  ...listing(ExtraStreamKey),
   problems: ['not_found'],
   example: { params: path, answer: { data: [exampleExtraKey], pagination: {} } },
 })

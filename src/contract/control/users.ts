@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { oneOf, pageOf } from '../page.ts'
+import { listing, oneOf } from '../page.ts'
 import { DecimalId, GivenTime } from '../resources/id.ts'
 import {
   BROADCASTER_TYPES,
@@ -59,8 +59,7 @@ export const listUsers = controlOperation('GET /control/users', {
   id: 'ListUsers',
   summary: 'List users, ordered by id, or find one by login.',
   query: Type.Object({ login: Type.Optional(Type.String()) }),
-  page: { standard: 20, before: false },
-  returns: pageOf(User),
+  ...listing(User),
   example: { query: { login: exampleUser.login }, answer: { ...one, pagination: {} } },
 })
 

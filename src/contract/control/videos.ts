@@ -1,5 +1,5 @@
 import { controlOperation } from '../operation.ts'
-import { oneOf, pageOf } from '../page.ts'
+import { listing, oneOf } from '../page.ts'
 import { IdFilter } from '../resources/id.ts'
 import { exampleVideo, Video } from '../resources/video.ts'
 import { Type } from '../schema.ts'
@@ -9,8 +9,7 @@ export const listVideos = controlOperation('GET /control/videos', {
   id: 'ListVideos',
   summary: 'List videos, newest first.',
   query: Type.Object({ user_id: Type.Optional(IdFilter) }),
-  page: { standard: 20, before: false },
-  returns: pageOf(Video),
+  ...listing(Video),
   example: { query: { user_id: exampleVideo.user_id }, answer: { data: [exampleVideo], pagination: {} } },
 })
 

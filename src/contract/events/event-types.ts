@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { exampleChannelInformation } from '../resources/channel.ts'
 import { exampleEntitlement, FulfillmentStatus } from '../resources/entitlement.ts'
-import { TimeMillis, TimeSeconds } from '../resources/id.ts'
+import { exampleNames, TimeMillis, TimeSeconds, userNames } from '../resources/id.ts'
 import { exampleMarker, StreamMarker } from '../resources/marker.ts'
 import { exampleChannel, exampleGame, exampleOrganization, exampleUser } from '../resources/world.ts'
 import { Type } from '../schema.ts'
@@ -86,9 +86,7 @@ const channelFollow = defineEventType({
   transports: ['webhook', 'websocket'],
   access: { kind: 'editor', scope: 'moderator:read:followers', as: 'moderator_user_id' },
   event: Type.Object({
-    user_id: Type.String(),
-    user_login: Type.String(),
-    user_name: Type.String(),
+    ...userNames,
     ...broadcaster,
     followed_at: TimeSeconds,
   }),
@@ -110,9 +108,7 @@ export const userUpdate = defineEventType({
   transports: ['webhook', 'websocket'],
   access: { kind: 'anyone' },
   event: Type.Object({
-    user_id: Type.String(),
-    user_login: Type.String(),
-    user_name: Type.String(),
+    ...userNames,
     email: Type.String({
       description: 'Empty unless the user has granted the application `user:read:email`.',
     }),
@@ -120,9 +116,7 @@ export const userUpdate = defineEventType({
     description: Type.String(),
   }),
   example: {
-    user_id: exampleUser.id,
-    user_login: exampleUser.login,
-    user_name: exampleUser.display_name,
+    ...exampleNames,
     email: '',
     email_verified: false,
     description: exampleUser.description,

@@ -1,7 +1,7 @@
 import { user } from '../access.ts'
 import { defineOperation } from '../operation.ts'
 import { pageOf } from '../page.ts'
-import { IdFilter } from '../resources/id.ts'
+import { exampleNames, IdFilter } from '../resources/id.ts'
 import { exampleMarker, MarkerListing } from '../resources/marker.ts'
 import { Type } from '../schema.ts'
 
@@ -22,9 +22,7 @@ export const getStreamMarkers = defineOperation('GET /helix/streams/markers', {
     answer: {
       data: [
         {
-          user_id: '141981764',
-          user_login: 'lunar_otter',
-          user_name: 'Lunar_Otter',
+          ...exampleNames,
           videos: [{ video_id: '1234567890', markers: [{ ...exampleMarker, url, URL: url }] }],
         },
       ],

@@ -1,6 +1,6 @@
 import { anyToken } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { pageOf } from '../page.ts'
+import { listing } from '../page.ts'
 import { Category, exampleCategory } from '../resources/category.ts'
 import { Type } from '../schema.ts'
 
@@ -14,8 +14,7 @@ export const searchCategories = defineOperation('GET /helix/search/categories', 
   query: Type.Object({
     query: Type.String({ maxLength: 500, description: 'One or more words, or parts of words.' }),
   }),
-  page: { standard: 20, before: false },
-  returns: pageOf(Category),
+  ...listing(Category),
   example: {
     query: { query: 'tide' },
     answer: { data: [exampleCategory], pagination: {} },

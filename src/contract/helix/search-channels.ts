@@ -1,6 +1,6 @@
 import { anyToken } from '../access.ts'
 import { defineOperation } from '../operation.ts'
-import { pageOf } from '../page.ts'
+import { listing } from '../page.ts'
 import { exampleFoundChannel, FoundChannel } from '../resources/found-channel.ts'
 import { Type } from '../schema.ts'
 
@@ -23,8 +23,7 @@ export const searchChannels = defineOperation('GET /helix/search/channels', {
       }),
     ),
   }),
-  page: { standard: 20, before: false },
-  returns: pageOf(FoundChannel),
+  ...listing(FoundChannel),
   example: {
     query: { query: 'lunar', live_only: 'true' },
     answer: { data: [exampleFoundChannel], pagination: {} },

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { resource, Type } from '../schema.ts'
-import { TimeSeconds } from './id.ts'
+import { TimeSeconds, userNames } from './id.ts'
 import { exampleChannel, exampleGame, exampleUser } from './world.ts'
 
 /** Channels, follows and editors as clients see them; never null (D-65). */
@@ -34,9 +34,7 @@ export const FollowedChannel = resource('FollowedChannel', 'A channel that a use
 export type FollowedChannel = Static<typeof FollowedChannel>
 
 export const ChannelFollower = resource('ChannelFollower', 'A user who follows a channel.', {
-  user_id: Type.String(),
-  user_login: Type.String(),
-  user_name: Type.String(),
+  ...userNames,
   followed_at: TimeSeconds,
 })
 export type ChannelFollower = Static<typeof ChannelFollower>

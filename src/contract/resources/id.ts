@@ -46,4 +46,12 @@ export const GivenTime = Type.String({
   examples: ['2026-03-01T12:00:00Z'],
 })
 
+/** A user with its names, as rows about other things have them. */
+export const userNames = {
+  user_id: Type.String(),
+  user_login: Type.String(),
+  user_name: Type.String(),
+}
+export const exampleNames = { user_id: '141981764', user_login: 'lunar_otter', user_name: 'Lunar_Otter' }
+
 export const Name = Type.String({ minLength: 1, maxLength: 100 })

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { resource, Type } from '../schema.ts'
-import { ReturnedUrl, TimeSeconds } from './id.ts'
+import { ReturnedUrl, TimeSeconds, userNames } from './id.ts'
 
 /** Spec 2.5. */
 export const StreamMarker = resource('StreamMarker', 'A marked position in the video of a stream.', {
@@ -25,9 +25,7 @@ const VideoMarkers = resource('VideoMarkers', 'The markers of a video.', {
 
 /** Spec 2.6. */
 export const MarkerListing = resource('MarkerListing', 'Markers of a user by video.', {
-  user_id: Type.String(),
-  user_login: Type.String(),
-  user_name: Type.String(),
+  ...userNames,
   videos: Type.Array(VideoMarkers),
 })
 

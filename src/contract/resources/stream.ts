@@ -1,13 +1,11 @@
 import type { Static } from 'typebox'
 import { orNull, resource, Type } from '../schema.ts'
-import { TimeMillis, TimeSeconds } from './id.ts'
+import { exampleNames, TimeMillis, TimeSeconds, userNames } from './id.ts'
 
 /** Spec 2.3; never null (D-32). */
 export const Stream = resource('Stream', 'A live stream.', {
   id: Type.String(),
-  user_id: Type.String(),
-  user_login: Type.String(),
-  user_name: Type.String(),
+  ...userNames,
   game_id: Type.String({ description: 'Empty if no game is set.' }),
   game_name: Type.String(),
   type: Type.Literal('live'),
@@ -58,9 +56,7 @@ export const exampleExtraKey: ExtraStreamKey = {
 
 export const exampleStream: Stream = {
   id: '40952121085',
-  user_id: '141981764',
-  user_login: 'lunar_otter',
-  user_name: 'Lunar_Otter',
+  ...exampleNames,
   game_id: '33214',
   game_name: 'Tidefall',
   type: 'live',

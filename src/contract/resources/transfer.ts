@@ -7,8 +7,7 @@ import { ExtraKeyName } from './stream.ts'
 import {
   BROADCASTER_TYPES,
   CLIENT_KINDS,
-  ContentLabels,
-  Delay,
+  channelSettings,
   Description,
   Email,
   exampleGame,
@@ -18,7 +17,6 @@ import {
   Language,
   LOGIN_PATTERN,
   SECOND_PUBLISHER,
-  Tags,
   Title,
 } from './world.ts'
 
@@ -123,13 +121,7 @@ export const transferLines = {
     user_id: OfUser,
     title: Type.Optional(Title),
     game_id: Type.Optional(Type.Union([OfGame, Type.Literal('')], { description: 'Empty string: no game.' })),
-    language: Type.Optional(Language),
-    tags: Type.Optional(Tags),
-    is_mature: Type.Optional(Type.Boolean()),
-    vod_enabled: Type.Optional(Type.Boolean()),
-    delay: Type.Optional(Delay),
-    content_classification_labels: Type.Optional(ContentLabels),
-    is_branded_content: Type.Optional(Type.Boolean()),
+    ...channelSettings,
     second_publisher: Type.Optional(Type.Enum(SECOND_PUBLISHER)),
   }),
   stream_key: line('stream_key', {

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { imageUrl } from '../image-urls.ts'
 import { orNull, resource, Type } from '../schema.ts'
-import { ReturnedUrl, TimeSeconds } from './id.ts'
+import { exampleNames, ReturnedUrl, TimeSeconds, userNames } from './id.ts'
 
 const streamId = orNull(
   Type.String(),
@@ -12,9 +12,7 @@ const streamId = orNull(
 export const PublicVideo = resource('PublicVideo', 'The recording of a stream, as clients see it.', {
   id: Type.String(),
   stream_id: streamId,
-  user_id: Type.String(),
-  user_login: Type.String(),
-  user_name: Type.String(),
+  ...userNames,
   title: Type.String(),
   description: Type.String(),
   created_at: TimeSeconds,
@@ -36,9 +34,7 @@ export type PublicVideo = Static<typeof PublicVideo>
 /** The recording of a stream, as the control API shows it. */
 export const Video = resource('Video', 'The recording of a stream, as the control API shows it.', {
   id: Type.String(),
-  user_id: Type.String(),
-  user_login: Type.String(),
-  user_name: Type.String(),
+  ...userNames,
   stream_id: streamId,
   title: Type.String({ description: 'That of the channel while the stream is live.' }),
   description: Type.String(),
@@ -55,9 +51,7 @@ export type Video = Static<typeof Video>
 
 export const exampleVideo: Video = {
   id: '40952121077',
-  user_id: '141981764',
-  user_login: 'lunar_otter',
-  user_name: 'Lunar_Otter',
+  ...exampleNames,
   stream_id: '40952121085',
   title: 'First light over the reef',
   description: '',
@@ -74,9 +68,7 @@ export const exampleVideo: Video = {
 export const examplePublicVideo: PublicVideo = {
   id: exampleVideo.id,
   stream_id: exampleVideo.stream_id,
-  user_id: exampleVideo.user_id,
-  user_login: exampleVideo.user_login,
-  user_name: exampleVideo.user_name,
+  ...exampleNames,
   title: exampleVideo.title,
   description: '',
   created_at: exampleVideo.created_at,

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { orNull, resource, Type } from '../schema.ts'
+import { optional, orNull, resource, Type } from '../schema.ts'
 import { CONTENT_LABELS } from './content-label.ts'
 import { Name, ReturnedUuid, TimeMillis } from './id.ts'
 import { listOf } from './list.ts'
@@ -36,9 +36,20 @@ export const Language = Type.String({
 /** The rule for the characters is checked where the stored tags are known (D-80). */
 export const Tags = listOf(Type.String({ minLength: 1, maxLength: 25 }), 0, 10)
 
-export const Delay = Type.Integer({ minimum: 0, maximum: 900, description: 'Seconds.' })
+const Delay = Type.Integer({ minimum: 0, maximum: 900, description: 'Seconds.' })
 
-export const ContentLabels = listOf(Type.Enum(CONTENT_LABELS), 0, CONTENT_LABELS.length)
+const ContentLabels = listOf(Type.Enum(CONTENT_LABELS), 0, CONTENT_LABELS.length)
+
+/** What operators may set of a channel, in requests and imports, beside title and game. */
+export const channelSettings = optional({
+  language: Language,
+  tags: Tags,
+  is_mature: Type.Boolean(),
+  vod_enabled: Type.Boolean(),
+  delay: Delay,
+  content_classification_labels: ContentLabels,
+  is_branded_content: Type.Boolean(),
+})
 
 /** Maximum editors of a channel (D-85). */
 export const MAX_EDITORS = 1000
