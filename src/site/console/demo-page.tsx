@@ -11,40 +11,13 @@ import { actionFields } from './input-fields.ts'
 import { doneText, type Query } from './list-page.tsx'
 import type { OperatorApi } from './operator-api.ts'
 import { pathOf } from './paths.ts'
-import type { Action, Resource } from './resource.ts'
+import { act, type Resource } from './resource.ts'
 
-const clock: Action = {
-  path: 'clock',
-  title: 'Move the clock',
-  operation: 'advanceClock',
-  done: 'The clock was moved.',
-}
-const fault: Action = {
-  path: 'fault',
-  title: 'Plan fault',
-  operation: 'planFault',
-  done: 'The fault is planned.',
-  omit: ['where'],
-}
-const clearFaults: Action = {
-  path: 'clear-faults',
-  title: 'Remove all faults',
-  operation: 'clearFaults',
-  done: 'No faults are planned.',
-}
-const snapshot: Action = {
-  path: 'snapshot',
-  title: 'Save snapshot',
-  operation: 'saveSnapshot',
-  done: 'A reset returns to this state.',
-}
-const reset: Action = {
-  path: 'reset',
-  title: 'Reset the demo',
-  operation: 'resetWorld',
-  done: 'The demo starts again.',
-  asks: 'once',
-}
+const clock = act('clock', 'Move the clock', 'advanceClock', 'The clock was moved.')
+const fault = act('fault', 'Plan fault', 'planFault', 'The fault is planned.', { omit: ['where'] })
+const clearFaults = act('clear-faults', 'Remove all faults', 'clearFaults', 'No faults are planned.')
+const snapshot = act('snapshot', 'Save snapshot', 'saveSnapshot', 'A reset returns to this state.')
+const reset = act('reset', 'Reset the demo', 'resetWorld', 'The demo starts again.', { asks: 'once' })
 
 /** Its actions are on no row. */
 export const DEMO: Resource = {

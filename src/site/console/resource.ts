@@ -60,6 +60,32 @@ export interface Action {
   readonly hidden?: boolean
 }
 
+/** `more` is what is special about an action. */
+export const act = (
+  path: string,
+  title: string,
+  operation: OperationName,
+  done: string,
+  more: Partial<Action> = {},
+): Action => ({ path, title, operation, done, ...more })
+
+export const create = (
+  title: string,
+  operation: OperationName,
+  done: string,
+  more?: Partial<Action>,
+): Action => act('new', title, operation, done, more)
+
+export const edit = (
+  operation: OperationName,
+  edits: OperationName,
+  done: string,
+  more?: Partial<Action>,
+): Action => act('edit', 'Edit', operation, done, { edits, ...more })
+
+export const remove = (operation: OperationName, done: string, more?: Partial<Action>): Action =>
+  act('delete', 'Delete', operation, done, { asks: 'once', removes: true, ...more })
+
 /** More about a row, on its page: one other row, or a list. */
 export interface Part {
   readonly title: string

@@ -1,5 +1,5 @@
 /** The tables of the console. A new kind of row is an entry here. */
-import type { Resource } from './resource.ts'
+import { act, create, edit, type Resource, remove } from './resource.ts'
 
 export const RESOURCES: readonly Resource[] = [
   {
@@ -15,22 +15,14 @@ export const RESOURCES: readonly Resource[] = [
     filters: ['user_login', 'game_id', 'language'],
     empty: 'No channel is live.',
     actions: [
-      {
-        path: 'end',
-        title: 'End stream',
-        operation: 'endStream',
-        done: 'The stream has ended.',
+      act('end', 'End stream', 'endStream', 'The stream has ended.', {
         inRow: true,
         asks: 'once',
         removes: true,
-      },
-      {
-        path: 'disconnect',
-        title: 'Disconnect publisher',
-        operation: 'kickPublisher',
-        done: 'The publisher is being disconnected.',
+      }),
+      act('disconnect', 'Disconnect publisher', 'kickPublisher', 'The publisher is being disconnected.', {
         asks: 'once',
-      },
+      }),
     ],
     parts: [{ title: 'Channel', operation: 'getChannel', by: 'user_id' }],
   },
@@ -46,21 +38,8 @@ export const RESOURCES: readonly Resource[] = [
     columns: ['title', 'user_id', 'is_live', 'duration_seconds', 'view_count', 'marker_count', 'created_at'],
     empty: 'There are no videos. Streams create them.',
     actions: [
-      {
-        path: 'edit',
-        title: 'Edit',
-        operation: 'patchVideo',
-        done: 'The video was changed.',
-        edits: 'getVideo',
-      },
-      {
-        path: 'delete',
-        title: 'Delete',
-        operation: 'deleteVideo',
-        done: 'The video was deleted.',
-        asks: 'once',
-        removes: true,
-      },
+      edit('patchVideo', 'getVideo', 'The video was changed.'),
+      remove('deleteVideo', 'The video was deleted.'),
     ],
   },
   {
@@ -74,35 +53,13 @@ export const RESOURCES: readonly Resource[] = [
     name: 'name',
     columns: ['name', 'adapter', 'api_url', 'playback_url', 'user_id', 'created_at'],
     empty: 'No media server reports here. The embedded one needs no entry.',
-    create: {
-      path: 'new',
-      title: 'Add media server',
-      operation: 'putMediaServer',
-      done: 'The media server was added.',
-    },
+    create: create('Add media server', 'putMediaServer', 'The media server was added.'),
     actions: [
-      {
-        path: 'edit',
-        title: 'Edit',
-        operation: 'putMediaServer',
-        done: 'The media server was changed.',
-        edits: 'getMediaServer',
-      },
-      {
-        path: 'rotate-secret',
-        title: 'Rotate secret',
-        operation: 'rotateMediaServerSecret',
-        done: 'The secret was replaced.',
+      edit('putMediaServer', 'getMediaServer', 'The media server was changed.'),
+      act('rotate-secret', 'Rotate secret', 'rotateMediaServerSecret', 'The secret was replaced.', {
         asks: 'once',
-      },
-      {
-        path: 'delete',
-        title: 'Remove',
-        operation: 'deleteMediaServer',
-        done: 'The media server was removed.',
-        asks: 'by-name',
-        removes: true,
-      },
+      }),
+      remove('deleteMediaServer', 'The media server was removed.', { asks: 'by-name', title: 'Remove' }),
     ],
   },
   {
@@ -118,46 +75,19 @@ export const RESOURCES: readonly Resource[] = [
     findBy: 'login',
     search: { operation: 'searchChannels', key: 'id', name: 'display_name' },
     empty: 'There are no users yet.',
-    create: { path: 'new', title: 'Create user', operation: 'createUser', done: 'The user was created.' },
+    create: create('Create user', 'createUser', 'The user was created.'),
     actions: [
-      { path: 'edit', title: 'Edit', operation: 'putUser', done: 'The user was changed.', edits: 'getUser' },
-      {
-        path: 'channel',
-        title: 'Edit channel',
-        operation: 'patchChannel',
-        done: 'The channel was changed.',
-        edits: 'getChannel',
-      },
-      {
-        path: 'rotate-key',
-        title: 'Rotate stream key',
-        operation: 'rotateStreamKey',
-        done: 'The stream key was replaced.',
+      edit('putUser', 'getUser', 'The user was changed.'),
+      act('channel', 'Edit channel', 'patchChannel', 'The channel was changed.', { edits: 'getChannel' }),
+      act('rotate-key', 'Rotate stream key', 'rotateStreamKey', 'The stream key was replaced.', {
         asks: 'once',
-      },
-      {
-        path: 'add-editor',
-        title: 'Add editor',
-        operation: 'putEditor',
-        done: 'The editor was added.',
-        omit: ['created_at'],
-      },
-      {
-        path: 'remove-editor',
-        title: 'Remove editor',
-        operation: 'deleteEditor',
-        done: 'The editor was removed.',
+      }),
+      act('add-editor', 'Add editor', 'putEditor', 'The editor was added.', { omit: ['created_at'] }),
+      act('remove-editor', 'Remove editor', 'deleteEditor', 'The editor was removed.', {
         asks: 'once',
         hidden: true,
-      },
-      {
-        path: 'delete',
-        title: 'Delete',
-        operation: 'deleteUser',
-        done: 'The user was deleted.',
-        asks: 'by-name',
-        removes: true,
-      },
+      }),
+      remove('deleteUser', 'The user was deleted.', { asks: 'by-name' }),
     ],
     parts: [
       { title: 'Live now', operation: 'getStream', by: 'user_id' },
@@ -193,37 +123,15 @@ export const RESOURCES: readonly Resource[] = [
     columns: ['name', 'id'],
     findBy: 'name',
     empty: 'There are no organizations. They own games, benefits and clients.',
-    create: {
-      path: 'new',
-      title: 'Create organization',
-      operation: 'createOrganization',
-      done: 'The organization was created.',
-    },
+    create: create('Create organization', 'createOrganization', 'The organization was created.'),
     actions: [
-      {
-        path: 'edit',
-        title: 'Rename',
-        operation: 'putOrganization',
-        done: 'The organization was renamed.',
-        edits: 'getOrganization',
-      },
-      { path: 'add-member', title: 'Add member', operation: 'putMember', done: 'The member was added.' },
-      {
-        path: 'remove-member',
-        title: 'Remove member',
-        operation: 'deleteMember',
-        done: 'The member was removed.',
+      edit('putOrganization', 'getOrganization', 'The organization was renamed.', { title: 'Rename' }),
+      act('add-member', 'Add member', 'putMember', 'The member was added.'),
+      act('remove-member', 'Remove member', 'deleteMember', 'The member was removed.', {
         asks: 'once',
         hidden: true,
-      },
-      {
-        path: 'delete',
-        title: 'Delete',
-        operation: 'deleteOrganization',
-        done: 'The organization was deleted.',
-        asks: 'by-name',
-        removes: true,
-      },
+      }),
+      remove('deleteOrganization', 'The organization was deleted.', { asks: 'by-name' }),
     ],
     parts: [
       {
@@ -249,22 +157,13 @@ export const RESOURCES: readonly Resource[] = [
     name: 'name',
     columns: ['name', 'created_at'],
     empty: 'Only the initial operator token exists. Named tokens show who changed what.',
-    create: {
-      path: 'new',
-      title: 'Create operator',
-      operation: 'createOperator',
-      done: 'The operator was created.',
-    },
+    create: create('Create operator', 'createOperator', 'The operator was created.'),
     actions: [
-      {
-        path: 'delete',
-        title: 'Revoke',
-        operation: 'deleteOperator',
-        done: 'The operator token was revoked.',
-        inRow: true,
+      remove('deleteOperator', 'The operator token was revoked.', {
         asks: 'by-name',
-        removes: true,
-      },
+        title: 'Revoke',
+        inRow: true,
+      }),
     ],
   },
   {
@@ -280,17 +179,10 @@ export const RESOURCES: readonly Resource[] = [
     findBy: 'name',
     search: { operation: 'searchCategories', key: 'id', name: 'name' },
     empty: 'There are no games yet.',
-    create: { path: 'new', title: 'Create game', operation: 'createGame', done: 'The game was created.' },
+    create: create('Create game', 'createGame', 'The game was created.'),
     actions: [
-      { path: 'edit', title: 'Edit', operation: 'putGame', done: 'The game was changed.', edits: 'getGame' },
-      {
-        path: 'delete',
-        title: 'Delete',
-        operation: 'deleteGame',
-        done: 'The game was deleted.',
-        asks: 'once',
-        removes: true,
-      },
+      edit('putGame', 'getGame', 'The game was changed.'),
+      remove('deleteGame', 'The game was deleted.'),
     ],
     parts: [
       { title: 'Live streams', operation: 'getStreams', by: 'game_id', of: 'streams' },
@@ -309,29 +201,10 @@ export const RESOURCES: readonly Resource[] = [
     name: 'name',
     columns: ['name', 'organization_id', 'game_id', 'id'],
     empty: 'There are no benefits. They are the rewards that entitlements grant.',
-    create: {
-      path: 'new',
-      title: 'Create benefit',
-      operation: 'createBenefit',
-      done: 'The benefit was created.',
-    },
+    create: create('Create benefit', 'createBenefit', 'The benefit was created.'),
     actions: [
-      {
-        path: 'edit',
-        title: 'Edit',
-        operation: 'putBenefit',
-        done: 'The benefit was changed.',
-        edits: 'getBenefit',
-        omit: ['organization_id'],
-      },
-      {
-        path: 'delete',
-        title: 'Delete',
-        operation: 'deleteBenefit',
-        done: 'The benefit was deleted.',
-        asks: 'once',
-        removes: true,
-      },
+      edit('putBenefit', 'getBenefit', 'The benefit was changed.', { omit: ['organization_id'] }),
+      remove('deleteBenefit', 'The benefit was deleted.'),
     ],
     parts: [{ title: 'Entitlements', operation: 'listEntitlements', by: 'benefit_id', of: 'entitlements' }],
   },
@@ -348,14 +221,10 @@ export const RESOURCES: readonly Resource[] = [
     filters: ['user_id', 'benefit_id', 'game_id', 'organization_id', 'fulfillment_status'],
     glance: 'fulfillment_status',
     empty: 'No entitlements have been granted.',
-    create: {
-      path: 'new',
-      title: 'Grant entitlements',
-      operation: 'grantEntitlements',
-      done: 'The entitlements were granted.',
+    create: create('Grant entitlements', 'grantEntitlements', 'The entitlements were granted.', {
       bulk: { list: 'grants', each: 'user_id' },
       omit: ['id', 'timestamp'],
-    },
+    }),
     parts: [{ title: 'History', operation: 'getEntitlementHistory', by: 'entitlement_id' }],
   },
   {
@@ -369,42 +238,14 @@ export const RESOURCES: readonly Resource[] = [
     name: 'name',
     columns: ['name', 'id', 'kind', 'organization_id', 'owner_user_id'],
     empty: 'No application is registered.',
-    create: {
-      path: 'new',
-      title: 'Register client',
-      operation: 'createClient',
-      done: 'The client was registered.',
-    },
+    create: create('Register client', 'createClient', 'The client was registered.'),
     actions: [
-      {
-        path: 'edit',
-        title: 'Edit',
-        operation: 'patchClient',
-        done: 'The client was changed.',
-        edits: 'getClient',
-      },
-      {
-        path: 'rotate-secret',
-        title: 'Rotate secret',
-        operation: 'rotateClientSecret',
-        done: 'The secret was replaced.',
+      edit('patchClient', 'getClient', 'The client was changed.'),
+      act('rotate-secret', 'Rotate secret', 'rotateClientSecret', 'The secret was replaced.', {
         asks: 'once',
-      },
-      {
-        path: 'token',
-        title: 'Issue token',
-        operation: 'issueToken',
-        by: 'client_id',
-        done: 'The token was issued.',
-      },
-      {
-        path: 'delete',
-        title: 'Delete',
-        operation: 'deleteClient',
-        done: 'The client was deleted.',
-        asks: 'by-name',
-        removes: true,
-      },
+      }),
+      act('token', 'Issue token', 'issueToken', 'The token was issued.', { by: 'client_id' }),
+      remove('deleteClient', 'The client was deleted.', { asks: 'by-name' }),
     ],
     parts: [
       {
@@ -425,17 +266,7 @@ export const RESOURCES: readonly Resource[] = [
     name: 'type',
     columns: ['type', 'status', 'client_id', 'condition', 'transport', 'cost', 'created_at'],
     empty: 'No application has subscribed to events.',
-    actions: [
-      {
-        path: 'delete',
-        title: 'Delete',
-        operation: 'deleteEventSubscription',
-        done: 'The subscription was deleted.',
-        inRow: true,
-        asks: 'once',
-        removes: true,
-      },
-    ],
+    actions: [remove('deleteEventSubscription', 'The subscription was deleted.', { inRow: true })],
   },
   {
     path: 'deliveries',
@@ -448,21 +279,8 @@ export const RESOURCES: readonly Resource[] = [
     columns: ['type', 'status', 'kind', 'attempts', 'answer_status', 'milliseconds', 'created_at', 'due_at'],
     glance: 'status',
     empty: 'Nothing has been sent to subscribers.',
-    create: {
-      path: 'replay',
-      title: 'Replay events',
-      operation: 'replayEvents',
-      done: 'The events are sent again.',
-    },
-    actions: [
-      {
-        path: 'resend',
-        title: 'Resend',
-        operation: 'resendDelivery',
-        done: 'The message is sent again.',
-        inRow: true,
-      },
-    ],
+    create: act('replay', 'Replay events', 'replayEvents', 'The events are sent again.'),
+    actions: [act('resend', 'Resend', 'resendDelivery', 'The message is sent again.', { inRow: true })],
   },
   {
     path: 'audit',
