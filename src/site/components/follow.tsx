@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { useState } from 'preact/hooks'
 import { counted } from '../numbers.ts'
-import { Hidden } from './form.tsx'
+import { Form } from './form.tsx'
 
 /** How the person who looks at a channel stands to it. Without `csrf` they are not logged in. */
 export interface Following {
@@ -38,14 +38,15 @@ export function Follow({ login, csrf, isOwn, ...before }: Following) {
           Follow
         </a>
       ) : (
-        <form method="post" action="/follow" onSubmit={submit}>
-          <Hidden name="csrf" value={csrf} />
-          <Hidden name="login" value={login} />
-          <Hidden name="decision" value={isFollowing ? 'unfollow' : 'follow'} />
+        <Form
+          action="/follow"
+          fields={{ csrf, login, decision: isFollowing ? 'unfollow' : 'follow' }}
+          onSubmit={submit}
+        >
           <button class={isFollowing ? '' : 'primary'} type="submit">
             {isFollowing ? 'Following' : 'Follow'}
           </button>
-        </form>
+        </Form>
       )}
     </div>
   )

@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The parts of forms, and the outcome of the last submission. */
+import type { ComponentChildren, ComponentProps } from 'preact'
 
 /** Part of every form. */
 export interface FormToken {
@@ -9,16 +10,76 @@ export interface FormToken {
 export const Hidden = ({ name, value }: { name: string; value: string | undefined }) =>
   value === undefined ? null : <input type="hidden" name={name} value={value} />
 
-export function Field({
-  name,
+interface FormProps extends ComponentProps<'form'> {
+  /** Values that the page gives, such as the token: hidden fields. */
+  readonly fields?: Readonly<Record<string, string | undefined>>
+}
+
+export const Form = ({ fields = {}, children, ...attributes }: FormProps) => (
+  <form method="post" {...attributes}>
+    {Object.entries(fields).map(([name, value]) => (
+      <Hidden key={name} name={name} value={value} />
+    ))}
+    {children}
+  </form>
+)
+
+interface FormPanelProps extends FormProps {
+  readonly title: string
+  readonly lead?: ComponentChildren
+  readonly violation?: string | undefined
+  /** What the button does. */
+  readonly submit: string
+  readonly below?: ComponentChildren
+}
+
+/** The only thing on a page: a form with its heading, such as the log-in. */
+export const FormPanel = ({ title, lead, violation, submit, below, children, ...form }: FormPanelProps) => (
+  <div class="panel">
+    <h1>{title}</h1>
+    {lead !== undefined && <p class="quiet">{lead}</p>}
+    <Notice kind="bad" sentence={violation} />
+    <Form {...form}>
+      {children}
+      <div class="actions stretch">
+        <button class="primary" type="submit">
+          {submit}
+        </button>
+      </div>
+    </Form>
+    {below}
+  </div>
+)
+
+/** A control with its label and a hint below it, whose id is `<id>-hint`. */
+export const Labelled = ({
+  id,
   label,
-  type = 'text',
-  value,
-  autocomplete,
   hint,
-  focus = false,
-  className,
+  className = 'field',
+  children,
 }: {
+  readonly id: string
+  readonly label: ComponentChildren
+  readonly hint?: ComponentChildren
+  readonly className?: string
+  readonly children: ComponentChildren
+}) => (
+  <div class={className}>
+    <label for={id}>{label}</label>
+    {children}
+    {hint !== undefined && (
+      <p class="hint" id={`${id}-hint`}>
+        {hint}
+      </p>
+    )}
+  </div>
+)
+
+/** Attributes of a field for names, keys and codes, which browsers neither complete nor correct. */
+export const LITERAL = { autocomplete: 'off', autocapitalize: 'none', spellcheck: false } as const
+
+interface FieldProps {
   readonly name: string
   readonly label: string
   readonly type?: 'text' | 'password'
@@ -27,31 +88,24 @@ export function Field({
   readonly hint?: string
   readonly focus?: boolean
   readonly className?: string
-}) {
-  return (
-    <div class="field">
-      <label for={name}>{label}</label>
-      <input
-        id={name}
-        name={name}
-        type={type as 'text'}
-        autocomplete={autocomplete}
-        autocapitalize="none"
-        spellcheck={false}
-        required
-        {...(hint !== undefined && { 'aria-describedby': `${name}-hint` })}
-        {...(className !== undefined && { class: className })}
-        {...(value !== undefined && { value })}
-        {...(focus && { autofocus: true })}
-      />
-      {hint !== undefined && (
-        <p class="hint" id={`${name}-hint`}>
-          {hint}
-        </p>
-      )}
-    </div>
-  )
 }
+
+export const Field = ({ name, label, type = 'text', value, hint, focus, ...more }: FieldProps) => (
+  <Labelled id={name} label={label} hint={hint}>
+    <input
+      id={name}
+      name={name}
+      type={type as 'text'}
+      {...LITERAL}
+      autocomplete={more.autocomplete}
+      required
+      {...(hint !== undefined && { 'aria-describedby': `${name}-hint` })}
+      {...(more.className !== undefined && { class: more.className })}
+      {...(value !== undefined && { value })}
+      {...(focus && { autofocus: true })}
+    />
+  </Labelled>
+)
 
 export const Notice = ({ kind, sentence }: { kind: 'bad' | 'good'; sentence: string | undefined }) =>
   sentence === undefined ? null : (

@@ -2,6 +2,7 @@
 /** The game of a channel: its name, with suggestions while it is typed. Without a script it is a text field. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { api } from '../api.ts'
+import { Labelled } from './form.tsx'
 
 export interface PickedGame {
   /** Empty: no game, or one that was typed and not picked. */
@@ -61,8 +62,7 @@ export function GameField({ game }: { game: PickedGame }) {
   }
   const isListed = isOpen && found.length > 0
   return (
-    <div class="field suggestions">
-      <label for="game">Game</label>
+    <Labelled id="game" label="Game" hint="Empty: no game." className="field suggestions">
       <input type="hidden" name="game_id" value={picked.id} />
       <input
         id="game"
@@ -102,9 +102,6 @@ export function GameField({ game }: { game: PickedGame }) {
           </div>
         ))}
       </div>
-      <p class="hint" id="game-hint">
-        Empty: no game.
-      </p>
-    </div>
+    </Labelled>
   )
 }

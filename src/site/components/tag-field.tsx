@@ -1,8 +1,10 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The tags of a channel. Without a script they are one text field, separated by commas. */
 import { useEffect, useState } from 'preact/hooks'
+import { Labelled } from './form.tsx'
 
 const MAX_TAGS = 10
+const HINT = `Up to ${MAX_TAGS}, of letters and digits, separated by commas.`
 
 export function TagField({ tags: given }: { tags: readonly string[] }) {
   const [tags, setTags] = useState(given)
@@ -11,8 +13,7 @@ export function TagField({ tags: given }: { tags: readonly string[] }) {
   useEffect(() => setIsLive(true), [])
   if (!isLive)
     return (
-      <div class="field">
-        <label for="tags">Tags</label>
+      <Labelled id="tags" label="Tags" hint={HINT}>
         <input
           id="tags"
           name="tags"
@@ -20,8 +21,7 @@ export function TagField({ tags: given }: { tags: readonly string[] }) {
           aria-describedby="tags-hint"
           autocomplete="off"
         />
-        <Hint />
-      </div>
+      </Labelled>
     )
 
   const add = () => {
@@ -40,8 +40,7 @@ export function TagField({ tags: given }: { tags: readonly string[] }) {
     if (event.key === 'Backspace' && text === '') setTags(tags.slice(0, -1))
   }
   return (
-    <div class="field">
-      <label for="tags">Tags</label>
+    <Labelled id="tags" label="Tags" hint={HINT}>
       <input type="hidden" name="tags" value={[...tags, text].join(',')} />
       <div class="tag-box">
         {tags.map(tag => (
@@ -68,13 +67,6 @@ export function TagField({ tags: given }: { tags: readonly string[] }) {
           onBlur={add}
         />
       </div>
-      <Hint />
-    </div>
+    </Labelled>
   )
 }
-
-const Hint = () => (
-  <p class="hint" id="tags-hint">
-    Up to {MAX_TAGS}, of letters and digits, separated by commas.
-  </p>
-)

@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** Actions: a form with the fields of the operation, a question before something is destroyed, and secrets shown once. */
 import type { Pairs } from '../../kit/text.ts'
-import { Hidden } from '../components/form.tsx'
+import { Form, Hidden, Labelled } from '../components/form.tsx'
 import { ConsoleCopy } from '../islands/console-copy.tsx'
 import type { Page, PageAnswer } from '../page.ts'
 import { ControlledInput } from './form.tsx'
@@ -76,8 +76,7 @@ export async function actionPage(
     status,
     body: (
       <div class="panel action">
-        <form method="post" action={addressOf(target)}>
-          <Hidden name="proof" value={desk.proof} />
+        <Form action={addressOf(target)} fields={{ proof: desk.proof }}>
           <p class="quiet">{operationOf(action.operation).summary}</p>
           {name !== undefined && (
             <p class="target">
@@ -91,12 +90,9 @@ export async function actionPage(
           ))}
           {inputs}
           {action.asks === 'by-name' && name !== undefined && (
-            <div class="field">
-              <label for="confirm">
-                Type <strong>{name}</strong> to confirm
-              </label>
+            <Labelled id="confirm" label={['Type ', <strong key={name}>{name}</strong>, ' to confirm']}>
               <input id="confirm" name="confirm" type="text" autocomplete="off" spellcheck={false} required />
-            </div>
+            </Labelled>
           )}
           <div class="actions">
             <button type="submit" class={action.removes || action.asks ? 'danger' : 'primary'}>
@@ -106,7 +102,7 @@ export async function actionPage(
               Cancel
             </a>
           </div>
-        </form>
+        </Form>
       </div>
     ),
   })
@@ -201,13 +197,12 @@ function secretPage(desk: Desk, target: Target, made: Row): Page {
               typeof value === 'string' && (isSecret(name) || name === 'id' || name === 'name'),
           )
           .map(([name, value]) => (
-            <div key={name} class="field">
-              <label for={`secret-${name}`}>{labelOf(name)}</label>
+            <Labelled key={name} id={`secret-${name}`} label={labelOf(name)}>
               <div class="copied">
                 <input id={`secret-${name}`} class="mono" type="text" value={String(value)} readOnly />
                 {isSecret(name) && <ConsoleCopy of={`secret-${name}`} />}
               </div>
-            </div>
+            </Labelled>
           ))}
         <div class="actions">
           <a class="button primary" href={placeAfter(target, made)}>

@@ -2,7 +2,7 @@
 /** The controls of a demo: its clock, planned faults, the scenario, and the reset. */
 import { helixOperations, oauthOperations } from '../../contract/index.ts'
 import type { DemoControls } from '../../operations/demo-controls.ts'
-import { Hidden } from '../components/form.tsx'
+import { Form } from '../components/form.tsx'
 import type { Page } from '../page.ts'
 import { FactList, Time } from './cells.tsx'
 import { ControlledInput } from './form.tsx'
@@ -77,17 +77,17 @@ export async function demoPage(
           </p>
           <div class="actions">
             {STEPS.map(([seconds, title]) => (
-              <form key={seconds} method="post" action={pathOf('demo', clock.path)}>
-                <Hidden name="proof" value={proof} />
-                <Hidden name="advance_seconds" value={String(seconds)} />
+              <Form
+                key={seconds}
+                action={pathOf('demo', clock.path)}
+                fields={{ proof, advance_seconds: String(seconds) }}
+              >
                 <button type="submit">Forward {title}</button>
-              </form>
+              </Form>
             ))}
-            <form method="post" action={pathOf('demo', clock.path)}>
-              <Hidden name="proof" value={proof} />
-              <Hidden name="running" value={String(!now.running)} />
+            <Form action={pathOf('demo', clock.path)} fields={{ proof, running: String(!now.running) }}>
               <button type="submit">{now.running ? 'Stop the clock' : 'Let the clock run'}</button>
-            </form>
+            </Form>
           </div>
         </section>
         <section class="panel" aria-labelledby="scenario-heading">
@@ -133,18 +133,16 @@ export async function demoPage(
                     ))}
                   </tbody>
                 </table>
-                <form method="post" action={pathOf('demo', clearFaults.path)}>
-                  <Hidden name="proof" value={proof} />
+                <Form action={pathOf('demo', clearFaults.path)} fields={{ proof }}>
                   <button type="submit">{clearFaults.title}</button>
-                </form>
+                </Form>
               </>
             )}
           </div>
         </section>
         <section class="panel" aria-labelledby="plan-heading">
           <h2 id="plan-heading">Plan a fault</h2>
-          <form method="post" action={pathOf('demo', fault.path)}>
-            <Hidden name="proof" value={proof} />
+          <Form action={pathOf('demo', fault.path)} fields={{ proof }}>
             {actionFields(fault, false).map(field => (
               <ControlledInput
                 key={field.name}
@@ -156,7 +154,7 @@ export async function demoPage(
             <button type="submit" class="primary">
               {fault.title}
             </button>
-          </form>
+          </Form>
         </section>
       </div>
     ),

@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** Fields of forms and filters. */
+import { Labelled, LITERAL } from '../components/form.tsx'
 import type { InputField } from './input-fields.ts'
 import { startName } from './input-fields.ts'
 import { referenceOf } from './references.ts'
@@ -18,12 +19,9 @@ export function ControlledInput(view: ControlledView) {
   const { field, offers, start, isFilter = false } = view
   const id = `input-${field.name}`
   const hint = hintFor(field, isFilter)
+  const isOptional = !isFilter && !field.required && start === undefined
   return (
-    <div class="field">
-      <label for={id}>
-        {field.label}
-        {!isFilter && !field.required && start === undefined && <span class="quiet"> optional</span>}
-      </label>
+    <Labelled id={id} label={[field.label, isOptional && <span class="quiet"> optional</span>]} hint={hint}>
       <Control {...view} id={id} describedBy={hint && `${id}-hint`} />
       {start !== undefined && <input type="hidden" name={startName(field.name)} value={start} />}
       {offers.length > 0 && (
@@ -35,12 +33,7 @@ export function ControlledInput(view: ControlledView) {
           ))}
         </datalist>
       )}
-      {hint !== undefined && (
-        <p class="hint" id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
-    </div>
+    </Labelled>
   )
 }
 
@@ -78,7 +71,7 @@ function Control(view: ControlledView & { id: string; describedBy: string | unde
       </select>
     )
   }
-  const text = { ...shared, autocomplete: 'off', spellcheck: false, autocapitalize: 'none' } as const
+  const text = { ...shared, ...LITERAL }
   if (field.kind === 'long' || field.kind === 'lines')
     return <textarea {...text} rows={field.kind === 'lines' ? 4 : 3} value={value} />
   const type = field.kind === 'number' ? 'number' : field.kind === 'secret' ? 'password' : 'text'

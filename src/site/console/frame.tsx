@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Operator } from '../../auth/operator-sessions.ts'
 import { VERSION } from '../../version.ts'
-import { Hidden, Notice } from '../components/form.tsx'
+import { Form, Notice } from '../components/form.tsx'
 import { Icon, Mark, SEARCH_ICON } from '../components/icon.tsx'
 import { ConsoleLive } from '../islands/console-live.tsx'
 import type { Page } from '../page.ts'
@@ -145,11 +145,10 @@ const Who = ({ operator, proof }: Desk) => (
     <span title="The name in the audit log">
       {operator.name === null ? 'operator' : `operator/${operator.name}`}
     </span>
-    <form method="post" action={pathOf('logout')}>
-      <Hidden name="proof" value={proof} />
+    <Form action={pathOf('logout')} fields={{ proof }}>
       <button type="submit" class="plain">
         Log out
       </button>
-    </form>
+    </Form>
   </div>
 )

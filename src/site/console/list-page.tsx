@@ -1,6 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** A page with the rows of a resource: filters, a table, the next page. */
 import type { Browser } from '../browser.ts'
+import { Form } from '../components/form.tsx'
 import { readQuery } from '../fields.ts'
 import type { Page } from '../page.ts'
 import { kindOf, Status } from './cells.tsx'
@@ -172,8 +173,7 @@ function Glance(view: { field: string; rows: readonly Row[]; path: string; filte
 }
 
 const VerifyForm = ({ proof }: Desk) => (
-  <form method="post" action={pathOf('audit', 'verify')}>
-    <input type="hidden" name="proof" value={proof} />
+  <Form action={pathOf('audit', 'verify')} fields={{ proof }}>
     <button type="submit">Verify the log</button>
-  </form>
+  </Form>
 )

@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-import { Field, type FormToken, Hidden, Notice } from '../components/form.tsx'
+import { Field, FormPanel, type FormToken } from '../components/form.tsx'
 import type { Page } from '../page.ts'
 import { pathOf } from './paths.ts'
 
@@ -13,30 +13,27 @@ export const logInPage = ({ csrf, next, violation, status = 200 }: LogInView): P
   title: 'Console',
   status,
   body: (
-    <div class="panel">
-      <h1>Operator console</h1>
-      <p class="quiet">
-        Log in with an operator token. The initial one is in the file <code>operator-token</code> of the data
-        folder.
-      </p>
-      <Notice kind="bad" sentence={violation} />
-      <form method="post" action={pathOf('login')}>
-        <Hidden name="csrf" value={csrf} />
-        <Hidden name="next" value={next} />
-        <Field
-          name="password"
-          label="Operator token"
-          type="password"
-          autocomplete="current-password"
-          hint="The browser does not keep it: the session ends after 12 hours, with the token, or when you log out."
-          focus
-        />
-        <div class="actions stretch">
-          <button class="primary" type="submit">
-            Log in
-          </button>
-        </div>
-      </form>
-    </div>
+    <FormPanel
+      title="Operator console"
+      lead={
+        <>
+          Log in with an operator token. The initial one is in the file <code>operator-token</code> of the
+          data folder.
+        </>
+      }
+      violation={violation}
+      action={pathOf('login')}
+      fields={{ csrf, next }}
+      submit="Log in"
+    >
+      <Field
+        name="password"
+        label="Operator token"
+        type="password"
+        autocomplete="current-password"
+        hint="The browser does not keep it: the session ends after 12 hours, with the token, or when you log out."
+        focus
+      />
+    </FormPanel>
   ),
 })

@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The table of a resource. */
 import type { ComponentChildren } from 'preact'
-import { Hidden } from '../components/form.tsx'
+import { Form } from '../components/form.tsx'
 import { Cell, FactList, isNumber, type Names } from './cells.tsx'
 import { actionFields } from './input-fields.ts'
 import type { Row } from './operator-api.ts'
@@ -149,12 +149,11 @@ function RowAction({ action, path, proof }: { action: Action; path: string; proo
       </a>
     )
   return (
-    <form method="post" action={path}>
-      <Hidden name="proof" value={proof} />
+    <Form action={path} fields={{ proof }}>
       <button type="submit" class="plain">
         {action.title}
       </button>
-    </form>
+    </Form>
   )
 }
 

@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** A parameter as a form field, with what the contract states about it. */
+import { LITERAL } from '../components/form.tsx'
 import { Prose } from '../components/prose.tsx'
 import type { FormField } from './forms.ts'
 
@@ -53,13 +54,12 @@ function Control({ id, field, value, mistake, change }: FieldRowProps) {
         ))}
       </select>
     )
-  const plain = { autocomplete: 'off', autocapitalize: 'none', spellcheck: false } as const
   const placeholder = example === '' ? '' : example.replaceAll('\n', ', ')
   if (kind === 'text' || kind === 'number')
     return (
       <input
         {...common}
-        {...plain}
+        {...LITERAL}
         type="text"
         placeholder={placeholder}
         {...(kind === 'number' && { inputMode: 'numeric' as const })}
@@ -69,7 +69,7 @@ function Control({ id, field, value, mistake, change }: FieldRowProps) {
   return (
     <textarea
       {...common}
-      {...plain}
+      {...LITERAL}
       class={isCode ? 'code' : ''}
       rows={isCode ? Math.min(14, Math.max(3, (value || example).split('\n').length)) : 1}
       placeholder={isCode ? example : placeholder || 'one per line'}

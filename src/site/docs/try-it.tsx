@@ -2,6 +2,7 @@
 /** The form that tries an operation: its fields, whose token to send, what is sent, and the answer. */
 import { render } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { Labelled, LITERAL } from '../components/form.tsx'
 import { Prose } from '../components/prose.tsx'
 import { SessionEnded } from '../page-token.ts'
 import { AnswerView } from './answer-view.tsx'
@@ -159,34 +160,32 @@ const PastedFields = ({
   return (
     <fieldset>
       {form.ways.length === 1 && <legend>Token</legend>}
-      <div class="field">
-        <label for={`try-${form.id}-pasted-token`}>{isOperator ? 'Operator token' : 'Access token'}</label>
+      <Labelled id={`try-${form.id}-pasted-token`} label={isOperator ? 'Operator token' : 'Access token'}>
         <input
           id={`try-${form.id}-pasted-token`}
           class="secret"
           type="text"
           value={pasted[name]}
-          autocomplete="off"
-          autocapitalize="none"
-          spellcheck={false}
+          {...LITERAL}
           onInput={event => paste({ [name]: event.currentTarget.value })}
         />
-      </div>
+      </Labelled>
       {form.family === 'helix' && (
-        <div class="field">
-          <label for={`try-${form.id}-pasted-client`}>
-            Client-Id <span class="quiet">{reader.isStrict ? 'required in strict mode' : 'optional'}</span>
-          </label>
+        <Labelled
+          id={`try-${form.id}-pasted-client`}
+          label={[
+            'Client-Id ',
+            <span class="quiet">{reader.isStrict ? 'required in strict mode' : 'optional'}</span>,
+          ]}
+        >
           <input
             id={`try-${form.id}-pasted-client`}
             type="text"
             value={pasted.clientId}
-            autocomplete="off"
-            autocapitalize="none"
-            spellcheck={false}
+            {...LITERAL}
             onInput={event => paste({ clientId: event.currentTarget.value })}
           />
-        </div>
+        </Labelled>
       )}
     </fieldset>
   )

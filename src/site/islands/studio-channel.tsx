@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** Title, game, language and tags of a channel. */
 import { useState } from 'preact/hooks'
-import { Hidden, Notice } from '../components/form.tsx'
+import { Form, Labelled, Notice } from '../components/form.tsx'
 import { GameField, type PickedGame } from '../components/game-field.tsx'
 import { TagField } from '../components/tag-field.tsx'
 import { island } from '../island.tsx'
@@ -37,10 +37,8 @@ export const StudioChannel = island('studio-channel', function StudioChannel(pro
     setIsBusy(false)
   }
   return (
-    <form method="post" action={props.action} onSubmit={submit}>
-      <Hidden name="csrf" value={props.csrf} />
-      <div class="field">
-        <label for="title">Title</label>
+    <Form action={props.action} fields={{ csrf: props.csrf }} onSubmit={submit}>
+      <Labelled id="title" label="Title">
         <input
           id="title"
           name="title"
@@ -49,10 +47,9 @@ export const StudioChannel = island('studio-channel', function StudioChannel(pro
           required
           autocomplete="off"
         />
-      </div>
+      </Labelled>
       <GameField game={props.game} />
-      <div class="field">
-        <label for="language">Language</label>
+      <Labelled id="language" label="Language">
         <select id="language" name="language">
           {props.languages.map(({ id, name }) => (
             <option key={id} value={id} selected={id === props.language}>
@@ -60,7 +57,7 @@ export const StudioChannel = island('studio-channel', function StudioChannel(pro
             </option>
           ))}
         </select>
-      </div>
+      </Labelled>
       <TagField tags={props.tags} />
       <div class="actions">
         <button class="primary" type="submit" disabled={isBusy}>
@@ -68,6 +65,6 @@ export const StudioChannel = island('studio-channel', function StudioChannel(pro
         </button>
       </div>
       {outcome && <Notice kind={outcome.kind} sentence={outcome.sentence} />}
-    </form>
+    </Form>
   )
 })

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { api } from '../api.ts'
 import { CopyButton } from '../components/copy-button.tsx'
-import { Hidden, Notice } from '../components/form.tsx'
+import { Form, Labelled, Notice } from '../components/form.tsx'
 import { island } from '../island.tsx'
 import { SessionEnded } from '../page-token.ts'
 import { FormRefused, fieldsOf, sendForm } from '../send-form.ts'
@@ -72,9 +72,7 @@ export const StudioKey = island('studio-key', function StudioKey(props: StudioKe
         <p class="label">Stream key</p>
         <div class="value">
           <code data-key>{shown ?? MASK}</code>
-          <form method="post" action={action} onSubmit={reveal}>
-            <Hidden name="csrf" value={csrf} />
-            <Hidden name="decision" value="show" />
+          <Form action={action} fields={{ csrf, decision: 'show' }} onSubmit={reveal}>
             <button
               type="submit"
               class="small-button"
@@ -82,7 +80,7 @@ export const StudioKey = island('studio-key', function StudioKey(props: StudioKe
             >
               {shown === undefined ? 'Show' : 'Hide'}
             </button>
-          </form>
+          </Form>
           <CopyButton label="the stream key" text={lookUp} />
         </div>
         <p class="quiet small">Anyone with this key can broadcast as you.</p>
@@ -101,23 +99,19 @@ export const StudioKey = island('studio-key', function StudioKey(props: StudioKe
       )}
       <details class="disclosure">
         <summary>New key…</summary>
-        <form method="post" action={action} onSubmit={rotate}>
-          <Hidden name="csrf" value={csrf} />
-          <Hidden name="decision" value="rotate" />
-          <div class="field">
-            <label for="grace">The old key stays valid</label>
+        <Form action={action} fields={{ csrf, decision: 'rotate' }} onSubmit={rotate}>
+          <Labelled id="grace" label="The old key stays valid" hint="A running broadcast is not interrupted.">
             <select id="grace" name="grace">
               <option value="0">not any longer</option>
               <option value="3600">for an hour</option>
               <option value="86400">for a day</option>
               <option value="604800">for a week</option>
             </select>
-            <p class="hint">A running broadcast is not interrupted.</p>
-          </div>
+          </Labelled>
           <button class="warning" type="submit">
             Replace the key
           </button>
-        </form>
+        </Form>
       </details>
       {outcome && <Notice kind={outcome.kind} sentence={outcome.sentence} />}
     </>

@@ -5,7 +5,7 @@ import { StrandError } from '../../client/index.ts'
 import { videoMoment } from '../../domain/timeline.ts'
 import { clockTime } from '../../kit/clock-time.ts'
 import { api } from '../api.ts'
-import { Hidden, Notice } from '../components/form.tsx'
+import { Form, Notice } from '../components/form.tsx'
 import { island } from '../island.tsx'
 import { SessionEnded } from '../page-token.ts'
 import { FormRefused, fieldsOf, sendForm } from '../send-form.ts'
@@ -88,17 +88,15 @@ export const StudioMarkers = island('studio-markers', function StudioMarkers(pro
           <Exports action={action} video_id={video.video_id} formats={formats} />
         )}
       </div>
-      <form
+      <Form
         class="add"
-        method="post"
         action={action}
+        fields={{ csrf, decision: 'add' }}
         onSubmit={event => {
           event.preventDefault()
           void add()
         }}
       >
-        <Hidden name="csrf" value={csrf} />
-        <Hidden name="decision" value="add" />
         <label class="hidden-text" for="marker-description">
           Description of the marker
         </label>
@@ -114,7 +112,7 @@ export const StudioMarkers = island('studio-markers', function StudioMarkers(pro
         <button class="primary" type="submit" disabled={isBusy}>
           Add marker
         </button>
-      </form>
+      </Form>
       {outcome && <Notice kind={outcome.kind} sentence={outcome.sentence} />}
       {video === undefined || markers.length === 0 ? (
         <p class="quiet small">
@@ -135,10 +133,11 @@ export const StudioMarkers = island('studio-markers', function StudioMarkers(pro
                     Edit
                   </summary>
                   <div class="edit">
-                    <form method="post" action={action} onSubmit={onSubmit('Marker renamed.')}>
-                      <Hidden name="csrf" value={csrf} />
-                      <Hidden name="decision" value="rename" />
-                      <Hidden name="marker_id" value={marker.id} />
+                    <Form
+                      action={action}
+                      fields={{ csrf, decision: 'rename', marker_id: marker.id }}
+                      onSubmit={onSubmit('Marker renamed.')}
+                    >
                       <label class="hidden-text" for={`marker-${marker.id}`}>
                         Description
                       </label>
@@ -151,15 +150,16 @@ export const StudioMarkers = island('studio-markers', function StudioMarkers(pro
                         autocomplete="off"
                       />
                       <button type="submit">Rename</button>
-                    </form>
-                    <form method="post" action={action} onSubmit={onSubmit('Marker deleted.')}>
-                      <Hidden name="csrf" value={csrf} />
-                      <Hidden name="decision" value="delete" />
-                      <Hidden name="marker_id" value={marker.id} />
+                    </Form>
+                    <Form
+                      action={action}
+                      fields={{ csrf, decision: 'delete', marker_id: marker.id }}
+                      onSubmit={onSubmit('Marker deleted.')}
+                    >
                       <button class="warning" type="submit">
                         Delete
                       </button>
-                    </form>
+                    </Form>
                   </div>
                 </details>
               </li>

@@ -5,9 +5,10 @@ import { describeScope } from '../../contract/scope-texts.ts'
 import { knownFirst } from '../../domain/scopes.ts'
 import type { Connection, Session } from '../../store/queries/accounts.ts'
 import { Avatar } from '../components/avatar.tsx'
-import { Field, type FormToken, Hidden, Notice } from '../components/form.tsx'
+import { Field, Form, type FormToken, Notice } from '../components/form.tsx'
 import type { Page } from '../page.ts'
 import { day, minute } from '../times.ts'
+import { NewPassword } from './log-in.tsx'
 
 interface AccountView extends FormToken {
   readonly user_id: string
@@ -60,31 +61,22 @@ export function accountPage(view: AccountView): Page {
           <p class="quiet small">
             This revokes the tokens of all applications and logs out all other browsers.
           </p>
-          <form method="post" action="/account/password">
-            <Hidden name="csrf" value={view.csrf} />
+          <Form action="/account/password" fields={{ csrf: view.csrf }}>
             <input type="hidden" name="username" autocomplete="username" value={view.login} />
             <Field name="current" label="Current password" type="password" autocomplete="current-password" />
-            <Field
-              name="password"
-              label="New password"
-              type="password"
-              autocomplete="new-password"
-              hint="At least 8 characters."
-            />
+            <NewPassword label="New password" />
             <div class="actions">
               <button class="primary" type="submit">
                 Change password
               </button>
             </div>
-          </form>
+          </Form>
         </section>
-        <form method="post" action="/logout">
-          <Hidden name="csrf" value={view.csrf} />
-          <Hidden name="next" value="/login" />
+        <Form action="/logout" fields={{ csrf: view.csrf, next: '/login' }}>
           <button class="plain" type="submit">
             Log out
           </button>
-        </form>
+        </Form>
       </>
     ),
   }
@@ -106,13 +98,11 @@ const Connections = ({ connections, csrf }: AccountView) =>
               ))}
             </div>
           </div>
-          <form method="post" action="/account/disconnect">
-            <Hidden name="csrf" value={csrf} />
-            <Hidden name="client_id" value={each.client_id} />
+          <Form action="/account/disconnect" fields={{ csrf, client_id: each.client_id }}>
             <button class="warning" type="submit" aria-label={`Disconnect ${each.name}`}>
               Disconnect
             </button>
-          </form>
+          </Form>
         </li>
       ))}
     </ul>
@@ -129,13 +119,11 @@ const Sessions = ({ sessions, csrf }: AccountView) => (
             {minute(each.seen_at)}
           </div>
         </div>
-        <form method="post" action="/account/end-session">
-          <Hidden name="csrf" value={csrf} />
-          <Hidden name="session_id" value={each.id} />
+        <Form action="/account/end-session" fields={{ csrf, session_id: each.id }}>
           <button type="submit" aria-label={`Log out ${each.browser}, since ${each.created_at}`}>
             Log out
           </button>
-        </form>
+        </Form>
       </li>
     ))}
   </ul>

@@ -3,7 +3,7 @@
 import { isKnownScope } from '../../contract/scope.ts'
 import { describeScope } from '../../contract/scope-texts.ts'
 import { knownFirst } from '../../domain/scopes.ts'
-import { Field, type FormToken, Hidden, Notice } from '../components/form.tsx'
+import { Field, Form, FormPanel, type FormToken, Notice } from '../components/form.tsx'
 import type { Page } from '../page.ts'
 
 /** The current user, with a button to switch accounts. */
@@ -16,13 +16,11 @@ const Identity = ({
     <span class="small quiet">
       Logged in as <strong>{display_name}</strong>
     </span>
-    <form method="post" action="/logout">
-      <Hidden name="csrf" value={csrf} />
-      <Hidden name="next" value={next} />
+    <Form action="/logout" fields={{ csrf, next }}>
       <button class="plain small" type="submit">
         Use another account
       </button>
-    </form>
+    </Form>
   </div>
 )
 
@@ -67,11 +65,7 @@ export function consentPage(
           An application by {view.owner ?? 'an unknown owner'}. If you allow it, it will be able to:
         </p>
         <Scopes scopes={view.scopes} />
-        <form method="post" action={view.action}>
-          <Hidden name="csrf" value={view.csrf} />
-          {Object.entries(view.fields).map(([name, value]) => (
-            <Hidden key={name} name={name} value={value} />
-          ))}
+        <Form action={view.action} fields={{ csrf: view.csrf, ...view.fields }}>
           <div class="actions stretch">
             <button type="submit" name="decision" value="deny">
               Deny
@@ -80,7 +74,7 @@ export function consentPage(
               Allow
             </button>
           </div>
-        </form>
+        </Form>
         <p class="small quiet below">
           {view.destination} You can revoke access at any time on <a href="/account">your account page</a>.
         </p>
@@ -110,28 +104,25 @@ export function activatePage(
     title: 'Connect a device',
     status: view.violation === undefined ? 200 : 400,
     body: (
-      <div class="panel">
-        <h1>Connect a device</h1>
-        <p class="quiet">Enter the code shown on your device. Only connect devices that belong to you.</p>
-        <Notice kind="bad" sentence={view.violation} />
-        <form method="get" action="/activate">
-          <Field
-            name="device-code"
-            label="Code"
-            value={view.code}
-            autocomplete="off"
-            className="code"
-            hint="Eight letters, not case-sensitive."
-            focus
-          />
-          <div class="actions stretch">
-            <button class="primary" type="submit">
-              Continue
-            </button>
-          </div>
-        </form>
-        <Identity {...view} next="/activate" />
-      </div>
+      <FormPanel
+        title="Connect a device"
+        lead="Enter the code shown on your device. Only connect devices that belong to you."
+        violation={view.violation}
+        method="get"
+        action="/activate"
+        submit="Continue"
+        below={<Identity {...view} next="/activate" />}
+      >
+        <Field
+          name="device-code"
+          label="Code"
+          value={view.code}
+          autocomplete="off"
+          className="code"
+          hint="Eight letters, not case-sensitive."
+          focus
+        />
+      </FormPanel>
     ),
   }
 }

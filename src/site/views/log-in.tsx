@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-import { Field, type FormToken, Hidden, Notice } from '../components/form.tsx'
+import { Field, FormPanel, type FormToken } from '../components/form.tsx'
 import type { Page } from '../page.ts'
 
 interface LogInView extends FormToken {
@@ -10,95 +10,91 @@ interface LogInView extends FormToken {
   readonly status?: number
 }
 
-export function loginPage(
-  view: LogInView & {
-    /** The application that requests authorization. */
-    readonly application?: string | undefined
-    readonly signUp: boolean
-  },
-): Page {
-  return {
-    title: 'Log in',
-    status: view.status ?? 200,
-    body: (
-      <div class="panel">
-        <h1>Log in</h1>
-        {view.application !== undefined && (
-          <p class="quiet">
+interface LogInChoices {
+  /** The application that requests authorization. */
+  readonly application?: string | undefined
+  readonly signUp: boolean
+}
+
+export const loginPage = (view: LogInView & LogInChoices): Page => ({
+  title: 'Log in',
+  status: view.status ?? 200,
+  body: (
+    <FormPanel
+      title="Log in"
+      lead={
+        view.application && (
+          <>
             to continue to <strong>{view.application}</strong>
-          </p>
-        )}
-        <Notice kind="bad" sentence={view.violation} />
-        <form method="post" action="/login">
-          <Hidden name="csrf" value={view.csrf} />
-          <Hidden name="next" value={view.next} />
-          <Field
-            name="login"
-            label="User name"
-            value={view.login}
-            autocomplete="username"
-            focus={view.login === undefined}
-          />
-          <Field
-            name="password"
-            label="Password"
-            type="password"
-            autocomplete="current-password"
-            focus={view.login !== undefined}
-          />
-          <div class="actions stretch">
-            <button class="primary" type="submit">
-              Log in
-            </button>
-          </div>
-        </form>
-        {view.signUp && (
+          </>
+        )
+      }
+      violation={view.violation}
+      action="/login"
+      fields={{ csrf: view.csrf, next: view.next }}
+      submit="Log in"
+      below={
+        view.signUp && (
           <p class="small quiet who">
             No account yet? <a href={`/signup?next=${encodeURIComponent(view.next)}`}>Sign up</a>
           </p>
-        )}
-      </div>
-    ),
-  }
-}
+        )
+      }
+    >
+      <Field
+        name="login"
+        label="User name"
+        value={view.login}
+        autocomplete="username"
+        focus={view.login === undefined}
+      />
+      <Field
+        name="password"
+        label="Password"
+        type="password"
+        autocomplete="current-password"
+        focus={view.login !== undefined}
+      />
+    </FormPanel>
+  ),
+})
 
-export function signUpPage(view: LogInView): Page {
-  return {
-    title: 'Sign up',
-    status: view.status ?? 200,
-    body: (
-      <div class="panel">
-        <h1>Sign up</h1>
-        <p class="quiet">Follow channels, collect drops, and broadcast live.</p>
-        <Notice kind="bad" sentence={view.violation} />
-        <form method="post" action="/signup">
-          <Hidden name="csrf" value={view.csrf} />
-          <Hidden name="next" value={view.next} />
-          <Field
-            name="login"
-            label="User name"
-            value={view.login}
-            autocomplete="username"
-            hint="Lowercase letters, digits and underscores, at most 25 characters."
-            focus
-          />
-          <Field
-            name="password"
-            label="Password"
-            type="password"
-            autocomplete="new-password"
-            hint="At least 8 characters."
-          />
-          <div class="actions stretch">
-            <button class="primary" type="submit">
-              Sign up
-            </button>
-          </div>
-        </form>
+export const signUpPage = (view: LogInView): Page => ({
+  title: 'Sign up',
+  status: view.status ?? 200,
+  body: (
+    <FormPanel
+      title="Sign up"
+      lead="Follow channels, collect drops, and broadcast live."
+      violation={view.violation}
+      action="/signup"
+      fields={{ csrf: view.csrf, next: view.next }}
+      submit="Sign up"
+      below={
         <p class="small quiet who">
           Have an account? <a href={`/login?next=${encodeURIComponent(view.next)}`}>Log in</a>
         </p>
-      </div>
-    ),
-  }
-}
+      }
+    >
+      <Field
+        name="login"
+        label="User name"
+        value={view.login}
+        autocomplete="username"
+        hint="Lowercase letters, digits and underscores, at most 25 characters."
+        focus
+      />
+      <NewPassword label="Password" />
+    </FormPanel>
+  ),
+})
+
+export const NewPassword = ({ label }: { label: string }) => (
+  <Field
+    name="password"
+    label={label}
+    type="password"
+    autocomplete="new-password"
+    hint="At least 8 characters."
+  />
+)

@@ -1,6 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The studio of a channel. Its islands work without a script as well: they are forms. */
-import type { ComponentChildren } from 'preact'
 import type { ChannelEditor, ChannelInformation } from '../../contract/resources/channel.ts'
 import type { MarkerFormat } from '../../contract/resources/marker-file.ts'
 import type { EncoderStatus } from '../../domain/encoder-status.ts'
@@ -8,7 +7,7 @@ import { clockTime } from '../../kit/clock-time.ts'
 import type { Session } from '../../store/queries/accounts.ts'
 import type { EditedChannel } from '../../store/queries/world.ts'
 import { Avatar } from '../components/avatar.tsx'
-import { type FormToken, Hidden, Notice } from '../components/form.tsx'
+import { Form, type FormToken, LITERAL, Notice } from '../components/form.tsx'
 import { UNTITLED_VIDEO } from '../components/video-card.tsx'
 import { StudioChannel } from '../islands/studio-channel.tsx'
 import { StudioKey } from '../islands/studio-key.tsx'
@@ -210,21 +209,16 @@ const Editors = ({ editors, channel, csrf }: StudioView) => {
                 <strong>{user_name}</strong>
                 <div class="small quiet">since {day(created_at)}</div>
               </div>
-              <form method="post" action={action}>
-                <Hidden name="csrf" value={csrf} />
-                <Hidden name="decision" value="remove" />
-                <Hidden name="user_id" value={user_id} />
+              <Form action={action} fields={{ csrf, decision: 'remove', user_id }}>
                 <button class="small-button" type="submit" aria-label={`Remove the editor ${user_name}`}>
                   Remove
                 </button>
-              </form>
+              </Form>
             </li>
           ))}
         </ul>
       )}
-      <form class="add" method="post" action={action}>
-        <Hidden name="csrf" value={csrf} />
-        <Hidden name="decision" value="add" />
+      <Form class="add" action={action} fields={{ csrf, decision: 'add' }}>
         <label class="hidden-text" for="editor-login">
           Name of the user
         </label>
@@ -234,13 +228,11 @@ const Editors = ({ editors, channel, csrf }: StudioView) => {
           name="login"
           maxLength={25}
           required
-          autocomplete="off"
-          autocapitalize="none"
-          spellcheck={false}
+          {...LITERAL}
           placeholder="User name"
         />
         <button type="submit">Add editor</button>
-      </form>
+      </Form>
     </section>
   )
 }
@@ -277,6 +269,8 @@ const Videos = (view: StudioView) => {
 const VideoRow = ({ video, view }: { video: StudioVideo; view: StudioView }) => {
   const { id, seconds, isLive, view_count, created_at } = video
   const title = video.title || UNTITLED_VIDEO
+  const action = `${studioPath(view.channel.login)}/videos`
+  const { csrf } = view
   return (
     <li>
       <span class="shot">
@@ -295,7 +289,7 @@ const VideoRow = ({ video, view }: { video: StudioVideo; view: StudioView }) => 
           <summary aria-label={`Edit the video ${title}`}>Edit</summary>
           <div class="edit">
             {!isLive && (
-              <VideoForm view={view} id={id} decision="rename">
+              <Form action={action} fields={{ csrf, decision: 'rename', video_id: id }}>
                 <label class="hidden-text" for={`video-${id}`}>
                   Title
                 </label>
@@ -309,35 +303,16 @@ const VideoRow = ({ video, view }: { video: StudioVideo; view: StudioView }) => 
                   autocomplete="off"
                 />
                 <button type="submit">Rename</button>
-              </VideoForm>
+              </Form>
             )}
-            <VideoForm view={view} id={id} decision="delete">
+            <Form action={action} fields={{ csrf, decision: 'delete', video_id: id }}>
               <button class="warning" type="submit">
                 Delete for good
               </button>
-            </VideoForm>
+            </Form>
           </div>
         </details>
       )}
     </li>
   )
 }
-
-const VideoForm = ({
-  view: { csrf, channel },
-  id,
-  decision,
-  children,
-}: {
-  readonly view: StudioView
-  readonly id: string
-  readonly decision: string
-  readonly children: ComponentChildren
-}) => (
-  <form method="post" action={`${studioPath(channel.login)}/videos`}>
-    <Hidden name="csrf" value={csrf} />
-    <Hidden name="decision" value={decision} />
-    <Hidden name="video_id" value={id} />
-    {children}
-  </form>
-)
