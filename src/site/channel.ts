@@ -4,7 +4,7 @@ import { isReservedName } from '../domain/reserved-names.ts'
 import type { LiveStream } from '../store/feed.ts'
 import type { Browser } from './browser.ts'
 import type { Following } from './components/follow.tsx'
-import type { LiveChannel } from './islands/channel-live.tsx'
+import { shownOf } from './components/stream-card.tsx'
 import { latestVideos } from './latest-videos.ts'
 import { type PageHandler, type PageServices, type SessionServices, sessionOf } from './session.ts'
 import { channelPage, type PlayableBroadcast } from './views/channel.tsx'
@@ -42,22 +42,13 @@ export const showChannel: PageHandler = async (browser, services: ChannelService
   return channelPage({
     channel: { id, login, display_name },
     description,
-    live: stream && liveOf(stream),
+    live: stream && shownOf(stream),
     broadcast: stream && (await broadcastOf(stream, store)),
     following,
     videos,
     now,
   })
 }
-
-const liveOf = ({ title, game_id, game_name, viewer_count, started_at, tags }: LiveStream): LiveChannel => ({
-  title,
-  game_id,
-  game_name,
-  viewer_count,
-  started_at,
-  tags,
-})
 
 /** A visitor gets no cookie for a form that is not shown to them. */
 async function followingOf(

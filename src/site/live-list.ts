@@ -2,7 +2,7 @@
  * The list of live channels while people look at it. Cards stay where they are: numbers and titles change in place, a
  * stream that ends stays as ended, and what is new is added at the end, or counted if its place is further up.
  */
-import type { ShownStream } from './components/stream-card.tsx'
+import { type ShownStream, shownOf } from './components/stream-card.tsx'
 
 export interface LiveList {
   readonly streams: readonly ShownStream[]
@@ -61,13 +61,5 @@ export function lookedUp(
   return { ...list, streams, ended }
 }
 
-function isSame(one: ShownStream, other: ShownStream): boolean {
-  return (
-    one.id === other.id &&
-    one.title === other.title &&
-    one.viewer_count === other.viewer_count &&
-    one.game_id === other.game_id &&
-    one.user_name === other.user_name &&
-    one.tags.join() === other.tags.join()
-  )
-}
+const isSame = (one: ShownStream, other: ShownStream): boolean =>
+  JSON.stringify(shownOf(one)) === JSON.stringify(shownOf(other))

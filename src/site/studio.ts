@@ -4,6 +4,7 @@ import type { Scope } from '../contract/scope.ts'
 import { parsePosition } from '../domain/timeline.ts'
 import { apiFor } from './api-for.ts'
 import type { Browser } from './browser.ts'
+import { shownOf } from './components/stream-card.tsx'
 import type { Page } from './page.ts'
 import type { PageHandler, PageServices, SessionServices } from './session.ts'
 import { type Desk, deskOf, isDesk, studioPath } from './studio-desk.ts'
@@ -70,12 +71,7 @@ export async function renderStudio(
     now: clock.now(),
     rtmpUrl,
     node,
-    live: stream && {
-      id: stream.id,
-      title: stream.title,
-      viewer_count: stream.viewer_count,
-      started_at: stream.started_at,
-    },
+    live: stream && shownOf(stream),
     encoder,
     playsHere,
     about: described.data[0],

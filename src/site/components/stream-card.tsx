@@ -4,45 +4,25 @@ import { shortCount, uptime } from '../numbers.ts'
 import { Avatar } from './avatar.tsx'
 import { Tags } from './tags.tsx'
 
-/** What a card shows of a live stream. */
-export type ShownStream = Pick<
-  Stream,
-  | 'id'
-  | 'user_id'
-  | 'user_login'
-  | 'user_name'
-  | 'game_id'
-  | 'game_name'
-  | 'title'
-  | 'viewer_count'
-  | 'started_at'
-  | 'tags'
->
+const SHOWN = [
+  'id',
+  'user_id',
+  'user_login',
+  'user_name',
+  'game_id',
+  'game_name',
+  'title',
+  'viewer_count',
+  'started_at',
+  'tags',
+] as const
 
-/** Without the fields that no card shows: a page carries its streams as JSON too. */
-export const shownOf = ({
-  id,
-  user_id,
-  user_login,
-  user_name,
-  game_id,
-  game_name,
-  title,
-  viewer_count,
-  started_at,
-  tags,
-}: ShownStream): ShownStream => ({
-  id,
-  user_id,
-  user_login,
-  user_name,
-  game_id,
-  game_name,
-  title,
-  viewer_count,
-  started_at,
-  tags,
-})
+/** What pages show of a live stream. */
+export type ShownStream = Pick<Stream, (typeof SHOWN)[number]>
+
+/** Without the fields that no page shows: a page carries its streams as JSON too. */
+export const shownOf = (stream: ShownStream): ShownStream =>
+  Object.fromEntries(SHOWN.map(name => [name, stream[name]])) as unknown as ShownStream
 
 const MAX_TAGS = 3
 

@@ -1,22 +1,17 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The title, game and numbers of a live channel, as they change. */
 import { useEffect, useState } from 'preact/hooks'
-import type { Stream } from '../../contract/resources/stream.ts'
 import { clockTime } from '../../kit/clock-time.ts'
 import { api } from '../api.ts'
 import { Fact, Facts } from '../components/facts.tsx'
 import { directoryLink } from '../components/filters.tsx'
 import type { Following } from '../components/follow.tsx'
 import { type Channel, Masthead } from '../components/masthead.tsx'
+import type { ShownStream } from '../components/stream-card.tsx'
 import { Tags } from '../components/tags.tsx'
 import { everyFewSeconds } from '../every-few-seconds.ts'
 import { island } from '../island.tsx'
 import { useServerTime } from '../server-time.ts'
-
-export type LiveChannel = Pick<
-  Stream,
-  'title' | 'game_id' | 'game_name' | 'viewer_count' | 'started_at' | 'tags'
->
 
 const REFRESH_MILLISECONDS = 5000
 
@@ -29,12 +24,12 @@ export const ChannelLive = island(
     now: start,
   }: {
     readonly channel: Channel
-    readonly live: LiveChannel
+    readonly live: ShownStream
     readonly following: Following
     /** The time of the server, in milliseconds since 1970. */
     readonly now: number
   }) {
-    const [live, setLive] = useState<LiveChannel | undefined>(before)
+    const [live, setLive] = useState<ShownStream | undefined>(before)
     const now = useServerTime(start, 1000)
     useEffect(
       () =>

@@ -7,17 +7,11 @@ import { api } from '../api.ts'
 import { Fact, Facts } from '../components/facts.tsx'
 import { LineChart } from '../components/line-chart.tsx'
 import { Preview } from '../components/preview.tsx'
+import type { ShownStream } from '../components/stream-card.tsx'
 import { everyFewSeconds } from '../every-few-seconds.ts'
 import { island } from '../island.tsx'
 import { useServerTime } from '../server-time.ts'
 import { addPoint, type History, historyOf, keepHistory, keptHistory } from '../viewer-history.ts'
-
-interface LiveStream {
-  readonly id: string
-  readonly title: string
-  readonly viewer_count: number
-  readonly started_at: string
-}
 
 interface StudioLiveProps {
   readonly user_id: string
@@ -26,7 +20,7 @@ interface StudioLiveProps {
   readonly isOwner: boolean
   /** The time of the server, in milliseconds since 1970. */
   readonly now: number
-  readonly stream?: LiveStream
+  readonly stream?: ShownStream
   readonly encoder?: EncoderStatus
   /** Whether the broadcast can be played by this site. */
   readonly playsHere: boolean

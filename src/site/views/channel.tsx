@@ -1,8 +1,9 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import type { Following } from '../components/follow.tsx'
 import { type Channel, Masthead } from '../components/masthead.tsx'
+import type { ShownStream } from '../components/stream-card.tsx'
 import { type ListedVideo, VideoSection } from '../components/video-card.tsx'
-import { ChannelLive, type LiveChannel } from '../islands/channel-live.tsx'
+import { ChannelLive } from '../islands/channel-live.tsx'
 import { Player } from '../islands/player.tsx'
 import type { Page } from '../page.ts'
 
@@ -15,7 +16,7 @@ interface ChannelView {
   readonly channel: Channel
   readonly description: string
   /** Undefined: offline. */
-  readonly live: LiveChannel | undefined
+  readonly live: ShownStream | undefined
   /** Undefined: the broadcast plays elsewhere. */
   readonly broadcast: PlayableBroadcast | undefined
   readonly following: Following

@@ -8,6 +8,7 @@ import type { Session } from '../../store/queries/accounts.ts'
 import type { EditedChannel } from '../../store/queries/world.ts'
 import { Avatar } from '../components/avatar.tsx'
 import { Form, type FormToken, LITERAL, Notice } from '../components/form.tsx'
+import type { ShownStream } from '../components/stream-card.tsx'
 import { UNTITLED_VIDEO } from '../components/video-card.tsx'
 import { StudioChannel } from '../islands/studio-channel.tsx'
 import { StudioKey } from '../islands/studio-key.tsx'
@@ -45,14 +46,7 @@ interface StudioView extends FormToken, StudioNotices {
   readonly rtmpUrl: string | undefined
   /** The node that has the broadcast, if there are several. */
   readonly node: string | null
-  readonly live:
-    | {
-        readonly id: string
-        readonly title: string
-        readonly viewer_count: number
-        readonly started_at: string
-      }
-    | undefined
+  readonly live: ShownStream | undefined
   readonly encoder: EncoderStatus | undefined
   readonly playsHere: boolean
   readonly about: ChannelInformation | undefined
