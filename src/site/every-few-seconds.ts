@@ -1,3 +1,4 @@
+import { useEffect } from 'preact/hooks'
 import { SessionEnded } from './page-token.ts'
 
 const MAX_WAIT_MILLISECONDS = 60_000
@@ -24,4 +25,9 @@ export function everyFewSeconds(milliseconds: number, work: (turn: number) => Pr
   }
   timer = setTimeout(run, wait)
   return () => clearTimeout(timer)
+}
+
+/** The same for as long as a component is shown. */
+export function useEveryFewSeconds(milliseconds: number, work: (turn: number) => Promise<void>): void {
+  useEffect(() => everyFewSeconds(milliseconds, work), [])
 }

@@ -42,15 +42,11 @@ async function exchange(scopes: readonly Scope[] | undefined): Promise<{ text: s
   const began = performance.now()
   const response = await fetch('/site/token', {
     method: 'POST',
-    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-    body: [`grant=${encodeURIComponent(grant)}`, ...scopeField(scopes)].join('&'),
+    // An empty field counts as absent, which means all scopes of the page.
+    body: new URLSearchParams({ grant, ...(scopes && { scope: scopes.join(' ') || 'none' }) }),
   })
   if (response.status === 403) throw new SessionEnded('The session has ended. Reload the page.')
   if (!response.ok) throw new Error(`The page got no token: status ${response.status}.`)
   const { access_token, expires_in } = (await response.json()) as { access_token: string; expires_in: number }
   return { text: access_token, ends: began + Math.max(0, expires_in * 1000 - MARGIN_MILLISECONDS) }
 }
-
-/** An empty field counts as absent, which means all scopes of the page. */
-const scopeField = (scopes: readonly Scope[] | undefined) =>
-  scopes === undefined ? [] : [`scope=${encodeURIComponent(scopes.join(' ') || 'none')}`]

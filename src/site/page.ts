@@ -31,14 +31,8 @@ export interface Page {
 export type Section = 'live' | 'studio' | 'drops' | 'account'
 
 /** A page, a redirect, data for a script, or a file to save. */
-export type PageAnswer = Page | { readonly goTo: string } | Json | FileAnswer
-
-export interface Json {
-  readonly json: object
-  readonly status?: number
-}
-
-export interface FileAnswer {
-  /** The name consists of characters that need no quoting in a header. */
-  readonly file: { readonly name: string; readonly mediaType: string; readonly text: string }
-}
+export type PageAnswer =
+  | Page
+  | { readonly goTo: string }
+  | { readonly json: object; readonly status?: number }
+  | { readonly file: { readonly name: string; readonly mediaType: string; readonly text: string } }

@@ -18,7 +18,7 @@ import { submitFollow } from './follow.ts'
 import { pageHeaders } from './headers.ts'
 import { showHome } from './home.ts'
 import { showLogin, showSignUp, submitLogin, submitLogout, submitSignUp } from './login.ts'
-import type { FileAnswer, Json, Page, PageAnswer } from './page.ts'
+import type { Page, PageAnswer } from './page.ts'
 import { type PageHandler, type PageServices, sessionOf } from './session.ts'
 import { showMarkerFile, showStudio, showStudioStatus } from './studio.ts'
 import { studioPattern } from './studio-desk.ts'
@@ -156,16 +156,9 @@ export class Pages {
   }
 
   async #respond(answer: PageAnswer, context: PageContext, browser: Browser): Promise<Response> {
-    const response = await this.#write(answer, context, browser)
+    const response = await ('body' in answer ? this.#render(answer, context, browser) : send(answer, context))
     for (const cookie of browser.newCookies) response.headers.append('Set-Cookie', cookie)
     return response
-  }
-
-  #write(answer: PageAnswer, context: PageContext, browser: Browser): Response | Promise<Response> {
-    if ('json' in answer) return sendJson(answer, context)
-    if ('file' in answer) return sendFile(answer, context)
-    if ('goTo' in answer) return redirect(answer.goTo, context)
-    return this.#render(answer, context, browser)
   }
 
   async #render(page: Page, context: PageContext, browser: Browser | undefined): Promise<Response> {
@@ -189,29 +182,20 @@ export class Pages {
   }
 }
 
-function sendJson({ json, status = 200 }: Json, { requestId }: PageContext): Response {
-  const headers = {
-    ...pageHeaders({ hasScript: false }),
-    'Content-Type': 'application/json',
-    'X-Request-Id': requestId,
-  }
-  return new Response(JSON.stringify(json), { status, headers })
-}
-
-function sendFile({ file }: FileAnswer, { requestId }: PageContext): Response {
-  const headers = {
-    ...pageHeaders({ hasScript: false }),
-    'Content-Type': file.mediaType,
-    'Content-Disposition': `attachment; filename="${file.name.replace(/[^A-Za-z0-9._-]/g, '_')}"`,
-    'X-Request-Id': requestId,
-  }
-  return new Response(file.text, { headers })
-}
-
-function redirect(goTo: string, { requestId }: PageContext): Response {
+function send(answer: Exclude<PageAnswer, Page>, { requestId }: PageContext): Response {
   const headers = new Headers({ ...pageHeaders({ hasScript: false }), 'X-Request-Id': requestId })
+  if ('json' in answer) {
+    headers.set('Content-Type', 'application/json')
+    return new Response(JSON.stringify(answer.json), { status: answer.status ?? 200, headers })
+  }
+  if ('file' in answer) {
+    const { name, mediaType, text } = answer.file
+    headers.set('Content-Type', mediaType)
+    headers.set('Content-Disposition', `attachment; filename="${name.replace(/[^A-Za-z0-9._-]/g, '_')}"`)
+    return new Response(text, { headers })
+  }
   headers.delete('Content-Type')
-  headers.set('Location', asHeaderValue(goTo))
+  headers.set('Location', asHeaderValue(answer.goTo))
   return new Response(null, { status: 302, headers })
 }
 

@@ -1,6 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { useState } from 'preact/hooks'
 import { counted } from '../numbers.ts'
+import { postForm } from '../send-form.ts'
 import { Form } from './form.tsx'
 
 /** How the person who looks at a channel stands to it. Without `csrf` they are not logged in. */
@@ -54,14 +55,6 @@ export function Follow({ login, csrf, isOwn, ...before }: Following) {
 
 /** The answer redirects to the channel, which is open already. */
 async function send(form: HTMLFormElement): Promise<void> {
-  const fields = [...form.elements].flatMap(each =>
-    each instanceof HTMLInputElement ? [`${each.name}=${encodeURIComponent(each.value)}`] : [],
-  )
-  const { type } = await fetch(form.action, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-    body: fields.join('&'),
-    redirect: 'manual',
-  })
+  const { type } = await postForm(form, 'text/html')
   if (type !== 'opaqueredirect') throw new Error('the follow was refused')
 }

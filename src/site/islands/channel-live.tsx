@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The title, game and numbers of a live channel, as they change. */
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { clockTime } from '../../kit/clock-time.ts'
 import { api } from '../api.ts'
 import { Fact, Facts } from '../components/facts.tsx'
@@ -9,7 +9,7 @@ import type { Following } from '../components/follow.tsx'
 import { type Channel, Masthead } from '../components/masthead.tsx'
 import type { ShownStream } from '../components/stream-card.tsx'
 import { Tags } from '../components/tags.tsx'
-import { everyFewSeconds } from '../every-few-seconds.ts'
+import { useEveryFewSeconds } from '../every-few-seconds.ts'
 import { island } from '../island.tsx'
 import { useServerTime } from '../server-time.ts'
 
@@ -31,14 +31,10 @@ export const ChannelLive = island(
   }) {
     const [live, setLive] = useState<ShownStream | undefined>(before)
     const now = useServerTime(start, 1000)
-    useEffect(
-      () =>
-        everyFewSeconds(REFRESH_MILLISECONDS, async () => {
-          const { data } = await api().helix.getStreams({ user_id: [channel.id] })
-          setLive(data[0])
-        }),
-      [],
-    )
+    useEveryFewSeconds(REFRESH_MILLISECONDS, async () => {
+      const { data } = await api().helix.getStreams({ user_id: [channel.id] })
+      setLive(data[0])
+    })
     const { display_name } = channel
     if (live === undefined)
       return <Masthead channel={channel} title={display_name} byline="Offline" following={following} />

@@ -7,7 +7,7 @@ import { Fact, Facts } from '../components/facts.tsx'
 import { Preview } from '../components/preview.tsx'
 import type { ShownStream } from '../components/stream-card.tsx'
 import { Tags } from '../components/tags.tsx'
-import { everyFewSeconds } from '../every-few-seconds.ts'
+import { useEveryFewSeconds } from '../every-few-seconds.ts'
 import { island } from '../island.tsx'
 import { shortCount, uptime } from '../numbers.ts'
 import { useServerTime } from '../server-time.ts'
@@ -31,15 +31,11 @@ export const FeaturedChannel = island(
     const now = useServerTime(props.now, MINUTE_MILLISECONDS)
     const { user_id, user_login, user_name, title, game_id, game_name, viewer_count, started_at } = stream
 
-    useEffect(
-      () =>
-        everyFewSeconds(REFRESH_MILLISECONDS, async () => {
-          const [live] = (await api().helix.getStreams({ user_id: [user_id] })).data
-          setHasEnded(live === undefined)
-          if (live !== undefined) setStream(live)
-        }),
-      [],
-    )
+    useEveryFewSeconds(REFRESH_MILLISECONDS, async () => {
+      const [live] = (await api().helix.getStreams({ user_id: [user_id] })).data
+      setHasEnded(live === undefined)
+      if (live !== undefined) setStream(live)
+    })
 
     return (
       <section class="panel featured" aria-label="Featured channel">

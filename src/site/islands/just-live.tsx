@@ -1,10 +1,10 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The channels that went live last, in one row. */
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { api } from '../api.ts'
 import { Avatar } from '../components/avatar.tsx'
 import type { ShownStream } from '../components/stream-card.tsx'
-import { everyFewSeconds } from '../every-few-seconds.ts'
+import { useEveryFewSeconds } from '../every-few-seconds.ts'
 import { island } from '../island.tsx'
 import { uptime } from '../numbers.ts'
 import { useServerTime } from '../server-time.ts'
@@ -23,16 +23,12 @@ export const JustLive = island('just-live', function JustLive(props: JustLivePro
   const now = useServerTime(props.now, MINUTE_MILLISECONDS)
   const row = useRef<HTMLUListElement>(null)
 
-  useEffect(
-    () =>
-      everyFewSeconds(REFRESH_MILLISECONDS, async () => {
-        // What a reader points at does not move.
-        if (row.current?.matches(':hover, :focus-within')) return
-        const { data } = await api().playback.getLatestStreams({ first: props.streams.length })
-        setStreams(before => (isSame(before, data) ? before : data))
-      }),
-    [],
-  )
+  useEveryFewSeconds(REFRESH_MILLISECONDS, async () => {
+    // What a reader points at does not move.
+    if (row.current?.matches(':hover, :focus-within')) return
+    const { data } = await api().playback.getLatestStreams({ first: props.streams.length })
+    setStreams(before => (isSame(before, data) ? before : data))
+  })
 
   return (
     <section class="just-live" aria-labelledby="just-live-heading">

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { api } from '../api.ts'
 import { directoryLink, type Filtering, Filters } from '../components/filters.tsx'
 import { type ShownStream, StreamCard } from '../components/stream-card.tsx'
-import { everyFewSeconds } from '../every-few-seconds.ts'
+import { useEveryFewSeconds } from '../every-few-seconds.ts'
 import { island } from '../island.tsx'
 import { listOf, lookedUp, refreshed, withMore } from '../live-list.ts'
 import { useServerTime } from '../server-time.ts'
@@ -65,24 +65,20 @@ export const LiveGrid = island('live-grid', function LiveGrid(props: LiveGridPro
     return () => observer.disconnect()
   }, [cursor])
 
-  useEffect(
-    () =>
-      everyFewSeconds(REFRESH_MILLISECONDS, async turn => {
-        const { streams, ended } = shown.current
-        if (props.isTop) {
-          const first = Math.min(MAX_PAGE, Math.max(PAGE, streams.length))
-          const top = await api().helix.getStreams({ ...filter, first })
-          setList(before => refreshed(before, top.data, top.pagination.cursor === undefined))
-        }
-        if (turn % LOOK_UP_EVERY !== 0 && props.isTop) return
-        const others = streams.slice(props.isTop ? MAX_PAGE : 0).filter(({ id }) => !ended.has(id))
-        const user_id = others.slice(-MAX_PAGE).map(each => each.user_id)
-        if (user_id.length === 0) return
-        const { data } = await api().helix.getStreams({ user_id })
-        setList(before => lookedUp(before, user_id, data))
-      }),
-    [],
-  )
+  useEveryFewSeconds(REFRESH_MILLISECONDS, async turn => {
+    const { streams, ended } = shown.current
+    if (props.isTop) {
+      const first = Math.min(MAX_PAGE, Math.max(PAGE, streams.length))
+      const top = await api().helix.getStreams({ ...filter, first })
+      setList(before => refreshed(before, top.data, top.pagination.cursor === undefined))
+    }
+    if (turn % LOOK_UP_EVERY !== 0 && props.isTop) return
+    const others = streams.slice(props.isTop ? MAX_PAGE : 0).filter(({ id }) => !ended.has(id))
+    const user_id = others.slice(-MAX_PAGE).map(each => each.user_id)
+    if (user_id.length === 0) return
+    const { data } = await api().helix.getStreams({ user_id })
+    setList(before => lookedUp(before, user_id, data))
+  })
 
   const chosen = { game: props.game?.id, language: props.language?.id }
   const shownStreams = list.streams.filter(({ user_id }) => user_id !== props.featured)

@@ -1,11 +1,11 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** Title, game, language and tags of a channel. */
-import { useState } from 'preact/hooks'
-import { Form, Labelled, Notice } from '../components/form.tsx'
+import { Form, Labelled } from '../components/form.tsx'
 import { GameField, type PickedGame } from '../components/game-field.tsx'
+import { useOutcome } from '../components/outcome.tsx'
 import { TagField } from '../components/tag-field.tsx'
 import { island } from '../island.tsx'
-import { FormRefused, fieldsOf, sendForm } from '../send-form.ts'
+import { sendForm } from '../send-form.ts'
 
 interface ChannelFormProps {
   readonly action: string
@@ -17,24 +17,14 @@ interface ChannelFormProps {
   readonly tags: readonly string[]
 }
 
-type Outcome = { readonly kind: 'good' | 'bad'; readonly sentence: string }
-
 const MAX_TITLE = 140
 
 export const StudioChannel = island('studio-channel', function StudioChannel(props: ChannelFormProps) {
-  const [outcome, setOutcome] = useState<Outcome>()
-  const [isBusy, setIsBusy] = useState(false)
-  const submit = async (event: SubmitEvent) => {
+  const { isBusy, attempt, notice } = useOutcome()
+  const submit = (event: SubmitEvent) => {
     event.preventDefault()
-    setIsBusy(true)
-    try {
-      await sendForm(props.action, fieldsOf(event.currentTarget as HTMLFormElement))
-      setOutcome({ kind: 'good', sentence: 'Saved. Viewers see the change at once.' })
-    } catch (error) {
-      const sentence = error instanceof FormRefused ? error.message : 'Not saved: the server did not answer.'
-      setOutcome({ kind: 'bad', sentence })
-    }
-    setIsBusy(false)
+    const form = event.currentTarget as HTMLFormElement
+    void attempt('Saved. Viewers see the change at once.', () => sendForm(form))
   }
   return (
     <Form action={props.action} fields={{ csrf: props.csrf }} onSubmit={submit}>
@@ -64,7 +54,7 @@ export const StudioChannel = island('studio-channel', function StudioChannel(pro
           Save
         </button>
       </div>
-      {outcome && <Notice kind={outcome.kind} sentence={outcome.sentence} />}
+      {notice}
     </Form>
   )
 })

@@ -3,10 +3,10 @@
 import { useState } from 'preact/hooks'
 import { api } from '../api.ts'
 import { CopyButton } from '../components/copy-button.tsx'
-import { Form, Labelled, Notice } from '../components/form.tsx'
+import { Form, Labelled } from '../components/form.tsx'
+import { useOutcome } from '../components/outcome.tsx'
 import { island } from '../island.tsx'
-import { SessionEnded } from '../page-token.ts'
-import { FormRefused, fieldsOf, sendForm } from '../send-form.ts'
+import { sendForm } from '../send-form.ts'
 
 interface StudioKeyProps {
   readonly user_id: string
@@ -18,40 +18,27 @@ interface StudioKeyProps {
   readonly shown?: string
 }
 
-type Outcome = { readonly kind: 'good' | 'bad'; readonly sentence: string }
-
 const MASK = '••••••••••••••••••••'
 
 export const StudioKey = island('studio-key', function StudioKey(props: StudioKeyProps) {
   const { user_id, action, csrf, server } = props
   const [shown, setShown] = useState(props.shown)
-  const [outcome, setOutcome] = useState<Outcome>()
+  const { attempt, notice } = useOutcome()
 
   const lookUp = async () =>
     shown ?? (await api().helix.getStreamKey.one({ broadcaster_id: user_id })).stream_key
-  const report = (error: unknown) => {
-    const isKnown = error instanceof FormRefused || error instanceof SessionEnded
-    setOutcome({ kind: 'bad', sentence: isKnown ? error.message : 'The server did not answer. Try again.' })
-  }
-  const reveal = async (event: SubmitEvent) => {
+  const reveal = (event: SubmitEvent) => {
     event.preventDefault()
-    try {
-      setShown(shown === undefined ? await lookUp() : undefined)
-    } catch (error) {
-      report(error)
-    }
+    void attempt(undefined, async () => setShown(shown === undefined ? await lookUp() : undefined))
   }
-  const rotate = async (event: SubmitEvent) => {
+  const rotate = (event: SubmitEvent) => {
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
-    try {
-      await sendForm(action, fieldsOf(form))
+    void attempt('Your channel has a new stream key. Enter it in your encoder.', async () => {
+      await sendForm(form)
       form.closest('details')?.removeAttribute('open')
       setShown(undefined)
-      setOutcome({ kind: 'good', sentence: 'Your channel has a new stream key. Enter it in your encoder.' })
-    } catch (error) {
-      report(error)
-    }
+    })
   }
   return (
     <>
@@ -113,7 +100,7 @@ export const StudioKey = island('studio-key', function StudioKey(props: StudioKe
           </button>
         </Form>
       </details>
-      {outcome && <Notice kind={outcome.kind} sentence={outcome.sentence} />}
+      {notice}
     </>
   )
 })

@@ -1,14 +1,13 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The markers of the latest video: add them while live, with a button or the key m; rename, delete, export. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { StrandError } from '../../client/index.ts'
 import { videoMoment } from '../../domain/timeline.ts'
 import { clockTime } from '../../kit/clock-time.ts'
 import { api } from '../api.ts'
-import { Form, Notice } from '../components/form.tsx'
+import { Form } from '../components/form.tsx'
+import { useOutcome } from '../components/outcome.tsx'
 import { island } from '../island.tsx'
-import { SessionEnded } from '../page-token.ts'
-import { FormRefused, fieldsOf, sendForm } from '../send-form.ts'
+import { sendForm } from '../send-form.ts'
 import { type MarkedVideo, markedVideoOf, type ShownMarker } from '../studio-markers.ts'
 
 interface StudioMarkersProps {
@@ -21,8 +20,6 @@ interface StudioMarkersProps {
   readonly formats: readonly { readonly id: string; readonly name: string }[]
 }
 
-type Outcome = { readonly kind: 'good' | 'bad'; readonly sentence: string }
-
 const MAX_DESCRIPTION = 140
 /** Elements that the key m writes into, or that it means something for. */
 const TYPING = 'input, select, textarea, [contenteditable], [role="combobox"]'
@@ -30,23 +27,15 @@ const TYPING = 'input, select, textarea, [contenteditable], [role="combobox"]'
 export const StudioMarkers = island('studio-markers', function StudioMarkers(props: StudioMarkersProps) {
   const { user_id, action, csrf, formats } = props
   const [video, setVideo] = useState(props.video)
-  const [outcome, setOutcome] = useState<Outcome>()
-  const [isBusy, setIsBusy] = useState(false)
+  const { isBusy, attempt, notice } = useOutcome()
   const description = useRef<HTMLInputElement>(null)
 
   /** Does something, shows what came of it, and reads the list again. */
-  const change = async (sentence: string, work: () => Promise<unknown>) => {
-    if (isBusy) return
-    setIsBusy(true)
-    try {
+  const change = (sentence: string, work: () => Promise<unknown>) =>
+    attempt(sentence, async () => {
       await work()
       setVideo(await markedVideoOf(api(), user_id))
-      setOutcome({ kind: 'good', sentence })
-    } catch (error) {
-      setOutcome({ kind: 'bad', sentence: sentenceOf(error) })
-    }
-    setIsBusy(false)
-  }
+    })
   const add = () =>
     change('Marker added.', async () => {
       const text = description.current?.value.trim() ?? ''
@@ -72,7 +61,7 @@ export const StudioMarkers = island('studio-markers', function StudioMarkers(pro
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
     void change(sentence, async () => {
-      await sendForm(action, fieldsOf(form))
+      await sendForm(form)
       form.closest('details')?.removeAttribute('open')
     })
   }
@@ -113,7 +102,7 @@ export const StudioMarkers = island('studio-markers', function StudioMarkers(pro
           Add marker
         </button>
       </Form>
-      {outcome && <Notice kind={outcome.kind} sentence={outcome.sentence} />}
+      {notice}
       {video === undefined || markers.length === 0 ? (
         <p class="quiet small">
           Markers are places in your broadcast to find again when you edit it: add one while you are live.
@@ -170,14 +159,6 @@ export const StudioMarkers = island('studio-markers', function StudioMarkers(pro
     </>
   )
 })
-
-function sentenceOf(error: unknown): string {
-  const isForPeople =
-    error instanceof FormRefused ||
-    error instanceof SessionEnded ||
-    (error instanceof StrandError && error.status >= 400 && error.status < 500)
-  return isForPeople ? error.message : 'The server did not answer. Try again.'
-}
 
 /** Where the markers are, relative to the last one. */
 function Timeline({ markers }: { markers: readonly ShownMarker[] }) {

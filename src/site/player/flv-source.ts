@@ -18,6 +18,9 @@ const CONFIG: mpegts.Config = {
   autoCleanupMinBackwardDuration: 10,
 }
 
+// A lost connection is shown to the viewer; it is no error of the page.
+mpegts.LoggingControl.enableAll = false
+
 export const flvSource = (url: string): LiveSource => ({
   stalledMilliseconds: 8000,
   open(video, _attempt, lost) {

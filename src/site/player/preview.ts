@@ -1,23 +1,13 @@
 /** A muted preview of a live broadcast, for the person who sends it. Loaded on demand, with the library that plays. */
-import mpegts from 'mpegts.js'
+import { flvSource } from './flv-source.ts'
+import type { LiveEngine } from './live-playback.ts'
 
-mpegts.LoggingControl.enableAll = false
-
-const CONFIG: mpegts.Config = {
-  liveSync: true,
-  liveSyncMaxLatency: 3,
-  liveSyncTargetLatency: 1.5,
-  enableStashBuffer: false,
-  lazyLoad: false,
-  autoCleanupSourceBuffer: true,
-  autoCleanupMaxBackwardDuration: 30,
-  autoCleanupMinBackwardDuration: 10,
-}
 const RETRY_MILLISECONDS = 3000
 
 /** Plays until it is stopped, and connects again when the connection is lost. Returns what stops it. */
-export function startPreview(video: HTMLVideoElement, source: string): () => void {
-  let engine: mpegts.Player | undefined
+export function startPreview(video: HTMLVideoElement, url: string): () => void {
+  const source = flvSource(url)
+  let engine: LiveEngine | undefined
   let timer: ReturnType<typeof setTimeout>
   const stop = () => {
     clearTimeout(timer)
@@ -26,20 +16,14 @@ export function startPreview(video: HTMLVideoElement, source: string): () => voi
   }
   const connect = () => {
     stop()
-    if (!mpegts.isSupported()) return
-    const player = mpegts.createPlayer({ type: 'flv', isLive: true, url: source }, CONFIG)
-    engine = player
-    const lost = () => {
-      if (engine !== player) return
+    const opened = source.open(video, 0, () => {
+      if (engine !== opened) return
       stop()
       timer = setTimeout(connect, RETRY_MILLISECONDS)
-    }
-    player.on(mpegts.Events.LOADING_COMPLETE, lost)
-    player.on(mpegts.Events.ERROR, lost)
-    player.attachMediaElement(video)
-    player.load()
+    })
+    engine = opened
     // Muted video may start without a click; where it may not, the picture of the channel stays.
-    void Promise.resolve(player.play()).catch(() => undefined)
+    if (opened !== undefined) void video.play().catch(() => undefined)
   }
   connect()
   return stop

@@ -1,0 +1,33 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { useState } from 'preact/hooks'
+import { StrandError } from '../../client/index.ts'
+import { SessionEnded } from '../page-token.ts'
+import { FormRefused } from '../send-form.ts'
+import { Notice } from './form.tsx'
+
+/** What a person does in an island, one thing at a time, and what came of the last one. */
+export function useOutcome() {
+  const [outcome, setOutcome] = useState<Parameters<typeof Notice>[0]>()
+  const [isBusy, setIsBusy] = useState(false)
+  /** Without a sentence, success needs no words. */
+  const attempt = async (sentence: string | undefined, work: () => Promise<unknown>) => {
+    if (isBusy) return
+    setIsBusy(true)
+    try {
+      await work()
+      if (sentence !== undefined) setOutcome({ kind: 'good', sentence })
+    } catch (error) {
+      setOutcome({ kind: 'bad', sentence: sentenceOf(error) })
+    }
+    setIsBusy(false)
+  }
+  return { isBusy, attempt, notice: outcome && <Notice {...outcome} /> }
+}
+
+function sentenceOf(error: unknown): string {
+  const isForPeople =
+    error instanceof FormRefused ||
+    error instanceof SessionEnded ||
+    (error instanceof StrandError && error.status >= 400 && error.status < 500)
+  return isForPeople ? error.message : 'The server did not answer. Try again.'
+}
