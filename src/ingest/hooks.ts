@@ -11,7 +11,7 @@ import { Outage } from '../kit/outage.ts'
 import { TokenBuckets, takePoint } from '../kit/token-buckets.ts'
 import { Conflict, Unavailable } from '../store/errors.ts'
 import type { MediaServerRow } from '../store/queries/media-servers.ts'
-import type { Adapter, HookRequest, HookResponse, IngestEvent, Outcome } from './adapters/adapter.ts'
+import type { HookRequest, HookResponse, IngestEvent, Outcome } from './adapters/adapter.ts'
 import { adapters } from './adapters/index.ts'
 import type { Channel, KeyCheck } from './key-check.ts'
 import type { MediaServers } from './media-servers.ts'
@@ -62,15 +62,10 @@ export class IngestHooks {
     const adapter = adapters[server.adapter]
     const event = adapter.read(request)
     if (event === undefined || !hasValidIds(event)) return { status: 400 }
-    return adapter.respond(await this.#handle(server, adapter, event, request), request)
+    return adapter.respond(await this.#handle(server, event, request), request)
   }
 
-  async #handle(
-    server: MediaServerRow,
-    adapter: Adapter,
-    event: IngestEvent,
-    request: HookRequest,
-  ): Promise<Outcome> {
+  async #handle(server: MediaServerRow, event: IngestEvent, request: HookRequest): Promise<Outcome> {
     const { store, clock, viewers, reconciler } = this.#options
     switch (event.kind) {
       case 'publish':
@@ -85,7 +80,11 @@ export class IngestHooks {
         const now = clock.now()
         await this.#soon('the end of a publish session', () =>
           session === undefined
-            ? store.commands.closeOtherSessions({ adapter: adapter.name, server: server.name, sessions: [] })
+            ? store.commands.closeOtherSessions({
+                adapter: server.adapter,
+                server: server.name,
+                sessions: [],
+              })
             : store.commands.closeSession({ ...sessionIdOf(server, session), now }),
         )
         return { kind: 'noted' }

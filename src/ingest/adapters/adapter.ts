@@ -137,5 +137,10 @@ export function loginWithKey(login: string | undefined, keys: readonly string[])
   return keys.every(each => each === key) ? `${login}?key=${encodeURIComponent(key)}` : undefined
 }
 
+/** A name that may be the key itself, with the keys of a query string. */
+export function nameWithKeys(name: string, keys: readonly string[]): string {
+  return keys.length === 0 ? name : `${name}?${keys.map(key => `key=${encodeURIComponent(key)}`).join('&')}`
+}
+
 /** The last segment of a path. */
 export const lastSegment = (path: string): string => path.slice(path.lastIndexOf('/') + 1)

@@ -1,10 +1,10 @@
-import { type Adapter, type HookRequest, type IngestEvent, lastSegment, textAt, valueAt } from './adapter.ts'
+import { type Adapter, lastSegment, textAt, valueAt } from './adapter.ts'
 
 /** For other media servers, and for scripts: the format of docs/media-servers/generic.md. */
 export const generic: Adapter = {
   name: 'generic',
 
-  read: ({ json }: HookRequest): IngestEvent | undefined => {
+  read: ({ json }) => {
     const session = textAt(json, 'session')
     if (session === undefined) return undefined
     switch (textAt(json, 'event')) {

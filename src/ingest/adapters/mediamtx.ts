@@ -1,8 +1,6 @@
 import {
   type Adapter,
   type ApiCall,
-  type HookRequest,
-  type IngestEvent,
   keysIn,
   lastSegment,
   listAt,
@@ -21,7 +19,7 @@ const MOST_PAGES = 20
 export const mediamtx: Adapter = {
   name: 'mediamtx',
 
-  read: ({ json, form }: HookRequest): IngestEvent | undefined => {
+  read: ({ json, form }) => {
     // For the optional command runOnUnavailable.
     if (form?.get('event') === 'end') return { kind: 'end', session: form.get('session') || undefined }
     const action = textAt(json, 'action')

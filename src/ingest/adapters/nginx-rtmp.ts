@@ -1,11 +1,4 @@
-import {
-  type Adapter,
-  type HookRequest,
-  type IngestEvent,
-  keysIn,
-  lastSegment,
-  type Publisher,
-} from './adapter.ts'
+import { type Adapter, keysIn, lastSegment, nameWithKeys, type Publisher } from './adapter.ts'
 
 /** The application that accepts publishers, and the one that others play from. */
 export const INGEST_APPLICATION = 'live'
@@ -33,7 +26,7 @@ const RESERVED = [
 export const nginxRtmp: Adapter = {
   name: 'nginx-rtmp',
 
-  read: ({ form }: HookRequest): IngestEvent | undefined => {
+  read: ({ form }) => {
     if (form === undefined) return undefined
     if (RESERVED.some(name => form.getAll(name).length > 1)) return { kind: 'other', allowed: false }
     const session = form.get('clientid')
@@ -44,10 +37,9 @@ export const nginxRtmp: Adapter = {
     // After a redirect the name of later events is still the key, possibly one that was replaced: the client id counts.
     if (session === null || session === '' || name === null) return undefined
     if (call === 'publish') {
-      const keys = keysIn(form).map(key => `key=${encodeURIComponent(key)}`)
-      const query = keys.length === 0 ? '' : `?${keys.join('&')}`
       if (name.includes('?')) return { kind: 'other', allowed: false }
-      return { kind: 'publish', session, name: name + query, address: form.get('addr') ?? '' }
+      const address = form.get('addr') ?? ''
+      return { kind: 'publish', session, name: nameWithKeys(name, keysIn(form)), address }
     }
     if (call === 'update_publish') return { kind: 'alive', session }
     if (call === 'publish_done') return { kind: 'end', session }

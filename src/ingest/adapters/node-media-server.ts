@@ -1,8 +1,6 @@
 import {
   type Adapter,
   type ApiCall,
-  type HookRequest,
-  type IngestEvent,
   keysIn,
   lastSegment,
   listAt,
@@ -21,7 +19,7 @@ export const nodeMediaServer: Adapter = {
   name: 'node-media-server',
   asksLate: true,
 
-  read: ({ json }: HookRequest): IngestEvent | undefined => {
+  read: ({ json }) => {
     const action = textAt(json, 'action')
     const session = textAt(json, 'id')
     const login = textAt(json, 'name')

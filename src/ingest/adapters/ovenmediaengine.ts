@@ -1,10 +1,10 @@
-import { type Adapter, type HookRequest, type IngestEvent, keysIn, lastSegment, textAt } from './adapter.ts'
+import { type Adapter, keysIn, lastSegment, nameWithKeys, textAt } from './adapter.ts'
 
 /** Sessions have no id; a publisher is known by its address and port. */
 export const ovenMediaEngine: Adapter = {
   name: 'ovenmediaengine',
 
-  read: ({ json }: HookRequest): IngestEvent | undefined => {
+  read: ({ json }) => {
     const direction = textAt(json, 'request', 'direction')
     const status = textAt(json, 'request', 'status')
     const url = urlOf(json)
@@ -16,10 +16,9 @@ export const ovenMediaEngine: Adapter = {
     if (direction !== 'incoming')
       return { kind: 'viewer', login: name, viewer: session, isThere: status === 'opening' }
     if (status !== 'opening') return { kind: 'end', session }
-    const keys = keysIn(url.searchParams).map(key => `key=${encodeURIComponent(key)}`)
-    const query = keys.length === 0 ? '' : `?${keys.join('&')}`
     const realAddress = textAt(json, 'client', 'real_ip') ?? address
-    return { kind: 'publish', session, name: name + query, address: realAddress }
+    const keyed = nameWithKeys(name, keysIn(url.searchParams))
+    return { kind: 'publish', session, name: keyed, address: realAddress }
   },
 
   /** A publisher gets a URL without the key. Ends of sessions are answered with an empty object. */

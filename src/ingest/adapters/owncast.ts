@@ -1,10 +1,10 @@
-import { type Adapter, type HookRequest, type IngestEvent, textAt, valueAt } from './adapter.ts'
+import { type Adapter, textAt, valueAt } from './adapter.ts'
 
 /** Owncast has one channel and checks its keys itself; it reports neither the key nor an id of the publisher. */
 export const owncast: Adapter = {
   name: 'owncast',
 
-  read: ({ json }: HookRequest): IngestEvent | undefined => {
+  read: ({ json }) => {
     const type = textAt(json, 'type')
     if (type === undefined) return undefined
     if (type === 'STREAM_STOPPED') return { kind: 'end', session: undefined }

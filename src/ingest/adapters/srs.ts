@@ -1,14 +1,4 @@
-import {
-  type Adapter,
-  type HookRequest,
-  type IngestEvent,
-  keysIn,
-  lastSegment,
-  listAt,
-  loginWithKey,
-  textAt,
-  valueAt,
-} from './adapter.ts'
+import { type Adapter, keysIn, lastSegment, listAt, loginWithKey, textAt, valueAt } from './adapter.ts'
 
 const MOST_STREAMS = 10_000
 
@@ -16,7 +6,7 @@ const MOST_STREAMS = 10_000
 export const srs: Adapter = {
   name: 'srs',
 
-  read: ({ json }: HookRequest): IngestEvent | undefined => {
+  read: ({ json }) => {
     const action = textAt(json, 'action')
     const session = textAt(json, 'client_id')
     const login = textAt(json, 'stream')
