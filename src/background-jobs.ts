@@ -3,9 +3,9 @@ import type { Config } from './config.ts'
 import { type DataFolder, KEYS_FOLLOWED_MILLISECONDS } from './data-folder.ts'
 import { ClockSkips } from './kit/clock-skips.ts'
 import { uuid } from './kit/id.ts'
-import { type Lifetime, repeatedly } from './kit/lifetime.ts'
+import type { Lifetime } from './kit/lifetime.ts'
 import type { Log } from './kit/log.ts'
-import { loggingOutages } from './kit/log-outages.ts'
+import { repeatedlyLogged } from './kit/log-outages.ts'
 import { foldMissingNames } from './maintenance/fold-names.ts'
 import type { SettledClock, SweepTimes } from './maintenance/settled-clock.ts'
 import type { StoreReport } from './maintenance/store-report.ts'
@@ -43,9 +43,7 @@ export interface JobContext {
 export function startBackgroundJobs(lifetime: Lifetime, context: JobContext): void {
   const { config, log, services, follower, folder, metrics, settledClock, report } = context
   const every = (milliseconds: number, work: () => Promise<void>, failure: string) => {
-    const turns = repeatedly(milliseconds, loggingOutages(work, log, failure), error =>
-      log.warn({ error: String(error) }, failure),
-    )
+    const turns = repeatedlyLogged(milliseconds, work, log, failure)
     lifetime.onClose(() => turns.stop())
   }
   const followMasterKeys = async () => {

@@ -3,9 +3,8 @@ import { Batcher } from '../kit/batcher.ts'
 import { isoMillis } from '../kit/clock.ts'
 import { randomAlphanumerics, uuid } from '../kit/id.ts'
 import type { KeyRing } from '../kit/key-ring.ts'
-import { repeatedly } from '../kit/lifetime.ts'
 import type { Log } from '../kit/log.ts'
-import { loggingOutages } from '../kit/log-outages.ts'
+import { repeatedlyLogged } from '../kit/log-outages.ts'
 import type { Measured, Metrics } from '../kit/metrics.ts'
 import { NetworkShares } from '../kit/network-shares.ts'
 import { SignedText } from '../kit/signed-text.ts'
@@ -104,11 +103,7 @@ export class EventSockets implements Measured {
     if (most === 0) return
     store.onAnnouncement(() => this.#deliveries.wake())
     const every = (milliseconds: number, work: () => Promise<void>, failure: string) =>
-      this.#jobs.push(
-        repeatedly(milliseconds, loggingOutages(work, log, failure), error =>
-          log.warn({ error: String(error) }, failure),
-        ),
-      )
+      this.#jobs.push(repeatedlyLogged(milliseconds, work, log, failure))
     every(TICK_MILLISECONDS, () => this.#tick(), 'looking after WebSockets failed')
     every(POLL_MILLISECONDS, () => this.#deliveries.deliverAll(), 'delivering events to WebSockets failed')
     every(ALIVE_MILLISECONDS, () => this.#keepAlive(), 'renewing the lease of WebSockets failed')

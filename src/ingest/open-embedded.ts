@@ -2,9 +2,9 @@ import { hostname } from 'node:os'
 import type { StreamKeys } from '../auth/stream-keys.ts'
 import type { Clock } from '../kit/clock.ts'
 import { uuid } from '../kit/id.ts'
-import { type Lifetime, repeatedly } from '../kit/lifetime.ts'
+import type { Lifetime } from '../kit/lifetime.ts'
 import type { Log } from '../kit/log.ts'
-import { loggingOutages } from '../kit/log-outages.ts'
+import { repeatedlyLogged } from '../kit/log-outages.ts'
 import { OperatorError } from '../kit/operator-error.ts'
 import type { LiveChannels } from '../media/live-channels.ts'
 import type { Recordings } from '../media/recordings.ts'
@@ -65,9 +65,7 @@ export async function openEmbeddedMedia(
   const server = listenOrExplain({ ...listen, hostname: listen.host, ingest, log, isProxy })
   lifetime.onClose(() => server.stop())
   const every = (milliseconds: number, work: () => Promise<void>, failure: string) => {
-    const turns = repeatedly(milliseconds, loggingOutages(work, log, failure), error =>
-      log.warn({ error: String(error) }, failure),
-    )
+    const turns = repeatedlyLogged(milliseconds, work, log, failure)
     lifetime.onClose(() => turns.stop())
   }
   every(PENDING_MILLISECONDS, () => ingest.forgetPast(), 'ending earlier publish sessions failed')

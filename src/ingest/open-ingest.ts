@@ -1,7 +1,7 @@
 import type { StreamKeys } from '../auth/stream-keys.ts'
 import { uuid } from '../kit/id.ts'
-import { type Lifetime, repeatedly } from '../kit/lifetime.ts'
-import { loggingOutages } from '../kit/log-outages.ts'
+import type { Lifetime } from '../kit/lifetime.ts'
+import { repeatedlyLogged } from '../kit/log-outages.ts'
 import { IngestHooks } from './hooks.ts'
 import { KeyCheck } from './key-check.ts'
 import { MediaServers } from './media-servers.ts'
@@ -28,9 +28,7 @@ export function openIngest(
   const hooks = new IngestHooks({ ...shared, reconciler, keys: new KeyCheck(services) })
   if (!options.reconciles) return hooks
   const every = (milliseconds: number, work: () => Promise<void>, failure: string) => {
-    const turns = repeatedly(milliseconds, loggingOutages(work, log, failure), error =>
-      log.warn({ error: String(error) }, failure),
-    )
+    const turns = repeatedlyLogged(milliseconds, work, log, failure)
     lifetime.onClose(() => turns.stop())
   }
   every(TICK_MILLISECONDS, () => servers.refresh(), 'reading the media servers failed')

@@ -1,3 +1,4 @@
+import { repeatedly } from './lifetime.ts'
 import type { Log } from './log.ts'
 import { Outage } from './outage.ts'
 
@@ -18,3 +19,13 @@ export function loggingOutages(work: () => Promise<void>, log: Log, failure: str
       log.info({ failures: ended.failures, seconds: ended.seconds }, `${failure}; recovered`)
   }
 }
+
+/** Repeats work that may fail for a while, such as while the store is away. */
+export const repeatedlyLogged = (
+  milliseconds: number,
+  work: () => Promise<void>,
+  log: Log,
+  failure: string,
+): { stop(): Promise<void> } =>
+  // It reports its failures itself.
+  repeatedly(milliseconds, loggingOutages(work, log, failure), () => undefined)
