@@ -2,15 +2,6 @@
 import { decodeAmf } from './rtmp/amf0.ts'
 import type { MediaMessage } from './rtmp/publisher.ts'
 
-interface EncoderReading {
-  readonly kilobits_per_second: number
-  readonly frames_per_second: number
-  readonly width?: number
-  readonly height?: number
-  readonly video_codec?: string
-  readonly audio_codec?: string
-}
-
 /** Metadata of encoders has a few hundred bytes. */
 const MAX_METADATA_BYTES = 16 * 1024
 const MAX_PIXELS = 16_384
@@ -70,12 +61,10 @@ export class EncoderMeter {
   }
 
   /** The rates since the last reading. */
-  read(now: number): EncoderReading {
+  read(now: number) {
     const seconds = Math.max(now - this.#since, 1) / 1000
-    const [video_codec, audio_codec] = [
-      VIDEO_CODECS.get(this.#video ?? ''),
-      AUDIO_CODECS.get(this.#audio ?? ''),
-    ]
+    const video_codec = VIDEO_CODECS.get(this.#video ?? '')
+    const audio_codec = AUDIO_CODECS.get(this.#audio ?? '')
     if (this.#metadata !== undefined) this.#size = sizeIn(this.#metadata)
     const reading = {
       kilobits_per_second: Math.round((this.#bytes * 8) / 1000 / seconds),

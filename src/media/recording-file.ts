@@ -107,7 +107,8 @@ async function readContent(handle: FileHandle, size: number): Promise<Content> {
   return { ...(await readBack(handle)), metadata }
 }
 
-function unlessDamaged<T>(read: () => T, otherwise: T): T {
+/** Metadata may contain anything, and is not needed to play. */
+export function unlessDamaged<T>(read: () => T, otherwise: T): T {
   try {
     return read()
   } catch (error) {

@@ -4,8 +4,14 @@
  */
 import { flvTag, roleOf } from './flv.ts'
 import { noteKeyFrame, readMetadata } from './flv-index.ts'
-import { openRecordingFile, type RecordingFile, readBack, writeAll, writeIndex } from './recording-file.ts'
-import { ProtocolError } from './rtmp/protocol-error.ts'
+import {
+  openRecordingFile,
+  type RecordingFile,
+  readBack,
+  unlessDamaged,
+  writeAll,
+  writeIndex,
+} from './recording-file.ts'
 import type { MediaMessage } from './rtmp/publisher.ts'
 
 /** Written at once, or after this time. */
@@ -79,7 +85,8 @@ export class Recording {
 
   write(message: MediaMessage): void {
     if (this.#isStopped || this.#closing !== undefined) return
-    if (message.kind === 'metadata') this.#keepMetadata(metadataIn(message) ?? this.#metadata)
+    if (message.kind === 'metadata')
+      this.#keepMetadata(unlessDamaged(() => readMetadata(message.payload), this.#metadata))
     else this.#receive(this.#timed(message))
     if (this.#pendingBytes > MAX_PENDING_BYTES) this.#stop('the disk is too slow')
   }
@@ -198,13 +205,3 @@ export class Recording {
 }
 
 const codeOf = (error: unknown): string => (error as { code?: string }).code ?? String(error)
-
-/** Undefined if it cannot be read: it is not needed to play. */
-function metadataIn({ payload }: MediaMessage): Metadata | undefined {
-  try {
-    return readMetadata(payload)
-  } catch (error) {
-    if (!(error instanceof ProtocolError)) throw error
-    return undefined
-  }
-}

@@ -64,19 +64,16 @@ export class Recordings {
 
   /** Undefined: the video has none here. */
   async readThumbnail(video_id: string): Promise<Buffer<ArrayBuffer> | undefined> {
-    try {
-      return await readFile(this.#thumbnailOf(video_id))
-    } catch (error) {
-      if ((error as { code?: string }).code === 'ENOENT') return undefined
-      throw error
-    }
+    return readFile(this.#thumbnailOf(video_id)).catch(ifMissing(undefined))
   }
 
   /** Deletes the recordings of videos that no longer exist. */
   async removeUnknown(
     knownOf: (video_ids: readonly string[]) => Promise<ReadonlySet<string>>,
   ): Promise<number> {
-    const ids = [...new Set((await this.#fileNames()).flatMap(name => FILE.exec(name)?.[1] ?? []))]
+    // The folder is created with the first recording.
+    const names = await readdir(this.#folder).catch(ifMissing<string[]>([]))
+    const ids = [...new Set(names.flatMap(name => FILE.exec(name)?.[1] ?? []))]
     let removed = 0
     for (let at = 0; at < ids.length; at += 500) {
       const some = ids.slice(at, at + 500).filter(id => !this.#open.has(id))
@@ -94,14 +91,11 @@ export class Recordings {
   #thumbnailOf(video_id: string): string {
     return join(this.#folder, `${video_id}.jpg`)
   }
-
-  /** The folder is created with the first recording. */
-  async #fileNames(): Promise<string[]> {
-    try {
-      return await readdir(this.#folder)
-    } catch (error) {
-      if ((error as { code?: string }).code === 'ENOENT') return []
-      throw error
-    }
-  }
 }
+
+const ifMissing =
+  <T>(otherwise: T) =>
+  (error: { code?: string }): T => {
+    if (error.code === 'ENOENT') return otherwise
+    throw error
+  }
