@@ -18,34 +18,31 @@ interface RequestCredentials {
 }
 
 /** The client with this id. It need not authenticate, but if it sends a secret, that must be right. */
-export async function namedClient(
+export const namedClient = (
   services: ClientServices,
   credentials: RequestCredentials,
   address: () => string,
-): Promise<ClientCredentials> {
-  const client = await knownClient(services.store, credentials.client_id)
-  const sendsSecret = client.kind === 'confidential' && credentials.client_secret !== undefined
-  if (sendsSecret) await requireSecret(services, client, credentials.client_secret, address)
-  services.limits.takeFromClient(client.id, { proved: sendsSecret })
-  return client
-}
+) => clientOf(services, credentials, address, credentials.client_secret !== undefined)
 
 /** Authenticates a client by its credentials. A public client has no secret and is not authenticated. */
-export async function authenticateClient(
+export const authenticateClient = (
   services: ClientServices,
   credentials: RequestCredentials,
   address: () => string,
-): Promise<ClientCredentials> {
-  const client = await knownClient(services.store, credentials.client_id)
-  const isConfidential = client.kind === 'confidential'
-  if (isConfidential) await requireSecret(services, client, credentials.client_secret, address)
-  services.limits.takeFromClient(client.id, { proved: isConfidential })
-  return client
-}
+) => clientOf(services, credentials, address, true)
 
-async function knownClient(store: Store, client_id: string | undefined): Promise<ClientCredentials> {
+async function clientOf(
+  services: ClientServices,
+  { client_id, client_secret }: RequestCredentials,
+  address: () => string,
+  isChecked: boolean,
+): Promise<ClientCredentials> {
   if (client_id === undefined) raise('missing_client_id')
-  return (await store.clients.credentials(client_id)) ?? raise('invalid_client')
+  const client = (await services.store.clients.credentials(client_id)) ?? raise('invalid_client')
+  const proved = isChecked && client.kind === 'confidential'
+  if (proved) await requireSecret(services, client, client_secret, address)
+  services.limits.takeFromClient(client.id, { proved })
+  return client
 }
 
 async function requireSecret(

@@ -1,6 +1,5 @@
 import { raise } from '../contract/problem.ts'
 import type { Metrics } from '../kit/metrics.ts'
-import { must } from '../kit/must.ts'
 import { networkOf, siteOf } from '../kit/network.ts'
 import { perMinute, secondsUntilPoint, TokenBuckets, takePoint } from '../kit/token-buckets.ts'
 
@@ -29,8 +28,6 @@ const SITE_FACTOR = 10
 /** Playback sessions and heartbeats of a network per minute: far more than count as viewers, because others share it too. */
 const PLAYBACK_RATE = 600
 
-type Subject = 'address' | 'client' | 'validation' | 'device_code' | 'playback'
-
 /**
  * Rate limits of OAuth. Each process counts in memory, because the protected resources (CPU time and the write rate) are
  * per process; the amount of stored data is bounded in the store, for all processes together.
@@ -41,13 +38,7 @@ type Subject = 'address' | 'client' | 'validation' | 'device_code' | 'playback'
 export class OAuthLimits {
   readonly #rates: OAuthRates
   readonly #buckets: TokenBuckets
-  readonly #refused = new Map<Subject, number>([
-    ['address', 0],
-    ['client', 0],
-    ['validation', 0],
-    ['device_code', 0],
-    ['playback', 0],
-  ])
+  readonly #refused = { address: 0, client: 0, validation: 0, device_code: 0, playback: 0 }
 
   constructor(rates: OAuthRates, now?: () => number) {
     this.#rates = rates
@@ -77,7 +68,7 @@ export class OAuthLimits {
   /** Counts a poll with this device code. */
   takeForPoll(deviceCodeHash: string): void {
     if (takePoint(this.#buckets.get(`device_code ${deviceCodeHash}`, POLLS))) return
-    this.#countRefusal('device_code')
+    this.#refused.device_code += 1
     raise('slow_down', POLL_INTERVAL_SECONDS)
   }
 
@@ -85,25 +76,21 @@ export class OAuthLimits {
     metrics.counter(
       'strand_oauth_rate_limit_refusals_total',
       'OAuth and playback requests rejected by a rate limit, by subject.',
-      Array.from(this.#refused, ([subject, count]) => [{ subject }, count]),
+      Object.entries(this.#refused).map(([subject, count]) => [{ subject }, count]),
     )
   }
 
-  #takeFromNetwork(subject: Subject, address: string, rate: number): void {
+  #takeFromNetwork(subject: 'address' | 'playback', address: string, rate: number): void {
     const [network, site] = [networkOf(address), siteOf(address)]
     if (site !== network) this.#take(subject, site, rate * SITE_FACTOR)
     this.#take(subject, network, rate)
   }
 
-  #take(subject: Subject, name: string, rate: number): void {
+  #take(subject: 'address' | 'client' | 'validation' | 'playback', name: string, rate: number): void {
     if (rate === 0) return
     const bucket = this.#buckets.get(`${subject} ${name}`, perMinute(rate))
     if (takePoint(bucket)) return
-    this.#countRefusal(subject)
+    this.#refused[subject] += 1
     raise('too_many_requests', secondsUntilPoint(bucket, perMinute(rate)))
-  }
-
-  #countRefusal(subject: Subject): void {
-    this.#refused.set(subject, must(this.#refused.get(subject), subject) + 1)
   }
 }
