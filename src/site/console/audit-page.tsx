@@ -5,7 +5,7 @@ import type { Store } from '../../store/store.ts'
 import type { Page } from '../page.ts'
 import { consolePage, type Desk } from './frame.tsx'
 import { pathOf } from './paths.ts'
-import { TableFrame } from './table.tsx'
+import { PlainTable, TableFrame } from './table.tsx'
 
 let running: Promise<AuditVerdict> | undefined
 
@@ -39,28 +39,15 @@ export function verifiedPage(desk: Desk, verdict: AuditVerdict): Page {
             them was rewritten.
           </p>
           <TableFrame title="Ends of the chains">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Chain</th>
-                  <th scope="col" class="right">
-                    Rows
-                  </th>
-                  <th scope="col">Hash of the last row</th>
-                </tr>
-              </thead>
-              <tbody>
-                {verdict.heads.map(({ chain, seq, hash }) => (
-                  <tr key={chain}>
-                    <td>{chain}</td>
-                    <td class="right num">{seq}</td>
-                    <td>
-                      <code>{hash}</code>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <PlainTable
+              items={verdict.heads}
+              keyOf={({ chain }) => chain}
+              columns={[
+                ['Chain', ({ chain }) => chain],
+                ['Rows', ({ seq }) => seq, 'number'],
+                ['Hash of the last row', ({ hash }) => <code>{hash}</code>],
+              ]}
+            />
           </TableFrame>
         </>
       ),

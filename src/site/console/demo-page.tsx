@@ -12,6 +12,7 @@ import { doneText, type Query } from './list-page.tsx'
 import type { OperatorApi } from './operator-api.ts'
 import { pathOf } from './paths.ts'
 import { act, type Resource } from './resource.ts'
+import { PlainTable } from './table.tsx'
 
 const clock = act('clock', 'Move the clock', 'advanceClock', 'The clock was moved.')
 const fault = act('fault', 'Plan fault', 'planFault', 'The fault is planned.', { omit: ['where'] })
@@ -113,26 +114,15 @@ export async function demoPage(
               <p class="empty">{DEMO.empty}</p>
             ) : (
               <>
-                <table>
-                  <thead>
-                    <tr>
-                      <th scope="col">Operation</th>
-                      <th scope="col">Outcome</th>
-                      <th scope="col" class="right">
-                        Calls left
-                      </th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {faults.data.map((each, index) => (
-                      <tr key={index}>
-                        <td>{each.operation}</td>
-                        <td>{each.outcome.replaceAll('_', ' ')}</td>
-                        <td class="right num">{each.times ?? 1}</td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
+                <PlainTable
+                  items={faults.data}
+                  keyOf={each => String(faults.data.indexOf(each))}
+                  columns={[
+                    ['Operation', each => each.operation],
+                    ['Outcome', each => each.outcome.replaceAll('_', ' ')],
+                    ['Calls left', each => each.times ?? 1, 'number'],
+                  ]}
+                />
                 <Form action={pathOf('demo', clearFaults.path)} fields={{ proof }}>
                   <button type="submit">{clearFaults.title}</button>
                 </Form>

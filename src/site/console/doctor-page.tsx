@@ -4,7 +4,7 @@ import type { Page } from '../page.ts'
 import { Status } from './cells.tsx'
 import type { DoctorFinding } from './doctor-finding.ts'
 import { consolePage, type Desk } from './frame.tsx'
-import { TableFrame } from './table.tsx'
+import { PlainTable, TableFrame } from './table.tsx'
 
 const LEVELS = ['problem', 'warning', 'note', 'ok'] as const
 
@@ -21,29 +21,20 @@ export function doctorPage(desk: Desk, findings: readonly DoctorFinding[]): Page
           integrity of the store is checked by <code>strand doctor</code> and <code>strand verify</code>.
         </p>
         <TableFrame title="Findings">
-          <table class="findings">
-            <thead>
-              <tr>
-                <th scope="col">Level</th>
-                <th scope="col">About</th>
-                <th scope="col">Finding</th>
-              </tr>
-            </thead>
-            <tbody>
-              {sorted.map(({ about, level, message, advice }) => (
-                <tr key={`${about} ${message}`}>
-                  <td>
-                    <Status value={level} />
-                  </td>
-                  <td>{about}</td>
-                  <td class="wrap">
-                    {message}
-                    {advice !== undefined && <p class="quiet">{advice}</p>}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <PlainTable
+            className="findings"
+            items={sorted}
+            keyOf={({ about, message }) => `${about} ${message}`}
+            columns={[
+              ['Level', ({ level }) => <Status value={level} />],
+              ['About', ({ about }) => about],
+              [
+                'Finding',
+                ({ message, advice }) => [message, advice && <p class="quiet">{advice}</p>],
+                'wrap',
+              ],
+            ]}
+          />
         </TableFrame>
       </>
     ),

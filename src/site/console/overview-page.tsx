@@ -9,7 +9,7 @@ import type { OperatorApi, Row } from './operator-api.ts'
 import { pathOf } from './paths.ts'
 import { References } from './references.ts'
 import { resourceAt } from './resources.ts'
-import { Table, TableFrame } from './table.tsx'
+import { PlainTable, Table, TableFrame } from './table.tsx'
 
 const REFRESH_SECONDS = 3
 const MAX_ROWS = 8
@@ -44,16 +44,8 @@ export async function overviewPage(desk: Desk, api: OperatorApi, history: Metric
               <FactList facts={factsOf(history)} />
             </div>
           </div>
+          <Rows desk={desk} path="streams" title="Top streams" rows={streams.data} columns={STREAM_COLUMNS} />
           <Rows
-            api={api}
-            desk={desk}
-            path="streams"
-            title="Top streams"
-            rows={streams.data}
-            columns={STREAM_COLUMNS}
-          />
-          <Rows
-            api={api}
             desk={desk}
             path="audit"
             title="Latest changes"
@@ -70,7 +62,6 @@ const STREAM_COLUMNS = ['user_id', 'game_id', 'viewer_count', 'started_at']
 const CHANGE_COLUMNS = ['at', 'operation', 'actor', 'subject']
 
 interface RowsView {
-  readonly api: OperatorApi
   readonly desk: Desk
   readonly path: string
   readonly title: string
@@ -104,36 +95,24 @@ function Rows({ path, title, rows, columns, desk }: RowsView) {
   )
 }
 
+const NONE = <span class="faint">–</span>
+
 function Operations({ loads }: { loads: readonly OperationLoad[] }) {
   if (loads.length === 0) return <p class="empty">No requests in the last minutes.</p>
   return (
     <TableFrame title="Operations">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Operation</th>
-            {['Per second', 'p50 ms', 'p95 ms', '4xx', '5xx'].map(name => (
-              <th key={name} scope="col" class="right">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {loads.slice(0, MAX_OPERATIONS).map(load => (
-            <tr key={load.operation} data-key={load.operation}>
-              <td>{load.operation}</td>
-              <td class="right num">{load.perSecond.toFixed(2)}</td>
-              <td class="right num">{load.p50.toFixed(1)}</td>
-              <td class="right num">{load.p95.toFixed(1)}</td>
-              <td class="right num">{load.refused || <span class="faint">–</span>}</td>
-              <td class={load.failed > 0 ? 'right num bad' : 'right num'}>
-                {load.failed || <span class="faint">–</span>}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <PlainTable
+        items={loads.slice(0, MAX_OPERATIONS)}
+        keyOf={({ operation }) => operation}
+        columns={[
+          ['Operation', load => load.operation],
+          ['Per second', load => load.perSecond.toFixed(2), 'number'],
+          ['p50 ms', load => load.p50.toFixed(1), 'number'],
+          ['p95 ms', load => load.p95.toFixed(1), 'number'],
+          ['4xx', load => load.refused || NONE, 'number'],
+          ['5xx', load => (load.failed ? <span class="bad">{load.failed}</span> : NONE), 'number'],
+        ]}
+      />
     </TableFrame>
   )
 }

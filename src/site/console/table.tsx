@@ -32,6 +32,41 @@ export const TableFrame = ({ title, children }: { title: string; children: Compo
   </section>
 )
 
+/** A column of a table that is no list of rows of the API. */
+type Column<T> = readonly [title: string, cell: (item: T) => ComponentChildren, kind?: 'number' | 'wrap']
+
+interface PlainTableProps<T> {
+  readonly columns: readonly Column<T>[]
+  readonly items: readonly T[]
+  readonly keyOf: (item: T) => string
+  readonly className?: string
+}
+
+export const PlainTable = <T,>({ columns, items, keyOf, className }: PlainTableProps<T>) => (
+  <table {...(className && { class: className })}>
+    <thead>
+      <tr>
+        {columns.map(([title, , kind]) => (
+          <th key={title} scope="col" {...(kind === 'number' && { class: 'right' })}>
+            {title}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>
+      {items.map(item => (
+        <tr key={keyOf(item)} data-key={keyOf(item)}>
+          {columns.map(([title, cell, kind]) => (
+            <td key={title} {...(kind && { class: kind === 'number' ? 'right num' : kind })}>
+              {cell(item)}
+            </td>
+          ))}
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)
+
 export function Table(view: TableView) {
   const { resource, columns, rows, title, remove } = view
   const actions = remove === undefined ? (resource.actions ?? []).filter(({ inRow }) => inRow) : []
