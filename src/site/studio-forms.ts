@@ -2,7 +2,6 @@
  * The forms of the studio (D-156). Each works without a script: it redirects back to the page, or shows it again with what is
  * wrong. A script sends the same form and gets JSON. What Helix offers is done through it, with a token of the person.
  */
-import { StrandError } from '../client/index.ts'
 import { isRefusal, Problem, type Refusal } from '../contract/problem.ts'
 import type { Scope } from '../contract/scope.ts'
 import { userAuthor } from '../domain/audit.ts'
@@ -11,6 +10,7 @@ import { apiFor } from './api-for.ts'
 import type { Browser } from './browser.ts'
 import type { PageFields } from './fields.ts'
 import type { Page, PageAnswer } from './page.ts'
+import { isRefused } from './refused.ts'
 import { renderStudio, type StudioServices } from './studio.ts'
 import { type Desk, deskOf, forbidden, isDesk, studioPath } from './studio-desk.ts'
 import { expiredFormPage } from './views/problem.tsx'
@@ -56,7 +56,7 @@ async function orViolation(submit: () => Promise<Outcome>): Promise<Outcome> {
   try {
     return await submit()
   } catch (error) {
-    if (error instanceof StrandError && error.status >= 400 && error.status < 500)
+    if (isRefused(error))
       return { violation: forPeople(error.message), status: error.status === 401 ? 403 : error.status }
     throw error
   }

@@ -1,10 +1,10 @@
 /** The page that the URLs of videos and markers lead to (D-99). Everyone may see it; markers are for those who may list them. */
-import { StrandError } from '../client/index.ts'
 import { parsePosition, videoSeconds } from '../domain/timeline.ts'
 import { apiFor } from './api-for.ts'
 import type { Browser } from './browser.ts'
 import type { PlayerMarker } from './islands/player.tsx'
 import { latestVideos } from './latest-videos.ts'
+import { unlessRefused } from './refused.ts'
 import { type PageHandler, type PageServices, type SessionServices, sessionOf } from './session.ts'
 import { problemPage } from './views/problem.tsx'
 import { recordedVideoPage, videoPage } from './views/video.tsx'
@@ -49,14 +49,11 @@ async function markersOf(
 ): Promise<PlayerMarker[]> {
   if ((await sessionOf(browser, services)) === undefined) return []
   const { helix } = await apiFor(browser, services, ['user:read:broadcast'])
-  try {
-    const { data } = await helix.getStreamMarkers({ video_id, first: MARKERS })
-    return data
-      .flatMap(({ videos }) => videos.flatMap(({ markers }) => markers))
-      .map(({ id, position_seconds, description }) => ({ id, seconds: position_seconds, description }))
-      .sort((one, other) => one.seconds - other.seconds)
-  } catch (error) {
-    if (error instanceof StrandError && error.status >= 400 && error.status < 500) return []
-    throw error
-  }
+  const { data } = await unlessRefused({ data: [] }, () =>
+    helix.getStreamMarkers({ video_id, first: MARKERS }),
+  )
+  return data
+    .flatMap(({ videos }) => videos.flatMap(({ markers }) => markers))
+    .map(({ id, position_seconds, description }) => ({ id, seconds: position_seconds, description }))
+    .sort((one, other) => one.seconds - other.seconds)
 }

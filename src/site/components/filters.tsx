@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import type { ComponentChildren } from 'preact'
+import { withQuery } from '../with-query.ts'
 
 export interface Named {
   readonly id: string
@@ -20,10 +21,7 @@ export function directoryLink(filter: {
   readonly language?: string | undefined
   readonly after?: string | undefined
 }): string {
-  const query = Object.entries(filter)
-    .flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`]))
-    .join('&')
-  return query === '' ? '/' : `/?${query}`
+  return withQuery('/', filter)
 }
 
 const Choice = ({

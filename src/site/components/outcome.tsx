@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { useState } from 'preact/hooks'
-import { StrandError } from '../../client/index.ts'
 import { SessionEnded } from '../page-token.ts'
+import { isRefused } from '../refused.ts'
 import { FormRefused } from '../send-form.ts'
 import { Notice } from './form.tsx'
 
@@ -25,9 +25,6 @@ export function useOutcome() {
 }
 
 function sentenceOf(error: unknown): string {
-  const isForPeople =
-    error instanceof FormRefused ||
-    error instanceof SessionEnded ||
-    (error instanceof StrandError && error.status >= 400 && error.status < 500)
+  const isForPeople = error instanceof FormRefused || error instanceof SessionEnded || isRefused(error)
   return isForPeople ? error.message : 'The server did not answer. Try again.'
 }

@@ -3,10 +3,11 @@
  * operator who is logged in. The control API keeps ignoring cookies; the server passes the operator beside the request.
  */
 import type { Operator } from '../../auth/operator-sessions.ts'
-import { type Client, createClient, StrandError } from '../../client/index.ts'
+import { type Client, StrandError } from '../../client/index.ts'
 import { controlOperations, helixOperations } from '../../contract/index.ts'
 import type { Operation } from '../../contract/operation.ts'
-import { SITE_CLIENT_ID } from '../../contract/site-client.ts'
+import { inProcessClient } from '../api-for.ts'
+import { unlessRefused } from '../refused.ts'
 import type { PageServices } from '../session.ts'
 
 const { getStreams, searchChannels, searchCategories } = helixOperations
@@ -37,18 +38,11 @@ export class OperatorApi {
     services: Pick<PageServices, 'callApi' | 'callControl' | 'siteTokens' | 'publicUrl' | 'clock'>,
   ) {
     const visitor = { session_id: null, scopes: [] }
-    this.client = createClient({
-      baseUrl: services.publicUrl,
-      clientId: SITE_CLIENT_ID,
-      token: () => services.siteTokens.mint(visitor, services.clock.now()).access_token,
-      retries: 0,
-      fetch: async (url, init) => {
-        const request = new Request(url, init)
-        return new URL(url).pathname.startsWith('/helix/')
-          ? services.callApi(request, address)
-          : services.callControl(request, operator, address)
-      },
-    })
+    this.client = inProcessClient(services, visitor, request =>
+      new URL(request.url).pathname.startsWith('/helix/')
+        ? services.callApi(request, address)
+        : services.callControl(request, operator, address),
+    )
     this.#methods = { ...this.client.helix, ...this.client.control } as never
   }
 
@@ -69,16 +63,6 @@ export class OperatorApi {
 
   /** The only row of the answer; undefined if there is none. */
   async find(name: OperationName, input: Input): Promise<Row | undefined> {
-    try {
-      return (await this.rows(name, input)).data[0]
-    } catch (error) {
-      if (isRefused(error)) return undefined
-      throw error
-    }
+    return unlessRefused(undefined, async () => (await this.rows(name, input)).data[0])
   }
-}
-
-/** Whether the API refused a call: the input was wrong, or there is no such row. */
-export function isRefused(error: unknown): error is StrandError {
-  return error instanceof StrandError && error.status >= 400 && error.status < 500
 }

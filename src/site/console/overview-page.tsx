@@ -110,7 +110,7 @@ function Operations({ loads }: { loads: readonly OperationLoad[] }) {
           ['p50 ms', load => load.p50.toFixed(1), 'number'],
           ['p95 ms', load => load.p95.toFixed(1), 'number'],
           ['4xx', load => load.refused || NONE, 'number'],
-          ['5xx', load => (load.failed ? <span class="bad">{load.failed}</span> : NONE), 'number'],
+          ['5xx', load => (load.failed ? <span class="failures">{load.failed}</span> : NONE), 'number'],
         ]}
       />
     </TableFrame>

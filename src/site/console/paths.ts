@@ -6,11 +6,3 @@ export const isConsolePath = (path: string): boolean => path === CONSOLE || path
 /** The path of a resource, of one row of it, or of an action on that row. */
 export const pathOf = (...parts: readonly string[]): string =>
   [CONSOLE, ...parts.map(encodeURIComponent)].join('/')
-
-/** A path with a query string of what is given. */
-export function withQuery(path: string, query: Readonly<Record<string, string | undefined>>): string {
-  const given = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined || value === '' ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
-  )
-  return given.length === 0 ? path : `${path}?${given.join('&')}`
-}

@@ -1,5 +1,6 @@
 /** Ids that name rows of other resources: their names beside them, and names instead of them. */
-import { isRefused, type OperatorApi, type Row } from './operator-api.ts'
+import { unlessRefused } from '../refused.ts'
+import type { OperatorApi, Row } from './operator-api.ts'
 import { getInputOf, type Resource } from './resource.ts'
 import { resourceAt } from './resources.ts'
 
@@ -93,12 +94,9 @@ export class References {
   async offersFor(field: string): Promise<readonly (readonly [id: string, name: string])[]> {
     const resource = referenceOf(field)
     if (resource === undefined || resource.path === 'users') return []
-    try {
-      const { data } = await this.#api.rows(resource.list, { first: MAX_OFFERED })
-      return data.map(row => [String(row[resource.key]), String(row[resource.name])])
-    } catch (error) {
-      if (isRefused(error)) return []
-      throw error
-    }
+    const { data } = await unlessRefused({ data: [] }, () =>
+      this.#api.rows(resource.list, { first: MAX_OFFERED }),
+    )
+    return data.map(row => [String(row[resource.key]), String(row[resource.name])])
   }
 }

@@ -1,11 +1,13 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** The page of one row: its fields, what belongs to it, and what can be done with it. */
 import type { Page } from '../page.ts'
+import { unlessRefused } from '../refused.ts'
+import { withQuery } from '../with-query.ts'
 import { Cell, FactList, type Names } from './cells.tsx'
 import { consolePage, type Desk } from './frame.tsx'
 import { doneText } from './list-page.tsx'
-import { isRefused, type OperatorApi, operationOf, type Row } from './operator-api.ts'
-import { pathOf, withQuery } from './paths.ts'
+import { type OperatorApi, operationOf, type Row } from './operator-api.ts'
+import { pathOf } from './paths.ts'
 import { References } from './references.ts'
 import { getInputOf, type Part, type Resource } from './resource.ts'
 import { resourceAt } from './resources.ts'
@@ -96,14 +98,12 @@ async function renderPart(part: Part, context: PartContext) {
   const { api, references, resource, key, desk } = context
   const isList = operationOf(part.operation).page !== undefined
   const input = { [part.by]: isListInput(part) ? [key] : key }
-  let rows: readonly Row[]
-  try {
-    rows = (await api.rows(part.operation, { ...input, ...(isList && { first: PART_SIZE }) })).data
-  } catch (error) {
-    // Such as a channel that is not live.
-    if (isRefused(error)) return null
-    throw error
-  }
+  const page = await unlessRefused(undefined, () =>
+    api.rows(part.operation, { ...input, ...(isList && { first: PART_SIZE }) }),
+  )
+  // Such as a channel that is not live.
+  if (page === undefined) return null
+  const rows = page.data
   const [first] = rows
   if (!isList && first === undefined) return null
   const of = part.of === undefined ? undefined : resourceAt(part.of)

@@ -1,8 +1,9 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 /** Finds rows of every resource by key, by the name that people know, and by the beginning of a name. */
 import type { PageAnswer } from '../page.ts'
+import { unlessRefused } from '../refused.ts'
 import { consolePage, type Desk } from './frame.tsx'
-import { isRefused, type OperatorApi, type Row } from './operator-api.ts'
+import type { OperatorApi, Row } from './operator-api.ts'
 import { pathOf } from './paths.ts'
 import type { Resource } from './resource.ts'
 import { RESOURCES } from './resources.ts'
@@ -61,14 +62,12 @@ async function findIn(api: OperatorApi, resource: Resource, text: string): Promi
   if (get === undefined) return { resource, names }
   const exact = await findRow(api, resource, text)
   if (exact !== undefined) add(exact)
-  try {
+  await unlessRefused(undefined, async () => {
     if (findBy !== undefined)
       for (const row of (await api.rows(list, { [findBy]: text, first: MAX_FOUND })).data) add(row)
     if (search !== undefined)
       for (const row of (await api.rows(search.operation, { query: text, first: MAX_FOUND })).data)
         add(row, search)
-  } catch (error) {
-    if (!isRefused(error)) throw error
-  }
+  })
   return { resource, names }
 }

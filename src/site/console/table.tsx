@@ -2,10 +2,11 @@
 /** The table of a resource. */
 import type { ComponentChildren } from 'preact'
 import { Form } from '../components/form.tsx'
+import { withQuery } from '../with-query.ts'
 import { Cell, FactList, isNumber, type Names } from './cells.tsx'
 import { actionFields } from './input-fields.ts'
 import type { Row } from './operator-api.ts'
-import { pathOf, withQuery } from './paths.ts'
+import { pathOf } from './paths.ts'
 import type { Action, Resource } from './resource.ts'
 import { labelOf } from './words.ts'
 
