@@ -2,3 +2,9 @@
 export function findBun(from: string): string
 /** Words for Bun before the program's own: nothing is taken from the current folder. */
 export function bunWords(folder?: string): string[]
+/** The program to run in Bun: the bundle if it is built from the sources that are there, otherwise the sources. */
+export function programFile(folder?: string): string
+/** What the bundle depends on, with the time of the last change of each file. */
+export function stateOfSources(folder: string): string
+/** The file with that of the bundle, in the folder of the package. */
+export const SOURCES_FILE: string

@@ -1,12 +1,16 @@
 // Finds the Bun that npm installed beside Strand and runs a program in it: the machine itself needs only Node.
 import { spawn } from 'node:child_process'
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { constants } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), '..')
+/** What `dist/program` was built from. Not in the package that npm packs. */
+export const SOURCES_FILE = join('dist', 'sources.txt')
+/** What the bundle depends on. */
+const SOURCES = ['src', 'build', 'package.json', 'package-lock.json', 'tsconfig.json']
 /** Until Bun's install script has run, a short text stands in the program's place. */
 const SMALLEST_PROGRAM_BYTES = 1_000_000
 /** How often a launcher that npm started looks whether npm is still there. */
@@ -24,18 +28,14 @@ export function findBun(from) {
     )
   }
   const manifest = createRequire(from).resolve('bun/package.json')
+  const place = join(dirname(manifest), 'bin', 'bun.exe')
+  if (isProgram(place)) return place
   const nearBun = createRequire(manifest)
   const program = process.platform === 'win32' ? 'bun.exe' : 'bun'
-  const places = [
-    () => join(dirname(manifest), 'bin', 'bun.exe'),
-    ...systemPackages().map(
-      name => () => join(dirname(nearBun.resolve(`${name}/package.json`)), 'bin', program),
-    ),
-  ]
-  for (const placeOf of places) {
+  for (const name of systemPackages()) {
     try {
-      const place = placeOf()
-      if (statSync(place).size > SMALLEST_PROGRAM_BYTES) return place
+      const other = join(dirname(nearBun.resolve(`${name}/package.json`)), 'bin', program)
+      if (isProgram(other)) return other
     } catch {
       // Not installed: packages for other systems never are.
     }
@@ -45,6 +45,12 @@ export function findBun(from) {
   )
 }
 
+function isProgram(place) {
+  const { size = 0 } = statSync(place, { throwIfNoEntry: false }) ?? {}
+  return size > SMALLEST_PROGRAM_BYTES
+}
+
+/** The report of the process takes a while, so only those without the program in its place ask for it. */
 function systemPackages() {
   const { platform, arch } = process
   const processor = arch === 'arm64' ? 'aarch64' : arch
@@ -70,11 +76,46 @@ export function bunWords(folder = PACKAGE) {
 }
 
 /**
+ * The program: the bundle of `npm run prepare`, or the sources if they have changed since. An installed package has no
+ * folder `build`, and its files do not change.
+ */
+export function programFile(folder = PACKAGE) {
+  const bundle = join(folder, 'dist', 'program', 'main.js')
+  const isCurrent = existsSync(join(folder, 'build')) ? isBuiltFromSources(folder) : existsSync(bundle)
+  return isCurrent ? bundle : join(folder, 'src', 'main.ts')
+}
+
+function isBuiltFromSources(folder) {
+  try {
+    return readFileSync(join(folder, SOURCES_FILE), 'utf8') === stateOfSources(folder)
+  } catch {
+    return false
+  }
+}
+
+/**
+ * The sources with the time of the last change of each. It is that of the inode, which every way of changing a file sets to
+ * the present: other than the time of modification, it cannot be set back by copying, unpacking or checking out.
+ */
+export function stateOfSources(folder) {
+  return SOURCES.flatMap(name => stateOf(folder, name)).join('\n')
+}
+
+function stateOf(folder, name) {
+  const path = join(folder, name)
+  const state = statSync(path, { throwIfNoEntry: false })
+  if (state === undefined) return [name]
+  if (!state.isDirectory()) return [`${name} ${state.size} ${Math.trunc(state.ctimeMs)}`]
+  const names = readdirSync(path).sort()
+  return names.flatMap(each => stateOf(folder, `${name}/${each}`))
+}
+
+/**
  * Runs a program of this package in Bun, in place of this process: signals are passed on, and the exit code is the
  * program's. With `ipc` the program hears when this process is gone, however it went.
  */
 export function runInBun(file, words, { ipc }) {
-  const child = spawn(bunOrExit(), [...bunWords(), join(PACKAGE, file), ...words], {
+  const child = spawn(bunOrExit(), [...bunWords(), resolve(PACKAGE, file), ...words], {
     stdio: ipc ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit',
   })
   // A terminal sends Ctrl-C to both, kill to this process alone. The program takes two signals within half a second as one.

@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-import { runInBun } from './runtime.js'
+import { programFile, runInBun } from './runtime.js'
 
-runInBun('src/main.ts', process.argv.slice(2), { ipc: true })
+runInBun(programFile(), process.argv.slice(2), { ipc: true })

@@ -1,14 +1,15 @@
 /**
  * npm runs this after installing the repository (also from a git URL) and before packing it. Builds JavaScript and type
  * declarations for programs that import the package from Node, as ES modules and as CommonJS, and the same of the client for
- * `packages/client`, which installs without the runtime. Bun and the `strand` command read the sources.
+ * `packages/client`, which installs without the runtime; and the program as one file, which the `strand` command runs.
  */
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { SOURCES_FILE, stateOfSources } from '../bin/runtime.js'
 import { inlineCalls } from '../src/site/inline-calls.ts'
 import { writeDeclarations } from './declarations.ts'
-import { bundleDemo } from './demo-bundle.ts'
+import { bundleProgram } from './program-bundle.ts'
 import { replaceFolder } from './replace-folder.ts'
 
 const ROOT = join(import.meta.dir, '..')
@@ -18,10 +19,14 @@ const ENTRY_POINTS = ['testing/start-strand.ts', 'client/index.ts']
 const MODULE_URL = "const MODULE_URL = require('node:url').pathToFileURL(__filename).href;"
 
 if (!existsSync(join(ROOT, 'node_modules/.bin/tsc'))) {
-  console.log('dist: not built, because TypeScript is not installed; the command strand works without it')
+  console.log(
+    'dist: not built, because TypeScript is not installed; the command strand runs from the sources',
+  )
   process.exit(0)
 }
 
+// Taken first: a source that changes during the build makes the bundle outdated.
+const sources = stateOfSources(ROOT)
 const built = mkdtempSync(join(tmpdir(), 'strand-dist-'))
 try {
   const out = join(built, 'strand')
@@ -30,14 +35,17 @@ try {
     await bundle(entryPoint, 'esm', out)
     await bundle(entryPoint, 'cjs', out)
   }
-  await bundleDemo(ROOT, join(out, 'demo'))
+  await bundleProgram(ROOT, join(out, 'program'))
   cpSync(join(out, 'client'), clientOut, { recursive: true })
   writeDeclarations(ROOT, [
     { entryPoints: ENTRY_POINTS, out },
     { entryPoints: ['client/index.ts'], out: clientOut },
   ])
-  for (const folder of ['testing', 'client', 'demo', 'types', 'types-cjs'])
+  // While the files change, and if that fails, the sources run.
+  rmSync(join(ROOT, SOURCES_FILE), { force: true })
+  for (const folder of ['testing', 'client', 'program', 'types', 'types-cjs'])
     replaceFolder(join(out, folder), join(ROOT, 'dist', folder))
+  writeFileSync(join(ROOT, SOURCES_FILE), sources)
   replaceFolder(clientOut, join(ROOT, 'packages/client/dist'))
   console.log(`dist: ${ENTRY_POINTS.join(', ')} and their types; packages/client`)
 } finally {

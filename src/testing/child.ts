@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 // Not the globals: a test may have replaced them.
 import { clearTimeout, setTimeout } from 'node:timers'
 import { fileURLToPath, URL } from 'node:url'
-import { bunWords, findBun } from '../../bin/runtime.js'
+import { bunWords, findBun, programFile } from '../../bin/runtime.js'
 import type { World } from '../demo/described-world.ts'
 import type { DemoRequest, StartedDemo } from './demo-request.ts'
 
@@ -21,7 +21,7 @@ export async function startChild(request: DemoRequest): Promise<StartedDemo> {
   try {
     const child = spawn(
       bunProgram(),
-      [...bunWords(packageFolder()), mainFile(), ...argumentsFor(request, scenario.file)],
+      [...bunWords(packageFolder()), programFile(packageFolder()), ...argumentsFor(request, scenario.file)],
       {
         stdio: ['pipe', 'pipe', 'pipe'],
         windowsHide: true,
@@ -39,12 +39,6 @@ export async function startChild(request: DemoRequest): Promise<StartedDemo> {
 
 /** This file also runs as a part of `dist/testing/start-strand.js` and `.cjs`, from where the path is the same. */
 const packageFolder = () => fileURLToPath(new URL('../..', import.meta.url))
-
-/** Beside those files there is a bundle of the server, which starts in half the time. */
-function mainFile(): string {
-  const bundle = fileURLToPath(new URL('../demo/main.js', import.meta.url))
-  return existsSync(bundle) ? bundle : join(packageFolder(), 'src', 'main.ts')
-}
 
 /** The running Bun; under Node, the one that npm installed with this package. */
 function bunProgram(): string {

@@ -1,9 +1,21 @@
 /** `bin/strand.js` and `bin/run.js`: what `npx strand` and the scripts of package.json start from Node. */
 import { afterEach, describe, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { SOURCES_FILE, stateOfSources } from '../../bin/runtime.js'
 import { VERSION } from '../../src/version.ts'
 import { freePort } from '../support/postgres.ts'
 import { endAllProcesses, ROOT, StrandProcess } from '../support/strand-process.ts'
@@ -107,6 +119,68 @@ try { console.log(findBun('${from}')) } catch (error) { console.log(error.messag
 
   test('where its install script did run', async () => {
     expect(await foundFrom(join(ROOT, 'bin'))).toStartWith(join(ROOT, 'node_modules'))
+  })
+})
+
+describe('the program is', () => {
+  /** A checkout whose program prints where it comes from. */
+  function checkout(): string {
+    const folder = emptyFolder()
+    for (const name of ['src/kit', 'build', 'dist/program'])
+      mkdirSync(join(folder, name), { recursive: true })
+    cpSync(join(ROOT, 'bin'), join(folder, 'bin'), { recursive: true })
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+    for (const name of ['package.json', 'package-lock.json', 'tsconfig.json'])
+      cpSync(join(ROOT, name), join(folder, name))
+    writeFileSync(join(folder, 'build/package.ts'), '')
+    writeFileSync(join(folder, 'src/kit/name.ts'), "export const NAME = 'sources'\n")
+    writeFileSync(
+      join(folder, 'src/main.ts'),
+      "import { NAME } from './kit/name.ts'\nconsole.log(NAME)\nprocess.exit(0)\n",
+    )
+    writeFileSync(join(folder, 'dist/program/main.js'), "console.log('bundle')\nprocess.exit(0)\n")
+    writeFileSync(join(folder, SOURCES_FILE), stateOfSources(folder))
+    return folder
+  }
+
+  async function runIn(folder: string): Promise<string> {
+    const strand = new StrandProcess([], { command: [NODE, join(folder, 'bin/strand.js')], cwd: folder })
+    expect([await strand.exit(), strand.stderr]).toEqual([0, ''])
+    return strand.stdout.trim()
+  }
+
+  test('the bundle, in a checkout that it was built from', async () => {
+    expect(await runIn(checkout())).toBe('bundle')
+  })
+
+  test('the sources as soon as one has changed, even with the size and the time of before', async () => {
+    const folder = checkout()
+    const file = join(folder, 'src/kit/name.ts')
+    const { atime, mtime } = statSync(file)
+    writeFileSync(file, "export const NAME = 'edited!'\n")
+    utimesSync(file, atime, mtime)
+    expect(await runIn(folder)).toBe('edited!')
+  })
+
+  test.each<[string, (folder: string) => void]>([
+    ['a file is added', folder => writeFileSync(join(folder, 'src/other.ts'), '')],
+    ['a file is removed', folder => rmSync(join(folder, 'build/package.ts'))],
+    ['package.json changes', folder => appendFileSync(join(folder, 'package.json'), '\n')],
+    ['the build did not finish', folder => rmSync(join(folder, SOURCES_FILE))],
+    ['nothing was built', folder => rmSync(join(folder, 'dist'), { recursive: true })],
+  ])('the sources when %s', async (_, change) => {
+    const folder = checkout()
+    change(folder)
+    expect(await runIn(folder)).toBe('sources')
+  })
+
+  test('the bundle where npm has installed the package, and the sources if it is missing', async () => {
+    const folder = checkout()
+    rmSync(join(folder, 'build'), { recursive: true })
+    rmSync(join(folder, SOURCES_FILE))
+    expect(await runIn(folder)).toBe('bundle')
+    rmSync(join(folder, 'dist'), { recursive: true })
+    expect(await runIn(folder)).toBe('sources')
   })
 })
 

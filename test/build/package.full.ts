@@ -1,8 +1,9 @@
 /** The package as npm packs it, unpacked in an empty folder and used from Node, as somebody who installed it would. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { SOURCES_FILE } from '../../bin/runtime.js'
 import manifest from '../../package.json' with { type: 'json' }
 import { VERSION } from '../../src/version.ts'
 import { packedTarball } from '../support/packed.ts'
@@ -21,6 +22,9 @@ export declare function afterEach(clean: () => Promise<void>): void
 export declare function test(name: string, body: () => Promise<void>): void
 export declare function expect(value: unknown): { toBe(other: unknown): void; toEqual(other: unknown): void; toContainEqual(other: unknown): void }
 `
+
+/** Half of it is the program with its bytecode. */
+const MAX_PACKED_BYTES = 6_000_000
 
 let folder = ''
 let tarball = ''
@@ -81,17 +85,36 @@ describe('the package', () => {
       'CHANGELOG.md',
       'docs/scenarios/drops.json',
       'bin/strand.js',
+      'dist/program/main.js',
     ]) {
       expect(packed).toContain(file)
     }
     expect(
       packed.filter(file => /\.test\.ts$|^test\/|^examples\/|^bench\/|^rig\/|^dist\/strand$/.test(file)),
     ).toEqual([])
+    // The launcher knows by this folder whether the sources can change.
+    expect(packed.filter(file => file.startsWith('build/') || file === SOURCES_FILE)).toEqual([])
+    expect(statSync(tarball).size).toBeLessThan(MAX_PACKED_BYTES)
   })
 
   test('npx strand version', async () => {
     const { code, stdout } = await run(['npx', '--no-install', 'strand', 'version'])
     expect([code, stdout]).toEqual([0, `${VERSION}\n`])
+  })
+
+  test('runs with the bytecode of another runtime, with a part of it, and without', async () => {
+    const version = () => run(['npx', '--no-install', 'strand', 'version'])
+    const bytecode = join(folder, 'node_modules/strand/dist/program/main.js.jsc')
+    const built = readFileSync(bytecode)
+    for (const change of [
+      () => writeFileSync(bytecode, Buffer.from(built).fill(1, 0, 8)),
+      () => writeFileSync(bytecode, built.subarray(0, built.length / 2)),
+      () => rmSync(bytecode),
+    ]) {
+      change()
+      expect(await version()).toMatchObject({ code: 0, stdout: `${VERSION}\n` })
+    }
+    writeFileSync(bytecode, built)
   })
 
   test('what it exports can be imported from Node, and required', async () => {

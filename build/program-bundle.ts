@@ -6,10 +6,11 @@ import { inlineAssets } from './inline-assets.ts'
 const THREADS = ['sqlite-writer', 'sqlite-copier']
 
 /**
- * The server as one file with its bytecode, for the child processes of the test harness: reading 900 source files takes
- * longer than all else at a start. Another version of the runtime than the one that builds ignores the bytecode.
+ * The program as one file with its bytecode, which `strand` and the child processes of the test harness run: reading 900
+ * source files takes longer than all else at a start. Another version of the runtime than the one that builds ignores the
+ * bytecode and reads the file. It is not minified, so that stack traces lead to lines that can be read.
  */
-export async function bundleDemo(root: string, out: string): Promise<void> {
+export async function bundleProgram(root: string, out: string): Promise<void> {
   await Bun.build({
     entrypoints: ['main.ts', ...THREADS.map(name => `store/engines/${name}.ts`)].map(file =>
       join(root, 'src', file),
@@ -19,7 +20,6 @@ export async function bundleDemo(root: string, out: string): Promise<void> {
     target: 'bun',
     format: 'cjs',
     bytecode: true,
-    minify: { whitespace: true, syntax: true, identifiers: false },
     plugins: [threadsBeside, await inlineAssets()],
   })
 }
