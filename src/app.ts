@@ -27,7 +27,6 @@ import { Heartbeats } from './directory/heartbeats.ts'
 import { History } from './directory/history.ts'
 import { StreamFeedSubscriber } from './directory/stream-feed-subscriber.ts'
 import { EventSockets } from './events/event-sockets.ts'
-import { openWebhooks } from './events/open-webhooks.ts'
 import { Cursors } from './http/cursor.ts'
 import { LeasedLimiter } from './http/leased-limiter.ts'
 import type { Peer } from './http/listen.ts'
@@ -173,7 +172,9 @@ export async function createApp(options: AppOptions, lifetime: Lifetime, listene
     most: listeners.sweeps ? options.config.eventSockets : 0,
   })
   lifetime.onClose(() => eventSockets.stop())
-  const webhooks = listeners.sweeps ? openWebhooks(services, options.config, lifetime) : undefined
+  const webhooks = listeners.sweeps
+    ? (await import('./events/open-webhooks.ts')).openWebhooks(services, options.config, lifetime)
+    : undefined
   const traffic = new Traffic()
   const limiter = isStoreShared(options, store)
     ? new LeasedLimiter(options.config.rateLimits, store)

@@ -1,50 +1,70 @@
 import { Command, CommanderError } from 'commander'
-import { StrandError } from '../client/index.ts'
+import { StrandError } from '../client/strand-error.ts'
 import { InvalidSettings } from '../config.ts'
 import { InvalidScenario } from '../demo/invalid-scenario.ts'
 import { logLines } from '../kit/log.ts'
 import { OperatorError } from '../kit/operator-error.ts'
 import { VERSION } from '../version.ts'
-import { exportCommand } from './export.ts'
-import { completeCommand, completionCommand } from './help/completion.ts'
 import { fitHelp } from './help/fit-help.ts'
-import { helpCommand } from './help/help.ts'
-import { docsCommand, openapiCommand } from './help/reference.ts'
-import { importCommand } from './import.ts'
-import { configCommand } from './inspect/config.ts'
-import { doctorCommand } from './inspect/doctor.ts'
-import { healthcheckCommand } from './inspect/healthcheck.ts'
-import { openCommand } from './inspect/open.ts'
-import { statusCommand } from './inspect/status.ts'
-import { logoutCommand, profileCommand } from './profiles/commands.ts'
-import { loginCommand } from './profiles/login.ts'
-import { demoCommand } from './serve/demo.ts'
-import { serveCommand } from './serve/serve.ts'
-import { auditVerifyCommand } from './store/audit-verify.ts'
-import { backupCommand } from './store/backup.ts'
-import { keyRingCommand } from './store/key-ring.ts'
-import { migrateCommand } from './store/migrate.ts'
-import { partitionCommand } from './store/partition.ts'
-import { restoreCommand } from './store/restore.ts'
-import { verifyCommand } from './store/verify.ts'
 import { Interrupted } from './terminal/interruption.ts'
 import { printResult } from './terminal/print.ts'
 import { widthOfTerminal } from './terminal/width.ts'
 import { UsageError } from './usage-error.ts'
-import { nounCommands } from './verbs/commands.ts'
-import { eventTailCommand, eventTriggerCommand, eventVerifyCommand } from './verbs/events.ts'
-import { mediaAddCommand, mediaCheckCommand } from './verbs/media.ts'
-import { NOUNS } from './verbs/table.ts'
-import { passwordCommand } from './verbs/user-password.ts'
 
 /** How long the process waits at exit for a slow reader of the log. */
 const FLUSH_MILLISECONDS = 1000
 
-/** Commands that show the others. */
-const READS_ALL: ReadonlySet<string> = new Set(['help', '__complete', 'docs'])
+type LoadCommand = () => Promise<Command>
 
-/** `first`: the first word of the command line, which decides what is created; the default is all commands. */
-export function createProgram(first?: string): Command {
+/** The commands in the order of the help page. Each is loaded when it is used: loading all of them takes longer than most run. */
+const COMMANDS: Readonly<Record<string, LoadCommand>> = {
+  demo: async () => (await import('./serve/demo.ts')).demoCommand,
+  serve: async () => (await import('./serve/serve.ts')).serveCommand,
+  migrate: async () => (await import('./store/migrate.ts')).migrateCommand,
+  partition: async () => (await import('./store/partition.ts')).partitionCommand,
+  backup: async () => (await import('./store/backup.ts')).backupCommand,
+  restore: async () => (await import('./store/restore.ts')).restoreCommand,
+  verify: async () => (await import('./store/verify.ts')).verifyCommand,
+  'key-ring': async () => (await import('./store/key-ring.ts')).keyRingCommand,
+  export: async () => (await import('./export.ts')).exportCommand,
+  import: async () => (await import('./import.ts')).importCommand,
+  status: async () => (await import('./inspect/status.ts')).statusCommand,
+  open: async () => (await import('./inspect/open.ts')).openCommand,
+  healthcheck: async () => (await import('./inspect/healthcheck.ts')).healthcheckCommand,
+  doctor: async () => (await import('./inspect/doctor.ts')).doctorCommand,
+  config: async () => (await import('./inspect/config.ts')).configCommand,
+  login: async () => (await import('./profiles/login.ts')).loginCommand,
+  logout: async () => (await import('./profiles/commands.ts')).logoutCommand,
+  profile: async () => (await import('./profiles/commands.ts')).profileCommand,
+  openapi: async () => (await import('./help/reference.ts')).openapiCommand,
+  completion: async () => (await import('./help/completion.ts')).completionCommand,
+  version: async () => versionCommand(),
+}
+
+/** These describe all others. */
+const ABOUT_COMMANDS: Readonly<Record<string, LoadCommand>> = {
+  __complete: async () => (await import('./help/completion.ts')).completeCommand,
+  docs: async () => (await import('./help/reference.ts')).docsCommand,
+  help: async () => (await import('./help/help.ts')).helpCommand,
+}
+const HIDDEN = ['__complete', 'docs']
+
+/** Commands below a noun that are more than a call of an operation. */
+const HANDWRITTEN: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
+  user: async () => [(await import('./verbs/user-password.ts')).passwordCommand],
+  media: async () => {
+    const { mediaAddCommand, mediaCheckCommand } = await import('./verbs/media.ts')
+    return [mediaAddCommand, mediaCheckCommand]
+  },
+  event: async () => {
+    const { eventTailCommand, eventTriggerCommand, eventVerifyCommand } = await import('./verbs/events.ts')
+    return [eventTailCommand, eventTriggerCommand, eventVerifyCommand]
+  },
+  audit: async () => [(await import('./store/audit-verify.ts')).auditVerifyCommand],
+}
+
+/** `first`: the first word of the command line. If it names a command or a noun, the program has no others. */
+export async function createProgram(first?: string): Promise<Command> {
   const program = new Command('strand')
     .description('self-hosted streaming platform API server')
     .version(VERSION, '-v, --version')
@@ -61,42 +81,19 @@ Examples:
     )
     .exitOverride()
     .helpCommand(false)
-    .addCommand(demoCommand)
-    .addCommand(serveCommand)
-    .addCommand(migrateCommand)
-    .addCommand(partitionCommand)
-    .addCommand(backupCommand)
-    .addCommand(restoreCommand)
-    .addCommand(verifyCommand)
-    .addCommand(keyRingCommand)
-    .addCommand(exportCommand)
-    .addCommand(importCommand)
-    .addCommand(statusCommand)
-    .addCommand(openCommand)
-    .addCommand(healthcheckCommand)
-    .addCommand(doctorCommand)
-    .addCommand(configCommand)
-    .addCommand(loginCommand)
-    .addCommand(logoutCommand)
-    .addCommand(profileCommand)
-    .addCommand(openapiCommand)
-    .addCommand(completionCommand)
-    .addCommand(completeCommand, { hidden: true })
-    .addCommand(docsCommand, { hidden: true })
-    .addCommand(versionCommand())
-    .addCommand(helpCommand)
-  const handwritten = {
-    user: [passwordCommand],
-    media: [mediaAddCommand, mediaCheckCommand],
-    event: [eventTailCommand, eventTriggerCommand, eventVerifyCommand],
-    audit: [auditVerifyCommand],
-  }
-  const isKnown = program.commands.some(each => each.name() === first && !READS_ALL.has(first))
-  const only = first !== undefined && Object.hasOwn(NOUNS, first) ? first : undefined
-  // Creating all of them takes a fifth of the time of a short command.
-  if (!isKnown) for (const noun of nounCommands(handwritten, only)) program.addCommand(noun)
+  for (const command of await commandsFor(first))
+    program.addCommand(command, { hidden: HIDDEN.includes(command.name()) })
   throwInsteadOfExit(program)
   return program
+}
+
+async function commandsFor(first: string | undefined): Promise<Command[]> {
+  const command = first !== undefined && Object.hasOwn(COMMANDS, first) ? COMMANDS[first] : undefined
+  if (command !== undefined) return [await command()]
+  const { isNoun, nounCommands } = await import('./verbs/commands.ts')
+  if (first !== undefined && isNoun(first)) return nounCommands(HANDWRITTEN, first)
+  const all = Object.values({ ...COMMANDS, ...ABOUT_COMMANDS })
+  return [...(await Promise.all(all.map(load => load()))), ...(await nounCommands(HANDWRITTEN))]
 }
 
 function versionCommand(): Command {
@@ -110,7 +107,8 @@ function versionCommand(): Command {
 /** Runs `strand` with these arguments. Returns the exit code: 0 success, 1 failure, 2 usage error, 130 Ctrl-C. */
 export async function runProgram(args: readonly string[]): Promise<number> {
   try {
-    await createProgram(args[0]).parseAsync(args, { from: 'user' })
+    const program = await createProgram(args[0])
+    await program.parseAsync(args, { from: 'user' })
     return 0
   } catch (error) {
     return exitCodeOf(error)

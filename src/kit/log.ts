@@ -1,7 +1,11 @@
-import { type Logger, pino } from 'pino'
+import type { Logger, pino } from 'pino'
+import { lazily } from './lazily.ts'
 import { LineWriter } from './line-writer.ts'
 
 export type Log = Pick<Logger, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'isLevelEnabled'>
+
+/** Loaded with the first log: most commands have nothing to log, and loading it takes as long as half of their work. */
+const loadPino = lazily(() => (require('pino') as { readonly pino: typeof pino }).pino)
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -34,8 +38,23 @@ export function createLog(options: LogOptions): Log {
   return logTo(options, line => logLines.write(line))
 }
 
+/** A log for errors of a command, made when there is one. */
+export function createErrorLog(): Log {
+  const log = lazily(() => createLog({ level: 'error', readable: true }))
+  const ignore = () => undefined
+  return {
+    trace: ignore,
+    debug: ignore,
+    info: ignore,
+    warn: ignore,
+    error: (...line: Parameters<Log['error']>) => log().error(...line),
+    fatal: (...line: Parameters<Log['fatal']>) => log().fatal(...line),
+    isLevelEnabled: level => level === 'error' || level === 'fatal',
+  }
+}
+
 function logTo({ level, readable: isReadable, base }: LogOptions, write: (line: string) => void): Log {
-  return pino(
+  return loadPino()(
     {
       level,
       base: base ?? null,

@@ -18,13 +18,13 @@ afterAll(async () => {
   shell.remove()
 })
 
-test('the table of nouns and verbs is that of the program', () => {
+test('the table of nouns and verbs is that of the program', async () => {
   const rows = page.split('\n').filter(line => line.startsWith('| `'))
   const result = rows.flatMap(row => {
     const [, nouns, verbs] = row.split('|')
     return quoted(nouns).flatMap(noun => quoted(verbs).map(verb => `${noun} ${verb}`))
   })
-  const known = placesUnder(createProgram())
+  const known = placesUnder(await createProgram())
     .filter(({ path, commands }) => (path.split(' ')[0] ?? '') in NOUNS && commands.length === 0)
     .map(({ path }) => path)
   expect(result.toSorted()).toEqual(known.toSorted())

@@ -83,8 +83,9 @@ test.skipIf(fish === undefined)('fish loads its script and completes', async () 
   expect(await offered('strand user list --data bi')).toEqual(['bin/'])
 })
 
+const program = await createProgram()
+
 describe('strand __complete', () => {
-  const program = createProgram()
   const wordsFor = (...words: string[]) => candidatesFor(program, words).map(({ word }) => word)
 
   test('leads to every command, and offers its flags', () => {

@@ -107,7 +107,7 @@ async function runExample(words: string, example: string): Promise<void> {
   remember(words, stdout)
 }
 
-const tree = leaves()
+const tree = await leaves()
 const inTable = new Map(verbs.map(verb => [verb.words, verb]))
 const others = tree.filter(({ words }) => !inTable.has(words) && ELSEWHERE[words] === undefined)
 

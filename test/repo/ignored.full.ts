@@ -52,8 +52,8 @@ test('what is written by default, or as the examples name it, is ignored by git 
   expect(open).toEqual([])
 }, 60_000)
 
-test('so is every file that holds secrets in an example of the help', () => {
-  const named = leaves().flatMap(({ examples }) =>
+test('so is every file that holds secrets in an example of the help', async () => {
+  const named = (await leaves()).flatMap(({ examples }) =>
     examples.flatMap(
       example => example.match(/(?<=^|\s)[\w.-]+\.(tar|ndjson|ndjson\.gz|env)\b|\boperator-token\b/g) ?? [],
     ),

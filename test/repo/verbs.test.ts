@@ -37,21 +37,21 @@ test('words are unique, and every verb has an example that begins with them', ()
   }
 })
 
-test('every command says what it does and shows an example', () => {
-  for (const { words, help, examples } of leaves()) {
+test('every command says what it does and shows an example', async () => {
+  for (const { words, help, examples } of await leaves()) {
     if (words === 'version') continue
     expect([words, examples.length > 0]).toEqual([words, true])
     expect(help.split('\n')[2]).toMatch(/\w{3}/)
   }
 })
 
-test('the examples of strand itself are among those of its commands', () => {
-  const [, shown = ''] = helpOf(createProgram()).split('\nExamples:\n')
+test('the examples of strand itself are among those of its commands', async () => {
+  const [, shown = ''] = helpOf(await createProgram()).split('\nExamples:\n')
   const examples = shown
     .trim()
     .split('\n')
     .map(line => line.trim())
-  const known = leaves().flatMap(leaf => leaf.examples)
+  const known = (await leaves()).flatMap(leaf => leaf.examples)
   expect(examples.length).toBeGreaterThan(2)
   expect(examples.filter(each => !known.includes(each))).toEqual([])
 })

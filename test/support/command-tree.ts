@@ -10,8 +10,8 @@ export interface Leaf {
 }
 
 /** Every command that does something, hidden ones apart. */
-export function leaves(): Leaf[] {
-  return placesUnder(createProgram())
+export async function leaves(): Promise<Leaf[]> {
+  return placesUnder(await createProgram())
     .filter(({ commands }) => commands.length === 0)
     .map(({ command, path }) => {
       const help = helpOf(command)

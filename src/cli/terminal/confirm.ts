@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -6,6 +5,8 @@ import { UsageError } from '../usage-error.ts'
 async function confirm(question: string, yes = false): Promise<boolean> {
   if (yes) return true
   if (process.stdin.isTTY !== true) throw new UsageError(`${question} Confirm with --yes.`)
+  // Loaded here: few commands ask, and every command would wait for it.
+  const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   try {
     return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `)).trim())

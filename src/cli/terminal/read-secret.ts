@@ -1,6 +1,4 @@
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
-import { Writable } from 'node:stream'
 import { MAX_SECRET_FILE, readSmallInput } from '../../kit/small-file.ts'
 
 const NEWLINE = 0x0a
@@ -12,6 +10,10 @@ export function readSecret(what: string): Promise<string> {
 
 /** Prompts for a line at the terminal without echo. */
 export async function askForSecret(what: string): Promise<string> {
+  const [{ createInterface }, { Writable }] = await Promise.all([
+    import('node:readline'),
+    import('node:stream'),
+  ])
   const discard = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({ input: process.stdin, output: discard, terminal: true })
   // The prompt comes after the line above: only then is echo off.

@@ -7,21 +7,24 @@ import { NOUNS, verbs } from './table.ts'
 import { targetFlags } from './target.ts'
 import { mayAsk, type Verb } from './verb.ts'
 
-/** The commands of a noun, or of all nouns, with their verbs and the given handwritten commands. */
-export function nounCommands(
-  handwritten: Readonly<Record<string, readonly Command[]>>,
+/** Whether a command line can begin with it. */
+export const isNoun = (word: string) => Object.hasOwn(NOUNS, word) && !word.includes(' ')
+
+/** The commands of all nouns or of one, each with its verbs and the handwritten commands below it. */
+export async function nounCommands(
+  handwritten: Readonly<Record<string, () => Promise<readonly Command[]>>>,
   only?: string,
-): Command[] {
-  const isWanted = (noun: string | undefined) => only === undefined || noun === only
+): Promise<Command[]> {
+  const isWanted = (noun: string) => only === undefined || noun === only
   const nouns = new Map<string, Command>()
   for (const verb of verbs) {
     const words = verb.words.split(' ')
-    if (!isWanted(words[0])) continue
+    if (!isWanted(words[0] ?? '')) continue
     const name = words.pop() ?? ''
     nounOf(nouns, words).addCommand(verbCommand(verb, name))
   }
-  for (const [noun, commands] of Object.entries(handwritten)) {
-    if (isWanted(noun)) for (const command of commands) nounOf(nouns, [noun]).addCommand(command)
+  for (const [noun, load] of Object.entries(handwritten)) {
+    if (isWanted(noun)) for (const command of await load()) nounOf(nouns, [noun]).addCommand(command)
   }
   return [...nouns].filter(([words]) => !words.includes(' ')).map(([, command]) => command)
 }

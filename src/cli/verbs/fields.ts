@@ -1,5 +1,6 @@
 import { queryParametersOf } from '../../contract/operation.ts'
 import type { JsonSchema } from '../../contract/schema.ts'
+import { lazily } from '../../kit/lazily.ts'
 import type { Field, Verb, VerbRow } from './verb.ts'
 
 /** Fields with the id of a user, for which a login can be given. */
@@ -45,18 +46,24 @@ const MEANINGS: Readonly<Record<string, string>> = {
 /** Names on the command line that differ from the contract. */
 const WORDS: Readonly<Record<string, string>> = { organization_id: 'org' }
 
-/** Derives the fields of a verb from the contract. */
+/** Derives the fields of a verb from the contract, on first use: a command line has one verb. */
 export function withFields(row: VerbRow): Verb {
   const { operation, bulk } = row
   const body = operation.body as JsonSchema | undefined
   const list = bulk === undefined ? undefined : body?.properties?.[bulk]
   const changes = operation.method === 'PUT' || operation.method === 'PATCH'
-  const fields = [
+  const fields = lazily(() => [
     ...readFields(row, operation.params as JsonSchema | undefined),
     ...readFields(row, queryParametersOf(operation) as unknown as JsonSchema),
     ...readFields(row, bulk === undefined ? body : list?.items, changes),
-  ]
-  return { ...row, fields, takesPairs: list !== undefined && 'patternProperties' in list }
+  ])
+  return {
+    ...row,
+    get fields() {
+      return fields()
+    },
+    takesPairs: list !== undefined && 'patternProperties' in list,
+  }
 }
 
 function readFields(row: VerbRow, schema: JsonSchema | undefined, changes = false): Field[] {

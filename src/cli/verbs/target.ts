@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { type LocalApp, openLocalApp } from '../../app.ts'
 import { type Client, createClient } from '../../client/index.ts'
 import { type Config, effectiveSettings } from '../../config.ts'
-import { createLog } from '../../kit/log.ts'
+import { createErrorLog } from '../../kit/log.ts'
 import { OperatorError } from '../../kit/operator-error.ts'
 import { MAX_SECRET_FILE, readSmallFile } from '../../kit/small-file.ts'
 import { SETTINGS } from '../../settings.ts'
@@ -122,8 +122,7 @@ function readTokenFile(file: string): string {
 
 /** Opens the local app with the command line as the actor in the audit log. */
 export function openAppOf(config: Config): Promise<LocalApp> {
-  const log = createLog({ level: 'error', readable: true })
-  return openLocalApp({ config, log, actor: COMMAND_LINE })
+  return openLocalApp({ config, log: createErrorLog(), actor: COMMAND_LINE })
 }
 
 async function openLocal(flags: TargetFlags): Promise<Target> {
