@@ -4,11 +4,10 @@
  */
 import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { chromium } from 'playwright-core'
+import { hasBrowser, launchBrowser } from '../support/browser.ts'
+import { hasEncoder } from '../support/encoder.ts'
 import { freePort } from '../support/postgres.ts'
 import { endAllProcesses, StrandProcess } from '../support/strand-process.ts'
-
-const { TEST_CHROMIUM: executablePath = '', TEST_FFMPEG = '' } = process.env
 
 /** The home page, the line for the encoder, and the page of the channel. */
 const PRINTED =
@@ -16,42 +15,39 @@ const PRINTED =
 
 afterAll(() => endAllProcesses())
 
-test.skipIf(executablePath === '' || TEST_FFMPEG === '')(
-  'three pasted lines lead to a stream that plays',
-  async () => {
-    const port = String(await freePort())
-    const strand = new StrandProcess(['demo', '--port', port, '--rtmp-port', '0'])
-    const [, home = '', line = '', channel = ''] = await strand.until(
-      ({ stdout }) => PRINTED.exec(stdout) ?? undefined,
-    )
-    expect(home).toBe(`http://localhost:${port}`)
-    // The README has the same line, with the ports that the demo has by default.
-    const readme = readFileSync('README.md', 'utf8')
-    expect(readme.replaceAll(/ \\\n\s*/g, ' ')).toContain(line.replace(/localhost:\d+/, 'localhost:1935'))
-    expect(readme).toContain(channel.replace(port, '8080'))
-    const encoder = Bun.spawn(['sh', '-c', `exec ${line}`], {
-      stdin: 'ignore',
-      stdout: 'ignore',
-      stderr: 'ignore',
-    })
-    const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
-    try {
-      const page = await browser.newPage()
-      const login = channel.split('/').at(-1)
-      const streams = `${home}/helix/streams?user_login=${login}`
-      while (((await (await fetch(streams)).json()) as { data: [] }).data.length === 0) await Bun.sleep(100)
-      for (const shown of [home, channel]) {
-        await page.goto(shown)
-        while (!(await page.evaluate<boolean>('document.querySelector("video")?.currentTime > 1')))
-          await Bun.sleep(100)
-      }
-      await page.goto(home)
-      expect(await page.locator(`.featured a[href="/${login}"]`).first().isVisible()).toBe(true)
-    } finally {
-      await browser.close()
-      encoder.kill('SIGKILL')
-      await encoder.exited
-      await strand.end('SIGTERM')
+test.skipIf(!hasBrowser || !hasEncoder)('three pasted lines lead to a stream that plays', async () => {
+  const port = String(await freePort())
+  const strand = new StrandProcess(['demo', '--port', port, '--rtmp-port', '0'])
+  const [, home = '', line = '', channel = ''] = await strand.until(
+    ({ stdout }) => PRINTED.exec(stdout) ?? undefined,
+  )
+  expect(home).toBe(`http://localhost:${port}`)
+  // The README has the same line, with the ports that the demo has by default.
+  const readme = readFileSync('README.md', 'utf8')
+  expect(readme.replaceAll(/ \\\n\s*/g, ' ')).toContain(line.replace(/localhost:\d+/, 'localhost:1935'))
+  expect(readme).toContain(channel.replace(port, '8080'))
+  const encoder = Bun.spawn(['sh', '-c', `exec ${line}`], {
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+  const browser = await launchBrowser()
+  try {
+    const page = await browser.newPage()
+    const login = channel.split('/').at(-1)
+    const streams = `${home}/helix/streams?user_login=${login}`
+    while (((await (await fetch(streams)).json()) as { data: [] }).data.length === 0) await Bun.sleep(100)
+    for (const shown of [home, channel]) {
+      await page.goto(shown)
+      while (!(await page.evaluate<boolean>('document.querySelector("video")?.currentTime > 1')))
+        await Bun.sleep(100)
     }
-  },
-)
+    await page.goto(home)
+    expect(await page.locator(`.featured a[href="/${login}"]`).first().isVisible()).toBe(true)
+  } finally {
+    await browser.close()
+    encoder.kill('SIGKILL')
+    await encoder.exited
+    await strand.end('SIGTERM')
+  }
+})

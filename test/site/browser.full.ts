@@ -4,14 +4,13 @@
  * and nothing is asked of any other host. STRAND_PICTURES names a folder to keep pictures in.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { hasBrowser, launchBrowser } from '../support/browser.ts'
 import { authorizeLink, challengeOf, register, validate, verifier } from '../support/consent.ts'
 import { DESK, look as lookAt } from '../support/look.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
-const executablePath = process.env.TEST_CHROMIUM || undefined
-
-describe.skipIf(executablePath === undefined)('in a real browser', () => {
+describe.skipIf(!hasBrowser)('in a real browser', () => {
   let server: TestServer
   let browser: Browser
   let context: BrowserContext
@@ -35,7 +34,7 @@ describe.skipIf(executablePath === undefined)('in a real browser', () => {
       },
     })
     callback = `http://localhost:${application.port}/callback`
-    browser = await chromium.launch({ ...(executablePath && { executablePath }), args: ['--no-sandbox'] })
+    browser = await launchBrowser()
     await newPerson()
   })
   afterAll(async () => {

@@ -3,13 +3,12 @@
  * ends a stream and verifies the audit log. STRAND_PICTURES names a folder to keep pictures in.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { hasBrowser, launchBrowser } from '../support/browser.ts'
 import { DESK, look as lookAt } from '../support/look.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
-const executablePath = process.env.TEST_CHROMIUM || undefined
-
-describe.skipIf(executablePath === undefined)('the console in a real browser', () => {
+describe.skipIf(!hasBrowser)('the console in a real browser', () => {
   let server: TestServer
   let browser: Browser
   let context: BrowserContext
@@ -21,7 +20,7 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
     const localhost = { host: 'localhost', port: 0 }
     server = await startTestServer('sqlite', { config: { listen: localhost, operatorListen: localhost } })
     url = server.strand.controlUrl.replace(/\/control$/, '')
-    browser = await chromium.launch({ ...(executablePath && { executablePath }), args: ['--no-sandbox'] })
+    browser = await launchBrowser()
     await newOperator()
   })
   afterAll(async () => {

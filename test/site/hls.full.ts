@@ -3,15 +3,15 @@
  * prints, and the page of the channel plays what nginx packages, from another origin.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
+import { hasBrowser, launchBrowser } from '../support/browser.ts'
 import { Encoders, hasEncoder } from '../support/encoder.ts'
 import { answers, type LiveChannel, LiveStrand, until } from '../support/live-strand.ts'
 import { hasNginxRtmp, NginxRtmp } from '../support/nginx-rtmp.ts'
 import { freePort } from '../support/postgres.ts'
 import { openWatched, type WatchedPage } from '../support/watched-page.ts'
 
-const { TEST_CHROMIUM: executablePath = '' } = process.env
-const canRun = executablePath !== '' && hasEncoder && hasNginxRtmp
+const canRun = hasBrowser && hasEncoder && hasNginxRtmp
 
 describe.skipIf(!canRun)('HLS of another media server in a real browser', () => {
   const encoders = new Encoders('testsrc=size=320x180:rate=10')
@@ -59,7 +59,7 @@ describe.skipIf(!canRun)('HLS of another media server in a real browser', () => 
     nginx = await NginxRtmp.prepare(configuration, hlsPort)
     nginx.start()
     await until(() => answers(`http://127.0.0.1:${apiPort}/stat`), Boolean)
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+    browser = await launchBrowser()
     // The playlist is not there until the first segment is.
     watched = await openWatched(browser, strand.url, /status of 404/)
     page = watched.page

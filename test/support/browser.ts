@@ -1,0 +1,18 @@
+/** A real browser. */
+import { type Browser, chromium } from 'playwright-core'
+
+const { TEST_CHROMIUM: executablePath = '' } = process.env
+export const hasBrowser = executablePath !== ''
+
+/** What a page waits for may take so long on a busy machine; the time limit of a test is longer. */
+const TIMEOUT_MILLISECONDS = 90_000
+
+export async function launchBrowser(): Promise<Browser> {
+  const browser = await chromium.launch({
+    executablePath,
+    args: ['--no-sandbox'],
+    timeout: TIMEOUT_MILLISECONDS,
+  })
+  browser.on('context', context => context.setDefaultTimeout(TIMEOUT_MILLISECONDS))
+  return browser
+}
