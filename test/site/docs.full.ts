@@ -1,12 +1,12 @@
 /** The reference as a page: in a real browser, where operations are tried, and its lines in a real shell. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { EVENT_TYPES } from '../../src/contract/events/event-types.ts'
 import { operations } from '../../src/contract/index.ts'
+import { hasBrowser, launchBrowser } from '../support/browser.ts'
 import { look, violationsOn } from '../support/look.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
-const executablePath = process.env.TEST_CHROMIUM || undefined
 const pictures = process.env.STRAND_PICTURES || undefined
 
 const ONE_OF_EACH = ['GetStreams', 'CreateToken', 'PutGame', 'PatchClient', 'DeleteGame', 'PlanFault']
@@ -42,12 +42,12 @@ describe('/docs', () => {
     expect(await run('DeleteUser')).toBe('204')
   })
 
-  describe.skipIf(executablePath === undefined)('in a real browser', () => {
+  describe.skipIf(!hasBrowser)('in a real browser', () => {
     let browser: Browser
     let page: Page
     const violations: string[] = []
     beforeAll(async () => {
-      browser = await chromium.launch({ ...(executablePath && { executablePath }), args: ['--no-sandbox'] })
+      browser = await launchBrowser()
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
       await context.grantPermissions(['clipboard-read', 'clipboard-write'])
       page = await context.newPage()
@@ -132,6 +132,8 @@ describe('/docs', () => {
     test('a link leads to its operation; the keyboard filters, and clears again', async () => {
       await page.goto('about:blank')
       await page.goto(`${server.url}/docs#GetStreamKey`)
+      // The script adds buttons to the page, which may move it.
+      await page.locator('#GetStreamKey').getByRole('button', { name: 'Try it' }).waitFor()
       const top = await page.locator('#GetStreamKey').boundingBox()
       expect(Math.abs(top?.y ?? 9999)).toBeLessThan(200)
       if (pictures) await page.screenshot({ path: `${pictures}/docs-link.png` })

@@ -3,14 +3,15 @@
  * the page of its channel, and changes are shown without loading a page again. Text that would be code elsewhere stays text.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { goLive } from '../operations/helix/channels.ts'
+import { hasBrowser, launchBrowser } from '../support/browser.ts'
+import { hasEncoder } from '../support/encoder.ts'
+import { Lateness, totalOf } from '../support/lateness.ts'
 import { look } from '../support/look.ts'
 import { publishNumbered } from '../support/numbered-video.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { openWatched } from '../support/watched-page.ts'
-
-const { TEST_CHROMIUM: executablePath = '', TEST_FFMPEG = '' } = process.env
 
 const APPEARS_MILLISECONDS = 2000
 const FIRST_PAGE_MILLISECONDS = 50
@@ -61,7 +62,7 @@ async function until(isSo: () => Promise<boolean>, milliseconds = 50): Promise<v
   while (!(await isSo())) await Bun.sleep(milliseconds)
 }
 
-describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('the home page in a real browser', () => {
+describe.skipIf(!hasBrowser || !hasEncoder)('the home page in a real browser', () => {
   let server: TestServer
   let browser: Browser
   let page: Page
@@ -77,7 +78,7 @@ describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('the home page in a
     const { offline, users } = server.world
     const user = users.find(({ id }) => id === offline.id)
     channel = { ...offline, login: user?.login ?? '', password: user?.password ?? '' }
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+    browser = await launchBrowser()
     ;({ page, violations } = await openWatched(browser, server.url))
   })
   afterAll(async () => {
@@ -87,14 +88,13 @@ describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('the home page in a
     await server.stop()
   })
 
-  const idOf = async (login: string): Promise<string> =>
-    (await server.call({ path: `/helix/users?login=${login}`, token: channel.token })).body.data[0].id
   const isLive = async () =>
     (await server.call({ path: `/helix/streams?user_id=${channel.id}` })).body.data.length === 1
 
   test('a stream published by ffmpeg appears on the open page within two seconds', async () => {
+    const isFollowing = page.waitForResponse(/\/playback\/latest/)
     await page.goto(`${server.url}/`)
-    await page.waitForTimeout(500)
+    await isFollowing
     const before = await page.locator('.card h3').allTextContents()
     await look(page, 'home')
     const answer = await server.call({
@@ -103,12 +103,16 @@ describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('the home page in a
     })
     const { rtmpPort } = server.strand
     encoder = publishNumbered(`rtmp://127.0.0.1:${rtmpPort}/live/${answer.body.data[0].stream_key}`)
+    const lateness = await Lateness.of(page)
     await until(isLive, 10)
     const began = performance.now()
     await page.locator(`.just-live li:first-child a[href="/${channel.login}"]`).waitFor()
     const milliseconds = performance.now() - began
-    note(`on the page ${Math.round(milliseconds)} ms after the stream went live`)
-    expect(milliseconds).toBeLessThan(APPEARS_MILLISECONDS)
+    const late = totalOf((await lateness.stop()).filter(({ at }) => at > Date.now() - milliseconds))
+    note(
+      `on the page ${Math.round(milliseconds)} ms after the stream went live; the machine was ${late} ms late`,
+    )
+    expect(milliseconds - late).toBeLessThan(APPEARS_MILLISECONDS)
     // The others are where they were.
     expect(await page.locator('.card h3').allTextContents()).toEqual(before)
   })
@@ -186,8 +190,9 @@ describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('the home page in a
       })
       await server.control('PATCH', `/channels/${user.id}`, { title: hostile })
       await goLive(server, user.id, { viewer_count: 50_000 - at })
+      return user.id as string
     })
-    await Promise.all(made)
+    const ids = await Promise.all(made)
     const isUnharmed = async (path: string) => {
       await page.waitForTimeout(100)
       expect([path, await page.evaluate('window.hacked')]).toEqual([path, undefined])
@@ -207,7 +212,7 @@ describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('the home page in a
     const shown = new Set(await cards.allTextContents())
     for (const hostile of HOSTILE) expect(shown).toContain(hostile)
     await isUnharmed('/')
-    for (const at of HOSTILE.keys()) await server.control('DELETE', `/users/${await idOf(`hostile_${at}`)}`)
+    await Promise.all(ids.map(id => server.control('DELETE', `/users/${id}`)))
   })
 
   test('scrolling walks through all channels, each once', async () => {
@@ -246,7 +251,7 @@ describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('the home page in a
   })
 })
 
-describe.skipIf(executablePath === '')(`${MANY} live channels`, () => {
+describe.skipIf(!hasBrowser)(`${MANY} live channels`, () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startTestServer('sqlite', {
@@ -256,13 +261,15 @@ describe.skipIf(executablePath === '')(`${MANY} live channels`, () => {
   }, 120_000)
   afterAll(() => server.stop())
 
+  /** By the processor time of this process, which serves and asks: other work on the machine is none of it. */
   test(`the first page takes at most ${FIRST_PAGE_MILLISECONDS} ms`, async () => {
     const times: number[] = []
     for (let turn = 0; turn < 30; turn++) {
-      const began = performance.now()
+      const began = process.cpuUsage()
       const response = await fetch(`${server.url}/`, { headers: { Accept: 'text/html' } })
       expect((await response.text()).length).toBeGreaterThan(20_000)
-      times.push(performance.now() - began)
+      const { user, system } = process.cpuUsage(began)
+      times.push((user + system) / 1000)
     }
     times.sort((one, other) => one - other)
     const [median = 0] = times.slice(times.length >> 1)
@@ -272,7 +279,7 @@ describe.skipIf(executablePath === '')(`${MANY} live channels`, () => {
 
   /** By the time that the tasks of the page took of a processor: other work on the machine is none of theirs. */
   test('scrolling is smooth', async () => {
-    const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+    const browser = await launchBrowser()
     try {
       const { page, violations } = await openWatched(browser, server.url)
       await page.goto(`${server.url}/`)

@@ -4,15 +4,16 @@
  * and a viewer in this process notes when each one arrived from the server.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
+import { hasBrowser, launchBrowser } from '../support/browser.ts'
+import { hasEncoder } from '../support/encoder.ts'
+import { Lateness, totalOf } from '../support/lateness.ts'
 import { DESK, look } from '../support/look.ts'
 import { Arrivals, FRAMES_PER_SECOND, publishNumbered, SHOWN_NUMBER } from '../support/numbered-video.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 
-const { TEST_CHROMIUM: executablePath = '', TEST_FFMPEG = '' } = process.env
-
 const GRACE_SECONDS = 5
-const RUN_SECONDS = 60
+const RUN_SECONDS = 35
 const MAX_LATENCY_MILLISECONDS = 5000
 
 /** What was measured, for those who read the output. */
@@ -20,6 +21,8 @@ const note = (line: string) => process.stdout.write(`[watch] ${line}\n`)
 
 interface Shown {
   readonly time: number
+  /** Of the picture. */
+  readonly number: number
   readonly frames: number
   readonly ahead: number
   readonly rate: number
@@ -30,13 +33,17 @@ const SHOWN = `(() => {
   const { buffered } = video
   return {
     time: video.currentTime,
+    number: ${SHOWN_NUMBER},
     frames: video.getVideoPlaybackQuality().totalVideoFrames,
     ahead: buffered.length === 0 ? 0 : buffered.end(buffered.length - 1) - video.currentTime,
     rate: video.playbackRate,
   }
 })()`
 
-describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('watching in a real browser', () => {
+/** Nothing plays without a stall while the machine has no time for the encoder or the page for so long. */
+const PAUSE_MILLISECONDS = 500
+
+describe.skipIf(!hasBrowser || !hasEncoder)('watching in a real browser', () => {
   let server: TestServer
   let browser: Browser
   let page: Page
@@ -61,7 +68,7 @@ describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('watching in a real
       token: offline.token,
     })
     publishUrl = `rtmp://127.0.0.1:${server.strand.rtmpPort}/live/${answer.body.data[0].stream_key}`
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+    browser = await launchBrowser()
     page = await browser.newPage({ viewport: DESK })
     page.on('console', message => {
       // While the publisher is away, the broadcast is not found, and that is reported as an error.
@@ -135,15 +142,15 @@ describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('watching in a real
   test(`it plays ${RUN_SECONDS} s without a stall, and close to live`, async () => {
     const arrivals = new Arrivals()
     const following = arrivals.follow(`${server.url}/live/${login}.flv`)
+    const lateness = await Lateness.of(page)
     await page.evaluate(
-      'window.stalls = 0; document.querySelector("video").onwaiting = () => window.stalls++',
+      `window.stalls = []; document.querySelector('video').onwaiting = () => stalls.push(Date.now())`,
     )
     const [first, began] = [await shown(), performance.now()]
     const latencies: number[] = []
     while (performance.now() - began < RUN_SECONDS * 1000) {
       await Bun.sleep(500)
-      const number = await page.evaluate<number>(SHOWN_NUMBER)
-      const arrivedAt = arrivals.at(number)
+      const arrivedAt = arrivals.at((await shown()).number)
       if (arrivedAt !== undefined) latencies.push(Date.now() - arrivedAt)
     }
     const [last, seconds] = [await shown(), (performance.now() - began) / 1000]
@@ -154,9 +161,16 @@ describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('watching in a real
     note(
       `${latencies.length} samples from server to screen: median ${median} ms, most ${most} ms; buffered ahead ${last.ahead.toFixed(2)} s`,
     )
-    expect(await page.evaluate<number>('window.stalls')).toBe(0)
-    expect(last.time - first.time).toBeGreaterThan(seconds - 2)
-    expect(last.frames - first.frames).toBeGreaterThan((seconds - 2) * FRAMES_PER_SECOND * 0.9)
+    const pauses = [...(await lateness.stop()), ...arrivals.pauses()].filter(
+      ({ milliseconds }) => milliseconds > PAUSE_MILLISECONDS,
+    )
+    const isExplained = (stall: number) =>
+      pauses.some(({ at }) => Math.abs(stall - at) < 2 * MAX_LATENCY_MILLISECONDS)
+    const stalls = await page.evaluate<number[]>('stalls')
+    expect(stalls.filter(each => !isExplained(each))).toEqual([])
+    const lost = 2 + totalOf(pauses) / 1000
+    expect(last.time - first.time).toBeGreaterThan(seconds - lost)
+    expect(last.frames - first.frames).toBeGreaterThan((seconds - lost) * FRAMES_PER_SECOND * 0.9)
     expect(latencies.length).toBeGreaterThan(RUN_SECONDS)
     expect(most).toBeLessThan(MAX_LATENCY_MILLISECONDS)
   }, 180_000)
@@ -180,11 +194,18 @@ describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('watching in a real
     await look(page, 'channel-offline')
     await page.click('.videos .card a')
     const video = page.url()
-    await page.goto(`${video}?t=0h0m10s`)
+    await page.goto(`${video}?t=0h0m4s`)
+    // The script that listens to keys is loaded after the page.
+    await page.waitForSelector('[data-part=bar]:not([hidden])')
     await look(page, 'video-idle')
+    await page.evaluate(`(() => {
+      const video = document.querySelector('video')
+      video.addEventListener('playing', () => { window.startedAt = video.currentTime }, { once: true })
+      video.addEventListener('seeked', () => { window.soughtTo = video.currentTime })
+    })()`)
     await page.keyboard.press('k')
     await untilPlaying()
-    expect((await shown()).time).toBeWithin(10, 16)
+    expect(Math.abs((await page.evaluate<number>('window.startedAt')) - 4)).toBeLessThan(1)
     await look(page, 'video-playing')
     const length = await page.evaluate<number>('document.querySelector("video").duration')
     expect(length).toBeGreaterThan(RUN_SECONDS)
@@ -193,17 +214,16 @@ describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('watching in a real
       if (response.url().endsWith('.flv')) ranges.push(response.status())
     })
     // The first one lies behind what is loaded in advance, and in the part of the second publisher.
-    for (const target of [Math.floor(length) - 6, 40, 2]) {
+    for (const target of [Math.floor(length) - 6, 20, 2]) {
       await page.evaluate(`(() => {
         const slider = document.querySelector('[data-part=seek]')
         slider.value = ${target}
         slider.dispatchEvent(new Event('change'))
       })()`)
-      await until(async () => Math.abs((await shown()).time - target) < 1)
+      await until(() => page.evaluate<boolean>(`Math.abs(window.soughtTo - ${target}) < 1`))
       await untilPlaying()
-      if (target > 40) continue
-      const { time } = await shown()
-      const number = await page.evaluate<number>(SHOWN_NUMBER)
+      if (target > 20) continue
+      const { time, number } = await shown()
       expect([target, Math.abs(number / FRAMES_PER_SECOND - time) < 1]).toEqual([target, true])
     }
     expect(ranges).toContain(206)
@@ -211,7 +231,7 @@ describe.skipIf(executablePath === '' || TEST_FFMPEG === '')('watching in a real
     await until(async () => (await shown()).time > 7)
     await page.evaluate(`document.querySelector('video').currentTime = ${length} - 4`)
     await until(() => page.evaluate<boolean>('document.querySelector("video").ended'))
-    expect(await state()).toBe('idle')
+    await until(async () => (await state()) === 'idle')
   })
 
   test('no error in the console, no violated policy, no other host', () => {

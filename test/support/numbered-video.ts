@@ -1,11 +1,13 @@
 /**
  * ffmpeg as a broadcaster whose pictures carry their number: 16 bars at the bottom, black for 0 and white for 1, lowest bit
- * first. A key frame every second.
+ * first. A key frame every second. Few and small pictures: encoder and browser share the machine with other tests.
  */
+import type { Pause } from './lateness.ts'
+
 const { TEST_FFMPEG = '' } = process.env
 
-export const FRAMES_PER_SECOND = 25
-const [WIDTH, HEIGHT, BAR] = [640, 360, 16]
+export const FRAMES_PER_SECOND = 10
+const [WIDTH, HEIGHT, BAR] = [320, 180, 16]
 
 const PICTURE = `testsrc2=size=${WIDTH}x${HEIGHT}:rate=${FRAMES_PER_SECOND}[picture];
   color=size=${16 * BAR}x${BAR}:rate=${FRAMES_PER_SECOND},format=yuv420p,geq=lum='16+219*mod(floor(N/pow(2,floor(X/${BAR}))),2)':cb=128:cr=128[bars];
@@ -58,6 +60,12 @@ export class Arrivals {
 
   at(number: number): number | undefined {
     return this.#arrivedAt.get(number)
+  }
+
+  /** How long no picture came, each time: the encoder or this process may have had no time. */
+  pauses(): Pause[] {
+    const times = [...this.#arrivedAt.values()]
+    return times.map((at, index) => ({ at, milliseconds: at - (times[index - 1] ?? at) }))
   }
 
   /** The header of FLV has 13 bytes; tags have a header of 11 bytes and their size behind them. */
