@@ -166,10 +166,11 @@ async function survivesKills(engine: EngineName): Promise<void> {
   await until(async () => (await executeIn(place, enabled)).length === CHANNELS)
 
   let isOver = false
-  const killing = killUntil(node, () => isOver)
-  const answered = await makeFollows(node, follows)
-  isOver = true
-  const kills = await killing
+  const following = makeFollows(node, follows).finally(() => {
+    isOver = true
+  })
+  // Together: without the node, which might not start again, follows are made without end.
+  const [answered, kills] = await Promise.all([following, killUntil(node, () => isOver)])
   // A message that was claimed when the server was killed is sent again when its claim ends.
   const pending = 'select 1 from event_deliveries where due_at is not null limit 1'
   await until(async () => (await executeIn(place, pending)).length === 0)

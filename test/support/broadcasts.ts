@@ -6,6 +6,7 @@ import type { PublicVideo } from '../../src/contract/resources/video.ts'
 import { must } from '../../src/kit/must.ts'
 import { Canaries, contentsOf } from './canaries.ts'
 import { pictureAt } from './encoder.ts'
+import { STORE_WAIT } from './nodes.ts'
 import { freePort } from './postgres.ts'
 import { createStorePlace, type EngineName, type StorePlace } from './server.ts'
 import { type Environment, StrandProcess } from './strand-process.ts'
@@ -56,6 +57,7 @@ export class BroadcastServer {
     this.place = place
     ;[this.#port, this.#rtmpPort] = ports
     this.#environment = {
+      ...STORE_WAIT,
       STRAND_DATA: place.folder,
       STRAND_OPERATOR_TOKEN: TOKEN,
       STRAND_LISTEN: `127.0.0.1:${this.#port}`,

@@ -6,6 +6,9 @@ import { freePort } from './postgres.ts'
 import { createStorePlace, type StorePlace } from './server.ts'
 import { StrandProcess } from './strand-process.ts'
 
+/** PostgreSQL may be slow to answer on a busy machine. */
+export const STORE_WAIT = { STRAND_STORE_WAIT_SECONDS: '60' }
+
 /** Shorter than one would choose, so that the proxies have to be quick. */
 const DRAIN_SECONDS = 3
 
@@ -20,6 +23,7 @@ export class Node {
     this.port = port
     this.#operatorPort = operatorPort
     this.#environment = {
+      ...STORE_WAIT,
       ...environment,
       STRAND_LISTEN: `127.0.0.1:${port}`,
       STRAND_OPERATOR_LISTEN: `127.0.0.1:${operatorPort}`,

@@ -43,7 +43,7 @@ max_client_conn = 100
   })
   const url = `postgres://${username}@127.0.0.1:${listening}/${database}`
   const answers = async () => {
-    const client = new SQL(url, { max: 1, connectionTimeout: 1, prepare: false })
+    const client = new SQL(url, { max: 1, connectionTimeout: 10, prepare: false })
     const answered = await client.unsafe('select 1').then(
       () => true,
       () => false,
@@ -51,7 +51,7 @@ max_client_conn = 100
     await client.close({ timeout: 0 }).catch(() => undefined)
     return answered
   }
-  const deadline = performance.now() + 10_000
+  const deadline = performance.now() + 60_000
   while (!(await answers())) {
     if (child.exitCode !== null || performance.now() > deadline) throw new Error('PgBouncer does not answer')
     await Bun.sleep(50)

@@ -19,6 +19,9 @@ export const pathOfProxy: Readonly<Record<ProxyName, string | undefined>> = {
   haproxy: process.env.TEST_HAPROXY || undefined,
 }
 
+/** For a busy machine. */
+const START_MILLISECONDS = 60_000
+
 const FILES: Readonly<Record<ProxyName, string>> = { nginx: 'nginx.conf', haproxy: 'haproxy.cfg' }
 
 /** Starts it in front of the two ports on loopback, and of two for RTMP; on any port unless one is given. */
@@ -77,7 +80,7 @@ async function start(
       answer => answer.ok,
       () => false,
     )
-  const deadline = performance.now() + 10_000
+  const deadline = performance.now() + START_MILLISECONDS
   while (!(await answers())) {
     if (child.exitCode !== null || performance.now() > deadline) {
       child.kill()

@@ -22,6 +22,8 @@ export class TerminalProcess {
   readonly #process: Bun.Subprocess
   readonly #terminal: Bun.Terminal
   readonly #decoder = new TextDecoder()
+  /** When everything that was written there has been read. */
+  readonly #end = Promise.withResolvers<void>()
   raw = ''
 
   constructor(words: readonly string[], options: TerminalOptions) {
@@ -35,6 +37,7 @@ export class TerminalProcess {
         data: (_terminal, bytes) => {
           this.raw += this.#decoder.decode(bytes, { stream: true })
         },
+        exit: () => this.#end.resolve(),
       },
     })
     if (child.terminal === undefined) throw new Error('the runtime has no pseudo-terminals')
@@ -64,8 +67,7 @@ export class TerminalProcess {
 
   async exit(): Promise<Screen> {
     const code = await this.#process.exited
-    // The last bytes may still be on their way through the terminal.
-    await Bun.sleep(20)
+    await this.#end.promise
     this.#terminal.close()
     return { code, raw: this.raw, lines: linesOf(this.raw) }
   }

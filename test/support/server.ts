@@ -70,6 +70,8 @@ function testConfig(place: StorePlace, changes: Partial<Config> = {}): Config {
     STRAND_SPOOL: place.folder,
     DATABASE_URL: place.databaseUrl,
     STRAND_DATABASE_CONNECTIONS: '6',
+    // PostgreSQL may be slow to answer on a busy machine.
+    STRAND_STORE_WAIT_SECONDS: '60',
     STRAND_RATE_APP: '0',
     STRAND_RATE_USER: '0',
     STRAND_RATE_ANONYMOUS: '0',

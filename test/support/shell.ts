@@ -43,7 +43,7 @@ export class Shell {
   /** Runs a line to its end, which must come soon. */
   async run(line: string, environment: Environment = {}): Promise<Ended> {
     const strand = this.start(line, environment)
-    const deadline = setTimeout(() => strand.end('SIGKILL'), 30_000)
+    const deadline = setTimeout(() => strand.end('SIGKILL'), 90_000)
     const code = await strand.exit()
     clearTimeout(deadline)
     return { code, stdout: strand.stdout, stderr: strand.stderr }
