@@ -202,7 +202,7 @@ describe('strand open', () => {
     chmodSync(join(shell.folder, 'bin/browser'), 0o755)
     expect((await run('strand open', { BROWSER: 'browser' })).code).toBe(0)
     const opened = join(shell.folder, 'opened')
-    const deadline = performance.now() + 10_000
+    const deadline = performance.now() + 60_000
     while (!existsSync(opened) && performance.now() < deadline) await Bun.sleep(10)
     expect(readFileSync(opened, 'utf8')).toBe(`1 ${server.url}/\n`)
   })

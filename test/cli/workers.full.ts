@@ -63,22 +63,23 @@ describe.skipIf(!onLinux)('workers', () => {
     await strand.serving()
     const headers = { Connection: 'close' }
     for (let n = 0; n < 40; n++) await (await fetch(`${url}/helix/streams`, { headers })).text()
-    const { series } = await scrape(url)
+    const scraped = async () =>
+      (await scrape(url).catch(() => undefined))?.series ?? new Map<string, number>()
+    let series = await scraped()
+    // A worker that is late is left out.
+    while (series.get('strand_workers_answering') !== 3) series = await scraped()
     const counts = ['0', '1', '2'].map(worker =>
       series.get(`strand_http_requests_total{worker="${worker}",operation="GetStreams",status="200"}`),
     )
     expect(counts.reduce((sum = 0, each = 0) => sum + each, 0)).toBe(40)
     expect(counts.filter(Boolean).length).toBeGreaterThan(1)
-    expect([series.get('strand_workers'), series.get('strand_workers_answering')]).toEqual([3, 3])
+    expect(series.get('strand_workers')).toBe(3)
 
     process.kill(childrenOf(strand.pid)[0] ?? 0, 'SIGKILL')
-    const later = async () => (await scrape(url).catch(() => undefined))?.series ?? new Map<string, number>()
-    const deadline = performance.now() + 30_000
-    let seen = await later()
+    let seen = await scraped()
     while (seen.get('strand_worker_restarts_total') !== 1 || seen.get('strand_workers_answering') !== 3) {
-      expect(performance.now()).toBeLessThan(deadline)
       await Bun.sleep(50)
-      seen = await later()
+      seen = await scraped()
     }
     expect(seen.get('strand_workers')).toBe(3)
   })
@@ -164,9 +165,7 @@ describe.skipIf(!onLinux)('workers', () => {
     await strand.serving()
     const workers = childrenOf(strand.pid)
     await strand.end('SIGKILL')
-    const deadline = performance.now() + 10_000
-    while (workers.some(isAlive) && performance.now() < deadline) await Bun.sleep(10)
-    expect(workers.filter(isAlive)).toEqual([])
+    while (workers.some(isAlive)) await Bun.sleep(10)
   })
 
   test('a port in use is told in one sentence, exit code 1', async () => {

@@ -71,7 +71,7 @@ describe('the WebSocket listener of twurple', () => {
     listener.stop()
     await node.stop()
     await place.remove()
-  }, 30_000)
+  })
 
   const needed = pathOfProxy.haproxy === undefined || !engines.includes('postgres')
   test.skipIf(needed)(
@@ -92,8 +92,7 @@ describe('the WebSocket listener of twurple', () => {
         }
         expect(await stopping).toBe(0)
         await (node as Node).start()
-        // The proxy checks its nodes every second.
-        await Bun.sleep(2000)
+        await (node as Node).untilBehind(proxy)
       }
       await until(() => seen.titles.length >= titles.length)
       expect(seen).toMatchObject({ titles, created: 1, failures: [], disconnects: 0 })
@@ -104,6 +103,5 @@ describe('the WebSocket listener of twurple', () => {
       await Promise.all(cables.map(cable => cable.close()))
       await place.remove()
     },
-    60_000,
   )
 })

@@ -76,7 +76,7 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
       { receive: true },
     )
     ;[one, two] = started.nodes
-  }, 60_000)
+  })
   afterAll(async () => {
     for (const broadcaster of broadcasters) broadcaster.stop()
     await endAllProcesses()
@@ -169,7 +169,7 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
         )
       for (const viewer of viewers) await viewer?.cancel()
       broadcaster.stop()
-    }, 30_000)
+    })
 
     test('307 to the node that has the recording, once; 206 of a range there', async () => {
       const channel = await newChannel()
@@ -192,7 +192,7 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
       expect((await ask(two, `${path}?redirected=1`)).status).toBe(404)
       const range = await fetch(`${two.url}${path}`, { headers: { Range: 'bytes=0-2' } })
       expect([range.status, await range.text()]).toEqual([206, 'FLV'])
-    }, 30_000)
+    })
   })
 
   test.each([...PROXIES])('200 behind %s, which passes the path of a node to that node only', async name => {
@@ -220,7 +220,7 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
       const { client } = await accepted(one, channel.key)
       await two.control('DELETE', `/channels/${channel.id}/publisher`)
       await client.closed()
-    }, 15_000)
+    })
 
     test('a second publisher takes over: the first is disconnected, the stream continues', async () => {
       const channel = await newChannel()
@@ -236,7 +236,7 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
         location => location?.startsWith(two.url) ?? false,
       )
       second.stop()
-    }, 15_000)
+    })
 
     test('a rotated key is refused at once, and the new one accepted', async () => {
       const channel = await newChannel()
@@ -248,7 +248,7 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
         () => publish(one, key),
         broadcaster => broadcaster instanceof Broadcaster,
       )
-    }, 15_000)
+    })
   })
 
   test('SIGTERM: encoders and viewers are released before the node drains; the stream continues on the other node', async () => {
@@ -271,7 +271,7 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
     await one.start()
     expect(await isLiveOn(one, channel)).toMatchObject({ id: stream?.id ?? '' })
     if (second instanceof Broadcaster) second.stop()
-  }, 30_000)
+  })
 
   test('a restart of each node in turn, behind HAProxy: an encoder that reconnects has one stream and one video', async () => {
     if (!hasEncoder || pathOfProxy.haproxy === undefined) return
@@ -307,7 +307,7 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
     await encoders.remove()
     await encoding
     await haproxy.stop()
-  }, 60_000)
+  })
 
   test('SIGKILL and SIGSTOP: streams end after the grace or move with their encoder, and nodes that return change nothing', async () => {
     const nginx = new FakeNginx()
@@ -417,7 +417,7 @@ describe.skipIf(!engines.includes('postgres'))('broadcasts on several nodes', ()
     await viewer?.cancel()
     broadcaster.stop()
     after.stop()
-  }, 90_000)
+  })
 })
 
 /** The index that a recording has when its broadcast has ended; undefined until then. */

@@ -33,7 +33,7 @@ beforeAll(async () => {
   ;({ place, cables, nodes } = await startTwoNodes())
   await settle(nodes[0])
   for (const name of available) proxies.set(name, await startProxy(name, [nodes[0].port, nodes[1].port]))
-}, 60_000)
+})
 
 afterAll(async () => {
   await Promise.all([...proxies.values()].map(proxy => proxy.stop()))
@@ -243,8 +243,12 @@ for (const name of PROXIES) {
       const ask = () => fetch(`${proxy().url}/helix/entitlements/drops?first=1`, { headers: bearer(token) })
       for (let n = 0; n < 10; n++) expect((await ask()).status).toBe(200)
       await nodes[0].control('DELETE', '/tokens', { token })
-      await Bun.sleep(1000)
-      for (let n = 0; n < 10; n++) expect((await ask()).status).toBe(401)
+      const ended = performance.now()
+      for (let inARow = 0; inARow < 10; ) {
+        inARow = (await ask()).status === 401 ? inARow + 1 : 0
+        // A second, and the rest for a busy machine.
+        if (inARow === 0) expect(performance.now() - ended).toBeLessThan(5000)
+      }
     })
 
     test('101 for a WebSocket: an event that happens on one node arrives, whichever node the client is at', async () => {
@@ -323,6 +327,7 @@ describe.skipIf(available.length === 0)('two nodes behind all proxies', () => {
         for (const node of nodes) {
           expect(await node.stop()).toBe(0)
           await node.start()
+          for (const proxy of proxies.values()) await node.untilBehind(proxy)
         }
       }
     })
@@ -336,8 +341,7 @@ describe.skipIf(available.length === 0)('two nodes behind all proxies', () => {
           await node.stop('SIGKILL')
           await Bun.sleep(1000)
           await node.start()
-          // As long as a proxy may take to believe in it again.
-          await Bun.sleep(1500)
+          for (const proxy of proxies.values()) await node.untilBehind(proxy)
         }
       }
     })
@@ -364,7 +368,7 @@ describe.skipIf(available.length === 0)('two nodes behind all proxies', () => {
       await moving
     }
     while (!(await nodes[1].isReady())) await Bun.sleep(50)
-  }, 60_000)
+  })
 
   test('200 for the directory and 503 for writes while no node reaches the store', async () => {
     for (const cable of cables) cable.cut()

@@ -180,7 +180,7 @@ describe('pages while everything moves', () => {
       ]),
     })
     await store.close()
-  }, 60_000)
+  })
   afterAll(() => rmSync(template, { recursive: true, force: true }))
 
   for (const workers of [1, 2]) {

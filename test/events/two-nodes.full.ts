@@ -41,7 +41,7 @@ describe.skipIf(!engines.includes('postgres'))('two nodes', () => {
       await one.control('PUT', `/users/${user_id}`, { login: `viewer_${user}` })
       userTokens.push((await one.control('POST', '/tokens', { client_id, user_id })).access_token)
     }
-  }, 60_000)
+  })
   afterAll(async () => {
     await endAllProcesses()
     await Promise.all(cables.map(cable => cable.close()))
@@ -153,7 +153,7 @@ describe.skipIf(!engines.includes('postgres'))('two nodes', () => {
     await retitle(two, 'Alone')
     expect((await kept.message('notification')).payload.event.title).toBe('Alone')
     kept.close()
-  }, 90_000)
+  })
 })
 
 const urlOf = (node: Node) => `http://127.0.0.1:${node.port}`

@@ -52,4 +52,4 @@ async function waitsForPongs(): Promise<void> {
 
 test('unused ones are closed with 4003, idle ones get keepalives, and without a pong nothing counts as delivered', async () => {
   await Promise.all([closesUnused(), sendsKeepalives(), waitsForPongs()])
-}, 60_000)
+})

@@ -214,5 +214,5 @@ describe.skipIf(process.platform !== 'linux')('a body without end', () => {
       expect([name, outcome.closedByServer]).toEqual([name, true])
       expect([name, (outcome.status ?? 413) < 500]).toEqual([name, true])
     }
-  }, 90_000)
+  })
 })

@@ -50,5 +50,5 @@ describe.skipIf(!engines.includes('postgres'))('while the store is away', () => 
     await server.stop()
     await cable.close()
     await place.remove()
-  }, 90_000)
+  })
 })

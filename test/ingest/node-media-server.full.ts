@@ -43,7 +43,7 @@ describe.if(hasNodeMediaServer && hasEncoder)('node-media-server', () => {
     expect(added.code).toBe(0)
     media.start(added.stdout)
     await until(() => answers(`${url}/api/v1/health`), Boolean)
-  }, 60_000)
+  })
   afterAll(async () => {
     await encoders.remove()
     await media?.remove()
@@ -72,7 +72,7 @@ describe.if(hasNodeMediaServer && hasEncoder)('node-media-server', () => {
     expect([callback.code, callback.stdout]).toEqual([1, expect.stringContaining('nothing answers')])
     const other = await check('--configuration', changed(/ingest\/node-media-server/, 'elsewhere'))
     expect([other.code, other.stdout]).toEqual([1, expect.stringContaining('no callback URL')])
-  }, 60_000)
+  })
 
   test('a kick disconnects the publisher', async () => {
     const encoder = publish(finch.loginWithKey)
@@ -87,7 +87,7 @@ describe.if(hasNodeMediaServer && hasEncoder)('node-media-server', () => {
     expect(performance.now() - kicked).toBeLessThan(5000)
     await finch.untilOffline()
     marked = { position, seconds, video_id: (await finch.video()).id }
-  }, 60_000)
+  })
 
   test('a broadcast: live, watched, kept from a second publisher, continued and offline after the grace period', async () => {
     const first = publish(otter.loginWithKey)
@@ -125,7 +125,7 @@ describe.if(hasNodeMediaServer && hasEncoder)('node-media-server', () => {
     expect(performance.now() - ended).toBeGreaterThan(GRACE * 1000 - 1500)
     expect(performance.now() - ended).toBeLessThan((GRACE + POLL + 4) * 1000)
     expect(await otter.video()).toMatchObject({ stream_id: id })
-  }, 90_000)
+  })
 
   test('a wrong key, the key of another channel, a replaced key, two keys and the key as the name are refused', async () => {
     const replaced = heron.loginWithKey
@@ -142,7 +142,7 @@ describe.if(hasNodeMediaServer && hasEncoder)('node-media-server', () => {
     // Refused, but a file has its name already.
     const { stdout } = await strand.command('doctor', '--hls-folder', join(media.folder, 'recordings'))
     expect(stdout).toMatch(/problem +stream keys: stream keys are in 2 of the names/)
-  }, 60_000)
+  })
 
   test('the recording is attached to the video, can be searched, and has the marker at its position', async () => {
     const url = `${strand.url}/videos/${marked.video_id}.flv`
@@ -155,7 +155,7 @@ describe.if(hasNodeMediaServer && hasEncoder)('node-media-server', () => {
     expect(Math.abs((later[0] ?? 0) - 2)).toBeLessThan(1.5)
     const part = await fetch(url, { headers: { Range: 'bytes=0-2' } })
     expect([part.status, await part.text()]).toEqual([206, 'FLV'])
-  }, 90_000)
+  })
 
   test('a broadcast continues while Strand is killed, and ends with one that ended while Strand was down', async () => {
     const encoder = publish(heron.loginWithKey)
@@ -178,7 +178,7 @@ describe.if(hasNodeMediaServer && hasEncoder)('node-media-server', () => {
     await stranger.exited
     expect(strand.logs).toContain('its key was not checked')
     expect(await crane.stream()).toBeUndefined()
-  }, 90_000)
+  })
 
   test('keys and secrets are in no file, log, page, metric or process list', async () => {
     const configuration = readFileSync(media.configurationFile, 'utf8')
@@ -199,5 +199,5 @@ describe.if(hasNodeMediaServer && hasEncoder)('node-media-server', () => {
       // Other tests on this machine may show theirs.
       for (const each of [...keys, ...secrets]) expect(text).not.toContain(each)
     }
-  }, 60_000)
+  })
 })

@@ -214,7 +214,7 @@ describe('refused before anything large is read', () => {
       await expectRefusal(craft({ parts: [part('strand.db', store), part(name, 'x')] }), 'not a valid backup')
     }
     expect(readdirSync(scratch)).not.toContain('outside')
-  }, 60_000)
+  })
 
   test('a name that is there twice', async () => {
     await expectRefusal(craft({ parts: [part('strand.db', store), part('strand.db', store)] }), 'twice')

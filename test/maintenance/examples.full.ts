@@ -72,7 +72,7 @@ for (const words of commands) {
       const said = await new Response(shell.stderr).text()
       expect([example, await shell.exited, said.match(/^(strand|error): .*/m)]).toEqual([example, 0, null])
     }
-  }, 60_000)
+  })
 }
 
 test('all of them are there', async () => {

@@ -127,7 +127,7 @@ describe.skipIf(bin === undefined)('docs/backup.md for PostgreSQL', () => {
     postgres = await serve(data, await freePort(), archiving)
     await ask(postgres.url, 'create database strand')
     url = postgres.url.replace(/postgres$/, 'strand')
-  }, 60_000)
+  })
   afterAll(() => postgres?.stop())
 
   test('a dump is restored beside, and served with the same tokens and stream keys', async () => {
@@ -152,7 +152,7 @@ describe.skipIf(bin === undefined)('docs/backup.md for PostgreSQL', () => {
     expect(problems.map((each: { message: string }) => each.message)).toEqual([
       'fsync is off: a power failure can destroy the database',
     ])
-  }, 60_000)
+  })
 
   test('the server goes back to a moment', async () => {
     const base = join(scratch, 'base')
@@ -180,5 +180,5 @@ describe.skipIf(bin === undefined)('docs/backup.md for PostgreSQL', () => {
     } finally {
       await recovered.stop()
     }
-  }, 60_000)
+  })
 })

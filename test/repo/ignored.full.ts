@@ -50,7 +50,7 @@ test('what is written by default, or as the examples name it, is ignored by git 
   expect(written.length).toBeGreaterThan(8)
   const open = written.filter(file => (statSync(join(checkout, file)).mode & 0o077) !== 0)
   expect(open).toEqual([])
-}, 60_000)
+})
 
 test('so is every file that holds secrets in an example of the help', async () => {
   const named = (await leaves()).flatMap(({ examples }) =>

@@ -81,7 +81,7 @@ test('docs/oauth.md: every shell example works as it is pasted', async () => {
     await server.stop()
     rmSync(folder, { recursive: true, force: true })
   }
-}, 60_000)
+})
 
 test('docs/oauth.md: shell examples use no variable that was not set before', () => {
   const given = new Set<string>()

@@ -63,7 +63,7 @@ describe.skipIf(!canRun)('HLS of another media server in a real browser', () => 
     // The playlist is not there until the first segment is.
     watched = await openWatched(browser, strand.url, /status of 404/)
     page = watched.page
-  }, 60_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await encoders.remove()

@@ -441,7 +441,7 @@ onEachStore(
       if (hammering === NO_ROWS) continue
       test(`${way} is bounded, however often it is asked`, async () => {
         for (const each of [hammering].flat()) await each(server())
-      }, 60_000)
+      })
     }
 
     test('one network that starts devices without end does not void the codes of others', async () => {
@@ -459,6 +459,6 @@ onEachStore(
         device_code: body.device_code,
       })
       expect(answer.body.message).toBe('authorization_pending')
-    }, 60_000)
+    })
   },
 )

@@ -222,7 +222,7 @@ test(`after ${KILLS} kills during batches nothing acknowledged is lost and no ba
   let acknowledged = 0
   let unanswered = 0
   try {
-    await server.start()
+    const usual = await server.start()
     const { token, groups } = await prepare(server)
     for (let kill = 0; kill < KILLS; kill++) {
       // The random moment is the test: from before the first commit to well within the stream of them. It is counted in
@@ -254,8 +254,9 @@ test(`after ${KILLS} kills during batches nothing acknowledged is lost and no ba
     expect(store.query('pragma integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
     expect(store.query('pragma foreign_key_check').all()).toEqual([])
     store.close()
-    // The median: what else the machine does may hold up one of them.
-    expect(restarts.sort((a, b) => a - b)[KILLS / 2]).toBeLessThan(RESTART_MILLISECONDS)
+    // The median: what else the machine does may hold up one of them, or each start alike.
+    const median = restarts.sort((a, b) => a - b)[KILLS / 2]
+    expect(median).toBeLessThan(Math.max(RESTART_MILLISECONDS, 3 * usual))
     // Or else the kills missed the work, and the test would be blind.
     expect(acknowledged).toBeGreaterThan(KILLS * GROUPS)
     expect(unanswered).toBeGreaterThan(0)

@@ -397,7 +397,8 @@ async function examinePostgres(place: StorePlace): Promise<Examiner> {
     await client.unsafe(`prepare noted as ${text}`)
     const execute = `execute noted${given && `(${given})`}`
     for (let time = 0; time <= CUSTOM_PLANS; time++) {
-      if (time > 0 && time < CUSTOM_PLANS) await client.unsafe(execute)
+      // In between it only plans.
+      if (time > 0 && time < CUSTOM_PLANS) await client.unsafe(`explain ${execute}`)
       else {
         const [row] = await client.unsafe(`explain (analyze, timing off, format json) ${execute}`)
         plans.push(row['QUERY PLAN'][0].Plan)

@@ -78,7 +78,7 @@ describe.skipIf(!engines.includes('postgres'))('more reads than PostgreSQL answe
     expect(Number(sent) - Number(before)).toBeLessThan(counts.answered * 2 + 50)
     expect(counts.slowest).toBeLessThan(6000 / speed)
     expect(counts.feed).toBeGreaterThan(SECONDS * 4 * speed)
-  }, 60_000)
+  })
 
   test('the node stays ready and its directory fresh while reads wait in vain', async () => {
     const { databaseUrl = '', remove } = await createStorePlace('postgres')
@@ -110,7 +110,11 @@ describe.skipIf(!engines.includes('postgres'))('more reads than PostgreSQL answe
       })
       const end = performance.now() + 2000
       const seen = { ready: new Set<number>(), live: false }
-      while (performance.now() < end) {
+      let areAnswered = false
+      void Promise.all(stuck).then(() => {
+        areAnswered = true
+      })
+      while (performance.now() < end || !(seen.live || areAnswered)) {
         seen.ready.add((await fetch(`${server.url}/readyz`)).status)
         seen.live ||= await isLive()
         await Bun.sleep(20)

@@ -44,3 +44,14 @@ export class Lateness {
 
 export const totalOf = (pauses: readonly Pause[]): number =>
   pauses.reduce((sum, { milliseconds }) => sum + milliseconds, 0)
+
+/** How something ended, and in how many milliseconds, without those that this process was late. */
+export async function timed(work: Promise<unknown>): Promise<{ outcome: unknown; took: number }> {
+  const pauses: Pause[] = []
+  const timer = noteLateness(pauses, TICK_MILLISECONDS)
+  const began = performance.now()
+  const outcome = await work.catch((error: unknown) => error)
+  const took = performance.now() - began
+  clearInterval(timer)
+  return { outcome, took: took - totalOf(pauses) }
+}

@@ -77,6 +77,19 @@ export class Node {
     )
   }
 
+  /** Waits until a proxy passes requests on to this node: it may not have noticed yet that the node is ready. */
+  async untilBehind({ url }: { readonly url: string }): Promise<void> {
+    const mark = `behind-${randomBytes(8).toString('hex')}`
+    while (!this.#processes.at(-1)?.stderr.includes(mark)) {
+      const headers = { 'X-Request-Id': mark, Connection: 'close' }
+      await fetch(`${url}/helix/streams?first=1`, { headers }).then(
+        answer => answer.text(),
+        () => undefined,
+      )
+      await Bun.sleep(50)
+    }
+  }
+
   /** How many requests of this operation it has answered, by its log. */
   answered(operation: string): number {
     return this.#processes
