@@ -19,13 +19,13 @@ export function createReplyWriter(operation: Operation, options: { checked: bool
   const write: Writer = answer =>
     answer instanceof PreparedJson ? answer.text : JSON.stringify(shape()(answer))
   if (!options.checked) return write
-  const compiled = Compile(returns)
+  const compiled = lazily(() => Compile(returns))
   return answer => {
     const text = write(answer)
     const parsed: unknown = JSON.parse(text)
-    if (compiled.Check(parsed)) return text
+    if (compiled().Check(parsed)) return text
     throw new Error(
-      `the answer of ${operation.id} violates its contract: ${JSON.stringify(compiled.Errors(parsed)[1])}`,
+      `the answer of ${operation.id} violates its contract: ${JSON.stringify(compiled().Errors(parsed)[1])}`,
     )
   }
 }
