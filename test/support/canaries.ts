@@ -5,6 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { SQL } from 'bun'
 import { isWellFormed } from '../../src/auth/tokens.ts'
+import { occurring } from './occurring.ts'
 import type { StorePlace } from './server.ts'
 
 const SECRET = /s(?:app|usr|ref|sec|opr|ses|cod|med)_[A-Za-z0-9]{38}/g
@@ -38,17 +39,13 @@ export class Canaries {
   /** The secrets found in a text, each with the form it was found in. */
   leaksIn(text: string): string[] {
     const leaks = [...text.matchAll(SECRET)].map(([secret]) => secret).filter(isWellFormed)
-    for (const secret of this.#seen) {
-      for (const form of [
-        secret,
-        Buffer.from(secret).toString('hex'),
-        Buffer.from(secret).toString('base64').replace(/=+$/, ''),
-        Buffer.from(secret).toString('base64url'),
-      ]) {
-        if (text.includes(form)) leaks.push(form)
-      }
-    }
-    return leaks
+    const forms = [...this.#seen].flatMap(secret => [
+      secret,
+      Buffer.from(secret).toString('hex'),
+      Buffer.from(secret).toString('base64').replace(/=+$/, ''),
+      Buffer.from(secret).toString('base64url'),
+    ])
+    return [...leaks, ...occurring(forms, text)]
   }
 }
 
