@@ -15,7 +15,9 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 import { findPrograms } from './support/debian.ts'
 import { findNodeMediaServer } from './support/find-node-media-server.ts'
-import { startPostgres } from './support/postgres.ts'
+import { createMemoryFolder } from './support/memory.ts'
+import { type PostgresServer, startPostgres } from './support/postgres.ts'
+import { prepareWorlds } from './support/prepared-world.ts'
 
 /** Of one test, unless it says otherwise: long enough for a busy machine. */
 const TIMEOUT_MILLISECONDS = 120_000
@@ -30,14 +32,31 @@ const [, nodes = '1'] = at < 0 ? [] : words.splice(at, 2)
 const partitionsAt = words.indexOf('--partitions')
 if (partitionsAt >= 0) words.splice(partitionsAt, 1)
 const folder = mkdtempSync(join(tmpdir(), 'strand-test-'))
-const [postgres, strand] = await Promise.all([
-  startPostgres({ partitioned: partitionsAt >= 0 }).catch((error: unknown) => {
-    console.error(`\n!!! SKIPPED: every test on PostgreSQL. It could not be started: ${error}\n`)
-    return undefined
-  }),
-  buildStrand(join(folder, 'strand')),
-])
+// The full tier tries disks.
+const memory = isFull ? undefined : createMemoryFolder()
+const worlds = join(folder, 'worlds')
+let run: Bun.Subprocess<'ignore', 'inherit', 'pipe'> | undefined
+// Also when the run is interrupted: what lies in memory would stay there.
+process.on('exit', () => {
+  run?.kill()
+  for (const each of [folder, memory]) if (each !== undefined) rmSync(each, { recursive: true, force: true })
+})
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1))
+
+const [postgres, strand] = await Promise.all([prepareStores(), buildStrand(join(folder, 'strand'))])
 const programs = isFull ? { ...(await findPrograms()), ...(await findNodeMediaServer()) } : {}
+
+/** Starts PostgreSQL, and creates the world that test servers copy. */
+async function prepareStores(): Promise<PostgresServer | undefined> {
+  const started = await startPostgres({ partitioned: partitionsAt >= 0, under: memory }).catch(
+    (error: unknown) => {
+      console.error(`\n!!! SKIPPED: every test on PostgreSQL. It could not be started: ${error}\n`)
+      return undefined
+    },
+  )
+  await prepareWorlds(worlds, started?.url)
+  return started
+}
 
 /** Tests start Strand hundreds of times, and the executable starts faster than the sources. */
 async function buildStrand(file: string): Promise<string> {
@@ -73,7 +92,7 @@ const files =
         .sort()
 // More than there are cores, because many tests wait for a process, a clock or a connection; most in the full tier.
 const workers = availableParallelism() + (isFull ? 2 : 1)
-const run = Bun.spawn(
+run = Bun.spawn(
   [process.execPath, 'test', `--parallel=${workers}`, `--timeout=${TIMEOUT_MILLISECONDS}`, ...files],
   {
     env: {
@@ -81,8 +100,10 @@ const run = Bun.spawn(
       ...programs,
       TEST_DATABASE_URL: postgres?.url ?? '',
       TEST_FOLDER: folder,
+      TEST_MEMORY: memory ?? '',
       TEST_NODES: nodes,
       TEST_STRAND: strand,
+      TEST_WORLDS: worlds,
       NO_COLOR: '1',
     },
     stdout: 'inherit',
@@ -97,7 +118,6 @@ for await (const chunk of run.stderr) {
 }
 const code = await run.exited
 await postgres?.stop()
-rmSync(folder, { recursive: true, force: true })
 
 const count = (word: string) => Number(report.match(new RegExp(`^\\s*(\\d+) ${word}$`, 'm'))?.[1] ?? 0)
 console.log(`${count('pass')} passed, ${count('fail')} failed, ${count('skip')} skipped`)

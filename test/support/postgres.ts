@@ -4,13 +4,14 @@
  * to ask for byte order shows up as a torn page.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chownSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import { openPostgresEngine } from '../../src/store/engines/postgres.ts'
 import { partitionStore } from '../../src/store/partition-store.ts'
+import { memory } from './memory.ts'
 import { findBinaries } from './postgres-binaries.ts'
 
 export interface PostgresServer {
@@ -24,6 +25,8 @@ interface PostgresOptions {
   readonly partitioned?: boolean
   /** Waits for the disk. */
   readonly durable?: boolean
+  /** An existing folder in which to put the data, for a server that is not durable; default: a temporary one. */
+  readonly under?: string | undefined
   /** What the server is to find in its environment beside ours. */
   readonly environment?: Readonly<Record<string, string>>
 }
@@ -32,7 +35,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const { durable = false, environment = {}, partitioned = false } = options
   const folder = mkdtempSync(join(tmpdir(), 'strand-postgres-'))
   const { initdb, postgres, identity } = await findBinaries(folder)
-  const data = join(folder, 'data')
+  const data = mkdtempSync(join(options.under ?? folder, 'data-'))
+  if (identity.uid !== undefined) chownSync(data, identity.uid, identity.uid)
   const created = spawnSync(
     initdb,
     [
@@ -47,6 +51,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       '--locale=C',
       '--locale-provider=icu',
       '--icu-locale=en-US',
+      ...(durable ? [] : ['--no-sync']),
     ],
     { ...identity, cwd: folder, encoding: 'utf8' },
   )
@@ -83,7 +88,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     stop: async () => {
       server.kill('SIGINT')
       await server.exited
-      rmSync(folder, { recursive: true, force: true })
+      for (const each of [data, folder]) rmSync(each, { recursive: true, force: true })
     },
   }
 }
@@ -92,13 +97,30 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 export const TEMPLATE_DATABASE = 'strand_template'
 
 async function createTemplate(url: string, partitioned: boolean): Promise<void> {
-  const client = new SQL(url, { max: 1 })
-  await client.unsafe(`create database ${TEMPLATE_DATABASE}`)
-  await client.close()
-  const template = url.replace(/\/postgres$/, `/${TEMPLATE_DATABASE}`)
+  await createDatabase(url, TEMPLATE_DATABASE, undefined)
+  const template = databaseAt(url, TEMPLATE_DATABASE)
   const engine = await openPostgresEngine(template, { connections: 1, pooled: false })
   await engine.close()
   if (partitioned) await partitionStore(template, { count: 8, now: Date.now(), pooled: false })
+}
+
+/** Creates a database, as a copy of another one unless it is to be empty. In memory, copying files is fastest. */
+export function createDatabase(url: string, name: string, template: string | undefined): Promise<void> {
+  const strategy = memory === undefined ? '' : ' strategy file_copy'
+  const source = template === undefined ? '' : ` template ${template}${strategy}`
+  return administer(url, `create database ${name}${source}`)
+}
+
+/** Runs a statement as the superuser. */
+export async function administer(url: string, statement: string): Promise<void> {
+  const client = new SQL(url, { max: 1 })
+  await client.unsafe(statement)
+  await client.close()
+}
+
+/** The URL of a database on the server of this URL. */
+export function databaseAt(url: string, name: string): string {
+  return url.replace(/\/postgres$/, `/${name}`)
 }
 
 async function untilItAnswers(url: string, server: { exitCode: number | null }): Promise<void> {

@@ -17,12 +17,16 @@ import { describeWorld } from '../../src/serve-demo.ts'
 import { Admission } from '../../src/store/engines/admission.ts'
 import { Canaries, contentsOf } from './canaries.ts'
 import { Documented } from './documented.ts'
-import { TEMPLATE_DATABASE } from './postgres.ts'
+import { memory } from './memory.ts'
+import { administer, createDatabase, databaseAt, TEMPLATE_DATABASE } from './postgres.ts'
+import { copyWorld, WORLD, WORLD_DATABASE } from './prepared-world.ts'
 import { RoundRobin } from './round-robin.ts'
 
 export type EngineName = 'sqlite' | 'postgres'
 
 const databaseUrl = process.env.TEST_DATABASE_URL || undefined
+/** Where the world of most servers is to be copied from, if the run has prepared it. */
+const worlds = process.env.TEST_WORLDS || undefined
 
 /** The stores that tests run on: both, unless PostgreSQL could not be started (said loudly by the runner). */
 export const engines: readonly EngineName[] = databaseUrl === undefined ? ['sqlite'] : ['sqlite', 'postgres']
@@ -39,27 +43,26 @@ export interface StorePlace {
   remove(): Promise<void>
 }
 
-export async function createStorePlace(engine: EngineName, { empty = false } = {}): Promise<StorePlace> {
-  const folder = mkdtempSync(join(tmpdir(), 'strand-test-'))
+export async function createStorePlace(
+  engine: EngineName,
+  { empty = false, world = false } = {},
+): Promise<StorePlace> {
+  const folder = mkdtempSync(join(memory ?? tmpdir(), 'strand-test-'))
   const removeFolder = () => rmSync(folder, { recursive: true, force: true })
+  if (world && worlds !== undefined) copyWorld(worlds, engine, folder)
   if (engine === 'sqlite') return { folder, databaseUrl: undefined, remove: async () => removeFolder() }
   if (databaseUrl === undefined) throw new Error('there is no PostgreSQL')
   const name = `strand_${randomAlphanumerics(12).toLowerCase()}`
-  await administer(databaseUrl, `create database ${name}${empty ? '' : ` template ${TEMPLATE_DATABASE}`}`)
+  const template = world && worlds !== undefined ? WORLD_DATABASE : TEMPLATE_DATABASE
+  await createDatabase(databaseUrl, name, empty ? undefined : template)
   return {
     folder,
-    databaseUrl: databaseUrl.replace(/\/postgres$/, `/${name}`),
+    databaseUrl: databaseAt(databaseUrl, name),
     remove: async () => {
       removeFolder()
       await administer(databaseUrl, `drop database ${name} with (force)`)
     },
   }
-}
-
-async function administer(url: string, statement: string): Promise<void> {
-  const client = new SQL(url, { max: 1 })
-  await client.unsafe(statement)
-  await client.close()
 }
 
 /** The defaults of the program, but for what a test needs: any port, room for many tests at once, no rate limits. */
@@ -140,7 +143,8 @@ export async function startTestServer(
   engine: EngineName,
   options: TestServerOptions = {},
 ): Promise<TestServer> {
-  const place = await createStorePlace(engine)
+  const wanted = { seed: options.seed ?? WORLD.seed, streams: options.streams ?? WORLD.streams }
+  const place = await createStorePlace(engine, { world: isUsual(wanted, options.config) })
   const logLines: string[] = []
   let plan: WorldPlan | undefined
   const log = createLog({
@@ -156,7 +160,7 @@ export async function startTestServer(
     demo: options.demo ?? true,
     checkReplies: true,
     prepare: async services => {
-      plan = await prepareWorld(services, { seed: options.seed ?? 7, streams: options.streams ?? 12 })
+      plan = await prepareWorld(services, wanted)
     },
   })
   const nodes = [strand]
@@ -203,6 +207,12 @@ export async function startTestServer(
       if (leaks.length > 0) throw new Error(`secrets were left in the store or the log: ${leaks.join(', ')}`)
     },
   }
+}
+
+/** Whether the prepared world will do: it is this one, and lies where this server looks, sealed with keys from there. */
+function isUsual({ seed, streams }: typeof WORLD, config: Partial<Config> = {}): boolean {
+  const isElsewhere = ['databaseUrl', 'dataFolder', 'masterKeys'].some(name => name in config)
+  return seed === WORLD.seed && streams === WORLD.streams && !isElsewhere
 }
 
 /** Runs a statement on a store, past any server, and gives its rows. */
