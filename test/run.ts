@@ -92,8 +92,17 @@ const files =
         .sort()
 // More than there are cores, because many tests wait for a process, a clock or a connection; most in the full tier.
 const workers = availableParallelism() + (isFull ? 2 : 1)
+// Files of the default tier share what a worker has loaded and compiled, which takes longer than most of them.
+const isolation = isFull ? '--isolate' : '--no-isolate'
 run = Bun.spawn(
-  [process.execPath, 'test', `--parallel=${workers}`, `--timeout=${TIMEOUT_MILLISECONDS}`, ...files],
+  [
+    process.execPath,
+    'test',
+    `--parallel=${workers}`,
+    isolation,
+    `--timeout=${TIMEOUT_MILLISECONDS}`,
+    ...files,
+  ],
   {
     env: {
       ...process.env,
